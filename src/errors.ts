@@ -1,0 +1,102 @@
+// Every error a client can meet, as data, and the one class that carries one. The table is the contract's.
+
+export type ErrorRow = {
+  status: number
+  type: 'authentication_error' | 'permission_error' | 'invalid_request_error' | 'rate_limit_error' | 'api_error'
+  /** Whether another target may not share the failure, so that the relay may try it. */
+  failover: boolean
+  /** Whether a client's own retry can help; `false` is sent as `x-should-retry: false`. */
+  retry: boolean
+}
+
+export const ERRORS = {
+  missing_api_key: { status: 401, type: 'authentication_error', failover: false, retry: false },
+  invalid_api_key: { status: 401, type: 'authentication_error', failover: false, retry: false },
+  permission_denied: { status: 403, type: 'permission_error', failover: false, retry: false },
+  quota_exhausted: { status: 402, type: 'invalid_request_error', failover: false, retry: false },
+  rate_limit_exceeded: { status: 429, type: 'rate_limit_error', failover: false, retry: true },
+  context_length_exceeded: { status: 400, type: 'invalid_request_error', failover: false, retry: true },
+  content_policy_violation: { status: 400, type: 'invalid_request_error', failover: false, retry: true },
+  invalid_model: { status: 404, type: 'invalid_request_error', failover: false, retry: false },
+  payload_too_large: { status: 413, type: 'invalid_request_error', failover: false, retry: false },
+  invalid_json: { status: 400, type: 'invalid_request_error', failover: false, retry: true },
+  service_unavailable: { status: 503, type: 'api_error', failover: true, retry: true },
+  gateway_timeout: { status: 504, type: 'api_error', failover: true, retry: true },
+  upstream_error: { status: 502, type: 'api_error', failover: true, retry: true },
+  internal_error: { status: 500, type: 'api_error', failover: false, retry: true },
+  not_found: { status: 404, type: 'invalid_request_error', failover: false, retry: false },
+  method_not_allowed: { status: 405, type: 'invalid_request_error', failover: false, retry: true },
+  invalid_request: { status: 400, type: 'invalid_request_error', failover: false, retry: true },
+} as const satisfies Record<string, ErrorRow>
+
+export type ErrorCode = keyof typeof ERRORS
+
+/** What the operator's log may know of a provider's failure; never shown to a client. */
+export type ProviderFailure = { status?: number; code?: string; requestId?: string }
+
+export type ErrorOptions = {
+  cause?: unknown
+  /** JSON path of the request member at fault, as the client wrote it. */
+  param?: string
+  /** Milliseconds after which a retry can help; becomes `Retry-After`. */
+  retryAfterMs?: number
+  /** Overrides the row: `false` where neither another target nor a retry can help. */
+  retry?: boolean
+  /** Machine-readable details in the gateway's own words, passed as `error.details`. */
+  details?: Record<string, unknown>
+  provider?: ProviderFailure
+}
+
+/** An error in the gateway's own words: `message` may be shown to a client, `cause` and `provider` never are. */
+export class GatewayError extends Error {
+  readonly code: ErrorCode
+  readonly param: string | undefined
+  readonly retryAfterMs: number | undefined
+  readonly details: Record<string, unknown> | undefined
+  readonly provider: ProviderFailure | undefined
+  readonly #retry: boolean | undefined
+
+  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
+    super(message, 'cause' in options ? { cause: options.cause } : undefined)
+    this.name = 'GatewayError'
+    this.code = code
+    this.param = options.param
+    this.retryAfterMs = options.retryAfterMs
+    this.details = options.details
+    this.provider = options.provider
+    this.#retry = options.retry
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status
+  }
+
+  get type(): ErrorRow['type'] {
+    return ERRORS[this.code].type
+  }
+
+  /** Whether the relay may move on to another target. */
+  get failover(): boolean {
+    return this.#retry !== false && ERRORS[this.code].failover
+  }
+
+  /** Whether the client's own retry can help. */
+  get retry(): boolean {
+    return this.#retry ?? ERRORS[this.code].retry
+  }
+}
+
+/** A 400 that names the member at fault. */
+export const invalidRequest = (message: string, param?: string): GatewayError =>
+  new GatewayError('invalid_request', message, param === undefined ? {} : { param })
+
+/** The contract's envelope. `param` is null where no member is at fault, as the field's clients expect. */
+export const envelope = (error: GatewayError) => ({
+  error: {
+    message: error.message,
+    type: error.type,
+    code: error.code,
+    param: error.param ?? null,
+    ...(error.details === undefined ? {} : { details: error.details }),
+  },
+})

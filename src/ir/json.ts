@@ -1,0 +1,7 @@
+// JSON as types: what any wire's body is before a codec has read it.
+
+export type Json = string | number | boolean | null | Json[] | JsonObject
+export type JsonObject = { [name: string]: Json | undefined }
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,73 @@
+// The parts a conversation is made of. Only what two wires can both say has a type of its own; the rest is opaque,
+// kept whole with the wire it came from, so that it returns there unchanged and is left out elsewhere.
+
+import type { Json, JsonObject } from './json.ts'
+import type { ChatWire } from './wire.ts'
+
+/** A marker after which the provider may cache the prompt. */
+export type CacheMark = { ttl?: '5m' | '1h' }
+
+export type Source =
+  | { kind: 'url'; url: string }
+  | { kind: 'base64'; mediaType: string; data: string }
+  | { kind: 'text'; text: string }
+  /** An id in the provider's own file store: meaningless at any other provider. */
+  | { kind: 'file'; id: string; origin: ChatWire }
+
+export type Citation =
+  | { kind: 'url'; url: string; title?: string; citedText?: string; start?: number; end?: number }
+  | { kind: 'opaque'; origin: ChatWire; value: JsonObject }
+
+export type TokenLogprob = { token: string; logprob: number; bytes?: number[] | null }
+export type Logprob = TokenLogprob & { top: TokenLogprob[] }
+
+export type TextPart = { type: 'text'; text: string; citations?: Citation[]; logprobs?: Logprob[]; cache?: CacheMark }
+export type ImagePart = { type: 'image'; source: Source; detail?: string; cache?: CacheMark }
+/** A PDF or a text file. `name` is its file name or title. */
+export type DocumentPart = {
+  type: 'document'
+  source: Source
+  name?: string
+  context?: string
+  cache?: CacheMark
+}
+export type RefusalPart = { type: 'refusal'; text: string }
+
+/**
+ * A call the client must carry out. `input` is raw text: for `function` the JSON text of the arguments as the model
+ * wrote it ('{}' for none), for `custom` free text. `id` pairs it with its result.
+ */
+export type ToolCallPart = {
+  type: 'tool-call'
+  id: string
+  name: string
+  kind: 'function' | 'custom'
+  namespace?: string
+  input: string
+  /** The wire's own id of the item that holds the call, where it has one apart from `id`. */
+  itemId?: string
+  cache?: CacheMark
+}
+export type ToolResultPart = {
+  type: 'tool-result'
+  callId: string
+  kind: 'function' | 'custom'
+  parts: (TextPart | ImagePart | DocumentPart | OpaquePart)[]
+  isError?: boolean
+  cache?: CacheMark
+}
+
+/**
+ * What only its own provider can read of a thought: a signature, redacted or encrypted content. `value` is the wire's
+ * own members, verbatim (`{signature}`, `{data}`, `{id, encrypted_content}`), to be returned to `origin` untouched.
+ */
+export type Seal = { origin: ChatWire; value: { [name: string]: Json } }
+/** `text` is the thought where `full`, else a summary of it; empty when redacted or omitted. */
+export type ReasoningPart = { type: 'reasoning'; text: string; full?: boolean; seal?: Seal }
+
+/** Something one wire alone can say: `value` verbatim. */
+export type OpaquePart = { type: 'opaque'; origin: ChatWire; value: JsonObject }
+
+export type SystemPart = TextPart | OpaquePart
+export type UserPart = TextPart | ImagePart | DocumentPart | ToolResultPart | OpaquePart
+export type AssistantPart = TextPart | RefusalPart | ToolCallPart | ReasoningPart | OpaquePart

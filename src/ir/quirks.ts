@@ -1,0 +1,18 @@
+// What a provider or a model speaks differently from its wire's norm: data, read by the codecs' encoders.
+
+export type Quirks = {
+  /** The model or API version takes no sampling parameters: they are dropped, and said so. */
+  noSampling?: boolean
+  /** No native structured output: a forced tool stands in, undone in the answer. */
+  structuredOutputByTool?: boolean
+  /** Chat: the member that carries the output cap. Default `max_completion_tokens`. */
+  maxTokensField?: 'max_tokens' | 'max_completion_tokens'
+  /** Messages: no `role: "system"` within the conversation; later system turns become user text. */
+  noMidSystem?: boolean
+  /** Messages: thinking by budget only, no adaptive mode or effort. */
+  noAdaptiveThinking?: boolean
+  /** The model does not reason: reasoning settings are dropped. */
+  noReasoning?: boolean
+  /** Members of the wire's request that the provider refuses. */
+  rejects?: string[]
+}

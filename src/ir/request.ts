@@ -1,0 +1,88 @@
+// A conversation to be continued, in no wire's words.
+
+import type { Json, JsonObject } from './json.ts'
+import type { AssistantPart, CacheMark, SystemPart, UserPart } from './part.ts'
+import type { ChatWire } from './wire.ts'
+
+/** Turns keep the client's order and are never merged by a decoder: merging is the encoder's, where its wire forces it. */
+export type Turn =
+  /** `developer` keeps the newer name of the role where the client used it. */
+  | { role: 'system'; parts: SystemPart[]; developer?: boolean; name?: string }
+  | { role: 'user'; parts: UserPart[]; name?: string }
+  | { role: 'assistant'; parts: AssistantPart[]; name?: string; phase?: string }
+
+/** `schema` absent: the tool takes no arguments. */
+export type FunctionTool = {
+  type: 'function'
+  name: string
+  namespace?: string
+  description?: string
+  schema?: JsonObject
+  strict?: boolean
+  cache?: CacheMark
+}
+/** A tool whose input is free text, in a grammar where one is given. */
+export type CustomTool = { type: 'custom'; name: string; namespace?: string; description?: string; format?: JsonObject }
+/** A tool the provider runs itself, or any other that only `origin` knows. */
+export type OpaqueTool = { type: 'opaque'; origin: ChatWire; value: JsonObject }
+export type Tool = FunctionTool | CustomTool | OpaqueTool
+
+export type ToolChoice =
+  | { type: 'auto' | 'none' | 'required' }
+  | { type: 'tool'; name: string; kind: 'function' | 'custom' }
+
+export type OutputFormat =
+  | { type: 'json-object' }
+  | { type: 'json-schema'; name?: string; description?: string; schema: JsonObject; strict?: boolean }
+
+export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+
+/** How the model should think. All absent: the client said nothing. */
+export type Reasoning = {
+  /** `off`: no thinking; `budget`: up to `budgetTokens`; `adaptive`: the model decides. */
+  mode?: 'off' | 'budget' | 'adaptive'
+  budgetTokens?: number
+  effort?: Effort
+  /** Whether the client wants to read the thought: `omitted` hides it, others ask for a summary of that kind. */
+  summary?: 'omitted' | 'auto' | 'concise' | 'detailed'
+}
+
+export type Sampling = {
+  temperature?: number
+  topP?: number
+  topK?: number
+  frequencyPenalty?: number
+  presencePenalty?: number
+  seed?: number
+}
+
+/**
+ * A member the IR has no word for. `essential`: leaving it out would change what the request means, so a foreign
+ * encoder refuses it with 400; else a foreign encoder lists `name` as dropped.
+ */
+export type OpaqueMember = { name: string; value: Json; essential: boolean }
+
+export type ChatRequest = {
+  /** As the client wrote it; the relay puts the target's own id on the way out. */
+  model: string
+  stream: boolean
+  turns: Turn[]
+  tools: Tool[]
+  toolChoice?: ToolChoice
+  parallelTools?: boolean
+  maxOutput?: number
+  stop?: string[]
+  sampling: Sampling
+  output?: OutputFormat
+  reasoning?: Reasoning
+  verbosity?: string
+  /** Log probabilities of the output's tokens, with this many alternatives each. */
+  logprobs?: { top: number }
+  user?: string
+  metadata?: { [name: string]: string }
+  cacheKey?: string
+  serviceTier?: string
+  /** The wire the opaque members belong to. */
+  origin: ChatWire
+  opaque: OpaqueMember[]
+}

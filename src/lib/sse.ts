@@ -1,0 +1,118 @@
+// Server-sent events as text: one incremental reader that any slicing of the bytes leaves unchanged, and the writer.
+
+/** One dispatched event. `data` holds the data lines joined by "\n"; a frame without data is never made. */
+export type Frame = { event?: string; data: string }
+
+const CR = 13
+const LF = 10
+
+/** Thrown when one event passes the reader's bound. */
+export class FrameTooLarge extends Error {}
+
+/**
+ * Reads frames out of chunks of bytes. LF, CRLF and bare CR end a line, in any mix and across chunks; comments, `id`
+ * and `retry` are dropped; a leading byte order mark is stripped. Memory is bounded by `maxChars` per event.
+ */
+export class FrameReader {
+  #decoder = new TextDecoder()
+  #rest = ''
+  #scanned = 0
+  #event: string | undefined
+  #data: string | undefined
+  #size = 0
+  readonly #maxChars: number
+
+  constructor(maxChars = 64 * 1024 * 1024) {
+    this.#maxChars = maxChars
+  }
+
+  /** The frames completed by these bytes, in order. */
+  push(chunk: Uint8Array): Frame[] {
+    return this.#read(this.#decoder.decode(chunk, { stream: true }), false)
+  }
+
+  /** The last frame of a stream that ended without its blank line, if there is one. */
+  end(): Frame[] {
+    const frames = this.#read(this.#decoder.decode(), true)
+    const last = this.#dispatch()
+    return last ? [...frames, last] : frames
+  }
+
+  #read(text: string, final: boolean): Frame[] {
+    const frames: Frame[] = []
+    const all = this.#rest === '' ? text : this.#rest + text
+    let start = 0
+    let scan = this.#scanned
+    // The next CR is looked up once per chunk, not once per line: vendors never send one.
+    let nextCr = all.indexOf('\r', scan)
+    let nextLf = all.indexOf('\n', scan)
+    while (nextCr !== -1 || nextLf !== -1) {
+      let end: number
+      let next: number
+      if (nextCr === -1 || (nextLf !== -1 && nextLf < nextCr)) {
+        end = nextLf
+        next = nextLf + 1
+      } else {
+        end = nextCr
+        // A CR at the end of a chunk may be half of a CRLF: it waits for the next character.
+        if (nextCr === all.length - 1 && !final) break
+        next = all.charCodeAt(nextCr + 1) === LF ? nextCr + 2 : nextCr + 1
+      }
+      const frame = this.#line(all, start, end)
+      if (frame) frames.push(frame)
+      start = next
+      scan = next
+      if (nextLf !== -1 && nextLf < next) nextLf = all.indexOf('\n', next)
+      if (nextCr !== -1 && nextCr < next) nextCr = all.indexOf('\r', next)
+    }
+    this.#rest = start === 0 ? all : all.slice(start)
+    if (final && this.#rest !== '') {
+      const frame = this.#line(this.#rest, 0, this.#rest.length)
+      if (frame) frames.push(frame)
+      this.#rest = ''
+    }
+    const tail = this.#rest.length
+    this.#scanned = tail > 0 && this.#rest.charCodeAt(tail - 1) === CR ? tail - 1 : tail
+    if (this.#size + tail > this.#maxChars) throw new FrameTooLarge(`one event is larger than ${this.#maxChars} characters`)
+    return frames
+  }
+
+  #line(text: string, start: number, end: number): Frame | undefined {
+    if (start === end) return this.#dispatch()
+    const first = text.charCodeAt(start)
+    if (first === 58) return undefined
+    const colon = text.indexOf(':', start)
+    const nameEnd = colon === -1 || colon > end ? end : colon
+    const name = text.slice(start, nameEnd)
+    if (name === 'data') {
+      const value = fieldValue(text, nameEnd, end)
+      this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`
+      this.#size = this.#data.length
+    } else if (name === 'event') {
+      this.#event = fieldValue(text, nameEnd, end)
+    }
+    return undefined
+  }
+
+  #dispatch(): Frame | undefined {
+    const event = this.#event
+    const data = this.#data
+    this.#event = undefined
+    this.#data = undefined
+    this.#size = 0
+    if (data === undefined || data === '') return undefined
+    return event === undefined || event === '' ? { data } : { event, data }
+  }
+}
+
+const fieldValue = (text: string, colon: number, end: number): string => {
+  if (colon === end) return ''
+  const from = text.charCodeAt(colon + 1) === 32 && colon + 1 < end ? colon + 2 : colon + 1
+  return text.slice(from, end)
+}
+
+/** One frame as text, its blank line included. `data` must not be empty. */
+export const writeFrame = ({ event, data }: Frame): string => {
+  const lines = data.includes('\n') ? data.split('\n').join('\ndata: ') : data
+  return event === undefined ? `data: ${lines}\n\n` : `event: ${event}\ndata: ${lines}\n\n`
+}

@@ -1,0 +1,103 @@
+// The contract of a chat wire and its laws. A codec is a value of pure functions in pairs; the same codec serves a
+// client that speaks the wire and a provider that speaks it. No fetch, no clock, no log, no other wire.
+//
+// Laws (test/wire/laws.test.ts):
+//   decodeRequest ∘ encodeRequest, decodeResponse ∘ encodeResponse and decodeEvents ∘ encodeEvents are identities on
+//   what the wire can express; every encoded stream is accepted by the wire's strict automaton and ends with exactly
+//   one terminal event whatever events came in; a decoder emits exactly one `finish` or `error`, whatever came in.
+
+import type { TSchema } from '@sinclair/typebox'
+import type { GatewayError } from '../errors.ts'
+import type { ChatEvent, ChatResponse } from '../ir/event.ts'
+import type { JsonObject } from '../ir/json.ts'
+import type { Quirks } from '../ir/quirks.ts'
+import type { ChatRequest } from '../ir/request.ts'
+import type { Usage } from '../ir/usage.ts'
+import type { ChatWire } from '../ir/wire.ts'
+import type { Frame } from '../lib/sse.ts'
+
+/** The model a request is encoded for. */
+export type Target = {
+  /** The provider's own id of the model. */
+  model: string
+  /** The most output tokens the model can give: the cap where the wire demands one and the client gave none. */
+  maxOutput: number
+  quirks: Quirks
+}
+
+/**
+ * What decoding an answer must undo of how its request was encoded. Plain data. `jsonTool`: calls of this tool are the
+ * structured output: they decode as text, and the finish reason `tool-calls` as `stop`.
+ */
+export type Undo = { jsonTool?: string }
+
+/** `dropped`: JSON paths of the client's request that the target wire cannot say, for `x-gateway-dropped`. */
+export type EncodedRequest = { body: JsonObject; dropped: string[]; undo: Undo }
+
+/** What the client asked, as far as it shapes the answer's form. */
+export type Ask = {
+  /** The gateway's id of the model, as answers must name it. */
+  model: string
+  /** The client's request body as parsed: echoes and options of the answer's form are read from it. */
+  body: JsonObject
+  /** The gateway's own estimate of the prompt's tokens, for wires that must report input before the provider has. */
+  inputEstimate: number
+  /** Seconds since the epoch, for answers that must carry a time where the provider's wire has none. */
+  now: number
+}
+
+/** Frames in, events out, synchronously. `end` says the bytes are over: a stream without its terminal event fails. */
+export type EventDecoder = { push(frame: Frame): ChatEvent[]; end(): ChatEvent[] }
+
+/** Events in, the wire's text out ('' for nothing), blank lines included. Nothing comes out after a terminal event. */
+export type EventEncoder = { push(event: ChatEvent): string }
+
+/**
+ * Watches a stream that passes through unchanged but for the model's id. One per stream.
+ * `see` returns the frame's text to send on ('' to drop it), the model id replaced, error frames never passed.
+ */
+export type Tap = {
+  see(frame: Frame): string
+  /** The latest usage figures, absent until reported. */
+  readonly usage: Usage | undefined
+  /** The provider's own usage object, verbatim. */
+  readonly rawUsage: JsonObject | undefined
+  /** `open` until the wire's terminal event was seen; `failed` when the provider said so: see `error`. */
+  readonly state: 'open' | 'done' | 'failed'
+  readonly error: GatewayError | undefined
+  /** Characters of text, reasoning and tool input passed so far: what an estimate counts when usage never comes. */
+  readonly outputText: () => string
+  /** The frames that end a broken stream on this wire. */
+  fail(error: GatewayError, requestId: string): string
+}
+
+export type TapOptions = {
+  /** The gateway's id, written wherever the stream names the model. */
+  model: string
+  /** Chat: whether the client asked for the usage chunk itself. */
+  includeUsage: boolean
+}
+
+export type ChatCodec = {
+  wire: ChatWire
+  /** What a client's body must be, open to unknown members; refusals name the member. */
+  requestSchema: TSchema
+  /** Throws `invalid_request`. The body has passed `requestSchema`. */
+  decodeRequest(body: JsonObject): ChatRequest
+  /** Throws `invalid_request` where leaving something out would change the request's meaning. */
+  encodeRequest(request: ChatRequest, target: Target): EncodedRequest
+  /** Throws `upstream_error` on a body that is no answer of this wire. */
+  decodeResponse(body: JsonObject, undo?: Undo): ChatResponse
+  encodeResponse(response: ChatResponse, ask: Ask): JsonObject
+  decodeEvents(undo?: Undo): EventDecoder
+  encodeEvents(ask: Ask): EventEncoder
+  /** Classifies a provider's error answer by status and machine code; the result is in the gateway's words. */
+  decodeError(status: number, body: unknown): GatewayError
+  /** The HTTP body of an error for clients of this wire. */
+  encodeError(error: GatewayError, requestId: string): JsonObject
+  /** Usage of a whole answer of this wire, with the provider's own object. */
+  readUsage(body: JsonObject): { usage: Usage; raw: JsonObject } | undefined
+  tap(options: TapOptions): Tap
+  /** What is sent while the provider is silent. */
+  keepAlive: string
+}

@@ -1,0 +1,60 @@
+// A provider's failure in the gateway's words: each class the codecs recognise becomes one error of the contract.
+
+import { GatewayError, type ProviderFailure } from '../errors.ts'
+
+/**
+ * `context-length`, `content-policy`, `too-large`: the request's own fault, the same at every provider of its kind.
+ * `overloaded`: rate limits, overload, exhausted provider quota. `invalid`: the provider refused the request as
+ * malformed: nothing a retry mends. `refused`: everything else, credentials and unknown models included.
+ */
+export type FailureClass = 'context-length' | 'content-policy' | 'too-large' | 'overloaded' | 'invalid' | 'refused'
+
+export type FailureDetails = {
+  provider: ProviderFailure
+  /** For `context-length`: the figures the provider gave. */
+  tokens?: number
+  maximum?: number
+  retryAfterMs?: number
+}
+
+export const providerError = (kind: FailureClass, details: FailureDetails): GatewayError => {
+  const { provider } = details
+  switch (kind) {
+    case 'context-length':
+      return new GatewayError('context_length_exceeded', contextMessage(details.tokens, details.maximum), { provider })
+    case 'content-policy':
+      return new GatewayError(
+        'content_policy_violation',
+        'The content was refused by the content policy of the model. Change the input and try again.',
+        { provider },
+      )
+    case 'too-large':
+      return new GatewayError(
+        'payload_too_large',
+        'The request is larger than the model accepts. Send a smaller request.',
+        { provider },
+      )
+    case 'overloaded':
+      return new GatewayError('service_unavailable', 'The model is overloaded at the moment. Try again shortly.', {
+        provider,
+        retryAfterMs: details.retryAfterMs ?? DEFAULT_RETRY_AFTER_MS,
+      })
+    case 'invalid':
+      return new GatewayError(
+        'upstream_error',
+        'The provider refused the request as invalid for this model. Check its parameters.',
+        { provider, retry: false },
+      )
+    case 'refused':
+      return new GatewayError('upstream_error', 'The provider could not answer the request. Try again.', { provider })
+  }
+}
+
+/** When a provider asks for patience without saying how much. */
+const DEFAULT_RETRY_AFTER_MS = 5_000
+
+// Coding agents start their compaction on these words; the figures are all they read besides.
+const contextMessage = (tokens: number | undefined, maximum: number | undefined): string =>
+  tokens !== undefined && maximum !== undefined
+    ? `prompt is too long: ${tokens} tokens > ${maximum} maximum`
+    : 'prompt is too long: the input exceeds the context window of this model'
