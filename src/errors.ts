@@ -34,6 +34,10 @@ export type ErrorCode = keyof typeof ERRORS
 /** What the operator's log may know of a provider's failure; never shown to a client. */
 export type ProviderFailure = { status?: number; code?: string; requestId?: string }
 
+/** Machine-readable, in the gateway's own words. */
+export type ErrorDetails = { [name: string]: Detail | undefined }
+type Detail = string | number | boolean | null | Detail[] | ErrorDetails
+
 export type ErrorOptions = {
   cause?: unknown
   /** JSON path of the request member at fault, as the client wrote it. */
@@ -42,8 +46,8 @@ export type ErrorOptions = {
   retryAfterMs?: number
   /** Overrides the row: `false` where neither another target nor a retry can help. */
   retry?: boolean
-  /** Machine-readable details in the gateway's own words, passed as `error.details`. */
-  details?: Record<string, unknown>
+  /** Passed as `error.details`. */
+  details?: ErrorDetails
   provider?: ProviderFailure
 }
 
@@ -52,7 +56,7 @@ export class GatewayError extends Error {
   readonly code: ErrorCode
   readonly param: string | undefined
   readonly retryAfterMs: number | undefined
-  readonly details: Record<string, unknown> | undefined
+  readonly details: ErrorDetails | undefined
   readonly provider: ProviderFailure | undefined
   readonly #retry: boolean | undefined
 

@@ -1,5 +1,6 @@
 // A conversation to be continued, in no wire's words.
 
+import type { ErrorDetails } from '../errors.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { AssistantPart, CacheMark, SystemPart, UserPart } from './part.ts'
 import type { ChatWire } from './wire.ts'
@@ -23,8 +24,11 @@ export type FunctionTool = {
 }
 /** A tool whose input is free text, in a grammar where one is given. */
 export type CustomTool = { type: 'custom'; name: string; namespace?: string; description?: string; format?: JsonObject }
-/** A tool the provider runs itself, or any other that only `origin` knows. */
-export type OpaqueTool = { type: 'opaque'; origin: ChatWire; value: JsonObject }
+/**
+ * A tool the provider runs itself, or any other that only `origin` knows. A foreign encoder refuses it, or, where it is
+ * `optional` (an ability the conversation goes on without), lists it as dropped.
+ */
+export type OpaqueTool = { type: 'opaque'; origin: ChatWire; value: JsonObject; optional?: boolean }
 export type Tool = FunctionTool | CustomTool | OpaqueTool
 
 export type ToolChoice =
@@ -58,9 +62,10 @@ export type Sampling = {
 
 /**
  * A member the IR has no word for. `essential`: leaving it out would change what the request means, so a foreign
- * encoder refuses it with 400; else a foreign encoder lists `name` as dropped.
+ * encoder refuses it with 400; else a foreign encoder lists `name` as dropped. `name` may be a path into the request
+ * (`tools.2.defer_loading`). `details` go with the refusal, as `error.details`, for clients that act on them.
  */
-export type OpaqueMember = { name: string; value: Json; essential: boolean }
+export type OpaqueMember = { name: string; value: Json; essential: boolean; details?: ErrorDetails }
 
 export type ChatRequest = {
   /** As the client wrote it; the relay puts the target's own id on the way out. */

@@ -73,7 +73,8 @@ export class FrameReader {
     }
     const tail = this.#rest.length
     this.#scanned = tail > 0 && this.#rest.charCodeAt(tail - 1) === CR ? tail - 1 : tail
-    if (this.#size + tail > this.#maxChars) throw new FrameTooLarge(`one event is larger than ${this.#maxChars} characters`)
+    if (this.#size + tail > this.#maxChars)
+      throw new FrameTooLarge(`one event is larger than ${this.#maxChars} characters`)
     return frames
   }
 

@@ -13,7 +13,9 @@ import type { JsonObject } from '../ir/json.ts'
 import type { Quirks } from '../ir/quirks.ts'
 import type { ChatRequest } from '../ir/request.ts'
 import type { Usage } from '../ir/usage.ts'
-import type { ChatWire } from '../ir/wire.ts'
+import type { ChatWire, Wire } from '../ir/wire.ts'
+import type { Edit } from '../lib/json-splice.ts'
+import type { OutputText } from '../lib/output-text.ts'
 import type { Frame } from '../lib/sse.ts'
 
 /** The model a request is encoded for. */
@@ -27,9 +29,12 @@ export type Target = {
 
 /**
  * What decoding an answer must undo of how its request was encoded. Plain data. `jsonTool`: calls of this tool are the
- * structured output: they decode as text, and the finish reason `tool-calls` as `stop`.
+ * structured output: they decode as text, and the finish reason `tool-calls` as `stop`. `tools`: by the name a tool was
+ * sent under, what its client calls it, for every tool whose name, namespace or kind was changed on the way out; a
+ * `custom` tool was sent as a function whose one string argument `input` is the free text.
  */
-export type Undo = { jsonTool?: string }
+export type Undo = { jsonTool?: string; tools?: { [sentName: string]: SentTool } }
+export type SentTool = { name: string; namespace?: string; kind: 'function' | 'custom' }
 
 /** `dropped`: JSON paths of the client's request that the target wire cannot say, for `x-gateway-dropped`. */
 export type EncodedRequest = { body: JsonObject; dropped: string[]; undo: Undo }
@@ -53,21 +58,22 @@ export type EventDecoder = { push(frame: Frame): ChatEvent[]; end(): ChatEvent[]
 export type EventEncoder = { push(event: ChatEvent): string }
 
 /**
- * Watches a stream that passes through unchanged but for the model's id. One per stream.
- * `see` returns the frame's text to send on ('' to drop it), the model id replaced, error frames never passed.
+ * Watches a stream on its way to the client, whether it passes through or is translated. One per stream. It keeps what
+ * metering and a late failure need, and never lets a provider's error frame through.
  */
 export type Tap = {
+  /** The text to send on for a frame ('' for none), the model named by the gateway's id. */
   see(frame: Frame): string
   /** The latest usage figures, absent until reported. */
   readonly usage: Usage | undefined
   /** The provider's own usage object, verbatim. */
   readonly rawUsage: JsonObject | undefined
-  /** `open` until the wire's terminal event was seen; `failed` when the provider said so: see `error`. */
+  /** `open` until the provider's terminal event was seen; `failed` when it said so: see `error`. */
   readonly state: 'open' | 'done' | 'failed'
   readonly error: GatewayError | undefined
-  /** Characters of text, reasoning and tool input passed so far: what an estimate counts when usage never comes. */
-  readonly outputText: () => string
-  /** The frames that end a broken stream on this wire. */
+  /** What the model has written so far: what an estimate counts when usage never comes. */
+  readonly output: OutputText
+  /** The frames that end a broken stream on the client's wire. */
   fail(error: GatewayError, requestId: string): string
 }
 
@@ -76,12 +82,44 @@ export type TapOptions = {
   model: string
   /** Chat: whether the client asked for the usage chunk itself. */
   includeUsage: boolean
+  /** Seconds since the epoch, for a failure before the provider has said anything. */
+  now: number
 }
 
-export type ChatCodec = {
-  wire: ChatWire
+/** What may be changed of a body that passes to a provider of the same wire. */
+export type PassOptions = {
+  /** The provider's own id of the model. */
+  model: string
+  /** The output cap the quota leaves, where that is lower than what was asked. */
+  outputCap: number | undefined
+  quirks: Quirks
+}
+
+/** What every wire has: how its bodies pass, are watched, metered and refused. */
+export type PassCodec = {
+  wire: Wire
   /** What a client's body must be, open to unknown members; refusals name the member. */
   requestSchema: TSchema
+  /** The members to splice into a client's body for a provider of the same wire. */
+  passEdits(body: JsonObject, options: PassOptions): Edit[]
+  /** The client's own cap on output tokens, where it gave one. */
+  outputCap(body: JsonObject): number | undefined
+  tap(options: TapOptions): Tap
+  /** Usage of a whole answer, with the provider's own object. */
+  readUsage(body: JsonObject): { usage: Usage; raw: JsonObject } | undefined
+  /**
+   * Classifies a provider's error by status and machine code, in the gateway's words. For an error within a stream
+   * or a 200 answer the status is 200 and only the body counts.
+   */
+  decodeError(status: number, body: unknown): GatewayError
+  /** The HTTP body of an error for clients of this wire. */
+  encodeError(error: GatewayError, requestId: string): JsonObject
+  /** What is sent while the provider is silent. */
+  keepAlive: string
+}
+
+export type ChatCodec = PassCodec & {
+  wire: ChatWire
   /** Throws `invalid_request`. The body has passed `requestSchema`. */
   decodeRequest(body: JsonObject): ChatRequest
   /** Throws `invalid_request` where leaving something out would change the request's meaning. */
@@ -91,13 +129,4 @@ export type ChatCodec = {
   encodeResponse(response: ChatResponse, ask: Ask): JsonObject
   decodeEvents(undo?: Undo): EventDecoder
   encodeEvents(ask: Ask): EventEncoder
-  /** Classifies a provider's error answer by status and machine code; the result is in the gateway's words. */
-  decodeError(status: number, body: unknown): GatewayError
-  /** The HTTP body of an error for clients of this wire. */
-  encodeError(error: GatewayError, requestId: string): JsonObject
-  /** Usage of a whole answer of this wire, with the provider's own object. */
-  readUsage(body: JsonObject): { usage: Usage; raw: JsonObject } | undefined
-  tap(options: TapOptions): Tap
-  /** What is sent while the provider is silent. */
-  keepAlive: string
 }

@@ -1,0 +1,21 @@
+// Compiles the one file to dist/sluice. A target such as bun-linux-arm64 may be named; this platform is the default.
+
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { bun, ROOT } from './run.ts'
+
+const [target] = process.argv.slice(2)
+mkdirSync(join(ROOT, 'dist'), { recursive: true })
+const outfile = target === undefined ? 'dist/sluice' : `dist/sluice-${target.replace(/^bun-/, '')}`
+const code = await bun([
+  'build',
+  '--compile',
+  '--minify-syntax',
+  '--minify-whitespace',
+  '--sourcemap=none',
+  ...(target === undefined ? [] : [`--target=${target}`]),
+  'src/main.ts',
+  '--outfile',
+  outfile,
+])
+process.exit(code)

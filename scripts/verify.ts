@@ -1,0 +1,22 @@
+// Everything that must hold, from an empty checkout: install, lint, types, tests, the binary and its tests.
+
+import { bun, install, ROOT } from './run.ts'
+
+const steps: [string, () => Promise<number>][] = [
+  ['install', install],
+  ['lint', () => bun(['x', '--bun', 'biome', 'check', '.'])],
+  ['types', () => bun(['x', '--bun', 'tsc', '--noEmit'])],
+  ['tests', () => bun(['test'])],
+  ['build', () => bun(['scripts/build.ts'])],
+  ['binary', () => bun(['test', 'test/binary'], { SLUICE_BINARY: `${ROOT}/dist/sluice` })],
+]
+
+for (const [name, run] of steps) {
+  console.log(`\n=== ${name}`)
+  const code = await run()
+  if (code !== 0) {
+    console.error(`\n${name} failed (exit code ${code})`)
+    process.exit(code)
+  }
+}
+console.log('\nverified')

@@ -1,0 +1,21 @@
+// Gateway → Elysia app. Read top to bottom, it is the list of URLs.
+
+import { Elysia } from 'elysia'
+import type { Gateway } from './gateway.ts'
+import { fallback, frameworkError } from './http/fallback.ts'
+import { health } from './http/health.ts'
+import { inference } from './http/inference.ts'
+import { models } from './http/models.ts'
+import { usage } from './http/usage.ts'
+
+export const createApp = (gateway: Gateway) =>
+  new Elysia({ serve: { idleTimeout: 0 }, normalize: false })
+    .use(health(gateway))
+    .use(models(gateway))
+    .use(usage(gateway))
+    .use(inference(gateway, { wire: 'chat-completions', paths: ['/v1/chat/completions', '/v1/v1/chat/completions'] }))
+    .use(inference(gateway, { wire: 'responses', paths: ['/v1/responses', '/v1/v1/responses'] }))
+    .use(inference(gateway, { wire: 'messages', paths: ['/v1/messages', '/v1/v1/messages'] }))
+    .use(inference(gateway, { wire: 'images', paths: ['/v1/images/generations', '/v1/v1/images/generations'] }))
+    .all('/*', ({ request }) => fallback(request), { parse: 'none' })
+    .onError(({ request, code, error }) => frameworkError(gateway, request, code, error))

@@ -1,0 +1,185 @@
+// The configuration: what a gateway runs with, normalised, from flags, environment, file and defaults in that order.
+// The only place that reads any of them; its parts are in config/.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import type { Brand } from './catalogue/catalogue.ts'
+import type { Model } from './catalogue/model.ts'
+import { readBrands, readModels, readNames } from './config/models.ts'
+import { checkShape, describe, type Problem } from './config/problem.ts'
+import { readProviders } from './config/providers.ts'
+import { createReader } from './config/reader.ts'
+import { type FileConfig, FileSchema } from './config/schema.ts'
+import { type Env, reasonOf } from './config/secret.ts'
+import { parseDuration, parseSize } from './config/units.ts'
+import { parseYaml } from './config/yaml.ts'
+import type { Provider } from './provider/provider.ts'
+
+export { type Problem, problemLine } from './config/problem.ts'
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
+
+/** Durations in milliseconds, sizes in bytes, paths absolute, secrets resolved. */
+export type Config = {
+  /** The file it was read from, if any. */
+  file: string | undefined
+  /** Port 0 lets the system choose. */
+  listen: { host: string; port: number }
+  dataDir: string
+  bodyLimitBytes: number
+  khrPerUsd: number
+  /** vendor_a and vendor_b first, configured or not. */
+  providers: Provider[]
+  /** The built-in models with their overrides, then the configuration's own. */
+  models: Model[]
+  /** Name → catalogue id; `auto` is always there. */
+  aliases: Record<string, string>
+  brands: Brand[]
+  /** Catalogue id → catalogue ids to try after it, in order. */
+  fallbacks: Record<string, string[]>
+  /** For keys that set none; 0 is no limit. */
+  limits: { rpm: number; tpm: number; concurrency: number }
+  keepAliveMs: number
+  earlyStartMs: number
+  /** How long a stop waits for exchanges in flight. */
+  drainMs: number
+  /** Attempts of one exchange, the first included. */
+  maxTries: number
+  /** Exchanges at once in the whole gateway; 0 is no limit. */
+  maxOpenExchanges: number
+  /** A model the key may not use answers 404 rather than 403. */
+  hideForbiddenModels: boolean
+  /** How long single exchanges are kept; 0 keeps them for ever. The totals are always kept. */
+  retentionMs: number
+  log: { level: LogLevel }
+  /** `GET /metrics`; `token` is the bearer token it asks for, if any. */
+  metrics: { enabled: boolean; token: string | undefined }
+  /** Sentences for the operator, free of secrets. */
+  warnings: string[]
+}
+
+/** As typed on the command line. */
+export type Flags = {
+  config?: string | undefined
+  host?: string | undefined
+  port?: string | undefined
+  data?: string | undefined
+}
+
+export type LoadOptions = {
+  flags?: Flags
+  env: Env
+  /** What relative paths of flags and environment start from. */
+  cwd: string
+  /** `skip` leaves accounts and credentials unread, for commands that only need the data directory. */
+  secrets?: 'resolve' | 'skip'
+}
+
+export type Loaded = { ok: true; config: Config } | { ok: false; problems: Problem[] }
+
+const DEFAULT_FILE = 'sluice.yaml'
+
+/** Reads everything once. Never throws for what an operator wrote: that comes back as problems, all at once. */
+export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOptions): Loaded => {
+  const problems: Problem[] = []
+  const warnings: string[] = []
+  const { file, source, path } = readFile(flags, env, cwd, problems)
+  if (problems.length > 0) return { ok: false, problems }
+
+  const directory = path === undefined ? cwd : dirname(path)
+  const resolves = secrets === 'resolve'
+  const reader = createReader({ file, source, directory, env, resolves, problems, warnings })
+  const providers = readProviders(reader)
+  const brands = readBrands(providers)
+  const models = readModels(reader, providers, brands)
+  const names = readNames(reader, models, brands)
+  const token = file.metrics?.token
+  const config: Config = {
+    file: path,
+    listen: {
+      host: chosen(flags.host, env.SLUICE_HOST) ?? file.listen?.host ?? '127.0.0.1',
+      port: readPort(flags, env, problems) ?? file.listen?.port ?? 8080,
+    },
+    dataDir: resolveData(flags, env, cwd, file.data, directory),
+    bodyLimitBytes: parseSize(file.body_limit ?? '') ?? 25 * 1024 ** 2,
+    khrPerUsd: file.rate?.khr_per_usd ?? 4100,
+    providers,
+    models,
+    brands,
+    ...names,
+    limits: { rpm: 0, tpm: 0, concurrency: 0, ...file.limits },
+    keepAliveMs: reader.duration('keep_alive', file.keep_alive, 15_000),
+    earlyStartMs: reader.duration('early_start', file.early_start, 20_000),
+    drainMs: reader.duration('drain', file.drain, 30_000),
+    maxTries: file.max_tries ?? 3,
+    maxOpenExchanges: file.max_open_exchanges ?? 0,
+    hideForbiddenModels: file.hide_forbidden_models ?? false,
+    retentionMs: parseDuration(file.retention ?? '') ?? 90 * 86_400_000,
+    log: { level: file.log?.level ?? 'info' },
+    metrics: {
+      enabled: file.metrics?.enabled ?? false,
+      token: token === undefined || !resolves ? undefined : reader.secret('metrics.token', token),
+    },
+    warnings,
+  }
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, config }
+}
+
+type Read = { file: FileConfig; source: string; path: string | undefined }
+
+/** The file named by flag or environment, else ./sluice.yaml where there is one, else an empty one. */
+const readFile = (flags: Flags, env: Env, cwd: string, problems: Problem[]): Read => {
+  const named = chosen(flags.config, env.SLUICE_CONFIG)
+  const path = resolve(cwd, named ?? DEFAULT_FILE)
+  const source = named ?? DEFAULT_FILE
+  if (named === undefined && !existsSync(path)) return { file: {}, source: 'configuration', path: undefined }
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    problems.push({ source, path: '', message: `the file cannot be read (${reasonOf(error)})` })
+    return { file: {}, source, path }
+  }
+  const parsed = parseYaml(text.replace(/^\uFEFF/, ''))
+  if ('line' in parsed) {
+    problems.push({ source: `${source}:${parsed.line}`, path: '', message: `not valid YAML: ${parsed.reason}` })
+    return { file: {}, source, path }
+  }
+  const value = parsed.value ?? {}
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    problems.push({ source, path: '', message: `found ${describe(value, true)}, allowed: a mapping of members` })
+    return { file: {}, source, path }
+  }
+  checkShape(FileSchema, value, (at, message) => problems.push({ source, path: at, message }))
+  return { file: withoutNulls(value) as FileConfig, source, path }
+}
+
+// An empty member (`aliases:` and nothing after it) reads as null: it counts as left out, but for the one that may be null.
+const withoutNulls = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withoutNulls)
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(value).filter(([name, member]) => member !== null || name === 'version_header')
+  return Object.fromEntries(members.map(([name, member]) => [name, withoutNulls(member)]))
+}
+
+/** The flag, else the environment variable; an empty one counts as not given. */
+const chosen = (flag: string | undefined, variable: string | undefined): string | undefined =>
+  [flag, variable].find((value) => value !== undefined && value !== '')
+
+const resolveData = (flags: Flags, env: Env, cwd: string, inFile: string | undefined, directory: string): string => {
+  const outside = chosen(flags.data, env.SLUICE_DATA)
+  return outside === undefined ? resolve(directory, inFile ?? './data') : resolve(cwd, outside)
+}
+
+const readPort = (flags: Flags, env: Env, problems: Problem[]): number | undefined => {
+  const text = chosen(flags.port, env.SLUICE_PORT)
+  if (text === undefined) return undefined
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+  if (port <= 65535) return port
+  problems.push({
+    source: text === flags.port ? '--port' : 'SLUICE_PORT',
+    path: '',
+    message: `found ${describe(text)}, allowed: a whole number from 0 to 65535`,
+  })
+  return undefined
+}

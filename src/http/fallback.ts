@@ -1,0 +1,37 @@
+// What no endpoint answered: unknown paths, wrong methods, upgrades, and the framework's own failures.
+
+import { GatewayError } from '../errors.ts'
+import type { Gateway } from '../gateway.ts'
+import { endpointAt } from './endpoints.ts'
+import { errorResponse, requestId, toGatewayError } from './respond.ts'
+
+export const fallback = (request: Request): Response => {
+  const id = requestId()
+  const { pathname } = new URL(request.url)
+  const endpoint = endpointAt(pathname)
+  const wire = endpoint?.wire ?? undefined
+  if (endpoint === undefined) {
+    return errorResponse(
+      new GatewayError('not_found', `There is no ${pathname.slice(0, 200)} here. GET /v1 lists the endpoints.`),
+      id,
+      undefined,
+    )
+  }
+  const allow = endpoint.method === 'GET' ? 'GET, HEAD' : endpoint.method
+  const error = new GatewayError('method_not_allowed', `${endpoint.path} takes ${endpoint.method} only.`)
+  const response = errorResponse(error, id, wire, { allow })
+  if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket') return response
+  // Agents that probe for a socket go back to POST at once on this status, and wait long on any other.
+  return new Response(response.body, {
+    status: 426,
+    headers: { ...Object.fromEntries(response.headers), upgrade: 'HTTP/1.1' },
+  })
+}
+
+export const frameworkError = (gateway: Gateway, request: Request, code: unknown, thrown: unknown): Response => {
+  if (code === 'NOT_FOUND') return fallback(request)
+  const id = requestId()
+  const error = toGatewayError(thrown)
+  if (error.code === 'internal_error') gateway.log.error('unexpected failure', { request: id, cause: String(thrown) })
+  return errorResponse(error, id, endpointAt(new URL(request.url).pathname)?.wire ?? undefined)
+}

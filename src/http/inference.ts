@@ -1,0 +1,116 @@
+// The POST endpoints of the wires: authenticated before the body is read, admitted in the contract's order, relayed.
+
+import { Elysia } from 'elysia'
+import { GatewayError } from '../errors.ts'
+import type { Gateway } from '../gateway.ts'
+import { totalTokens } from '../ir/usage.ts'
+import type { Wire } from '../ir/wire.ts'
+import type { Key } from '../keys/key.ts'
+import type { Ticket } from '../ledger/limits.ts'
+import { estimateInput } from '../relay/estimate.ts'
+import type { Exchange } from '../relay/exchange.ts'
+import { relayExchange } from '../relay/relay.ts'
+import { CODECS } from '../wire/index.ts'
+import { admit } from './admit.ts'
+import { readBody } from './read-body.ts'
+import { errorResponse, requestId, toGatewayError } from './respond.ts'
+
+export type Endpoint = { wire: Wire; paths: readonly string[] }
+
+export const inference = (gateway: Gateway, { wire, paths }: Endpoint) => {
+  const app = new Elysia({ name: `inference:${wire}` })
+  for (const path of paths) app.post(path, ({ request }) => infer(gateway, wire, request), { parse: 'none' })
+  return app
+}
+
+const infer = async (gateway: Gateway, wire: Wire, request: Request): Promise<Response> => {
+  const id = requestId()
+  let key: Key | undefined
+  let ticket: Ticket | undefined
+  let exchange: Exchange | undefined
+  try {
+    key = gateway.store.keys.authenticate(request.headers)
+    shed(gateway)
+    ticket = gateway.limits.enter(key)
+    exchange = await begin(gateway, wire, request, id, key, ticket)
+    return await relayExchange(gateway, exchange)
+  } catch (thrown) {
+    const error = toGatewayError(thrown)
+    if (error.code === 'internal_error')
+      gateway.log.error('unexpected failure', { request: id, cause: String(error.cause) })
+    // What was refused before it became an exchange consumes nothing; an exchange has settled and left by itself.
+    if (exchange === undefined) {
+      ticket?.refund()
+      gateway.log.refused({
+        id,
+        path: new URL(request.url).pathname,
+        status: error.status,
+        code: error.code,
+        keyId: key?.id,
+      })
+    }
+    return errorResponse(error, id, wire, key === undefined ? {} : gateway.limits.headers(key, wire))
+  }
+}
+
+/** Past what the machine can hold, or on its way out, the gateway says so at once. */
+const shed = (gateway: Gateway): void => {
+  const { maxOpenExchanges } = gateway.config
+  if (gateway.draining || (maxOpenExchanges > 0 && gateway.open.size >= maxOpenExchanges)) {
+    throw new GatewayError('service_unavailable', 'The gateway is busy. Try again shortly.', { retryAfterMs: 2_000 })
+  }
+}
+
+const begin = async (
+  gateway: Gateway,
+  wire: Wire,
+  request: Request,
+  id: string,
+  key: Key,
+  ticket: Ticket,
+): Promise<Exchange> => {
+  const startedAt = gateway.clock.now()
+  const text = await readBody(request, gateway.config.bodyLimitBytes)
+  const { body, model, stream } = admit(wire, text, key, gateway.catalogue, gateway.config.hideForbiddenModels)
+  const codec = CODECS[wire]
+  const inputEstimate = estimateInput(body)
+  const reservation = await gateway.ledger.reserve({
+    exchangeId: id,
+    key,
+    model: model.id,
+    wire,
+    stream,
+    inputEstimate,
+    outputCap: codec.outputCap(body),
+    maxOutput: wire === 'images' ? model.tokensPerImage * (typeof body.n === 'number' ? body.n : 1) : model.maxOutput,
+  })
+  const abort = new AbortController()
+  gateway.open.set(id, abort)
+  request.signal.addEventListener('abort', () => abort.abort(), { once: true })
+  const exchange: Exchange = {
+    id,
+    key,
+    wire,
+    codec,
+    text,
+    body,
+    headers: request.headers,
+    model,
+    stream,
+    inputEstimate,
+    startedAt,
+    reservation,
+    abort,
+    attempts: [],
+    dropped: [],
+    headersOut: ticket.headers(wire),
+    onSettled: (summary) => {
+      gateway.open.delete(id)
+      if (summary.outcome === 'refused' && exchange.attempts.length === 0) ticket.refund()
+      ticket.tokens(totalTokens(summary.tokens))
+      ticket.leave()
+      gateway.log.exchange(exchange, summary)
+    },
+  }
+  return exchange
+}

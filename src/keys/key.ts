@@ -1,0 +1,71 @@
+// A key: what a client shows us, what it may use and how much.
+
+/** Times are milliseconds since the epoch. `tokensUsed` is live in the server: settled exchanges only. */
+export type Key = {
+  id: string
+  label: string
+  createdAt: number
+  expiresAt: number
+  revokedAt: number | undefined
+  tokensTotal: number
+  tokensUsed: number
+  /** Catalogue ids with `*` as a wildcard; ['*'] is every model. */
+  models: string[]
+  /** Per minute, per minute, at once; undefined takes the gateway's default, 0 is no limit. */
+  rpm: number | undefined
+  tpm: number | undefined
+  concurrency: number | undefined
+}
+
+export type NewKey = {
+  label: string
+  tokensTotal: number
+  expiresAt: number
+  models: string[]
+  rpm?: number | undefined
+  tpm?: number | undefined
+  concurrency?: number | undefined
+}
+
+/** Absent members stay as they are. `tokensUsed: 0` is a quota reset. */
+export type KeyPatch = Partial<Omit<NewKey, 'models'>> & { models?: string[]; tokensUsed?: 0 }
+
+/** Who changed something: a member, an admin token, the command line. */
+export type Actor = { kind: 'cli' | 'member' | 'token' | 'system'; id: string }
+
+export type Keys = {
+  /**
+   * The key a request shows. Throws `missing_api_key`, or `invalid_api_key` for one that is unknown, expired or
+   * revoked, or for an `Authorization` header without a usable bearer token. Hot path: no query.
+   */
+  authenticate(headers: Headers): Key
+  /** The live key, revoked and expired ones included. */
+  get(id: string): Key | undefined
+  list(): Key[]
+  /** The secret is returned once and never stored. */
+  issue(input: NewKey, actor: Actor): { key: Key; secret: string }
+  /** Throws `not_found` for an unknown id, here and below. */
+  update(id: string, patch: KeyPatch, actor: Actor): Key
+  revoke(id: string, actor: Actor): Key
+  /** A new secret; the old one stays valid for `graceMs`. */
+  rotate(id: string, graceMs: number, actor: Actor): { key: Key; secret: string }
+}
+
+/** Whether a key may use a model, by its catalogue id. */
+export const permits = (key: Key, modelId: string): boolean => key.models.some((pattern) => matches(pattern, modelId))
+
+const matches = (pattern: string, id: string): boolean => {
+  if (pattern === '*' || pattern === id) return true
+  if (!pattern.includes('*')) return false
+  const pieces = pattern.split('*')
+  const first = pieces[0] ?? ''
+  const last = pieces[pieces.length - 1] ?? ''
+  if (!id.startsWith(first) || !id.endsWith(last) || id.length < first.length + last.length) return false
+  let at = first.length
+  for (const piece of pieces.slice(1, -1)) {
+    const found = id.indexOf(piece, at)
+    if (found === -1) return false
+    at = found + piece.length
+  }
+  return at <= id.length - last.length
+}

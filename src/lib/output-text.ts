@@ -1,0 +1,37 @@
+// A growing text of which only so much is kept as an estimate of its size needs.
+
+const KEPT_CHARS = 256 * 1024
+const PIECES = 64
+
+/** Collects pieces of text: their length is exact, the text itself is kept up to a bound. */
+export class OutputText {
+  #chars = 0
+  #kept = ''
+  #pieces: string[] = []
+
+  add(piece: string | undefined): void {
+    if (piece === undefined || piece === '') return
+    this.#chars += piece.length
+    if (this.#kept.length >= KEPT_CHARS) return
+    // Joining now and then makes a flat copy, so that pieces cut from frames do not keep the frames alive.
+    if (this.#pieces.push(piece) === PIECES) this.#join()
+  }
+
+  /** Characters added so far. */
+  get chars(): number {
+    return this.#chars
+  }
+
+  /** The text from its beginning, cut at the bound. */
+  get text(): string {
+    this.#join()
+    return this.#kept
+  }
+
+  #join(): void {
+    if (this.#pieces.length === 0) return
+    this.#pieces.unshift(this.#kept)
+    this.#kept = this.#pieces.join('')
+    this.#pieces = []
+  }
+}

@@ -1,0 +1,64 @@
+// The operator's log: one JSON line per exchange and per event of the server, on standard error.
+
+import pino from 'pino'
+import type { LogLevel } from './config.ts'
+import type { Exchange, Summary } from './relay/exchange.ts'
+
+export type Log = {
+  /** An exchange has ended. Ids, figures and codes only: no secret, no prompt, no provider text. */
+  exchange(exchange: Exchange, summary: Summary): void
+  /** A request that was refused before it became an exchange. */
+  refused(facts: { id: string; path: string; status: number; code: string; keyId?: string | undefined }): void
+  warn(message: string, facts?: object): void
+  error(message: string, facts?: object): void
+  flush(): void
+}
+
+export const createLog = (level: LogLevel): Log => {
+  const destination = pino.destination({ dest: 2, sync: false, minLength: 4096, periodicFlush: 500 })
+  const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination)
+  const enabled = logger.isLevelEnabled('info')
+  return {
+    exchange: (exchange, summary) => {
+      if (!enabled) return
+      logger.info(
+        {
+          request: exchange.id,
+          key: exchange.key.id,
+          wire: exchange.wire,
+          model: exchange.model.id,
+          stream: exchange.stream,
+          outcome: summary.outcome,
+          status: summary.status,
+          code: summary.errorCode,
+          ms: summary.totalMs,
+          first_byte_ms: exchange.firstByteAt === undefined ? undefined : exchange.firstByteAt - exchange.startedAt,
+          tokens: summary.tokens,
+          estimated: summary.estimated || undefined,
+          dropped: exchange.dropped.length > 0 ? exchange.dropped : undefined,
+          attempts: exchange.attempts,
+        },
+        'exchange',
+      )
+    },
+    refused: (facts) => logger.info(facts, 'refused'),
+    warn: (message, facts) => logger.warn(facts ?? {}, message),
+    error: (message, facts) => logger.error(facts ?? {}, message),
+    flush: () => {
+      try {
+        destination.flushSync()
+      } catch {
+        // The descriptor was never ready: nothing was written, so nothing is lost.
+      }
+    },
+  }
+}
+
+/** For tests and commands that have nobody to tell. */
+export const silentLog: Log = {
+  exchange: () => undefined,
+  refused: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  flush: () => undefined,
+}

@@ -1,0 +1,85 @@
+// A conversation stays on its account, for the vendors' prompt caches are per account.
+
+import { isObject, type Json, type JsonObject } from '../ir/json.ts'
+import type { Wire } from '../ir/wire.ts'
+
+/** Remembered conversations. A forgotten one is placed anew: its cache is lost, nothing else. */
+const REMEMBERED = 20_000
+
+/** Headers by which clients name their conversation. */
+const HEADERS = [
+  'x-session-affinity',
+  'x-session-id',
+  'session_id',
+  'session-id',
+  'thread-id',
+  'x-claude-code-session-id',
+]
+
+/** Where conversations went last. */
+export type Affinity = {
+  placed(conversation: string): string | undefined
+  place(conversation: string, account: string): void
+}
+
+export const createAffinity = (): Affinity => {
+  const places = new Map<string, string>()
+  return {
+    placed: (conversation) => places.get(conversation),
+    place: (conversation, account) => {
+      places.delete(conversation)
+      places.set(conversation, account)
+      if (places.size <= REMEMBERED) return
+      const oldest = places.keys().next()
+      if (!oldest.done) places.delete(oldest.value)
+    },
+  }
+}
+
+/**
+ * What names the conversation of a request: the client's own word for it, else its opening. `continued` is false for
+ * an opening that has no answer yet: it may go anywhere, and what follows it goes where it went.
+ */
+export const conversationOf = (
+  keyId: string,
+  wire: Wire,
+  headers: Headers,
+  body: JsonObject,
+): { id: string; continued: boolean } | undefined => {
+  for (const name of HEADERS) {
+    const value = headers.get(name)
+    if (value !== null && value !== '') return { id: `${keyId}:${name}:${value}`, continued: true }
+  }
+  for (const named of [
+    body.previous_response_id,
+    body.conversation,
+    body.prompt_cache_key,
+    threadOf(body),
+    userOf(body),
+  ]) {
+    if (typeof named === 'string' && named !== '') return { id: `${keyId}:${named}`, continued: true }
+  }
+  if (wire === 'images') return undefined
+  const turns = wire === 'responses' ? body.input : body.messages
+  if (!Array.isArray(turns)) return undefined
+  const opening = openingOf(turns)
+  const system = JSON.stringify([body.system ?? body.instructions ?? null, opening])
+  return {
+    id: `${keyId}:${Bun.hash(system).toString(36)}`,
+    continued: turns.length > opening.length,
+  }
+}
+
+const threadOf = (body: JsonObject): Json | undefined =>
+  isObject(body.thread) ? body.thread.previous_message_id : undefined
+
+const userOf = (body: JsonObject): Json | undefined => (isObject(body.metadata) ? body.metadata.user_id : undefined)
+
+/** The turns up to the model's first answer: what every later request of the conversation repeats. */
+const openingOf = (turns: Json[]): Json[] => {
+  const answer = turns.findIndex(
+    (turn) =>
+      isObject(turn) && (turn.role === 'assistant' || turn.type === 'function_call' || turn.type === 'reasoning'),
+  )
+  return answer === -1 ? turns : turns.slice(0, answer)
+}

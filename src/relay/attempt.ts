@@ -1,0 +1,239 @@
+// One try at one target: the request on the provider's wire, its answer checked and made ready for the client.
+
+import { GatewayError } from '../errors.ts'
+import { isObject, type JsonObject } from '../ir/json.ts'
+import type { Usage } from '../ir/usage.ts'
+import { splice } from '../lib/json-splice.ts'
+import { FrameReader, FrameTooLarge } from '../lib/sse.ts'
+import { includeUsage } from '../wire/chat-completions/pass.ts'
+import type { ChatCodec, PassCodec, Tap, Undo } from '../wire/codec.ts'
+import { CODECS, chatCodec } from '../wire/index.ts'
+import type { Exchange, Relay } from './exchange.ts'
+import type { Target } from './route.ts'
+import { askOf, encodeFor, quirksOf, translateResponse, translateStream } from './translate.ts'
+import { broken, networkError, send, timedOut } from './upstream.ts'
+
+/** A whole answer for the client, and what it consumed: `usage` undefined when the provider did not say. */
+export type JsonAnswer = {
+  kind: 'json'
+  target: Target
+  text: string
+  usage: Usage | undefined
+  rawUsage: JsonObject | undefined
+  /** The answer on the provider's wire, for counting where usage is missing. */
+  body: JsonObject
+}
+
+/** A stream that has said its first word: `first` is the text for the client so far. */
+export type StreamAnswer = {
+  kind: 'stream'
+  target: Target
+  first: string
+  source: Source
+  tap: Tap
+}
+
+export type Answer = JsonAnswer | StreamAnswer
+
+/** The provider's end of a stream. */
+export type Source = {
+  /** Text for the client, maybe ''; undefined once the bytes are over. Throws GatewayError. */
+  read(): Promise<string | undefined>
+  abort: AbortController
+}
+
+/** Error bodies of providers are small; nothing needs more of one. */
+const ERROR_BYTES = 256 * 1024
+/** The largest answer held in memory as a whole. */
+const ANSWER_BYTES = 256 * 1024 * 1024
+/** The largest single event of a stream. */
+const FRAME_CHARS = 64 * 1024 * 1024
+
+/** How the request goes out to this target, and how what comes back is read. */
+type Plan = { body: string; undo: Undo | undefined }
+
+/** Throws GatewayError; one whose `failover` is true may be tried elsewhere. */
+export const attempt = async (
+  relay: Relay,
+  exchange: Exchange,
+  target: Target,
+  abort: AbortController,
+): Promise<Answer> => {
+  const codec = CODECS[target.wire]
+  const plan = planFor(exchange, target, codec)
+  const { firstByteMs } = target.provider.timeouts
+  const timer = setTimeout(() => abort.abort(timedOut('did not answer')), firstByteMs)
+  try {
+    const response = await send(relay, target, plan.body, exchange.headers, abort)
+    if (response.status !== 200) throw await refusal(response, codec, abort)
+    return exchange.stream
+      ? await openStream(relay, exchange, target, codec, plan, response, abort)
+      : await readAnswer(relay, exchange, target, codec, plan, response, abort)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan => {
+  if (target.wire === exchange.wire) {
+    const edits = codec.passEdits(exchange.body, {
+      model: target.model.upstream,
+      outputCap: exchange.reservation.outputCap,
+      quirks: quirksOf(target),
+    })
+    exchange.dropped = []
+    return { body: splice(exchange.text, edits), undo: undefined }
+  }
+  const encoded = encodeFor(exchange, chatCodec(exchange.wire), chatCodec(target.wire), target)
+  exchange.dropped = encoded.dropped
+  return { body: JSON.stringify(encoded.body), undo: encoded.undo }
+}
+
+/** A provider's answer that is no answer, in the gateway's words. */
+const refusal = async (response: Response, codec: PassCodec, abort: AbortController): Promise<GatewayError> => {
+  const text = await readText(response, ERROR_BYTES, abort).catch(() => '')
+  const error = codec.decodeError(response.status, parse(text))
+  const requestId = response.headers.get('request-id') ?? response.headers.get('x-request-id') ?? undefined
+  const retryAfterMs = retryAfter(response.headers) ?? error.retryAfterMs
+  return new GatewayError(error.code, error.message, {
+    ...(error.param === undefined ? {} : { param: error.param }),
+    ...(error.details === undefined ? {} : { details: error.details }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(error.retry ? {} : { retry: false }),
+    provider: { ...error.provider, status: response.status, ...(requestId === undefined ? {} : { requestId }) },
+  })
+}
+
+/** `Retry-After` in milliseconds, as seconds or as a date; undefined when absent or past all reason. */
+const retryAfter = (headers: Headers): number | undefined => {
+  const exact = Number(headers.get('retry-after-ms') ?? Number.NaN)
+  if (Number.isFinite(exact)) return Math.max(0, exact)
+  const value = headers.get('retry-after')
+  if (value === null) return undefined
+  const ms = /^\d+(\.\d+)?$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now()
+  return Number.isFinite(ms) ? Math.min(Math.max(0, ms), 86_400_000) : undefined
+}
+
+const readAnswer = async (
+  relay: Relay,
+  exchange: Exchange,
+  target: Target,
+  codec: PassCodec,
+  plan: Plan,
+  response: Response,
+  abort: AbortController,
+): Promise<JsonAnswer> => {
+  const text = await readText(response, ANSWER_BYTES, abort)
+  const body = parse(text)
+  if (body === undefined) throw malformedAnswer()
+  if (isObject(body.error)) throw codec.decodeError(statusWithin(body.error), body)
+  const read = codec.readUsage(body)
+  const shown =
+    plan.undo === undefined
+      ? rename(text, body, target.model.id)
+      : JSON.stringify(
+          translateResponse(
+            body,
+            chatCodec(exchange.wire),
+            codec as ChatCodec,
+            askOf(exchange, target.model.id, relay.clock.now()),
+            plan.undo,
+          ),
+        )
+  return { kind: 'json', target, text: shown, usage: read?.usage, rawUsage: read?.raw, body }
+}
+
+/** Some providers answer 200 and put the status inside the error. */
+const statusWithin = (error: JsonObject): number => (typeof error.status === 'number' ? error.status : 200)
+
+const rename = (text: string, body: JsonObject, model: string): string =>
+  body.model === undefined || body.model === model
+    ? text
+    : splice(text, [{ path: ['model'], value: JSON.stringify(model) }])
+
+const malformedAnswer = (): GatewayError =>
+  new GatewayError('upstream_error', 'The provider sent a malformed answer. Try again.')
+
+const openStream = async (
+  relay: Relay,
+  exchange: Exchange,
+  target: Target,
+  codec: PassCodec,
+  plan: Plan,
+  response: Response,
+  abort: AbortController,
+): Promise<StreamAnswer> => {
+  const type = response.headers.get('content-type') ?? ''
+  if (response.body === null) throw broken()
+  if (type.includes('json') || type.includes('html')) {
+    const body = parse(await readText(response, ERROR_BYTES, abort))
+    throw body === undefined || !isObject(body.error)
+      ? malformedAnswer()
+      : codec.decodeError(statusWithin(body.error), body)
+  }
+  const now = relay.clock.now()
+  const tap =
+    plan.undo === undefined
+      ? codec.tap({ model: target.model.id, includeUsage: includeUsage(exchange.body), now: Math.floor(now / 1000) })
+      : translateStream(chatCodec(exchange.wire), codec as ChatCodec, askOf(exchange, target.model.id, now), plan.undo)
+  const source = readFrom(response.body, tap, abort)
+  for (;;) {
+    const first = await source.read()
+    if (tap.state === 'failed' && (first === undefined || first === '')) throw tap.error ?? broken()
+    if (first === undefined) throw broken()
+    if (first !== '' || tap.state === 'done') return { kind: 'stream', target, first, source, tap }
+  }
+}
+
+const readFrom = (body: ReadableStream<Uint8Array>, tap: Tap, abort: AbortController): Source => {
+  const reader = body.getReader()
+  const frames = new FrameReader(FRAME_CHARS)
+  return {
+    abort,
+    read: async () => {
+      try {
+        const { done, value } = await reader.read()
+        let text = ''
+        for (const frame of done ? frames.end() : frames.push(value)) text += tap.see(frame)
+        return done && text === '' ? undefined : text
+      } catch (error) {
+        if (error instanceof FrameTooLarge) {
+          abort.abort()
+          throw new GatewayError('upstream_error', 'The provider sent an event that is too large.', { cause: error })
+        }
+        throw networkError(error, abort)
+      }
+    },
+  }
+}
+
+/** A body as text, within a bound. */
+const readText = async (response: Response, bytes: number, abort: AbortController): Promise<string> => {
+  const declared = Number(response.headers.get('content-length') ?? Number.NaN)
+  try {
+    if (declared <= bytes) return await response.text()
+    if (response.body === null) return ''
+    const pieces: Uint8Array[] = []
+    let size = 0
+    for await (const piece of response.body) {
+      size += piece.byteLength
+      if (size > bytes) {
+        abort.abort()
+        throw malformedAnswer()
+      }
+      pieces.push(piece)
+    }
+    return new TextDecoder().decode(Buffer.concat(pieces))
+  } catch (error) {
+    throw networkError(error, abort)
+  }
+}
+
+const parse = (text: string): JsonObject | undefined => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

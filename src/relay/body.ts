@@ -1,0 +1,154 @@
+// The client's end of a stream: pulls from the provider as fast as the client reads, keeps a silent line open, ends
+// with the wire's own end or an error frame, and settles once.
+
+import { GatewayError } from '../errors.ts'
+import type { PassCodec, Tap } from '../wire/codec.ts'
+import type { StreamAnswer } from './attempt.ts'
+import { broken, timedOut } from './upstream.ts'
+
+export type StreamEnd = { answer: StreamAnswer | undefined; error: GatewayError | undefined; aborted: boolean }
+
+export type BodyOptions = {
+  codec: PassCodec
+  requestId: string
+  keepAliveMs: number
+  /** The answer, or the attempts still under way when the stream was begun early. */
+  answer: StreamAnswer | Promise<StreamAnswer>
+  /** Builds the wire's error frames where no provider has said anything yet. */
+  orphan: () => Tap
+  /** Ends the attempts when the client leaves before any answer. */
+  abort: AbortController
+  /** Called once, however it ends. */
+  onEnd: (end: StreamEnd) => void
+  /** Called now and then while it runs. */
+  onProgress: (tap: Tap) => void
+}
+
+/** How often the figures of a running stream are made durable. */
+const PROGRESS_MS = 1_000
+
+const utf8 = new TextEncoder()
+
+export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
+  const { codec, requestId, keepAliveMs, onEnd } = options
+  const begunAt = performance.now()
+  let answer = options.answer instanceof Promise ? undefined : options.answer
+  let first = answer?.first
+  let ended = false
+  let reading = false
+  let heardAt = begunAt
+  let sentAt = begunAt
+  let reportedAt = begunAt
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let out: ReadableStreamDefaultController<Uint8Array> | undefined
+
+  const end = (how: StreamEnd): void => {
+    if (ended) return
+    ended = true
+    clearTimeout(timer)
+    onEnd(how)
+  }
+
+  const finish = (error: GatewayError | undefined): void => {
+    if (ended || out === undefined) return
+    if (error !== undefined) {
+      out.enqueue(utf8.encode((answer?.tap ?? options.orphan()).fail(error, requestId)))
+      answer?.source.abort.abort()
+    }
+    out.close()
+    end({ answer, error, aborted: false })
+  }
+
+  const send = (text: string): void => {
+    sentAt = performance.now()
+    out?.enqueue(utf8.encode(text))
+  }
+
+  /** One timer for a stream's silences: it looks at the clock when it fires, so that no event has to move it. */
+  const watch = (): void => {
+    if (ended) return
+    const now = performance.now()
+    const timeouts = answer?.target.provider.timeouts
+    if (timeouts !== undefined && answer !== undefined) {
+      const late =
+        reading && now - heardAt >= timeouts.idleMs
+          ? timedOut('fell silent and did not go on')
+          : now - begunAt >= timeouts.totalMs
+            ? timedOut('did not finish')
+            : undefined
+      if (late !== undefined) {
+        answer.source.abort.abort(late)
+        finish(late)
+        return
+      }
+    }
+    if (reading && now - sentAt >= keepAliveMs && (out?.desiredSize ?? 0) >= 0) send(codec.keepAlive)
+    if (answer !== undefined && now - reportedAt >= PROGRESS_MS) {
+      reportedAt = now
+      options.onProgress(answer.tap)
+    }
+    const due = Math.min(
+      sentAt + keepAliveMs,
+      timeouts === undefined
+        ? Number.POSITIVE_INFINITY
+        : Math.min(heardAt + timeouts.idleMs, begunAt + timeouts.totalMs),
+      reportedAt + PROGRESS_MS,
+    )
+    timer = setTimeout(watch, Math.max(10, due - now))
+  }
+
+  /** The next text for the client; undefined once there is none. */
+  const next = async (): Promise<string | undefined> => {
+    if (answer === undefined) {
+      answer = await options.answer
+      first = answer.first
+      heardAt = performance.now()
+    }
+    if (first !== undefined && first !== '') {
+      const text = first
+      first = undefined
+      return text
+    }
+    const { source, tap } = answer
+    for (;;) {
+      if (tap.state === 'done') return undefined
+      if (tap.state === 'failed') throw tap.error ?? broken()
+      reading = true
+      const text = await source.read()
+      reading = false
+      heardAt = performance.now()
+      if (text !== undefined && text !== '') return text
+      if (text === undefined && tap.state === 'open') throw broken()
+    }
+  }
+
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        out = controller
+        reading = answer === undefined
+        timer = setTimeout(watch, Math.min(keepAliveMs, PROGRESS_MS))
+      },
+      async pull() {
+        try {
+          const text = await next()
+          if (ended) return
+          if (text === undefined) finish(undefined)
+          else send(text)
+        } catch (error) {
+          finish(
+            error instanceof GatewayError
+              ? error
+              : new GatewayError('internal_error', 'The gateway failed. Try again.', { cause: error }),
+          )
+        }
+      },
+      cancel() {
+        options.abort.abort()
+        answer?.source.abort.abort()
+        end({ answer, error: undefined, aborted: true })
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}

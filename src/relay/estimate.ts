@@ -1,0 +1,45 @@
+// How many tokens a request or an answer has, where no provider has said so: a quick guess for admission, the
+// tokenizer's count for what is billed.
+
+import { isObject } from '../ir/json.ts'
+
+const CHARS_PER_TOKEN = 4
+/** What vendors bill for a picture of common size. */
+const IMAGE_TOKENS = 1_500
+/** A page of a PDF is about this many base64 characters and about as many tokens as a picture. */
+const DOCUMENT_CHARS_PER_PAGE = 60_000
+/** Below this a string is never taken for a file. */
+const FILE_CHARS = 1_000
+
+/** A quick guess of the prompt's tokens: characters by four, files by what vendors bill for them. At least 1. */
+export const estimateInput = (body: unknown): number => Math.max(1, Math.ceil(count(body) / CHARS_PER_TOKEN))
+
+const count = (value: unknown): number => {
+  if (typeof value === 'string') return countText(value)
+  if (typeof value === 'number' || typeof value === 'boolean') return 2
+  let chars = 0
+  if (Array.isArray(value)) {
+    for (const item of value) chars += count(item)
+  } else if (isObject(value)) {
+    for (const name in value) chars += name.length + 1 + count(value[name])
+  }
+  return chars
+}
+
+const countText = (text: string): number => {
+  if (text.length < FILE_CHARS || !looksLikeFile(text)) return text.length
+  const pages = text.startsWith('data:image') ? 1 : Math.ceil(text.length / DOCUMENT_CHARS_PER_PAGE)
+  return Math.min(text.length, pages * IMAGE_TOKENS * CHARS_PER_TOKEN)
+}
+
+// Base64 has no spaces: prose of this length always has one near its beginning.
+const looksLikeFile = (text: string): boolean => text.startsWith('data:') || !text.slice(0, FILE_CHARS).includes(' ')
+
+/** The tokenizer's count of a text that was cut at a bound: the rest counts in proportion. */
+export const countTokens = async (text: string, chars = text.length): Promise<number> => {
+  if (text === '') return 0
+  // Loaded only when an answer came without figures: the tables take memory and time.
+  const { countTokens: tokens } = await import('gpt-tokenizer')
+  const counted = tokens(text, { disallowedSpecial: new Set() })
+  return Math.ceil(counted * (chars / text.length))
+}

@@ -1,0 +1,84 @@
+// One client request from accepted to settled, and what the relay is given to carry it out.
+
+import type { Catalogue } from '../catalogue/catalogue.ts'
+import type { Model } from '../catalogue/model.ts'
+import type { JsonObject } from '../ir/json.ts'
+import type { ChatRequest } from '../ir/request.ts'
+import type { Wire } from '../ir/wire.ts'
+import type { Key } from '../keys/key.ts'
+import type { Ledger, Reservation } from '../ledger/ledger.ts'
+import type { Provider } from '../provider/provider.ts'
+import type { PassCodec } from '../wire/codec.ts'
+import type { Affinity } from './affinity.ts'
+import type { Health } from './health.ts'
+
+/** What one attempt came to, for the log: never a secret, a prompt or provider text. */
+export type AttemptRecord = {
+  provider: string
+  account: string
+  model: string
+  wire: Wire
+  /** Undefined while it runs and when it succeeded. */
+  errorCode?: string
+  providerStatus?: number
+  providerCode?: string
+  providerRequestId?: string
+  ms: number
+}
+
+export type Exchange = {
+  /** The request id the client sees. */
+  readonly id: string
+  readonly key: Key
+  readonly wire: Wire
+  readonly codec: PassCodec
+  /** The client's body, to the byte, and parsed. */
+  readonly text: string
+  readonly body: JsonObject
+  readonly headers: Headers
+  /** The model the client asked for, resolved. */
+  readonly model: Model
+  readonly stream: boolean
+  readonly inputEstimate: number
+  readonly startedAt: number
+  readonly reservation: Reservation
+  /** Aborts when the client has left. */
+  readonly abort: AbortController
+  readonly attempts: AttemptRecord[]
+  /** The body in no wire's words, decoded once however many attempts need it. */
+  request?: ChatRequest
+  /** Of the attempt that answers: what its wire could not say. */
+  dropped: string[]
+  firstByteAt?: number
+  /** What every answer carries besides: the limits' state. */
+  readonly headersOut: Readonly<Record<string, string>>
+  /** Called once, when the exchange is settled. */
+  readonly onSettled: (summary: Summary) => void
+}
+
+/** How an exchange ended, for the log and the metrics. */
+export type Summary = {
+  outcome: 'done' | 'refused' | 'failed' | 'aborted'
+  status: number
+  errorCode: string | undefined
+  tokens: { input: number; cacheRead: number; cacheWrite: number; output: number }
+  estimated: boolean
+  totalMs: number
+}
+
+export type Clock = { now(): number }
+
+/** All that the relay needs of the gateway. */
+export type Relay = {
+  catalogue: Catalogue
+  providers: ReadonlyMap<string, Provider>
+  ledger: Ledger
+  health: Health
+  affinity: Affinity
+  fetch: (url: string, init: RequestInit) => Promise<Response>
+  clock: Clock
+  fallbacks: Readonly<Record<string, string[]>>
+  keepAliveMs: number
+  earlyStartMs: number
+  maxTries: number
+}

@@ -1,0 +1,99 @@
+// The breaker: which accounts are worth trying, by account and model, from what their last attempts came to.
+
+import type { Clock } from './exchange.ts'
+
+/** Failures within this time count together. */
+const WINDOW_MS = 30_000
+const MIN_ATTEMPTS = 5
+const FAILURE_RATE = 0.5
+/** How long an open breaker keeps traffic away before it lets one request through to see. */
+const OPEN_MS = 10_000
+
+export type BreakerState = 'closed' | 'open' | 'half-open'
+
+export type Health = {
+  /** Whether an attempt may go there now. A half-open breaker lets one request through at a time. */
+  allows(target: string): boolean
+  begin(target: string): void
+  succeeded(target: string): void
+  /** `coolMs`: how long the provider asked to be left alone. */
+  failed(target: string, coolMs?: number): void
+  /** The attempt ended without a word about the account: the client left, or the request was at fault. */
+  ended(target: string): void
+  inFlight(target: string): number
+  states(): { target: string; state: BreakerState; inFlight: number }[]
+}
+
+type Circuit = {
+  /** Times of attempts that ended lately, failures apart. */
+  good: number[]
+  bad: number[]
+  openUntil: number
+  probing: boolean
+  inFlight: number
+}
+
+export const createHealth = (clock: Clock): Health => {
+  const circuits = new Map<string, Circuit>()
+  const circuit = (target: string): Circuit => {
+    const known = circuits.get(target)
+    if (known !== undefined) return known
+    const fresh: Circuit = { good: [], bad: [], openUntil: 0, probing: false, inFlight: 0 }
+    circuits.set(target, fresh)
+    return fresh
+  }
+  const leave = (target: string): Circuit => {
+    const at = circuit(target)
+    at.inFlight = Math.max(0, at.inFlight - 1)
+    return at
+  }
+  const stateOf = (at: Circuit): BreakerState => {
+    if (at.openUntil === 0) return 'closed'
+    return clock.now() < at.openUntil ? 'open' : 'half-open'
+  }
+
+  return {
+    allows: (target) => {
+      const at = circuits.get(target)
+      if (at === undefined || at.openUntil === 0) return true
+      return stateOf(at) === 'half-open' && !at.probing
+    },
+    begin: (target) => {
+      const at = circuit(target)
+      at.inFlight++
+      if (stateOf(at) === 'half-open') at.probing = true
+    },
+    succeeded: (target) => {
+      const at = leave(target)
+      at.openUntil = 0
+      at.probing = false
+      // Successes only matter as the other side of a rate: without failures there is none to keep.
+      if (at.bad.length === 0) return
+      at.good.push(clock.now())
+      forget(at, clock.now())
+    },
+    failed: (target, coolMs) => {
+      const at = leave(target)
+      const now = clock.now()
+      const wasProbe = at.probing
+      at.probing = false
+      at.bad.push(now)
+      forget(at, now)
+      const total = at.bad.length + at.good.length
+      const tripped = wasProbe || (at.bad.length >= MIN_ATTEMPTS && at.bad.length / total >= FAILURE_RATE)
+      if (tripped) at.openUntil = now + OPEN_MS
+      if (coolMs !== undefined) at.openUntil = Math.max(at.openUntil, now + coolMs)
+    },
+    ended: (target) => {
+      leave(target).probing = false
+    },
+    inFlight: (target) => circuits.get(target)?.inFlight ?? 0,
+    states: () => [...circuits].map(([target, at]) => ({ target, state: stateOf(at), inFlight: at.inFlight })),
+  }
+}
+
+const forget = (at: Circuit, now: number): void => {
+  const recent = (time: number): boolean => time > now - WINDOW_MS
+  at.good = at.good.filter(recent)
+  at.bad = at.bad.filter(recent)
+}

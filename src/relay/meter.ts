@@ -1,0 +1,46 @@
+// What an exchange is billed: the provider's figures where it gave them, the tokenizer's count where it did not.
+
+import type { JsonObject } from '../ir/json.ts'
+import type { Usage } from '../ir/usage.ts'
+import type { Tap } from '../wire/codec.ts'
+import type { JsonAnswer } from './attempt.ts'
+import { countTokens } from './estimate.ts'
+import type { Exchange } from './exchange.ts'
+
+export type Metered = { usage: Usage; rawUsage: JsonObject | undefined; estimated: boolean }
+
+/** `final`: the provider's terminal event was seen, so that its last figures are the whole. */
+export const meterStream = async (exchange: Exchange, tap: Tap, final: boolean): Promise<Metered> => {
+  const { usage, rawUsage } = tap
+  if (final && usage?.output !== undefined) return { usage, rawUsage, estimated: false }
+  const counted = await countTokens(tap.output.text, tap.output.chars)
+  return {
+    usage: {
+      ...usage,
+      input: usage?.input ?? exchange.inputEstimate,
+      // A stream's first figure of its output is a beginning, not a sum.
+      output: Math.max(usage?.output ?? 0, counted),
+    },
+    rawUsage,
+    estimated: true,
+  }
+}
+
+/** An answer without usage: the prompt by estimate, the answer by the tokenizer over its text. */
+export const meterAnswer = async (exchange: Exchange, answer: JsonAnswer): Promise<Metered> => {
+  const { usage, rawUsage } = answer
+  if (usage?.output !== undefined) return { usage, rawUsage, estimated: false }
+  const { model } = answer.target
+  if (model.kind === 'image') {
+    const images = Array.isArray(answer.body.data) ? answer.body.data.length : 1
+    return { usage: { ...usage, output: images * model.tokensPerImage }, rawUsage, estimated: true }
+  }
+  const output = await countTokens(stringsOf(answer.body.choices ?? answer.body.output ?? answer.body.content))
+  return { usage: { input: exchange.inputEstimate, ...usage, output }, rawUsage, estimated: true }
+}
+
+const stringsOf = (value: unknown): string => {
+  if (typeof value === 'string') return value
+  if (typeof value !== 'object' || value === null) return ''
+  return Object.values(value).map(stringsOf).join(' ')
+}

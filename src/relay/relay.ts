@@ -1,0 +1,241 @@
+// An admitted exchange to its answer: the attempt loop, the early start of slow streams, and the one settlement.
+
+import { GatewayError } from '../errors.ts'
+import type { Outcome } from '../ledger/ledger.ts'
+import { includeUsage } from '../wire/chat-completions/pass.ts'
+import { type Answer, attempt, type JsonAnswer, type StreamAnswer } from './attempt.ts'
+import { type StreamEnd, toBody } from './body.ts'
+import type { AttemptRecord, Exchange, Relay } from './exchange.ts'
+import { type Metered, meterAnswer, meterStream } from './meter.ts'
+import { route, type Target } from './route.ts'
+import { broken } from './upstream.ts'
+
+/**
+ * Answers an exchange. Whatever happens, the reservation is settled once. Throws GatewayError for what is answered as an
+ * HTTP error; a stream that has begun reports its failure within.
+ */
+export const relayExchange = async (relay: Relay, exchange: Exchange): Promise<Response> => {
+  const running = runAttempts(relay, exchange)
+  // The client may leave before anyone waits for this: its failure is settled then, and must not go unhandled.
+  running.catch(() => undefined)
+  if (!exchange.stream) return answerWhole(relay, exchange, running)
+  const answer = await orEarly(running as Promise<StreamAnswer>, relay.earlyStartMs).catch((error) => {
+    throw settleError(relay, exchange, error)
+  })
+  return answerStream(relay, exchange, answer ?? (running as Promise<StreamAnswer>))
+}
+
+/** The answer, or undefined when it is late enough to begin the client's stream without it. */
+const orEarly = async <T>(running: Promise<T>, earlyStartMs: number): Promise<T | undefined> => {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const early = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), earlyStartMs)
+  })
+  try {
+    return await Promise.race([running, early])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/**
+ * Tries targets in order. Moves on only for errors another target may not share, and only before the first byte of an
+ * answer. A connection that broke before any answer is tried once more at the same place when there is no other.
+ */
+const runAttempts = async (relay: Relay, exchange: Exchange): Promise<Answer> => {
+  const targets = route(relay, exchange)
+  if (targets.length === 0) {
+    throw new GatewayError(
+      'service_unavailable',
+      `No provider account is configured for the model ${exchange.model.id}.`,
+      {
+        retryAfterMs: 60_000,
+      },
+    )
+  }
+  let failure: GatewayError | undefined
+  for (const target of targets.slice(0, relay.maxTries)) {
+    if (exchange.abort.signal.aborted) break
+    try {
+      return await record(relay, exchange, target)
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error
+      // The last word goes to the first failure of the model that was asked for, unless another is plainer.
+      failure = failure === undefined || failure.code === 'service_unavailable' ? error : failure
+      if (!error.failover) throw error
+    }
+  }
+  throw failure ?? broken()
+}
+
+const record = async (relay: Relay, exchange: Exchange, target: Target): Promise<Answer> => {
+  const { health } = relay
+  const startedAt = relay.clock.now()
+  const noted: AttemptRecord = {
+    provider: target.provider.id,
+    account: target.account.name,
+    model: target.model.id,
+    wire: target.wire,
+    ms: 0,
+  }
+  exchange.attempts.push(noted)
+  const abort = new AbortController()
+  const leave = (): void => abort.abort()
+  exchange.abort.signal.addEventListener('abort', leave, { once: true })
+  health.begin(target.name)
+  try {
+    const answer = await attempt(relay, exchange, target, abort)
+    noted.ms = relay.clock.now() - startedAt
+    exchange.firstByteAt = relay.clock.now()
+    health.succeeded(target.name)
+    return answer
+  } catch (error) {
+    noted.ms = relay.clock.now() - startedAt
+    if (!(error instanceof GatewayError) || exchange.abort.signal.aborted) {
+      health.ended(target.name)
+      throw error
+    }
+    noted.errorCode = error.code
+    if (error.provider?.status !== undefined) noted.providerStatus = error.provider.status
+    if (error.provider?.code !== undefined) noted.providerCode = error.provider.code
+    if (error.provider?.requestId !== undefined) noted.providerRequestId = error.provider.requestId
+    if (error.failover)
+      health.failed(target.name, error.code === 'service_unavailable' ? error.retryAfterMs : undefined)
+    else health.ended(target.name)
+    throw error
+  }
+}
+
+const answerWhole = async (relay: Relay, exchange: Exchange, running: Promise<Answer>): Promise<Response> => {
+  let answer: JsonAnswer
+  try {
+    answer = (await running) as JsonAnswer
+  } catch (error) {
+    throw settleError(relay, exchange, error)
+  }
+  const metered = answer.usage?.output === undefined ? await meterAnswer(exchange, answer) : known(answer)
+  settle(relay, exchange, answer.target, metered, exchange.abort.signal.aborted ? 'aborted' : 'done', undefined)
+  return new Response(answer.text, { headers: answerHeaders(exchange, 'application/json') })
+}
+
+const known = ({ usage, rawUsage }: JsonAnswer): Metered => ({ usage: usage ?? {}, rawUsage, estimated: false })
+
+const answerStream = (relay: Relay, exchange: Exchange, answer: StreamAnswer | Promise<StreamAnswer>): Response => {
+  const body = toBody({
+    codec: exchange.codec,
+    requestId: exchange.id,
+    keepAliveMs: relay.keepAliveMs,
+    answer,
+    abort: exchange.abort,
+    orphan: () =>
+      exchange.codec.tap({
+        model: exchange.model.id,
+        includeUsage: includeUsage(exchange.body),
+        now: Math.floor(relay.clock.now() / 1000),
+      }),
+    onEnd: (end) => void settleStream(relay, exchange, end),
+    onProgress: ({ usage, output }) =>
+      relay.ledger.progress(exchange.reservation, {
+        ...usage,
+        input: usage?.input ?? exchange.inputEstimate,
+        output: Math.max(usage?.output ?? 0, Math.ceil(output.chars / 4)),
+      }),
+  })
+  const headers = answerHeaders(exchange, 'text/event-stream; charset=utf-8')
+  headers['cache-control'] = 'no-cache, no-transform'
+  headers['x-accel-buffering'] = 'no'
+  return new Response(body, { headers })
+}
+
+const answerHeaders = (exchange: Exchange, contentType: string): Record<string, string> => {
+  const headers: Record<string, string> = {
+    ...exchange.headersOut,
+    'content-type': contentType,
+    'x-request-id': exchange.id,
+  }
+  if (exchange.wire === 'messages') headers['request-id'] = exchange.id
+  if (exchange.dropped.length > 0) headers['x-gateway-dropped'] = headerList(exchange.dropped)
+  return headers
+}
+
+/** Paths as one header value: printable ASCII, within what clients and proxies accept. */
+const headerList = (paths: string[]): string =>
+  paths
+    .join(', ')
+    .replace(/[^\x20-\x7e]/g, '?')
+    .slice(0, 4_000)
+
+const settleStream = async (relay: Relay, exchange: Exchange, end: StreamEnd): Promise<void> => {
+  const { answer, error, aborted } = end
+  const outcome: Outcome = aborted ? 'aborted' : error === undefined ? 'done' : 'failed'
+  if (answer === undefined) {
+    settle(relay, exchange, undefined, aborted ? sentOnly(exchange) : nothing, outcome, error)
+    return
+  }
+  let metered: Metered
+  try {
+    metered = await meterStream(exchange, answer.tap, answer.tap.state === 'done')
+  } catch {
+    metered = { usage: answer.tap.usage ?? {}, rawUsage: answer.tap.rawUsage, estimated: true }
+  }
+  settle(relay, exchange, answer.target, metered, outcome, error)
+}
+
+const nothing: Metered = { usage: {}, rawUsage: undefined, estimated: false }
+
+/** A client that left while the provider was at work: the prompt has been read there, what came of it is unknown. */
+const sentOnly = (exchange: Exchange): Metered =>
+  exchange.attempts.length === 0
+    ? nothing
+    : { usage: { input: exchange.inputEstimate, output: 0 }, rawUsage: undefined, estimated: true }
+
+/** Settles an exchange that came to no answer, and gives the error to answer with. */
+const settleError = (relay: Relay, exchange: Exchange, error: unknown): unknown => {
+  const aborted = exchange.abort.signal.aborted
+  const known = error instanceof GatewayError ? error : undefined
+  const outcome: Outcome = aborted ? 'aborted' : known !== undefined && known.status < 500 ? 'refused' : 'failed'
+  settle(relay, exchange, undefined, aborted ? sentOnly(exchange) : nothing, outcome, known)
+  return error
+}
+
+const settle = (
+  relay: Relay,
+  exchange: Exchange,
+  target: Target | undefined,
+  { usage, rawUsage, estimated }: Metered,
+  outcome: Outcome,
+  error: GatewayError | undefined,
+): void => {
+  const totalMs = relay.clock.now() - exchange.startedAt
+  const status = exchange.stream && target !== undefined ? 200 : (error?.status ?? (outcome === 'aborted' ? 499 : 200))
+  const last = exchange.attempts.at(-1)
+  relay.ledger.settle(exchange.reservation, {
+    outcome,
+    usage,
+    estimated,
+    rawUsage,
+    status,
+    errorCode: error?.code,
+    model: target?.model.id,
+    provider: target?.provider.id ?? last?.provider,
+    account: target?.account.name ?? last?.account,
+    upstreamModel: target?.model.upstream,
+    providerWire: target?.wire ?? last?.wire,
+    attempts: exchange.attempts.length,
+    firstByteMs: exchange.firstByteAt === undefined ? undefined : exchange.firstByteAt - exchange.startedAt,
+    totalMs,
+  })
+  exchange.onSettled({
+    outcome,
+    status,
+    errorCode: error?.code,
+    tokens: {
+      input: usage.input ?? 0,
+      cacheRead: usage.cacheRead ?? 0,
+      cacheWrite: usage.cacheWrite ?? 0,
+      output: usage.output ?? 0,
+    },
+    estimated,
+    totalMs,
+  })
+}

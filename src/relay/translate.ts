@@ -1,0 +1,125 @@
+// Between two wires: the client's codec and the provider's back to back, as one tap of the stream.
+
+import { GatewayError } from '../errors.ts'
+import type { ChatEvent } from '../ir/event.ts'
+import type { JsonObject } from '../ir/json.ts'
+import type { ChatRequest } from '../ir/request.ts'
+import type { Usage } from '../ir/usage.ts'
+import { OutputText } from '../lib/output-text.ts'
+import type { Ask, ChatCodec, EncodedRequest, Tap, Undo } from '../wire/codec.ts'
+import type { Exchange } from './exchange.ts'
+import type { Target } from './route.ts'
+
+/** What the client's wire cannot pass unchanged: bodies nested deeper than any real one. */
+const tooDeep = (cause: unknown): GatewayError =>
+  new GatewayError('invalid_request', 'The request is nested too deeply. Flatten it.', { cause })
+
+/** The client's request on the provider's wire. Throws `invalid_request` where it would mean something else there. */
+export const encodeFor = (
+  exchange: Exchange,
+  client: ChatCodec,
+  provider: ChatCodec,
+  target: Target,
+): EncodedRequest => {
+  try {
+    exchange.request ??= client.decodeRequest(exchange.body)
+    return provider.encodeRequest(capped(exchange.request, exchange.reservation.outputCap), {
+      model: target.model.upstream,
+      maxOutput: target.model.maxOutput,
+      quirks: quirksOf(target),
+    })
+  } catch (error) {
+    throw error instanceof RangeError ? tooDeep(error) : error
+  }
+}
+
+const capped = (request: ChatRequest, cap: number | undefined): ChatRequest =>
+  cap === undefined ? request : { ...request, maxOutput: Math.min(cap, request.maxOutput ?? cap) }
+
+/** From this version of the messages API on there are no sampling parameters. */
+const NO_SAMPLING_SINCE = '2026-10-21'
+
+/** What the provider and the model speak differently, the model's word last. */
+export const quirksOf = ({ provider, model }: Target) => ({
+  ...((provider.versionHeader?.value ?? '') >= NO_SAMPLING_SINCE ? { noSampling: true } : {}),
+  ...provider.quirks,
+  ...model.quirks,
+})
+
+/** What the answer's form depends on. */
+export const askOf = (exchange: Exchange, model: string, now: number): Ask => ({
+  model,
+  body: exchange.body,
+  inputEstimate: exchange.inputEstimate,
+  now: Math.floor(now / 1000),
+})
+
+export const translateResponse = (
+  body: JsonObject,
+  client: ChatCodec,
+  provider: ChatCodec,
+  ask: Ask,
+  undo: Undo,
+): JsonObject => client.encodeResponse(provider.decodeResponse(body, undo), ask)
+
+/** Frames of the provider's wire in, text of the client's wire out. */
+export const translateStream = (client: ChatCodec, provider: ChatCodec, ask: Ask, undo: Undo): Tap => {
+  const decoder = provider.decodeEvents(undo)
+  const encoder = client.encodeEvents(ask)
+  const output = new OutputText()
+  let usage: Usage | undefined
+  let state: Tap['state'] = 'open'
+  let error: GatewayError | undefined
+
+  const note = (event: ChatEvent): void => {
+    switch (event.type) {
+      case 'text-delta':
+      case 'reasoning-delta':
+      case 'refusal-delta':
+      case 'tool-delta':
+        output.add(event.text)
+        break
+      case 'start':
+      case 'usage':
+        usage = { ...usage, ...event.usage }
+        break
+      case 'finish':
+        usage = { ...usage, ...event.usage }
+        state = 'done'
+        break
+      case 'error':
+        state = 'failed'
+        error = event.error
+        break
+      default:
+        break
+    }
+  }
+
+  return {
+    see: (frame) => {
+      if (state !== 'open') return ''
+      let text = ''
+      for (const event of decoder.push(frame)) {
+        note(event)
+        // A failure goes out by `fail`, so that every failure of a stream takes one way.
+        if (event.type !== 'error') text += encoder.push(event)
+      }
+      return text
+    },
+    output,
+    get usage() {
+      return usage
+    },
+    get rawUsage() {
+      return undefined
+    },
+    get state() {
+      return state
+    },
+    get error() {
+      return error
+    },
+    fail: (why) => encoder.push({ type: 'error', error: why }),
+  }
+}

@@ -1,0 +1,111 @@
+// The call to a provider: headers by allow-list, its own timers, and every way the network fails as an error of ours.
+
+import { GatewayError } from '../errors.ts'
+import type { Wire } from '../ir/wire.ts'
+import { endpoint } from '../provider/endpoint.ts'
+import type { Relay } from './exchange.ts'
+import type { Target } from './route.ts'
+
+export const timedOut = (what: string): GatewayError =>
+  new GatewayError('gateway_timeout', `The provider ${what} in time. Try again.`)
+
+export const broken = (cause?: unknown): GatewayError =>
+  new GatewayError('upstream_error', 'The connection to the provider broke off. Try again.', { cause })
+
+/**
+ * Sends a body and resolves with the provider's headers. `abort` ends the call whenever it fires, with an error of ours
+ * as its reason, or without one when the client has left. Throws GatewayError for whatever the network does.
+ */
+export const send = async (
+  relay: Relay,
+  target: Target,
+  body: string,
+  client: Headers,
+  abort: AbortController,
+): Promise<Response> => {
+  const url = endpoint(target.account, target.wire)
+  const connectTimer = setTimeout(
+    () => void probe(url, target.provider.timeouts.connectMs, abort),
+    target.provider.timeouts.connectMs,
+  )
+  try {
+    return await relay.fetch(url, {
+      method: 'POST',
+      headers: requestHeaders(target, target.wire, client),
+      body,
+      signal: abort.signal,
+      // Credentials must not follow a redirect to wherever it points.
+      redirect: 'manual',
+      // Bun's own limit would cut a model that thinks for long.
+      timeout: false,
+    } as RequestInit)
+  } catch (error) {
+    throw networkError(error, abort)
+  } finally {
+    clearTimeout(connectTimer)
+  }
+}
+
+/** What an exception of fetch or of reading a body means. */
+export const networkError = (error: unknown, abort: AbortController): GatewayError => {
+  if (error instanceof GatewayError) return error
+  if (abort.signal.reason instanceof GatewayError) return abort.signal.reason
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (code === 'ETIMEDOUT' || code === 'ConnectionTimeout') return timedOut('could not be reached')
+  if (code === 'ConnectionRefused' || code === 'ECONNREFUSED' || code === 'FailedToOpenSocket') {
+    return new GatewayError('upstream_error', 'The provider could not be reached. Try again.', { cause: error })
+  }
+  return broken(error)
+}
+
+// fetch does not say when it has connected. A provider that is silent for as long as a connection may take is knocked
+// at once more: only one that cannot be reached at all is given up.
+const probe = async (url: string, connectMs: number, abort: AbortController): Promise<void> => {
+  const { hostname, port, protocol } = new URL(url)
+  const at = port !== '' ? Number(port) : protocol === 'https:' ? 443 : 80
+  const gaveUp = Symbol()
+  const late = new Promise<typeof gaveUp>((resolve) =>
+    setTimeout(() => resolve(gaveUp), Math.min(connectMs, 2_000)).unref(),
+  )
+  const opened = Bun.connect({ hostname, port: at, socket: { data() {}, open: (socket) => void socket.end() } }).then(
+    () => undefined,
+    () => undefined,
+  )
+  if ((await Promise.race([opened, late])) === gaveUp && !abort.signal.aborted) {
+    abort.abort(timedOut('could not be reached'))
+  }
+}
+
+const BETA_HEADERS = ['anthropic-beta', 'vendorA-beta']
+const VERSION_HEADERS = ['anthropic-version', 'vendorA-version']
+
+const requestHeaders = (target: Target, wire: Wire, client: Headers): Record<string, string> => {
+  const { provider, account } = target
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    // Compressed events would arrive in blocks, not as they are written.
+    'accept-encoding': 'identity',
+    'user-agent': 'sluice',
+  }
+  if (provider.auth === 'bearer') headers.authorization = `Bearer ${account.credential}`
+  else headers['x-api-key'] = account.credential
+  const version = provider.versionHeader
+  if (version !== undefined) {
+    const beta = version.name.replace(/version$/i, 'beta')
+    headers[version.name] =
+      (wire === 'messages' ? firstOf(client, [version.name, ...VERSION_HEADERS]) : null) ?? version.value
+    const asked = wire === 'messages' ? firstOf(client, [beta, ...BETA_HEADERS]) : null
+    if (asked !== null) headers[beta] = asked
+  }
+  const openaiBeta = wire === 'responses' || wire === 'chat-completions' ? client.get('openai-beta') : null
+  if (openaiBeta !== null) headers['openai-beta'] = openaiBeta
+  return headers
+}
+
+const firstOf = (headers: Headers, names: string[]): string | null => {
+  for (const name of names) {
+    const value = headers.get(name)
+    if (value !== null && value !== '') return value
+  }
+  return null
+}

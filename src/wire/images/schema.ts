@@ -1,0 +1,16 @@
+// What a client of the images wire sends; open to unknown members.
+
+import { Type } from '@sinclair/typebox'
+
+export const requestSchema = Type.Object(
+  {
+    model: Type.String({ minLength: 1 }),
+    prompt: Type.String({ minLength: 1 }),
+    size: Type.Optional(
+      Type.Union([Type.Null(), Type.String({ pattern: '^(auto|[1-9][0-9]{0,4}x[1-9][0-9]{0,4})$' })]),
+    ),
+    n: Type.Optional(Type.Union([Type.Null(), Type.Integer({ minimum: 1, maximum: 10 })])),
+    stream: Type.Optional(Type.Union([Type.Null(), Type.Boolean()])),
+  },
+  { additionalProperties: true },
+)

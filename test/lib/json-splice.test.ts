@@ -1,0 +1,146 @@
+// Laws of the splice: what is not edited keeps every byte, whatever JSON it is.
+
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { type Edit, findMember, rawString, splice } from '../../src/lib/json-splice.ts'
+
+/** JSON text in forms no serialiser writes: spaces anywhere, escaped names, big numbers, names that occur twice. */
+const space = fc.constantFrom('', ' ', '\n\t', '\r\n  ')
+const jsonString = fc.oneof(
+  fc.string({ unit: 'binary' }).map((text) => JSON.stringify(text)),
+  fc.string({ unit: 'grapheme' }).map((text) => JSON.stringify(text).replaceAll('a', '\\u0061')),
+  fc.constantFrom('"\\\\"', '"\\""', '"model"', '"\\\\\\"model\\":1"', '"{[,]}"'),
+)
+const scalar = fc.oneof(
+  jsonString,
+  fc.constantFrom('true', 'false', 'null', '0', '-1.5e300', '123456789012345678901234567890', '1E-7'),
+)
+const { value: jsonText } = fc.letrec<{ value: string; object: string }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    scalar,
+    tie('object'),
+    fc
+      .tuple(fc.array(tie('value'), { maxLength: 4 }), space)
+      .map(([items, gap]) => `[${gap}${items.join(`${gap},${gap}`)}${gap}]`),
+  ),
+  object: fc
+    .tuple(fc.array(fc.tuple(jsonString, tie('value')), { maxLength: 4 }), space)
+    .map(
+      ([members, gap]) =>
+        `{${gap}${members.map(([name, value]) => `${name}${gap}:${gap}${value}`).join(`${gap},${gap}`)}${gap}}`,
+    ),
+}))
+
+describe('splice', () => {
+  test('replaces a member and keeps every byte around it', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(jsonString, jsonText)),
+        fc.array(fc.tuple(jsonString, jsonText)),
+        jsonText,
+        space,
+        (before, after, old, gap) => {
+          const member = ([name, value]: [string, string]) => `${name}${gap}:${gap}${value}`
+          const other = ([name]: [string, string]) => JSON.parse(name) !== 'model'
+          const head = [...before.filter(other).map(member), `${gap}"model"${gap}:${gap}`].join(',')
+          const tail = after
+            .filter(other)
+            .map((each) => `${gap},${member(each)}`)
+            .join('')
+          expect(splice(`{${head}${old}${tail}}`, [{ path: ['model'], value: '"new"' }])).toBe(`{${head}"new"${tail}}`)
+        },
+      ),
+    )
+  })
+
+  test('adds an absent member and keeps every byte of the rest', () => {
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.tuple(
+            fc.string().filter((name) => name !== 'store'),
+            jsonText,
+          ),
+        ),
+        space,
+        (members, gap) => {
+          const inside = gap + members.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')
+          const out = splice(`{${inside}}`, [{ path: ['store'], value: 'false' }])
+          expect(out.endsWith(`${inside}}`)).toBe(true)
+          expect(JSON.parse(out).store).toBe(false)
+        },
+      ),
+    )
+  })
+
+  test('removes any set of array elements and leaves the others as they were', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(jsonText, fc.boolean())), space, (items, gap) => {
+        const text = `{"a":[${items.map(([item]) => gap + item + gap).join(',')}]}`
+        const edits: Edit[] = items.flatMap(([, gone], at) => (gone ? [{ path: ['a', at], value: undefined }] : []))
+        expect(JSON.parse(splice(text, edits)).a).toEqual(
+          items.filter(([, gone]) => !gone).map(([item]) => JSON.parse(item)),
+        )
+      }),
+    )
+  })
+
+  test('edits at several depths at once do what each alone would', () => {
+    const text = '{ "model" : "a", "s": {"x":[1, {"y" : 2}, 3]}, "model": "b" }'
+    const out = splice(text, [
+      { path: ['model'], value: '"m"' },
+      { path: ['s', 'x', 1, 'y'], value: '9' },
+      { path: ['s', 'x', 2], value: undefined },
+      { path: ['s', 'z'], value: 'true' },
+    ])
+    expect(out).toBe('{ "model" : "m", "s": {"z":true,"x":[1, {"y" : 9}]}, "model": "m" }')
+  })
+
+  test('a name written with escapes is the same name', () => {
+    expect(splice('{"mod\\u0065l":1}', [{ path: ['model'], value: '2' }])).toBe('{"mod\\u0065l":2}')
+  })
+
+  test('a path that leads nowhere changes nothing', () => {
+    const text = '{"a":[1],"b":"x"}'
+    expect(
+      splice(text, [
+        { path: ['a', 5], value: '1' },
+        { path: ['b', 'c'], value: '1' },
+        { path: ['q'], value: undefined },
+      ]),
+    ).toBe(text)
+  })
+
+  test('nesting of 100,000 levels is skipped without recursion', () => {
+    const deep = '['.repeat(100_000) + ']'.repeat(100_000)
+    expect(splice(`{"deep":${deep},"model":"a"}`, [{ path: ['model'], value: '"b"' }])).toBe(
+      `{"deep":${deep},"model":"b"}`,
+    )
+  })
+})
+
+describe('findMember', () => {
+  test('gives the place of the value that JSON.parse reads', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.string(), (object, name) => {
+        const text = JSON.stringify(object, null, 1)
+        const span = findMember(text, name)
+        if (Object.hasOwn(object, name))
+          expect(JSON.parse(text.slice(span?.start, span?.end))).toEqual(JSON.parse(text)[name])
+        else expect(span).toBeUndefined()
+      }),
+    )
+  })
+})
+
+describe('rawString', () => {
+  test('gives the escaped inside of a string, whatever it holds', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const json = JSON.stringify({ index: 0, text, more: '"text":"' })
+        expect(JSON.parse(`"${rawString(json, '"text":"')}"`)).toBe(text)
+      }),
+    )
+  })
+})
