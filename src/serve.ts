@@ -21,10 +21,9 @@ const PRUNE_EVERY_MS = 60_000
 const PRUNE_BATCH = 2_000
 
 /** Throws a sentence for the operator when the store or the port cannot be had. */
-export const startServer = async (config: Config, io: ServeIo): Promise<Server> => {
+export const startServer = async (config: Config, io: ServeIo, log = createLog(config.log.level)): Promise<Server> => {
   mkdirSync(config.dataDir, { recursive: true })
   const store = openStore(join(config.dataDir, DATABASE))
-  const log = createLog(config.log.level)
   const gateway = createGateway({ config, store, log })
   const app = createApp(gateway)
   const server = Bun.serve({

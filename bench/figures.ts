@@ -1,0 +1,51 @@
+// What one run of the bench found, in plain values: `--json` prints it, the table and docs/benchmarks.md are made of it.
+
+/** Median and range of some measurements. */
+export type Spread = { median: number; min: number; max: number }
+
+/** One side of a case. `busy`: share of one core the process used while it was measured; `cpuUs`: CPU time per answer. */
+export type Side = { perSecond: number; cpuUs: number; busy: number }
+
+/** Gateway beside bare proxy under the same load. `ratio`: gateway ÷ bare answers per second, round by round. */
+export type CaseFigures = {
+  id: string
+  name: string
+  bar: number
+  ratio: Spread
+  /** CPU time per answer, bare ÷ gateway: what the ratio would be if nothing but the tested process set the pace. */
+  cpuRatio: Spread
+  gateway: Side
+  bare: Side
+}
+
+/** Memory in KiB. `perStreamKb` = (open − idle) ÷ streams. `startKb`: before the first request. */
+export type Memory = { startKb: number; idleKb: number; openKb: number; streams: number; perStreamKb: number }
+
+/** Event delays in microseconds, write at the provider to read at the client. */
+export type Delay = { p50Us: number; p99Us: number; events: number }
+
+export type Figures = {
+  date: string
+  machine: { cores: number; cpu: string; os: string; bun: string; pinned: boolean }
+  command: string
+  gateway: string
+  bare: 'streamed' | 'buffered'
+  rounds: number
+  windowMs: number
+  cases: CaseFigures[]
+  start?: { migrated: Spread; fresh: Spread; runs: number }
+  memory?: { gateway: Memory; bare: Memory }
+  delay?: { streams: number; direct: Delay; bare: Delay; gateway: Delay; translated: Delay }
+  translation?: { bodyBytes: number; tools: number; gatewayUs: number; bareUs: number }
+}
+
+/** Bars the figures are held against, beside those of the cases. */
+export const BARS = { firstAnswerMs: 150, perStreamKb: 64 }
+
+export const spread = (values: number[]): Spread => {
+  const sorted = [...values].sort((a, b) => a - b)
+  const middle = sorted.length >> 1
+  const upper = sorted[middle] ?? 0
+  const median = sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? 0) + upper) / 2
+  return { median, min: sorted[0] ?? 0, max: sorted.at(-1) ?? 0 }
+}

@@ -1,0 +1,194 @@
+// The measurements: gateway and bare proxy in turns before the same provider, and what only the gateway is asked.
+
+import { join } from 'node:path'
+import type { ChatWire } from '../src/ir/wire.ts'
+import { agentQuestion, askOf, type Case, MODEL_A, MODEL_B, probe, type Question, streamQuestion } from './cases.ts'
+import { type CaseFigures, type Delay, type Figures, type Memory, type Side, spread } from './figures.ts'
+import type { Ask, Completeness } from './job.ts'
+import {
+  cpuUs,
+  end,
+  type GatewayLaunch,
+  type Generator,
+  type Provider,
+  residentKb,
+  type Server,
+  startBare,
+  startGateway,
+  temporaryFolder,
+} from './processes.ts'
+
+/** How long and how often. Windows in milliseconds. */
+export type Pace = { rounds: number; windowMs: number; warmUpMs: number; starts: number; heldStreams: number }
+
+/** What every measurement needs. `key` is the client's gateway key; the bare proxy is shown it too. */
+export type Bench = {
+  provider: Provider
+  generator: Generator
+  launch: GatewayLaunch
+  key: string
+  pace: Pace
+  manner: Figures['bare']
+}
+
+type Contender = { server: Server; ask: Ask; complete: Completeness; rates: number[]; costs: number[]; busy: number[] }
+
+const contend = async (bench: Bench, server: Server, question: Question): Promise<[Contender, ChatWire]> => {
+  const ask = askOf(question, server.port, bench.key)
+  const [complete, wire] = await probe(question, ask, bench.provider)
+  return [{ server, ask, complete, rates: [], costs: [], busy: [] }, wire]
+}
+
+const side = ({ rates, costs, busy }: Contender): Side => ({
+  perSecond: spread(rates).median,
+  cpuUs: spread(costs).median,
+  busy: spread(busy).median,
+})
+
+const ratios = (over: number[], under: number[]): number[] => over.map((value, n) => value / (under[n] || 1))
+
+/** One case: warm-up, then rounds in which gateway and bare proxy take turns, the first of a round changing too. */
+export const measureCase = async (bench: Bench, one: Case, gateway: Server, bare: Server): Promise<CaseFigures> => {
+  const { generator, pace, provider } = bench
+  const kind = one.question.stream ? 'stream' : 'json'
+  await provider.control({ mode: 'answer' })
+
+  const [ours, wire] = await contend(bench, gateway, one.question)
+  // The bare proxy is asked in the wire the gateway asked the provider in: both relay the same frames.
+  const same = wire === one.question.wire
+  const [theirs] = await contend(bench, bare, same ? one.question : streamQuestion(wire, 'any'))
+
+  const run = async ({ server, ask, complete }: Contender, windowMs: number) => {
+    const before = cpuUs(server.pid)
+    const load = await generator.load({ kind, ask, connections: one.connections, windowMs, complete })
+    return { load, usedUs: cpuUs(server.pid) - before }
+  }
+  const measure = async (contender: Contender): Promise<void> => {
+    const { load, usedUs } = await run(contender, pace.windowMs)
+    if (load.answers === 0) throw new Error(`case ${one.id}: no answer within ${pace.windowMs} ms`)
+    contender.rates.push((load.answers / load.elapsedMs) * 1000)
+    contender.costs.push(usedUs / load.answers)
+    contender.busy.push(usedUs / (load.elapsedMs * 1000))
+  }
+
+  await run(ours, pace.warmUpMs)
+  await run(theirs, pace.warmUpMs)
+  for (let round = 0; round < pace.rounds; round++) {
+    const order = round % 2 === 0 ? [ours, theirs] : [theirs, ours]
+    for (const contender of order) await measure(contender)
+  }
+  return {
+    id: one.id,
+    name: one.name,
+    bar: one.bar,
+    ratio: spread(ratios(ours.rates, theirs.rates)),
+    cpuRatio: spread(ratios(theirs.costs, ours.costs)),
+    gateway: side(ours),
+    bare: side(theirs),
+  }
+}
+
+/** Spawn to the first 200 of `GET /v1`: on a data folder in use, and on an empty one (which is created and migrated). */
+export const measureStart = async (bench: Bench): Promise<NonNullable<Figures['start']>> => {
+  const times = async (launch: () => GatewayLaunch, runs: number): Promise<number[]> => {
+    const found: number[] = []
+    for (let run = 0; run < runs; run++) {
+      const gateway = await startGateway(launch(), 'any')
+      found.push(gateway.readyMs)
+      await end(gateway.child)
+    }
+    return found
+  }
+  const { launch, pace } = bench
+  const migrated = await times(() => launch, pace.starts)
+  const fresh = await times(() => ({ ...launch, data: join(temporaryFolder(), 'data') }), pace.starts)
+  return { migrated: spread(migrated), fresh: spread(fresh), runs: pace.starts }
+}
+
+/** The median of resident memory over one second, after the process had a moment to come to rest. */
+const restingKb = async (pid: number): Promise<number> => {
+  await Bun.sleep(1500)
+  const samples: number[] = []
+  for (let n = 0; n < 10; n++) {
+    samples.push(residentKb(pid))
+    await Bun.sleep(100)
+  }
+  return spread(samples).median
+}
+
+const holdingMemory = async (bench: Bench, server: Server): Promise<Memory> => {
+  const { generator, pace, provider } = bench
+  const startKb = residentKb(server.pid)
+  const question = streamQuestion('chat-completions', MODEL_B)
+  const ask = askOf(question, server.port, bench.key)
+  // The code a stream needs is loaded by whole answers first, so that it is not counted as memory of the open streams.
+  await provider.control({ mode: 'answer' })
+  for (let n = 0; n < 20; n++) await probe(question, ask, provider)
+  const idleKb = await restingKb(server.pid)
+  await provider.control({ mode: 'hold' })
+  await generator.run({ kind: 'hold', ask, connections: pace.heldStreams })
+  const openKb = await restingKb(server.pid)
+  await generator.run({ kind: 'release' })
+  await provider.control({ mode: 'answer' })
+  return { startKb, idleKb, openKb, streams: pace.heldStreams, perStreamKb: (openKb - idleKb) / pace.heldStreams }
+}
+
+/** Memory of a fresh gateway and a fresh bare proxy: idle, and with streams that are open and silent. */
+export const measureMemory = async (bench: Bench): Promise<NonNullable<Figures['memory']>> => {
+  const gateway = await startGateway(bench.launch, 'tested')
+  const ours = await holdingMemory(bench, gateway)
+  await end(gateway.child)
+  const bare = await startBare(bench.provider.port, bench.manner)
+  const theirs = await holdingMemory(bench, bare)
+  await end(bare.child)
+  return { gateway: ours, bare: theirs }
+}
+
+const PACED_STREAMS = 200
+const PACED_INTERVAL_MS = 50
+
+/** Delay of single events over many concurrent streams with a steady flow: straight, bare, same wire, translated. */
+export const measureDelay = async (
+  bench: Bench,
+  gateway: Server,
+  bare: Server,
+): Promise<NonNullable<Figures['delay']>> => {
+  const { generator, key, pace, provider } = bench
+  await provider.control({ mode: 'pace', intervalMs: PACED_INTERVAL_MS })
+  const delayOf = async (port: number, model: string): Promise<Delay> => {
+    const ask = askOf(streamQuestion('chat-completions', model), port, key)
+    const job = { kind: 'pace', ask, connections: PACED_STREAMS } as const
+    await generator.run({ ...job, windowMs: pace.warmUpMs })
+    const result = await generator.run({ ...job, windowMs: pace.windowMs })
+    if (result.kind !== 'delays' || result.delays.events === 0) throw new Error('paced streams gave no events')
+    return result.delays
+  }
+  const delay = {
+    streams: PACED_STREAMS,
+    direct: await delayOf(provider.port, MODEL_B),
+    bare: await delayOf(bare.port, MODEL_B),
+    gateway: await delayOf(gateway.port, MODEL_B),
+    translated: await delayOf(gateway.port, MODEL_A),
+  }
+  await provider.control({ mode: 'answer' })
+  return delay
+}
+
+/** The agent's conversation to the other vendor, one request at a time: the median time of an exchange on both sides. */
+export const measureTranslation = async (
+  bench: Bench,
+  gateway: Server,
+  bare: Server,
+): Promise<NonNullable<Figures['translation']>> => {
+  const { generator, pace } = bench
+  await bench.provider.control({ mode: 'answer' })
+  const question = agentQuestion(MODEL_B)
+  const timeOf = async (server: Server): Promise<number> => {
+    const [{ ask, complete }] = await contend(bench, server, question)
+    const job = { kind: 'stream', ask, connections: 1, complete } as const
+    await generator.load({ ...job, windowMs: pace.warmUpMs })
+    return (await generator.load({ ...job, windowMs: pace.windowMs })).p50Us
+  }
+  const [gatewayUs, bareUs] = [await timeOf(gateway), await timeOf(bare)]
+  return { bodyBytes: Buffer.byteLength(question.body), tools: 40, gatewayUs, bareUs }
+}

@@ -1,0 +1,140 @@
+// Figures as text: the table on stdout and docs/benchmarks.md.
+
+import { BARS, type CaseFigures, type Delay, type Figures, type Memory, type Spread } from './figures.ts'
+
+const fixed = (value: number, digits = 2): string => value.toFixed(digits)
+const whole = (value: number): string => Math.round(value).toLocaleString('en')
+const megabytes = (kb: number): string => `${fixed(kb / 1024, 1)} MB`
+const range = ({ min, max }: Spread, digits = 2): string => `${fixed(min, digits)}–${fixed(max, digits)}`
+const verdict = (reached: boolean): string => (reached ? 'yes' : 'no')
+
+const table = (head: string[], rows: string[][]): string => {
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)))
+  const line = (cells: string[]): string => `| ${cells.map((cell, n) => cell.padEnd(widths[n] ?? 0)).join(' | ')} |`
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n')
+}
+
+const CASE_HEAD = [
+  'Case',
+  'Ratio',
+  'Range',
+  'Bar',
+  'Reached',
+  'Gateway/s',
+  'Bare/s',
+  'CPU µs',
+  'Bare CPU µs',
+  'CPU ratio',
+  'Busy',
+]
+
+const caseRow = (one: CaseFigures): string[] => [
+  `${one.id}: ${one.name}`,
+  fixed(one.ratio.median),
+  range(one.ratio),
+  `≥ ${fixed(one.bar)}`,
+  verdict(one.ratio.median >= one.bar),
+  whole(one.gateway.perSecond),
+  whole(one.bare.perSecond),
+  whole(one.gateway.cpuUs),
+  whole(one.bare.cpuUs),
+  fixed(one.cpuRatio.median),
+  `${whole(one.gateway.busy * 100)} / ${whole(one.bare.busy * 100)} %`,
+]
+
+const startRows = ({ migrated, fresh }: NonNullable<Figures['start']>): string[][] => {
+  const bar = `≤ ${BARS.firstAnswerMs} ms`
+  const row = (what: string, time: Spread): string[] => [
+    `Start to the first 200, ${what}`,
+    `${fixed(time.median, 0)} ms (${range(time, 0)})`,
+    '',
+    bar,
+    verdict(time.median <= BARS.firstAnswerMs),
+  ]
+  return [row('data folder in use', migrated), row('empty data folder', fresh)]
+}
+
+const memoryRows = ({ gateway, bare }: { gateway: Memory; bare: Memory }): string[][] => [
+  ['Resident memory after the start', megabytes(gateway.startKb), megabytes(bare.startKb), '', ''],
+  ['Resident memory idle, after 20 streams', megabytes(gateway.idleKb), megabytes(bare.idleKb), '', ''],
+  [
+    `Per open silent stream (${gateway.streams} open)`,
+    `${fixed(gateway.perStreamKb, 1)} KB`,
+    `${fixed(bare.perStreamKb, 1)} KB`,
+    `≤ ${BARS.perStreamKb} KB`,
+    verdict(gateway.perStreamKb <= BARS.perStreamKb),
+  ],
+]
+
+const delayRows = (delay: NonNullable<Figures['delay']>): string[][] => {
+  const added = ({ p50Us, p99Us }: Delay): string =>
+    `p50 ${fixed((p50Us - delay.direct.p50Us) / 1000)} ms, p99 ${fixed((p99Us - delay.direct.p99Us) / 1000)} ms`
+  return [
+    [`Added per event, ${delay.streams} streams, same wire`, added(delay.gateway), added(delay.bare), '', ''],
+    [`Added per event, ${delay.streams} streams, translated`, added(delay.translated), added(delay.bare), '', ''],
+  ]
+}
+
+const translationRow = (one: NonNullable<Figures['translation']>): string[] => [
+  `Translated exchange, ${whole(one.bodyBytes / 1000)} KB and ${one.tools} tools`,
+  `${fixed(one.gatewayUs / 1000)} ms`,
+  `${fixed(one.bareUs / 1000)} ms`,
+  '',
+  '',
+]
+
+/** The figures as one or two tables. */
+export const tables = (figures: Figures): string => {
+  const rows = [
+    ...(figures.start ? startRows(figures.start) : []),
+    ...(figures.memory ? memoryRows(figures.memory) : []),
+    ...(figures.delay ? delayRows(figures.delay) : []),
+    ...(figures.translation ? [translationRow(figures.translation)] : []),
+  ]
+  return [
+    ...(figures.cases.length > 0 ? [table(CASE_HEAD, figures.cases.map(caseRow))] : []),
+    ...(rows.length > 0 ? [table(['Measure', 'Gateway', 'Bare proxy', 'Bar', 'Reached'], rows)] : []),
+  ].join('\n\n')
+}
+
+/** One line on where and how it was measured. */
+export const circumstances = ({ machine, gateway, bare, rounds, windowMs, date }: Figures): string =>
+  `${date}; ${machine.cores} cores (${machine.cpu}), ${machine.os}, Bun ${machine.bun}; ${gateway} beside a bare proxy ` +
+  `(request body ${bare}); ${rounds} rounds of ${windowMs} ms a side; ` +
+  (machine.pinned
+    ? 'tested process on core 0, provider and load generator on core 1.'
+    : 'processes not pinned to cores.')
+
+/** docs/benchmarks.md. */
+export const document = (figures: Figures): string => `# Benchmarks
+
+Written by \`${figures.command}\`; do not edit. ${circumstances(figures)}
+
+${tables(figures)}
+
+## How to read it
+
+- Ratios are gateway ÷ bare proxy in answers per second: the median over the rounds and its range. In a round the two
+  take turns before the same loopback provider, so a busy machine slows both. The bare proxy is \`Bun.serve\` and
+  \`fetch\` with nothing between (\`bench/bare-proxy.ts\`).
+- The gateway runs as users run it: keys checked, every exchange reserved and settled in the database on disk.
+- Only complete answers count. Each case is first asked once and its text compared with the provider's; under load
+  every stream is read to its terminal frame and weighed.
+- "CPU µs" is the CPU time of the tested process per answer, all its threads. "Busy" is the share of one core it used
+  (gateway / bare): well below 100 % means that provider and load generator set the pace, and the CPU ratio says more.
+- Streams have 200 frames; the provider writes each by itself, as fast as the reader takes them. In d and e the bare
+  proxy relays the provider's own frames untranslated.
+- Added per event: from the provider's write to the client's read, less the same without anything between; each of
+  ${figures.delay?.streams ?? 200} streams carries 20 events a second.
+
+## How to run it
+
+\`\`\`
+bun run bench                     # everything, about four minutes; writes this file
+bun run bench --quick             # about one minute, writes nothing
+bun run bench --only a,b          # of a, b, c, d, e, start, memory, delay, translation
+bun run bench --json              # the figures as one JSON document on stdout
+bun run bench --source            # the source instead of the compiled binary
+bun run bench --bare buffered     # a bare proxy that reads the request body before it calls
+\`\`\`
+`

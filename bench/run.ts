@@ -1,0 +1,172 @@
+// `bun run bench`: the gateway beside a bare proxy, in one run on this machine. Flags: --quick, --only a,b,start,
+// --json, --source, --gateway FILE (another binary), --bare streamed|buffered, --rounds N, --window MS (milliseconds),
+// --self (a second bare proxy in the gateway's place: what the bench itself adds or hides).
+
+import { cpus, release, type } from 'node:os'
+import { join, relative } from 'node:path'
+import { parseArgs } from 'node:util'
+import { CASES } from './cases.ts'
+import type { Figures } from './figures.ts'
+import { type Bench, measureCase, measureDelay, measureMemory, measureStart, measureTranslation } from './measure.ts'
+import {
+  endAll,
+  type GatewayLaunch,
+  pinned,
+  startBare,
+  startGateway,
+  startGenerator,
+  startProvider,
+  temporaryFolder,
+} from './processes.ts'
+import { circumstances, document, tables } from './report.ts'
+
+const ROOT = join(import.meta.dir, '..')
+const BINARY = join(ROOT, 'dist', process.platform === 'win32' ? 'sluice.exe' : 'sluice')
+const SECTIONS = ['a', 'b', 'c', 'd', 'e', 'start', 'memory', 'delay', 'translation'] as const
+type Section = (typeof SECTIONS)[number]
+
+const { values: flags } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    json: { type: 'boolean', default: false },
+    source: { type: 'boolean', default: false },
+    gateway: { type: 'string', default: BINARY },
+    self: { type: 'boolean', default: false },
+    bare: { type: 'string', default: 'streamed' },
+    rounds: { type: 'string' },
+    window: { type: 'string' },
+  },
+})
+
+const chosen = (flags.only?.split(',') ?? SECTIONS) as Section[]
+const strange = chosen.filter((section) => !SECTIONS.includes(section))
+if (strange.length > 0 || (flags.bare !== 'streamed' && flags.bare !== 'buffered')) {
+  console.error(`--only takes ${SECTIONS.join(', ')}; --bare takes streamed or buffered`)
+  process.exit(2)
+}
+const manner = flags.bare === 'buffered' ? 'buffered' : 'streamed'
+const say = (line: string): void => {
+  if (!flags.json) console.error(line)
+}
+
+const gatewayCommand = (): string[] =>
+  flags.source ? [process.execPath, join(ROOT, 'src', 'main.ts')] : [flags.gateway]
+
+const buildIfAbsent = async (): Promise<void> => {
+  if (flags.source || (await Bun.file(flags.gateway).exists())) return
+  say('building dist/sluice')
+  const build = Bun.spawn([process.execPath, 'scripts/build.ts'], { cwd: ROOT, stdout: 'ignore', stderr: 'inherit' })
+  if ((await build.exited) !== 0) throw new Error('the build failed')
+}
+
+/** A data folder with one key in it, and the environment that points the gateway at the provider. */
+const prepare = async (providerPort: number): Promise<{ launch: GatewayLaunch; key: string }> => {
+  const folder = temporaryFolder()
+  const base = `http://127.0.0.1:${providerPort}`
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(SLUICE|VENDOR)_/.test(name))
+  const launch: GatewayLaunch = {
+    command: gatewayCommand(),
+    data: join(folder, 'data'),
+    log: join(folder, 'gateway.log'),
+    env: {
+      ...Object.fromEntries(inherited.map(([name, value]) => [name, value ?? ''])),
+      VENDOR_A_BASE_URL: base,
+      VENDOR_A_API_KEY: 'bench-credential',
+      VENDOR_B_BASE_URL: `${base}/v1`,
+      VENDOR_B_API_KEY: 'bench-credential',
+    },
+  }
+  if (flags.self) return { launch, key: 'sk-bench' }
+  const create = ['keys', 'create', '--data', launch.data, '--label', 'bench', '--tokens', '1000000000000', '--json']
+  const made = Bun.spawn([...launch.command, ...create], {
+    cwd: folder,
+    env: launch.env,
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, err] = await Promise.all([made.stdout.text(), made.stderr.text()])
+  if ((await made.exited) !== 0) throw new Error(`sluice keys create failed: ${err || out}`)
+  return { launch, key: (JSON.parse(out) as { key: string }).key }
+}
+
+const measure = async (): Promise<Figures> => {
+  if (!flags.self) await buildIfAbsent()
+  const provider = await startProvider()
+  const { launch, key } = await prepare(provider.port)
+  const pace = {
+    rounds: Number(flags.rounds ?? (flags.quick ? 3 : 5)),
+    windowMs: Number(flags.window ?? (flags.quick ? 700 : 1500)),
+    warmUpMs: flags.quick ? 700 : 1500,
+    starts: flags.quick ? 5 : 10,
+    heldStreams: 500,
+  }
+  const bench: Bench = { provider, generator: startGenerator(), launch, key, pace, manner }
+  const figures: Figures = {
+    date: new Date().toISOString().slice(0, 10),
+    machine: {
+      cores: navigator.hardwareConcurrency,
+      cpu: cpus()[0]?.model ?? 'unknown',
+      os: `${type()} ${release()}`,
+      bun: Bun.version,
+      pinned,
+    },
+    command: ['bun run bench', ...process.argv.slice(2)].join(' '),
+    gateway: flags.self
+      ? 'a second bare proxy'
+      : flags.source
+        ? 'bun src/main.ts serve'
+        : relative(ROOT, flags.gateway),
+    bare: manner,
+    rounds: pace.rounds,
+    windowMs: pace.windowMs,
+    cases: [],
+  }
+  const wants = (section: Section): boolean => chosen.includes(section) && !(flags.self && section === 'start')
+
+  // Before the load: what is measured on fresh processes, while nothing else of this run is busy.
+  if (wants('start')) {
+    say('start')
+    figures.start = await measureStart(bench)
+  }
+  if (wants('memory') && !flags.self) {
+    say('memory')
+    figures.memory = await measureMemory(bench)
+  }
+  const bare = await startBare(provider.port, manner)
+  const gateway = flags.self ? await startBare(provider.port, manner) : await startGateway(launch, 'tested')
+  for (const one of CASES) {
+    if (!wants(one.id)) continue
+    say(`${one.id}: ${one.name}`)
+    figures.cases.push(await measureCase(bench, one, gateway, bare))
+  }
+  if (wants('delay')) {
+    say('delay')
+    figures.delay = await measureDelay(bench, gateway, bare)
+  }
+  if (wants('translation')) {
+    say('translation')
+    figures.translation = await measureTranslation(bench, gateway, bare)
+  }
+  return figures
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    endAll()
+    process.exit(130)
+  })
+}
+try {
+  const figures = await measure()
+  if (flags.json) console.log(JSON.stringify(figures, null, 2))
+  else console.log(`${circumstances(figures)}\n\n${tables(figures)}`)
+  const complete = !flags.quick && !flags.self && flags.only === undefined && flags.gateway === BINARY
+  if (complete) await Bun.write(join(ROOT, 'docs', 'benchmarks.md'), document(figures))
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+} finally {
+  endAll()
+}
+process.exit()

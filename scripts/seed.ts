@@ -1,0 +1,92 @@
+// Fills a data directory with keys and past exchanges, sums included, to see how the gateway does when it is full.
+// bun scripts/seed.ts --data DIR [--keys 1000] [--exchanges 1000000] [--days 90]
+
+import { Database } from 'bun:sqlite'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { openStore } from '../src/store/sqlite/index.ts'
+
+const { values } = parseArgs({
+  options: {
+    data: { type: 'string' },
+    keys: { type: 'string', default: '1000' },
+    exchanges: { type: 'string', default: '1000000' },
+    days: { type: 'string', default: '90' },
+  },
+})
+if (values.data === undefined) {
+  console.error('usage: bun scripts/seed.ts --data DIR [--keys 1000] [--exchanges 1000000] [--days 90]')
+  process.exit(2)
+}
+
+const DAY_MS = 86_400_000
+const BATCH = 500_000
+const path = join(values.data, 'sluice.db')
+const keyCount = Number(values.keys)
+const total = Number(values.exchanges)
+const now = Date.now()
+const from = now - Number(values.days) * DAY_MS
+
+openStore(path).close()
+const db = new Database(path)
+db.run('PRAGMA synchronous = OFF')
+db.run('PRAGMA journal_mode = MEMORY')
+db.run('PRAGMA cache_size = -262144')
+if (db.query('SELECT 1 FROM exchanges LIMIT 1').get() !== null) {
+  console.error(`${path} holds exchanges already; seed an empty data directory`)
+  process.exit(1)
+}
+
+db.run(
+  `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?1)
+   INSERT INTO keys (id, label, hash, created_at, expires_at, tokens_total, models, version)
+   SELECT printf('key_seed%012d', i), printf('seed %d', i), lower(hex(randomblob(32))), ?2, ?3, 1000000000000, '["*"]',
+     (SELECT coalesce(max(version), 0) + 1 FROM keys) FROM n`,
+  [keyCount, from, now + 365 * DAY_MS],
+)
+
+// Rows first, indexes after: sorted once instead of kept in order ten million times.
+const indexes = db
+  .query<{ name: string; sql: string }, []>(
+    "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'exchanges' AND sql IS NOT NULL",
+  )
+  .all()
+for (const { name } of indexes) db.run(`DROP INDEX ${name}`)
+
+const MODELS = ['vendorA-opus-4-8', 'vendorA-sonnet-5', 'vendorA-haiku-4-5', 'vendorB-5.5', 'vendorB-5.4', 'vendorB-4o']
+const insert = `
+  WITH RECURSIVE n(i) AS (SELECT ?1 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?2),
+  r AS MATERIALIZED (
+    SELECT i, ?3 + CAST(i * ?4 AS integer) AS at, abs(random() % ?5) AS k, abs(random() % 100) AS luck,
+      abs(random() % 4000) AS input, abs(random() % 1500) AS output FROM n)
+  INSERT INTO exchanges (row, id, key_id, model, wire, stream, started_at, input_estimate, reserved, ended_at, outcome,
+    status, error_code, provider, account, upstream_model, provider_wire, attempts, first_byte_ms, total_ms, input,
+    cache_read, cache_write, output, estimated, cost_micro_usd, raw_usage)
+  SELECT i + 1, printf('req_%011x%08x', at, i), printf('key_seed%012d', k), json_extract(?6, '$[' || ((k + luck % 2) % 6) || ']'),
+    'messages', 1, at, input, input + 32000, at + output * 10, iif(luck < 96, 'done', 'failed'), iif(luck < 96, 200, 502),
+    iif(luck < 96, NULL, 'upstream_error'), 'vendor_a', 'main', 'opus-4-8-20260101', 'messages', 1, 300, output * 10, input,
+    0, 0, output, 0, input * 5 + output * 25,
+    printf('{"input_tokens":%d,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"output_tokens":%d}', input, output)
+  FROM r`
+const step = (now - from) / total
+for (let at = 0; at < total; at += BATCH) {
+  db.run(insert, [at, Math.min(at + BATCH, total), from, step, keyCount, JSON.stringify(MODELS)])
+  console.error(`${Math.min(at + BATCH, total)} exchanges`)
+}
+for (const { sql } of indexes) db.run(sql)
+
+for (const [table, span, spanMs] of [
+  ['usage_hours', 'hour', 3_600_000],
+  ['usage_days', 'day', DAY_MS],
+] as const) {
+  db.run(
+    `INSERT INTO ${table} SELECT started_at - started_at % ${spanMs} AS ${span}, key_id, model, count(*),
+       sum(outcome IN ('refused', 'failed')), sum(coalesce(input, 0)), sum(coalesce(cache_read, 0)),
+       sum(coalesce(cache_write, 0)), sum(coalesce(output, 0)), sum(coalesce(reasoning, 0)), sum(cost_micro_usd)
+     FROM exchanges GROUP BY 1, 2, 3`,
+  )
+}
+db.run(`UPDATE keys SET tokens_used = coalesce((SELECT sum(input + cache_read + cache_write + output)
+  FROM usage_days WHERE key_id = keys.id), 0)`)
+db.close(true)
+console.error(`${path}: ${keyCount} keys, ${total} exchanges`)

@@ -1,0 +1,170 @@
+// The built-in models, as data: a new one is a row. Ids, order, families and modalities are the contract's; windows,
+// caps and prices are the defaults a configuration overrides.
+
+import type { Quirks } from '../ir/quirks.ts'
+import type { Model, Price } from './model.ts'
+
+type Row = Pick<Model, 'id' | 'provider' | 'family' | 'displayName'> &
+  Partial<Pick<Model, 'kind' | 'tokensPerImage' | 'inputModalities'>> & {
+    context: number
+    maxOutput: number
+    price: Price
+    released: string
+    quirks?: Quirks
+  }
+
+const usd = (input: number, output: number, cacheRead: number, cacheWrite: number): Price => ({
+  input,
+  output,
+  cacheRead,
+  cacheWrite,
+})
+
+const model = ({ context, released, quirks = {}, kind = 'text', ...row }: Row): Model => ({
+  ...row,
+  kind,
+  inputModalities: row.inputModalities ?? (kind === 'image' ? ['text'] : ['text', 'image']),
+  outputModalities: kind === 'image' ? ['image'] : ['text'],
+  contextWindow: context,
+  tokensPerImage: row.tokensPerImage ?? 0,
+  createdAt: Date.parse(`${released}T00:00:00Z`) / 1000,
+  upstream: row.id,
+  quirks,
+})
+
+export const BUILTIN_MODELS: readonly Model[] = [
+  model({
+    id: 'vendorA-opus-4-8',
+    provider: 'vendor_a',
+    family: 'opus',
+    displayName: 'Opus 4.8',
+    context: 200_000,
+    maxOutput: 64_000,
+    price: usd(5, 25, 0.5, 6.25),
+    released: '2026-05-20',
+    quirks: { noSampling: true },
+  }),
+  model({
+    id: 'vendorA-opus-4-7',
+    provider: 'vendor_a',
+    family: 'opus',
+    displayName: 'Opus 4.7',
+    context: 200_000,
+    maxOutput: 64_000,
+    price: usd(5, 25, 0.5, 6.25),
+    released: '2026-03-10',
+    quirks: { noSampling: true, noMidSystem: true },
+  }),
+  model({
+    id: 'vendorA-sonnet-5',
+    provider: 'vendor_a',
+    family: 'sonnet',
+    displayName: 'Sonnet 5',
+    context: 200_000,
+    maxOutput: 64_000,
+    price: usd(3, 15, 0.3, 3.75),
+    released: '2026-06-15',
+    quirks: { noSampling: true },
+  }),
+  model({
+    id: 'vendorA-sonnet-4-6',
+    provider: 'vendor_a',
+    family: 'sonnet',
+    displayName: 'Sonnet 4.6',
+    context: 200_000,
+    maxOutput: 64_000,
+    price: usd(3, 15, 0.3, 3.75),
+    released: '2026-02-05',
+    quirks: { noMidSystem: true },
+  }),
+  model({
+    id: 'vendorA-haiku-4-5',
+    provider: 'vendor_a',
+    family: 'haiku',
+    displayName: 'Haiku 4.5',
+    context: 200_000,
+    maxOutput: 64_000,
+    price: usd(1, 5, 0.1, 1.25),
+    released: '2025-10-15',
+    quirks: { noMidSystem: true, noAdaptiveThinking: true },
+  }),
+  model({
+    id: 'vendorB-5.5',
+    provider: 'vendor_b',
+    family: 'codex',
+    displayName: '5.5',
+    context: 400_000,
+    maxOutput: 128_000,
+    price: usd(1.75, 14, 0.175, 1.75),
+    released: '2026-07-01',
+  }),
+  model({
+    id: 'vendorB-5.4',
+    provider: 'vendor_b',
+    family: 'codex',
+    displayName: '5.4',
+    context: 400_000,
+    maxOutput: 128_000,
+    price: usd(1.25, 10, 0.125, 1.25),
+    released: '2026-03-05',
+  }),
+  model({
+    id: 'vendorB-5.4-mini',
+    provider: 'vendor_b',
+    family: 'codex',
+    displayName: '5.4 mini',
+    context: 400_000,
+    maxOutput: 128_000,
+    price: usd(0.25, 2, 0.025, 0.25),
+    released: '2026-03-17',
+  }),
+  model({
+    id: 'vendorB-4o',
+    provider: 'vendor_b',
+    family: 'other',
+    displayName: '4o',
+    context: 128_000,
+    maxOutput: 16_384,
+    price: usd(2.5, 10, 1.25, 2.5),
+    released: '2024-05-13',
+    quirks: { noReasoning: true },
+  }),
+  model({
+    id: 'vendorB-4',
+    provider: 'vendor_b',
+    family: 'other',
+    displayName: '4',
+    inputModalities: ['text'],
+    context: 32_768,
+    maxOutput: 8_192,
+    price: usd(30, 60, 30, 30),
+    released: '2023-06-13',
+    quirks: { noReasoning: true },
+  }),
+  model({
+    id: 'vendorB-image-1',
+    provider: 'vendor_b',
+    family: 'image',
+    displayName: 'Image 1',
+    kind: 'image',
+    context: 32_000,
+    maxOutput: 6_240,
+    tokensPerImage: 1_056,
+    price: usd(5, 40, 1.25, 5),
+    released: '2025-04-23',
+  }),
+  model({
+    id: 'vendorB-imagegen-3',
+    provider: 'vendor_b',
+    family: 'image',
+    displayName: 'Imagegen 3',
+    kind: 'image',
+    context: 4_000,
+    maxOutput: 1_000,
+    tokensPerImage: 1_000,
+    price: usd(0, 40, 0, 0),
+    released: '2025-01-15',
+  }),
+]
+
+export const BUILTIN_ALIASES: Readonly<Record<string, string>> = { auto: 'vendorA-opus-4-8' }

@@ -1,0 +1,52 @@
+// The catalogue: the models in their order, and the one rule that turns what a client wrote into a model.
+
+import type { Model } from './model.ts'
+
+/** A provider's neutral word in ids and the word deployments show instead: `vendorA` → `claude`. */
+export type Brand = { neutral: string; branded: string }
+
+export type Catalogue = {
+  /** Every model, in the catalogue's order; aliases and branded names are not among them. */
+  list(): readonly Model[]
+  /**
+   * Exact id, then configured alias, then the branded form of either, then dots turned to dashes; nothing else. Case
+   * matters. Hot path: one look-up for every name but a dotted one.
+   */
+  resolve(idOrAlias: string): Model | undefined
+}
+
+export type CatalogueOptions = {
+  models: readonly Model[]
+  /** Name → catalogue id, `auto` among them. */
+  aliases: Readonly<Record<string, string>>
+  brands?: readonly Brand[]
+}
+
+/** An alias whose model is not in the catalogue is left out: the configuration has refused it before. */
+export const createCatalogue = ({ models, aliases, brands = [] }: CatalogueOptions): Catalogue => {
+  const list = [...models]
+  const ids = new Map(list.map((model) => [model.id, model]))
+  const named = new Map(ids)
+  const add = (to: Map<string, Model>, name: string, model: Model | undefined) => {
+    if (model && !to.has(name)) to.set(name, model)
+  }
+  for (const [alias, id] of Object.entries(aliases)) add(named, alias, ids.get(id))
+  for (const [id, model] of [...ids]) {
+    for (const name of brandedNames(id, brands)) {
+      add(named, name, model)
+      add(ids, name, model)
+    }
+  }
+  for (const [alias, id] of Object.entries(aliases)) {
+    for (const name of brandedNames(alias, brands)) add(named, name, ids.get(id))
+  }
+  return {
+    list: () => list,
+    resolve: (name) => named.get(name) ?? (name.includes('.') ? ids.get(name.replaceAll('.', '-')) : undefined),
+  }
+}
+
+const brandedNames = (name: string, brands: readonly Brand[]): string[] =>
+  brands
+    .filter(({ neutral, branded }) => neutral !== branded && name.startsWith(`${neutral}-`))
+    .map(({ neutral, branded }) => branded + name.slice(neutral.length))

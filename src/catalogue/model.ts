@@ -1,0 +1,33 @@
+// A model: what a client may ask for by id, and what the gateway knows of it.
+
+import type { Quirks } from '../ir/quirks.ts'
+
+export type Modality = 'text' | 'image'
+
+/** USD per million tokens, which is micro-USD per token, for each class of usage. */
+export type Price = { input: number; output: number; cacheRead: number; cacheWrite: number }
+
+export type Model = {
+  /** The catalogue id: what answers, the ledger and permissions name. */
+  id: string
+  /** The id of the provider that serves it. */
+  provider: string
+  family: string
+  displayName: string
+  /** `text`: served on every text wire; `image`: on the images wire only. */
+  kind: 'text' | 'image'
+  inputModalities: Modality[]
+  outputModalities: Modality[]
+  /** Tokens of prompt and answer together. */
+  contextWindow: number
+  /** The most output tokens of one answer. */
+  maxOutput: number
+  price: Price
+  /** Tokens billed for one image when the provider reports none; 0 for text models. */
+  tokensPerImage: number
+  /** Seconds since the epoch. */
+  createdAt: number
+  /** The provider's own id of the model. */
+  upstream: string
+  quirks: Quirks
+}

@@ -1,0 +1,24 @@
+// `backup`: a whole, checked copy of the database, beside a running server too.
+
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { command } from './command.ts'
+import { DATA_FLAGS, databasePath, requireData, withStore } from './data.ts'
+import { EXIT, failure } from './io.ts'
+
+export const backup = command({
+  name: 'backup',
+  summary: 'Copy the database to a file, beside a running server too',
+  args: { file: { type: 'positional', required: true, description: 'The copy; must not exist yet' }, ...DATA_FLAGS },
+  examples: ['sluice backup /backups/sluice-2026-09-01.db'],
+  run: (args, io) => {
+    const config = requireData(args, io)
+    if (!existsSync(databasePath(config))) throw failure(`There is no database in ${config.dataDir} to copy.`)
+    const file = resolve(io.cwd, args.file)
+    return withStore(config, io, 'read', (store) => {
+      store.backup(file)
+      io.err(`The database is copied to ${file}.`)
+      return EXIT.ok
+    })
+  },
+})

@@ -1,0 +1,105 @@
+// A command as data, and the strict reading of its words: citty parses, but lets unknown flags and words pass.
+
+import { type ArgsDef, type CommandDef, defineCommand, type ParsedArgs, runCommand } from 'citty'
+import { nearest } from '../config/problem.ts'
+import { type Io, usageError } from './io.ts'
+
+export type Command = {
+  name: string
+  summary: string
+  args: ArgsDef
+  /** Lines that show it at work, for its help. */
+  examples: string[]
+  /** Runs it on the words after its name; throws a UsageError for words it does not take. The exit code. */
+  run(words: string[], io: Io): Promise<number>
+}
+
+/** Commands under one name: `keys create`, `keys list`. */
+export type Group = { name: string; summary: string; commands: Command[] }
+
+export type CommandOptions<A extends ArgsDef> = {
+  name: string
+  summary: string
+  args: A
+  examples?: string[]
+  run(args: ParsedArgs<A>, io: Io): Promise<number> | number
+}
+
+export const command = <const A extends ArgsDef>({
+  name,
+  summary,
+  args,
+  examples = [],
+  run,
+}: CommandOptions<A>): Command => {
+  const definition: CommandDef<A> = defineCommand({
+    meta: { name, description: summary },
+    args,
+    run: ({ args: parsed, data }) => run(parsed, data as Io),
+  })
+  return {
+    name,
+    summary,
+    args,
+    examples,
+    run: async (words, io) => {
+      const { result } = await runCommand(definition, { rawArgs: strictWords(words, args), data: io })
+      return result as number
+    },
+  }
+}
+
+/**
+ * The words in a form that can be read one way only: `--name=value`, `--name`, and the positional words after `--`.
+ * Throws a UsageError for a flag or word the command does not take, a flag without its value, or a missing word.
+ */
+export const strictWords = (words: string[], args: ArgsDef): string[] => {
+  const flags = Object.entries(args).filter(([, arg]) => arg.type !== 'positional')
+  const places = Object.entries(args).filter(([, arg]) => arg.type === 'positional')
+  const options: string[] = []
+  const positional: string[] = []
+  for (let index = 0; index < words.length; index += 1) {
+    const word = words[index] ?? ''
+    if (word === '--') {
+      positional.push(...words.slice(index + 1))
+      break
+    }
+    if (!word.startsWith('-') || word === '-') {
+      positional.push(word)
+      continue
+    }
+    const equals = word.indexOf('=')
+    const written = equals === -1 ? word : word.slice(0, equals)
+    const name = written.replace(/^--/, '')
+    const [, flag] = flags.find(([known]) => `--${known}` === written) ?? []
+    if (!flag)
+      throw usageError(
+        unknownFlag(
+          written,
+          flags.map(([known]) => known),
+        ),
+      )
+    if (flag.type === 'boolean') {
+      if (equals !== -1) throw usageError(`${written} takes no value.`)
+      options.push(word)
+      continue
+    }
+    const value = equals === -1 ? words[index + 1] : word.slice(equals + 1)
+    if (value === undefined || (equals === -1 && value.startsWith('--'))) throw usageError(`${written} needs a value.`)
+    if (flag.type === 'enum' && flag.options && !flag.options.includes(value)) {
+      throw usageError(`${written}: found "${value}", allowed: ${flag.options.join(', ')}.`)
+    }
+    if (equals === -1) index += 1
+    options.push(`--${name}=${value}`)
+  }
+  const extra = positional[places.length]
+  if (extra !== undefined) throw usageError(`Unexpected word "${extra}".`)
+  const missing = places.slice(positional.length).find(([, arg]) => arg.required !== false)
+  if (missing) throw usageError(`Missing ${missing[0].toUpperCase()}.`)
+  return [...options, '--', ...positional]
+}
+
+const unknownFlag = (written: string, known: string[]): string => {
+  const near = nearest(written.replace(/^-+/, ''), known)
+  return `Unknown flag ${written}${near === undefined ? '.' : `; did you mean --${near}?`}`
+}

@@ -1,0 +1,28 @@
+// `config init`: a commented configuration to start from.
+
+import { writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { SAMPLE } from '../../config/sample.ts'
+import { reasonOf } from '../../config/secret.ts'
+import { command } from '../command.ts'
+import { EXIT, failure } from '../io.ts'
+
+export const configInit = command({
+  name: 'init',
+  summary: 'Write a commented sluice.yaml',
+  args: {
+    file: { type: 'positional', description: 'Where to', default: 'sluice.yaml', required: false },
+    force: { type: 'boolean', description: 'Overwrite a file that exists' },
+  },
+  run: (args, io) => {
+    const path = resolve(io.cwd, args.file)
+    try {
+      writeFileSync(path, SAMPLE, { flag: args.force ? 'w' : 'wx' })
+    } catch (error) {
+      if (reasonOf(error) === 'EEXIST') throw failure(`${path} exists; --force overwrites it.`)
+      throw failure(`${path} cannot be written (${reasonOf(error)}).`)
+    }
+    io.err(`${path} is written; "sluice config check" tells whether it is complete.`)
+    return EXIT.ok
+  },
+})

@@ -1,0 +1,62 @@
+// What most commands begin with: the configuration, and the data directory's database.
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Config, type Flags, loadConfig, problemLine } from '../config.ts'
+import type { Store } from '../store/store.ts'
+import { type Io, usageError } from './io.ts'
+
+/** The flags every command on the data directory takes. */
+export const DATA_FLAGS = {
+  config: {
+    type: 'string',
+    valueHint: 'FILE',
+    description: 'Configuration file (SLUICE_CONFIG; default ./sluice.yaml)',
+  },
+  data: { type: 'string', valueHint: 'DIR', description: 'Data directory (SLUICE_DATA; default ./data)' },
+} as const
+
+export const JSON_FLAG = {
+  json: { type: 'boolean', description: 'Print one JSON document' },
+} as const
+
+export const databasePath = (config: Config): string => join(config.dataDir, 'sluice.db')
+
+/** The whole configuration, secrets resolved, its warnings on stderr. Throws a UsageError with every problem. */
+export const requireConfig = (flags: Flags, io: Io): Config => {
+  const config = loaded(flags, io, 'resolve')
+  for (const warning of config.warnings) io.err(`warning: ${warning}`)
+  return config
+}
+
+/** The configuration without its accounts: a key can be made on a machine that holds no credential. */
+export const requireData = (flags: Flags, io: Io): Config => loaded(flags, io, 'skip')
+
+const loaded = (flags: Flags, io: Io, secrets: 'resolve' | 'skip'): Config => {
+  const { config, data, host, port } = flags
+  const result = loadConfig({ flags: { config, data, host, port }, env: io.env, cwd: io.cwd, secrets })
+  if (result.ok) return result.config
+  throw usageError(result.problems.map(problemLine).join('\n'))
+}
+
+/**
+ * Runs `use` on the store and closes it. A reader finds an empty store where no database is yet, and makes none;
+ * a writer makes it.
+ */
+export const withStore = async <T>(
+  config: Config,
+  io: Io,
+  mode: 'read' | 'write',
+  use: (store: Store) => T,
+): Promise<T> => {
+  const { openStore } = await import('../store/sqlite/index.ts')
+  const path = databasePath(config)
+  const missing = mode === 'read' && !existsSync(path)
+  if (missing) io.err(`note: there is no database in ${config.dataDir} yet`)
+  const store = openStore(missing ? ':memory:' : path, { clock: io.now })
+  try {
+    return use(store)
+  } finally {
+    store.close()
+  }
+}

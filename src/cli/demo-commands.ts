@@ -1,0 +1,60 @@
+// Commands to paste, one for every wire and for what surrounds them.
+
+/** `url` is the gateway's without `/v1`, `secret` a key of it. */
+export const demoCommands = (url: string, secret: string): string => {
+  const post = (path: string, body: object, headers = `-H 'Authorization: Bearer ${secret}'`, flags = "-s -w '\\n'") =>
+    `curl ${flags} ${url}${path} ${headers} -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(body)}'`
+  const get = (path: string) => `curl -s -w '\\n' ${url}${path} -H 'Authorization: Bearer ${secret}'`
+  const hello = [{ role: 'user', content: 'Say hello' }]
+  const messagesHeaders = `-H 'x-api-key: ${secret}' -H 'vendorA-version: 2023-06-01'`
+  const weather = {
+    type: 'function',
+    function: {
+      name: 'weather',
+      description: 'The weather in a city',
+      parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+    },
+  }
+  const image = { model: 'vendorB-image-1', prompt: 'A lock on a canal', size: '256x256' }
+  const sections: [string, string][] = [
+    ['Chat completions', post('/v1/chat/completions', { model: 'auto', max_tokens: 100, messages: hello })],
+    [
+      'Chat completions, streamed',
+      post('/v1/chat/completions', { model: 'vendorB-5.5', stream: true, messages: hello }, undefined, '-sN'),
+    ],
+    [
+      'A tool call',
+      post('/v1/chat/completions', {
+        model: 'vendorA-sonnet-5',
+        tools: [weather],
+        messages: [{ role: 'user', content: 'Use the tool weather for Phnom Penh' }],
+      }),
+    ],
+    ['Responses', post('/v1/responses', { model: 'vendorB-5.4-mini', input: 'Say hello' })],
+    [
+      'Responses, streamed, by a model of the other vendor',
+      post('/v1/responses', { model: 'vendorA-opus-4.8', stream: true, input: 'Say hello' }, undefined, '-sN'),
+    ],
+    [
+      'Messages',
+      post('/v1/messages', { model: 'vendorA-haiku-4-5', max_tokens: 100, messages: hello }, messagesHeaders),
+    ],
+    [
+      'Messages, streamed, by a model of the other vendor',
+      post(
+        '/v1/messages',
+        { model: 'vendorB-5.5', max_tokens: 100, stream: true, messages: hello },
+        messagesHeaders,
+        '-sN',
+      ),
+    ],
+    [
+      'An image',
+      `${post('/v1/images/generations', image)} \\\n  | sed 's/.*"b64_json": *"\\([^"]*\\)".*/\\1/' | base64 -d > image.png`,
+    ],
+    ['Models', get('/v1/models')],
+    ['Usage', get('/v1/usage')],
+  ]
+  const text = sections.map(([title, line]) => `# ${title}\n${line}`).join('\n\n')
+  return `Key  ${secret}\n\n${text}\n\nPress Ctrl-C to stop.`
+}

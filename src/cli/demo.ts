@@ -1,0 +1,48 @@
+// `demo`: the gateway in front of providers of its own, with a key and commands to paste. Only this command knows.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { command } from './command.ts'
+import { DATA_FLAGS, requireConfig, withStore } from './data.ts'
+import { demoCommands } from './demo-commands.ts'
+import { CLI_ACTOR } from './io.ts'
+import { LISTEN_FLAGS, runServer } from './serve.ts'
+
+const DAY_MS = 86_400_000
+/** Between two frames of a stream, so that streaming can be seen. */
+const FRAME_DELAY_MS = 25
+
+export const demo = command({
+  name: 'demo',
+  summary: 'Run the gateway with built-in providers: no account needed',
+  args: {
+    ...LISTEN_FLAGS,
+    data: { ...DATA_FLAGS.data, description: 'Data directory (default: a new one, removed at the end)' },
+  },
+  run: async (args, io) => {
+    const { startDemoProviders } = await import('../demo/index.ts')
+    const providers = await startDemoProviders({ delayMs: FRAME_DELAY_MS, record: 0 })
+    const made = args.data === undefined ? mkdtempSync(join(tmpdir(), 'sluice-demo-')) : undefined
+    try {
+      // Neither the file nor the accounts of this machine: only what was said on the command line, and the providers.
+      const env = {
+        VENDOR_A_BASE_URL: providers.vendorA.baseUrl,
+        VENDOR_A_API_KEY: providers.vendorA.apiKey,
+        VENDOR_B_BASE_URL: providers.vendorB.baseUrl,
+        VENDOR_B_API_KEY: providers.vendorB.apiKey,
+        SLUICE_HOST: io.env.SLUICE_HOST,
+        SLUICE_PORT: io.env.SLUICE_PORT,
+      }
+      const data = made ?? resolve(io.cwd, args.data ?? '')
+      const alone = { ...io, env, cwd: data }
+      const config = requireConfig({ host: args.host, port: args.port, data }, alone)
+      const input = { label: 'demo', tokensTotal: 1_000_000, expiresAt: io.now() + DAY_MS, models: ['*'] }
+      const { secret } = await withStore(config, io, 'write', (store) => store.keys.issue(input, CLI_ACTOR))
+      return await runServer(config, io, (url) => io.out(demoCommands(url, secret)))
+    } finally {
+      await providers.stop()
+      if (made !== undefined) rmSync(made, { recursive: true, force: true })
+    }
+  },
+})

@@ -1,0 +1,53 @@
+// `keys create`: a new key, its secret shown once.
+
+import { command } from '../command.ts'
+import { DATA_FLAGS, JSON_FLAG, requireData, withStore } from '../data.ts'
+import { CLI_ACTOR, EXIT, usageError } from '../io.ts'
+import { readCount, readExpiry, readModels } from '../read.ts'
+import { LIMIT_FLAGS, readLimits } from './limit-flags.ts'
+import { printKey } from './show.ts'
+
+export const keysCreate = command({
+  name: 'create',
+  summary: 'Make a key; its secret is shown once',
+  args: {
+    label: { type: 'string', valueHint: 'L', description: 'Name of the key (needed)' },
+    tokens: { type: 'string', valueHint: 'N', description: 'Token quota', default: '1000000' },
+    expires: {
+      type: 'string',
+      valueHint: 'WHEN',
+      description: 'ISO time, or a length such as 90d or 12h',
+      default: '365d',
+    },
+    models: {
+      type: 'string',
+      valueHint: 'LIST',
+      description: 'Model ids with commas between, * for every model',
+      default: '*',
+    },
+    ...LIMIT_FLAGS,
+    ...DATA_FLAGS,
+    ...JSON_FLAG,
+  },
+  examples: [
+    'sluice keys create --label alice --tokens 5000000 --expires 90d',
+    "sluice keys create --label ci --models 'vendorA-haiku-4-5,vendorB-*' --rpm 60 --json",
+  ],
+  run: (args, io) => {
+    const label = args.label?.trim() ?? ''
+    if (label === '') throw usageError('--label is needed: the name of the key.')
+    const config = requireData(args, io)
+    const input = {
+      label,
+      tokensTotal: readCount('--tokens', args.tokens) ?? 0,
+      expiresAt: readExpiry('--expires', args.expires, io.now()),
+      models: readModels('--models', args.models, config),
+      ...readLimits(args),
+    }
+    return withStore(config, io, 'write', (store) => {
+      const { key, secret } = store.keys.issue(input, CLI_ACTOR)
+      printKey(key, secret, args.json, io)
+      return EXIT.ok
+    })
+  },
+})

@@ -1,0 +1,101 @@
+// Flag values as numbers, times and model lists; what cannot be read is a UsageError that names the flag.
+
+import { type Catalogue, createCatalogue } from '../catalogue/catalogue.ts'
+import { nearest } from '../config/problem.ts'
+import { parseDuration } from '../config/units.ts'
+import type { Config } from '../config.ts'
+import { usageError } from './io.ts'
+
+/** A whole number, 0 or more; `1_000_000` is one. */
+export const readCount = (flag: string, text: string | undefined): number | undefined => {
+  if (text === undefined) return undefined
+  const count = /^\d+(_\d+)*$/.test(text) ? Number(text.replaceAll('_', '')) : Number.NaN
+  if (Number.isSafeInteger(count)) return count
+  throw usageError(`${flag}: found "${text}", allowed: a whole number, 0 or more.`)
+}
+
+/** A time from now (`90d`, `12h`) or an ISO date or time, UTC where it names no zone; milliseconds since the epoch. */
+export const readExpiry = (flag: string, text: string, now: number): number => {
+  const length = parseDuration(text)
+  const at = length === undefined ? readTime(text) : now + length
+  if (at === undefined) {
+    throw usageError(
+      `${flag}: found "${text}", allowed: a duration such as 90d or 12h, or a time such as 2027-01-31T12:00:00Z.`,
+    )
+  }
+  if (at <= now) throw usageError(`${flag}: found "${text}", allowed: a time to come.`)
+  return requireRepresentable(flag, text, at)
+}
+
+/** A duration back from now, or an ISO date or time; milliseconds since the epoch. */
+export const readSince = (flag: string, text: string | undefined, now: number): number | undefined => {
+  if (text === undefined) return undefined
+  const length = parseDuration(text)
+  const at = length === undefined ? readTime(text) : now - length
+  if (at !== undefined) return Math.max(0, at)
+  throw usageError(`${flag}: found "${text}", allowed: a duration such as 30d, or a date such as 2026-09-01.`)
+}
+
+export const readLength = (flag: string, text: string): number => {
+  const ms = parseDuration(text)
+  if (ms !== undefined) return requireRepresentable(flag, text, ms)
+  throw usageError(`${flag}: found "${text}", allowed: a duration such as 24h, 30m or 0.`)
+}
+
+const ISO = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/
+
+const readTime = (text: string): number | undefined => {
+  const found = ISO.exec(text)
+  if (!found) return undefined
+  // A time without a zone would be the machine's own; the whole service speaks UTC.
+  const at = Date.parse(found[1] !== undefined && found[4] === undefined ? `${text}Z` : text)
+  return Number.isNaN(at) ? undefined : at
+}
+
+const requireRepresentable = (flag: string, text: string, at: number): number => {
+  if (at <= Date.parse('9999-12-31T23:59:59.999Z')) return at
+  throw usageError(`${flag}: found "${text}", allowed: a time before the year 10000.`)
+}
+
+/**
+ * Catalogue ids from a list such as `auto,vendorA-*`: names are resolved like a client's, patterns are kept, in the
+ * catalogue's words. A name or a pattern that no model has is refused.
+ */
+export const readModels = (flag: string, text: string, config: Config): string[] => {
+  const catalogue = createCatalogue(config)
+  const models = text.split(',').flatMap((part) => {
+    const name = part.trim()
+    if (name === '') return []
+    return [
+      name.includes('*')
+        ? requirePattern(flag, neutralPattern(name, config), catalogue)
+        : requireModel(flag, name, catalogue),
+    ]
+  })
+  if (models.length > 0) return [...new Set(models)]
+  throw usageError(`${flag}: found an empty list, allowed: model ids separated by commas, or *.`)
+}
+
+const neutralPattern = (pattern: string, config: Config): string => {
+  const brand = config.brands.find(({ branded }) => pattern.startsWith(`${branded}-`))
+  return brand ? brand.neutral + pattern.slice(brand.branded.length) : pattern
+}
+
+const requirePattern = (flag: string, pattern: string, catalogue: Catalogue): string => {
+  const pieces = pattern.split('*').map((piece) => piece.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
+  const form = new RegExp(`^${pieces.join('.*')}$`)
+  if (catalogue.list().some(({ id }) => form.test(id))) return pattern
+  throw usageError(`${flag}: found "${pattern}", which no model's id matches; "sluice models" lists them.`)
+}
+
+const requireModel = (flag: string, name: string, catalogue: Catalogue): string => {
+  const model = catalogue.resolve(name)
+  if (model) return model.id
+  const near = nearest(
+    name,
+    catalogue.list().map(({ id }) => id),
+  )
+  throw usageError(
+    `${flag}: found "${name}", which is no known model${near === undefined ? '' : `; did you mean "${near}"?`} "sluice models" lists them.`,
+  )
+}

@@ -1,0 +1,108 @@
+// The command line: a function from words to an exit code. The table of commands is written out by hand.
+
+import { nearest } from '../config/problem.ts'
+import { GatewayError } from '../errors.ts'
+import { isStoreError } from '../store/store.ts'
+import { backup } from './backup.ts'
+import type { Command, Group } from './command.ts'
+import { configCheck } from './config/check.ts'
+import { configInit } from './config/init.ts'
+import { configSchema } from './config/schema.ts'
+import { demo } from './demo.ts'
+import { commandHelp, groupHelp, rootHelp } from './help.ts'
+import { EXIT, type Io, isUsageError, usageError } from './io.ts'
+import { keysCreate } from './keys/create.ts'
+import { keysList } from './keys/list.ts'
+import { keysRevoke } from './keys/revoke.ts'
+import { keysRotate } from './keys/rotate.ts'
+import { keysShow } from './keys/show.ts'
+import { keysUpdate } from './keys/update.ts'
+import { models } from './models.ts'
+import { restore } from './restore.ts'
+import { serve } from './serve.ts'
+import { usage } from './usage.ts'
+import { version } from './version.ts'
+
+export const COMMANDS: (Command | Group)[] = [
+  serve,
+  demo,
+  {
+    name: 'keys',
+    summary: 'Make and change the keys of clients',
+    commands: [keysCreate, keysList, keysShow, keysUpdate, keysRevoke, keysRotate],
+  },
+  usage,
+  models,
+  { name: 'config', summary: 'The configuration file', commands: [configCheck, configSchema, configInit] },
+  backup,
+  restore,
+  version,
+]
+
+/** `words` are those after the program's name. 0 done, 1 failed, 2 wrong usage or configuration. Never throws. */
+export const run = async (words: string[], io: Io): Promise<number> => {
+  try {
+    return await dispatch(words, io)
+  } catch (error) {
+    io.err(error instanceof Error ? error.message : String(error))
+    const refused = error instanceof GatewayError && error.code === 'invalid_request'
+    if (!isExpected(error)) io.err('This is a fault of sluice itself; please report it.')
+    return isUsageError(error) || refused ? EXIT.usage : EXIT.failed
+  }
+}
+
+const dispatch = async ([first, ...rest]: string[], io: Io): Promise<number> => {
+  if (first === undefined || isHelp(first) || first === 'help') return help(rest, io)
+  const entry = find(COMMANDS, first === '--version' || first === '-v' ? 'version' : first, 'sluice')
+  if (!('commands' in entry)) return start(entry, entry.name, rest, io)
+  const [second, ...words] = rest
+  if (second === undefined) throw usageError(`Which one? ${listed(entry.commands, `sluice ${entry.name}`)}`)
+  if (isHelp(second)) return print(groupHelp(entry), io)
+  const command = find(entry.commands, second, `sluice ${entry.name}`)
+  return start(command, `${entry.name} ${command.name}`, words, io)
+}
+
+const start = (command: Command, path: string, words: string[], io: Io): Promise<number> | number => {
+  const end = words.indexOf('--')
+  return (end === -1 ? words : words.slice(0, end)).some(isHelp)
+    ? print(commandHelp(path, command), io)
+    : command.run(words, io)
+}
+
+/** `help`, `help keys`, `help keys create`. */
+const help = ([first, second]: string[], io: Io): number => {
+  if (first === undefined || isHelp(first)) return print(rootHelp(COMMANDS), io)
+  const entry = find(COMMANDS, first, 'sluice')
+  if (!('commands' in entry)) return print(commandHelp(entry.name, entry), io)
+  if (second === undefined) return print(groupHelp(entry), io)
+  const command = find(entry.commands, second, `sluice ${entry.name}`)
+  return print(commandHelp(`${entry.name} ${command.name}`, command), io)
+}
+
+const isHelp = (word: string): boolean => word === '--help' || word === '-h'
+
+const print = (text: string, io: Io): number => {
+  io.out(text)
+  return EXIT.ok
+}
+
+const find = <T extends { name: string }>(entries: T[], name: string, path: string): T => {
+  const entry = entries.find((candidate) => candidate.name === name)
+  if (entry) return entry
+  const near = nearest(
+    name,
+    entries.map((candidate) => candidate.name),
+  )
+  const hint = near === undefined ? listed(entries, path) : `Did you mean "${path} ${near}"?`
+  throw usageError(`Unknown command "${path} ${name}". ${hint}`)
+}
+
+const listed = (entries: { name: string }[], path: string): string =>
+  `"${path}" takes: ${entries.map(({ name }) => name).join(', ')}.`
+
+// Anything else is a programming error: its message may still help, but it is not one of our sentences.
+const isExpected = (error: unknown): boolean =>
+  isUsageError(error) ||
+  isStoreError(error) ||
+  error instanceof GatewayError ||
+  (error instanceof Error && (error.name === 'Failure' || 'code' in error))

@@ -1,0 +1,30 @@
+// Small aligned tables, and numbers as people read them.
+
+/** Rows as lines, each column as wide as its widest cell, two blanks between. `right`: columns of numbers. */
+export const columns = (rows: string[][], indent = '', right: number[] = []): string[] => {
+  const widths: number[] = []
+  for (const row of rows) {
+    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length)
+  }
+  return rows.map((row) => {
+    const cells = row.map((cell, index) =>
+      right.includes(index) ? cell.padStart(widths[index] ?? 0) : cell.padEnd(widths[index] ?? 0),
+    )
+    return `${indent}${cells.join('  ')}`.trimEnd()
+  })
+}
+
+/** 1234567 → `1,234,567`. */
+export const grouped = (count: number): string => count.toLocaleString('en-US')
+
+/** Micro-USD as USD, down to what was paid: 1234 → `0.001234`, 5000000 → `5.00`. */
+export const usd = (microUsd: number): string => {
+  const text = (microUsd / 1_000_000).toFixed(6)
+  return text.replace(/0{1,4}$/, '')
+}
+
+/** Micro-USD as KHR, two decimals below a hundred. */
+export const khr = (microUsd: number, khrPerUsd: number): string => {
+  const amount = (microUsd / 1_000_000) * khrPerUsd
+  return amount < 100 ? amount.toFixed(2) : grouped(Math.round(amount))
+}

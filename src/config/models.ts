@@ -1,0 +1,181 @@
+// The models of a configuration: the built-in ones overridden, new ones added, and the names that lead to them.
+
+import { BUILTIN_ALIASES, BUILTIN_MODELS } from '../catalogue/builtin.ts'
+import { type Brand, type Catalogue, createCatalogue } from '../catalogue/catalogue.ts'
+import type { Model } from '../catalogue/model.ts'
+import { neutralWord, type Provider } from '../provider/provider.ts'
+import { describe, memberPath, nearest } from './problem.ts'
+import { readQuirks } from './providers.ts'
+import type { Reader } from './reader.ts'
+import type { FileModel } from './schema.ts'
+
+export const readBrands = (providers: readonly Provider[]): Brand[] =>
+  providers.flatMap(({ id, brand }) => (brand === undefined ? [] : [{ neutral: neutralWord(id), branded: brand }]))
+
+/** The built-in models in their order, then the file's own in its order. A branded id overrides the model it names. */
+export const readModels = (reader: Reader, providers: readonly Provider[], brands: readonly Brand[]): Model[] => {
+  const builtin = createCatalogue({ models: BUILTIN_MODELS, aliases: {}, brands })
+  const overrides = new Map<string, { path: string; file: FileModel }>()
+  for (const [name, file] of Object.entries(reader.file.models ?? {})) {
+    const path = memberPath('models', name)
+    const id = builtin.resolve(name)?.id ?? name
+    if (/[\s*]/.test(id) || id === '') {
+      reader.report(path, `found ${describe(id)}, allowed: a model id without blanks or *`)
+    } else if (overrides.has(id)) {
+      reader.report(path, `found the model ${id} a second time, allowed: one entry for each model`)
+    } else {
+      overrides.set(id, { path, file: file ?? {} })
+    }
+  }
+  const known = BUILTIN_MODELS.map((model) => {
+    const override = overrides.get(model.id)
+    overrides.delete(model.id)
+    return override ? readModel(reader, model, override.file, override.path, providers) : model
+  })
+  const own = [...overrides].map(([id, { path, file }]) => {
+    if (file.provider === undefined) {
+      const near = nearest(
+        id,
+        BUILTIN_MODELS.map((model) => model.id),
+      )
+      reader.report(
+        `${path}.provider`,
+        `found nothing, allowed: ${list(providers.map((provider) => provider.id))}${near ? `; or did you mean the model "${near}"?` : ''}`,
+      )
+    }
+    if (file.price === undefined) reader.warn(`${path} has no price: its cost counts as 0`)
+    return readModel(reader, blank(id), file, path, providers)
+  })
+  return [...known, ...own]
+}
+
+const blank = (id: string): Model => ({
+  id,
+  provider: '',
+  family: 'other',
+  displayName: id,
+  kind: 'text',
+  inputModalities: ['text'],
+  outputModalities: ['text'],
+  contextWindow: 128_000,
+  maxOutput: 16_384,
+  price: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+  tokensPerImage: 0,
+  createdAt: 0,
+  upstream: id,
+  quirks: {},
+})
+
+const readModel = (
+  reader: Reader,
+  base: Model,
+  file: FileModel,
+  path: string,
+  providers: readonly Provider[],
+): Model => {
+  const ids = providers.map((provider) => provider.id)
+  if (file.provider !== undefined && !ids.includes(file.provider)) {
+    reader.report(`${path}.provider`, unknownName(file.provider, ids, 'provider'))
+  }
+  const contextWindow = file.context ?? base.contextWindow
+  if (file.max_output !== undefined && file.max_output > contextWindow) {
+    reader.report(
+      `${path}.max_output`,
+      `found ${file.max_output}, allowed: a whole number up to the context of ${contextWindow}`,
+    )
+  }
+  const kind = file.kind ?? (file.output ? (file.output.includes('text') ? 'text' : 'image') : base.kind)
+  const price = file.price ?? {}
+  // A new model's cached input costs what its input costs unless the file says otherwise.
+  const input = price.input ?? base.price.input
+  const isNew = base.provider === ''
+  return {
+    id: base.id,
+    provider: file.provider ?? base.provider,
+    family: file.family ?? base.family,
+    displayName: file.display_name ?? base.displayName,
+    kind,
+    inputModalities: file.input ?? base.inputModalities,
+    outputModalities: file.output ?? (kind === base.kind ? base.outputModalities : [kind]),
+    contextWindow,
+    maxOutput: Math.min(file.max_output ?? base.maxOutput, contextWindow),
+    price: {
+      input,
+      output: price.output ?? base.price.output,
+      cacheRead: price.cache_read ?? (isNew ? input : base.price.cacheRead),
+      cacheWrite: price.cache_write ?? (isNew ? input : base.price.cacheWrite),
+    },
+    tokensPerImage: file.tokens_per_image ?? base.tokensPerImage,
+    createdAt: file.created === undefined ? base.createdAt : readDate(reader, `${path}.created`, file.created),
+    upstream: file.upstream ?? base.upstream,
+    quirks: { ...base.quirks, ...readQuirks(file.quirks) },
+  }
+}
+
+const readDate = (reader: Reader, path: string, text: string): number => {
+  const ms = Date.parse(`${text}T00:00:00Z`)
+  if (!Number.isNaN(ms)) return ms / 1000
+  reader.report(path, `found ${describe(text)}, allowed: a date such as 2026-01-31`)
+  return 0
+}
+
+/** Aliases and fallbacks name models by id, branded or dotted where one likes; they are kept as catalogue ids. */
+export const readNames = (reader: Reader, models: readonly Model[], brands: readonly Brand[]) => {
+  const catalogue = createCatalogue({ models, aliases: {}, brands })
+  return { aliases: readAliases(reader, catalogue), fallbacks: readFallbacks(reader, catalogue) }
+}
+
+const readAliases = (reader: Reader, catalogue: Catalogue): Record<string, string> => {
+  const aliases: Record<string, string> = { ...BUILTIN_ALIASES }
+  const ids = new Set(catalogue.list().map((model) => model.id))
+  for (const [alias, written] of Object.entries(reader.file.aliases ?? {})) {
+    const path = memberPath('aliases', alias)
+    const model = readName(reader, path, written, catalogue)
+    if (ids.has(alias)) reader.report(path, 'found the id of a model, allowed: a name that no model has')
+    else if (model) aliases[alias] = model.id
+  }
+  return aliases
+}
+
+const readFallbacks = (reader: Reader, catalogue: Catalogue): Record<string, string[]> => {
+  const fallbacks: Record<string, string[]> = {}
+  for (const [written, names] of Object.entries(reader.file.fallbacks ?? {})) {
+    const path = memberPath('fallbacks', written)
+    const model = readName(reader, path, written, catalogue)
+    const next = (names ?? []).flatMap((name, index) => {
+      const at = memberPath(path, index)
+      const fallback = readName(reader, at, name, catalogue)
+      if (!fallback || !model) return []
+      if (fallback.id === model.id) reader.report(at, `found ${model.id} itself, allowed: another model`)
+      else if (fallback.kind !== model.kind) {
+        reader.report(at, `found a model of kind ${fallback.kind}, allowed: models of kind ${model.kind}`)
+      }
+      return [fallback.id]
+    })
+    if (model) fallbacks[model.id] = [...new Set(next)]
+  }
+  return fallbacks
+}
+
+const readName = (reader: Reader, path: string, written: string, catalogue: Catalogue): Model | undefined => {
+  const model = catalogue.resolve(written)
+  if (!model)
+    reader.report(
+      path,
+      unknownName(
+        written,
+        catalogue.list().map(({ id }) => id),
+        'model',
+      ),
+    )
+  return model
+}
+
+/** `found "x", did you mean "y"? Allowed: …` */
+const unknownName = (name: string, known: string[], noun: string): string => {
+  const near = nearest(name, known)
+  const hint = near === undefined ? '' : `, did you mean "${near}"?`
+  return `found ${describe(name)}, which is no known ${noun}${hint === '' ? '. ' : `${hint} `}Allowed: ${list(known)}`
+}
+
+const list = (names: string[]): string => names.join(', ')

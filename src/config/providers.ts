@@ -1,0 +1,142 @@
+// The providers of a configuration: the built-in ones overridden, new ones added, accounts with their credentials.
+
+import type { Quirks } from '../ir/quirks.ts'
+import { BUILTIN_PROVIDERS, DEFAULT_TIMEOUTS } from '../provider/builtin.ts'
+import type { Account, Provider } from '../provider/provider.ts'
+import { memberPath, nearest } from './problem.ts'
+import type { Reader } from './reader.ts'
+import type { FileProvider, FileQuirks } from './schema.ts'
+
+/** vendor_a and vendor_b first, then the file's own in its order. */
+export const readProviders = (reader: Reader): Provider[] => {
+  const files = reader.file.providers ?? {}
+  const known = BUILTIN_PROVIDERS.map((provider) => provider.id)
+  const builtin = BUILTIN_PROVIDERS.map((provider) => {
+    const file = files[provider.id] ?? {}
+    const path = memberPath('providers', provider.id)
+    const accounts = file.accounts ? readAccounts(reader, file, path) : environmentAccount(reader, provider.id)
+    return override(reader, provider, file, path, accounts)
+  })
+  const own = Object.entries(files)
+    .filter(([id]) => !known.includes(id))
+    .map(([id, file]) => {
+      const path = memberPath('providers', id)
+      if (!file?.wires) {
+        const near = nearest(id, known)
+        reader.report(
+          `${path}.wires`,
+          `found nothing, allowed: the wires it speaks (messages, responses, chat-completions, images)${near ? `; or did you mean the provider "${near}"?` : ''}`,
+        )
+      }
+      const blank: Provider = {
+        id,
+        wires: [],
+        auth: 'bearer',
+        versionHeader: undefined,
+        brand: undefined,
+        accounts: [],
+        timeouts: DEFAULT_TIMEOUTS,
+        quirks: {},
+      }
+      return override(reader, blank, file ?? {}, path, readAccounts(reader, file ?? {}, path))
+    })
+  const providers = [...builtin, ...own]
+  if (providers.every((provider) => provider.accounts.length === 0)) {
+    reader.warn('no provider is configured: set VENDOR_A_BASE_URL and VENDOR_A_API_KEY, or write a sluice.yaml')
+  }
+  return providers
+}
+
+const override = (reader: Reader, base: Provider, file: FileProvider, path: string, accounts: Account[]): Provider => {
+  const wires = file.wires ?? base.wires
+  if (new Set(wires).size < wires.length) reader.report(`${path}.wires`, 'found a wire twice, allowed: each wire once')
+  for (const account of accounts) {
+    if (wires.some((wire) => wire !== 'messages') && new URL(account.baseUrl).pathname === '/') {
+      reader.warn(
+        `${path}, account ${account.name}: the base URL has no path, but ${wires.filter((wire) => wire !== 'messages').join(', ')} expect one that ends in /v1`,
+      )
+    }
+  }
+  const timeouts = file.timeouts ?? {}
+  return {
+    id: base.id,
+    wires,
+    auth: file.auth ?? base.auth,
+    versionHeader: file.version_header === null ? undefined : (file.version_header ?? base.versionHeader),
+    brand: file.brand ?? base.brand,
+    accounts,
+    timeouts: {
+      connectMs: reader.duration(`${path}.timeouts.connect`, timeouts.connect, base.timeouts.connectMs),
+      firstByteMs: reader.duration(`${path}.timeouts.first_byte`, timeouts.first_byte, base.timeouts.firstByteMs),
+      idleMs: reader.duration(`${path}.timeouts.idle`, timeouts.idle, base.timeouts.idleMs),
+      totalMs: reader.duration(`${path}.timeouts.total`, timeouts.total, base.timeouts.totalMs),
+    },
+    quirks: { ...base.quirks, ...readQuirks(file.quirks) },
+  }
+}
+
+const readAccounts = (reader: Reader, file: FileProvider, path: string): Account[] => {
+  const names = new Set<string>()
+  return (file.accounts ?? []).flatMap((account, index) => {
+    const at = memberPath(`${path}.accounts`, index)
+    if (names.has(account.name)) {
+      reader.report(`${at}.name`, `found ${JSON.stringify(account.name)} a second time, allowed: a name of its own`)
+    }
+    names.add(account.name)
+    if (!reader.resolves) return []
+    if (account.base_url === undefined) {
+      reader.warn(`${at} has no base_url and is not used`)
+      return []
+    }
+    const written = reader.reference(`${at}.base_url`, account.base_url)
+    const baseUrl = written === undefined ? undefined : readBaseUrl(reader, `${at}.base_url`, written)
+    const credential = reader.secret(`${at}.credential`, account.credential)
+    if (baseUrl === undefined || credential === undefined) return []
+    return [{ name: account.name, baseUrl, credential, weight: account.weight ?? 1 }]
+  })
+}
+
+/** The one account a built-in provider gets from VENDOR_X_BASE_URL and VENDOR_X_API_KEY where the file gives it none. */
+const environmentAccount = (reader: Reader, id: string): Account[] => {
+  if (!reader.resolves) return []
+  const urlName = `${id.toUpperCase()}_BASE_URL`
+  const keyName = `${id.toUpperCase()}_API_KEY`
+  const url = reader.env[urlName] ?? ''
+  const credential = reader.env[keyName] ?? ''
+  if (url === '') {
+    if (credential !== '') reader.warn(`${keyName} is set but ${urlName} is not: ${id} is not configured`)
+    return []
+  }
+  const outside = reader.outside(urlName)
+  const baseUrl = readBaseUrl(outside, '', url)
+  if (credential === '') {
+    reader.outside(keyName).report('', `found nothing, allowed: the credential for ${urlName}`)
+    return []
+  }
+  return baseUrl === undefined ? [] : [{ name: 'main', baseUrl, credential, weight: 1 }]
+}
+
+// Neither the URL nor its parts are shown: a credential may have been written in its place.
+const readBaseUrl = (reader: Pick<Reader, 'report'>, path: string, text: string): string | undefined => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    reader.report(path, 'found a text that is no URL, allowed: an http or https URL')
+    return undefined
+  }
+  if (url.username !== '' || url.password !== '' || url.hash !== '') {
+    reader.report(path, 'found a URL with a user, a password or a fragment, allowed: an http or https URL without them')
+    return undefined
+  }
+  return url.search === '' ? text.replace(/[/?]+$/, '') : text
+}
+
+/** The file's words for quirks, in the code's. */
+export const readQuirks = (file: FileQuirks | undefined): Quirks => ({
+  ...(file?.no_sampling === undefined ? {} : { noSampling: file.no_sampling }),
+  ...(file?.structured_output_by_tool === undefined ? {} : { structuredOutputByTool: file.structured_output_by_tool }),
+  ...(file?.max_tokens_field === undefined ? {} : { maxTokensField: file.max_tokens_field }),
+  ...(file?.no_mid_system === undefined ? {} : { noMidSystem: file.no_mid_system }),
+  ...(file?.no_adaptive_thinking === undefined ? {} : { noAdaptiveThinking: file.no_adaptive_thinking }),
+  ...(file?.no_reasoning === undefined ? {} : { noReasoning: file.no_reasoning }),
+  ...(file?.rejects === undefined ? {} : { rejects: file.rejects }),
+})

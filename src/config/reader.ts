@@ -1,0 +1,76 @@
+// What the parts of a configuration are read with: the file, the environment, and where problems and warnings go.
+
+import type { Problem, Report } from './problem.ts'
+import type { FileConfig } from './schema.ts'
+import { type Env, resolveSecret } from './secret.ts'
+import { parseDuration } from './units.ts'
+
+export type Reader = {
+  file: FileConfig
+  env: Env
+  /** Whether accounts and secrets are read; commands that only need the data directory leave them alone. */
+  resolves: boolean
+  /** About a member of the file. */
+  report: Report
+  /** A reader's `report` for a flag or an environment variable instead of the file. */
+  outside(source: string): { report: Report }
+  warn(sentence: string): void
+  /** Milliseconds of a duration a timer can hold, else the default. */
+  duration(path: string, written: string | 0 | undefined, otherwiseMs: number): number
+  /** The text behind `env:`, `file:` or the text itself; undefined once the problem is reported. */
+  reference(path: string, written: string): string | undefined
+  /** Like `reference`, with a warning where the secret itself is written. */
+  secret(path: string, written: string): string | undefined
+}
+
+export type ReaderOptions = {
+  file: FileConfig
+  /** The file's name in messages and the directory its relative paths start from. */
+  source: string
+  directory: string
+  env: Env
+  resolves: boolean
+  problems: Problem[]
+  warnings: string[]
+}
+
+/** What a 32-bit timer holds, rounded down to days. */
+const LONGEST_MS = 24 * 86_400_000
+
+export const createReader = ({ file, source, directory, env, resolves, problems, warnings }: ReaderOptions): Reader => {
+  const reporter =
+    (from: string): Report =>
+    (path, message) => {
+      problems.push({ source: from, path, message })
+    }
+  const report = reporter(source)
+  const read = (path: string, written: string) => {
+    const resolved = resolveSecret(written, env, directory)
+    if ('value' in resolved) return resolved
+    report(path, resolved.problem)
+    return undefined
+  }
+  return {
+    file,
+    env,
+    resolves,
+    report,
+    outside: (from) => ({ report: reporter(from) }),
+    warn: (sentence) => {
+      warnings.push(sentence)
+    },
+    duration: (path, written, otherwiseMs) => {
+      const ms = written === undefined ? otherwiseMs : (parseDuration(written) ?? otherwiseMs)
+      if (ms > LONGEST_MS) report(path, `found ${written}, allowed: a duration of up to 24d`)
+      return ms
+    },
+    reference: (path, written) => read(path, written)?.value,
+    secret: (path, written) => {
+      const resolved = read(path, written)
+      if (resolved?.literal) {
+        warnings.push(`${source}: ${path} holds the secret itself; env:NAME or file:PATH keeps it out of the file`)
+      }
+      return resolved?.value
+    },
+  }
+}

@@ -1,0 +1,46 @@
+// The configuration `config init` writes: what most deployments set is in force, the rest is in comments with its default.
+
+export const SAMPLE = `# sluice configuration. "sluice config schema" prints its JSON Schema, "sluice config check" validates it.
+# Durations are written 500ms, 15s, 10m, 24h; sizes 512KB, 25MB. Secrets are references: env:NAME or file:PATH.
+
+listen: { host: 127.0.0.1, port: 8080 }
+data: ./data                      # the database; relative to this file
+
+providers:
+  vendor_a:
+    # brand: claude               # vendorA-opus-4-8 answers as claude-opus-4-8 too
+    accounts:
+      - name: main
+        base_url: env:VENDOR_A_BASE_URL       # without /v1
+        credential: env:VENDOR_A_API_KEY
+        # weight: 1               # share of the requests beside other accounts
+  vendor_b:
+    accounts:
+      - name: main
+        base_url: env:VENDOR_B_BASE_URL       # ends in /v1
+        credential: env:VENDOR_B_API_KEY
+    # timeouts: { connect: 5s, first_byte: 600s, idle: 300s, total: 3600s }
+  # local:                        # a provider of your own, with models that name it
+  #   wires: [chat-completions]
+  #   auth: bearer
+  #   accounts: [{ name: main, base_url: "http://127.0.0.1:11434/v1", credential: env:LOCAL_API_KEY }]
+
+# models:                         # extends or overrides the built-in catalogue ("sluice models")
+#   vendorA-opus-4-8: { upstream: opus-4-8-20260101, price: { input: 5, output: 25, cache_read: 0.5, cache_write: 6.25 } }
+
+aliases: { auto: vendorA-opus-4-8 }
+# fallbacks: { vendorA-opus-4-8: [vendorB-5.5] }   # tried when the provider of the first fails
+
+rate: { khr_per_usd: 4100 }
+# limits: { rpm: 0, tpm: 0, concurrency: 0 }       # for keys that set none; 0 is no limit
+# body_limit: 25MB
+# hide_forbidden_models: false    # answer 404 rather than 403
+# max_tries: 3                    # attempts of one request, the first included
+# max_open_exchanges: 0           # requests at once in the whole gateway; 0 is no limit
+# keep_alive: 15s                 # how often a silent stream is kept alive
+# early_start: 20s                # when a stream begins although its provider has not answered
+# drain: 30s                      # how long a stop waits for requests in flight
+# retention: 90d                  # how long single requests are kept; totals are always kept
+# log: { level: info }
+# metrics: { enabled: false }     # GET /metrics; token: env:NAME to guard it
+`

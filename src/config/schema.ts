@@ -1,0 +1,275 @@
+// What a configuration file may say, as one schema: it validates the file, documents it and completes it in editors.
+// Closed everywhere: a misspelt member is an error, never a silent default.
+
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { DURATION_PATTERN, SIZE_PATTERN } from './units.ts'
+
+const closed = { additionalProperties: false }
+
+// `allowed` is the sentence an error gives; `secret` keeps the value found out of it. Both are left out of the JSON Schema.
+const duration = (description: string) =>
+  Type.String({ description, pattern: DURATION_PATTERN, allowed: 'a duration such as 500ms, 15s, 10m or 24h' })
+const durationOrNone = (description: string) =>
+  Type.Union([Type.String({ pattern: DURATION_PATTERN }), Type.Literal(0)], {
+    description,
+    allowed: 'a duration such as 15s, 24h or 90d, or 0',
+  })
+const secret = (description: string) =>
+  Type.String({ description, minLength: 1, secret: true, allowed: 'env:NAME, file:PATH or the text itself' })
+const count = (description: string) => Type.Integer({ description, minimum: 0 })
+const usd = (description: string) =>
+  Type.Optional(Type.Number({ description: `USD per million tokens: ${description}`, minimum: 0 }))
+const oneOf = <const T extends string>(values: readonly T[], description: string) =>
+  Type.Union(
+    values.map((value) => Type.Literal(value)),
+    { description },
+  ) as unknown as ReturnType<typeof Type.Unsafe<T>>
+
+const Quirks = Type.Object(
+  {
+    no_sampling: Type.Optional(Type.Boolean({ description: 'Takes no temperature, top_p or top_k' })),
+    structured_output_by_tool: Type.Optional(Type.Boolean({ description: 'Has no native structured output' })),
+    max_tokens_field: Type.Optional(
+      oneOf(['max_tokens', 'max_completion_tokens'], 'The chat-completions member that carries the output cap'),
+    ),
+    no_mid_system: Type.Optional(Type.Boolean({ description: 'Messages: takes no system turn in the conversation' })),
+    no_adaptive_thinking: Type.Optional(Type.Boolean({ description: 'Messages: thinks by token budget only' })),
+    no_reasoning: Type.Optional(Type.Boolean({ description: 'Does not reason' })),
+    rejects: Type.Optional(Type.Array(Type.String(), { description: 'Request members the provider refuses' })),
+  },
+  { ...closed, description: 'How it differs from its wire' },
+)
+
+const Account = Type.Object(
+  {
+    name: Type.String({ description: 'Name in logs and the dashboard; unique in its provider', minLength: 1 }),
+    base_url: Type.Optional(
+      Type.String({
+        description:
+          'Where the provider answers, or env:NAME. For the messages wire without /v1, for the others ending in /v1. Without it the account is not used',
+        secret: true,
+        allowed: 'an http or https URL, or env:NAME',
+      }),
+    ),
+    credential: secret('What the provider is shown: env:NAME, file:PATH (relative to this file) or the text itself'),
+    weight: Type.Optional(
+      Type.Number({ description: 'Share of the requests beside the other accounts', exclusiveMinimum: 0, default: 1 }),
+    ),
+  },
+  closed,
+)
+
+const Provider = Type.Object(
+  {
+    wires: Type.Optional(
+      Type.Array(oneOf(['messages', 'responses', 'chat-completions', 'images'], 'A wire'), {
+        description: 'The wires it speaks, most preferred first',
+        minItems: 1,
+      }),
+    ),
+    auth: Type.Optional(oneOf(['x-api-key', 'bearer'], 'The header that carries the credential')),
+    version_header: Type.Optional(
+      Type.Union(
+        [
+          Type.Object({ name: Type.String({ minLength: 1 }), value: Type.String({ minLength: 1 }) }, closed),
+          Type.Null(),
+        ],
+        { description: 'A version header the provider asks for; null for none' },
+      ),
+    ),
+    brand: Type.Optional(
+      Type.String({
+        description: "The word that stands for the neutral one in the ids of its models: claude for vendor_a's vendorA",
+        pattern: '^[A-Za-z][A-Za-z0-9_-]*$',
+        allowed: 'a word of letters, digits, - and _',
+      }),
+    ),
+    accounts: Type.Optional(Type.Array(Account, { description: 'Credentials and base URLs, shared by weight' })),
+    timeouts: Type.Optional(
+      Type.Object(
+        {
+          connect: Type.Optional(duration('Until connected (default 5s)')),
+          first_byte: Type.Optional(duration('Until the first byte of the answer (default 600s)')),
+          idle: Type.Optional(duration('Between two bytes (default 300s)')),
+          total: Type.Optional(duration('For the whole answer (default 3600s)')),
+        },
+        closed,
+      ),
+    ),
+    quirks: Type.Optional(Quirks),
+  },
+  closed,
+)
+
+const modality = oneOf(['text', 'image'], 'A modality')
+
+const Model = Type.Object(
+  {
+    provider: Type.Optional(Type.String({ description: 'The provider that serves it; needed for a new model' })),
+    upstream: Type.Optional(Type.String({ description: "The provider's own id of it", minLength: 1 })),
+    kind: Type.Optional(oneOf(['text', 'image'], 'text: on the text wires; image: on the images wire')),
+    family: Type.Optional(Type.String({ minLength: 1 })),
+    display_name: Type.Optional(Type.String({ minLength: 1 })),
+    input: Type.Optional(Type.Array(modality, { description: 'What it reads', minItems: 1 })),
+    output: Type.Optional(Type.Array(modality, { description: 'What it makes', minItems: 1 })),
+    context: Type.Optional(Type.Integer({ description: 'Tokens of prompt and answer together', minimum: 1 })),
+    max_output: Type.Optional(Type.Integer({ description: 'The most output tokens of one answer', minimum: 1 })),
+    price: Type.Optional(
+      Type.Object(
+        {
+          input: usd('fresh input'),
+          output: usd('output, reasoning included'),
+          cache_read: usd('input read from the cache'),
+          cache_write: usd('input written to the cache'),
+        },
+        closed,
+      ),
+    ),
+    tokens_per_image: Type.Optional(count('Tokens billed for an image when the provider reports none')),
+    created: Type.Optional(
+      Type.String({
+        description: 'Release date',
+        pattern: '^\\d{4}-\\d{2}-\\d{2}$',
+        allowed: 'a date such as 2026-01-31',
+      }),
+    ),
+    quirks: Type.Optional(Quirks),
+  },
+  closed,
+)
+
+/** The file. Every member is optional. */
+export const FileSchema = Type.Object(
+  {
+    listen: Type.Optional(
+      Type.Object(
+        {
+          host: Type.Optional(Type.String({ description: 'Address to listen on (default 127.0.0.1)', minLength: 1 })),
+          port: Type.Optional(
+            Type.Integer({ description: 'Default 8080; 0 lets the system choose', minimum: 0, maximum: 65535 }),
+          ),
+        },
+        closed,
+      ),
+    ),
+    data: Type.Optional(
+      Type.String({ description: 'Directory of the database, relative to this file (default ./data)', minLength: 1 }),
+    ),
+    body_limit: Type.Optional(
+      Type.Union([Type.String({ pattern: SIZE_PATTERN }), Type.Integer({ minimum: 1 })], {
+        description: 'Largest request body (default 25MB); 1 MB is 1024 KB',
+        allowed: 'a size such as 512KB or 25MB, or a number of bytes',
+      }),
+    ),
+    rate: Type.Optional(
+      Type.Object(
+        {
+          khr_per_usd: Type.Optional(
+            Type.Number({ description: 'KHR for one USD (default 4100)', exclusiveMinimum: 0 }),
+          ),
+        },
+        closed,
+      ),
+    ),
+    providers: Type.Optional(
+      Type.Record(Type.String(), Provider, { description: 'vendor_a, vendor_b, or providers of your own' }),
+    ),
+    models: Type.Optional(
+      Type.Record(Type.String(), Model, { description: 'Extends or overrides the built-in catalogue' }),
+    ),
+    aliases: Type.Optional(
+      Type.Record(Type.String(), Type.String(), {
+        description: 'Name → model id; auto is vendorA-opus-4-8 by default',
+      }),
+    ),
+    fallbacks: Type.Optional(
+      Type.Record(Type.String(), Type.Array(Type.String()), {
+        description: 'Model id → models tried after it, in order, when its provider fails',
+      }),
+    ),
+    limits: Type.Optional(
+      Type.Object(
+        {
+          rpm: Type.Optional(count('Requests per minute')),
+          tpm: Type.Optional(count('Tokens per minute')),
+          concurrency: Type.Optional(count('Requests at once')),
+        },
+        { ...closed, description: 'For keys that set none of their own; 0 is no limit' },
+      ),
+    ),
+    keep_alive: Type.Optional(duration('How often a silent stream is kept alive (default 15s)')),
+    early_start: Type.Optional(
+      duration('When a stream begins although its provider has not answered yet (default 20s)'),
+    ),
+    drain: Type.Optional(
+      durationOrNone('How long a stop waits for requests in flight (default 30s; 0 waits for none)'),
+    ),
+    max_tries: Type.Optional(
+      Type.Integer({ description: 'Attempts of one request, the first included (default 3)', minimum: 1 }),
+    ),
+    max_open_exchanges: Type.Optional(count('Requests at once in the whole gateway (default 0: no limit)')),
+    hide_forbidden_models: Type.Optional(
+      Type.Boolean({ description: 'Answer 404 rather than 403 for a model the key may not use (default false)' }),
+    ),
+    retention: Type.Optional(
+      durationOrNone('How long single requests are kept (default 90d; 0 for ever). Usage totals are always kept'),
+    ),
+    log: Type.Optional(
+      Type.Object(
+        { level: Type.Optional(oneOf(['debug', 'info', 'warn', 'error', 'silent'], 'Default info')) },
+        closed,
+      ),
+    ),
+    metrics: Type.Optional(
+      Type.Object(
+        {
+          enabled: Type.Optional(Type.Boolean({ description: 'Serve GET /metrics (default false)' })),
+          token: Type.Optional(
+            secret('The bearer token /metrics asks for; without it anyone who reaches the port may read'),
+          ),
+        },
+        closed,
+      ),
+    ),
+  },
+  { ...closed, title: 'sluice configuration' },
+)
+export type FileConfig = Static<typeof FileSchema>
+export type FileProvider = Static<typeof Provider>
+export type FileModel = Static<typeof Model>
+export type FileQuirks = Static<typeof Quirks>
+
+/** The JSON Schema of the file, for editors. */
+export const configJsonSchema = (): Record<string, unknown> => ({
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  ...JSON.parse(JSON.stringify(FileSchema, (name, value) => (KEPT_OUT.has(name) ? undefined : value))),
+})
+
+const KEPT_OUT = new Set(['allowed', 'secret'])
+
+/** The words of an error about a member of this schema. */
+export const allowedBy = (schema: TSchema): string => {
+  if (typeof schema.allowed === 'string') return schema.allowed
+  if (Array.isArray(schema.anyOf)) return schema.anyOf.map((part: TSchema) => allowedBy(part)).join(', ')
+  if ('const' in schema) return JSON.stringify(schema.const)
+  const { minimum, maximum, exclusiveMinimum } = schema
+  switch (schema.type) {
+    case 'null':
+      return 'null'
+    case 'boolean':
+      return 'true or false'
+    case 'string':
+      return schema.minLength ? 'a text that is not empty' : 'a text'
+    case 'integer':
+    case 'number': {
+      const noun = schema.type === 'integer' ? 'a whole number' : 'a number'
+      if (maximum !== undefined) return `${noun} from ${minimum} to ${maximum}`
+      if (exclusiveMinimum !== undefined) return `${noun} above ${exclusiveMinimum}`
+      return minimum === undefined ? noun : `${noun} of ${minimum} or more`
+    }
+    case 'array':
+      return schema.minItems ? 'a list that is not empty' : 'a list'
+    default:
+      return 'a mapping'
+  }
+}

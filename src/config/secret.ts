@@ -1,0 +1,37 @@
+// Secrets by reference: `env:NAME`, `file:PATH`, or the text itself, which is accepted with a warning.
+
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+
+export type Env = Readonly<Record<string, string | undefined>>
+
+/** A value, or the sentence that says why there is none. Neither holds what was written, which may be the secret. */
+export type Resolved = { value: string; literal: boolean } | { problem: string }
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
+
+/** `directory` is what a relative `file:` path starts from. A file's last line break is not part of the secret. */
+export const resolveSecret = (reference: string, env: Env, directory: string): Resolved => {
+  if (reference.startsWith('env:')) {
+    const name = reference.slice('env:'.length)
+    if (!NAME.test(name)) return { problem: 'env: must be followed by the name of an environment variable' }
+    const value = env[name]
+    return value === undefined || value === ''
+      ? { problem: `found env:${name}, but the environment variable ${name} is not set` }
+      : { value, literal: false }
+  }
+  if (reference.startsWith('file:')) {
+    const path = resolve(directory, reference.slice('file:'.length))
+    try {
+      const value = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+      return value === '' ? { problem: `found file:${path}, but the file is empty` } : { value, literal: false }
+    } catch (error) {
+      return { problem: `found file:${path}, but the file cannot be read (${reasonOf(error)})` }
+    }
+  }
+  return { value: reference, literal: true }
+}
+
+/** The system's short name of a failure, such as ENOENT. */
+export const reasonOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'

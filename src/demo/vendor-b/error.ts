@@ -1,0 +1,119 @@
+// How vendor_b words its failures: four members always, null where there is nothing to say. Source: as recorded, 2026-08.
+
+import type { Json, JsonObject } from '../../ir/json.ts'
+import { type DemoWireName, type Failure, MARKER, VendorError } from '../vendor.ts'
+
+export const invalid = (message: string, param: string | null, code: string | null = null, status = 400): VendorError =>
+  new VendorError(status, { message, type: 'invalid_request_error', param, code })
+
+export const unauthorised = (key: string | undefined): VendorError =>
+  key === undefined
+    ? new VendorError(401, {
+        message: "You didn't provide an API key. You need to provide your API key in an Authorization header.",
+        type: 'invalid_request_error',
+        param: null,
+        code: null,
+      })
+    : new VendorError(401, {
+        message: `Incorrect API key provided: ${key.slice(0, 4)}****${key.slice(-4)}.`,
+        type: 'invalid_request_error',
+        param: null,
+        code: 'invalid_api_key',
+      })
+
+const make = (
+  status: number,
+  type: string,
+  code: string | null,
+  message: string,
+  param: string | null = null,
+  headers: Record<string, string> = {},
+): VendorError => new VendorError(status, { message, type, param, code }, headers)
+
+const RESET = { 'retry-after': '3', 'retry-after-ms': '2800', 'x-ratelimit-reset-tokens': '2.8s' }
+
+export const failure = (name: Failure, wire: DemoWireName): VendorError => {
+  switch (name) {
+    case 'invalid':
+      return make(400, 'invalid_request_error', 'invalid_value', "Invalid value: 'demo'.", 'demo')
+    case 'credential':
+      return unauthorised('demo-wrong-key')
+    case 'billing':
+      return make(402, 'insufficient_quota', 'billing_hard_limit_reached', 'Billing hard limit has been reached.')
+    case 'permission':
+      return make(403, 'request_forbidden', 'unsupported_country_region_territory', 'Country not supported.')
+    case 'model':
+      return wire === 'responses'
+        ? make(400, 'invalid_request_error', 'model_not_found', "The requested model 'x' does not exist.", 'model')
+        : make(
+            404,
+            'invalid_request_error',
+            'model_not_found',
+            'The model `x` does not exist or you do not have access.',
+          )
+    case 'conflict':
+      return make(409, 'invalid_request_error', null, 'The request conflicts with another one.')
+    case 'too_large':
+      return make(413, 'invalid_request_error', null, 'Maximum content size limit exceeded.')
+    case 'rate_limit':
+      return make(
+        429,
+        'tokens',
+        'rate_limit_exceeded',
+        'Rate limit reached for demo in organization org-vendor on tokens per min (TPM). Please try again in 2.8s.',
+        null,
+        RESET,
+      )
+    case 'quota':
+      return make(429, 'insufficient_quota', 'insufficient_quota', 'You exceeded your current quota.')
+    case 'context_length':
+      return wire === 'responses'
+        ? make(
+            400,
+            'invalid_request_error',
+            'context_length_exceeded',
+            'Your input exceeds the context window of this model. Please adjust your input and try again.',
+            'input',
+          )
+        : make(
+            400,
+            'invalid_request_error',
+            'context_length_exceeded',
+            "This model's maximum context length is 128000 tokens. However, your messages resulted in 131072 tokens.",
+            'messages',
+          )
+    case 'content_policy':
+      return wire === 'images'
+        ? new VendorError(400, {
+            message: 'Your request was rejected by the safety system. safety_violations=[demo].',
+            type: 'image_generation_user_error',
+            param: null,
+            code: 'moderation_blocked',
+            moderation_details: { moderation_stage: 'input', categories: ['demo'] },
+          })
+        : make(
+            400,
+            'invalid_request_error',
+            'invalid_prompt',
+            'Invalid prompt: your prompt was flagged as potentially violating our usage policy.',
+          )
+    case 'server':
+      return make(500, 'server_error', null, 'The server had an error while processing your request. Sorry about that!')
+    case 'bad_gateway':
+      return make(502, 'server_error', null, 'Bad gateway.')
+    case 'overloaded':
+      return make(503, 'service_unavailable_error', 'server_is_overloaded', 'Our servers are currently overloaded.')
+    case 'timeout':
+      return make(504, 'server_error', null, 'The request timed out.')
+  }
+}
+
+/** The `error` object with the marker in its text. */
+export const errorMembers = (error: VendorError): JsonObject & { message: string; code: Json } => ({
+  param: null,
+  ...error.members,
+  code: error.members.code ?? null,
+  message: `${error.message} (${MARKER}, upstream host vendor-b.demo.internal)`,
+})
+
+export const errorBody = (error: VendorError): JsonObject => ({ error: errorMembers(error) })

@@ -1,0 +1,113 @@
+// vendor_b: the chat-completions, responses and images wires, a bearer key.
+
+import type { JsonObject } from '../../ir/json.ts'
+import { writeFrame } from '../../lib/sse.ts'
+import { answer } from '../answer.ts'
+import { readDirectives } from '../directive.ts'
+import { createPrefixes } from '../prefixes.ts'
+import { asNumber, asObject, asText, type DemoWire, MARKER, type Vendor, type VendorError } from '../vendor.ts'
+import { composeCompletion, playCompletion } from './chat.ts'
+import { chatSaid, readChat } from './chat-request.ts'
+import { errorBody, failure, invalid, unauthorised } from './error.ts'
+import { composeImages } from './images.ts'
+import { composeResponse } from './responses.ts'
+import { createResponsesMemory } from './responses-memory.ts'
+import { inputItems, itemsSaid, readResponses } from './responses-request.ts'
+import { failResponse, playResponse } from './responses-stream.ts'
+
+const withUsage = (said: string): boolean => !readDirectives(said).some((directive) => directive.name === 'no-usage')
+
+const saltOf = (body: JsonObject): string => asText(body.prompt_cache_key)
+
+const broken = (error: VendorError): string => writeFrame({ data: JSON.stringify(errorBody(error)) })
+
+const brokenImages = (error: VendorError): string =>
+  writeFrame({ event: 'error', data: JSON.stringify({ type: 'error', ...errorBody(error) }) })
+
+export const createVendorB = (): Vendor => {
+  const prefixes = createPrefixes()
+  const memory = createResponsesMemory()
+  const chat: DemoWire = {
+    wire: 'chat-completions',
+    said: chatSaid,
+    accept: ({ body: asked, now }) => {
+      const count = asNumber(asked.n) ?? 1
+      if (count < 1 || count > 8) throw invalid("Invalid 'n': integer outside 1..8.", 'n', 'integer_above_max_value')
+      const prompt = readChat(asked)
+      const given = answer(prompt, prefixes.use(prompt, saltOf(asked)), false)
+      const body = composeCompletion(given, asked, now, withUsage(prompt.said))
+      return {
+        stream: asked.stream === true,
+        said: prompt.said,
+        prompt,
+        body,
+        play: () => playCompletion(body, asked),
+        broken,
+      }
+    },
+  }
+  const responses: DemoWire = {
+    wire: 'responses',
+    said: (body) => itemsSaid(inputItems(body.input)),
+    accept: ({ body: asked, now }) => {
+      const items = memory.resolve(asked)
+      const prompt = readResponses(asked, items)
+      const given = answer(prompt, prefixes.use(prompt, saltOf(asked)), false)
+      const body = composeResponse(given, asked, now, withUsage(prompt.said))
+      memory.keep(asked, items, body)
+      const obfuscated = asObject(asked.stream_options).include_obfuscation !== false
+      return {
+        stream: asked.stream === true,
+        said: prompt.said,
+        prompt,
+        body,
+        play: () => playResponse(body, obfuscated),
+        broken: (error, sent) => failResponse(body, error, sent),
+      }
+    },
+  }
+  const inputTokens: DemoWire = {
+    wire: 'count-tokens',
+    said: responses.said,
+    accept: ({ body }) => {
+      const prompt = readResponses(body, memory.resolve(body))
+      const total = prompt.segments.reduce((tokens, part) => tokens + part.tokens, 0)
+      return { stream: false, said: prompt.said, body: { object: 'response.input_tokens', input_tokens: total } }
+    },
+  }
+  const images: DemoWire = {
+    wire: 'images',
+    said: (body) => asText(body.prompt),
+    accept: (request) => {
+      const said = asText(request.body.prompt)
+      const { body, play } = composeImages(request, withUsage(said))
+      return { stream: request.body.stream === true, said, body, play, broken: brokenImages }
+    },
+  }
+  return {
+    name: 'vendor_b',
+    wires: {
+      '/v1/chat/completions': chat,
+      '/v1/responses': responses,
+      '/v1/responses/input_tokens': inputTokens,
+      '/v1/images/generations': images,
+    },
+    authorise: (headers, apiKey) => {
+      const key = headers.get('authorization')?.replace(/^Bearer\s+/i, '') || undefined
+      if (key !== apiKey) throw unauthorised(key)
+    },
+    failure,
+    invalidJson: () => invalid('We could not parse the JSON body of your request.', null),
+    notFound: (path) => invalid(`Invalid URL (POST ${path})`, null, null, 404),
+    errorBody,
+    headers: (requestId) => ({
+      'x-request-id': requestId,
+      'openai-organization': `org-${MARKER}`,
+      'openai-processing-ms': '12',
+      'openai-version': '2020-10-01',
+      'x-ratelimit-limit-requests': '5000',
+      'x-ratelimit-remaining-requests': '4999',
+      'x-ratelimit-reset-requests': '12ms',
+    }),
+  }
+}

@@ -1,0 +1,65 @@
+// What vendor_b keeps of stored responses: chains by `previous_response_id`, items by reference, reasoning it can check.
+
+import type { JsonObject } from '../../ir/json.ts'
+import { createBounded } from '../bounded.ts'
+import { asList, asObject, asText } from '../vendor.ts'
+import { invalid } from './error.ts'
+import { encryption } from './responses.ts'
+import { inputItems } from './responses-request.ts'
+
+export type ResponsesMemory = {
+  /** The whole input of a request: what came before it, references resolved, reasoning verified. Throws `VendorError`. */
+  resolve(body: JsonObject): JsonObject[]
+  /** Keeps an answered request unless it said `store: false`. */
+  keep(body: JsonObject, items: JsonObject[], response: JsonObject): void
+}
+
+export const createResponsesMemory = (): ResponsesMemory => {
+  const chains = createBounded<JsonObject[]>(200)
+  const items = createBounded<JsonObject>(2_000)
+
+  const resolveItem = (item: JsonObject): JsonObject => {
+    const id = asText(item.id)
+    if (item.type === 'item_reference') {
+      const found = items.get(id)
+      if (found === undefined) throw invalid(`Item with id '${id}' not found.`, 'input', null, 404)
+      return found
+    }
+    if (item.type !== 'reasoning') return item
+    const sealed = item.encrypted_content
+    if (typeof sealed !== 'string') {
+      if (items.get(id) !== undefined) return item
+      const advice = 'Items are not persisted when `store` is set to false.'
+      throw invalid(`Item with id '${id}' not found. ${advice}`, 'input', null, 404)
+    }
+    if (encryption.open(sealed, id) === undefined) {
+      throw invalid(
+        `The encrypted content for item ${id} could not be verified. Reason: Encrypted content could not be decrypted or parsed.`,
+        null,
+        'invalid_encrypted_content',
+      )
+    }
+    return item
+  }
+
+  return {
+    resolve: (body) => {
+      const previous = body.previous_response_id
+      const before = typeof previous === 'string' ? chains.get(previous) : []
+      if (before === undefined) {
+        throw invalid(
+          `Previous response with id '${asText(previous)}' not found.`,
+          'previous_response_id',
+          'previous_response_not_found',
+        )
+      }
+      return [...before, ...inputItems(body.input).map(resolveItem)]
+    },
+    keep: (body, asked, response) => {
+      if (body.store === false) return
+      const output = asList(response.output).map(asObject)
+      for (const item of output) items.set(asText(item.id), item)
+      chains.set(asText(response.id), [...asked, ...output])
+    },
+  }
+}

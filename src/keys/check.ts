@@ -1,0 +1,29 @@
+// What a key may be made of, checked where keys are issued and changed.
+
+import { invalidRequest } from '../errors.ts'
+import type { KeyPatch, NewKey } from './key.ts'
+
+/** Throws `invalid_request` that names the member. */
+export const checkNewKey = (input: NewKey): void => {
+  checkKeyPatch({
+    ...{ label: input.label, tokensTotal: input.tokensTotal, expiresAt: input.expiresAt, models: input.models },
+    ...{ rpm: input.rpm, tpm: input.tpm, concurrency: input.concurrency },
+  })
+}
+
+/** The same for a change, where absent members stay as they are. */
+export const checkKeyPatch = (patch: KeyPatch): void => {
+  const { label, models } = patch
+  if (label !== undefined && label.trim() === '') throw invalidRequest('The label of a key must not be empty.', 'label')
+  if (models !== undefined && (models.length === 0 || models.some((model) => model.trim() === ''))) {
+    throw invalidRequest('A key needs at least one model; "*" is every model.', 'models')
+  }
+  for (const name of COUNTS) {
+    const count = patch[name]
+    if (count !== undefined && !(Number.isSafeInteger(count) && count >= 0)) {
+      throw invalidRequest(`The ${name} of a key must be a whole number, 0 or more.`, name)
+    }
+  }
+}
+
+const COUNTS = ['tokensTotal', 'expiresAt', 'rpm', 'tpm', 'concurrency', 'tokensUsed'] as const

@@ -1,0 +1,66 @@
+// Secrets of keys: how they are made, hashed, and read from a request's headers.
+
+import { GatewayError } from '../errors.ts'
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const PREFIX = 'sk-sl-'
+const LENGTH = 43
+/** The largest multiple of 62 a byte can count to: bytes from there on would favour some characters. */
+const FAIR = 248
+/** No secret of ours is longer; hashing more would be a stranger's work done for nothing. */
+const LONGEST = 512
+
+/** Characters of base62, each equally likely, from the system's randomness. */
+export const randomBase62 = (length: number): string => {
+  let text = ''
+  while (text.length < length) {
+    for (const byte of crypto.getRandomValues(new Uint8Array(length - text.length + 8))) {
+      if (byte < FAIR && text.length < length) text += ALPHABET[byte % 62]
+    }
+  }
+  return text
+}
+
+/** `sk-sl-` and 43 base62 characters: 256 bits. */
+export const makeSecret = (): string => PREFIX + randomBase62(LENGTH)
+
+/** SHA-256, hex: all that is ever stored of a secret. */
+export const hashSecret = (secret: string): string => new Bun.CryptoHasher('sha256').update(secret).digest('hex')
+
+/**
+ * The secret a request shows: `Authorization: Bearer` first, then `x-api-key`. Throws `missing_api_key`, or
+ * `invalid_api_key` for an `Authorization` header without a usable bearer token, whatever `x-api-key` says.
+ */
+export const secretOf = (headers: Headers): string => {
+  const authorization = headers.get('authorization')
+  if (authorization === null) {
+    const secret = headers.get('x-api-key')
+    if (secret === null || secret === '') throw missing()
+    return bounded(secret)
+  }
+  const token = BEARER.exec(authorization)?.[1]
+  if (token === undefined) {
+    throw new GatewayError(
+      'invalid_api_key',
+      'The Authorization header carries no bearer token. Send it as "Authorization: Bearer <API_KEY>".',
+    )
+  }
+  return bounded(token)
+}
+
+const BEARER = /^bearer[ \t]+([^\s,]+)$/i
+
+const bounded = (secret: string): string => {
+  if (secret.length > LONGEST) throw unknownKey()
+  return secret
+}
+
+const missing = (): GatewayError =>
+  new GatewayError(
+    'missing_api_key',
+    'No API key was sent. Send yours as "Authorization: Bearer <API_KEY>" or "x-api-key: <API_KEY>".',
+  )
+
+/** For a secret that belongs to no key. */
+export const unknownKey = (): GatewayError =>
+  new GatewayError('invalid_api_key', 'The API key is not valid. Check that it was copied whole, or get a new one.')

@@ -1,0 +1,193 @@
+// The ledger over a journal: admission in memory, durable once per turn of the event loop.
+
+import type { Price } from '../catalogue/model.ts'
+import { GatewayError } from '../errors.ts'
+import { totalTokens, type Usage } from '../ir/usage.ts'
+import type { Store } from '../store/store.ts'
+import { admit } from './admission.ts'
+import { costMicroUsd } from './cost.ts'
+import type { Batch, OpenExchange, SettledExchange } from './journal.ts'
+import type { Ledger, Reservation, Settlement } from './ledger.ts'
+
+/** When the ledger's own work runs; tests give their own. */
+export type Timers = {
+  /** At the end of this turn of the event loop. */
+  soon(run: () => void): void
+  /** After so many milliseconds, without keeping the process alive. */
+  later(run: () => void, delayMs: number): void
+}
+
+export type LedgerOptions = {
+  store: Pick<Store, 'keys' | 'journal'>
+  /** Milliseconds since the epoch. */
+  clock: () => number
+  /** By catalogue id. */
+  prices: (modelId: string) => Price | undefined
+  timers?: Timers
+}
+
+/** Progress waits this long to be written together: half of what the contract allows. */
+const PROGRESS_MS = 1_000
+/** How long a write that failed waits before it is tried again by itself; the next reservation tries sooner. */
+const RETRY_MS = 250
+
+const PROCESS_TIMERS: Timers = {
+  soon: (run) => setImmediate(run),
+  later: (run, delayMs) => setTimeout(run, delayMs).unref(),
+}
+
+type Waiting = { open: OpenExchange; resolve: () => void; reject: (cause: unknown) => void }
+
+/**
+ * Claims the journal (throws a StoreError when another server has it), settles what a killed process left open, and
+ * opens for business.
+ */
+export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: LedgerOptions): Ledger => {
+  const { keys, journal } = store
+  const open = new Map<string, OpenExchange>()
+  const held = new Map<string, number>()
+  const progress = new Map<OpenExchange, Usage>()
+  let waiting: Waiting[] = []
+  let settled: SettledExchange[] = []
+  let scheduled = false
+  let progressDue = false
+  let retryDue = false
+
+  const hold = (keyId: string, tokens: number): void => {
+    const now = (held.get(keyId) ?? 0) + tokens
+    if (now > 0) held.set(keyId, now)
+    else held.delete(keyId)
+  }
+  const close = (exchange: OpenExchange): void => {
+    open.delete(exchange.exchangeId)
+    hold(exchange.keyId, -exchange.reserved)
+  }
+  const schedule = (): void => {
+    if (scheduled) return
+    scheduled = true
+    timers.soon(write)
+  }
+
+  /** Writes reservations and settlements, and progress when asked; says whether it could. */
+  const write = (withProgress = false): unknown => {
+    scheduled = false
+    const batch: Batch = { opened: waiting.map((each) => each.open), progressed: [], settled }
+    if (withProgress) for (const [exchange, usage] of progress) batch.progressed.push({ open: exchange, usage })
+    if (batch.opened.length === 0 && batch.progressed.length === 0 && settled.length === 0) return undefined
+    const answered = waiting
+    waiting = []
+    try {
+      journal.write(batch)
+    } catch (cause) {
+      // Nothing was written. Reservations are refused; settlements and progress stay for the next write.
+      for (const each of answered) {
+        close(each.open)
+        each.reject(cause)
+      }
+      retryLater()
+      return cause
+    }
+    settled = []
+    if (withProgress) progress.clear()
+    for (const each of answered) each.resolve()
+    return undefined
+  }
+
+  const retryLater = (): void => {
+    if (retryDue || (settled.length === 0 && progress.size === 0)) return
+    retryDue = true
+    timers.later(() => {
+      retryDue = false
+      write(true)
+    }, RETRY_MS)
+  }
+
+  const record = (exchange: OpenExchange, how: SettledExchange['settlement'], raw: Settlement['rawUsage']): void => {
+    const usage = whole(how.usage)
+    journal.charge(exchange.keyId, totalTokens(usage))
+    settled.push({
+      open: exchange,
+      settlement: { ...how, usage, attempts: count(how.attempts) },
+      endedAt: clock(),
+      costMicroUsd: costMicroUsd(usage, prices(exchange.model)),
+      rawUsage: raw === undefined ? undefined : JSON.stringify(raw),
+    })
+  }
+
+  for (const { usage, ...exchange } of journal.claim()) {
+    const how = { outcome: 'failed', usage, estimated: true, errorCode: 'internal_error', attempts: 1 } as const
+    record(exchange, { ...how, status: undefined, totalMs: undefined }, undefined)
+  }
+  const failure = write()
+  if (failure !== undefined) throw failure
+
+  return {
+    async reserve(ask) {
+      const key = keys.get(ask.key.id) ?? ask.key
+      if (open.has(ask.exchangeId)) throw new Error(`exchange ${ask.exchangeId} has its reservation already`)
+      const { reserved, outputCap } = admit(key, held.get(key.id) ?? 0, ask)
+      const exchange: OpenExchange = {
+        row: 0,
+        exchangeId: ask.exchangeId,
+        keyId: key.id,
+        model: ask.model,
+        wire: ask.wire,
+        stream: ask.stream,
+        startedAt: clock(),
+        inputEstimate: count(ask.inputEstimate),
+        reserved,
+      }
+      open.set(exchange.exchangeId, exchange)
+      hold(key.id, reserved)
+      schedule()
+      try {
+        await new Promise<void>((resolve, reject) => waiting.push({ open: exchange, resolve, reject }))
+      } catch (cause) {
+        throw new GatewayError(
+          'service_unavailable',
+          'The gateway cannot record requests at the moment. Try again shortly.',
+          { cause, retryAfterMs: 1_000 },
+        )
+      }
+      return { exchangeId: exchange.exchangeId, keyId: key.id, reserved, outputCap }
+    },
+    progress({ exchangeId }: Reservation, usage) {
+      const exchange = open.get(exchangeId)
+      if (exchange === undefined) return
+      progress.set(exchange, whole(usage))
+      if (progressDue) return
+      progressDue = true
+      timers.later(() => {
+        progressDue = false
+        write(true)
+      }, PROGRESS_MS)
+    },
+    settle({ exchangeId }, { rawUsage, ...settlement }) {
+      const exchange = open.get(exchangeId)
+      if (exchange === undefined) throw new Error(`exchange ${exchangeId} is settled already`)
+      close(exchange)
+      progress.delete(exchange)
+      record(exchange, settlement, rawUsage)
+      schedule()
+    },
+    openCount: () => open.size,
+    heldBy: (keyId) => held.get(keyId) ?? 0,
+    flush() {
+      const failure = write(true)
+      if (failure !== undefined) throw failure
+    },
+  }
+}
+
+const count = (figure: number): number => (figure > 0 && figure < Number.MAX_SAFE_INTEGER ? Math.round(figure) : 0)
+
+// A provider's figures are a stranger's: one that is no count must not stop the writing of all others.
+const whole = (usage: Usage): Usage => {
+  const counted: Usage = {}
+  if (usage.input !== undefined) counted.input = count(usage.input)
+  if (usage.cacheRead !== undefined) counted.cacheRead = count(usage.cacheRead)
+  if (usage.cacheWrite !== undefined) counted.cacheWrite = count(usage.cacheWrite)
+  if (usage.output !== undefined) counted.output = count(usage.output)
+  if (usage.reasoning !== undefined) counted.reasoning = count(usage.reasoning)
+  return counted
+}

@@ -1,0 +1,51 @@
+// The journal: what the ledger asks of the store. Every write of usage goes through `write`, all or nothing.
+
+import type { Usage } from '../ir/usage.ts'
+import type { Wire } from '../ir/wire.ts'
+import type { Settlement } from './ledger.ts'
+
+/** An exchange under way. `row` is the store's number of it, set by the write that makes it durable. */
+export type OpenExchange = {
+  row: number
+  readonly exchangeId: string
+  readonly keyId: string
+  readonly model: string
+  readonly wire: Wire
+  readonly stream: boolean
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
+  readonly inputEstimate: number
+  readonly reserved: number
+}
+
+/** An exchange a previous process left open, with its last durable figures. */
+export type LeftOpen = OpenExchange & { readonly usage: Usage }
+
+/** The end of an exchange, ready to be written: counts are whole and not negative. */
+export type SettledExchange = {
+  readonly open: OpenExchange
+  readonly settlement: Omit<Settlement, 'rawUsage' | 'status' | 'totalMs'> & {
+    readonly status: number | undefined
+    readonly totalMs: number | undefined
+  }
+  readonly endedAt: number
+  readonly costMicroUsd: number
+  /** JSON text. */
+  readonly rawUsage: string | undefined
+}
+
+export type Progress = { readonly open: OpenExchange; readonly usage: Usage }
+
+export type Batch = { opened: OpenExchange[]; progressed: Progress[]; settled: SettledExchange[] }
+
+export type Journal = {
+  /**
+   * Makes this process the one writer of exchanges until the store closes, and lists what a previous one left open.
+   * Throws a StoreError where another process is the writer.
+   */
+  claim(): LeftOpen[]
+  /** Adds settled tokens to a key, live at once; they become durable with the next `write`. */
+  charge(keyId: string, tokens: number): void
+  /** One transaction: the batch, its sums and what was charged. Throws with nothing written. Synchronous. */
+  write(batch: Batch): void
+}

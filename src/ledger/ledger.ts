@@ -1,0 +1,81 @@
+// The ledger: the one place where usage is written. One way in (`reserve`), one way out (`settle`, exactly once).
+
+import type { JsonObject } from '../ir/json.ts'
+import type { Usage } from '../ir/usage.ts'
+import type { Wire } from '../ir/wire.ts'
+import type { Key } from '../keys/key.ts'
+
+export type ReserveAsk = {
+  /** The exchange's id: the request id the client sees. */
+  exchangeId: string
+  key: Key
+  /** The catalogue id. */
+  model: string
+  /** The client's wire. */
+  wire: Wire
+  stream: boolean
+  /** The gateway's estimate of the prompt, in tokens. */
+  inputEstimate: number
+  /** The client's own output cap, where it gave one. */
+  outputCap: number | undefined
+  /** What the model could give at most: the cap the provider applies when it gets none. For images: tokens in all. */
+  maxOutput: number
+}
+
+/**
+ * What was set aside. `outputCap` is the cap the provider must be given, lower than the client's or the model's own;
+ * undefined when the request fits as it is.
+ */
+export type Reservation = {
+  readonly exchangeId: string
+  readonly keyId: string
+  readonly reserved: number
+  readonly outputCap: number | undefined
+}
+
+/**
+ * How an exchange ended. `done`: answered whole; `refused`: the provider refused it; `failed`: it broke, before or
+ * after the first byte; `aborted`: the client left.
+ */
+export type Outcome = 'done' | 'refused' | 'failed' | 'aborted'
+
+export type Settlement = {
+  outcome: Outcome
+  usage: Usage
+  /** The gateway counted itself because the provider gave no (final) figures. */
+  estimated: boolean
+  /** The provider's own usage object. */
+  rawUsage?: JsonObject | undefined
+  /** The catalogue id of the model that answered, where a fallback did. */
+  model?: string | undefined
+  /** The HTTP status the client got, and the error code where there was one. */
+  status: number
+  errorCode?: string | undefined
+  provider?: string | undefined
+  account?: string | undefined
+  /** The provider's id of the model that answered. */
+  upstreamModel?: string | undefined
+  /** The wire the provider was reached on. */
+  providerWire?: Wire | undefined
+  attempts: number
+  firstByteMs?: number | undefined
+  totalMs: number
+}
+
+export type Ledger = {
+  /**
+   * Sets tokens aside and resolves once that is durable. Throws `quota_exhausted` (402) when the key has nothing left,
+   * `rate_limit_exceeded` (429, short retryAfterMs) when what is left is only held by requests in flight.
+   */
+  reserve(ask: ReserveAsk): Promise<Reservation>
+  /** Figures of a long exchange so far; durable within two seconds, used if the process is killed. */
+  progress(reservation: Reservation, usage: Usage): void
+  /** Once per reservation; a second call throws. Durable with the writes of the same turn of the event loop. */
+  settle(reservation: Reservation, settlement: Settlement): void
+  /** Reservations not yet settled. */
+  openCount(): number
+  /** Tokens of a key held by requests in flight. */
+  heldBy(keyId: string): number
+  /** Writes what is pending. */
+  flush(): void
+}

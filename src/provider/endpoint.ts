@@ -1,0 +1,24 @@
+// Where a wire of a provider is reached: its account's base URL and the wire's path.
+
+import type { Wire } from '../ir/wire.ts'
+import type { Account } from './provider.ts'
+
+const PATHS: Record<Wire, string> = {
+  'chat-completions': '/chat/completions',
+  responses: '/responses',
+  messages: '/v1/messages',
+  images: '/images/generations',
+}
+
+/**
+ * The URL of a wire. The messages wire adds `/v1/messages` (a base that ends in `/v1` is taken without it, so that a
+ * provider of all wires needs one base URL); the others add their path to a base that ends in `/v1` itself. A query
+ * on the base URL is kept.
+ */
+export const endpoint = (account: Account, wire: Wire): string => {
+  const question = account.baseUrl.indexOf('?')
+  const base = question === -1 ? account.baseUrl : account.baseUrl.slice(0, question)
+  const query = question === -1 ? '' : account.baseUrl.slice(question)
+  const root = base.replace(/\/+$/, '')
+  return (wire === 'messages' ? root.replace(/\/v1$/, '') : root) + PATHS[wire] + query
+}

@@ -1,0 +1,39 @@
+// A provider: who serves models, reached through its accounts. Data only; nothing here fetches.
+
+import type { Quirks } from '../ir/quirks.ts'
+import type { Wire } from '../ir/wire.ts'
+
+/** How a credential is shown: `x-api-key: …` or `Authorization: Bearer …`. */
+export type Auth = 'x-api-key' | 'bearer'
+
+/** One credential and base URL of a provider. `weight` is its share of the requests beside its siblings'. */
+export type Account = {
+  name: string
+  /** Without a trailing slash; a messages provider's has no `/v1`, the other wires' ends in it. */
+  baseUrl: string
+  /** Secret: never logged, never shown. */
+  credential: string
+  weight: number
+}
+
+/** Milliseconds: until connected, until the first byte, between two bytes, and for the whole answer. */
+export type Timeouts = { connectMs: number; firstByteMs: number; idleMs: number; totalMs: number }
+
+export type Provider = {
+  id: string
+  /** What it speaks, most preferred first. */
+  wires: Wire[]
+  auth: Auth
+  /** Sent on every request that the client sent none of; undefined for providers that take no version. */
+  versionHeader: { name: string; value: string } | undefined
+  /** The word that stands for the neutral one in ids: `claude` for `vendorA`; see `neutralWord`. */
+  brand: string | undefined
+  /** Empty: the provider is not configured, its models answer 503. */
+  accounts: Account[]
+  timeouts: Timeouts
+  quirks: Quirks
+}
+
+/** The word that stands for a provider in its models' ids: `vendor_a` → `vendorA`. */
+export const neutralWord = (providerId: string): string =>
+  providerId.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())

@@ -1,0 +1,68 @@
+// Whole copies of the database, out and back in.
+
+import { Database } from 'bun:sqlite'
+import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { storeError } from '../store.ts'
+import { appliedMigrations, checkFile } from './check.ts'
+import { lockServer } from './lock.ts'
+
+/** Writes a checked copy of an open database; a copy that fails leaves no file under the name asked for. */
+export const writeBackup = (db: Database, file: string): void => {
+  if (existsSync(file)) throw storeError(`The file ${file} exists already; choose another name for the backup.`)
+  mkdirSync(dirname(file), { recursive: true })
+  copyTo(db, `${file}.partial`, file)
+}
+
+/**
+ * Puts the copy `file` in place of the database `path`, once it is found whole; what was there stays beside it as
+ * `<path>.previous`. Throws a StoreError when a server runs on `path`, or when the copy is damaged or newer.
+ */
+export const restoreStore = (file: string, path: string): void => {
+  if (!existsSync(file) || statSync(file).size === 0) throw storeError(`There is no backup at ${file}.`)
+  checkFile(file, { thorough: true })
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const unlock = lockServer(path)
+  const source = new Database(file, { readonly: true })
+  try {
+    if (appliedMigrations(source) === undefined) throw storeError(`The file ${file} is not a backup of sluice.`)
+    copyTo(source, `${path}.partial`, path, () => setAside(path))
+  } finally {
+    source.close()
+    unlock()
+  }
+}
+
+const copyTo = (db: Database, partial: string, file: string, before?: () => void): void => {
+  rmSync(partial, { force: true })
+  try {
+    db.run('VACUUM INTO ?', [partial])
+    checkFile(partial, { thorough: true })
+    sync(partial)
+    before?.()
+    renameSync(partial, file)
+    sync(dirname(file))
+  } catch (error) {
+    rmSync(partial, { force: true })
+    throw error
+  }
+}
+
+// Until the rename the old database stays under its own name too, so that no moment is without one. Its log goes with
+// it: left behind, it would be played into the new one.
+const setAside = (path: string): void => {
+  if (!existsSync(path)) return
+  for (const end of ['', '-wal']) rmSync(`${path}.previous${end}`, { force: true })
+  linkSync(path, `${path}.previous`)
+  if (existsSync(`${path}-wal`)) renameSync(`${path}-wal`, `${path}.previous-wal`)
+  rmSync(`${path}-shm`, { force: true })
+}
+
+const sync = (path: string): void => {
+  const file = openSync(path, 'r')
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}

@@ -1,0 +1,167 @@
+// The journal in SQLite: one transaction of prepared statements per turn of the event loop. The hot path of the store.
+
+import type { Database } from 'bun:sqlite'
+import type { Usage } from '../../ir/usage.ts'
+import type { Wire } from '../../ir/wire.ts'
+import type { Batch, Journal, LeftOpen, SettledExchange } from '../../ledger/journal.ts'
+import { storeError } from '../store.ts'
+import type { KeyRing } from './keys.ts'
+import { lockServer } from './lock.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+const SUMS = 'requests, errors, input, cache_read, cache_write, output, reasoning, cost_micro_usd'
+const addSums = (table: string, span: string) => `
+  INSERT INTO ${table} (${span}, key_id, model, ${SUMS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (${span}, key_id, model) DO UPDATE SET ${SUMS.split(', ')
+    .map((name) => `${name} = ${name} + excluded.${name}`)
+    .join(', ')}`
+
+const OPEN = `
+  INSERT INTO exchanges (id, key_id, model, wire, stream, started_at, input_estimate, reserved)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+const PROGRESS = `
+  UPDATE exchanges SET input = ?, cache_read = ?, cache_write = ?, output = ?, reasoning = ?
+  WHERE row = ? AND outcome IS NULL`
+const SETTLE = `
+  UPDATE exchanges SET input = ?, cache_read = ?, cache_write = ?, output = ?, reasoning = ?, ended_at = ?, outcome = ?,
+    status = ?, error_code = ?, provider = ?, account = ?, upstream_model = ?, provider_wire = ?, attempts = ?,
+    first_byte_ms = ?, total_ms = ?, estimated = ?, cost_micro_usd = ?, raw_usage = ?
+  WHERE row = ? AND outcome IS NULL`
+const LEFT_OPEN = `
+  SELECT row, id AS exchangeId, key_id AS keyId, model, wire, stream, started_at AS startedAt,
+    input_estimate AS inputEstimate, reserved, input, cache_read AS cacheRead, cache_write AS cacheWrite, output, reasoning
+  FROM exchanges WHERE outcome IS NULL ORDER BY row`
+
+type LeftRow = Omit<LeftOpen, 'usage' | 'stream' | 'wire'> & {
+  [name in keyof Usage]-?: number | null
+} & { wire: Wire; stream: number }
+
+/** Sums of one hour, key and model, in the order of the columns. */
+type Sums = [number, number, number, number, number, number, number, number]
+type Rollup = { hour: number; keyId: string; model: string; sums: Sums }
+
+/** `path` undefined: a database in memory, which no other process can reach. */
+export const createJournal = (db: Database, path: string | undefined, ring: KeyRing) => {
+  const begin = db.query('BEGIN IMMEDIATE')
+  const commit = db.query('COMMIT')
+  const rollback = db.query('ROLLBACK')
+  const open = db.query(OPEN)
+  const progress = db.query(PROGRESS)
+  const settle = db.query(SETTLE)
+  const addHour = db.query(addSums('usage_hours', 'hour'))
+  const addDay = db.query(addSums('usage_days', 'day'))
+  const charge = db.query('UPDATE keys SET tokens_used = tokens_used + ? WHERE id = ?')
+  let unlock: (() => void) | undefined
+
+  const writeAll = (batch: Batch): void => {
+    for (const each of batch.opened) {
+      const { exchangeId, keyId, model, wire, stream, startedAt, inputEstimate, reserved } = each
+      const made = open.run(exchangeId, keyId, model, wire, stream ? 1 : 0, startedAt, inputEstimate, reserved)
+      each.row = Number(made.lastInsertRowid)
+    }
+    for (const { open: exchange, usage } of batch.progressed) {
+      const { input, cacheRead, cacheWrite, output, reasoning } = usage
+      progress.run(
+        input ?? null,
+        cacheRead ?? null,
+        cacheWrite ?? null,
+        output ?? null,
+        reasoning ?? null,
+        exchange.row,
+      )
+    }
+    const rollups = new Map<string, Rollup>()
+    for (const settled of batch.settled) {
+      const { usage, ...how } = settled.settlement
+      settle.run(
+        usage.input ?? null,
+        usage.cacheRead ?? null,
+        usage.cacheWrite ?? null,
+        usage.output ?? null,
+        usage.reasoning ?? null,
+        settled.endedAt,
+        how.outcome,
+        how.status ?? null,
+        how.errorCode ?? null,
+        how.provider ?? null,
+        how.account ?? null,
+        how.upstreamModel ?? null,
+        how.providerWire ?? null,
+        how.attempts,
+        how.firstByteMs ?? null,
+        how.totalMs ?? null,
+        how.estimated ? 1 : 0,
+        settled.costMicroUsd,
+        settled.rawUsage ?? null,
+        settled.open.row,
+      )
+      addTo(rollups, settled)
+    }
+    for (const { hour, keyId, model, sums } of rollups.values()) {
+      addHour.run(hour, keyId, model, ...sums)
+      addDay.run(hour - (hour % DAY_MS), keyId, model, ...sums)
+    }
+    for (const [keyId, tokens] of ring.unwritten) charge.run(tokens, keyId)
+  }
+
+  const journal: Journal = {
+    claim() {
+      if (unlock !== undefined) throw storeError('This store already has its ledger.')
+      unlock = path === undefined ? () => {} : lockServer(path)
+      return db.query<LeftRow, []>(LEFT_OPEN).all().map(toLeftOpen)
+    },
+    charge: ring.charge,
+    write(batch) {
+      begin.run()
+      try {
+        writeAll(batch)
+        commit.run()
+      } catch (error) {
+        // Some failures (a full disk) have rolled back by themselves.
+        if (db.inTransaction) rollback.run()
+        throw error
+      }
+      ring.unwritten.clear()
+    },
+  }
+  return {
+    ...journal,
+    claimed: () => unlock !== undefined,
+    release() {
+      unlock?.()
+      unlock = undefined
+    },
+  }
+}
+
+const addTo = (rollups: Map<string, Rollup>, { open, settlement, costMicroUsd }: SettledExchange): void => {
+  const { usage, outcome } = settlement
+  const hour = open.startedAt - (open.startedAt % HOUR_MS)
+  const name = `${hour} ${open.keyId} ${open.model}`
+  let rollup = rollups.get(name)
+  if (rollup === undefined) {
+    rollup = { hour, keyId: open.keyId, model: open.model, sums: [0, 0, 0, 0, 0, 0, 0, 0] }
+    rollups.set(name, rollup)
+  }
+  const { sums } = rollup
+  sums[0] += 1
+  sums[1] += outcome === 'refused' || outcome === 'failed' ? 1 : 0
+  sums[2] += usage.input ?? 0
+  sums[3] += usage.cacheRead ?? 0
+  sums[4] += usage.cacheWrite ?? 0
+  sums[5] += usage.output ?? 0
+  sums[6] += usage.reasoning ?? 0
+  sums[7] += costMicroUsd
+}
+
+const toLeftOpen = ({ input, cacheRead, cacheWrite, output, reasoning, stream, ...row }: LeftRow): LeftOpen => {
+  const usage: Usage = {}
+  if (input !== null) usage.input = input
+  if (cacheRead !== null) usage.cacheRead = cacheRead
+  if (cacheWrite !== null) usage.cacheWrite = cacheWrite
+  if (output !== null) usage.output = output
+  if (reasoning !== null) usage.reasoning = reasoning
+  return { ...row, stream: stream !== 0, usage }
+}

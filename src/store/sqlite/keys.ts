@@ -1,0 +1,158 @@
+// Keys in SQLite, held in memory: authentication and admission never query.
+
+import { eq, gt, sql } from 'drizzle-orm'
+import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
+import { GatewayError } from '../../errors.ts'
+import { checkKeyPatch, checkNewKey } from '../../keys/check.ts'
+import type { Actor, Key, Keys } from '../../keys/key.ts'
+import { hashSecret, makeSecret, randomBase62, secretOf, unknownKey } from '../../keys/secret.ts'
+import { requireInForce } from '../../keys/status.ts'
+import { audit, keys as table } from './schema.ts'
+
+type Row = typeof table.$inferSelect
+type Insert = typeof table.$inferInsert
+/** Columns to set; those undefined stay as they are. */
+type Columns = { [name in keyof Insert]?: Insert[name] | undefined }
+
+/** What a hash opens; `until` is the end of an old secret's grace. */
+type Entry = { key: Key; until: number | undefined }
+
+export type KeyRing = {
+  keys: Keys
+  /** Tokens settled and not yet in the database, by key. */
+  unwritten: Map<string, number>
+  charge(keyId: string, tokens: number): void
+  /** Takes over what other processes changed; `all` includes counters a server elsewhere has moved. */
+  reload(all: boolean): void
+}
+
+export const createKeyRing = (orm: BunSQLiteDatabase, clock: () => number): KeyRing => {
+  const byHash = new Map<string, Entry>()
+  const byId = new Map<string, Key>()
+  const hashesOf = new Map<string, string[]>()
+  const unwritten = new Map<string, number>()
+  let version = 0
+
+  // A key stays the same object for as long as the store is open: whoever holds it sees it change.
+  const take = (row: Row): Key => {
+    version = Math.max(version, row.version)
+    const fresh = { ...toKey(row), tokensUsed: row.tokensUsed + (unwritten.get(row.id) ?? 0) }
+    const key = Object.assign(byId.get(row.id) ?? fresh, fresh)
+    byId.set(key.id, key)
+    for (const hash of hashesOf.get(key.id) ?? []) byHash.delete(hash)
+    const hashes = [row.hash]
+    byHash.set(row.hash, { key, until: undefined })
+    if (row.previousHash !== null) {
+      hashes.push(row.previousHash)
+      byHash.set(row.previousHash, { key, until: row.previousUntil ?? 0 })
+    }
+    hashesOf.set(key.id, hashes)
+    return key
+  }
+
+  const reload = (all: boolean): void => {
+    const rows = all ? orm.select().from(table).all() : orm.select().from(table).where(gt(table.version, version)).all()
+    for (const row of rows) take(row)
+  }
+  reload(true)
+
+  /** One change with its audit row, or neither; memory follows once it is durable. */
+  const change = (id: string, action: string, actor: Actor, columns: (row: Row) => Columns): Key =>
+    take(
+      orm.transaction(
+        (tx) => {
+          const before = tx.select().from(table).where(eq(table.id, id)).get()
+          if (before === undefined) throw new GatewayError('not_found', `There is no key "${id}".`)
+          const set = { ...columns(before), version: NEXT_VERSION }
+          const after = tx.update(table).set(set).where(eq(table.id, id)).returning().get()
+          tx.insert(audit)
+            .values(auditRow(clock(), actor, action, id, toKey(before), toKey(after)))
+            .run()
+          return after
+        },
+        { behavior: 'immediate' },
+      ),
+    )
+
+  const keys: Keys = {
+    authenticate(headers) {
+      const entry = byHash.get(hashSecret(secretOf(headers)))
+      const now = clock()
+      if (entry === undefined || (entry.until !== undefined && entry.until <= now)) throw unknownKey()
+      requireInForce(entry.key, now)
+      return entry.key
+    },
+    get: (id) => byId.get(id),
+    list: () => [...byId.values()],
+    issue(input, actor) {
+      checkNewKey(input)
+      const secret = makeSecret()
+      const { label, tokensTotal, expiresAt, models, rpm, tpm, concurrency } = input
+      const row = orm.transaction(
+        (tx) => {
+          const made = tx
+            .insert(table)
+            .values({
+              ...{ id: `key_${randomBase62(16)}`, label, hash: hashSecret(secret), createdAt: clock(), expiresAt },
+              ...{ tokensTotal, models, rpm, tpm, concurrency, version: NEXT_VERSION },
+            })
+            .returning()
+            .get()
+          tx.insert(audit)
+            .values(auditRow(clock(), actor, 'key.issue', made.id, null, toKey(made)))
+            .run()
+          return made
+        },
+        { behavior: 'immediate' },
+      )
+      return { key: take(row), secret }
+    },
+    update(id, patch, actor) {
+      checkKeyPatch(patch)
+      const { label, tokensTotal, tokensUsed, expiresAt, models, rpm, tpm, concurrency } = patch
+      const columns = { label, tokensTotal, tokensUsed, expiresAt, models, rpm, tpm, concurrency }
+      return change(id, 'key.update', actor, () => columns)
+    },
+    revoke: (id, actor) => change(id, 'key.revoke', actor, (row) => ({ revokedAt: row.revokedAt ?? clock() })),
+    rotate(id, graceMs, actor) {
+      const secret = makeSecret()
+      const key = change(id, 'key.rotate', actor, (row) => ({
+        hash: hashSecret(secret),
+        previousHash: graceMs > 0 ? row.hash : null,
+        previousUntil: graceMs > 0 ? clock() + graceMs : null,
+      }))
+      return { key, secret }
+    },
+  }
+
+  return {
+    keys,
+    unwritten,
+    charge(keyId, tokens) {
+      unwritten.set(keyId, (unwritten.get(keyId) ?? 0) + tokens)
+      const key = byId.get(keyId)
+      if (key !== undefined) key.tokensUsed += tokens
+    },
+    reload,
+  }
+}
+
+const NEXT_VERSION = sql<number>`(SELECT coalesce(max(version), 0) + 1 FROM keys)`
+
+const toKey = (row: Row): Key => ({
+  id: row.id,
+  label: row.label,
+  createdAt: row.createdAt,
+  expiresAt: row.expiresAt,
+  revokedAt: row.revokedAt ?? undefined,
+  tokensTotal: row.tokensTotal,
+  tokensUsed: row.tokensUsed,
+  models: row.models,
+  rpm: row.rpm ?? undefined,
+  tpm: row.tpm ?? undefined,
+  concurrency: row.concurrency ?? undefined,
+})
+
+const auditRow = (at: number, actor: Actor, action: string, target: string, before: Key | null, after: Key) => ({
+  ...{ at, actorKind: actor.kind, actorId: actor.id, action, target, before, after },
+})

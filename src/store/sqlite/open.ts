@@ -1,0 +1,106 @@
+// Opens a database file as a Store: checked first, then migrated, then loaded.
+
+import { Database } from 'bun:sqlite'
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { drizzle } from 'drizzle-orm/bun-sqlite'
+import type { Store } from '../store.ts'
+import { writeBackup } from './backup.ts'
+import { appliedMigrations, checkFile, checkSchema } from './check.ts'
+import { createJournal } from './journal.ts'
+import { createKeyRing } from './keys.ts'
+import { MIGRATIONS } from './migrations.ts'
+import { createQueries } from './queries.ts'
+
+/** `clock`: milliseconds since the epoch, Date.now by default. `busyTimeoutMs`: how long a write waits for another process. */
+export type OpenOptions = { clock?: () => number; busyTimeoutMs?: number }
+
+const MEMORY = ':memory:'
+
+/**
+ * `path` is the database file (its folder is made) or ':memory:'. A damaged file, one of another program or of a newer
+ * version throws a StoreError and is left as it was.
+ */
+export const openStore = (path: string, options: OpenOptions = {}): Store => {
+  const clock = options.clock ?? Date.now
+  if (path !== MEMORY) {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    checkFile(path)
+  }
+  const db = new Database(path, { create: true, readwrite: true })
+  try {
+    prepare(db, path, options.busyTimeoutMs ?? 2_000)
+  } catch (error) {
+    db.close()
+    throw error
+  }
+  // Statements of `query` end with their connection; those of `prepare`, which drizzle calls, would keep the file open.
+  db.prepare = (text: string) => db.query(text)
+  const orm = drizzle(db)
+  // Read before the keys are, so that no change falls between the two.
+  const version = db.query<{ data_version: number }, []>('PRAGMA data_version')
+  let seen = version.get()?.data_version
+  const ring = createKeyRing(orm, clock)
+  const journal = createJournal(db, path === MEMORY ? undefined : path, ring)
+  const queries = createQueries(orm)
+  let watching: Timer | undefined
+
+  const refresh = (): boolean => {
+    const now = version.get()?.data_version
+    if (now === seen) return false
+    seen = now
+    ring.reload(!journal.claimed())
+    return true
+  }
+  const unwatch = () => {
+    clearInterval(watching)
+    watching = undefined
+  }
+
+  return {
+    keys: ring.keys,
+    journal,
+    ...queries,
+    refresh,
+    watch(intervalMs = 250) {
+      unwatch()
+      watching = setInterval(refresh, intervalMs)
+      watching.unref()
+      return unwatch
+    },
+    backup: (file) => writeBackup(db, file),
+    close() {
+      unwatch()
+      journal.release()
+      // The log goes into the file: what is closed can be copied as one file.
+      if (path !== MEMORY) db.run('PRAGMA wal_checkpoint(TRUNCATE)')
+      db.close(true)
+    },
+  }
+}
+
+const prepare = (db: Database, path: string, busyTimeoutMs: number): void => {
+  db.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
+  db.run('PRAGMA journal_mode = WAL')
+  db.run('PRAGMA synchronous = NORMAL')
+  db.run('PRAGMA foreign_keys = ON')
+  db.run('PRAGMA cache_size = -16384')
+  // Fewer, larger checkpoints: the last pages of each index are rewritten by every turn and copied once.
+  db.run('PRAGMA wal_autocheckpoint = 4000')
+  if (appliedMigrations(db)?.length !== MIGRATIONS.length) migrate(db, path)
+}
+
+/** Applies what is missing, all or nothing; two processes that open a new file at once do it once. */
+const migrate = (db: Database, path: string): void => {
+  db.transaction(() => {
+    checkSchema(db, path)
+    db.run(
+      'CREATE TABLE IF NOT EXISTS migrations (position integer PRIMARY KEY, name text NOT NULL, at integer NOT NULL)',
+    )
+    const applied = appliedMigrations(db)?.length ?? 0
+    for (const [offset, migration] of MIGRATIONS.slice(applied).entries()) {
+      db.run(migration.sql)
+      db.run('INSERT INTO migrations VALUES (?, ?, ?)', [applied + offset, migration.name, Date.now()])
+    }
+  }).immediate()
+}

@@ -1,0 +1,135 @@
+// What operators read: usage from its sums, exchanges and audit page by page; and the removal of old exchanges.
+
+import { and, desc, eq, gte, isNull, lt, type SQL, sql } from 'drizzle-orm'
+import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
+import type { AnySQLiteColumn } from 'drizzle-orm/sqlite-core'
+import type { AuditRow, ExchangeRow, Store, UsageQuery, UsageRow } from '../store.ts'
+import { audit, exchanges, usageDays, usageHours } from './schema.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+export const createQueries = (orm: BunSQLiteDatabase): Pick<Store, 'usage' | 'exchanges' | 'audit' | 'prune'> => ({
+  usage: (query) => usage(orm, query),
+  exchanges({ limit, before, id, keyId, model, outcome }) {
+    const conditions: (SQL | undefined)[] = [
+      before === undefined ? undefined : lt(exchanges.row, before),
+      id === undefined ? undefined : eq(exchanges.id, id),
+      keyId === undefined ? undefined : eq(exchanges.keyId, keyId),
+      // The index of a key is the narrowest: a plus sign keeps the planner from choosing another one.
+      model === undefined ? undefined : keyId === undefined ? eq(exchanges.model, model) : sql`+model = ${model}`,
+      outcome === undefined
+        ? undefined
+        : outcome === 'open'
+          ? isNull(exchanges.outcome)
+          : eq(exchanges.outcome, outcome),
+      // Said in the words of the partial index, which is used only then; alone it is the narrowest.
+      keyId === undefined &&
+      model === undefined &&
+      (outcome === 'failed' || outcome === 'refused' || outcome === 'aborted')
+        ? sql`outcome <> 'done'`
+        : undefined,
+    ]
+    const rows: ExchangeRow[] = orm
+      .select()
+      .from(exchanges)
+      .where(and(...conditions))
+      .orderBy(desc(exchanges.row))
+      .limit(limit)
+      .all()
+    return rows
+  },
+  audit({ limit, before, target }) {
+    return orm
+      .select()
+      .from(audit)
+      .where(
+        and(
+          before === undefined ? undefined : lt(audit.row, before),
+          target === undefined ? undefined : eq(audit.target, target),
+        ),
+      )
+      .orderBy(desc(audit.row))
+      .limit(limit)
+      .all()
+      .map(({ actorKind, actorId, ...row }): AuditRow => ({ ...row, actor: { kind: actorKind, id: actorId } }))
+  },
+  prune(beforeMs, batch) {
+    const old = orm.all<{ row: number }>(sql`
+      DELETE FROM exchanges WHERE row IN (
+        SELECT row FROM exchanges WHERE started_at < ${beforeMs} AND outcome IS NOT NULL ORDER BY started_at LIMIT ${batch}
+      ) RETURNING row`)
+    // Hours go by whole days, so that a day has all of its hours or none.
+    const hours = orm.all<{ row: number }>(sql`
+      DELETE FROM usage_hours WHERE rowid IN (
+        SELECT rowid FROM usage_hours WHERE hour < ${floor(beforeMs, DAY_MS)} ORDER BY hour LIMIT ${batch - old.length}
+      ) RETURNING 1 AS row`)
+    return old.length + hours.length
+  },
+})
+
+const floor = (timeMs: number, spanMs: number): number => timeMs - (timeMs % spanMs)
+
+/** Whole days from the daily sums; the day `sinceMs` falls into from its hours, as long as those are kept. */
+const usage = (orm: BunSQLiteDatabase, { by, sinceMs, keyId }: UsageQuery): UsageRow[] => {
+  const since = Math.max(0, sinceMs ?? 0)
+  const firstDay = floor(since, DAY_MS)
+  const nextDay = firstDay + DAY_MS
+  const within = and(gte(usageHours.hour, firstDay), lt(usageHours.hour, nextDay))
+  const cut = since > firstDay && orm.select({ hour: usageHours.hour }).from(usageHours).where(within).limit(1).get()
+  const groups = new Map<string, UsageRow>()
+  if (cut) {
+    const from = and(gte(usageHours.hour, floor(since, HOUR_MS)), lt(usageHours.hour, nextDay))
+    for (const row of sum(orm, usageHours, usageHours.hour, by, from, keyId)) add(groups, row)
+  }
+  const from = gte(usageDays.day, cut ? nextDay : firstDay)
+  for (const row of sum(orm, usageDays, usageDays.day, by, from, keyId)) add(groups, row)
+  return [...groups.values()].sort((a, b) => (a.group < b.group ? -1 : a.group > b.group ? 1 : 0))
+}
+
+const sum = (
+  orm: BunSQLiteDatabase,
+  table: typeof usageHours | typeof usageDays,
+  span: AnySQLiteColumn,
+  by: UsageQuery['by'],
+  from: SQL | undefined,
+  keyId: string | undefined,
+): UsageRow[] => {
+  const group = by === 'model' ? table.model : by === 'key' ? table.keyId : sql`${span} / ${DAY_MS}`
+  const total = (column: AnySQLiteColumn) => sql<number>`sum(${column})`
+  return orm
+    .select({
+      group: sql<string | number>`${group}`,
+      requests: total(table.requests),
+      errors: total(table.errors),
+      input: total(table.input),
+      cacheRead: total(table.cacheRead),
+      cacheWrite: total(table.cacheWrite),
+      output: total(table.output),
+      reasoning: total(table.reasoning),
+      costMicroUsd: total(table.costMicroUsd),
+    })
+    .from(table)
+    .where(and(from, keyId === undefined ? undefined : eq(table.keyId, keyId)))
+    .groupBy(sql`1`)
+    .all()
+    .map((row) => ({ ...row, group: by === 'day' ? utcDay(Number(row.group)) : String(row.group) }))
+}
+
+const utcDay = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10)
+
+const add = (groups: Map<string, UsageRow>, row: UsageRow): void => {
+  const known = groups.get(row.group)
+  if (known === undefined) {
+    groups.set(row.group, row)
+    return
+  }
+  known.requests += row.requests
+  known.errors += row.errors
+  known.input += row.input
+  known.cacheRead += row.cacheRead
+  known.cacheWrite += row.cacheWrite
+  known.output += row.output
+  known.reasoning += row.reasoning
+  known.costMicroUsd += row.costMicroUsd
+}

@@ -1,0 +1,167 @@
+// The tables. Times are milliseconds since the epoch, money is whole micro-USD, JSON is text.
+
+import { sql } from 'drizzle-orm'
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+
+/** `version` grows with every change of any key but its counter: a running server reads what is newer than it knows. */
+export const keys = sqliteTable(
+  'keys',
+  {
+    id: text('id').primaryKey(),
+    label: text('label').notNull(),
+    /** SHA-256 of the secret, hex. */
+    hash: text('hash').notNull(),
+    /** The secret before the last rotation, valid until `previousUntil`. */
+    previousHash: text('previous_hash'),
+    previousUntil: integer('previous_until'),
+    createdAt: integer('created_at').notNull(),
+    expiresAt: integer('expires_at').notNull(),
+    revokedAt: integer('revoked_at'),
+    tokensTotal: integer('tokens_total').notNull(),
+    tokensUsed: integer('tokens_used').notNull().default(0),
+    models: text('models', { mode: 'json' }).$type<string[]>().notNull(),
+    rpm: integer('rpm'),
+    tpm: integer('tpm'),
+    concurrency: integer('concurrency'),
+    version: integer('version').notNull(),
+  },
+  (t) => [uniqueIndex('keys_hash').on(t.hash), index('keys_version').on(t.version)],
+)
+
+/**
+ * One row per exchange: inserted with its reservation, updated once when it settles; `outcome` is null in between, and
+ * the counts are then the progress so far. `row` follows the order of arrival. No foreign key to `keys`, which are
+ * never removed: the check would cost each request a look-up.
+ */
+export const exchanges = sqliteTable(
+  'exchanges',
+  {
+    row: integer('row').primaryKey(),
+    id: text('id').notNull(),
+    keyId: text('key_id').notNull(),
+    model: text('model').notNull(),
+    wire: text('wire').notNull(),
+    stream: integer('stream', { mode: 'boolean' }).notNull(),
+    startedAt: integer('started_at').notNull(),
+    inputEstimate: integer('input_estimate').notNull(),
+    reserved: integer('reserved').notNull(),
+    endedAt: integer('ended_at'),
+    outcome: text('outcome', { enum: ['done', 'refused', 'failed', 'aborted'] }),
+    status: integer('status'),
+    errorCode: text('error_code'),
+    provider: text('provider'),
+    account: text('account'),
+    upstreamModel: text('upstream_model'),
+    providerWire: text('provider_wire'),
+    attempts: integer('attempts').notNull().default(0),
+    firstByteMs: integer('first_byte_ms'),
+    totalMs: integer('total_ms'),
+    input: integer('input'),
+    cacheRead: integer('cache_read'),
+    cacheWrite: integer('cache_write'),
+    output: integer('output'),
+    reasoning: integer('reasoning'),
+    estimated: integer('estimated', { mode: 'boolean' }).notNull().default(false),
+    costMicroUsd: integer('cost_micro_usd').notNull().default(0),
+    rawUsage: text('raw_usage'),
+  },
+  (t) => [
+    index('exchanges_id').on(t.id),
+    index('exchanges_started').on(t.startedAt),
+    index('exchanges_key').on(t.keyId),
+    index('exchanges_model').on(t.model),
+    index('exchanges_open').on(t.row).where(sql`outcome IS NULL`),
+    index('exchanges_not_done').on(t.outcome).where(sql`outcome <> 'done'`),
+  ],
+)
+
+const sums = {
+  keyId: text('key_id').notNull(),
+  model: text('model').notNull(),
+  requests: integer('requests').notNull(),
+  errors: integer('errors').notNull(),
+  input: integer('input').notNull(),
+  cacheRead: integer('cache_read').notNull(),
+  cacheWrite: integer('cache_write').notNull(),
+  output: integer('output').notNull(),
+  reasoning: integer('reasoning').notNull(),
+  costMicroUsd: integer('cost_micro_usd').notNull(),
+}
+
+/** Sums of settled exchanges by the hour they began in (`hour`: its first millisecond). */
+export const usageHours = sqliteTable('usage_hours', { hour: integer('hour').notNull(), ...sums }, (t) => [
+  primaryKey({ columns: [t.hour, t.keyId, t.model] }),
+])
+
+/** The same by UTC day, so that months can be summed without reading their hours; kept when exchanges are pruned. */
+export const usageDays = sqliteTable('usage_days', { day: integer('day').notNull(), ...sums }, (t) => [
+  primaryKey({ columns: [t.day, t.keyId, t.model] }),
+])
+
+export const audit = sqliteTable(
+  'audit',
+  {
+    row: integer('row').primaryKey(),
+    at: integer('at').notNull(),
+    actorKind: text('actor_kind', { enum: ['cli', 'member', 'token', 'system'] }).notNull(),
+    actorId: text('actor_id').notNull(),
+    action: text('action').notNull(),
+    target: text('target').notNull(),
+    before: text('before', { mode: 'json' }),
+    after: text('after', { mode: 'json' }),
+  },
+  (t) => [index('audit_target').on(t.target)],
+)
+
+export const settings = sqliteTable('settings', {
+  name: text('name').primaryKey(),
+  value: text('value', { mode: 'json' }).notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})
+
+/** People of the dashboard. An invited member has an invitation and no password yet. */
+export const members = sqliteTable(
+  'members',
+  {
+    id: text('id').primaryKey(),
+    name: text('name').notNull(),
+    role: text('role', { enum: ['admin', 'member'] }).notNull(),
+    passwordHash: text('password_hash'),
+    invitationHash: text('invitation_hash'),
+    invitationExpiresAt: integer('invitation_expires_at'),
+    createdAt: integer('created_at').notNull(),
+    removedAt: integer('removed_at'),
+  },
+  (t) => [uniqueIndex('members_name').on(t.name), uniqueIndex('members_invitation').on(t.invitationHash)],
+)
+
+/** Signed-in browsers; `hash` is the SHA-256 of the cookie's secret. */
+export const sessions = sqliteTable(
+  'sessions',
+  {
+    hash: text('hash').primaryKey(),
+    memberId: text('member_id')
+      .notNull()
+      .references(() => members.id, { onDelete: 'cascade' }),
+    createdAt: integer('created_at').notNull(),
+    expiresAt: integer('expires_at').notNull(),
+    seenAt: integer('seen_at').notNull(),
+  },
+  (t) => [index('sessions_member').on(t.memberId), index('sessions_expiry').on(t.expiresAt)],
+)
+
+/** Tokens for the admin API; `hash` is the SHA-256 of the token. */
+export const adminTokens = sqliteTable(
+  'admin_tokens',
+  {
+    id: text('id').primaryKey(),
+    label: text('label').notNull(),
+    hash: text('hash').notNull(),
+    createdBy: text('created_by').references(() => members.id),
+    createdAt: integer('created_at').notNull(),
+    expiresAt: integer('expires_at'),
+    revokedAt: integer('revoked_at'),
+    usedAt: integer('used_at'),
+  },
+  (t) => [uniqueIndex('admin_tokens_hash').on(t.hash)],
+)

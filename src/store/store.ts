@@ -1,0 +1,104 @@
+// The store: what the gateway keeps. A narrow port; a backend is a folder beside this file that passes its tests.
+
+import type { Actor, Keys } from '../keys/key.ts'
+import type { Journal } from '../ledger/journal.ts'
+import type { Outcome } from '../ledger/ledger.ts'
+
+/** A wrong file, a newer schema, a running server: one sentence an operator can act on. */
+export type StoreError = Error & { name: 'StoreError' }
+
+export const storeError = (message: string, cause?: unknown): StoreError =>
+  Object.assign(new Error(message, cause === undefined ? undefined : { cause }), { name: 'StoreError' as const })
+
+export const isStoreError = (error: unknown): error is StoreError =>
+  error instanceof Error && error.name === 'StoreError'
+
+/** `sinceMs`: milliseconds since the epoch, rounded down to the full hour; absent: from the beginning. */
+export type UsageQuery = { by: 'model' | 'key' | 'day'; sinceMs?: number | undefined; keyId?: string | undefined }
+
+/** `group` is a catalogue id, a key's id or a UTC day (`2026-09-01`). `errors` are exchanges refused or failed. */
+export type UsageRow = {
+  group: string
+  requests: number
+  errors: number
+  input: number
+  cacheRead: number
+  cacheWrite: number
+  output: number
+  reasoning: number
+  costMicroUsd: number
+}
+
+/** Newest first. `before` is the `row` of the last one seen. `open` lists those still in flight. */
+export type ExchangeQuery = {
+  limit: number
+  before?: number | undefined
+  id?: string | undefined
+  keyId?: string | undefined
+  model?: string | undefined
+  outcome?: Outcome | 'open' | undefined
+}
+
+/** One exchange as recorded. Times in ms since the epoch, durations in ms; null: not known, or not yet. */
+export type ExchangeRow = {
+  row: number
+  id: string
+  keyId: string
+  model: string
+  wire: string
+  stream: boolean
+  startedAt: number
+  endedAt: number | null
+  inputEstimate: number
+  reserved: number
+  outcome: Outcome | null
+  status: number | null
+  errorCode: string | null
+  provider: string | null
+  account: string | null
+  upstreamModel: string | null
+  providerWire: string | null
+  attempts: number
+  firstByteMs: number | null
+  totalMs: number | null
+  input: number | null
+  cacheRead: number | null
+  cacheWrite: number | null
+  output: number | null
+  reasoning: number | null
+  estimated: boolean
+  costMicroUsd: number
+  /** The provider's own usage object, as JSON text. */
+  rawUsage: string | null
+}
+
+export type AuditQuery = { limit: number; before?: number | undefined; target?: string | undefined }
+
+/** `before` and `after` are what the target was and became, secrets never among it. */
+export type AuditRow = {
+  row: number
+  at: number
+  actor: Actor
+  action: string
+  target: string
+  before: unknown
+  after: unknown
+}
+
+export type Store = {
+  keys: Keys
+  /** The ledger's durable side; `createLedger` claims it for this process. */
+  journal: Journal
+  usage(query: UsageQuery): UsageRow[]
+  exchanges(query: ExchangeQuery): ExchangeRow[]
+  audit(query: AuditQuery): AuditRow[]
+  /** Takes over what another process changed; false when nothing did. */
+  refresh(): boolean
+  /** Refreshes by itself (every 250 ms) until the returned function is called. Does not keep the process alive. */
+  watch(intervalMs?: number): () => void
+  /** Removes settled exchanges that began before `beforeMs`, at most `batch`; how many went. Daily sums stay. */
+  prune(beforeMs: number, batch: number): number
+  /** Writes a whole, checked copy; refuses a file that exists. Safe beside a running server. */
+  backup(file: string): void
+  close(): void
+}

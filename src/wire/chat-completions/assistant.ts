@@ -1,0 +1,136 @@
+// An assistant message as parts, both ways: shared by the history of requests and by whole answers.
+
+import { invalidRequest } from '../../errors.ts'
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { AssistantPart, ReasoningPart, RefusalPart, ToolCallPart } from '../../ir/part.ts'
+import { openTag, sealTag } from '../seal.ts'
+import { decodeContent } from './parts.ts'
+
+/**
+ * The parts of a message in reading order: thought, text, refusal, audio, calls. Throws `invalid_request` naming the
+ * member where a call has no name or the content is of no known shape. `madeId` names calls that came without an id.
+ */
+export const decodeAssistant = (
+  message: JsonObject,
+  path: string,
+  madeId: (call: number) => string,
+): AssistantPart[] => {
+  const parts: AssistantPart[] = decodeReasoning(message)
+  for (const [at, part] of assistantContent(message.content, `${path}.content`).entries()) {
+    if (part.type === 'text' || part.type === 'refusal') parts.push(part)
+    else if (part.type === 'opaque') parts.push(...decodeOther(part.value))
+    else throw invalidRequest(`'${path}.content.${at}': an assistant message holds text only.`, `${path}.content.${at}`)
+  }
+  if (typeof message.refusal === 'string' && message.refusal !== '')
+    parts.push({ type: 'refusal', text: message.refusal })
+  if (isObject(message.audio)) {
+    parts.push({ type: 'opaque', origin: 'chat-completions', value: { audio: message.audio } })
+  }
+  if (isObject(message.function_call))
+    parts.push(decodeCall({ function: message.function_call }, `${path}.function_call`, madeId(0)))
+  if (Array.isArray(message.tool_calls)) {
+    for (const [at, call] of message.tool_calls.entries())
+      parts.push(decodeCall(call, `${path}.tool_calls.${at}`, madeId(at)))
+  }
+  return parts
+}
+
+const assistantContent = (content: Json | undefined, path: string) => {
+  const parts: (ReturnType<typeof decodeContent>[number] | RefusalPart)[] = []
+  for (const part of decodeContent(content, path)) {
+    const refusal = part.type === 'opaque' && part.value.type === 'refusal' ? part.value.refusal : undefined
+    parts.push(typeof refusal === 'string' ? { type: 'refusal', text: refusal } : part)
+  }
+  return parts
+}
+
+/** Thoughts that some servers write among the content; anything else stays as it is. */
+const decodeOther = (value: JsonObject): AssistantPart[] => {
+  if (value.type !== 'thinking') return [{ type: 'opaque', origin: 'chat-completions', value }]
+  const text = textOf(value.thinking)
+  return text === '' ? [] : [{ type: 'reasoning', text, full: true }]
+}
+
+/** A text that some servers write as a list of texts. */
+export const textOf = (value: Json | undefined): string => {
+  if (typeof value === 'string') return value
+  if (!Array.isArray(value)) return ''
+  return value.map((part) => (isObject(part) && typeof part.text === 'string' ? part.text : '')).join('')
+}
+
+const decodeReasoning = (message: JsonObject): ReasoningPart[] => {
+  const details = Array.isArray(message.reasoning_details) ? message.reasoning_details.filter(isObject) : []
+  const text = reasoningText(message) ?? ''
+  if (details.some((detail) => openDetail(detail) !== undefined)) {
+    return details.flatMap((detail): ReasoningPart[] => {
+      const opened = openDetail(detail)
+      if (opened !== undefined) return [opened]
+      return typeof detail.text === 'string' ? [{ type: 'reasoning', text: detail.text, full: true }] : []
+    })
+  }
+  if (details.length > 0) {
+    return [
+      {
+        type: 'reasoning',
+        text,
+        full: true,
+        seal: { origin: 'chat-completions', value: { reasoning_details: details as Json[] } },
+      },
+    ]
+  }
+  return text === '' ? [] : [{ type: 'reasoning', text, full: true }]
+}
+
+/** The thought of a message or a delta under either of its names; undefined where neither says anything. */
+export const reasoningText = (message: JsonObject): string | undefined => {
+  const text = message.reasoning_content
+  if (typeof text === 'string' && text !== '') return text
+  return typeof message.reasoning === 'string' && message.reasoning !== '' ? message.reasoning : undefined
+}
+
+/** A thought this gateway had sealed into `reasoning_details`. */
+export const openDetail = (detail: JsonObject): ReasoningPart | undefined =>
+  typeof detail.data === 'string' ? openTag(detail.data) : undefined
+
+const decodeCall = (raw: Json, path: string, madeId: string): ToolCallPart => {
+  const call = isObject(raw) ? raw : {}
+  const kind = isObject(call.custom) ? 'custom' : 'function'
+  const body = call[kind]
+  if (!isObject(body) || typeof body.name !== 'string' || body.name === '') {
+    throw invalidRequest(`'${path}' must be a tool call with a name.`, path)
+  }
+  const id = typeof call.id === 'string' && call.id !== '' ? call.id : madeId
+  const input = kind === 'custom' ? inputText(body.input) : inputText(body.arguments) || '{}'
+  return { type: 'tool-call', id, name: body.name, kind, input }
+}
+
+/** Arguments as text, also where a server sent them as an object or not at all. */
+export const inputText = (value: Json | undefined): string => {
+  if (typeof value === 'string') return value
+  return value === undefined || value === null ? '' : JSON.stringify(value)
+}
+
+export const encodeCall = (call: ToolCallPart, id: string, name: string): JsonObject =>
+  call.kind === 'custom'
+    ? { id, type: 'custom', custom: { name, input: call.input } }
+    : { id, type: 'function', function: { name, arguments: call.input === '' ? '{}' : call.input } }
+
+/**
+ * The added members that carry thoughts to a client: the readable text, and each sealed thought as a tag that brings
+ * it back whole. Where one is sealed the others stand beside it, so that their order is kept.
+ */
+export const encodeReasoning = (parts: ReasoningPart[]): JsonObject => {
+  const text = parts.map((part) => part.text).join('')
+  const details = parts.some((part) => part.seal !== undefined) ? parts.flatMap(encodeDetails) : []
+  return {
+    ...(text === '' ? {} : { reasoning_content: text }),
+    ...(details.length === 0 ? {} : { reasoning_details: details }),
+  }
+}
+
+/** Own details verbatim, a foreign seal as a tag, an open thought as its text. */
+export const encodeDetails = (part: ReasoningPart): Json[] => {
+  if (part.seal === undefined) return part.text === '' ? [] : [{ type: 'reasoning.text', text: part.text }]
+  const own = part.seal.origin === 'chat-completions' ? part.seal.value.reasoning_details : undefined
+  return Array.isArray(own) ? own : [{ type: 'reasoning.encrypted', data: sealTag(part) }]
+}

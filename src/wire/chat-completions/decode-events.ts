@@ -1,0 +1,206 @@
+// A provider's stream as events. Strict about its end, tolerant of everything servers of this kind vary in.
+
+import { GatewayError } from '../../errors.ts'
+import type { ChatEvent, Start } from '../../ir/event.ts'
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { Logprob, Seal } from '../../ir/part.ts'
+import type { Usage } from '../../ir/usage.ts'
+import type { EventDecoder, Undo } from '../codec.ts'
+import { openDetail, reasoningText, textOf } from './assistant.ts'
+import { audioCollector } from './audio.ts'
+import { openCalls } from './calls.ts'
+import { decodeError } from './error.ts'
+import { decodeFinish } from './finish.ts'
+import { decodeCitations, decodeLogprobs } from './marks.ts'
+import { digest } from './tools.ts'
+import { decodeUsage } from './usage.ts'
+
+/** At most one text, refusal or thought is open at a time; calls may overlap. See `openCalls`. */
+type Prose = { kind: 'text' | 'refusal' | 'reasoning'; part: number; details: Json[] }
+
+export const decodeEvents = (undo: Undo = {}): EventDecoder => {
+  let ended = false
+  let start: Start | undefined
+  let ours: number | undefined
+  let parts = 0
+  let prose: Prose | undefined
+  let refused = false
+  let reason: Json | undefined
+  let usage: Usage | undefined
+  let serviceTier: string | undefined
+  const audio = audioCollector()
+
+  const closeProse = (): ChatEvent[] => {
+    if (prose === undefined) return []
+    const { kind, part, details } = prose
+    prose = undefined
+    if (kind !== 'reasoning' || details.length === 0) return [{ type: `${kind}-end`, part }]
+    return [
+      { type: 'reasoning-end', part, seal: { origin: 'chat-completions', value: { reasoning_details: details } } },
+    ]
+  }
+
+  const calls = openCalls({
+    undo,
+    nextPart: () => parts++,
+    madeId: (at) => `call_${digest(start?.id ?? '')}_${at}`,
+    before: closeProse,
+  })
+
+  /** The open part of this kind, opened where it is not. */
+  const inProse = (kind: Prose['kind'], out: ChatEvent[]): number => {
+    if (prose?.kind === kind) return prose.part
+    out.push(...closeProse(), ...calls.close(false))
+    const part = parts++
+    prose = { kind, part, details: [] }
+    if (kind === 'reasoning') out.push({ type: 'reasoning-start', part, full: true })
+    else out.push({ type: `${kind}-start`, part })
+    return part
+  }
+
+  /** A sealed thought: the open one, where it is its text; else one of its own. */
+  const seal = (text: string, full: boolean | undefined, value: Seal, out: ChatEvent[]): void => {
+    if (prose?.kind === 'reasoning' && text !== '') {
+      out.push({ type: 'reasoning-end', part: prose.part, seal: value })
+      prose = undefined
+      return
+    }
+    if (prose?.kind === 'reasoning') out.push(...closeProse())
+    const part = parts++
+    out.push({ type: 'reasoning-start', part, ...(full === undefined ? {} : { full }) })
+    if (text !== '') out.push({ type: 'reasoning-delta', part, text })
+    out.push({ type: 'reasoning-end', part, seal: value })
+  }
+
+  const readDetails = (details: Json[], out: ChatEvent[]): void => {
+    for (const detail of details) {
+      if (!isObject(detail)) continue
+      const opened = openDetail(detail)
+      if (opened?.seal !== undefined) seal(opened.text, opened.full, opened.seal, out)
+      else if (detail.type !== 'reasoning.encrypted') continue
+      else if (prose?.kind === 'reasoning') prose.details.push(detail)
+      else seal('', undefined, { origin: 'chat-completions', value: { reasoning_details: [detail] } }, out)
+    }
+  }
+
+  const readContent = (content: Json | undefined, logprobs: Logprob[], out: ChatEvent[]): void => {
+    if (Array.isArray(content)) {
+      for (const piece of content.filter(isObject)) {
+        if (piece.type === 'thinking') readThought(textOf(piece.thinking), out)
+        else if (piece.type === 'text') readContent(piece.text, [], out)
+      }
+    } else if (typeof content === 'string' && (content !== '' || logprobs.length > 0)) {
+      const part = inProse('text', out)
+      out.push(
+        logprobs.length === 0
+          ? { type: 'text-delta', part, text: content }
+          : { type: 'text-delta', part, text: content, logprobs },
+      )
+    }
+  }
+
+  const readThought = (text: string | undefined, out: ChatEvent[]): void => {
+    if (text !== undefined && text !== '') out.push({ type: 'reasoning-delta', part: inProse('reasoning', out), text })
+  }
+
+  const readDelta = (delta: JsonObject, logprobs: Json | undefined, out: ChatEvent[]): void => {
+    readThought(reasoningText(delta), out)
+    if (Array.isArray(delta.reasoning_details)) readDetails(delta.reasoning_details, out)
+    readContent(delta.content, isObject(logprobs) ? decodeLogprobs(logprobs.content) : [], out)
+    if (typeof delta.refusal === 'string' && delta.refusal !== '') {
+      refused = true
+      out.push({ type: 'refusal-delta', part: inProse('refusal', out), text: delta.refusal })
+    }
+    for (const citation of decodeCitations(delta.annotations)) {
+      out.push({ type: 'citation', part: inProse('text', out), citation })
+    }
+    if (isObject(delta.function_call)) out.push(...calls.delta({ index: -1, function: delta.function_call }))
+    if (Array.isArray(delta.tool_calls)) {
+      for (const call of delta.tool_calls) if (isObject(call)) out.push(...calls.delta(call))
+    }
+    if (isObject(delta.audio)) audio.add(delta.audio)
+  }
+
+  const endParts = (): ChatEvent[] => {
+    const spoken = audio.take()
+    const opaque: ChatEvent[] = spoken === undefined ? [] : [{ type: 'opaque', part: parts++, value: spoken }]
+    return [...closeProse(), ...opaque, ...calls.close(true)]
+  }
+
+  const begin = (chunk: JsonObject, out: ChatEvent[]): void => {
+    if (start !== undefined) return
+    start = { type: 'start', id: typeof chunk.id === 'string' ? chunk.id : '' }
+    if (typeof chunk.model === 'string' && chunk.model !== '') start.model = chunk.model
+    if (typeof chunk.created === 'number') start.createdAt = chunk.created
+    out.push(start)
+  }
+
+  const readUsage = (raw: unknown, out: ChatEvent[]): void => {
+    const figures = decodeUsage(raw)
+    if (figures === undefined) return
+    usage = figures
+    // After the reason nothing is left to say before the finish, which carries the figures.
+    if (start !== undefined && reason === undefined) out.push({ type: 'usage', usage })
+  }
+
+  const fail = (error: GatewayError): ChatEvent[] => {
+    ended = true
+    return [{ type: 'error', error }]
+  }
+
+  const readChunk = (chunk: JsonObject): ChatEvent[] => {
+    const out: ChatEvent[] = []
+    if (typeof chunk.service_tier === 'string') serviceTier = chunk.service_tier
+    const choices = Array.isArray(chunk.choices) ? chunk.choices : []
+    // A prologue without choices may come before the answer has its id.
+    if (choices.length > 0 || (typeof chunk.id === 'string' && chunk.id !== '')) begin(chunk, out)
+    for (const choice of choices) {
+      if (!isObject(choice)) continue
+      const index = typeof choice.index === 'number' ? choice.index : 0
+      ours ??= index
+      if (index !== ours) continue
+      if (isObject(choice.error) || choice.finish_reason === 'error') return [...out, ...fail(decodeError(200, choice))]
+      const delta = isObject(choice.delta) ? choice.delta : choice.message
+      if (reason === undefined && isObject(delta)) readDelta(delta, choice.logprobs, out)
+      if (isObject(choice.usage)) readUsage(choice.usage, out)
+      const why = choice.finish_reason
+      if (reason === undefined && typeof why === 'string' && why !== '') {
+        out.push(...endParts())
+        reason = why
+      }
+    }
+    if (isObject(chunk.usage)) readUsage(chunk.usage, out)
+    return out
+  }
+
+  const finish = (): ChatEvent[] => {
+    if (reason === undefined) return fail(brokenOff())
+    ended = true
+    const why = decodeFinish(reason, { calls: calls.made, refused })
+    return [{ type: 'finish', reason: why, usage: usage ?? {}, ...(serviceTier === undefined ? {} : { serviceTier }) }]
+  }
+
+  return {
+    push: ({ event, data }) => {
+      if (ended) return []
+      if (data.startsWith('[DONE]')) return finish()
+      let chunk: unknown
+      try {
+        chunk = JSON.parse(data)
+      } catch (cause) {
+        return fail(unreadable(cause))
+      }
+      if (!isObject(chunk)) return fail(unreadable())
+      const failed = isObject(chunk.error) || (typeof chunk.error === 'string' && chunk.error !== '')
+      if (event === 'error' || failed) return fail(decodeError(200, chunk))
+      return readChunk(chunk)
+    },
+    end: () => (ended ? [] : fail(brokenOff())),
+  }
+}
+
+const brokenOff = () =>
+  new GatewayError('upstream_error', 'The answer of the provider broke off before its end. Try again.')
+
+const unreadable = (cause?: unknown) =>
+  new GatewayError('upstream_error', 'The provider gave an answer that cannot be read. Try again.', { cause })

@@ -1,0 +1,83 @@
+// Errors: a provider's answer classified by status and machine code, and the gateway's own as this wire's clients read it.
+
+import { envelope, GatewayError } from '../../errors.ts'
+import { isObject, type JsonObject } from '../../ir/json.ts'
+import { type FailureDetails, providerError } from '../failure.ts'
+
+const CONTENT_POLICY = new Set([
+  'invalid_prompt',
+  'content_policy_violation',
+  'content_filter',
+  'moderation_blocked',
+  'ResponsibleAIPolicyViolation',
+])
+const OVERLOADED = new Set([
+  'rate_limit_exceeded',
+  'insufficient_quota',
+  'server_is_overloaded',
+  'slow_down',
+  'service_unavailable_error',
+  'rate_limit_error',
+  'overloaded_error',
+])
+
+/**
+ * `body` is what the provider sent, of any shape; a stream's error frame comes with the stream's own 200. The figures
+ * of a context length error and the patience a rate limit asks for stand in the text only; nothing else is read there.
+ */
+export const decodeError = (status: number, body: unknown): GatewayError => {
+  const error = isObject(body) && isObject(body.error) ? body.error : isObject(body) ? body : {}
+  const code = typeof error.code === 'string' ? error.code : undefined
+  const type = typeof error.type === 'string' ? error.type : undefined
+  const message = typeof error.message === 'string' ? error.message : ''
+  const param = typeof error.param === 'string' ? error.param : undefined
+  // Some servers give the status they would have answered with as the code.
+  const effective = status < 400 && typeof error.code === 'number' ? error.code : status
+  const provider: FailureDetails['provider'] = { status: effective }
+  const shown = code ?? type
+  if (shown !== undefined) provider.code = shown
+  if (isObject(body) && typeof body.request_id === 'string') provider.requestId = body.request_id
+  const is = (names: Set<string>) => (code !== undefined && names.has(code)) || (type !== undefined && names.has(type))
+
+  if (code === 'context_length_exceeded')
+    return providerError('context-length', { provider, ...contextFigures(message) })
+  if (is(CONTENT_POLICY)) return providerError('content-policy', { provider })
+  if (effective === 413) return providerError('too-large', { provider })
+  if (effective === 429 || effective === 503 || effective === 529 || is(OVERLOADED)) {
+    const retryAfterMs = patience(message)
+    return providerError('overloaded', { provider, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) })
+  }
+  if (effective === 400 && code === 'unsupported_value' && param?.endsWith('.role')) {
+    // Coding agents read these words and ask again without system messages in the conversation.
+    const role = message.includes("'developer'") ? 'developer' : 'system'
+    return new GatewayError('invalid_request', `Unexpected role "${role}": this model does not take it here.`, {
+      param: 'messages',
+      provider,
+    })
+  }
+  const asked = effective === 400 || effective === 422 || (effective < 400 && type === 'invalid_request_error')
+  const lost = code === 'model_not_found' || code === 'invalid_api_key'
+  return providerError(asked && !lost ? 'invalid' : 'refused', { provider })
+}
+
+const MAXIMUM = /maximum context length is (\d+)/
+const TOKENS = /(?:resulted in|requested) (\d+)/
+
+const contextFigures = (message: string): { tokens?: number; maximum?: number } => {
+  const maximum = MAXIMUM.exec(message)?.[1]
+  const tokens = TOKENS.exec(message)?.[1]
+  return maximum === undefined || tokens === undefined ? {} : { tokens: Number(tokens), maximum: Number(maximum) }
+}
+
+const PATIENCE = /try again in ([\d.]+)(ms|s|m)\b/
+const UNIT_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000 }
+
+const patience = (message: string): number | undefined => {
+  const [, amount, unit] = PATIENCE.exec(message) ?? []
+  if (amount === undefined || unit === undefined) return undefined
+  const ms = Math.ceil(Number(amount) * (UNIT_MS[unit] ?? 0))
+  return Number.isFinite(ms) && ms > 0 ? ms : undefined
+}
+
+/** The contract's envelope: this wire's clients read it as it is. */
+export const encodeError = (error: GatewayError, _requestId: string): JsonObject => envelope(error) as JsonObject

@@ -1,0 +1,45 @@
+// Why the model stopped, both ways.
+
+import type { FinishReason } from '../../ir/event.ts'
+import type { Json } from '../../ir/json.ts'
+
+/** What the answer holds, which some servers' reasons contradict. */
+export type Held = { calls: boolean; refused: boolean }
+
+/** Servers of the wire's kind know more words than its vendor; a word nobody knows still is an end. */
+export const decodeFinish = (reason: Json | undefined, { calls, refused }: Held): FinishReason => {
+  switch (reason) {
+    case 'length':
+    case 'max_tokens':
+    case 'MAX_TOKENS':
+      return 'length'
+    case 'content_filter':
+    case 'SAFETY':
+      return 'content-filter'
+    default:
+      // A forced tool finishes with `stop` here, and `tool_calls` may stand where no call was made.
+      if (calls) return 'tool-calls'
+      return refused ? 'refusal' : 'stop'
+  }
+}
+
+/** `legacy`: the client reads calls as `function_call`. */
+export const encodeFinish = (reason: FinishReason, { calls, refused, legacy }: Held & { legacy: boolean }): string => {
+  const called = legacy ? 'function_call' : 'tool_calls'
+  switch (reason) {
+    case 'length':
+    case 'context-length':
+      return 'length'
+    case 'content-filter':
+      return 'content_filter'
+    case 'refusal':
+      // Where the refusal can be read the wire says `stop`, as its vendor does.
+      if (!refused) return 'content_filter'
+      return calls ? called : 'stop'
+    case 'tool-calls':
+    case 'stop':
+    case 'stop-sequence':
+    case 'pause':
+      return calls ? called : 'stop'
+  }
+}

@@ -1,0 +1,30 @@
+// The chat-completions wire: its codec, for the clients and for the providers that speak it.
+
+import type { ChatCodec } from '../codec.ts'
+import { decodeEvents } from './decode-events.ts'
+import { encodeEvents } from './encode-events.ts'
+import { decodeError, encodeError } from './error.ts'
+import { outputCap, passEdits } from './pass.ts'
+import { decodeRequest, encodeRequest } from './request.ts'
+import { decodeResponse, encodeResponse, readUsage } from './response.ts'
+import { ChatCompletionsRequest } from './schema.ts'
+import { tap } from './tap.ts'
+
+export const chatCompletions: ChatCodec = {
+  wire: 'chat-completions',
+  requestSchema: ChatCompletionsRequest,
+  passEdits,
+  outputCap,
+  tap,
+  readUsage,
+  decodeError,
+  encodeError,
+  // One newline only: a blank line would make some clients dispatch an empty event.
+  keepAlive: ': keep-alive\n',
+  decodeRequest,
+  encodeRequest,
+  decodeResponse,
+  encodeResponse,
+  decodeEvents,
+  encodeEvents,
+}

@@ -1,0 +1,49 @@
+// What stands beside a text on this wire: citations and log probabilities, both ways.
+
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { Citation, Logprob, TokenLogprob } from '../../ir/part.ts'
+
+export const decodeCitations = (annotations: Json | undefined): Citation[] =>
+  Array.isArray(annotations) ? annotations.filter(isObject).map(decodeCitation) : []
+
+const decodeCitation = (raw: JsonObject): Citation => {
+  const { url_citation: cited } = raw
+  if (raw.type !== 'url_citation' || !isObject(cited) || typeof cited.url !== 'string') {
+    return { kind: 'opaque', origin: 'chat-completions', value: raw }
+  }
+  const citation: Citation = { kind: 'url', url: cited.url }
+  if (typeof cited.title === 'string' && cited.title !== '') citation.title = cited.title
+  if (typeof cited.start_index === 'number') citation.start = cited.start_index
+  if (typeof cited.end_index === 'number') citation.end = cited.end_index
+  return citation
+}
+
+/** None for a citation only another wire can say. `offset`: characters of the joined text before the part's own. */
+export const encodeCitation = (citation: Citation, offset: number): JsonObject[] => {
+  if (citation.kind === 'opaque') return citation.origin === 'chat-completions' ? [citation.value] : []
+  const { url, title = '', start = 0, end = start } = citation
+  return [{ type: 'url_citation', url_citation: { start_index: start + offset, end_index: end + offset, title, url } }]
+}
+
+export const decodeLogprobs = (content: Json | undefined): Logprob[] =>
+  Array.isArray(content)
+    ? content.filter(isObject).flatMap((raw) => {
+        const token = decodeToken(raw)
+        if (token === undefined) return []
+        const top = Array.isArray(raw.top_logprobs) ? raw.top_logprobs.filter(isObject) : []
+        return [{ ...token, top: top.flatMap((one) => decodeToken(one) ?? []) }]
+      })
+    : []
+
+const decodeToken = ({ token, logprob, bytes }: JsonObject): TokenLogprob | undefined => {
+  if (typeof token !== 'string' || typeof logprob !== 'number') return undefined
+  const known = bytes === null || (Array.isArray(bytes) && bytes.every((one) => typeof one === 'number'))
+  return known ? { token, logprob, bytes: bytes as number[] | null } : { token, logprob }
+}
+
+export const encodeLogprob = ({ top, ...token }: Logprob): JsonObject => ({
+  ...encodeToken(token),
+  top_logprobs: top.map(encodeToken),
+})
+
+const encodeToken = ({ token, logprob, bytes = null }: TokenLogprob): JsonObject => ({ token, logprob, bytes })

@@ -1,0 +1,56 @@
+// Small vocabularies of the wire: efforts, sampling, service tiers, and what other wires call this wire's members.
+
+import { invalidRequest } from '../../errors.ts'
+import type { Effort, Sampling } from '../../ir/request.ts'
+import type { ChatWire } from '../../ir/wire.ts'
+
+const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const satisfies readonly Effort[]
+
+export const effortOf = (value: string): Effort => {
+  const effort = EFFORTS.find((one) => one === value)
+  if (effort === undefined)
+    throw invalidRequest(`'reasoning_effort' must be one of ${EFFORTS.join(', ')}.`, 'reasoning_effort')
+  return effort
+}
+
+/** The members that hold sampling parameters. */
+export const SAMPLING = {
+  temperature: 'temperature',
+  topP: 'top_p',
+  topK: 'top_k',
+  frequencyPenalty: 'frequency_penalty',
+  presencePenalty: 'presence_penalty',
+  seed: 'seed',
+} as const satisfies Record<keyof Sampling, string>
+export const SAMPLING_KEYS = Object.keys(SAMPLING) as (keyof Sampling)[]
+
+const TIERS = ['auto', 'default', 'flex', 'scale', 'priority', 'fast']
+
+/** The tier where the wire has it. */
+export const tierOf = (tier: string | undefined): string | undefined =>
+  tier !== undefined && TIERS.includes(tier) ? tier : undefined
+
+const NAMES: Record<ChatWire, Record<string, string>> = {
+  'chat-completions': { 'reasoning.summary': 'reasoning_effort' },
+  messages: {
+    stop: 'stop_sequences',
+    user: 'metadata.user_id',
+    reasoning_effort: 'thinking',
+    'reasoning.summary': 'thinking.display',
+    max_completion_tokens: 'max_tokens',
+    response_format: 'output_config.format',
+    parallel_tool_calls: 'tool_choice.disable_parallel_tool_use',
+  },
+  responses: {
+    messages: 'input',
+    reasoning_effort: 'reasoning',
+    verbosity: 'text.verbosity',
+    max_completion_tokens: 'max_output_tokens',
+    max_tokens: 'max_output_tokens',
+    response_format: 'text.format',
+    logprobs: 'include',
+  },
+}
+
+/** What clients of `origin` call a member of this wire: the name to refuse or to list it by. */
+export const memberName = (origin: ChatWire, member: string): string => NAMES[origin][member] ?? member

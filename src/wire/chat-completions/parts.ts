@@ -1,0 +1,180 @@
+// Content parts of system, user and tool messages, both ways.
+
+import { invalidRequest } from '../../errors.ts'
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { CacheMark, DocumentPart, ImagePart, OpaquePart, Source, TextPart } from '../../ir/part.ts'
+import type { Outgoing } from './outgoing.ts'
+import { optionalString, readObject, readString } from './read.ts'
+
+export type ContentPart = TextPart | ImagePart | DocumentPart | OpaquePart
+
+/** A message's `content` as parts: none for absent, null or ''. */
+export const decodeContent = (content: Json | undefined, path: string): ContentPart[] => {
+  if (content === undefined || content === null || content === '') return []
+  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  if (!Array.isArray(content)) throw invalidRequest(`'${path}' must be a string or an array of parts.`, path)
+  return content.map((part, at) => decodePart(part, `${path}.${at}`))
+}
+
+const decodePart = (raw: Json, path: string): ContentPart => {
+  if (typeof raw === 'string') return { type: 'text', text: raw }
+  const part = readObject(raw, path)
+  const type = readString(part.type, `${path}.type`)
+  const cache = cacheMark(part)
+  switch (type) {
+    case 'text':
+      return { type: 'text', text: readString(part.text, `${path}.text`), ...cache }
+    case 'image_url': {
+      const image = typeof part.image_url === 'string' ? { url: part.image_url } : part.image_url
+      const { url, detail } = readObject(image, `${path}.image_url`)
+      const source = urlSource(readString(url, `${path}.image_url.url`), 'image/png', `${path}.image_url.url`)
+      const kind = optionalString(detail, `${path}.image_url.detail`)
+      return { type: 'image', source, ...(kind === undefined ? {} : { detail: kind }), ...cache }
+    }
+    case 'file':
+      return { ...decodeFile(readObject(part.file, `${path}.file`), `${path}.file`), ...cache }
+    default:
+      return { type: 'opaque', origin: 'chat-completions', value: part }
+  }
+}
+
+const decodeFile = (file: JsonObject, path: string): DocumentPart => {
+  const name = optionalString(file.filename, `${path}.filename`)
+  const named = name === undefined ? {} : { name }
+  const id = optionalString(file.file_id, `${path}.file_id`)
+  if (id !== undefined) return { type: 'document', source: { kind: 'file', id, origin: 'chat-completions' }, ...named }
+  const data = readString(file.file_data, `${path}.file_data`)
+  const mediaType = mediaTypeOf(name)
+  const source: Source = data.includes(':')
+    ? urlSource(data, mediaType, `${path}.file_data`)
+    : { kind: 'base64', mediaType, data }
+  return { type: 'document', source, ...named }
+}
+
+/** A breakpoint of this wire, or the marker of the messages wire that clients of several vendors send here too. */
+const cacheMark = (part: JsonObject): { cache?: CacheMark } => {
+  const mark = isObject(part.prompt_cache_breakpoint) ? part.prompt_cache_breakpoint : part.cache_control
+  if (!isObject(mark)) return {}
+  if (mark.ttl === '12h' || mark.ttl === '1h') return { cache: { ttl: '1h' } }
+  return { cache: mark.ttl === '5m' ? { ttl: '5m' } : {} }
+}
+
+const urlSource = (url: string, fallback: string, path: string): Source => {
+  if (!url.startsWith('data:')) return { kind: 'url', url }
+  const comma = url.indexOf(',')
+  if (comma === -1) throw invalidRequest(`'${path}' is not a valid data URL.`, path)
+  const [type = '', ...flags] = url.slice('data:'.length, comma).split(';')
+  const mediaType = type === '' ? fallback : type
+  const data = url.slice(comma + 1)
+  if (flags.includes('base64')) return { kind: 'base64', mediaType, data }
+  try {
+    return { kind: 'base64', mediaType, data: Buffer.from(decodeURIComponent(data), 'utf8').toString('base64') }
+  } catch {
+    throw invalidRequest(`'${path}' is not a valid data URL.`, path)
+  }
+}
+
+const MEDIA_TYPES: Record<string, string> = {
+  txt: 'text/plain',
+  md: 'text/markdown',
+  csv: 'text/csv',
+  html: 'text/html',
+  json: 'application/json',
+}
+const mediaTypeOf = (name: string | undefined): string =>
+  MEDIA_TYPES[name?.slice(name.lastIndexOf('.') + 1).toLowerCase() ?? ''] ?? 'application/pdf'
+
+/** `content` in its shortest form: parts that are one plain text go as a string, as every server takes it. */
+export const encodeContent = (parts: JsonObject[]): Json => {
+  const [first] = parts
+  if (first === undefined) return ''
+  if (parts.length === 1 && first.type === 'text' && first.prompt_cache_breakpoint === undefined)
+    return first.text ?? ''
+  return parts
+}
+
+/** One part as this wire's parts; none where it must be left out, which is then listed. `path` is the client's. */
+export const encodePart = (part: ContentPart, path: string, out: Outgoing): JsonObject[] => {
+  switch (part.type) {
+    case 'text':
+      return [{ type: 'text', text: part.text, ...breakpoint(part.cache, path, out) }]
+    case 'image': {
+      const detail = part.detail === undefined || !DETAILS.includes(part.detail) ? {} : { detail: part.detail }
+      return [
+        {
+          type: 'image_url',
+          image_url: { url: imageUrl(part.source, path), ...detail },
+          ...breakpoint(part.cache, path, out),
+        },
+      ]
+    }
+    case 'document':
+      return encodeDocument(part, path, out)
+    case 'opaque':
+      if (part.origin === 'chat-completions') return [part.value]
+      out.drop(path)
+      return []
+  }
+}
+
+const DETAILS = ['auto', 'low', 'high', 'original']
+
+const imageUrl = (source: Source, path: string): string => {
+  if (source.kind === 'url') return source.url
+  if (source.kind === 'base64') return `data:${source.mediaType};base64,${source.data}`
+  throw invalidRequest(`'${path}': this model takes images by URL or as base64 only.`, path)
+}
+
+const encodeDocument = (part: DocumentPart, path: string, out: Outgoing): JsonObject[] => {
+  const { source, name } = part
+  const mark = breakpoint(part.cache, path, out)
+  const own = out.origin === 'chat-completions'
+  const asText = (text: string): JsonObject[] => {
+    const head = [name, part.context].filter((line) => line !== undefined && line !== '')
+    return [{ type: 'text', text: [...head, text].join('\n\n'), ...mark }]
+  }
+  const context: JsonObject[] = part.context ? [{ type: 'text', text: part.context }] : []
+  switch (source.kind) {
+    case 'text':
+      return asText(source.text)
+    case 'base64':
+      // Files must be PDFs here: text reaches the model as text.
+      if (!own && isText(source.mediaType)) return asText(Buffer.from(source.data, 'base64').toString('utf8'))
+      return [
+        ...context,
+        {
+          type: 'file',
+          file: {
+            filename: name ?? (own ? 'document' : 'document.pdf'),
+            file_data: `data:${source.mediaType};base64,${source.data}`,
+          },
+          ...mark,
+        },
+      ]
+    case 'file':
+      if (source.origin !== 'chat-completions') {
+        throw invalidRequest(`'${path}': a file stored at another provider cannot be read by this model.`, path)
+      }
+      return [
+        ...context,
+        { type: 'file', file: { file_id: source.id, ...(name === undefined ? {} : { filename: name }) }, ...mark },
+      ]
+    case 'url':
+      if (own) {
+        return [
+          { type: 'file', file: { file_data: source.url, ...(name === undefined ? {} : { filename: name }) }, ...mark },
+        ]
+      }
+      throw invalidRequest(`'${path}': this model takes documents as base64 or text only, not by URL.`, path)
+  }
+}
+
+const isText = (mediaType: string): boolean => mediaType.startsWith('text/') || mediaType === 'application/json'
+
+const breakpoint = (cache: CacheMark | undefined, path: string, out: Outgoing): JsonObject => {
+  if (cache === undefined) return {}
+  if (out.cacheMarks)
+    return { prompt_cache_breakpoint: { mode: 'explicit', ...(cache.ttl === '1h' ? { ttl: '12h' } : {}) } }
+  out.drop(path === '' ? 'cache_control' : `${path}.cache_control`)
+  return {}
+}

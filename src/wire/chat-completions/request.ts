@@ -1,0 +1,211 @@
+// A request, both ways. Members the IR has no word for are kept whole, with their weight.
+
+import { invalidRequest } from '../../errors.ts'
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { ChatRequest, OpaqueMember, OutputFormat, Sampling } from '../../ir/request.ts'
+import type { EncodedRequest, Target, Undo } from '../codec.ts'
+import { forcedTool } from './json-tool.ts'
+import { effortOf, memberName, SAMPLING, SAMPLING_KEYS } from './members.ts'
+import { outgoing } from './outgoing.ts'
+import {
+  given,
+  optionalBoolean,
+  optionalCount,
+  optionalNumber,
+  optionalString,
+  readArray,
+  readObject,
+  readString,
+} from './read.ts'
+import { encodeLabels, encodeOpaque, encodeOutput, encodeReasoning, encodeSampling, encodeStop } from './settings.ts'
+import { decodeToolChoice, decodeTools, encodeToolChoice, encodeTools, opaqueChoice } from './tools.ts'
+import { decodeTurns, encodeTurns } from './turns.ts'
+
+/** Throws `invalid_request` naming the member at fault. */
+export const decodeRequest = (body: JsonObject): ChatRequest => {
+  const model = readString(body.model, 'model')
+  if (model === '') throw invalidRequest("'model' must not be empty.", 'model')
+  const request: ChatRequest = {
+    model,
+    stream: optionalBoolean(body.stream, 'stream') ?? false,
+    turns: decodeTurns(body.messages),
+    tools: decodeTools(body),
+    sampling: decodeSampling(body),
+    origin: 'chat-completions',
+    opaque: decodeOpaque(body),
+  }
+  const set = <K extends keyof ChatRequest>(name: K, value: ChatRequest[K] | undefined): void => {
+    if (value !== undefined) request[name] = value
+  }
+  set('toolChoice', decodeToolChoice(body))
+  set('parallelTools', optionalBoolean(body.parallel_tool_calls, 'parallel_tool_calls'))
+  // The legacy form can hold one call only.
+  if (given(body.functions) && !given(body.tools)) request.parallelTools = false
+  const cap = optionalCount(body.max_completion_tokens, 'max_completion_tokens', 1)
+  set('maxOutput', cap ?? optionalCount(body.max_tokens, 'max_tokens', 1))
+  set('stop', decodeStop(body.stop))
+  set('output', decodeOutput(body.response_format))
+  const effort = optionalString(body.reasoning_effort, 'reasoning_effort')
+  if (effort !== undefined) request.reasoning = { effort: effortOf(effort) }
+  set('verbosity', optionalString(body.verbosity, 'verbosity'))
+  if (optionalBoolean(body.logprobs, 'logprobs')) {
+    request.logprobs = { top: optionalCount(body.top_logprobs, 'top_logprobs', 0) ?? 0 }
+  } else if (optionalCount(body.top_logprobs, 'top_logprobs', 0)) {
+    throw invalidRequest("'top_logprobs' needs 'logprobs' to be true.", 'top_logprobs')
+  }
+  set('user', optionalString(body.user, 'user'))
+  if (given(body.metadata)) set('metadata', decodeMetadata(readObject(body.metadata, 'metadata')))
+  set('cacheKey', optionalString(body.prompt_cache_key, 'prompt_cache_key'))
+  set('serviceTier', optionalString(body.service_tier, 'service_tier'))
+  return request
+}
+
+const decodeSampling = (body: JsonObject): Sampling => {
+  const sampling: Sampling = {}
+  for (const key of SAMPLING_KEYS) {
+    const value = optionalNumber(body[SAMPLING[key]], SAMPLING[key])
+    if (value !== undefined) sampling[key] = value
+  }
+  return sampling
+}
+
+const decodeStop = (stop: Json | undefined): string[] | undefined => {
+  if (!given(stop)) return undefined
+  const list = typeof stop === 'string' ? [stop] : readArray(stop, 'stop')
+  const sequences = list.map((one, at) => readString(one, `stop.${at}`))
+  return sequences.length === 0 ? undefined : sequences
+}
+
+const decodeOutput = (raw: Json | undefined): OutputFormat | undefined => {
+  if (!given(raw)) return undefined
+  const format = readObject(raw, 'response_format')
+  switch (readString(format.type, 'response_format.type')) {
+    case 'text':
+      return undefined
+    case 'json_object':
+      return { type: 'json-object' }
+    case 'json_schema': {
+      const path = 'response_format.json_schema'
+      const { name, description, schema, strict } = readObject(format.json_schema, path)
+      const output: OutputFormat = {
+        type: 'json-schema',
+        name: readString(name, `${path}.name`),
+        schema: given(schema) ? readObject(schema, `${path}.schema`) : {},
+      }
+      const about = optionalString(description, `${path}.description`)
+      if (about !== undefined) output.description = about
+      const isStrict = optionalBoolean(strict, `${path}.strict`)
+      if (isStrict !== undefined) output.strict = isStrict
+      return output
+    }
+    default:
+      throw invalidRequest("'response_format.type' must be text, json_object or json_schema.", 'response_format.type')
+  }
+}
+
+const decodeMetadata = (raw: JsonObject): { [name: string]: string } =>
+  Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, readString(value, `metadata.${name}`)]))
+
+/** Members read above, and those that say nothing of their own. */
+const KNOWN = new Set([
+  'model',
+  'messages',
+  'stream',
+  'stream_options',
+  'max_tokens',
+  'max_completion_tokens',
+  'stop',
+  'tools',
+  'functions',
+  'tool_choice',
+  'function_call',
+  'parallel_tool_calls',
+  'response_format',
+  'reasoning_effort',
+  'verbosity',
+  'logprobs',
+  'top_logprobs',
+  'user',
+  'metadata',
+  'prompt_cache_key',
+  'service_tier',
+  ...Object.values(SAMPLING),
+])
+
+/** Without these the answer would be another one than the client asked for. */
+const ESSENTIAL = new Set(['n', 'audio', 'modalities', 'moderation', 'web_search_options', 'tool_choice'])
+
+const decodeOpaque = (body: JsonObject): OpaqueMember[] => {
+  const opaque: OpaqueMember[] = []
+  const keep = (name: string, value: Json) => opaque.push({ name, value, essential: ESSENTIAL.has(name) })
+  if (given(body.tool_choice) && opaqueChoice(body.tool_choice)) keep('tool_choice', body.tool_choice)
+  optionalCount(body.n, 'n', 1)
+  for (const [name, value] of Object.entries(body)) {
+    if (KNOWN.has(name) || !given(value)) continue
+    if (name === 'n' && value === 1) continue
+    if (name === 'modalities' && Array.isArray(value) && value.every((one) => one === 'text')) continue
+    keep(name, value)
+  }
+  if (isObject(body.stream_options)) {
+    const { include_usage: _, ...rest } = body.stream_options
+    if (Object.keys(rest).length > 0) keep('stream_options', rest)
+  }
+  return opaque
+}
+
+/** Throws `invalid_request` where leaving something out would change the request's meaning. */
+export const encodeRequest = (request: ChatRequest, target: Target): EncodedRequest => {
+  const out = outgoing(request)
+  const { quirks } = target
+  const undo: Undo = out.names.undo
+  const body: JsonObject = { model: target.model, messages: encodeTurns(request, out) }
+  if (Array.isArray(body.messages) && body.messages.length === 0) {
+    throw invalidRequest(
+      'The conversation holds nothing that this model can read.',
+      memberName(request.origin, 'messages'),
+    )
+  }
+  if (request.stream) {
+    body.stream = true
+    body.stream_options = { include_usage: true }
+  }
+  const tools = encodeTools(request.tools, out)
+  if (tools.length > 0) {
+    body.tools = tools
+    if (request.toolChoice !== undefined) body.tool_choice = encodeToolChoice(request.toolChoice, request.tools, out)
+    if (request.parallelTools !== undefined) body.parallel_tool_calls = request.parallelTools
+  } else if (request.toolChoice?.type === 'required' || request.toolChoice?.type === 'tool') {
+    throw invalidRequest("'tool_choice' asks for a tool, but the request has none.", 'tool_choice')
+  }
+  if (request.maxOutput !== undefined) {
+    body[quirks.maxTokensField ?? 'max_completion_tokens'] = Math.min(request.maxOutput, target.maxOutput)
+  }
+  encodeSampling(request, target, body, out)
+  encodeStop(request, body, out)
+  if (request.output !== undefined) {
+    if (quirks.structuredOutputByTool) undo.jsonTool = forcedTool(request.output, body)
+    else body.response_format = encodeOutput(request.output)
+  }
+  encodeReasoning(request, target, body, out)
+  if (request.verbosity !== undefined) {
+    if (['low', 'medium', 'high'].includes(request.verbosity)) body.verbosity = request.verbosity
+    else out.drop(memberName(out.origin, 'verbosity'))
+  }
+  if (request.logprobs !== undefined) {
+    body.logprobs = true
+    body.top_logprobs = request.logprobs.top
+  }
+  encodeLabels(request, body, out)
+  encodeOpaque(request, body, out)
+  if (request.metadata !== undefined && Object.keys(request.metadata).length > 0) {
+    // The vendor takes metadata for stored answers only.
+    if (out.origin === 'chat-completions' || body.store === true) body.metadata = request.metadata
+    else out.drop('metadata')
+  }
+  for (const name of quirks.rejects ?? []) {
+    if (body[name] === undefined) continue
+    delete body[name]
+    out.drop(memberName(out.origin, name))
+  }
+  return { body, dropped: [...out.dropped], undo }
+}

@@ -1,0 +1,143 @@
+// A whole answer, both ways.
+
+import { GatewayError } from '../../errors.ts'
+import type { ChatResponse } from '../../ir/event.ts'
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { AssistantPart, Citation, Logprob } from '../../ir/part.ts'
+import type { Usage } from '../../ir/usage.ts'
+import type { Ask, Undo } from '../codec.ts'
+import { decodeAssistant, encodeCall, encodeReasoning } from './assistant.ts'
+import { decodeError } from './error.ts'
+import { decodeFinish, encodeFinish } from './finish.ts'
+import { decodeCitations, decodeLogprobs, encodeCitation, encodeLogprob } from './marks.ts'
+import { tierOf } from './members.ts'
+import { digest } from './tools.ts'
+import { undoCall } from './undo.ts'
+import { decodeUsage, encodeUsage } from './usage.ts'
+
+/** Throws `upstream_error` on a body that is no answer of this wire, and a provider's error that came with a 200. */
+export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse => {
+  if (isObject(body.error)) throw decodeError(200, body)
+  const choices = Array.isArray(body.choices) ? body.choices.filter(isObject) : []
+  const choice = choices.find((one) => one.index === 0) ?? choices[0]
+  const message = choice?.message
+  if (choice === undefined || !isObject(message)) throw notAnAnswer()
+  if (choice.finish_reason === 'error' || isObject(choice.error)) throw decodeError(200, choice)
+  const id = typeof body.id === 'string' ? body.id : ''
+  let parts: AssistantPart[]
+  try {
+    parts = decodeAssistant(message, 'choices.0.message', (call) => `call_${digest(id)}_${call}`)
+  } catch (cause) {
+    throw notAnAnswer(cause)
+  }
+  markText(parts, message, choice)
+  const undone = parts.map((part) => (part.type === 'tool-call' ? undoCall(part, undo) : part))
+  const response: ChatResponse = {
+    id,
+    parts: undone,
+    finish: decodeFinish(choice.finish_reason, {
+      calls: undone.some((part) => part.type === 'tool-call'),
+      refused: undone.some((part) => part.type === 'refusal'),
+    }),
+    usage: decodeUsage(body.usage) ?? {},
+  }
+  if (typeof body.model === 'string' && body.model !== '') response.model = body.model
+  if (typeof body.created === 'number') response.createdAt = body.created
+  if (typeof body.service_tier === 'string') response.serviceTier = body.service_tier
+  return response
+}
+
+const notAnAnswer = (cause?: unknown): GatewayError =>
+  new GatewayError('upstream_error', 'The provider gave an answer that cannot be read. Try again.', { cause })
+
+/** Citations and log probabilities stand beside the text on this wire: they belong to the first text. */
+const markText = (parts: AssistantPart[], message: JsonObject, choice: JsonObject): void => {
+  const text = parts.find((part) => part.type === 'text')
+  if (text === undefined) return
+  const citations = decodeCitations(message.annotations)
+  if (citations.length > 0) text.citations = citations
+  const logprobs = isObject(choice.logprobs) ? decodeLogprobs(choice.logprobs.content) : []
+  if (logprobs.length > 0) text.logprobs = logprobs
+}
+
+export const encodeResponse = (response: ChatResponse, ask: Ask): JsonObject => {
+  const { parts } = response
+  const legacy = wantsFunctionCall(ask.body)
+  const logprobs = parts.flatMap((part): Logprob[] => (part.type === 'text' ? (part.logprobs ?? []) : []))
+  const body: JsonObject = {
+    id: responseId(response.id, ask),
+    object: 'chat.completion',
+    created: response.createdAt ?? ask.now,
+    model: ask.model,
+    choices: [
+      {
+        index: 0,
+        message: encodeMessage(parts, legacy),
+        logprobs: logprobs.length === 0 ? null : { content: logprobs.map(encodeLogprob), refusal: null },
+        finish_reason: encodeFinish(response.finish, {
+          calls: parts.some((part) => part.type === 'tool-call'),
+          refused: parts.some((part) => part.type === 'refusal'),
+          legacy,
+        }),
+      },
+    ],
+    usage: encodeUsage(response.usage),
+    system_fingerprint: null,
+  }
+  const tier = tierOf(response.serviceTier)
+  if (tier !== undefined) body.service_tier = tier
+  return body
+}
+
+/** The wire has one text: several are joined, and their citations' places move along. */
+const encodeMessage = (parts: AssistantPart[], legacy: boolean): JsonObject => {
+  let content: string | null = null
+  let refusal: string | null = null
+  const annotations: Json[] = []
+  const calls: JsonObject[] = []
+  const message: JsonObject = { role: 'assistant' }
+  for (const part of parts) {
+    switch (part.type) {
+      case 'text': {
+        const offset: number = content?.length ?? 0
+        content = (content ?? '') + part.text
+        annotations.push(...(part.citations ?? []).flatMap((one: Citation) => encodeCitation(one, offset)))
+        break
+      }
+      case 'refusal':
+        refusal = (refusal ?? '') + part.text
+        break
+      case 'tool-call':
+        calls.push(encodeCall(part, part.id, part.name))
+        break
+      case 'opaque':
+        if (part.origin === 'chat-completions' && isObject(part.value.audio)) message.audio = part.value.audio
+        break
+      case 'reasoning':
+        break
+    }
+  }
+  if (content === null && refusal === null && calls.length === 0 && message.audio === undefined) content = ''
+  Object.assign(message, { content, refusal, annotations })
+  Object.assign(message, encodeReasoning(parts.filter((part) => part.type === 'reasoning')))
+  const [first] = calls
+  if (legacy && isObject(first?.function)) message.function_call = first.function
+  else if (first !== undefined) message.tool_calls = calls
+  return message
+}
+
+/** Clients that still write `functions` read `function_call`, which holds one call. */
+export const wantsFunctionCall = (body: JsonObject): boolean =>
+  Array.isArray(body.functions) && !Array.isArray(body.tools)
+
+/** An id of the wire's own form is kept; any other is given it. */
+export const responseId = (id: string, ask: Ask): string => {
+  if (id.startsWith('chatcmpl-')) return id
+  return `chatcmpl-${id === '' ? ask.now : id.replace(/[^a-zA-Z0-9_-]/g, '')}`
+}
+
+/** Usage of a whole answer, with the provider's own object. */
+export const readUsage = (body: JsonObject): { usage: Usage; raw: JsonObject } | undefined => {
+  const usage = decodeUsage(body.usage)
+  return usage === undefined || !isObject(body.usage) ? undefined : { usage, raw: body.usage }
+}

@@ -1,0 +1,162 @@
+// Tools, the choice among them, and their names, both ways. This wire has no namespaces and a narrow alphabet.
+
+import { invalidRequest } from '../../errors.ts'
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { ChatRequest, CustomTool, FunctionTool, Tool, ToolChoice } from '../../ir/request.ts'
+import type { SentTool, Undo } from '../codec.ts'
+import type { Outgoing } from './outgoing.ts'
+import { given, optionalBoolean, optionalString, readArray, readObject, readString } from './read.ts'
+
+export const decodeTools = (body: JsonObject): Tool[] => {
+  const tools = given(body.tools)
+    ? readArray(body.tools, 'tools').map((tool, at) => decodeTool(tool, `tools.${at}`))
+    : []
+  if (!given(body.functions)) return tools
+  return [
+    ...tools,
+    ...readArray(body.functions, 'functions').map((tool, at) => decodeFunction(tool, `functions.${at}`)),
+  ]
+}
+
+const decodeTool = (raw: Json, path: string): Tool => {
+  const tool = readObject(raw, path)
+  if (tool.type === 'custom') return decodeCustom(tool.custom, `${path}.custom`)
+  // Some servers' clients leave the type out.
+  if (tool.type === 'function' || (tool.type === undefined && isObject(tool.function))) {
+    return decodeFunction(tool.function, `${path}.function`)
+  }
+  readString(tool.type, `${path}.type`)
+  return { type: 'opaque', origin: 'chat-completions', value: tool }
+}
+
+const decodeFunction = (raw: Json | undefined, path: string): FunctionTool => {
+  const { name, description, parameters, strict } = readObject(raw, path)
+  const tool: FunctionTool = { type: 'function', name: readName(name, `${path}.name`) }
+  const about = optionalString(description, `${path}.description`)
+  if (about !== undefined) tool.description = about
+  if (given(parameters)) tool.schema = readObject(parameters, `${path}.parameters`)
+  const isStrict = optionalBoolean(strict, `${path}.strict`)
+  if (isStrict !== undefined) tool.strict = isStrict
+  return tool
+}
+
+const decodeCustom = (raw: Json | undefined, path: string): CustomTool => {
+  const { name, description, format } = readObject(raw, path)
+  const tool: CustomTool = { type: 'custom', name: readName(name, `${path}.name`) }
+  const about = optionalString(description, `${path}.description`)
+  if (about !== undefined) tool.description = about
+  if (isObject(format)) tool.format = flatFormat(format)
+  return tool
+}
+
+const readName = (value: unknown, path: string): string => {
+  const name = readString(value, path)
+  if (name === '') throw invalidRequest(`'${path}' must not be empty.`, path)
+  return name
+}
+
+/** The IR holds a grammar flat, as the responses wire writes it; this wire nests it once more. */
+const flatFormat = (format: JsonObject): JsonObject =>
+  isObject(format.grammar) ? { type: 'grammar', ...format.grammar } : format
+
+const nestFormat = (format: JsonObject): JsonObject => {
+  if (format.type !== 'grammar') return { type: 'text' }
+  const { syntax, definition } = isObject(format.grammar) ? format.grammar : format
+  return { type: 'grammar', grammar: { syntax: syntax ?? 'lark', definition: definition ?? '' } }
+}
+
+/** The choice, or undefined where none was made or only this wire can say it (`allowed_tools`: see `opaqueChoice`). */
+export const decodeToolChoice = (body: JsonObject): ToolChoice | undefined => {
+  const legacy = !given(body.tool_choice)
+  const choice = legacy ? body.function_call : body.tool_choice
+  const path = legacy ? 'function_call' : 'tool_choice'
+  if (!given(choice)) return undefined
+  if (choice === 'auto' || choice === 'none' || choice === 'required') return { type: choice }
+  if (choice === 'any') return { type: 'required' }
+  if (!isObject(choice)) throw invalidRequest(`'${path}' must be 'auto', 'none', 'required' or name a tool.`, path)
+  if (legacy) return { type: 'tool', kind: 'function', name: readString(choice.name, `${path}.name`) }
+  if (opaqueChoice(choice)) return undefined
+  const kind = choice.type === 'custom' ? 'custom' : 'function'
+  const named = choice[kind]
+  const name = isObject(named) ? named.name : choice.name
+  return { type: 'tool', kind, name: readString(name, `${path}.${kind}.name`) }
+}
+
+/** A choice only this wire can make: a list of allowed tools. */
+export const opaqueChoice = (choice: Json | undefined): boolean =>
+  isObject(choice) && choice.type !== 'function' && choice.type !== 'custom' && choice.function === undefined
+
+export type ToolNames = {
+  /** The name a tool or a call goes out under. */
+  of(name: string, namespace?: string): string
+  /** What the answer must undo, empty where every name went out as it was. */
+  undo: Undo
+}
+
+const MAX_NAME = 64
+const LEGAL_NAME = /^[a-zA-Z0-9_-]+$/
+
+/** Names by this wire's rules, each of the request's tools under its own: `namespace__name`, letters and length mended. */
+export const toolNames = (request: ChatRequest): ToolNames => {
+  const sent: { [name: string]: SentTool } = {}
+  const known = new Map<string, string>()
+  const taken = new Set<string>()
+  const of = (name: string, namespace?: string): string => {
+    const key = `${namespace ?? ''} ${name}`
+    const already = known.get(key)
+    if (already !== undefined) return already
+    const full = namespace === undefined ? name : `${namespace}__${name}`
+    const legal = full.length <= MAX_NAME && LEGAL_NAME.test(full) && !taken.has(full)
+    const out = legal ? full : `${full.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, MAX_NAME - 14)}_${digest(key)}`
+    known.set(key, out)
+    taken.add(out)
+    return out
+  }
+  // Tools that keep their name claim it first: a mended name must never push out a plain one.
+  for (const tool of request.tools) if (tool.type !== 'opaque' && tool.namespace === undefined) of(tool.name)
+  for (const tool of request.tools) {
+    if (tool.type === 'opaque') continue
+    const { name, namespace, type: kind } = tool
+    const out = of(name, namespace)
+    if (out !== name) sent[out] = namespace === undefined ? { name, kind } : { name, namespace, kind }
+  }
+  return { of, undo: Object.keys(sent).length === 0 ? {} : { tools: sent } }
+}
+
+/** Thirteen letters and digits that stand for a text, always the same. */
+export const digest = (text: string): string => Bun.hash(text).toString(36).padStart(13, '0')
+
+export const encodeTools = (tools: Tool[], out: Outgoing): JsonObject[] =>
+  tools.map((tool, at) => {
+    if (tool.type === 'opaque') {
+      if (tool.origin === 'chat-completions') return tool.value
+      throw invalidRequest(
+        `'tools.${at}': server tools run only at their own provider, not with this model.`,
+        `tools.${at}`,
+      )
+    }
+    const head: JsonObject = { name: out.names.of(tool.name, tool.namespace) }
+    if (tool.description !== undefined) head.description = tool.description
+    if (tool.type === 'custom') {
+      if (tool.format !== undefined) head.format = nestFormat(tool.format)
+      return { type: 'custom', custom: head }
+    }
+    if (tool.cache !== undefined) out.drop(`tools.${at}.cache_control`)
+    if (tool.schema !== undefined)
+      head.parameters = out.origin === 'chat-completions' ? tool.schema : rooted(tool.schema)
+    if (tool.strict !== undefined) head.strict = tool.strict
+    return { type: 'function', function: head }
+  })
+
+/** The vendor refuses parameters that are not declared an object with properties. */
+const rooted = (schema: JsonObject): JsonObject => {
+  if (schema.type === 'object' && isObject(schema.properties)) return schema
+  return { ...schema, type: 'object', properties: isObject(schema.properties) ? schema.properties : {} }
+}
+
+export const encodeToolChoice = (choice: ToolChoice, tools: Tool[], out: Outgoing): Json => {
+  if (choice.type !== 'tool') return choice.type
+  const tool = tools.find((one) => one.type === choice.kind && one.name === choice.name)
+  const name = out.names.of(choice.name, tool === undefined || tool.type === 'opaque' ? undefined : tool.namespace)
+  return { type: choice.kind, [choice.kind]: { name } }
+}

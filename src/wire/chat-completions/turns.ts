@@ -1,0 +1,236 @@
+// Messages and turns, both ways. Going out, every call is directly followed by its result, as the vendor demands.
+
+import { invalidRequest } from '../../errors.ts'
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { SystemPart, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
+import type { ChatRequest, Turn } from '../../ir/request.ts'
+import { decodeAssistant, encodeCall } from './assistant.ts'
+import type { Outgoing } from './outgoing.ts'
+import { type ContentPart, decodeContent, encodeContent, encodePart } from './parts.ts'
+import { given, optionalString, readArray, readObject, readString } from './read.ts'
+import { digest } from './tools.ts'
+
+export const decodeTurns = (messages: Json | undefined): Turn[] => {
+  const list = readArray(messages, 'messages')
+  if (list.length === 0) throw invalidRequest("'messages' must hold at least one message.", 'messages')
+  const calls = new Map<string, ToolCallPart>()
+  return list.map((message, at) => decodeTurn(readObject(message, `messages.${at}`), at, calls))
+}
+
+/** `calls` collects the calls seen so far, by id and, for the legacy form that has no ids, by name. */
+const decodeTurn = (message: JsonObject, at: number, calls: Map<string, ToolCallPart>): Turn => {
+  const path = `messages.${at}`
+  const role = readString(message.role, `${path}.role`)
+  const name = optionalString(message.name, `${path}.name`)
+  const named = name === undefined ? {} : { name }
+  switch (role) {
+    case 'system':
+    case 'developer': {
+      requireContent(message, path)
+      const parts = decodeContent(message.content, `${path}.content`).map((part, index) =>
+        toSystemPart(part, `${path}.content.${index}.type`),
+      )
+      return { role: 'system', parts, ...(role === 'developer' ? { developer: true } : {}), ...named }
+    }
+    case 'user':
+      requireContent(message, path)
+      return { role: 'user', parts: decodeContent(message.content, `${path}.content`), ...named }
+    case 'assistant': {
+      // An id made up for a call must not meet those of other messages.
+      const parts = decodeAssistant(message, path, (call) => `call_${at}_${call}`)
+      for (const part of parts) {
+        if (part.type !== 'tool-call') continue
+        calls.set(part.id, part)
+        if (isObject(message.function_call)) calls.set(`function ${part.name}`, part)
+      }
+      return { role: 'assistant', parts, ...named }
+    }
+    case 'tool':
+      return decodeResult(message, readString(message.tool_call_id, `${path}.tool_call_id`), path, calls)
+    case 'function': {
+      const called = readString(message.name, `${path}.name`)
+      return decodeResult(message, calls.get(`function ${called}`)?.id ?? `call_${at}`, path, calls)
+    }
+    default:
+      throw invalidRequest(
+        `'${path}.role' must be system, developer, user, assistant, tool or function.`,
+        `${path}.role`,
+      )
+  }
+}
+
+const requireContent = (message: JsonObject, path: string): void => {
+  if (!given(message.content)) throw invalidRequest(`'${path}.content' is required.`, `${path}.content`)
+}
+
+const toSystemPart = (part: ContentPart, path: string): SystemPart => {
+  if (part.type === 'text' || part.type === 'opaque') return part
+  throw invalidRequest(`'${path}': system and developer messages hold text only.`, path)
+}
+
+const decodeResult = (message: JsonObject, callId: string, path: string, calls: Map<string, ToolCallPart>): Turn => {
+  const parts = decodeContent(message.content, `${path}.content`)
+  return { role: 'user', parts: [{ type: 'tool-result', callId, kind: calls.get(callId)?.kind ?? 'function', parts }] }
+}
+
+/** An assistant message's calls and what has come back for them. */
+type Round = { message: JsonObject; waiting: string[]; results: JsonObject[]; attachments: JsonObject[] }
+
+/** The wire's messages. A result stands right behind its call wherever the client put it; a missing one is said to be. */
+export const encodeTurns = (request: ChatRequest, out: Outgoing): JsonObject[] => {
+  const messages: (JsonObject | Round)[] = []
+  // By the client's id of the call: the rounds that wait for it, oldest first, with the id it went out under.
+  const open = new Map<string, { round: Round; sent: string }[]>()
+  for (const { turn, at } of joined(request)) {
+    if (turn.role === 'system') {
+      const parts = turn.parts.flatMap((part, index) => encodePart(part, out.pathOf(at, index), out))
+      if (parts.length > 0 || out.origin === 'chat-completions') {
+        messages.push({ role: turn.developer ? 'developer' : 'system', content: encodeContent(parts), ...nameOf(turn) })
+      }
+    } else if (turn.role === 'assistant') {
+      const round = encodeAssistant(turn, at, open, out)
+      if (round !== undefined) messages.push(round)
+    } else {
+      const content: JsonObject[] = []
+      let results = 0
+      for (const [index, part] of turn.parts.entries()) {
+        const path = out.pathOf(at, index)
+        if (part.type !== 'tool-result') content.push(...encodePart(part, path, out))
+        else if (encodeResult(part, path, open, content, out)) results += 1
+      }
+      const said = content.length > 0 || (turn.parts.length === 0 && results === 0)
+      if (said) messages.push({ role: 'user', content: encodeContent(content), ...nameOf(turn) })
+    }
+  }
+  return messages.flatMap((entry) => (isRound(entry) ? settled(entry) : [entry]))
+}
+
+const isRound = (entry: JsonObject | Round): entry is Round => 'waiting' in entry
+
+const settled = ({ message, waiting, results, attachments }: Round): JsonObject[] => [
+  message,
+  ...results,
+  ...waiting.map((id) => ({ role: 'tool', tool_call_id: id, content: 'No result was given for this call.' })),
+  ...(attachments.length === 0 ? [] : [{ role: 'user', content: attachments }]),
+]
+
+const nameOf = (turn: Turn): JsonObject => (turn.name === undefined ? {} : { name: turn.name })
+
+/** Turns with their place. Other wires may spread one answer over several turns: its parallel calls belong together. */
+const joined = (request: ChatRequest): { turn: Turn; at: number }[] => {
+  const turns: { turn: Turn; at: number }[] = []
+  for (const [at, turn] of request.turns.entries()) {
+    const last = turns.at(-1)
+    if (request.origin !== 'chat-completions' && turn.role === 'assistant' && last?.turn.role === 'assistant') {
+      last.turn = { ...last.turn, parts: [...last.turn.parts, ...turn.parts] }
+    } else {
+      turns.push({ turn, at })
+    }
+  }
+  return turns
+}
+
+type Open = Map<string, { round: Round; sent: string }[]>
+
+const encodeAssistant = (
+  turn: Extract<Turn, { role: 'assistant' }>,
+  at: number,
+  open: Open,
+  out: Outgoing,
+): JsonObject | Round | undefined => {
+  const content: JsonObject[] = []
+  const calls: JsonObject[] = []
+  const message: JsonObject = { role: 'assistant' }
+  const round: Round = { message, waiting: [], results: [], attachments: [] }
+  for (const [index, part] of turn.parts.entries()) {
+    const path = out.pathOf(at, index)
+    switch (part.type) {
+      case 'text':
+        if (part.text !== '') content.push(...encodePart(part, path, out))
+        break
+      case 'refusal':
+        content.push({ type: 'refusal', refusal: part.text })
+        break
+      case 'reasoning': {
+        const own = part.seal?.origin === 'chat-completions' ? part.seal.value.reasoning_details : undefined
+        if (Array.isArray(own)) message.reasoning_details = own
+        else if (part.seal === undefined) out.drop(path)
+        break
+      }
+      case 'opaque':
+        if (part.origin !== 'chat-completions') out.drop(path)
+        else if (part.value.audio !== undefined) message.audio = audioReference(part.value.audio)
+        else content.push(part.value)
+        break
+      case 'tool-call': {
+        if (part.cache !== undefined) out.drop(`${path}.cache_control`)
+        const again = round.waiting.includes(sentId(part.id)) ? `${part.id} ${index}` : part.id
+        const sent = sentId(again)
+        calls.push(encodeCall(part, sent, out.names.of(part.name, part.namespace)))
+        round.waiting.push(sent)
+        const waiting = open.get(part.id)
+        if (waiting === undefined) open.set(part.id, [{ round, sent }])
+        else waiting.push({ round, sent })
+        break
+      }
+    }
+  }
+  const bare = content.length === 0 && calls.length === 0 && message.audio === undefined
+  if (bare && out.origin !== 'chat-completions') return undefined
+  if (content.length > 0) message.content = encodeContent(content)
+  else message.content = calls.length > 0 || message.audio !== undefined ? null : ''
+  if (turn.name !== undefined) message.name = turn.name
+  if (calls.length === 0) return message
+  message.tool_calls = calls
+  return round
+}
+
+/** History names earlier audio by its id only. */
+const audioReference = (audio: Json): Json =>
+  isObject(audio) && typeof audio.id === 'string' ? { id: audio.id } : null
+
+/** The newest message's call of that id: clients that count their calls anew reuse ids in later turns. */
+const take = (waiting: { round: Round; sent: string }[] | undefined): { round: Round; sent: string } | undefined => {
+  const newest = waiting?.at(-1)?.round
+  const at = waiting?.findIndex((slot) => slot.round === newest) ?? -1
+  return at === -1 ? undefined : waiting?.splice(at, 1)[0]
+}
+
+const MAX_ID = 40
+
+/** The vendor refuses ids longer than forty characters. */
+const sentId = (id: string): string => {
+  if (id.length > MAX_ID) return `${id.slice(0, MAX_ID - 14)}_${digest(id)}`
+  return id === '' ? 'call_0' : id
+}
+
+/** Puts a result behind its call; one without a call is told to the model in `content` instead. False for those. */
+const encodeResult = (
+  part: ToolResultPart,
+  path: string,
+  open: Open,
+  content: JsonObject[],
+  out: Outgoing,
+): boolean => {
+  if (part.cache !== undefined) out.drop(`${path}.cache_control`)
+  const slot = take(open.get(part.callId))
+  const texts: JsonObject[] = []
+  const attached: JsonObject[] = []
+  for (const inner of part.parts) {
+    for (const one of encodePart(inner, path, out)) (one.type === 'text' ? texts : attached).push(one)
+  }
+  if (part.isError) texts.unshift({ type: 'text', text: 'Error:' })
+  if (slot === undefined) {
+    content.push({ type: 'text', text: `Result of the tool call ${part.callId}:` }, ...texts, ...attached)
+    return false
+  }
+  const { round, sent } = slot
+  round.waiting.splice(round.waiting.indexOf(sent), 1)
+  if (attached.length > 0) {
+    // Only text may stand in a tool's message: images and files follow as the user's, under the call's id.
+    if (texts.length === 0) texts.push({ type: 'text', text: 'The result follows in the next user message.' })
+    round.attachments.push({ type: 'text', text: `Attached to the result of the tool call ${sent}:` }, ...attached)
+  }
+  round.results.push({ role: 'tool', tool_call_id: sent, content: encodeContent(texts) })
+  return true
+}

@@ -1,0 +1,73 @@
+// Parts of an answer as content blocks, for whole answers and for streams.
+
+import type { JsonObject } from '../../ir/json.ts'
+import type { AssistantPart, Citation, ReasoningPart, Seal, ToolCallPart } from '../../ir/part.ts'
+import { SEAL_PREFIX, sealTag } from '../seal.ts'
+import { callInput } from './encode-parts.ts'
+import { sentCallId, sentName } from './names.ts'
+
+/** Signs a thought nobody can vouch for, so that it is known when it comes back and goes to no provider. */
+const UNSIGNED = `${SEAL_PREFIX}none.`
+
+export const encodePart = (part: AssistantPart): JsonObject[] => {
+  switch (part.type) {
+    case 'text': {
+      if (part.text === '') return []
+      const citations = (part.citations ?? []).flatMap(encodeCitation)
+      return [{ type: 'text', text: part.text, ...(citations.length === 0 ? {} : { citations }) }]
+    }
+    case 'refusal':
+      return part.text === '' ? [] : [{ type: 'text', text: part.text }]
+    case 'tool-call':
+      return [{ ...openCall(part), input: callInput(part.kind, part.input) }]
+    case 'reasoning': {
+      const slot = slotOf(part)
+      if (slot === undefined) return []
+      return [
+        'data' in slot
+          ? { type: 'redacted_thinking', data: slot.data }
+          : { type: 'thinking', thinking: part.text, signature: slot.signature },
+      ]
+    }
+    case 'opaque':
+      return part.origin === 'messages' ? [part.value] : []
+  }
+}
+
+/** A call's block before its input. */
+export const openCall = ({ id, name, namespace }: Pick<ToolCallPart, 'id' | 'name' | 'namespace'>): JsonObject => ({
+  type: 'tool_use',
+  id: sentCallId(id),
+  name: sentName(name, namespace),
+  input: {},
+  caller: { type: 'direct' },
+})
+
+/** What a thought ends with, or is: its own seal, another wire's in a tag. Undefined: there is nothing to show. */
+export const slotOf = (part: ReasoningPart): { signature: string } | { data: string } | undefined => {
+  const own = ownSlot(part.seal)
+  if (own !== undefined) return 'data' in own && part.text !== '' ? { signature: own.data } : own
+  if (part.seal === undefined) return part.text === '' ? undefined : { signature: UNSIGNED }
+  return part.text === '' ? { data: sealTag(part) } : { signature: sealTag(part) }
+}
+
+const ownSlot = (seal: Seal | undefined): { signature: string } | { data: string } | undefined => {
+  if (seal?.origin !== 'messages') return undefined
+  const { signature, data } = seal.value
+  if (typeof data === 'string') return { data }
+  return typeof signature === 'string' ? { signature } : undefined
+}
+
+/** A link has no index its provider could follow: '' says so when it comes back. */
+export const encodeCitation = (citation: Citation): JsonObject[] => {
+  if (citation.kind === 'opaque') return citation.origin === 'messages' ? [citation.value] : []
+  return [
+    {
+      type: 'web_search_result_location',
+      cited_text: citation.citedText ?? '',
+      encrypted_index: '',
+      title: citation.title ?? null,
+      url: citation.url,
+    },
+  ]
+}

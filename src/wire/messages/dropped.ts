@@ -1,0 +1,54 @@
+// What could not be said on this wire, by the paths its client knows.
+
+import type { ChatRequest } from '../../ir/request.ts'
+
+/** Members of the IR under the names each wire's clients gave them. */
+const MEMBERS = {
+  'chat-completions': {
+    reasoning: 'reasoning_effort',
+    effort: 'reasoning_effort',
+    verbosity: 'verbosity',
+    output: 'response_format',
+    tools: 'tools',
+  },
+  responses: {
+    reasoning: 'reasoning',
+    effort: 'reasoning.effort',
+    verbosity: 'text.verbosity',
+    output: 'text.format',
+    tools: 'tools',
+  },
+  messages: {
+    reasoning: 'thinking',
+    effort: 'output_config.effort',
+    verbosity: 'verbosity',
+    output: 'output_config.format',
+    tools: 'tools',
+  },
+} as const
+
+export type Dropped = {
+  paths: Set<string>
+  /** Lists a path as it is. */
+  path(path: string): void
+  /** Lists a member of the request under its client's name for it. */
+  member(name: keyof (typeof MEMBERS)['messages']): void
+  nameOf(name: keyof (typeof MEMBERS)['messages']): string
+  /** The path of a turn: exact where the client's wire has one member a turn, else the turn's own number. */
+  turn(index: number): string
+}
+
+export const droppedOf = (request: ChatRequest): Dropped => {
+  const paths = new Set<string>()
+  const names = MEMBERS[request.origin]
+  const list = request.origin === 'responses' ? 'input' : 'messages'
+  // Here the first system turn stands outside the list.
+  const offset = request.origin === 'messages' && request.turns[0]?.role === 'system' ? 1 : 0
+  return {
+    paths,
+    path: (path) => void paths.add(path),
+    member: (name) => void paths.add(names[name]),
+    nameOf: (name) => names[name],
+    turn: (index) => (index < offset ? 'system' : `${list}.${index - offset}`),
+  }
+}

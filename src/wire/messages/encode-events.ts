@@ -1,0 +1,236 @@
+// Events of the IR as the stream this wire's clients read: one block at a time, in order, one end.
+
+import type { GatewayError } from '../../errors.ts'
+import type { ChatEvent, Finish } from '../../ir/event.ts'
+import type { Json, JsonObject } from '../../ir/json.ts'
+import type { OpaquePart, Seal } from '../../ir/part.ts'
+import { sequence } from '../../ir/sequence.ts'
+import type { Usage } from '../../ir/usage.ts'
+import type { Ask, EventEncoder } from '../codec.ts'
+import { encodeCitation, openCall, slotOf } from './blocks.ts'
+import { encodeError } from './error.ts'
+import { messageId } from './names.ts'
+import { encodeStop } from './stop.ts'
+import { encodeUsage, encodeUsageDelta } from './usage.ts'
+
+export const encodeEvents = (ask: Ask): EventEncoder => {
+  const inOrder = sequence()
+  const writer = new Writer(ask)
+  return {
+    push: (event) => {
+      let out = ''
+      for (const ordered of inOrder(event)) out += writer.write(ordered)
+      return out
+    },
+  }
+}
+
+export const PING = 'event: ping\ndata: {"type":"ping"}\n\n'
+
+const frame = (type: string, members: JsonObject): string =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`
+
+/**
+ * The open part. Its block begins with its first content, so that an empty part leaves none, except a call's, which
+ * clients show as soon as it is named.
+ */
+type Open = {
+  kind: 'text' | 'thought' | 'tool' | 'custom'
+  begun: boolean
+  full: boolean | undefined
+  chunks: string[]
+}
+
+class Writer {
+  readonly #ask: Ask
+  #started = false
+  #over = false
+  #index = -1
+  #open: Open | undefined
+  #calls = 0
+  #refused = false
+  #usage: Usage = {}
+  #firstOutput = 1
+
+  constructor(ask: Ask) {
+    this.#ask = ask
+  }
+
+  write(event: ChatEvent): string {
+    if (this.#over) return ''
+    switch (event.type) {
+      case 'text-delta':
+      case 'refusal-delta':
+        return event.text === '' ? '' : this.#text(event.text)
+      case 'tool-delta':
+        return this.#input(event.text)
+      case 'reasoning-delta':
+        return event.text === '' ? '' : this.#thought(event.text)
+      case 'start':
+        return this.#start(event.id, event.usage)
+      case 'text-start':
+        return this.#begin('text')
+      case 'refusal-start':
+        this.#refused = true
+        return this.#begin('text')
+      case 'reasoning-start':
+        return this.#begin('thought', event.full)
+      case 'tool-start': {
+        const out = this.#begin(event.kind === 'custom' ? 'custom' : 'tool')
+        this.#calls++
+        return out + this.#block(openCall(event))
+      }
+      case 'text-end':
+      case 'refusal-end':
+      case 'tool-end':
+        return this.#end(undefined)
+      case 'reasoning-end':
+        return this.#end(event.seal)
+      case 'citation':
+        return this.#open?.kind === 'text' ? this.#citations(encodeCitation(event.citation)) : ''
+      case 'opaque':
+        return this.#opaque(event.value)
+      case 'usage':
+        this.#usage = { ...this.#usage, ...event.usage }
+        return ''
+      case 'ping':
+        return this.#started ? PING : ''
+      case 'finish':
+        return this.#finish(event)
+      case 'error':
+        return this.#fail(event.error)
+    }
+  }
+
+  #start(id: string, usage: Usage | undefined): string {
+    if (this.#started) return ''
+    this.#started = true
+    this.#usage = { ...this.#usage, ...usage }
+    this.#firstOutput = Math.max(1, this.#usage.output ?? 1)
+    const known = { ...this.#usage, input: this.#usage.input ?? this.#ask.inputEstimate, output: this.#firstOutput }
+    return frame('message_start', {
+      message: {
+        id: messageId(id),
+        type: 'message',
+        role: 'assistant',
+        model: this.#ask.model,
+        content: [],
+        stop_reason: null,
+        stop_sequence: null,
+        stop_details: null,
+        usage: encodeUsage(known),
+      },
+    })
+  }
+
+  #begin(kind: Open['kind'], full?: boolean): string {
+    const out = this.#start('', undefined) + this.#end(undefined)
+    this.#open = { kind, begun: false, full, chunks: [] }
+    return out
+  }
+
+  /** Begins the open part's block, or one for content that came without its start. */
+  #block(block: JsonObject): string {
+    this.#index++
+    if (this.#open !== undefined) this.#open.begun = true
+    return frame('content_block_start', { index: this.#index, content_block: block })
+  }
+
+  #delta(delta: { [name: string]: Json }): string {
+    return frame('content_block_delta', { index: this.#index, delta })
+  }
+
+  #text(text: string): string {
+    const open = this.#open
+    if (open?.kind !== 'text') return ''
+    const start = open.begun ? '' : this.#block({ type: 'text', text: '' })
+    return `${start}event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#index},"delta":{"type":"text_delta","text":${JSON.stringify(text)}}}\n\n`
+  }
+
+  #thought(text: string): string {
+    const open = this.#open
+    if (open?.kind !== 'thought') return ''
+    const start = open.begun ? '' : this.#block({ type: 'thinking', thinking: '', signature: '' })
+    open.chunks.push(text)
+    return `${start}event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#index},"delta":{"type":"thinking_delta","thinking":${JSON.stringify(text)}}}\n\n`
+  }
+
+  #input(text: string): string {
+    const open = this.#open
+    if (text === '' || (open?.kind !== 'tool' && open?.kind !== 'custom')) return ''
+    if (open.kind === 'tool') return this.#partial(text)
+    // Free text travels as the one string of an object, escaped piece by piece.
+    const escaped = JSON.stringify(text).slice(1, -1)
+    if (open.chunks.length > 0) return this.#partial(escaped)
+    open.chunks.push('')
+    return this.#partial(`{"input":"${escaped}`)
+  }
+
+  #partial(json: string): string {
+    return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#index},"delta":{"type":"input_json_delta","partial_json":${JSON.stringify(json)}}}\n\n`
+  }
+
+  #citations(citations: JsonObject[]): string {
+    if (citations.length === 0) return ''
+    const start = this.#open?.begun === true ? '' : this.#block({ type: 'text', text: '' })
+    return start + citations.map((citation) => this.#delta({ type: 'citations_delta', citation })).join('')
+  }
+
+  #end(seal: Seal | undefined): string {
+    const open = this.#open
+    if (open === undefined) return ''
+    this.#open = undefined
+    if (open.kind === 'thought') return this.#endThought(open, seal)
+    const rest = open.kind === 'custom' ? this.#partial(open.chunks.length > 0 ? '"}' : '{"input":""}') : ''
+    return open.begun ? `${rest}${this.#stop()}` : ''
+  }
+
+  #endThought(open: Open, seal: Seal | undefined): string {
+    const slot = slotOf({
+      type: 'reasoning',
+      text: open.chunks.join(''),
+      ...(open.full === undefined ? {} : { full: open.full }),
+      ...(seal === undefined ? {} : { seal }),
+    })
+    if (slot === undefined) return ''
+    if ('data' in slot) return this.#block({ type: 'redacted_thinking', data: slot.data }) + this.#stop()
+    const start = open.begun ? '' : this.#block({ type: 'thinking', thinking: '', signature: '' })
+    return start + this.#delta({ type: 'signature_delta', signature: slot.signature }) + this.#stop()
+  }
+
+  #stop(): string {
+    return `event: content_block_stop\ndata: {"type":"content_block_stop","index":${this.#index}}\n\n`
+  }
+
+  /** A block only this wire has, as its provider streams it: a call's input and a summary in deltas, the rest whole. */
+  #opaque({ origin, value }: OpaquePart): string {
+    if (origin !== 'messages') return ''
+    const before = this.#start('', undefined) + this.#end(undefined)
+    const { input, content } = value
+    if (value.type === 'compaction' && typeof content === 'string') {
+      const delta = this.#block({ ...value, content: null }) + this.#delta({ type: 'compaction_delta', content })
+      return before + delta + this.#stop()
+    }
+    if (input === undefined) return before + this.#block(value) + this.#stop()
+    return before + this.#block({ ...value, input: {} }) + this.#partial(JSON.stringify(input)) + this.#stop()
+  }
+
+  #finish(event: Finish): string {
+    const out = this.#start('', undefined) + this.#end(undefined)
+    this.#over = true
+    const usage = { ...this.#usage, ...event.usage }
+    const total = {
+      ...usage,
+      input: usage.input ?? this.#ask.inputEstimate,
+      output: Math.max(this.#firstOutput, usage.output ?? 0),
+    }
+    const delta = encodeStop(event.reason, event.stopSequence, this.#calls, this.#refused)
+    return `${out}${frame('message_delta', { delta, usage: encodeUsageDelta(total) })}${frame('message_stop', {})}`
+  }
+
+  /** What is open stays open: half a call must not pass for a whole one. */
+  #fail(error: GatewayError): string {
+    this.#over = true
+    return `event: error\ndata: ${JSON.stringify(encodeError(error, ''))}\n\n`
+  }
+}

@@ -1,0 +1,193 @@
+// Parts of the IR as content blocks of a request: only what the provider accepts comes out.
+
+import { invalidRequest } from '../../errors.ts'
+import { isObject, type JsonObject } from '../../ir/json.ts'
+import type {
+  AssistantPart,
+  CacheMark,
+  DocumentPart,
+  ImagePart,
+  Source,
+  TextPart,
+  ToolResultPart,
+} from '../../ir/part.ts'
+import type { Dropped } from './dropped.ts'
+import type { Extras } from './extras.ts'
+import type { Names } from './names.ts'
+
+export type PartContext = { extras: Extras; dropped: Dropped; names: Names; noReasoning: boolean }
+
+/** Whether a text may stand in a block of its own: the provider refuses blank ones. */
+export const isBlank = (text: string): boolean => text.trim() === ''
+
+export const encodeText = (part: TextPart, path: string, { extras }: PartContext): JsonObject[] => {
+  if (isBlank(part.text)) return []
+  const citations = (part.citations ?? []).flatMap((citation) =>
+    citation.kind === 'opaque' && citation.origin === 'messages' ? [citation.value] : [],
+  )
+  const block: JsonObject = { type: 'text', text: part.text, ...mark(part.cache) }
+  if (citations.length > 0) block.citations = citations
+  return [extras.restore(path, block)]
+}
+
+export const encodeImage = (part: ImagePart, path: string, { extras, dropped }: PartContext): JsonObject[] => {
+  if (part.detail !== undefined && part.detail !== 'auto') dropped.path(`${path}.detail`)
+  const source = inlined(part.source)
+  switch (source.kind) {
+    case 'url':
+      return [extras.restore(path, { type: 'image', source: { type: 'url', url: source.url }, ...mark(part.cache) })]
+    case 'base64': {
+      const mediaType = IMAGE_TYPES[source.mediaType.toLowerCase()]
+      if (mediaType === undefined) {
+        throw invalidRequest(`${path}: images of type ${source.mediaType} cannot be read by this model`, path)
+      }
+      const encoded = { type: 'base64', media_type: mediaType, data: source.data }
+      return [extras.restore(path, { type: 'image', source: encoded, ...mark(part.cache) })]
+    }
+    case 'file':
+      return [extras.restore(path, { type: 'image', source: ownFile(source, path), ...mark(part.cache) })]
+    case 'text':
+      throw invalidRequest(`${path}: an image cannot be text`, path)
+  }
+}
+
+const IMAGE_TYPES: { [mediaType: string]: string } = {
+  'image/jpeg': 'image/jpeg',
+  'image/jpg': 'image/jpeg',
+  'image/png': 'image/png',
+  'image/gif': 'image/gif',
+  'image/webp': 'image/webp',
+}
+
+export const encodeDocument = (part: DocumentPart, path: string, { extras }: PartContext): JsonObject[] => {
+  const source = documentSource(inlined(part.source), path)
+  if (source === undefined) return []
+  const block: JsonObject = { type: 'document', source }
+  if (part.name !== undefined && part.name !== '') block.title = part.name
+  if (part.context !== undefined && part.context !== '') block.context = part.context
+  return [extras.restore(path, { ...block, ...mark(part.cache) })]
+}
+
+const documentSource = (source: Source, path: string): JsonObject | undefined => {
+  switch (source.kind) {
+    case 'url':
+      return { type: 'url', url: source.url }
+    case 'file':
+      return ownFile(source, path)
+    case 'text':
+      return isBlank(source.text) ? undefined : { type: 'text', media_type: 'text/plain', data: source.text }
+    case 'base64': {
+      const mediaType = source.mediaType.toLowerCase().split(';', 1)[0]?.trim() ?? ''
+      if (mediaType === 'application/pdf') return { type: 'base64', media_type: mediaType, data: source.data }
+      if (!mediaType.startsWith('text/') && !TEXT_TYPES.has(mediaType)) {
+        throw invalidRequest(`${path}: documents of type ${source.mediaType} cannot be read by this model`, path)
+      }
+      const text = Buffer.from(source.data, 'base64').toString('utf8')
+      return isBlank(text) ? undefined : { type: 'text', media_type: 'text/plain', data: text }
+    }
+  }
+}
+
+const TEXT_TYPES = new Set(['application/json', 'application/xml', 'application/yaml', 'application/javascript'])
+
+const ownFile = (source: Extract<Source, { kind: 'file' }>, path: string): JsonObject => {
+  if (source.origin === 'messages') return { type: 'file', file_id: source.id }
+  throw invalidRequest(`${path}: a file id is known only to its own provider: send the content instead`, path)
+}
+
+const DATA_URL = /^data:([^;,]*)(?:;[^;,]*)*;base64,/
+
+/** A `data:` URL as the bytes it holds: the provider fetches URLs, it does not decode them. */
+const inlined = (source: Source): Source => {
+  if (source.kind !== 'url' || !source.url.startsWith('data:')) return source
+  const head = DATA_URL.exec(source.url)
+  if (head === null) return source
+  return { kind: 'base64', mediaType: head[1] ?? '', data: source.url.slice(head[0].length) }
+}
+
+/** The result's block under the id its call was sent with. */
+export const encodeToolResult = (part: ToolResultPart, id: string, path: string, context: PartContext): JsonObject => {
+  const content = part.parts.flatMap((inner, at) => encodeResultPart(inner, `${path}.content.${at}`, context))
+  const block: JsonObject = { type: 'tool_result', tool_use_id: id }
+  // The provider takes only text in a failure, and refuses an empty one.
+  const isError = part.isError === true && content.every((inner) => inner.type === 'text')
+  if (part.isError === true && !isError) context.dropped.path(`${path}.is_error`)
+  if (content.length > 0) block.content = shortened(content)
+  else if (isError) block.content = 'The tool failed without a message.'
+  if (isError) block.is_error = true
+  else if (part.isError === false) block.is_error = false
+  return context.extras.restore(path, { ...block, ...mark(part.cache) })
+}
+
+export const encodeResultPart = (
+  part: ToolResultPart['parts'][number],
+  path: string,
+  context: PartContext,
+): JsonObject[] => {
+  switch (part.type) {
+    case 'text':
+      return encodeText(part, path, context)
+    case 'image':
+      return encodeImage(part, path, context)
+    case 'document':
+      return encodeDocument(part, path, context)
+    case 'opaque':
+      if (part.origin === 'messages') return [part.value]
+      context.dropped.path(path)
+      return []
+  }
+}
+
+/** A call's block is made with its sent id; see conversation.ts. */
+export const encodeAssistantPart = (
+  part: Exclude<AssistantPart, { type: 'tool-call' }>,
+  path: string,
+  context: PartContext,
+): JsonObject[] => {
+  switch (part.type) {
+    case 'text':
+      return encodeText(part, path, context)
+    case 'refusal':
+      return isBlank(part.text) ? [] : [{ type: 'text', text: part.text }]
+    case 'reasoning': {
+      if (part.seal === undefined) {
+        if (part.text !== '') context.dropped.path(path)
+        return []
+      }
+      if (part.seal.origin !== 'messages' || context.noReasoning) return []
+      const { signature, data } = part.seal.value
+      if (typeof data === 'string') return [{ type: 'redacted_thinking', data }]
+      return typeof signature === 'string' ? [{ type: 'thinking', thinking: part.text, signature }] : []
+    }
+    case 'opaque':
+      if (part.origin === 'messages') return [part.value]
+      context.dropped.path(path)
+      return []
+  }
+}
+
+/** A call's arguments must be an object here: free text and whatever is none travel as its one member `input`. */
+export const callInput = (kind: 'function' | 'custom', input: string): JsonObject => {
+  if (kind === 'custom') return { input }
+  if (isBlank(input)) return {}
+  try {
+    const value: unknown = JSON.parse(input)
+    if (isObject(value)) return value
+  } catch {
+    // The model's own malformed arguments: kept as text below.
+  }
+  return { input }
+}
+
+/** One plain text as a string. */
+export const shortened = (blocks: JsonObject[]): string | JsonObject[] => {
+  const [only] = blocks
+  if (blocks.length !== 1 || only === undefined || only.type !== 'text' || Object.keys(only).length !== 2) return blocks
+  const text = only.text
+  return typeof text === 'string' ? text : blocks
+}
+
+export const mark = (cache: CacheMark | undefined): JsonObject =>
+  cache === undefined
+    ? {}
+    : { cache_control: cache.ttl === undefined ? { type: 'ephemeral' } : { type: 'ephemeral', ttl: cache.ttl } }

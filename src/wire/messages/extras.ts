@@ -1,0 +1,73 @@
+// Members of a request's blocks and tools that only this wire knows. They travel as opaque members named by their path,
+// so that foreign encoders list them and this wire's own puts them back where they stood.
+
+import type { ErrorDetails } from '../../errors.ts'
+import type { Json, JsonObject } from '../../ir/json.ts'
+import type { ChatRequest, OpaqueMember } from '../../ir/request.ts'
+
+export type Collected = {
+  members: OpaqueMember[]
+  add(name: string, value: Json, how?: { essential?: boolean; details?: ErrorDetails }): void
+  /** Collects what a block holds beyond the known members. */
+  rest(value: JsonObject, known: ReadonlySet<string>, path: string): void
+}
+
+export const collect = (): Collected => {
+  const members: OpaqueMember[] = []
+  const add: Collected['add'] = (name, value, how = {}) => {
+    members.push({
+      name,
+      value,
+      essential: how.essential === true,
+      ...(how.details === undefined ? {} : { details: how.details }),
+    })
+  }
+  return {
+    members,
+    add,
+    rest: (value, known, path) => {
+      for (const name in value) {
+        const member = value[name]
+        if (!known.has(name) && member !== undefined && member !== null) add(`${path}.${name}`, member)
+      }
+    },
+  }
+}
+
+export type Extras = {
+  /** The block or tool at this path with its own members, or the verbatim value that stands in its place. */
+  restore(path: string, block: JsonObject): JsonObject
+  /** Members of the request itself, one level deep at most: `speed`, `output_config.task_budget`. */
+  top: OpaqueMember[]
+}
+
+const IN_LISTS = /^(messages|system|tools)\.\d/
+
+/** Nothing to restore in a request of another wire. */
+export const extrasOf = (request: ChatRequest): Extras => {
+  const verbatim = new Map<string, Json>()
+  const members = new Map<string, JsonObject>()
+  const top: OpaqueMember[] = []
+  if (request.origin === 'messages') {
+    for (const member of request.opaque) {
+      if (!IN_LISTS.test(member.name)) {
+        top.push(member)
+        continue
+      }
+      const dot = member.name.lastIndexOf('.')
+      const path = member.name.slice(0, dot)
+      verbatim.set(member.name, member.value)
+      members.set(path, { ...members.get(path), [member.name.slice(dot + 1)]: member.value })
+    }
+  }
+  return {
+    top,
+    restore: (path, block) => {
+      if (verbatim.size === 0) return block
+      const whole = verbatim.get(path)
+      if (whole !== undefined) return whole as JsonObject
+      const own = members.get(path)
+      return own === undefined ? block : { ...block, ...own }
+    },
+  }
+}

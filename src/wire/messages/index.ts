@@ -1,0 +1,29 @@
+// The messages wire: the codec of everything that speaks it, on either side of the gateway.
+
+import type { ChatCodec } from '../codec.ts'
+import { decodeEvents } from './decode-events.ts'
+import { encodeEvents, PING } from './encode-events.ts'
+import { decodeError, encodeError } from './error.ts'
+import { outputCap, passEdits } from './pass.ts'
+import { decodeRequest, encodeRequest } from './request.ts'
+import { decodeResponse, encodeResponse, readUsage } from './response.ts'
+import { MessagesRequest } from './schema.ts'
+import { tap } from './tap.ts'
+
+export const messages: ChatCodec = {
+  wire: 'messages',
+  requestSchema: MessagesRequest,
+  passEdits,
+  outputCap,
+  decodeRequest,
+  encodeRequest,
+  decodeResponse,
+  encodeResponse,
+  decodeEvents,
+  encodeEvents,
+  decodeError,
+  encodeError,
+  readUsage,
+  tap,
+  keepAlive: PING,
+}

@@ -1,0 +1,139 @@
+// JSON schemas as the provider takes them: an object at the root of a tool's input, and the narrow dialect of strict
+// tools and structured output.
+
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+
+const COMBINATORS = ['anyOf', 'oneOf', 'allOf'] as const
+
+/**
+ * A tool's input schema with an object at its root. The provider refuses alternatives there: their properties are
+ * gathered, none of them required unless all alternatives say so.
+ */
+export const objectRoot = (schema: JsonObject | undefined, drop: (member: string) => void): JsonObject => {
+  if (schema === undefined) return { type: 'object', properties: {} }
+  const { anyOf: _, oneOf: __, allOf: ___, ...rest } = schema
+  const root: JsonObject = { ...rest, type: 'object' }
+  if (schema.type !== 'object' && Array.isArray(root.enum)) delete root.enum
+  if (root.properties !== undefined && !isObject(root.properties)) delete root.properties
+  if (root.required !== undefined) {
+    const required: string[] = names(root.required)
+    if (required.length === 0 && !Array.isArray(root.required)) delete root.required
+    else root.required = required
+  }
+  for (const combinator of COMBINATORS) {
+    const branches = Array.isArray(schema[combinator]) ? schema[combinator].filter(isObject) : []
+    if (schema[combinator] === undefined) continue
+    drop(`parameters.${combinator}`)
+    if (branches.length === 0) continue
+    const properties: JsonObject = {}
+    for (const branch of branches) if (isObject(branch.properties)) Object.assign(properties, branch.properties)
+    root.properties = { ...properties, ...(isObject(root.properties) ? root.properties : {}) }
+    const demanded = branches.map((branch) => names(branch.required))
+    const shared =
+      combinator === 'allOf'
+        ? demanded.flat()
+        : (demanded[0] ?? []).filter((name) => demanded.every((list) => list.includes(name)))
+    const required: string[] = [...new Set([...names(root.required), ...shared])]
+    if (required.length > 0) root.required = required
+  }
+  return root
+}
+
+const names = (value: Json | undefined): string[] =>
+  Array.isArray(value) ? value.filter((name) => typeof name === 'string') : []
+
+const KEPT = new Set(['type', 'enum', 'const', 'title', 'description', 'default', '$ref', 'format', 'pattern'])
+const FORMATS = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'])
+
+/**
+ * A schema in the dialect of constrained decoding: closed objects only; limits the provider cannot hold the model to
+ * are moved into descriptions. Undefined where the schema cannot be said so: open objects, recursion.
+ */
+export const strictSchema = (schema: JsonObject): JsonObject | undefined => {
+  try {
+    const definitions = definitionsOf(schema)
+    if (recursive(definitions)) return undefined
+    return schema.type === 'object' || isObject(schema.properties) ? narrow(schema) : undefined
+  } catch (error) {
+    if (error instanceof Inexpressible) return undefined
+    throw error
+  }
+}
+
+class Inexpressible extends Error {}
+
+const narrow = (schema: JsonObject): JsonObject => {
+  const out: JsonObject = {}
+  const notes: string[] = []
+  for (const [key, value] of Object.entries(schema)) {
+    if (value === undefined || key === 'additionalProperties' || key === 'required' || key === '$schema') continue
+    if (key === 'properties') out[key] = mapSchemas(value)
+    else if (key === '$defs' || key === 'definitions') out[key] = mapSchemas(value)
+    else if (key === 'items') out[key] = narrowed(value)
+    else if (key === 'anyOf' || key === 'oneOf' || key === 'allOf') {
+      out[key === 'oneOf' ? 'anyOf' : key] = Array.isArray(value) ? value.map(narrowed) : value
+    } else if (key === 'minItems' && (value === 0 || value === 1)) out[key] = value
+    else if (key === 'format' && !FORMATS.has(String(value))) notes.push(`format: ${JSON.stringify(value)}`)
+    else if (key === '$ref' && value === '#') throw new Inexpressible()
+    else if (KEPT.has(key)) out[key] = value
+    else notes.push(`${key}: ${JSON.stringify(value)}`)
+  }
+  const isAnObject = schema.type === 'object' || isObject(schema.properties)
+  if (isAnObject) {
+    const extra = schema.additionalProperties
+    const open = extra === true || isObject(extra) || (extra === undefined && !isObject(schema.properties))
+    if (open) throw new Inexpressible()
+    out.type = schema.type ?? 'object'
+    out.additionalProperties = false
+    const required = names(schema.required)
+    if (required.length > 0) out.required = required
+  }
+  if (notes.length > 0) {
+    const description = typeof out.description === 'string' && out.description !== '' ? [out.description] : []
+    out.description = [...description, `{${notes.join(', ')}}`].join('\n\n')
+  }
+  return out
+}
+
+const narrowed = (value: Json): Json => (isObject(value) ? narrow(value) : value)
+
+const mapSchemas = (value: Json): Json =>
+  isObject(value)
+    ? Object.fromEntries(
+        Object.entries(value).map(([name, schema]) => [name, schema === undefined ? schema : narrowed(schema)]),
+      )
+    : value
+
+const definitionsOf = (schema: JsonObject): Map<string, Set<string>> => {
+  const graph = new Map<string, Set<string>>()
+  for (const key of ['$defs', 'definitions']) {
+    const list = schema[key]
+    if (!isObject(list)) continue
+    for (const [name, value] of Object.entries(list)) graph.set(`#/${key}/${name}`, referencesIn(value))
+  }
+  return graph
+}
+
+const referencesIn = (value: Json | undefined, found = new Set<string>()): Set<string> => {
+  if (Array.isArray(value)) for (const item of value) referencesIn(item, found)
+  else if (isObject(value)) {
+    for (const [key, member] of Object.entries(value)) {
+      if (key === '$ref' && typeof member === 'string') found.add(member)
+      else referencesIn(member, found)
+    }
+  }
+  return found
+}
+
+const recursive = (graph: Map<string, Set<string>>): boolean => {
+  const done = new Set<string>()
+  const visit = (name: string, trail: Set<string>): boolean => {
+    if (trail.has(name)) return true
+    if (done.has(name)) return false
+    const path = new Set(trail).add(name)
+    for (const next of graph.get(name) ?? []) if (visit(next, path)) return true
+    done.add(name)
+    return false
+  }
+  return [...graph.keys()].some((name) => visit(name, new Set()))
+}

@@ -1,0 +1,83 @@
+// Which result answers which call, and the id each call is sent with. Clients repeat ids, answer out of order, twice or
+// never; the provider takes unique ids only.
+
+import type { ToolCallPart, ToolResultPart } from '../../ir/part.ts'
+import type { Turn } from '../../ir/request.ts'
+import { sentCallId } from './names.ts'
+
+export type Pairing = {
+  /** Results that answer a call; the others are orphans. */
+  answered: ReadonlySet<ToolResultPart>
+  idOf(call: ToolCallPart): string
+  resultOf(call: ToolCallPart): ToolResultPart | undefined
+  /** A result's place among all results. */
+  orderOf(result: ToolResultPart): number
+  turnOf(result: ToolResultPart): number
+  numberOf(turn: Turn): number
+  pathOf(result: ToolResultPart, turnPath: (turn: number) => string): string
+}
+
+type Place = { order: number; turn: number; part: number }
+type Call = { part: ToolCallPart; turn: number }
+
+export const pair = (turns: Turn[]): Pairing => {
+  const ids = new Map<ToolCallPart, string>()
+  const results = new Map<ToolCallPart, ToolResultPart>()
+  const answered = new Set<ToolResultPart>()
+  const places = new Map<ToolResultPart, Place>()
+  const waitingCalls = new Map<string, Call[]>()
+  const earlyResults = new Map<string, ToolResultPart[]>()
+  const taken = new Set<string>()
+
+  const unique = (wanted: string): string => {
+    let id = wanted
+    for (let copy = 2; taken.has(id); copy++) id = `${wanted}_${copy}`
+    taken.add(id)
+    return id
+  }
+  const match = (call: ToolCallPart, result: ToolResultPart): void => {
+    results.set(call, result)
+    answered.add(result)
+  }
+
+  turns.forEach((turn, at) => {
+    turn.parts.forEach((part, number) => {
+      if (part.type === 'tool-call') {
+        ids.set(part, unique(sentCallId(part.id)))
+        const early = earlyResults.get(part.id)?.shift()
+        if (early !== undefined) match(part, early)
+        else listOf(waitingCalls, part.id).push({ part, turn: at })
+      } else if (part.type === 'tool-result') {
+        places.set(part, { order: places.size, turn: at, part: number })
+        const call = takeLatest(waitingCalls.get(part.callId))
+        if (call !== undefined) match(call, part)
+        else listOf(earlyResults, part.callId).push(part)
+      }
+    })
+  })
+  const place = (result: ToolResultPart): Place => places.get(result) ?? { order: 0, turn: 0, part: 0 }
+  const numbers = new Map(turns.map((turn, at) => [turn, at]))
+  return {
+    answered,
+    idOf: (call) => ids.get(call) ?? sentCallId(call.id),
+    resultOf: (call) => results.get(call),
+    orderOf: (result) => place(result).order,
+    turnOf: (result) => place(result).turn,
+    numberOf: (turn) => numbers.get(turn) ?? 0,
+    pathOf: (result, turnPath) => `${turnPath(place(result).turn)}.content.${place(result).part}`,
+  }
+}
+
+const listOf = <T>(map: Map<string, T[]>, key: string): T[] => {
+  const list = map.get(key) ?? []
+  map.set(key, list)
+  return list
+}
+
+/** The first waiting call of the latest turn that has one: an id used again means its latest use. */
+const takeLatest = (calls: Call[] | undefined): ToolCallPart | undefined => {
+  const last = calls?.at(-1)
+  if (calls === undefined || last === undefined) return undefined
+  const at = calls.findIndex(({ turn }) => turn === last.turn)
+  return calls.splice(at, 1)[0]?.part
+}

@@ -1,0 +1,306 @@
+// A request of this wire to the IR, and the IR to a request its provider accepts.
+
+import { GatewayError, invalidRequest } from '../../errors.ts'
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { ChatRequest, OutputFormat, Reasoning, Sampling, Turn } from '../../ir/request.ts'
+import type { EncodedRequest, Target, Undo } from '../codec.ts'
+import { encodeTurns, endsWithoutThought } from './conversation.ts'
+import { assistantPart, decodeContent, systemPart, userPart } from './decode-parts.ts'
+import { type Dropped, droppedOf } from './dropped.ts'
+import { isBlank, shortened } from './encode-parts.ts'
+import { aBoolean, aName, aNumber, anArray, anObject, aString, optional } from './expect.ts'
+import { type Collected, collect, extrasOf } from './extras.ts'
+import { toolNames } from './names.ts'
+import { encodeOutput } from './output.ts'
+import { decodeThinking, encodeReasoning, isEffort } from './reasoning.ts'
+import { decodeTool, decodeToolChoice, encodeToolChoice, encodeTools, forces, historicTools } from './tools.ts'
+
+const MEMBERS = new Set([
+  'model',
+  'max_tokens',
+  'messages',
+  'system',
+  'stream',
+  'temperature',
+  'top_p',
+  'top_k',
+  'stop_sequences',
+  'tools',
+  'tool_choice',
+  'thinking',
+  'output_config',
+  'output_format',
+  'metadata',
+  'service_tier',
+])
+
+/** Members without which the request would mean something else at another provider. */
+const ESSENTIAL = new Set(['container', 'mcp_servers', 'inference_geo'])
+
+/** Throws `invalid_request` naming the member at fault. */
+export const decodeRequest = (body: JsonObject): ChatRequest => {
+  const extras = collect()
+  const maxOutput = aNumber(body.max_tokens, 'max_tokens')
+  if (!Number.isInteger(maxOutput) || maxOutput < 1) {
+    throw invalidRequest('max_tokens: expected a whole number of at least 1', 'max_tokens')
+  }
+  const messages = anArray(body.messages, 'messages')
+  if (messages.length === 0) throw invalidRequest('messages: at least one message is required', 'messages')
+  const turns = messages.map((message, at) => decodeTurn(message, `messages.${at}`, extras))
+  if (body.system !== undefined && body.system !== null) {
+    const parts = decodeContent(body.system, 'system', systemPart(extras))
+    if (parts.length > 0) turns.unshift({ role: 'system', parts })
+  }
+  const request: ChatRequest = {
+    model: aName(body.model, 'model'),
+    stream: optional(body.stream, 'stream', aBoolean) ?? false,
+    turns,
+    tools: (optional(body.tools, 'tools', anArray) ?? []).map((tool, at) => decodeTool(tool, `tools.${at}`, extras)),
+    ...decodeToolChoice(body.tool_choice),
+    maxOutput,
+    sampling: decodeSampling(body),
+    ...decodeConfig(body, extras),
+    ...decodeUser(body, extras),
+    origin: 'messages',
+    opaque: extras.members,
+  }
+  const stop = optional(body.stop_sequences, 'stop_sequences', anArray)
+  if (stop !== undefined && stop.length > 0)
+    request.stop = stop.map((text, at) => aString(text, `stop_sequences.${at}`))
+  const tier = optional(body.service_tier, 'service_tier', aString)
+  if (tier !== undefined) request.serviceTier = tier === 'standard_only' ? 'default' : tier
+  for (const name in body) {
+    const value = body[name]
+    if (!MEMBERS.has(name) && value !== undefined && value !== null) decodeOwn(name, value, extras)
+  }
+  return request
+}
+
+const decodeTurn = (raw: Json, path: string, extras: Collected): Turn => {
+  const message = anObject(raw, path)
+  const content = message.content
+  switch (message.role) {
+    case 'user':
+      return { role: 'user', parts: decodeContent(content, `${path}.content`, userPart(extras)) }
+    case 'assistant':
+      return { role: 'assistant', parts: decodeContent(content, `${path}.content`, assistantPart(extras)) }
+    case 'system':
+      return { role: 'system', parts: decodeContent(content, `${path}.content`, systemPart(extras)) }
+    default:
+      throw invalidRequest(`${path}.role: expected user, assistant or system`, `${path}.role`)
+  }
+}
+
+const decodeSampling = (body: JsonObject): Sampling => {
+  const sampling: Sampling = {}
+  const temperature = optional(body.temperature, 'temperature', aNumber)
+  if (temperature !== undefined) sampling.temperature = temperature
+  const topP = optional(body.top_p, 'top_p', aNumber)
+  if (topP !== undefined) sampling.topP = topP
+  const topK = optional(body.top_k, 'top_k', aNumber)
+  if (topK !== undefined) sampling.topK = topK
+  return sampling
+}
+
+const decodeConfig = (body: JsonObject, extras: Collected): { reasoning?: Reasoning; output?: OutputFormat } => {
+  const config = optional(body.output_config, 'output_config', anObject) ?? {}
+  const { effort, format, ...others } = config
+  extras.rest(others, new Set(), 'output_config')
+  const thinking = decodeThinking(body.thinking)
+  if (thinking === undefined && body.thinking !== undefined) extras.add('thinking', body.thinking)
+  const reasoning: Reasoning = { ...thinking }
+  if (isEffort(effort)) reasoning.effort = effort
+  else if (effort !== undefined && effort !== null) extras.add('output_config.effort', effort)
+  // Earlier betas had the format beside `output_config`.
+  const asked = format ?? body.output_format ?? undefined
+  const schema = isObject(asked) && asked.type === 'json_schema' ? asked.schema : undefined
+  if (asked !== undefined && schema === undefined) extras.add('output_config.format', asked, { essential: true })
+  return {
+    ...(Object.keys(reasoning).length === 0 ? {} : { reasoning }),
+    ...(schema === undefined
+      ? {}
+      : { output: { type: 'json-schema', schema: anObject(schema, 'output_config.format.schema') } }),
+  }
+}
+
+const decodeUser = (body: JsonObject, extras: Collected): { user?: string } => {
+  const metadata = optional(body.metadata, 'metadata', anObject) ?? {}
+  extras.rest(metadata, new Set(['user_id']), 'metadata')
+  const user = optional(metadata.user_id, 'metadata.user_id', aString)
+  return user === undefined ? {} : { user }
+}
+
+const decodeOwn = (name: string, value: Json, extras: Collected): void => {
+  if (name !== 'thread') {
+    extras.add(name, value, { essential: ESSENTIAL.has(name) })
+    return
+  }
+  // Clients that keep their conversation at the provider send it whole again on these codes.
+  const continues = isObject(value) && value.type === 'continue'
+  const details = continues
+    ? { error_code: 'thread_not_found' }
+    : { error_code: 'thread_unsupported_request', unsupported: ['thread'] }
+  extras.add(name, value, { essential: true, details })
+}
+
+/** Throws `invalid_request` where leaving something out would change the request's meaning. */
+export const encodeRequest = (request: ChatRequest, target: Target): EncodedRequest => {
+  const { quirks } = target
+  const own = request.origin === 'messages'
+  const dropped = droppedOf(request)
+  const extras = extrasOf(request)
+  if (request.logprobs !== undefined) {
+    throw invalidRequest('logprobs: this model gives no log probabilities', 'logprobs')
+  }
+  if (!own) refuseForeign(request, dropped)
+  const names = toolNames(request.tools)
+  const output = encodeOutput(request, quirks.structuredOutputByTool === true, names, dropped)
+  const offered = encodeTools(request, names, extras, dropped)
+  const historic = offered.length === 0 && !own && output.jsonTool === undefined ? historicTools(request, names) : []
+  const tools = [...offered, ...historic, ...(output.jsonTool === undefined ? [] : [output.jsonTool.tool])]
+  const choice =
+    historic.length > 0 ? { type: 'none' } : encodeToolChoice(request, names, tools, output.jsonTool?.name, dropped)
+  const context = { extras, dropped, names, noReasoning: quirks.noReasoning === true }
+  const { system, messages } = encodeTurns(request, context, quirks.noMidSystem === true)
+  const maxTokens = cap(request.maxOutput, target.maxOutput)
+  const { thinking, effort } = encodeReasoning(
+    request,
+    target,
+    { maxTokens, cannotThink: (budget) => forces(choice) || (budget && endsWithoutThought(messages)) },
+    dropped,
+  )
+  const [markedTools = [], markedSystem = [], ...contents] = withinMarks([
+    tools,
+    system,
+    ...messages.map(({ content }) => content),
+  ])
+  const body: JsonObject = { model: target.model, max_tokens: maxTokens }
+  if (system.length > 0) body.system = shortened(markedSystem)
+  body.messages = messages.map(({ role }, at) => ({ role, content: shortened(contents[at] ?? []) }))
+  if (tools.length > 0) body.tools = markedTools
+  if (choice !== undefined) body.tool_choice = choice
+  if (thinking !== undefined) body.thinking = thinking
+  const config: JsonObject = {}
+  if (effort !== undefined) config.effort = effort
+  if (output.format !== undefined) config.format = output.format
+  if (Object.keys(config).length > 0) body.output_config = config
+  Object.assign(body, encodeSampling(request, quirks.noSampling === true, thinking, dropped))
+  encodeRest(request, body, dropped)
+  for (const member of extras.top) restore(body, member.name, member.value)
+  if (request.stream) body.stream = true
+  for (const name of quirks.rejects ?? []) {
+    if (body[name] === undefined) continue
+    delete body[name]
+    dropped.path(name)
+  }
+  const undo: Undo = {}
+  if (output.jsonTool !== undefined) undo.jsonTool = output.jsonTool.name
+  if (Object.keys(names.undo).length > 0) undo.tools = names.undo
+  return { body, dropped: [...dropped.paths], undo }
+}
+
+const refuseForeign = (request: ChatRequest, dropped: Dropped): void => {
+  for (const { name, essential, details } of request.opaque) {
+    if (!essential) dropped.path(name)
+    else {
+      throw new GatewayError('invalid_request', `${name}: not supported by this model`, {
+        param: name,
+        ...(details === undefined ? {} : { details }),
+      })
+    }
+  }
+}
+
+const cap = (wanted: number | undefined, most: number): number =>
+  Math.max(1, Math.trunc(most > 0 ? Math.min(wanted ?? most, most) : (wanted ?? 4096)))
+
+/** The range of this wire; with thinking the provider takes hardly any of it. */
+const encodeSampling = (
+  request: ChatRequest,
+  refused: boolean,
+  thinking: JsonObject | undefined,
+  dropped: Dropped,
+): JsonObject => {
+  const { temperature, topP, topK, frequencyPenalty, presencePenalty, seed } = request.sampling
+  const own = request.origin === 'messages'
+  const thinks = thinking !== undefined && thinking.type !== 'disabled' && !own
+  const out: JsonObject = {}
+  const put = (name: string, value: number | undefined, allowed: boolean) => {
+    if (value === undefined) return
+    if (allowed && !refused) out[name] = value
+    else dropped.path(name)
+  }
+  if (temperature !== undefined && !own && (temperature > 1 || temperature < 0)) {
+    dropped.path('temperature')
+    put('temperature', Math.min(Math.max(temperature, 0), 1), !thinks)
+  } else {
+    put('temperature', temperature, !thinks || temperature === 1)
+  }
+  // Newer models take one of the two.
+  put('top_p', topP, own || (temperature === undefined && (!thinks || (topP ?? 0) >= 0.95)))
+  put('top_k', topK === undefined ? undefined : topK, !thinks)
+  if (frequencyPenalty !== undefined && frequencyPenalty !== 0) dropped.path('frequency_penalty')
+  if (presencePenalty !== undefined && presencePenalty !== 0) dropped.path('presence_penalty')
+  if (seed !== undefined) dropped.path('seed')
+  return out
+}
+
+/** The longest user id the provider takes. */
+const MAX_USER = 256
+const TIERS: { [tier: string]: string } = { auto: 'auto', default: 'standard_only' }
+
+const encodeRest = (request: ChatRequest, body: JsonObject, dropped: Dropped): void => {
+  const own = request.origin === 'messages'
+  const stop = request.stop?.filter((text) => !isBlank(text)) ?? []
+  if (stop.length > 0) body.stop_sequences = stop
+  if (request.stop !== undefined && stop.length < request.stop.length) dropped.path(own ? 'stop_sequences' : 'stop')
+
+  const { user_id: userId, ...metadata } = request.metadata ?? {}
+  const user = request.user ?? userId
+  if (user !== undefined && (own || user.length <= MAX_USER)) body.metadata = { user_id: user }
+  else if (user !== undefined) dropped.path('user')
+  if (Object.keys(metadata).length > 0) dropped.path('metadata')
+
+  const tier = request.serviceTier === undefined ? undefined : TIERS[request.serviceTier]
+  if (tier !== undefined) body.service_tier = tier
+  else if (request.serviceTier !== undefined) dropped.path('service_tier')
+  if (request.cacheKey !== undefined) dropped.path('prompt_cache_key')
+  if (request.verbosity !== undefined && request.verbosity !== 'medium') dropped.member('verbosity')
+}
+
+const restore = (body: JsonObject, name: string, value: Json): void => {
+  const [outer = '', inner] = name.split('.', 2)
+  if (inner === undefined) body[outer] = value
+  else {
+    const holder = body[outer]
+    body[outer] = { ...(isObject(holder) ? holder : {}), [inner]: value }
+  }
+}
+
+/** The most cache markers the provider takes. */
+const MAX_MARKS = 4
+
+/** Blocks without their earliest marks, until the provider's limit holds: later marks cover longer prefixes. */
+const withinMarks = (lists: JsonObject[][]): JsonObject[][] => {
+  let excess = lists.flatMap((list) => list.flatMap(marksIn)).length - MAX_MARKS
+  const strip = (block: JsonObject): JsonObject => {
+    if (excess <= 0 || marksIn(block).length === 0) return block
+    const { content, cache_control: cache, ...rest } = block
+    const inner = Array.isArray(content) ? content.map((item) => (isObject(item) ? strip(item) : item)) : content
+    const out: JsonObject = content === undefined ? rest : { ...rest, content: inner }
+    if (!isMark(cache)) return out
+    if (excess > 0) excess--
+    else out.cache_control = cache
+    return out
+  }
+  return excess <= 0 ? lists : lists.map((list) => list.map(strip))
+}
+
+const isMark = (value: Json | undefined): boolean => value !== undefined && value !== null
+
+/** One entry for each mark on the block and, for results, within it. */
+const marksIn = (block: JsonObject): true[] => {
+  const { content } = block
+  const inner = Array.isArray(content) ? content.flatMap((item) => (isObject(item) ? marksIn(item) : [])) : []
+  return isMark(block.cache_control) ? [...inner, true] : inner
+}

@@ -1,0 +1,54 @@
+// A whole answer: read as the stream it could have been, written block by block.
+
+import { GatewayError } from '../../errors.ts'
+import type { ChatEvent, ChatResponse } from '../../ir/event.ts'
+import { fold } from '../../ir/fold.ts'
+import { isObject, type JsonObject } from '../../ir/json.ts'
+import type { Usage } from '../../ir/usage.ts'
+import type { Ask, Undo } from '../codec.ts'
+import { encodePart } from './blocks.ts'
+import { Reader } from './decode-events.ts'
+import { messageId } from './names.ts'
+import { encodeStop } from './stop.ts'
+import { decodeUsage, encodeTier, encodeUsage } from './usage.ts'
+
+/** Throws `upstream_error` on a body that is no answer, and the provider's failure where the body is one. */
+export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse => {
+  const { content } = body
+  const reader = new Reader(undo)
+  if (body.type === 'error' || isObject(body.error)) return fold(reader.read(body, 'error'))
+  if (!Array.isArray(content)) {
+    throw new GatewayError('upstream_error', 'The provider sent an answer that cannot be read. Try again.')
+  }
+  const events: ChatEvent[] = reader.read({ type: 'message_start', message: body })
+  content.forEach((block, index) => {
+    events.push(...reader.read({ type: 'content_block_start', index, content_block: block }))
+    events.push(...reader.read({ type: 'content_block_stop', index }))
+  })
+  events.push(...reader.read({ type: 'message_delta', delta: body }), ...reader.read({ type: 'message_stop' }))
+  return fold(events)
+}
+
+export const encodeResponse = (response: ChatResponse, ask: Ask): JsonObject => {
+  const calls = response.parts.filter(({ type }) => type === 'tool-call').length
+  const refused = response.parts.some(({ type }) => type === 'refusal')
+  return {
+    id: messageId(response.id),
+    type: 'message',
+    role: 'assistant',
+    model: ask.model,
+    content: response.parts.flatMap(encodePart),
+    ...encodeStop(response.finish, response.stopSequence, calls, refused),
+    usage: encodeUsage(
+      response.usage.input === undefined ? { ...response.usage, input: ask.inputEstimate } : response.usage,
+      encodeTier(response.serviceTier),
+    ),
+  }
+}
+
+/** Usage of a whole answer, with the provider's own object. */
+export const readUsage = (body: JsonObject): { usage: Usage; raw: JsonObject } | undefined => {
+  const raw = body.usage
+  const usage = decodeUsage(raw)
+  return usage === undefined || !isObject(raw) ? undefined : { usage, raw }
+}

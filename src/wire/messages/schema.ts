@@ -1,0 +1,36 @@
+// What a body of `POST /v1/messages` must be before anything else is asked of it. Open everywhere: clients are ahead of
+// every list of members, and what only the provider knows is the provider's to judge.
+
+import { type Static, Type } from '@sinclair/typebox'
+
+const Nullable = <T extends Parameters<typeof Type.Optional>[0]>(schema: T) =>
+  Type.Optional(Type.Union([schema, Type.Null()]))
+
+const Block = Type.Object({ type: Type.String() })
+const Content = Type.Union([Type.String(), Type.Array(Block)])
+
+export const MessagesRequest = Type.Object({
+  model: Type.String({ minLength: 1 }),
+  max_tokens: Type.Integer({ minimum: 1 }),
+  messages: Type.Array(
+    Type.Object({
+      role: Type.Union([Type.Literal('user'), Type.Literal('assistant'), Type.Literal('system')]),
+      content: Content,
+    }),
+    { minItems: 1 },
+  ),
+  system: Nullable(Content),
+  stream: Nullable(Type.Boolean()),
+  temperature: Nullable(Type.Number()),
+  top_p: Nullable(Type.Number()),
+  top_k: Nullable(Type.Number()),
+  stop_sequences: Nullable(Type.Array(Type.String())),
+  tools: Nullable(Type.Array(Type.Object({}))),
+  tool_choice: Nullable(Type.Object({ type: Type.String() })),
+  thinking: Nullable(Type.Object({ type: Type.String() })),
+  output_config: Nullable(Type.Object({})),
+  metadata: Nullable(Type.Object({})),
+  service_tier: Nullable(Type.String()),
+})
+
+export type MessagesRequest = Static<typeof MessagesRequest>

@@ -1,0 +1,61 @@
+// Why the model stopped, in both directions.
+
+import type { FinishReason } from '../../ir/event.ts'
+import type { JsonObject } from '../../ir/json.ts'
+
+const REASONS: { [reason: string]: FinishReason } = {
+  end_turn: 'stop',
+  stop_sequence: 'stop-sequence',
+  max_tokens: 'length',
+  tool_use: 'tool-calls',
+  refusal: 'refusal',
+  pause_turn: 'pause',
+  compaction: 'pause',
+  model_context_window_exceeded: 'context-length',
+}
+
+/**
+ * `calls`: how many the client must carry out; structured output by a stand-in tool is none. The answer's content
+ * outweighs the provider's word between an end and a call.
+ */
+export const decodeStop = (raw: unknown, calls: number): FinishReason => {
+  const reason = typeof raw === 'string' ? (REASONS[raw] ?? 'stop') : 'stop'
+  if (reason === 'tool-calls' && calls === 0) return 'stop'
+  return reason === 'stop' && calls > 0 ? 'tool-calls' : reason
+}
+
+/** `calls`, `refused`: what the answer holds; clients go by the reason, so it must agree. */
+export const encodeStop = (
+  reason: FinishReason,
+  stopSequence: string | undefined,
+  calls: number,
+  refused: boolean,
+): JsonObject => {
+  const word = wordFor(reason, stopSequence, calls, refused)
+  return {
+    stop_reason: word,
+    stop_sequence: word === 'stop_sequence' ? (stopSequence ?? null) : null,
+    stop_details: word === 'refusal' ? { type: 'refusal', category: null, explanation: null } : null,
+  }
+}
+
+const wordFor = (reason: FinishReason, stopSequence: string | undefined, calls: number, refused: boolean): string => {
+  switch (reason) {
+    case 'length':
+      return 'max_tokens'
+    case 'refusal':
+    case 'content-filter':
+      return 'refusal'
+    case 'pause':
+      return 'pause_turn'
+    case 'context-length':
+      return 'model_context_window_exceeded'
+    case 'stop-sequence':
+      if (calls > 0) return 'tool_use'
+      return stopSequence === undefined ? 'end_turn' : 'stop_sequence'
+    case 'stop':
+    case 'tool-calls':
+      if (calls > 0) return 'tool_use'
+      return refused ? 'refusal' : 'end_turn'
+  }
+}

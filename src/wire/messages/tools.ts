@@ -1,0 +1,188 @@
+// Tools and the choice among them, in both directions.
+
+import { invalidRequest } from '../../errors.ts'
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { ChatRequest, CustomTool, FunctionTool, Tool, ToolChoice } from '../../ir/request.ts'
+import { cacheOf } from './decode-parts.ts'
+import type { Dropped } from './dropped.ts'
+import { mark } from './encode-parts.ts'
+import { aBoolean, aName, anObject, aString, optional } from './expect.ts'
+import type { Collected, Extras } from './extras.ts'
+import type { Names } from './names.ts'
+import { objectRoot, strictSchema } from './output-schema.ts'
+
+const FUNCTION = new Set(['type', 'name', 'description', 'input_schema', 'strict', 'cache_control'])
+
+export const decodeTool = (raw: unknown, path: string, extras: Collected): Tool => {
+  const tool = anObject(raw, path)
+  const type = optional(tool.type, `${path}.type`, aString)
+  if (type !== undefined && type !== 'custom') {
+    // Finding tools by search only saves room: elsewhere all of them are there at once.
+    const optionalTool = type.startsWith('tool_search_tool_')
+    return { type: 'opaque', origin: 'messages', value: tool, ...(optionalTool ? { optional: true } : {}) }
+  }
+  extras.rest(tool, FUNCTION, path)
+  const description = optional(tool.description, `${path}.description`, aString)
+  const schema = optional(tool.input_schema, `${path}.input_schema`, anObject)
+  const strict = optional(tool.strict, `${path}.strict`, aBoolean)
+  return {
+    type: 'function',
+    name: aName(tool.name, `${path}.name`),
+    ...(description === undefined ? {} : { description }),
+    ...(schema === undefined ? {} : { schema }),
+    ...(strict === undefined ? {} : { strict }),
+    ...cacheOf(tool, path),
+  }
+}
+
+export const decodeToolChoice = (raw: unknown): { toolChoice?: ToolChoice; parallelTools?: boolean } => {
+  const choice = optional(raw, 'tool_choice', anObject)
+  if (choice === undefined) return {}
+  const disabled = optional(choice.disable_parallel_tool_use, 'tool_choice.disable_parallel_tool_use', aBoolean)
+  const parallel = disabled === undefined ? {} : { parallelTools: !disabled }
+  switch (choice.type) {
+    case 'auto':
+      return { toolChoice: { type: 'auto' }, ...parallel }
+    case 'any':
+      return { toolChoice: { type: 'required' }, ...parallel }
+    case 'none':
+      return { toolChoice: { type: 'none' } }
+    case 'tool':
+      return {
+        toolChoice: { type: 'tool', name: aName(choice.name, 'tool_choice.name'), kind: 'function' },
+        ...parallel,
+      }
+    default:
+      throw invalidRequest('tool_choice.type: expected auto, any, tool or none', 'tool_choice.type')
+  }
+}
+
+/** The provider's limit of strict tools in one request. */
+const MAX_STRICT = 20
+
+export const encodeTools = (request: ChatRequest, names: Names, extras: Extras, dropped: Dropped): JsonObject[] => {
+  const own = request.origin === 'messages'
+  let strict = 0
+  return request.tools.flatMap((tool, at): JsonObject[] => {
+    const path = `tools.${at}`
+    if (tool.type === 'opaque') {
+      if (tool.origin === 'messages') return [tool.value]
+      if (tool.optional !== true) throw invalidRequest(`${path}: server tools run only at their own provider`, path)
+      dropped.path(path)
+      return []
+    }
+    const name = names.at(at)
+    if (name === undefined) {
+      dropped.path(path)
+      return []
+    }
+    if (tool.type === 'custom') return [encodeCustom(tool, name)]
+    const asStrict = tool.strict === true && (own || strict++ < MAX_STRICT)
+    if (tool.strict === true && !asStrict) dropped.path(`${path}.strict`)
+    return [
+      extras.restore(
+        path,
+        encodeFunction(tool, name, asStrict, own, (member) => dropped.path(`${path}.${member}`)),
+      ),
+    ]
+  })
+}
+
+const encodeFunction = (
+  tool: FunctionTool,
+  name: string,
+  strict: boolean,
+  own: boolean,
+  drop: (member: string) => void,
+): JsonObject => {
+  const root = objectRoot(tool.schema, drop)
+  const narrowed = strict && !own ? strictSchema(root) : undefined
+  if (strict && !own && narrowed === undefined) drop('strict')
+  const block: JsonObject = { name }
+  if (tool.description !== undefined && (own || tool.description !== '')) block.description = tool.description
+  block.input_schema = narrowed ?? root
+  if (tool.strict === false && own) block.strict = false
+  else if (strict && (own || narrowed !== undefined)) block.strict = true
+  return { ...block, ...mark(tool.cache) }
+}
+
+/** A tool of free text: its input is the one member of an object, its grammar a part of the description. */
+const encodeCustom = (tool: CustomTool, name: string): JsonObject => {
+  const lines = tool.description === undefined || tool.description === '' ? [] : [tool.description]
+  const { format } = tool
+  if (isObject(format) && format.type === 'grammar') {
+    lines.push(`The input is text of this grammar (${asText(format.syntax)}):\n${asText(format.definition)}`)
+  }
+  return {
+    name,
+    ...(lines.length === 0 ? {} : { description: lines.join('\n\n') }),
+    input_schema: {
+      type: 'object',
+      properties: { input: { type: 'string', description: 'The whole input of the tool, as plain text.' } },
+      required: ['input'],
+      additionalProperties: false,
+    },
+  }
+}
+
+const asText = (value: Json | undefined): string => (typeof value === 'string' ? value : JSON.stringify(value ?? ''))
+
+/** Whether the request makes the model call a tool, and so keeps it from thinking. */
+export const forces = (choice: JsonObject | undefined): boolean => choice?.type === 'any' || choice?.type === 'tool'
+
+/** Throws `invalid_request` for the choice of a tool that is not there. `jsonTool`: the stand-in for structured output. */
+export const encodeToolChoice = (
+  request: ChatRequest,
+  names: Names,
+  tools: JsonObject[],
+  jsonTool: string | undefined,
+  dropped: Dropped,
+): JsonObject | undefined => {
+  const parallel = request.parallelTools === undefined ? {} : { disable_parallel_tool_use: !request.parallelTools }
+  const choice = request.toolChoice
+  if (jsonTool !== undefined && choice?.type !== 'tool') {
+    const alone = tools.length === 1 || choice?.type === 'none'
+    // An answer beside a call would be neither.
+    return { ...(alone ? { type: 'tool', name: jsonTool } : { type: 'any' }), disable_parallel_tool_use: true }
+  }
+  if (choice === undefined) {
+    return request.parallelTools === false && tools.length > 0 ? { type: 'auto', ...parallel } : undefined
+  }
+  if (choice.type === 'tool') return { type: 'tool', name: chosen(request, choice, names), ...parallel }
+  if (tools.length === 0) {
+    if (choice.type === 'required') dropped.path('tool_choice')
+    return undefined
+  }
+  switch (choice.type) {
+    case 'none':
+      return { type: 'none' }
+    case 'auto':
+      return { type: 'auto', ...parallel }
+    case 'required':
+      return { type: 'any', ...parallel }
+  }
+}
+
+const chosen = (request: ChatRequest, choice: Extract<ToolChoice, { type: 'tool' }>, names: Names): string => {
+  const at = request.tools.findIndex(
+    (tool) => tool.type !== 'opaque' && tool.name === choice.name && tool.type === choice.kind,
+  )
+  const sent = at === -1 ? names.of(choice.name, undefined) : names.at(at)
+  const known = request.tools.some((tool, index) =>
+    tool.type === 'opaque' ? tool.value.name === choice.name : names.at(index) === sent,
+  )
+  if (sent === undefined || !known) {
+    throw invalidRequest(`tool_choice: there is no tool named ${JSON.stringify(choice.name)}`, 'tool_choice')
+  }
+  return sent
+}
+
+/** Stand-ins for tools that the conversation has called and the request no longer offers: the provider wants them known. */
+export const historicTools = (request: ChatRequest, names: Names): JsonObject[] => {
+  const called = new Set<string>()
+  for (const turn of request.turns) {
+    if (turn.role !== 'assistant') continue
+    for (const part of turn.parts) if (part.type === 'tool-call') called.add(names.of(part.name, part.namespace))
+  }
+  return [...called].map((name) => ({ name, input_schema: { type: 'object' } }))
+}

@@ -1,0 +1,60 @@
+// Usage as the messages wire reports it: classes are already disjoint there, so the mapping is a renaming.
+
+import { isObject, type JsonObject } from '../../ir/json.ts'
+import type { Usage } from '../../ir/usage.ts'
+
+/** Absent where the object holds no count at all. `cache_creation` by lifetime stands in where its sum is missing. */
+export const decodeUsage = (raw: unknown): Usage | undefined => {
+  if (!isObject(raw)) return undefined
+  const usage: Usage = {}
+  const input = count(raw.input_tokens)
+  if (input !== undefined) usage.input = input
+  const cacheRead = count(raw.cache_read_input_tokens)
+  if (cacheRead !== undefined) usage.cacheRead = cacheRead
+  const cacheWrite = count(raw.cache_creation_input_tokens) ?? sumByLifetime(raw.cache_creation)
+  if (cacheWrite !== undefined) usage.cacheWrite = cacheWrite
+  const output = count(raw.output_tokens)
+  if (output !== undefined) usage.output = output
+  const details = raw.output_tokens_details
+  const reasoning = isObject(details) ? count(details.thinking_tokens) : undefined
+  if (reasoning !== undefined) usage.reasoning = reasoning
+  return Object.keys(usage).length === 0 ? undefined : usage
+}
+
+/** The `usage` of a whole message, with every member the current API always sends. */
+export const encodeUsage = (usage: Usage, serviceTier?: string): JsonObject => ({
+  ...encodeUsageDelta(usage),
+  cache_creation: null,
+  service_tier: serviceTier ?? null,
+  inference_geo: null,
+})
+
+/** The cumulative `usage` of a `message_delta` event. */
+export const encodeUsageDelta = (usage: Usage): JsonObject => ({
+  input_tokens: usage.input ?? 0,
+  cache_creation_input_tokens: usage.cacheWrite ?? null,
+  cache_read_input_tokens: usage.cacheRead ?? null,
+  output_tokens: usage.output ?? 0,
+  ...(usage.reasoning === undefined ? {} : { output_tokens_details: { thinking_tokens: usage.reasoning } }),
+})
+
+/** The tier an answer was served from, in this wire's words where it has one. */
+export const encodeTier = (tier: string | undefined): string | undefined =>
+  tier === undefined ? undefined : TIERS[tier]
+
+const TIERS: { [tier: string]: string } = {
+  default: 'standard',
+  standard: 'standard',
+  priority: 'priority',
+  batch: 'batch',
+}
+
+const count = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.trunc(value) : undefined
+
+const sumByLifetime = (raw: unknown): number | undefined => {
+  if (!isObject(raw)) return undefined
+  const short = count(raw.ephemeral_5m_input_tokens)
+  const long = count(raw.ephemeral_1h_input_tokens)
+  return short === undefined && long === undefined ? undefined : (short ?? 0) + (long ?? 0)
+}

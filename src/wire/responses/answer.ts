@@ -1,0 +1,113 @@
+// The response object: what a client asked, echoed with the vendor's defaults, and what came of it so far.
+
+import type { FinishReason } from '../../ir/event.ts'
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { Usage } from '../../ir/usage.ts'
+import type { Ask } from '../codec.ts'
+import { bareId } from './names.ts'
+import { given } from './read.ts'
+import { isTier } from './settings.ts'
+import { encodeUsage } from './usage.ts'
+
+/** Every member a response must have, as it stands before the model has said anything. */
+export const unanswered = (ask: Ask, id: string, createdAt: number): JsonObject => {
+  const { body } = ask
+  return {
+    id,
+    object: 'response',
+    created_at: createdAt,
+    status: 'in_progress',
+    background: false,
+    completed_at: null,
+    error: null,
+    incomplete_details: null,
+    instructions: ifString(body.instructions),
+    max_output_tokens: ifNumber(body.max_output_tokens),
+    max_tool_calls: ifNumber(body.max_tool_calls),
+    metadata: isObject(body.metadata) ? body.metadata : {},
+    model: ask.model,
+    output: [],
+    parallel_tool_calls: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : true,
+    previous_response_id: null,
+    prompt_cache_key: ifString(body.prompt_cache_key),
+    reasoning: { effort: null, summary: null, ...objectOr(body.reasoning) },
+    safety_identifier: ifString(body.safety_identifier),
+    service_tier: isTier(body.service_tier) ? body.service_tier : 'default',
+    store: false,
+    temperature: ifNumber(body.temperature) ?? 1,
+    text: echoText(body.text),
+    tool_choice: typeof body.tool_choice === 'string' || isObject(body.tool_choice) ? body.tool_choice : 'auto',
+    tools: Array.isArray(body.tools) ? body.tools.flatMap(echoTool) : [],
+    top_logprobs: ifNumber(body.top_logprobs) ?? 0,
+    top_p: ifNumber(body.top_p) ?? 1,
+    truncation: body.truncation === 'auto' ? 'auto' : 'disabled',
+    usage: null,
+    user: ifString(body.user),
+  }
+}
+
+const ifString = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null)
+const ifNumber = (value: Json | undefined): number | null => (typeof value === 'number' ? value : null)
+const objectOr = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
+
+const echoText = (value: Json | undefined): JsonObject => {
+  const text = objectOr(value)
+  return {
+    format: isObject(text.format) ? text.format : { type: 'text' },
+    verbosity: given(text.verbosity) ? text.verbosity : 'medium',
+  }
+}
+
+const echoTool = (value: Json): JsonObject[] => {
+  if (!isObject(value)) return []
+  if (value.type !== 'function') return [value]
+  return [
+    {
+      ...value,
+      description: value.description ?? null,
+      parameters: value.parameters ?? null,
+      strict: value.strict ?? true,
+    },
+  ]
+}
+
+export const responseId = (id: string): string => (id.startsWith('resp_') ? id : `resp_${bareId(id)}`)
+
+export type Ending = {
+  reason: FinishReason
+  usage: Usage
+  serviceTier?: string
+  /** Whether the answer says itself that it is a refusal. */
+  refused: boolean
+}
+
+/** Why the answer is not whole; undefined where it is. */
+export const incompleteReason = (reason: FinishReason, refused: boolean): string | undefined => {
+  switch (reason) {
+    case 'length':
+    case 'context-length':
+      return 'max_output_tokens'
+    case 'content-filter':
+      return 'content_filter'
+    case 'refusal':
+      return refused ? undefined : 'content_filter'
+    default:
+      return undefined
+  }
+}
+
+/** The response at its end. Clients count on its usage: where the provider told no input, the estimate stands in. */
+export const answered = (base: JsonObject, output: JsonObject[], ending: Ending, ask: Ask): JsonObject => {
+  const why = incompleteReason(ending.reason, ending.refused)
+  const { usage } = ending
+  const told = usage.input !== undefined || usage.cacheRead !== undefined || usage.cacheWrite !== undefined
+  return {
+    ...base,
+    status: why === undefined ? 'completed' : 'incomplete',
+    completed_at: why === undefined ? Math.max(ask.now, Number(base.created_at)) : null,
+    incomplete_details: why === undefined ? null : { reason: why },
+    output,
+    ...(isTier(ending.serviceTier) ? { service_tier: ending.serviceTier } : {}),
+    usage: encodeUsage(told ? usage : { ...usage, input: ask.inputEstimate }),
+  }
+}

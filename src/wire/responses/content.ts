@@ -1,0 +1,195 @@
+// The parts of a message or a tool's output, as the wire's input content, both ways.
+
+import { invalidRequest } from '../../errors.ts'
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { CacheMark, DocumentPart, ImagePart, OpaquePart, Source, TextPart } from '../../ir/part.ts'
+import type { OpaqueMember } from '../../ir/request.ts'
+import type { Outgoing } from './outgoing.ts'
+import { given, optionalString, readObject, readString } from './read.ts'
+
+export type ContentPart = TextPart | ImagePart | DocumentPart | OpaquePart
+
+/**
+ * A message's content or a tool's output: text, or a list of parts. Parts of unknown kinds stay whole and are listed
+ * in `opaque` as essential, for what the user showed cannot be left out.
+ */
+export const decodeContent = (value: Json | undefined, path: string, opaque: OpaqueMember[]): ContentPart[] => {
+  if (typeof value === 'string') return [{ type: 'text', text: value }]
+  if (!Array.isArray(value)) throw invalidRequest(`'${path}' must be a string or an array.`, path)
+  return value.map((part, at) => decodePart(part, `${path}.${at}`, opaque))
+}
+
+const decodePart = (value: Json, path: string, opaque: OpaqueMember[]): ContentPart => {
+  if (typeof value === 'string') return { type: 'text', text: value }
+  const part = readObject(value, path)
+  switch (readString(part.type, `${path}.type`)) {
+    case 'input_text':
+    case 'output_text':
+    case 'text':
+      return { type: 'text', text: readString(part.text, `${path}.text`), ...decodeCache(part) }
+    case 'input_image':
+      return decodeImage(part, path)
+    case 'input_file':
+      if (given(part.detail)) opaque.push({ name: `${path}.detail`, value: part.detail, essential: false })
+      return decodeFile(part, path)
+    default:
+      opaque.push({ name: path, value: part, essential: true })
+      return { type: 'opaque', origin: 'responses', value: part }
+  }
+}
+
+const decodeImage = (part: JsonObject, path: string): ImagePart => {
+  const link = isObject(part.image_url) ? part.image_url.url : part.image_url
+  const detail = optionalString(part.detail, `${path}.detail`)
+  const rest = { ...(detail === undefined || detail === 'auto' ? {} : { detail }), ...decodeCache(part) }
+  if (given(link)) return { type: 'image', source: urlSource(readString(link, `${path}.image_url`)), ...rest }
+  if (given(part.file_id)) return { type: 'image', source: fileSource(part.file_id, `${path}.file_id`), ...rest }
+  throw invalidRequest(`'${path}' needs an image_url or a file_id.`, `${path}.image_url`)
+}
+
+const decodeFile = (part: JsonObject, path: string): DocumentPart => {
+  const name = optionalString(part.filename, `${path}.filename`)
+  const rest = { ...(name === undefined ? {} : { name }), ...decodeCache(part) }
+  if (given(part.file_data)) {
+    return { type: 'document', source: dataSource(readString(part.file_data, `${path}.file_data`)), ...rest }
+  }
+  if (given(part.file_url)) {
+    return { type: 'document', source: urlSource(readString(part.file_url, `${path}.file_url`)), ...rest }
+  }
+  if (given(part.file_id)) return { type: 'document', source: fileSource(part.file_id, `${path}.file_id`), ...rest }
+  throw invalidRequest(`'${path}' needs file_data, a file_url or a file_id.`, `${path}.file_data`)
+}
+
+const fileSource = (value: Json, path: string): Source => ({
+  kind: 'file',
+  id: readString(value, path),
+  origin: 'responses',
+})
+
+const urlSource = (url: string): Source => (url.startsWith('data:') ? dataSource(url) : { kind: 'url', url })
+
+/** A data URL, or bare base64, which this wire takes for a PDF. */
+const dataSource = (text: string): Source => {
+  if (!text.startsWith('data:')) return { kind: 'base64', mediaType: 'application/pdf', data: text }
+  const comma = text.indexOf(',')
+  if (comma === -1) return { kind: 'base64', mediaType: 'application/octet-stream', data: '' }
+  const head = text.slice('data:'.length, comma).split(';')
+  const mediaType = head[0] === undefined || head[0] === '' ? 'text/plain' : head[0]
+  const body = text.slice(comma + 1)
+  const data = head.includes('base64') ? body : Buffer.from(unescaped(body), 'utf8').toString('base64')
+  if (!mediaType.startsWith('text/')) return { kind: 'base64', mediaType, data }
+  return { kind: 'text', text: Buffer.from(data, 'base64').toString('utf8') }
+}
+
+const unescaped = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+// The wire knows 30 minutes (its default) and 12 hours, the IR 5 minutes (its default) and an hour: long is long.
+const decodeCache = (part: JsonObject): { cache?: CacheMark } => {
+  if (!isObject(part.prompt_cache_breakpoint)) return {}
+  return { cache: part.prompt_cache_breakpoint.ttl === '12h' ? { ttl: '1h' } : {} }
+}
+
+/** Parts as input content. Foreign opaque parts are left out and listed. */
+export const encodeContent = (parts: readonly ContentPart[], turn: number, out: Outgoing): JsonObject[] =>
+  parts.flatMap((part, at) => encodePart(part, out.pathOf(turn, at), out))
+
+/** Content as the wire prefers it: plain text where that says it all. */
+export const shortest = (content: JsonObject[]): Json => {
+  const [only] = content
+  if (content.length !== 1 || only?.type !== 'input_text' || only.prompt_cache_breakpoint !== undefined) return content
+  return only.text ?? ''
+}
+
+const encodePart = (part: ContentPart, path: string, out: Outgoing): JsonObject[] => {
+  switch (part.type) {
+    case 'text':
+      return [{ type: 'input_text', text: part.text, ...encodeCache(part.cache, path, out) }]
+    case 'image':
+      return [
+        {
+          type: 'input_image',
+          ...imageSource(part, path),
+          detail: encodeDetail(part.detail, path, out),
+          ...encodeCache(part.cache, path, out),
+        },
+      ]
+    case 'document':
+      if (part.context !== undefined) out.drop(`${path}.context`)
+      return [{ ...encodeDocument(part, path, out), ...encodeCache(part.cache, path, out) }]
+    case 'opaque':
+      if (part.origin === 'responses') return [part.value]
+      out.drop(path)
+      return []
+  }
+}
+
+const encodeDetail = (detail: string | undefined, path: string, out: Outgoing): string => {
+  if (detail === undefined) return 'auto'
+  if (['auto', 'low', 'high', 'original'].includes(detail)) return detail
+  out.drop(`${path}.detail`)
+  return 'auto'
+}
+
+const imageSource = ({ source }: ImagePart, path: string): JsonObject => {
+  switch (source.kind) {
+    case 'url':
+      return { image_url: source.url }
+    case 'base64':
+      return { image_url: `data:${source.mediaType};base64,${source.data}` }
+    case 'file':
+      return { file_id: ownFile(source, path) }
+    case 'text':
+      throw invalidRequest(`'${path}' is text where an image must be.`, path)
+  }
+}
+
+const encodeDocument = ({ source, name }: DocumentPart, path: string, out: Outgoing): JsonObject => {
+  switch (source.kind) {
+    case 'url':
+      return { type: 'input_file', file_url: source.url, ...(name !== undefined && out.own ? { filename: name } : {}) }
+    case 'file':
+      return { type: 'input_file', file_id: ownFile(source, path) }
+    case 'base64':
+      return fileData(source.mediaType, source.data, name, out)
+    case 'text':
+      // Every model reads text; a text file is read by some only, so it stays one only where the client made it one.
+      if (!out.own) return { type: 'input_text', text: titled(source.text, name) }
+      return fileData('text/plain', Buffer.from(source.text, 'utf8').toString('base64'), name, out)
+  }
+}
+
+const fileData = (mediaType: string, data: string, name: string | undefined, out: Outgoing): JsonObject => ({
+  type: 'input_file',
+  ...(out.own && name === undefined ? {} : { filename: out.own ? (name ?? '') : fileName(name, mediaType) }),
+  file_data: `data:${mediaType};base64,${data}`,
+})
+
+// The provider tells a file's kind by its extension.
+const fileName = (name: string | undefined, mediaType: string): string => {
+  const extension = mediaType.startsWith('text/') ? 'txt' : (mediaType.split('/')[1] ?? 'bin')
+  if (name === undefined || name === '') return `document.${extension}`
+  return name.toLowerCase().endsWith(`.${extension}`) ? name : `${name}.${extension}`
+}
+
+const titled = (text: string, name: string | undefined): string =>
+  name === undefined ? text : `<document title=${JSON.stringify(name)}>\n${text}\n</document>`
+
+const ownFile = (source: Extract<Source, { kind: 'file' }>, path: string): string => {
+  if (source.origin !== 'messages') return source.id
+  throw invalidRequest(`'${path}' is a file kept at another provider than this model's. Send its content.`, path)
+}
+
+const encodeCache = (cache: CacheMark | undefined, path: string, out: Outgoing): JsonObject => {
+  if (cache === undefined) return {}
+  if (out.cacheMarks) {
+    return { prompt_cache_breakpoint: { mode: 'explicit', ...(cache.ttl === '1h' ? { ttl: '12h' } : {}) } }
+  }
+  out.drop(`${path}.cache_control`)
+  return {}
+}

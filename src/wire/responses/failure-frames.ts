@@ -1,0 +1,64 @@
+// How a responses stream ends when it breaks: its own terminal event, then the gateway's error frame.
+
+import { envelope, type GatewayError } from '../../errors.ts'
+import type { JsonObject } from '../../ir/json.ts'
+import { writeFrame } from '../../lib/sse.ts'
+
+/** Where the stream stood: its identity, the next sequence number, and whether `response.created` has gone out. */
+export type Broken = {
+  id: string
+  createdAt: number
+  model: string
+  sequence: number
+  started: boolean
+  /** The members a response echoes from its request; the vendor's defaults where absent. */
+  echo?: JsonObject
+}
+
+/** `response.failed`, preceded by `response.created` where the stream had not begun, then the `error` frame. */
+export const failureFrames = (error: GatewayError, broken: Broken): string => {
+  const base = {
+    id: broken.id,
+    object: 'response',
+    created_at: broken.createdAt,
+    status: 'in_progress',
+    error: null as JsonObject | null,
+    incomplete_details: null,
+    instructions: null,
+    metadata: {},
+    model: broken.model,
+    output: [],
+    parallel_tool_calls: true,
+    temperature: 1,
+    tool_choice: 'auto',
+    tools: [],
+    top_p: 1,
+    usage: null,
+    ...broken.echo,
+  }
+  let sequence = broken.sequence
+  let out = ''
+  const event = (type: string, members: JsonObject) => {
+    out += writeFrame({ event: type, data: JSON.stringify({ type, ...members, sequence_number: sequence++ }) })
+  }
+  if (!broken.started) event('response.created', { response: base })
+  event('response.failed', {
+    response: { ...base, status: 'failed', error: { code: responseCode(error), message: error.message } },
+  })
+  event('error', { code: error.code, message: error.message, param: error.param ?? null, ...envelope(error) })
+  return out
+}
+
+// The wire's own vocabulary has no word for most of ours; agents act on these and take the rest as a server's fault.
+const responseCode = (error: GatewayError): string => {
+  switch (error.code) {
+    case 'context_length_exceeded':
+      return 'context_length_exceeded'
+    case 'content_policy_violation':
+      return 'invalid_prompt'
+    case 'rate_limit_exceeded':
+      return 'rate_limit_exceeded'
+    default:
+      return 'server_error'
+  }
+}

@@ -1,0 +1,249 @@
+// Turns as input items. Calls and their results are paired as the provider demands: every call has its result right
+// behind the model's items, no result stands alone, and no thought is the last word of the model.
+
+import type { JsonObject } from '../../ir/json.ts'
+import type { AssistantPart, RefusalPart, TextPart, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
+import type { ChatRequest, Turn } from '../../ir/request.ts'
+import { type ContentPart, encodeContent, shortest } from './content.ts'
+import { callId } from './names.ts'
+import type { Outgoing } from './outgoing.ts'
+import { encodeCitation, encodeLogprobs, refusalContent, textContent } from './output.ts'
+import { sealedItem } from './reasoning.ts'
+
+type Assistant = Extract<Turn, { role: 'assistant' }>
+type Waiting = { part: ToolResultPart; turn: number; at: number; used: boolean }
+
+const NOT_CARRIED_OUT = 'The call was not carried out.'
+
+export const encodeTurns = (request: ChatRequest, out: Outgoing): { instructions?: string; input: JsonObject[] } => {
+  const input: JsonObject[] = []
+  const waiting = gatherResults(request.turns)
+  // Where the conversation goes on from what the provider keeps, a call or its result may be there.
+  const partial = out.own && request.opaque.some(({ name, essential }) => essential && name !== 'tool_choice')
+  let run: JsonObject[] = []
+  let calls: ToolCallPart[] = []
+
+  const flush = (): void => {
+    while (run.at(-1)?.type === 'reasoning') run.pop()
+    input.push(...run)
+    const results: { order: number; items: JsonObject[] }[] = []
+    for (const call of calls) {
+      const found = waiting.get(call.id)?.find(({ used }) => !used)
+      if (found !== undefined) {
+        found.used = true
+        results.push({ order: found.at, items: [resultItem(found, call.kind, out)] })
+      } else if (!partial) {
+        const none: Waiting = { part: notCarriedOut(call), turn: 0, at: Number.MAX_SAFE_INTEGER, used: true }
+        results.push({ order: none.at, items: [resultItem(none, call.kind, out)] })
+      }
+    }
+    results.sort((a, b) => a.order - b.order)
+    for (const { items } of results) input.push(...items)
+    run = []
+    calls = []
+  }
+
+  const [first] = request.turns
+  const instructions = first === undefined ? undefined : asInstructions(first)
+  request.turns.forEach((turn, at) => {
+    if (turn.role === 'assistant') {
+      run.push(...assistantItems(turn, at, input.length + run.length, out))
+      calls.push(...turn.parts.filter((part) => part.type === 'tool-call'))
+      return
+    }
+    flush()
+    if (turn.name !== undefined) out.drop(`${out.pathOf(at)}.name`)
+    if (at === 0 && instructions !== undefined) return
+    if (turn.role === 'system') {
+      input.push(...messageItems(turn.developer === true ? 'developer' : 'system', turn.parts, at, out))
+    } else {
+      input.push(...userItems(turn.parts, at, waiting, partial, out))
+    }
+  })
+  flush()
+  if (instructions === undefined) return { input }
+  // The provider answers no empty input: a lone instruction is a message then.
+  if (input.length > 0 || partial) return { instructions, input }
+  return { input: [{ type: 'message', role: 'system', content: instructions }] }
+}
+
+const gatherResults = (turns: readonly Turn[]): Map<string, Waiting[]> => {
+  const waiting = new Map<string, Waiting[]>()
+  let at = 0
+  turns.forEach((turn, number) => {
+    if (turn.role !== 'user') return
+    for (const part of turn.parts) {
+      if (part.type !== 'tool-result') continue
+      const queue = waiting.get(part.callId) ?? []
+      queue.push({ part, turn: number, at: at++, used: false })
+      waiting.set(part.callId, queue)
+    }
+  })
+  return waiting
+}
+
+const asInstructions = (turn: Turn): string | undefined => {
+  if (turn.role !== 'system' || turn.developer === true || turn.parts.length !== 1) return undefined
+  const [part] = turn.parts
+  return part?.type === 'text' && part.cache === undefined && part.text !== '' ? part.text : undefined
+}
+
+const isItem = (part: ContentPart): boolean =>
+  part.type === 'opaque' && !(typeof part.value.type === 'string' && /^(input|output)_/.test(part.value.type))
+
+/** One message, cut where an item of the wire's own stands among its parts. */
+const messageItems = (role: string, parts: readonly ContentPart[], turn: number, out: Outgoing): JsonObject[] => {
+  const items: JsonObject[] = []
+  let content: ContentPart[] = []
+  const close = (): void => {
+    const encoded = encodeContent(content, turn, out)
+    const said = encoded.filter((part) => part.type !== 'input_text' || part.text !== '')
+    if (encoded.length > 0)
+      items.push({ type: 'message', role, content: shortest(said.length > 0 ? said : encoded.slice(0, 1)) })
+    content = []
+  }
+  for (const part of parts) {
+    if (!isItem(part)) {
+      content.push(part)
+      continue
+    }
+    close()
+    items.push(...encodeContent([part], turn, out))
+  }
+  close()
+  return items
+}
+
+const userItems = (
+  parts: Extract<Turn, { role: 'user' }>['parts'],
+  turn: number,
+  waiting: Map<string, Waiting[]>,
+  partial: boolean,
+  out: Outgoing,
+): JsonObject[] => {
+  const items: JsonObject[] = []
+  let content: ContentPart[] = []
+  for (const part of parts) {
+    if (part.type !== 'tool-result') {
+      content.push(part)
+      continue
+    }
+    const entry = waiting.get(part.callId)?.find((other) => other.part === part)
+    if (entry === undefined || entry.used) continue
+    entry.used = true
+    if (partial) {
+      items.push(...messageItems('user', content, turn, out), resultItem(entry, part.kind, out))
+      content = []
+    } else {
+      // Its call is gone, so the provider would refuse it: what it says still belongs to the conversation.
+      content.push({ type: 'text', text: `Result of the tool call ${part.callId}:` }, ...part.parts)
+    }
+  }
+  return [...items, ...messageItems('user', content, turn, out)]
+}
+
+const notCarriedOut = (call: ToolCallPart): ToolResultPart => ({
+  type: 'tool-result',
+  callId: call.id,
+  kind: call.kind,
+  parts: [{ type: 'text', text: NOT_CARRIED_OUT }],
+  isError: true,
+})
+
+const resultItem = ({ part, turn }: Waiting, kind: ToolCallPart['kind'], out: Outgoing): JsonObject => {
+  if (part.cache !== undefined) out.drop(`${out.pathOf(turn)}.cache_control`)
+  const content = encodeContent(part.parts, turn, out).filter(({ type, text }) => type !== 'input_text' || text !== '')
+  return {
+    type: kind === 'custom' ? 'custom_tool_call_output' : 'function_call_output',
+    call_id: callId(part.callId),
+    output: content.length === 0 && part.isError !== true ? '' : shortest(markError(content, part)),
+  }
+}
+
+/** The wire has no mark for a failed call: the words must say it. */
+const markError = (content: JsonObject[], part: ToolResultPart): JsonObject[] => {
+  if (part.isError !== true) return content
+  const [first, ...rest] = content
+  if (first?.type !== 'input_text' || typeof first.text !== 'string')
+    return [{ type: 'input_text', text: 'Error' }, ...content]
+  return /error/i.test(first.text.slice(0, 40)) || first.text === NOT_CARRIED_OUT
+    ? content
+    : [{ ...first, text: `Error: ${first.text}` }, ...rest]
+}
+
+const assistantItems = (turn: Assistant, at: number, position: number, out: Outgoing): JsonObject[] => {
+  const items: JsonObject[] = []
+  let said: (TextPart | RefusalPart)[] = []
+  const close = (): void => {
+    const item = saidItem(said, turn.phase, `msg_${position + items.length}`, () =>
+      out.drop(`${out.pathOf(at)}.citations`),
+    )
+    if (item !== undefined) items.push(item)
+    said = []
+  }
+  if (turn.name !== undefined) out.drop(`${out.pathOf(at)}.name`)
+  turn.parts.forEach((part, number) => {
+    if (part.type === 'text' || part.type === 'refusal') {
+      if (part.type === 'text' && part.cache !== undefined) out.drop(`${out.pathOf(at, number)}.cache_control`)
+      if (part.text !== '' || out.own) said.push(part)
+      return
+    }
+    close()
+    items.push(...partItem(part, out.pathOf(at, number), out))
+  })
+  close()
+  return items
+}
+
+const partItem = (part: Exclude<AssistantPart, TextPart | RefusalPart>, path: string, out: Outgoing): JsonObject[] => {
+  switch (part.type) {
+    case 'reasoning':
+      if (part.seal === undefined) {
+        if (part.text !== '') out.drop(path)
+        return []
+      }
+      if (part.seal.origin !== 'responses') return []
+      // Without its encrypted content a thought is only a reference to one the provider keeps: ours are never kept.
+      if (!out.own && (part.seal.value.encrypted_content === undefined || out.quirks.noReasoning === true)) return []
+      return [sealedItem(part)]
+    case 'tool-call':
+      if (part.cache !== undefined) out.drop(`${path}.cache_control`)
+      return [encodeCall(part, out)]
+    case 'opaque':
+      if (part.origin === 'responses') return [part.value]
+      out.drop(path)
+      return []
+  }
+}
+
+/** What the model said, as plain text where that is all there is. */
+const saidItem = (
+  said: readonly (TextPart | RefusalPart)[],
+  phase: string | undefined,
+  id: string,
+  dropCitations: () => void,
+): JsonObject | undefined => {
+  const [first] = said
+  if (first === undefined) return undefined
+  const known = phase === 'commentary' || phase === 'final_answer' ? { phase } : {}
+  if (said.length === 1 && first.type === 'text' && first.citations === undefined && first.logprobs === undefined) {
+    return { type: 'message', role: 'assistant', content: first.text, ...known }
+  }
+  const content = said.map((part) => {
+    if (part.type === 'refusal') return refusalContent(part.text)
+    const annotations = (part.citations ?? []).flatMap((citation) => encodeCitation(citation, part.text.length))
+    if (annotations.length < (part.citations ?? []).length) dropCitations()
+    return textContent(part.text, annotations, encodeLogprobs(part.logprobs ?? []))
+  })
+  return { type: 'message', id, role: 'assistant', status: 'completed', content, ...known }
+}
+
+const encodeCall = (part: ToolCallPart, out: Outgoing): JsonObject => {
+  const custom = part.kind === 'custom'
+  const itemId = part.itemId?.startsWith(custom ? 'ctc_' : 'fc_') ? { id: part.itemId } : {}
+  const call = { ...itemId, call_id: callId(part.id), name: out.names.sent(part.name, part.namespace) }
+  const namespace = part.namespace === undefined ? {} : { namespace: part.namespace }
+  return custom
+    ? { type: 'custom_tool_call', ...call, input: part.input, ...namespace }
+    : { type: 'function_call', ...call, arguments: part.input === '' ? '{}' : part.input, ...namespace }
+}

@@ -1,0 +1,199 @@
+// The client's input: a flat list of items, read as turns. Messages are turns of their own; what a model produced in
+// one go (thoughts, calls, a message) is one assistant turn, and the results handed back together are one user turn.
+
+import { invalidRequest } from '../../errors.ts'
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { AssistantPart, OpaquePart, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
+import type { OpaqueMember, Turn } from '../../ir/request.ts'
+import { type ContentPart, decodeContent } from './content.ts'
+import { argumentsText, decodeText } from './output.ts'
+import { given, optionalString, readName, readObject, readString, stringOr } from './read.ts'
+import { openReasoning } from './reasoning.ts'
+
+type Assistant = Extract<Turn, { role: 'assistant' }>
+type User = Extract<Turn, { role: 'user' }>
+
+/** Items without which the request would mean something else; what they stand for is kept at this wire's provider. */
+const ESSENTIAL = new Set([
+  'item_reference',
+  'compaction',
+  'compaction_trigger',
+  'additional_tools',
+  'mcp_approval_response',
+])
+
+/** Items a client writes, in case one stands where no turn is open. */
+const FROM_CLIENT = /(_output|_response|_trigger|_update|_reference|additional_tools)$/
+
+export const decodeInput = (input: Json | undefined, opaque: OpaqueMember[]): Turn[] => {
+  if (!given(input)) return []
+  if (typeof input === 'string') return [{ role: 'user', parts: [{ type: 'text', text: input }] }]
+  if (!Array.isArray(input)) throw invalidRequest("'input' must be a string or an array.", 'input')
+  const turns: Turn[] = []
+  /** The user turn that results are being gathered in. */
+  let results: User | undefined
+
+  const open = (turn: Turn): Turn => {
+    results = undefined
+    turns.push(turn)
+    return turn
+  }
+  const assistant = (): Assistant => {
+    const last = turns.at(-1)
+    if (last?.role === 'assistant') return last
+    const turn: Assistant = { role: 'assistant', parts: [] }
+    open(turn)
+    return turn
+  }
+  const result = (part: ToolResultPart): void => {
+    if (results === undefined) {
+      const turn: User = { role: 'user', parts: [] }
+      open(turn)
+      results = turn
+    }
+    results.parts.push(part)
+  }
+  const keep = (item: JsonObject, type: string): void => {
+    const part: OpaquePart = { type: 'opaque', origin: 'responses', value: item }
+    const last = turns.at(-1) ?? open({ role: FROM_CLIENT.test(type) ? 'user' : 'assistant', parts: [] })
+    last.parts.push(part)
+  }
+
+  input.forEach((value, at) => {
+    const path = `input.${at}`
+    const item = readObject(value, path)
+    const type = itemType(item, path)
+    switch (type) {
+      case 'message': {
+        const turn = decodeMessage(item, path, opaque)
+        if (turn.role !== 'assistant') {
+          open(turn)
+          break
+        }
+        if (turn.parts.length === 0) break
+        const last = turns.at(-1)
+        if (last?.role === 'assistant' && !last.parts.some(isSaid)) {
+          last.parts.push(...turn.parts)
+          if (turn.phase !== undefined) last.phase = turn.phase
+        } else {
+          open(turn)
+        }
+        break
+      }
+      case 'reasoning':
+        assistant().parts.push(openReasoning(item))
+        break
+      case 'function_call':
+      case 'custom_tool_call':
+        // Calls made by a program of the provider's are answered to that program: they mean nothing without it.
+        if (fromProgram(item)) keep(item, type)
+        else assistant().parts.push(decodeCall(item, type, path))
+        break
+      case 'function_call_output':
+      case 'custom_tool_call_output':
+        if (fromProgram(item) || !given(item.call_id)) keep(item, type)
+        else result(decodeResult(item, type, path, opaque))
+        break
+      default:
+        if (ESSENTIAL.has(type) || (type === 'configuration_update' && given(item.text))) {
+          opaque.push({ name: path, value: item, essential: true })
+        }
+        keep(item, type)
+    }
+  })
+  return turns
+}
+
+const isSaid = (part: AssistantPart): boolean => part.type === 'text' || part.type === 'refusal'
+
+const itemType = (item: JsonObject, path: string): string => {
+  if (given(item.type)) return readString(item.type, `${path}.type`)
+  if (given(item.role)) return 'message'
+  if (given(item.id)) return 'item_reference'
+  throw invalidRequest(`'${path}' needs a type or a role.`, `${path}.type`)
+}
+
+const decodeMessage = (item: JsonObject, path: string, opaque: OpaqueMember[]): Turn => {
+  const role = readString(item.role, `${path}.role`)
+  switch (role) {
+    case 'user':
+      return { role, parts: decodeContent(item.content, `${path}.content`, opaque) }
+    case 'system':
+    case 'developer': {
+      const parts = decodeContent(item.content, `${path}.content`, opaque).map((part, at): SystemContent => {
+        if (part.type === 'text' || part.type === 'opaque') return part
+        throw invalidRequest(`'${path}.content.${at}' must be text in a ${role} message.`, `${path}.content.${at}.type`)
+      })
+      return { role: 'system', parts, ...(role === 'developer' ? { developer: true } : {}) }
+    }
+    case 'assistant': {
+      const phase = optionalString(item.phase, `${path}.phase`)
+      return {
+        role,
+        parts: decodeSaid(item.content, `${path}.content`),
+        ...(phase === undefined ? {} : { phase }),
+      }
+    }
+    default:
+      throw invalidRequest(
+        `'${path}.role' must be one of user, assistant, system, developer; found '${role}'.`,
+        `${path}.role`,
+      )
+  }
+}
+
+type SystemContent = Extract<ContentPart, { type: 'text' | 'opaque' }>
+
+const decodeSaid = (content: Json | undefined, path: string): AssistantPart[] => {
+  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  if (!given(content)) return []
+  if (!Array.isArray(content)) throw invalidRequest(`'${path}' must be a string or an array.`, path)
+  return content.map((value, at): AssistantPart => {
+    if (typeof value === 'string') return { type: 'text', text: value }
+    const part = readObject(value, `${path}.${at}`)
+    switch (readString(part.type, `${path}.${at}.type`)) {
+      case 'output_text':
+      case 'input_text':
+      case 'text':
+        return decodeText(part)
+      case 'refusal':
+        return { type: 'refusal', text: stringOr(part.refusal, '') }
+      default:
+        return { type: 'opaque', origin: 'responses', value: part }
+    }
+  })
+}
+
+const decodeCall = (item: JsonObject, type: 'function_call' | 'custom_tool_call', path: string): ToolCallPart => {
+  const custom = type === 'custom_tool_call'
+  const itemId = optionalString(item.id, `${path}.id`)
+  const namespace = optionalString(item.namespace, `${path}.namespace`)
+  return {
+    type: 'tool-call',
+    id: readName(given(item.call_id) ? item.call_id : item.id, `${path}.call_id`),
+    name: readName(item.name, `${path}.name`),
+    kind: custom ? 'custom' : 'function',
+    ...(namespace === undefined ? {} : { namespace }),
+    input: custom ? readString(item.input, `${path}.input`) : argumentsText(item.arguments),
+    ...(itemId === undefined ? {} : { itemId }),
+  }
+}
+
+const decodeResult = (
+  item: JsonObject,
+  type: 'function_call_output' | 'custom_tool_call_output',
+  path: string,
+  opaque: OpaqueMember[],
+): ToolResultPart => ({
+  type: 'tool-result',
+  callId: readName(item.call_id, `${path}.call_id`),
+  kind: type === 'custom_tool_call_output' ? 'custom' : 'function',
+  parts: decodeOutput(item.output, `${path}.output`, opaque),
+})
+
+const decodeOutput = (output: Json | undefined, path: string, opaque: OpaqueMember[]): ContentPart[] => {
+  if (!given(output) || output === '') return []
+  return decodeContent(isObject(output) ? JSON.stringify(output) : output, path, opaque)
+}
+
+const fromProgram = (item: JsonObject): boolean => isObject(item.caller) && item.caller.type === 'program'

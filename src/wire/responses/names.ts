@@ -1,0 +1,56 @@
+// The names and ids this wire takes: letters, digits, `_` and `-`, of bounded length. Others are rewritten, the same
+// way every time, and a tool's rewriting is written down so that the answer can undo it.
+
+import type { ChatRequest } from '../../ir/request.ts'
+import type { Undo } from '../codec.ts'
+
+const NAME = /^[a-zA-Z0-9_-]{1,128}$/
+const MAX_ID = 64
+
+export type ToolNames = {
+  /** The name a tool is sent under. Names within a namespace are this wire's own and stay. */
+  sent(name: string, namespace: string | undefined): string
+  undo: NonNullable<Undo['tools']>
+}
+
+export const toolNames = (request: ChatRequest): ToolNames => {
+  const undo: NonNullable<Undo['tools']> = {}
+  const sentNames = new Map<string, string>()
+  const taken = new Set<string>()
+  for (const tool of request.tools) if (tool.type !== 'opaque' && NAME.test(tool.name)) taken.add(tool.name)
+  const kinds = new Map(request.tools.flatMap((tool) => (tool.type === 'opaque' ? [] : [[tool.name, tool.type]])))
+  return {
+    undo,
+    sent(name, namespace) {
+      if (namespace !== undefined || NAME.test(name)) return name
+      const known = sentNames.get(name)
+      if (known !== undefined) return known
+      const plain = name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 100)
+      let sent = plain === '' ? 'tool' : plain
+      if (taken.has(sent)) sent = `${sent}_${shortHash(name)}`
+      taken.add(sent)
+      sentNames.set(name, sent)
+      const kind = kinds.get(name)
+      if (kind !== undefined) undo[sent] = { name, kind: kind === 'custom' ? 'custom' : 'function' }
+      return sent
+    },
+  }
+}
+
+/** An id of a call as this wire takes it: at most 64 characters, never empty. */
+export const callId = (id: string): string => {
+  if (id === '') return 'call_0'
+  return id.length <= MAX_ID ? id : `${id.slice(0, 40)}_${shortHash(id)}`
+}
+
+/** A client's label (a user, a cache key) within the wire's 64 characters: longer ones become their hash. */
+export const label = (text: string): string => (text.length <= MAX_ID ? text : `h_${shortHash(text)}`)
+
+/** An id within the wire's charset, without the prefix other ids are made with. */
+export const bareId = (id: string): string => {
+  const bare = id.startsWith('resp_') ? id.slice('resp_'.length) : id
+  const plain = bare.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 100)
+  return plain === '' ? '0' : plain
+}
+
+const shortHash = (text: string): string => Bun.hash(text).toString(36)

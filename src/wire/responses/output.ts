@@ -1,0 +1,128 @@
+// The parts of an answer as the wire's output content and call items, both ways.
+
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { Citation, Logprob, TextPart, TokenLogprob, ToolCallPart } from '../../ir/part.ts'
+import { given, stringOr } from './read.ts'
+
+/** Arguments as text, whatever a server made of them; '{}' for none. */
+export const argumentsText = (value: Json | undefined): string => {
+  if (typeof value === 'string') return value === '' ? '{}' : value
+  return given(value) ? JSON.stringify(value) : '{}'
+}
+
+/** An `output_text` part, of an answer or of its replay. */
+export const decodeText = (part: JsonObject): TextPart => {
+  const citations = decodeCitations(part.annotations)
+  const logprobs = decodeLogprobs(part.logprobs)
+  return {
+    type: 'text',
+    text: stringOr(part.text, ''),
+    ...(citations.length === 0 ? {} : { citations }),
+    ...(logprobs.length === 0 ? {} : { logprobs }),
+  }
+}
+
+export const decodeCitations = (value: Json | undefined): Citation[] =>
+  Array.isArray(value) ? value.flatMap((annotation) => (isObject(annotation) ? [decodeCitation(annotation)] : [])) : []
+
+export const decodeCitation = (value: JsonObject): Citation => {
+  if (value.type !== 'url_citation' || typeof value.url !== 'string')
+    return { kind: 'opaque', origin: 'responses', value }
+  return {
+    kind: 'url',
+    url: value.url,
+    ...(typeof value.title === 'string' ? { title: value.title } : {}),
+    ...(typeof value.start_index === 'number' ? { start: value.start_index } : {}),
+    ...(typeof value.end_index === 'number' ? { end: value.end_index } : {}),
+  }
+}
+
+/** An annotation of a text of `length` characters: the whole of it where the citation names no range. */
+export const encodeCitation = (citation: Citation, length: number): JsonObject[] => {
+  if (citation.kind === 'opaque') return citation.origin === 'responses' ? [citation.value] : []
+  return [
+    {
+      type: 'url_citation',
+      url: citation.url,
+      title: citation.title ?? citation.url,
+      start_index: citation.start ?? 0,
+      end_index: citation.end ?? length,
+    },
+  ]
+}
+
+export const decodeLogprobs = (value: Json | undefined): Logprob[] => {
+  if (!Array.isArray(value)) return []
+  return value.flatMap((entry) => {
+    if (!isObject(entry) || typeof entry.token !== 'string') return []
+    const top = Array.isArray(entry.top_logprobs) ? entry.top_logprobs : []
+    return [{ ...tokenLogprob(entry), top: top.flatMap((other) => (isObject(other) ? [tokenLogprob(other)] : [])) }]
+  })
+}
+
+const tokenLogprob = (entry: JsonObject): TokenLogprob => ({
+  token: stringOr(entry.token, ''),
+  logprob: typeof entry.logprob === 'number' ? entry.logprob : 0,
+  ...(Array.isArray(entry.bytes) ? { bytes: entry.bytes.filter((byte) => typeof byte === 'number') } : {}),
+})
+
+export const encodeLogprobs = (logprobs: readonly Logprob[]): JsonObject[] =>
+  logprobs.map((entry) => ({ ...encodeToken(entry), top_logprobs: entry.top.map(encodeToken) }))
+
+const encodeToken = ({ token, logprob, bytes }: TokenLogprob): JsonObject => ({
+  token,
+  bytes: bytes ?? [...Buffer.from(token, 'utf8')],
+  logprob,
+})
+
+export const textContent = (text: string, annotations: JsonObject[], logprobs: JsonObject[]): JsonObject => ({
+  type: 'output_text',
+  text,
+  annotations,
+  logprobs,
+})
+
+export const refusalContent = (text: string): JsonObject => ({ type: 'refusal', refusal: text })
+
+export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
+
+export const messageItem = (id: string, content: JsonObject[], status: ItemStatus): JsonObject => ({
+  type: 'message',
+  id,
+  status,
+  role: 'assistant',
+  content,
+})
+
+export type Call = Pick<ToolCallPart, 'id' | 'name' | 'kind' | 'namespace'>
+
+export const callItem = (id: string, call: Call, input: string, status: ItemStatus): JsonObject => ({
+  ...(call.kind === 'custom'
+    ? { type: 'custom_tool_call', id, status, call_id: call.id, name: call.name, input }
+    : { type: 'function_call', id, status, call_id: call.id, name: call.name, arguments: input }),
+  ...(call.namespace === undefined ? {} : { namespace: call.namespace }),
+})
+
+/**
+ * Ids of an answer's items: the wire's own where an item came with one, else made from the answer's. Never one twice.
+ */
+export const itemIds = (base: string): ((prefix: string, own: unknown, index: number) => string) => {
+  const used = new Set<string>()
+  return (prefix, own, index) => {
+    const kept = typeof own === 'string' && own !== '' && own.startsWith(prefix) && !used.has(own)
+    let id = kept ? own : `${prefix === '' ? 'item_' : prefix}${base}_${index}`
+    while (used.has(id)) id = `${id}_`
+    used.add(id)
+    return id
+  }
+}
+
+export const callPrefix = (kind: Call['kind']): string => (kind === 'custom' ? 'ctc_' : 'fc_')
+
+/** A call as an item must name it, whatever a provider left out. */
+export const namedCall = ({ id, name, kind, namespace }: Call, itemId: string): Call => ({
+  id: id === '' ? `call_${itemId}` : id,
+  name: name === '' ? 'unnamed' : name,
+  kind,
+  ...(namespace === undefined ? {} : { namespace }),
+})

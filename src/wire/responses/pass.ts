@@ -1,0 +1,27 @@
+// The responses wire to a provider that speaks it: the members to splice, everything else is the client's.
+
+import { isObject, type JsonObject } from '../../ir/json.ts'
+import type { Edit } from '../../lib/json-splice.ts'
+import type { PassOptions } from '../codec.ts'
+import { isForeign } from '../pass.ts'
+
+export const outputCap = (body: JsonObject): number | undefined =>
+  typeof body.max_output_tokens === 'number' ? body.max_output_tokens : undefined
+
+/** The least output cap the wire allows. */
+const MIN_CAP = 16
+
+export const passEdits = (body: JsonObject, options: PassOptions): Edit[] => {
+  const edits: Edit[] = []
+  if (body.model !== options.model) edits.push({ path: ['model'], value: JSON.stringify(options.model) })
+  if (options.outputCap !== undefined) {
+    edits.push({ path: ['max_output_tokens'], value: String(Math.max(MIN_CAP, options.outputCap)) })
+  }
+  if (Array.isArray(body.input)) {
+    body.input.forEach((item, at) => {
+      // A thought of another provider, which this one could not read.
+      if (isObject(item) && isForeign(item.encrypted_content)) edits.push({ path: ['input', at], value: undefined })
+    })
+  }
+  return edits
+}

@@ -1,0 +1,62 @@
+// Thoughts on this wire: a reasoning item, whose `encrypted_content` is the slot for what only a provider can read.
+
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { ReasoningPart } from '../../ir/part.ts'
+import { openTag, sealTag } from '../seal.ts'
+import { stringOr } from './read.ts'
+
+/** A provider's reasoning item. Its members are the seal, but for the summary where the text says the same. */
+export const decodeReasoning = (item: JsonObject): ReasoningPart => {
+  const summary = texts(item.summary)
+  const content = texts(item.content)
+  const full = content.length > 0
+  const text = (full ? content : summary).join('\n\n')
+  const value: { [name: string]: Json } = {}
+  for (const [name, member] of Object.entries(item)) {
+    if (member === undefined || member === null || name === 'type') continue
+    if (name === 'summary' && sameAs(member, full || text === '' ? [] : [text])) continue
+    if (name === 'content' && full && sameAs(member, [text])) continue
+    value[name] = member
+  }
+  const sealed = value.id !== undefined || value.encrypted_content !== undefined
+  return {
+    type: 'reasoning',
+    text,
+    ...(full ? { full } : {}),
+    ...(sealed ? { seal: { origin: 'responses', value } } : {}),
+  }
+}
+
+/** A client's reasoning item: the thought of another wire's provider, where it carries one, comes back unchanged. */
+export const openReasoning = (item: JsonObject): ReasoningPart =>
+  openTag(stringOr(item.encrypted_content, '')) ?? decodeReasoning(item)
+
+/** The item a seal of this wire was made from, verbatim. */
+export const sealedItem = (part: ReasoningPart): JsonObject => ({
+  type: 'reasoning',
+  summary: part.full === true ? [] : summaryOf(part.text),
+  ...(part.full === true ? { content: [{ type: 'reasoning_text', text: part.text }] } : {}),
+  ...part.seal?.value,
+})
+
+/**
+ * A thought as an item for a client, under the id its stream has announced. A seal that is not of this very item
+ * travels as a tag: the provider binds what it has encrypted to the item's id.
+ */
+export const reasoningItem = (id: string, part: ReasoningPart): JsonObject => {
+  if (part.seal?.origin === 'responses' && part.seal.value.id === id) return sealedItem(part)
+  const tag = sealTag(part)
+  return { type: 'reasoning', id, summary: summaryOf(part.text), ...(tag === '' ? {} : { encrypted_content: tag }) }
+}
+
+export const summaryOf = (text: string): JsonObject[] => (text === '' ? [] : [{ type: 'summary_text', text }])
+
+const texts = (value: Json | undefined): string[] =>
+  Array.isArray(value)
+    ? value.flatMap((part) => (isObject(part) && typeof part.text === 'string' ? [part.text] : []))
+    : []
+
+const sameAs = (value: Json, expected: string[]): boolean => {
+  const found = texts(value)
+  return Array.isArray(value) && value.length === expected.length && found.every((text, at) => text === expected[at])
+}

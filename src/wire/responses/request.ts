@@ -1,0 +1,258 @@
+// A responses request, both ways.
+
+import { type ErrorDetails, GatewayError, invalidRequest } from '../../errors.ts'
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { ChatRequest, OpaqueMember, Sampling, Turn } from '../../ir/request.ts'
+import type { EncodedRequest, Target, Undo } from '../codec.ts'
+import { encodeTurns } from './history.ts'
+import { decodeInput } from './input.ts'
+import { label } from './names.ts'
+import { type Outgoing, outgoing } from './outgoing.ts'
+import {
+  given,
+  optionalArray,
+  optionalBoolean,
+  optionalCount,
+  optionalNumber,
+  optionalObject,
+  optionalString,
+  readName,
+} from './read.ts'
+import {
+  decodeMetadata,
+  decodeText,
+  decodeThinking,
+  encodeFormat,
+  encodeMetadata,
+  encodeThinking,
+  isTier,
+  jsonTool,
+} from './settings.ts'
+import { decodeToolChoice, decodeTools, encodeToolChoice, encodeTools } from './tools.ts'
+
+const READ = new Set([
+  'model',
+  'input',
+  'instructions',
+  'stream',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'max_output_tokens',
+  'temperature',
+  'top_p',
+  'text',
+  'reasoning',
+  'metadata',
+  'user',
+  'prompt_cache_key',
+  'service_tier',
+  'include',
+  'top_logprobs',
+])
+
+/** Members that put the conversation, or the answer, where only this wire's provider keeps it. */
+const ESSENTIAL = new Set(['previous_response_id', 'conversation', 'background', 'prompt'])
+/** With one of these the provider has an input already. */
+const INPUTS = ['previous_response_id', 'conversation', 'prompt']
+
+const LOGPROBS = 'message.output_text.logprobs'
+const ENCRYPTED = 'reasoning.encrypted_content'
+
+export const decodeRequest = (body: JsonObject): ChatRequest => {
+  const opaque: OpaqueMember[] = []
+  const model = readName(body.model, 'model')
+  const stream = optionalBoolean(body.stream, 'stream') ?? false
+  const turns = decodeInput(body.input, opaque)
+  if (turns.length === 0 && !INPUTS.some((name) => given(body[name]))) {
+    throw invalidRequest("'input' must be given and not empty.", 'input')
+  }
+  const instructions = optionalString(body.instructions, 'instructions')
+  if (instructions !== undefined && instructions !== '') {
+    turns.unshift({ role: 'system', parts: [{ type: 'text', text: instructions }] } satisfies Turn)
+  }
+  const request: ChatRequest = {
+    model,
+    stream,
+    turns,
+    tools: decodeTools(optionalArray(body.tools, 'tools') ?? [], opaque),
+    sampling: decodeSampling(body),
+    origin: 'responses',
+    opaque,
+  }
+  const set = <Name extends keyof ChatRequest>(name: Name, value: ChatRequest[Name] | undefined): void => {
+    if (value !== undefined) request[name] = value
+  }
+  set('toolChoice', decodeToolChoice(body.tool_choice, opaque))
+  set('parallelTools', optionalBoolean(body.parallel_tool_calls, 'parallel_tool_calls'))
+  set('maxOutput', optionalCount(body.max_output_tokens, 'max_output_tokens', 1))
+  Object.assign(request, decodeText(optionalObject(body.text, 'text') ?? {}, opaque))
+  set('reasoning', decodeThinking(optionalObject(body.reasoning, 'reasoning') ?? {}, opaque))
+  set('metadata', decodeMetadata(optionalObject(body.metadata, 'metadata') ?? {}))
+  set('user', optionalString(body.user, 'user'))
+  set('cacheKey', optionalString(body.prompt_cache_key, 'prompt_cache_key'))
+  set('serviceTier', optionalString(body.service_tier, 'service_tier'))
+  set('logprobs', decodeWishes(body, opaque))
+  for (const [name, value] of Object.entries(body)) {
+    if (READ.has(name) || !given(value) || value === SILENT[name]) continue
+    opaque.push({ name, value, essential: ESSENTIAL.has(name) })
+  }
+  return request
+}
+
+/** Members said to be what they are when left out. */
+const SILENT: JsonObject = { background: false, truncation: 'disabled' }
+
+const decodeSampling = (body: JsonObject): Sampling => {
+  const temperature = optionalNumber(body.temperature, 'temperature')
+  const topP = optionalNumber(body.top_p, 'top_p')
+  return { ...(temperature === undefined ? {} : { temperature }), ...(topP === undefined ? {} : { topP }) }
+}
+
+/** `include` asks for log probabilities by one of its words; the others are this wire's own. */
+const decodeWishes = (body: JsonObject, opaque: OpaqueMember[]): { top: number } | undefined => {
+  const include = optionalArray(body.include, 'include') ?? []
+  const top = optionalCount(body.top_logprobs, 'top_logprobs', 0)
+  const others = include.filter((wish) => wish !== LOGPROBS)
+  if (others.length > 0) opaque.push({ name: 'include', value: others, essential: false })
+  if (others.length < include.length) return { top: top ?? 0 }
+  if (top !== undefined && top > 0) opaque.push({ name: 'top_logprobs', value: top, essential: false })
+  return undefined
+}
+
+export const encodeRequest = (request: ChatRequest, target: Target): EncodedRequest => {
+  const out = outgoing(request, target.quirks)
+  const { instructions, input } = encodeTurns(request, out)
+  const undo: Undo = {}
+  const body: JsonObject = {
+    model: target.model,
+    ...(instructions === undefined ? {} : { instructions }),
+    input,
+    ...encodeToolUse(request, out, undo),
+    ...encodeLimits(request, target, out),
+    ...encodeLabels(request, out),
+    ...(out.own ? {} : { store: false }),
+    stream: request.stream,
+  }
+  const reasoning = request.reasoning === undefined ? undefined : encodeThinking(request.reasoning, out)
+  if (reasoning !== undefined) body.reasoning = reasoning
+  if (!out.own && out.quirks.noReasoning !== true) body.include = [ENCRYPTED]
+  const text = encodeText(request, out)
+  if (text !== undefined) body.text = text
+  encodeOpaque(request, body, out)
+  if (request.logprobs !== undefined) {
+    body.include = [...(Array.isArray(body.include) ? body.include : []), LOGPROBS]
+    if (request.logprobs.top > 0) body.top_logprobs = Math.min(20, request.logprobs.top)
+  }
+  for (const name of out.quirks.rejects ?? []) {
+    if (body[name] === undefined) continue
+    delete body[name]
+    out.drop(name)
+  }
+  if (Object.keys(out.names.undo).length > 0) undo.tools = out.names.undo
+  return { body, dropped: [...out.dropped], undo }
+}
+
+const encodeToolUse = (request: ChatRequest, out: Outgoing, undo: Undo): JsonObject => {
+  const tools = encodeTools(request.tools, out)
+  const parallel = request.parallelTools === undefined ? {} : { parallel_tool_calls: request.parallelTools }
+  if (request.output !== undefined && out.quirks.structuredOutputByTool === true) {
+    const stand = jsonTool(request.output, request)
+    if (typeof stand.name === 'string') undo.jsonTool = stand.name
+    const choice = tools.length === 0 ? { type: 'function', name: stand.name } : 'required'
+    return { tools: [...tools, stand], tool_choice: choice, ...parallel }
+  }
+  // The provider refuses a choice among no tools; a client of this wire may have its tools at the provider.
+  if (tools.length === 0 && !out.own) return {}
+  const choice = request.toolChoice
+  return {
+    ...(tools.length === 0 ? {} : { tools }),
+    ...(choice === undefined ? {} : { tool_choice: encodeToolChoice(choice, request, out) }),
+    ...parallel,
+  }
+}
+
+/** The provider refuses a lower cap. */
+const LEAST_OUTPUT = 16
+
+const encodeLimits = (
+  { maxOutput, sampling, stop, origin }: ChatRequest,
+  target: Target,
+  out: Outgoing,
+): JsonObject => {
+  const limits: JsonObject = {}
+  if (maxOutput !== undefined) {
+    if (maxOutput < LEAST_OUTPUT) out.drop(origin === 'responses' ? 'max_output_tokens' : 'max_tokens')
+    const most = target.maxOutput > 0 ? target.maxOutput : maxOutput
+    limits.max_output_tokens = Math.max(LEAST_OUTPUT, Math.min(maxOutput, most))
+  }
+  const { temperature, topP, topK, frequencyPenalty, presencePenalty, seed } = sampling
+  for (const [name, value] of Object.entries({ temperature, top_p: topP })) {
+    if (value === undefined) continue
+    if (out.quirks.noSampling === true) out.drop(name)
+    else limits[name] = value
+  }
+  const unsayable = { top_k: topK, frequency_penalty: frequencyPenalty, presence_penalty: presencePenalty, seed }
+  for (const [name, value] of Object.entries(unsayable)) if (value !== undefined) out.drop(name)
+  if (stop !== undefined && stop.length > 0) out.drop(origin === 'messages' ? 'stop_sequences' : 'stop')
+  return limits
+}
+
+const encodeLabels = ({ user, metadata, cacheKey, serviceTier }: ChatRequest, out: Outgoing): JsonObject => {
+  const labels: JsonObject = {}
+  if (user !== undefined) labels.user = out.own ? user : label(user)
+  if (metadata !== undefined) labels.metadata = encodeMetadata(metadata, out)
+  if (cacheKey !== undefined) labels.prompt_cache_key = out.own ? cacheKey : label(cacheKey)
+  if (isTier(serviceTier)) labels.service_tier = serviceTier
+  else if (serviceTier !== undefined) out.drop('service_tier')
+  return labels
+}
+
+const encodeText = ({ output, verbosity }: ChatRequest, out: Outgoing): JsonObject | undefined => {
+  const text: JsonObject = {}
+  if (output !== undefined && out.quirks.structuredOutputByTool !== true) text.format = encodeFormat(output)
+  if (verbosity !== undefined) {
+    if (['low', 'medium', 'high'].includes(verbosity)) text.verbosity = verbosity
+    else out.drop(out.own ? 'text.verbosity' : 'verbosity')
+  }
+  return Object.keys(text).length === 0 ? undefined : text
+}
+
+/** Our own client's members go back where they were; another wire's are listed, or refused where they matter. */
+const encodeOpaque = (request: ChatRequest, body: JsonObject, out: Outgoing): void => {
+  for (const { name, value, essential, details } of request.opaque) {
+    if (out.own) {
+      // What stood within the input is in its turn.
+      if (!name.startsWith('input.')) putBack(body, name.split('.'), value)
+    } else if (essential) {
+      throw new GatewayError('invalid_request', `'${name}' cannot be carried to the provider of this model.`, {
+        param: name,
+        ...(details === undefined ? {} : { details: details as ErrorDetails }),
+      })
+    } else {
+      out.drop(name)
+    }
+  }
+}
+
+/** Sets a member by its path; objects missing on the way are made within `reasoning` and `text` alone. */
+const putBack = (body: JsonObject, path: string[], value: Json): void => {
+  const [first, ...rest] = path
+  if (first === undefined) return
+  if (rest.length === 0) {
+    body[first] = value
+    return
+  }
+  const inner = body[first]
+  if (Array.isArray(inner)) {
+    const [at, ...deeper] = rest
+    const item = inner[Number(at)]
+    if (isObject(item) && deeper.length > 0) putBack(item, deeper, value)
+  } else if (isObject(inner)) {
+    putBack(inner, rest, value)
+  } else if (first === 'reasoning' || first === 'text') {
+    const made: JsonObject = {}
+    body[first] = made
+    putBack(made, rest, value)
+  }
+}

@@ -1,0 +1,78 @@
+// A whole answer, both ways, out of the same parts a stream is made of.
+
+import { GatewayError } from '../../errors.ts'
+import type { ChatResponse } from '../../ir/event.ts'
+import { fold } from '../../ir/fold.ts'
+import type { JsonObject } from '../../ir/json.ts'
+import { isObject } from '../../ir/json.ts'
+import type { Ask, Undo } from '../codec.ts'
+import { answered, incompleteReason, responseId, unanswered } from './answer.ts'
+import { answerReader } from './decode-events.ts'
+import { bareId } from './names.ts'
+import {
+  callItem,
+  callPrefix,
+  encodeCitation,
+  encodeLogprobs,
+  itemIds,
+  messageItem,
+  namedCall,
+  refusalContent,
+  textContent,
+} from './output.ts'
+import { reasoningItem } from './reasoning.ts'
+
+export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse => {
+  if (!isObject(body) || (!Array.isArray(body.output) && !isObject(body.error))) {
+    throw new GatewayError('upstream_error', 'The provider gave no answer that could be read. Try again.')
+  }
+  return fold(answerReader(undo).whole(body))
+}
+
+export const encodeResponse = (response: ChatResponse, ask: Ask): JsonObject => {
+  const idOf = itemIds(bareId(response.id))
+  const output: JsonObject[] = []
+  let content: JsonObject[] = []
+  const refused = response.parts.some(({ type }) => type === 'refusal')
+  const cut = incompleteReason(response.finish, refused) !== undefined
+  /** Only the last item can have been cut. */
+  const close = (last: boolean): void => {
+    if (content.length === 0) return
+    output.push(messageItem(idOf('msg_', undefined, output.length), content, last && cut ? 'incomplete' : 'completed'))
+    content = []
+  }
+  response.parts.forEach((part, at) => {
+    const last = at === response.parts.length - 1
+    switch (part.type) {
+      case 'text': {
+        const annotations = (part.citations ?? []).flatMap((citation) => encodeCitation(citation, part.text.length))
+        content.push(textContent(part.text, annotations, encodeLogprobs(part.logprobs ?? [])))
+        break
+      }
+      case 'refusal':
+        content.push(refusalContent(part.text))
+        break
+      case 'tool-call': {
+        close(false)
+        const input = part.input === '' && part.kind === 'function' ? '{}' : part.input
+        const id = idOf(callPrefix(part.kind), part.itemId, output.length)
+        output.push(callItem(id, namedCall(part, id), input, last && cut ? 'incomplete' : 'completed'))
+        break
+      }
+      case 'reasoning': {
+        close(false)
+        const own = part.seal?.origin === 'responses' ? part.seal.value.id : undefined
+        output.push(reasoningItem(idOf('rs_', own, output.length), part))
+        break
+      }
+      case 'opaque':
+        if (part.origin !== 'responses') break
+        close(false)
+        output.push({ ...part.value, id: idOf('', part.value.id, output.length) })
+        break
+    }
+  })
+  close(true)
+  const base = unanswered(ask, responseId(response.id), response.createdAt ?? ask.now)
+  return answered(base, output, { ...response, reason: response.finish, refused }, ask)
+}

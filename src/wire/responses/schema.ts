@@ -1,0 +1,34 @@
+// What a client's responses body must be, open to unknown members: types and required members only.
+
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+
+const nullable = <T extends TSchema>(type: T) => Type.Optional(Type.Union([type, Type.Null()]))
+
+const Text = Type.String()
+const Item = Type.Object({ type: nullable(Text), role: nullable(Text) })
+
+export const ResponsesRequest = Type.Object({
+  model: Type.String({ minLength: 1 }),
+  input: Type.Optional(Type.Union([Text, Type.Array(Item), Type.Null()])),
+  instructions: nullable(Text),
+  stream: nullable(Type.Boolean()),
+  max_output_tokens: nullable(Type.Integer({ minimum: 1 })),
+  temperature: nullable(Type.Number()),
+  top_p: nullable(Type.Number()),
+  top_logprobs: nullable(Type.Integer({ minimum: 0 })),
+  tools: nullable(Type.Array(Type.Object({ type: Text }))),
+  tool_choice: Type.Optional(Type.Union([Text, Type.Object({ type: Text }), Type.Null()])),
+  parallel_tool_calls: nullable(Type.Boolean()),
+  text: nullable(Type.Object({ format: nullable(Type.Object({ type: Text })), verbosity: nullable(Text) })),
+  reasoning: nullable(Type.Object({ effort: nullable(Text), summary: nullable(Text) })),
+  include: nullable(Type.Array(Text)),
+  store: nullable(Type.Boolean()),
+  background: nullable(Type.Boolean()),
+  previous_response_id: nullable(Text),
+  metadata: nullable(Type.Object({})),
+  user: nullable(Text),
+  prompt_cache_key: nullable(Text),
+  service_tier: nullable(Text),
+})
+
+export type ResponsesRequest = Static<typeof ResponsesRequest>

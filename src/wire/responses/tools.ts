@@ -1,0 +1,154 @@
+// Tools and the choice among them, both ways. Functions, custom tools and namespaces of both are read; whatever else
+// stands in the list is the provider's own and stays whole.
+
+import { invalidRequest } from '../../errors.ts'
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { ChatRequest, CustomTool, FunctionTool, OpaqueMember, Tool, ToolChoice } from '../../ir/request.ts'
+import type { Outgoing } from './outgoing.ts'
+import { given, optionalBoolean, optionalObject, optionalString, readName, readObject } from './read.ts'
+
+const FUNCTION_MEMBERS = new Set(['type', 'name', 'description', 'parameters', 'strict'])
+const CUSTOM_MEMBERS = new Set(['type', 'name', 'description', 'format'])
+
+/**
+ * Abilities agents attach to every request. Beside tools of the client's own the conversation goes on without them;
+ * alone they are what the request is about.
+ */
+const ABILITIES = /^(web_search|tool_search|image_generation)/
+
+export const decodeTools = (tools: readonly Json[], opaque: OpaqueMember[]): Tool[] => {
+  const others = tools.some((tool) => isReadable(tool) || (isObject(tool) && tool.type === 'namespace'))
+  return tools.flatMap((value, at): Tool[] => {
+    const path = `tools.${at}`
+    const tool = readObject(value, path)
+    const type = readName(tool.type, `${path}.type`)
+    if (type === 'function' || type === 'custom') return [decodeTool(tool, type, undefined, path, opaque)]
+    if (type === 'namespace' && Array.isArray(tool.tools) && tool.tools.length > 0 && tool.tools.every(isReadable)) {
+      const namespace = readName(tool.name, `${path}.name`)
+      if (given(tool.description) && tool.description !== namespace) {
+        opaque.push({ name: `${path}.description`, value: tool.description, essential: false })
+      }
+      return tool.tools.filter(isReadable).map((inner, number) => {
+        const kind = inner.type === 'custom' ? 'custom' : 'function'
+        return decodeTool(inner, kind, namespace, `${path}.tools.${number}`, opaque)
+      })
+    }
+    const optional = others && ABILITIES.test(type) ? { optional: true } : {}
+    return [{ type: 'opaque', origin: 'responses', value: tool, ...optional }]
+  })
+}
+
+const isReadable = (tool: Json): tool is JsonObject =>
+  isObject(tool) && (tool.type === 'function' || tool.type === 'custom')
+
+const decodeTool = (
+  tool: JsonObject,
+  type: 'function' | 'custom',
+  namespace: string | undefined,
+  path: string,
+  opaque: OpaqueMember[],
+): FunctionTool | CustomTool => {
+  const known = type === 'function' ? FUNCTION_MEMBERS : CUSTOM_MEMBERS
+  for (const [member, value] of Object.entries(tool)) {
+    if (!known.has(member) && given(value)) opaque.push({ name: `${path}.${member}`, value, essential: false })
+  }
+  const description = optionalString(tool.description, `${path}.description`)
+  const common = {
+    name: readName(tool.name, `${path}.name`),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(description === undefined ? {} : { description }),
+  }
+  if (type === 'custom') {
+    const format = optionalObject(tool.format, `${path}.format`)
+    return { type, ...common, ...(format === undefined ? {} : { format }) }
+  }
+  const schema = optionalObject(tool.parameters, `${path}.parameters`)
+  const strict = optionalBoolean(tool.strict, `${path}.strict`)
+  return { type, ...common, ...(schema === undefined ? {} : { schema }), ...(strict === undefined ? {} : { strict }) }
+}
+
+export const encodeTools = (tools: readonly Tool[], out: Outgoing): JsonObject[] => {
+  const encoded: JsonObject[] = []
+  let group: { name: string; tools: JsonObject[] } | undefined
+  tools.forEach((tool, at) => {
+    const path = `tools.${at}`
+    if (tool.type === 'opaque') {
+      if (tool.origin !== 'responses') {
+        if (tool.optional === true) {
+          out.drop(path)
+          return
+        }
+        throw invalidRequest(
+          `'${path}' is a tool that only its own provider can run. Take it out, or choose one of that provider's models.`,
+          `${path}.type`,
+        )
+      }
+      group = undefined
+      encoded.push(tool.value)
+      return
+    }
+    const { namespace } = tool
+    if (namespace === undefined) {
+      group = undefined
+      encoded.push(encodeTool(tool, path, out))
+      return
+    }
+    if (group?.name !== namespace) {
+      group = { name: namespace, tools: [] }
+      encoded.push({ type: 'namespace', name: namespace, description: namespace, tools: group.tools })
+    }
+    group.tools.push(encodeTool(tool, path, out))
+  })
+  return encoded
+}
+
+const encodeTool = (tool: FunctionTool | CustomTool, path: string, out: Outgoing): JsonObject => {
+  const common = {
+    name: out.names.sent(tool.name, tool.namespace),
+    ...(tool.description === undefined ? {} : { description: tool.description }),
+  }
+  if (tool.type === 'custom') {
+    return { type: 'custom', ...common, ...(tool.format === undefined ? {} : { format: flatFormat(tool.format) }) }
+  }
+  if (tool.cache !== undefined) out.drop(`${path}.cache_control`)
+  return {
+    type: 'function',
+    ...common,
+    parameters: tool.schema === undefined && out.own ? null : encodeSchema(tool.schema ?? {}),
+    // This wire takes silence for `true`, the others for `false`.
+    strict: tool.strict ?? (out.own ? null : false),
+  }
+}
+
+/** The provider refuses a schema that does not say it is an object with properties. */
+export const encodeSchema = (schema: JsonObject): JsonObject => {
+  if (schema.type === 'object' && isObject(schema.properties)) return schema
+  if (given(schema.type) && schema.type !== 'object') return schema
+  return { ...schema, type: 'object', properties: isObject(schema.properties) ? schema.properties : {} }
+}
+
+/** A grammar as this wire writes it: flat, where chat-completions nests it under its own name. */
+const flatFormat = (format: JsonObject): JsonObject =>
+  isObject(format.grammar) ? { ...format.grammar, type: 'grammar' } : format
+
+/** `undefined` for a choice only this wire's provider understands, which is kept as an essential member. */
+export const decodeToolChoice = (value: Json | undefined, opaque: OpaqueMember[]): ToolChoice | undefined => {
+  if (!given(value)) return undefined
+  if (value === 'auto' || value === 'none' || value === 'required') return { type: value }
+  if (!isObject(value)) {
+    throw invalidRequest("'tool_choice' must be auto, none, required or an object that names a tool.", 'tool_choice')
+  }
+  const type = readName(value.type, 'tool_choice.type')
+  if (type === 'function' || type === 'custom') {
+    return { type: 'tool', name: readName(value.name, 'tool_choice.name'), kind: type }
+  }
+  opaque.push({ name: 'tool_choice', value, essential: true })
+  return undefined
+}
+
+export const encodeToolChoice = (choice: ToolChoice, request: ChatRequest, out: Outgoing): Json => {
+  if (choice.type !== 'tool') return choice.type
+  const tool = request.tools.find((other) => other.type !== 'opaque' && other.name === choice.name)
+  const type = tool === undefined || tool.type === 'opaque' ? choice.kind : tool.type
+  return { type, name: out.names.sent(choice.name, undefined) }
+}

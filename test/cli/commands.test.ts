@@ -1,0 +1,242 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { COMMANDS } from '../../src/cli/run.ts'
+import { createLedger } from '../../src/ledger/create.ts'
+import { openStore } from '../../src/store/sqlite/index.ts'
+import { openTerminal, type Terminal } from './terminal.ts'
+
+let terminal: Terminal
+beforeEach(() => {
+  terminal = openTerminal()
+})
+afterEach(() => terminal.close())
+const type = (...words: string[]) => terminal.type(...words)
+
+const PATHS = COMMANDS.flatMap((entry) =>
+  'commands' in entry ? entry.commands.map((command) => [entry.name, command.name]) : [[entry.name]],
+)
+
+describe('help', () => {
+  test('of the whole tool is the golden text', async () => {
+    const { code, out } = await type('--help')
+    expect(code).toBe(0)
+    expect(out).toMatchSnapshot()
+  })
+
+  test.each([...PATHS, ['keys'], ['config']])('of %s %s is the golden text, asked either way', async (...path) => {
+    const { code, out, err } = await type(...path, '--help')
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(out).toMatchSnapshot()
+    expect((await type('help', ...path)).out).toBe(out)
+    expect((await type(...path, '-h')).out).toBe(out)
+  })
+
+  test.each([[[]], [['help']], [['-h']]])('of the whole tool answers %j', async (words) => {
+    expect(await type(...words)).toEqual({ code: 0, out: (await type('--help')).out, err: '' })
+  })
+})
+
+test.each([
+  [['nonsense'], 'Unknown command "sluice nonsense". "sluice" takes: serve, demo, keys'],
+  [['sevre'], 'Did you mean "sluice serve"?'],
+  [['help', 'nonsense'], 'Unknown command "sluice nonsense"'],
+  [['config'], 'Which one? "sluice config" takes: check, schema, init.'],
+  [['serve', '--prot', '1'], 'Unknown flag --prot; did you mean --port?'],
+  [['serve', '-p', '1'], 'Unknown flag -p'],
+  [['serve', '--port', 'x'], '--port: found "x", allowed: a whole number from 0 to 65535'],
+  [['serve', 'now'], 'Unexpected word "now".'],
+  [['usage', '--by', 'hour'], '--by: found "hour", allowed: model, key, day.'],
+  [['usage', '--since', 'ever'], '--since: found "ever"'],
+  [['backup'], 'Missing FILE.'],
+  [['restore'], 'Missing FILE.'],
+  [['serve', '--config', 'none.yaml'], 'none.yaml: the file cannot be read (ENOENT)'],
+  [['keys', 'list', '--config', 'none.yaml'], 'none.yaml: the file cannot be read (ENOENT)'],
+])('%j ends with 2 and a sentence', async (words, sentence) => {
+  const { code, out, err } = await type(...words)
+  expect({ code, out }).toEqual({ code: 2, out: '' })
+  expect(err).toContain(sentence)
+})
+
+test('a flag may be given after --, as a word', async () => {
+  expect(await type('keys', 'show', '--', '--json')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('no key "--json"'),
+  })
+})
+
+test('version is one line, or one document', async () => {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  expect(await type('version')).toEqual({ code: 0, out: `sluice ${version}`, err: '' })
+  expect(await type('--version')).toEqual({ code: 0, out: `sluice ${version}`, err: '' })
+  expect(JSON.parse((await type('version', '--json')).out)).toMatchObject({ name: 'sluice', version })
+})
+
+describe('models', () => {
+  test('lists the catalogue and the aliases of the configuration', async () => {
+    writeFileSync(
+      join(terminal.cwd, 'sluice.yaml'),
+      'aliases: { fast: vendorA-haiku-4-5 }\nmodels: { mine: { provider: vendor_b } }',
+    )
+    const { models, aliases } = JSON.parse((await type('models', '--json')).out)
+    expect(models).toHaveLength(13)
+    expect(models[0]).toMatchObject({ id: 'vendorA-opus-4-8', provider: 'vendor_a', price: { input: 5, output: 25 } })
+    expect(aliases).toEqual({ auto: 'vendorA-opus-4-8', fast: 'vendorA-haiku-4-5' })
+    const { code, out } = await type('models')
+    expect(code).toBe(0)
+    for (const word of ['vendorB-imagegen-3', 'mine', 'auto', 'fast']) expect(out).toContain(word)
+  })
+})
+
+describe('config', () => {
+  const ENV = {
+    VENDOR_A_BASE_URL: 'http://a.test',
+    VENDOR_A_API_KEY: 'secret-of-a',
+    VENDOR_B_BASE_URL: 'http://b.test/v1',
+    VENDOR_B_API_KEY: 'secret-of-b',
+  }
+
+  test('init writes a file that check accepts once the environment holds what it refers to', async () => {
+    expect(await type('config', 'init')).toMatchObject({ code: 0, out: '' })
+    const before = await type('config', 'check')
+    expect(before).toMatchObject({ code: 2, out: '' })
+    expect(before.err).toContain('sluice.yaml: providers.vendor_a.accounts[0].credential: found env:VENDOR_A_API_KEY')
+    Object.assign(terminal.env, ENV)
+    const after = await type('config', 'check')
+    expect(after).toMatchObject({ code: 0, err: '' })
+    expect(after.out).toContain('main at http://a.test')
+    expect(after.out).not.toContain('secret')
+  })
+
+  test('init leaves a file that exists alone, unless forced', async () => {
+    const path = join(terminal.cwd, 'mine.yaml')
+    writeFileSync(path, 'data: x')
+    expect(await type('config', 'init', 'mine.yaml')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('--force'),
+    })
+    expect(readFileSync(path, 'utf8')).toBe('data: x')
+    expect(await type('config', 'init', 'mine.yaml', '--force')).toMatchObject({ code: 0 })
+    expect(readFileSync(path, 'utf8')).toContain('listen:')
+    expect(await type('config', 'init', 'none/mine.yaml')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('ENOENT'),
+    })
+  })
+
+  test('check --json is one document for a right and a wrong configuration, without secrets', async () => {
+    Object.assign(terminal.env, ENV)
+    const right = await type('config', 'check', '--json')
+    expect(right.code).toBe(0)
+    expect(JSON.parse(right.out)).toMatchObject({ ok: true, listen: { host: '127.0.0.1', port: 8080 }, warnings: [] })
+    expect(right.out).not.toContain('secret')
+    writeFileSync(join(terminal.cwd, 'sluice.yaml'), 'limits: { rpm: fast }')
+    const wrong = await type('config', 'check', '--json')
+    expect(wrong.code).toBe(2)
+    expect(JSON.parse(wrong.out)).toEqual({
+      ok: false,
+      problems: [
+        { source: 'sluice.yaml', path: 'limits.rpm', message: 'found "fast", allowed: a whole number of 0 or more' },
+      ],
+    })
+  })
+
+  test('check warns of a secret in the file without showing it', async () => {
+    writeFileSync(
+      join(terminal.cwd, 'sluice.yaml'),
+      'providers: { vendor_a: { accounts: [{ name: m, base_url: "http://a.test", credential: in-the-open }] } }',
+    )
+    const { code, out, err } = await type('config', 'check')
+    expect(code).toBe(0)
+    expect(err).toStartWith('warning: sluice.yaml: providers.vendor_a.accounts[0].credential')
+    expect(out + err).not.toContain('in-the-open')
+  })
+
+  test('schema is one JSON document', async () => {
+    expect(JSON.parse((await type('config', 'schema')).out)).toMatchObject({
+      type: 'object',
+      additionalProperties: false,
+    })
+  })
+})
+
+describe('on a data directory with exchanges', () => {
+  const path = () => join(terminal.cwd, 'data', 'sluice.db')
+
+  const record = async () => {
+    const created = JSON.parse((await type('keys', 'create', '--label', 'alice', '--json')).out)
+    const store = openStore(path(), { clock: () => terminal.clock.now })
+    const prices = () => ({ input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 })
+    const ledger = createLedger({ store, clock: () => terminal.clock.now, prices })
+    const key = store.keys.get(created.id)
+    if (!key) throw new Error('the key is not there')
+    for (const [index, model] of ['vendorA-opus-4-8', 'vendorA-opus-4-8', 'vendorB-4o'].entries()) {
+      const reservation = await ledger.reserve({
+        ...{ exchangeId: `req_${index}`, key, model, wire: 'messages', stream: false },
+        ...{ inputEstimate: 10, outputCap: 100, maxOutput: 1000 },
+      })
+      ledger.settle(reservation, {
+        ...{ outcome: index === 1 ? 'failed' : 'done', status: 200, attempts: 1, totalMs: 5, estimated: false },
+        usage: { input: 1000, output: 200, cacheRead: 100 },
+      })
+    }
+    ledger.flush()
+    store.close()
+    return created.id as string
+  }
+
+  test('usage sums up tokens, USD and KHR by model, key and day', async () => {
+    const id = await record()
+    const byModel = JSON.parse((await type('usage', '--json')).out)
+    // 1000 × 5 + 100 × 0.5 + 200 × 25 = 10,050 micro-USD for each exchange.
+    expect(byModel).toMatchObject({ by: 'model', since: null, khr_per_usd: 4100 })
+    expect(byModel.rows).toHaveLength(2)
+    expect(byModel.rows).toContainEqual({
+      ...{ group: 'vendorA-opus-4-8', requests: 2, errors: 1, input: 2000, cache_read: 200, cache_write: 0 },
+      ...{ output: 400, reasoning: 0, tokens: 2600, usd: 0.0201, khr: 82.41 },
+    })
+    expect(byModel.total).toMatchObject({ group: 'total', requests: 3, tokens: 3900, usd: 0.03015 })
+    expect(JSON.parse((await type('usage', '--by', 'key', '--key', id, '--json')).out).rows).toMatchObject([
+      { group: id, requests: 3 },
+    ])
+    expect(JSON.parse((await type('usage', '--by', 'day', '--since', '30d', '--json')).out).rows).toMatchObject([
+      { group: '2026-09-01', requests: 3 },
+    ])
+    expect(JSON.parse((await type('usage', '--since', '2026-10-01', '--json')).out)).toMatchObject({
+      since: '2026-10-01T00:00:00.000Z',
+      rows: [],
+      total: { requests: 0, usd: 0 },
+    })
+    const { code, out } = await type('usage', '--by', 'key')
+    expect(code).toBe(0)
+    expect(out).toContain('alice')
+    expect(out).toContain('0.03015')
+    expect(out).toMatch(/ 124$/)
+    expect(await type('usage', '--key', 'key_none')).toMatchObject({ code: 1, out: '' })
+  })
+
+  test('backup and restore bring back what was there', async () => {
+    const id = await record()
+    expect(await type('backup', 'copy.db')).toMatchObject({ code: 0, out: '' })
+    expect(await type('backup', 'copy.db')).toMatchObject({ code: 1 })
+    await type('keys', 'revoke', id)
+    expect(await type('restore', 'copy.db')).toMatchObject({ code: 0 })
+    expect(JSON.parse((await type('keys', 'show', id, '--json')).out)).toMatchObject({
+      status: 'active',
+      tokens_used: 3900,
+    })
+    expect(await type('restore', 'none.db')).toMatchObject({
+      code: 1,
+      err: expect.not.stringContaining('fault of sluice'),
+    })
+  })
+
+  test('backup without a database ends with 1 and makes none', async () => {
+    expect(await type('backup', 'copy.db')).toMatchObject({ code: 1, err: expect.stringContaining('no database') })
+    expect(existsSync(path())).toBe(false)
+  })
+
+  test('a usage of nothing yet is empty', async () => {
+    expect(JSON.parse((await type('usage', '--json')).out)).toMatchObject({ rows: [], total: { requests: 0, khr: 0 } })
+  })
+})

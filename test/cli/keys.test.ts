@@ -1,0 +1,253 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openStore } from '../../src/store/sqlite/index.ts'
+import { openTerminal, type Terminal } from './terminal.ts'
+
+let terminal: Terminal
+beforeEach(() => {
+  terminal = openTerminal()
+})
+afterEach(() => terminal.close())
+
+const type = (...words: string[]) => terminal.type(...words)
+const json = async (...words: string[]) => {
+  const { code, out, err } = await type(...words, '--json')
+  if (code !== 0) throw new Error(`exit code ${code}: ${err}`)
+  return JSON.parse(out)
+}
+const create = (...words: string[]) => json('keys', 'create', '--label', 'alice', ...words)
+
+describe('keys create', () => {
+  test('prints one JSON document with every member', async () => {
+    expect(await create('--tokens', '5000', '--expires', '90d', '--models', 'auto,vendorB-*', '--rpm', '60')).toEqual({
+      id: expect.stringMatching(/^key_/),
+      key: expect.stringMatching(/^sk-sl-[0-9A-Za-z]{43}$/),
+      label: 'alice',
+      tokens_total: 5000,
+      tokens_used: 0,
+      tokens_remaining: 5000,
+      expires_at: '2026-11-30T00:00:00.000Z',
+      models: ['vendorA-opus-4-8', 'vendorB-*'],
+      rpm: 60,
+      tpm: null,
+      concurrency: null,
+      status: 'active',
+      created_at: '2026-09-01T00:00:00.000Z',
+    })
+  })
+
+  test('gives a million tokens, a year and every model by default', async () => {
+    expect(await create()).toMatchObject({
+      tokens_total: 1_000_000,
+      expires_at: '2027-09-01T00:00:00.000Z',
+      models: ['*'],
+    })
+  })
+
+  test('makes a key that the store takes', async () => {
+    const { key, id } = await create()
+    const store = openStore(join(terminal.cwd, 'data', 'sluice.db'), { clock: () => terminal.clock.now })
+    expect(store.keys.authenticate(new Headers({ 'x-api-key': key })).id).toBe(id)
+    expect(store.audit({ limit: 10 }).map(({ actor, action }) => ({ actor, action }))).toEqual([
+      { actor: { kind: 'cli', id: 'cli' }, action: 'key.issue' },
+    ])
+    store.close()
+  })
+
+  test('shows the secret once, with a note, to people', async () => {
+    const { out, err } = await type('keys', 'create', '--label', 'bob')
+    const secret = /sk-sl-\w{43}/.exec(out)?.[0] ?? 'none'
+    expect(err).toContain('not shown again')
+    const id = /key_\w+/.exec(out)?.[0] ?? 'none'
+    for (const words of [
+      ['keys', 'list'],
+      ['keys', 'show', id],
+      ['keys', 'show', id, '--json'],
+    ]) {
+      expect((await type(...words)).out).not.toContain(secret)
+    }
+  })
+
+  test.each([
+    ['2027-01-31', '2027-01-31T00:00:00.000Z'],
+    ['2027-01-31T10:00', '2027-01-31T10:00:00.000Z'],
+    ['2027-01-31T10:00:00+07:00', '2027-01-31T03:00:00.000Z'],
+    ['12h', '2026-09-01T12:00:00.000Z'],
+  ])('reads --expires %s', async (written, expires_at) => {
+    expect(await create('--expires', written)).toMatchObject({ expires_at })
+  })
+
+  test.each([
+    [['keys', 'create'], '--label is needed'],
+    [['keys', 'create', '--label', ' '], '--label is needed'],
+    [['keys', 'create', '--label'], '--label needs a value.'],
+    [['keys', 'create', '--label', '--json'], '--label needs a value.'],
+    [
+      ['keys', 'create', '--label', 'x', '--tokens', '1.5'],
+      '--tokens: found "1.5", allowed: a whole number, 0 or more.',
+    ],
+    [['keys', 'create', '--label', 'x', '--tokens', '-1'], '--tokens: found "-1"'],
+    [['keys', 'create', '--label', 'x', '--tokens', '99999999999999999999'], '--tokens: found "99999999999999999999"'],
+    [['keys', 'create', '--label', 'x', '--rpm', 'many'], '--rpm: found "many"'],
+    [
+      ['keys', 'create', '--label', 'x', '--expires', 'soon'],
+      '--expires: found "soon", allowed: a duration such as 90d',
+    ],
+    [
+      ['keys', 'create', '--label', 'x', '--expires', '2020-01-01'],
+      '--expires: found "2020-01-01", allowed: a time to come.',
+    ],
+    [['keys', 'create', '--label', 'x', '--expires', '2027-02-31T99:00Z'], '--expires: found'],
+    [['keys', 'create', '--label', 'x', '--expires', '99999999d'], 'allowed: a time before the year 10000'],
+    [
+      ['keys', 'create', '--label', 'x', '--models', 'vendorA-opus-4-9'],
+      'no known model; did you mean "vendorA-opus-4-8"?',
+    ],
+    [['keys', 'create', '--label', 'x', '--models', 'gpt-*'], "which no model's id matches"],
+    [['keys', 'create', '--label', 'x', '--models', ','], '--models: found an empty list'],
+    [['keys', 'create', '--label', 'x', 'y'], 'Unexpected word "y".'],
+    [['keys', 'create', '--lable', 'x'], 'Unknown flag --lable; did you mean --label?'],
+    [['keys', 'create', '--label', 'x', '--json=yes'], '--json takes no value.'],
+    [['keys', 'update', 'key_x'], 'Nothing to change'],
+    [
+      ['keys', 'update', 'key_x', '--tokens', '1', '--add-tokens', '1'],
+      '--tokens and --add-tokens exclude each other.',
+    ],
+    [['keys', 'update', 'key_x', '--label', ''], '--label: found an empty text'],
+    [['keys', 'rotate', 'key_x', '--grace', 'a while'], '--grace: found "a while"'],
+    [['keys', 'show'], 'Missing ID.'],
+    [['keys'], '"sluice keys" takes: create, list, show, update, revoke, rotate.'],
+    [['keys', 'creat'], 'Did you mean "sluice keys create"?'],
+  ])('wrong words end with 2 and a sentence, and make nothing: %j', async (words, sentence) => {
+    const { code, out, err } = await type(...words)
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toContain(sentence)
+    expect(err).not.toContain('fault of sluice')
+    expect(existsSync(join(terminal.cwd, 'data'))).toBe(false)
+  })
+})
+
+test.each([
+  ['show', []],
+  ['update', ['--tokens', '1']],
+  ['revoke', []],
+  ['rotate', []],
+])('keys %s of an unknown key ends with 1 and makes no database', async (name, words) => {
+  const { code, out, err } = await type('keys', name, 'key_none', ...words)
+  expect({ code, out }).toEqual({ code: 1, out: '' })
+  expect(err).toContain('There is no key "key_none"')
+  expect(existsSync(join(terminal.cwd, 'data'))).toBe(false)
+})
+
+test('keys list shows every key, oldest first, as a table and as JSON', async () => {
+  expect(await json('keys', 'list')).toEqual([])
+  const first = await create()
+  terminal.clock.now += 1000
+  const second = await create('--expires', '1h')
+  terminal.clock.now += 3_600_000
+  expect((await json('keys', 'list')).map(({ id, status }: { id: string; status: string }) => [id, status])).toEqual([
+    [first.id, 'active'],
+    [second.id, 'expired'],
+  ])
+  const { out } = await type('keys', 'list')
+  expect(out.split('\n')).toHaveLength(3)
+  expect(out).toStartWith('ID ')
+})
+
+describe('keys update', () => {
+  test('changes what is named and leaves the rest', async () => {
+    const { id, key, ...before } = await create('--tokens', '100', '--tpm', '5')
+    const after = await json(
+      'keys',
+      'update',
+      id,
+      '--label=new',
+      '--add-tokens',
+      '50',
+      '--models',
+      'vendorB-4o',
+      '--rpm',
+      '0',
+    )
+    expect(after).toEqual({
+      ...before,
+      id,
+      label: 'new',
+      tokens_total: 150,
+      tokens_remaining: 150,
+      models: ['vendorB-4o'],
+      rpm: 0,
+    })
+    expect(await json('keys', 'show', id)).toEqual(after)
+    expect(await json('keys', 'update', id, '--tokens', '7')).toMatchObject({ tokens_total: 7 })
+  })
+
+  test('counts tokens from 0 again', async () => {
+    const { id } = await create()
+    const path = join(terminal.cwd, 'data', 'sluice.db')
+    const { Database } = await import('bun:sqlite')
+    const database = new Database(path)
+    database.run('UPDATE keys SET tokens_used = 900000')
+    database.close()
+    expect(await json('keys', 'show', id)).toMatchObject({ tokens_used: 900_000, tokens_remaining: 100_000 })
+    expect(await json('keys', 'update', id, '--reset-usage')).toMatchObject({
+      tokens_used: 0,
+      tokens_remaining: 1_000_000,
+    })
+  })
+})
+
+test('a revoked key stays listed and gets no new secret', async () => {
+  const { id } = await create()
+  expect(await json('keys', 'revoke', id)).toMatchObject({ status: 'revoked' })
+  expect(await json('keys', 'show', id)).toMatchObject({ status: 'revoked' })
+  expect(await type('keys', 'rotate', id)).toMatchObject({
+    code: 1,
+    out: '',
+    err: expect.stringContaining('is revoked'),
+  })
+})
+
+test.each([
+  ['0', false],
+  ['24h', true],
+])('keys rotate --grace %s gives a new secret; the old one works on: %p', async (grace, works) => {
+  const { id, key } = await create()
+  const rotated: { id: string; key: string } = await json('keys', 'rotate', id, '--grace', grace)
+  expect(rotated.id).toBe(id)
+  expect(rotated.key).toMatch(/^sk-sl-[0-9A-Za-z]{43}$/)
+  expect(rotated.key).not.toBe(key)
+  const store = openStore(join(terminal.cwd, 'data', 'sluice.db'), { clock: () => terminal.clock.now + 1 })
+  const opens = (secret: string) => {
+    try {
+      return store.keys.authenticate(new Headers({ 'x-api-key': secret })).id === id
+    } catch {
+      return false
+    }
+  }
+  expect([opens(rotated.key), opens(key)]).toEqual([true, works])
+  store.close()
+})
+
+test('the data directory is chosen by flag over environment over file', async () => {
+  writeFileSync(
+    join(terminal.cwd, 'sluice.yaml'),
+    'data: in-file\nproviders: { vendor_a: { brand: claude, accounts: [{ name: m, base_url: env:NOT_HERE, credential: env:NOR_THIS }] } }',
+  )
+  expect(await create('--models', 'claude-*,claude-haiku-4.5')).toMatchObject({
+    models: ['vendorA-*', 'vendorA-haiku-4-5'],
+  })
+  terminal.env.SLUICE_DATA = 'in-env'
+  await create()
+  await create('--data', 'in-flag')
+  for (const name of ['in-file', 'in-env', 'in-flag'])
+    expect(existsSync(join(terminal.cwd, name, 'sluice.db'))).toBe(true)
+})
+
+test('a database of something else is refused with 1', async () => {
+  writeFileSync(join(terminal.cwd, 'sluice.db'), 'not a database at all')
+  const { code, out, err } = await type('keys', 'list', '--data', '.')
+  expect({ code, out }).toEqual({ code: 1, out: '' })
+  expect(err).not.toContain('fault of sluice')
+})

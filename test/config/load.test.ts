@@ -1,0 +1,453 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createCatalogue } from '../../src/catalogue/index.ts'
+import { type Config, type Flags, loadConfig, problemLine } from '../../src/config.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'sluice-config-'))
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+type Given = { yaml?: string; env?: Record<string, string>; flags?: Flags; files?: Record<string, string> }
+
+const load = ({ yaml, env = {}, flags = {}, files = {} }: Given) => {
+  const cwd = mkdtempSync(join(root, 'case-'))
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), text)
+  if (yaml !== undefined) writeFileSync(join(cwd, 'sluice.yaml'), yaml)
+  return { loaded: loadConfig({ env, cwd, flags }), cwd }
+}
+const config = (given: Given): Config => {
+  const { loaded } = load(given)
+  if (!loaded.ok) throw new Error(loaded.problems.map(problemLine).join('\n'))
+  return loaded.config
+}
+const problems = (given: Given): string[] => {
+  const { loaded } = load(given)
+  return loaded.ok ? [] : loaded.problems.map(problemLine)
+}
+
+const ENV_A = { VENDOR_A_BASE_URL: 'http://127.0.0.1:9101', VENDOR_A_API_KEY: 'secret-a' }
+const ENV_B = { VENDOR_B_BASE_URL: 'http://127.0.0.1:9102/v1', VENDOR_B_API_KEY: 'secret-b' }
+
+const WHOLE = `
+listen: { host: 0.0.0.0, port: 9000 }
+data: ./state
+body_limit: 1MB
+rate: { khr_per_usd: 4000.5 }
+providers:
+  vendor_a:
+    wires: [messages]
+    auth: bearer
+    version_header: { name: claude-version, value: "2024-01-01" }
+    brand: claude
+    accounts:
+      - { name: main, base_url: "http://127.0.0.1:9101", credential: env:KEY_A, weight: 3 }
+      - { name: spare, base_url: env:SPARE_URL, credential: file:spare.key }
+  vendor_b:
+    accounts:
+      - { name: main, base_url: "http://127.0.0.1:9102/v1/", credential: env:KEY_B }
+    timeouts: { connect: 500ms, idle: 2m }
+    quirks: { max_tokens_field: max_tokens, rejects: [store] }
+  local:
+    wires: [chat-completions]
+    accounts: [{ name: main, base_url: "http://127.0.0.1:9103/v1", credential: env:KEY_B }]
+models:
+  vendorA-opus-4-8: { upstream: opus-4-8-20260101, context: 150000, max_output: 32000, price: { output: 26 } }
+  local-llama: { provider: local, price: { input: 1, output: 2 }, input: [text, image], created: 2026-01-31 }
+aliases: { fast: claude-haiku-4.5, auto: local-llama }
+fallbacks: { claude-opus-4-8: [vendorB-5.5, local-llama] }
+limits: { rpm: 60 }
+keep_alive: 5s
+early_start: 1m
+drain: 0
+retention: 400d
+max_tries: 2
+max_open_exchanges: 100
+hide_forbidden_models: true
+log: { level: debug }
+metrics: { enabled: true, token: env:METRICS }
+`
+
+const WHOLE_ENV = { KEY_A: 'a', KEY_B: 'b', SPARE_URL: 'http://spare.test', METRICS: 'm' }
+const WHOLE_FILES = { 'spare.key': 's\n' }
+
+describe('a configuration', () => {
+  test('needs no file: the environment alone configures both providers', () => {
+    const { providers, file, listen, bodyLimitBytes, aliases, keepAliveMs, earlyStartMs } = config({
+      env: { ...ENV_A, ...ENV_B },
+    })
+    expect(file).toBeUndefined()
+    expect(listen).toEqual({ host: '127.0.0.1', port: 8080 })
+    expect({ bodyLimitBytes, keepAliveMs, earlyStartMs }).toEqual({
+      bodyLimitBytes: 26_214_400,
+      keepAliveMs: 15_000,
+      earlyStartMs: 20_000,
+    })
+    expect(aliases).toEqual({ auto: 'vendorA-opus-4-8' })
+    expect(
+      providers.map(({ id, wires, auth, versionHeader, accounts }) => ({ id, wires, auth, versionHeader, accounts })),
+    ).toEqual([
+      {
+        id: 'vendor_a',
+        wires: ['messages'],
+        auth: 'x-api-key',
+        versionHeader: { name: 'vendorA-version', value: '2023-06-01' },
+        accounts: [{ name: 'main', baseUrl: 'http://127.0.0.1:9101', credential: 'secret-a', weight: 1 }],
+      },
+      {
+        id: 'vendor_b',
+        wires: ['responses', 'chat-completions', 'images'],
+        auth: 'bearer',
+        versionHeader: undefined,
+        accounts: [{ name: 'main', baseUrl: 'http://127.0.0.1:9102/v1', credential: 'secret-b', weight: 1 }],
+      },
+    ])
+  })
+
+  test('starts with nothing at all, and says that no provider is configured', () => {
+    const { providers, warnings } = config({})
+    expect(providers.flatMap((provider) => provider.accounts)).toEqual([])
+    expect(warnings).toEqual([expect.stringContaining('no provider is configured')])
+  })
+
+  test('takes every member of a file', () => {
+    const whole = config({ yaml: WHOLE, env: WHOLE_ENV, files: WHOLE_FILES })
+    expect(whole.listen).toEqual({ host: '0.0.0.0', port: 9000 })
+    expect(whole).toMatchObject({
+      bodyLimitBytes: 1_048_576,
+      khrPerUsd: 4000.5,
+      limits: { rpm: 60, tpm: 0, concurrency: 0 },
+      keepAliveMs: 5_000,
+      earlyStartMs: 60_000,
+      drainMs: 0,
+      retentionMs: 400 * 86_400_000,
+      maxTries: 2,
+      maxOpenExchanges: 100,
+      hideForbiddenModels: true,
+      log: { level: 'debug' },
+      metrics: { enabled: true, token: 'm' },
+      aliases: { auto: 'local-llama', fast: 'vendorA-haiku-4-5' },
+      fallbacks: { 'vendorA-opus-4-8': ['vendorB-5.5', 'local-llama'] },
+      brands: [{ neutral: 'vendorA', branded: 'claude' }],
+      warnings: [],
+    })
+    const [a, b, local] = whole.providers
+    expect(a).toMatchObject({
+      auth: 'bearer',
+      versionHeader: { name: 'claude-version', value: '2024-01-01' },
+      brand: 'claude',
+      accounts: [
+        { name: 'main', credential: 'a', weight: 3 },
+        { name: 'spare', baseUrl: 'http://spare.test', credential: 's', weight: 1 },
+      ],
+    })
+    expect(b?.accounts[0]?.baseUrl).toBe('http://127.0.0.1:9102/v1')
+    expect(b?.timeouts).toEqual({ connectMs: 500, firstByteMs: 600_000, idleMs: 120_000, totalMs: 3_600_000 })
+    expect(b?.quirks).toEqual({ maxTokensField: 'max_tokens', rejects: ['store'] })
+    expect(local).toMatchObject({ id: 'local', wires: ['chat-completions'], auth: 'bearer' })
+  })
+
+  test('overrides a model member by member and adds new ones after the built-in', () => {
+    const { models } = config({ yaml: WHOLE, env: WHOLE_ENV, files: WHOLE_FILES })
+    expect(models).toHaveLength(13)
+    expect(models[0]).toMatchObject({
+      id: 'vendorA-opus-4-8',
+      upstream: 'opus-4-8-20260101',
+      contextWindow: 150_000,
+      maxOutput: 32_000,
+      price: { input: 5, output: 26, cacheRead: 0.5, cacheWrite: 6.25 },
+      quirks: { noSampling: true },
+    })
+    expect(models[12]).toMatchObject({
+      id: 'local-llama',
+      provider: 'local',
+      upstream: 'local-llama',
+      kind: 'text',
+      inputModalities: ['text', 'image'],
+      price: { input: 1, output: 2, cacheRead: 1, cacheWrite: 1 },
+      createdAt: Date.UTC(2026, 0, 31) / 1000,
+    })
+  })
+
+  test('lets a branded id override the model it names', () => {
+    const yaml = 'providers: { vendor_a: { brand: claude } }\nmodels: { claude-opus-4.8: { upstream: x } }'
+    const { models } = config({ yaml })
+    expect(models).toHaveLength(12)
+    expect(models[0]).toMatchObject({ id: 'vendorA-opus-4-8', upstream: 'x' })
+  })
+
+  test('makes a catalogue as it stands', () => {
+    const catalogue = createCatalogue(config({ yaml: WHOLE, env: WHOLE_ENV, files: WHOLE_FILES }))
+    expect(catalogue.resolve('auto')?.id).toBe('local-llama')
+    expect(catalogue.resolve('claude-opus-4.8')?.id).toBe('vendorA-opus-4-8')
+  })
+
+  test('keeps cap within a window that was made smaller', () => {
+    expect(config({ yaml: 'models: { vendorA-opus-4-8: { context: 1000 } }' }).models[0]?.maxOutput).toBe(1000)
+  })
+
+  test.each([
+    '',
+    '# nothing\n',
+    'aliases:\nproviders:\nmodels:\n',
+    'providers: { vendor_a: , vendor_b: { timeouts: } }',
+  ])('reads %j as one that says nothing', (yaml) => {
+    expect(config({ yaml, env: ENV_A }).providers[0]?.accounts).toHaveLength(1)
+  })
+
+  test('drops the version header where the file says null', () => {
+    const { providers } = config({ yaml: 'providers: { vendor_a: { version_header: null } }' })
+    expect(providers[0]?.versionHeader).toBeUndefined()
+  })
+
+  test('leaves accounts and credentials unread for commands that only need the data directory', () => {
+    const { cwd } = load({ yaml: WHOLE })
+    const loaded = loadConfig({ env: {}, cwd, secrets: 'skip' })
+    expect(loaded.ok && loaded.config.dataDir).toBe(join(cwd, 'state'))
+    expect(loaded.ok && loaded.config.providers.flatMap((provider) => provider.accounts)).toEqual([])
+  })
+})
+
+describe('precedence: flag, environment, file, default', () => {
+  const yaml = 'listen: { host: file.test, port: 1 }\ndata: in-file'
+  const env = { SLUICE_HOST: 'env.test', SLUICE_PORT: '2', SLUICE_DATA: 'in-env' }
+  const flags = { host: 'flag.test', port: '3', data: 'in-flag' }
+  test.each([
+    ['default', {}, '127.0.0.1', 8080, 'data'],
+    ['file', { yaml }, 'file.test', 1, 'in-file'],
+    ['environment', { yaml, env }, 'env.test', 2, 'in-env'],
+    ['flag', { yaml, env, flags }, 'flag.test', 3, 'in-flag'],
+    [
+      'file, where the environment holds empty values',
+      { yaml, env: { SLUICE_HOST: '', SLUICE_PORT: '', SLUICE_DATA: '' } },
+      'file.test',
+      1,
+      'in-file',
+    ],
+  ] as [string, Given, string, number, string][])('%s', (_, given, host, port, data) => {
+    const { loaded, cwd } = load(given)
+    expect(loaded.ok && { ...loaded.config.listen, data: loaded.config.dataDir }).toEqual({
+      host,
+      port,
+      data: join(cwd, data),
+    })
+  })
+
+  test('of the file itself: flag over environment over ./sluice.yaml', () => {
+    const files = { 'env.yaml': 'listen: { port: 2 }', 'flag.yaml': 'listen: { port: 3 }' }
+    const yaml = 'listen: { port: 1 }'
+    const portOf = (given: Given) => config({ yaml, files, ...given }).listen.port
+    expect(portOf({})).toBe(1)
+    expect(portOf({ env: { SLUICE_CONFIG: 'env.yaml' } })).toBe(2)
+    expect(portOf({ env: { SLUICE_CONFIG: 'env.yaml' }, flags: { config: 'flag.yaml' } })).toBe(3)
+  })
+
+  test('a file that lists accounts rules over VENDOR_A_BASE_URL', () => {
+    const yaml = 'providers: { vendor_a: { accounts: [{ name: x, base_url: "http://file.test", credential: env:K }] } }'
+    const { providers } = config({ yaml, env: { ...ENV_A, K: 'k' } })
+    expect(providers[0]?.accounts.map(({ baseUrl }) => baseUrl)).toEqual(['http://file.test'])
+  })
+
+  test('paths in a file start from the file', () => {
+    const { cwd } = load({ yaml: 'data: d' })
+    const loaded = loadConfig({ env: {}, cwd: root, flags: { config: join(cwd, 'sluice.yaml') } })
+    expect(loaded.ok && loaded.config.dataDir).toBe(join(cwd, 'd'))
+  })
+})
+
+const account = (members: string) => `providers: { vendor_a: { accounts: [{ ${members} }] } }`
+
+describe('a wrong configuration is told with its place, what was found and what is allowed', () => {
+  test.each([
+    ['listen: { port: heavy }', 'listen.port: found "heavy", allowed: a whole number from 0 to 65535'],
+    ['listen: { port: 70000 }', 'listen.port: found 70000, allowed: a whole number from 0 to 65535'],
+    ['listen: { prot: 1 }', 'listen.prot: unknown member, did you mean "port"? Allowed: host, port'],
+    ['zzz: 1', 'zzz: unknown member, allowed: listen, data, '],
+    ['listen: 8080', 'listen: found a number, allowed: a mapping'],
+    ['- listen', 'found a list, allowed: a mapping of members'],
+    ['just text', 'found a text, allowed: a mapping of members'],
+    ['body_limit: 25mb', 'body_limit: found "25mb", allowed: a size such as 512KB or 25MB, or a number of bytes'],
+    ['keep_alive: 15', 'keep_alive: found 15, allowed: a duration such as 500ms'],
+    ['keep_alive: 0s', 'keep_alive: found "0s", allowed: a duration such as 500ms'],
+    ['early_start: 25d', 'early_start: found 25d, allowed: a duration of up to 24d'],
+    ['retention: soon', 'retention: found "soon", allowed: a duration such as 15s, 24h or 90d, or 0'],
+    ['max_tries: 0', 'max_tries: found 0, allowed: a whole number of 1 or more'],
+    ['limits: { rpm: -1 }', 'limits.rpm: found -1, allowed: a whole number of 0 or more'],
+    ['rate: { khr_per_usd: 0 }', 'rate.khr_per_usd: found 0, allowed: a number above 0'],
+    ['log: { level: loud }', 'log.level: found "loud", allowed: "debug", "info", "warn", "error", "silent"'],
+    ['hide_forbidden_models: yes please', 'hide_forbidden_models: found "yes please", allowed: true or false'],
+    [
+      'providers: { vendor_a: { wires: [message] } }',
+      'providers.vendor_a.wires[0]: found "message", allowed: "messages", "responses", "chat-completions", "images"',
+    ],
+    [
+      'providers: { vendor_a: { wires: [] } }',
+      'providers.vendor_a.wires: found an empty list, allowed: a list that is not empty',
+    ],
+    ['providers: { vendor_a: { wires: [messages, messages] } }', 'providers.vendor_a.wires: found a wire twice'],
+    [
+      'providers: { vendor_a: { auth: basic } }',
+      'providers.vendor_a.auth: found "basic", allowed: "x-api-key", "bearer"',
+    ],
+    ['providers: { vendor_a: { brand: a.b } }', 'providers.vendor_a.brand: found "a.b", allowed: a word'],
+    [
+      'providers: { vendor_a: { acounts: [] } }',
+      'providers.vendor_a.acounts: unknown member, did you mean "accounts"?',
+    ],
+    [
+      'providers: { vendor_a: { accounts: [null] } }',
+      'providers.vendor_a.accounts[0]: found nothing, allowed: a mapping',
+    ],
+    ['providers: { vendor_d: {} }', 'providers.vendor_d.wires: found nothing, allowed: the wires it speaks'],
+    [
+      'providers: { vendor_b: { timeouts: { idle: 30d } } }',
+      'providers.vendor_b.timeouts.idle: found 30d, allowed: a duration of up to 24d',
+    ],
+    [
+      account('name: m, base_url: "http://x"'),
+      'providers.vendor_a.accounts[0].credential: found nothing, allowed: env:NAME, file:PATH',
+    ],
+    [
+      account('name: m, credential: env:K, weight: heavy'),
+      'providers.vendor_a.accounts[0].weight: found "heavy", allowed: a number above 0',
+    ],
+    [
+      account('name: m, base_url: "http://x", credential: env:NOPE'),
+      'credential: found env:NOPE, but the environment variable NOPE is not set',
+    ],
+    [
+      account('name: m, base_url: "http://x", credential: file:none.key'),
+      'none.key, but the file cannot be read (ENOENT)',
+    ],
+    [account('name: m, base_url: "http://x", credential: "file:."'), 'but the file cannot be read (EISDIR)'],
+    [
+      account('name: m, base_url: ftp://x, credential: env:K'),
+      'base_url: found a text that is no URL, allowed: an http or https URL',
+    ],
+    [
+      account('name: m, base_url: "http://u:p@x", credential: env:K'),
+      'base_url: found a URL with a user, a password or a fragment',
+    ],
+    [
+      'providers: { vendor_a: { accounts: [{ name: m, credential: env:K }, { name: m, credential: env:K }] } }',
+      'providers.vendor_a.accounts[1].name: found "m" a second time, allowed: a name of its own',
+    ],
+    [
+      'models: { mine: { provider: vendor_c } }',
+      'models.mine.provider: found "vendor_c", which is no known provider, did you mean "vendor_a"?',
+    ],
+    ['models: { mine: { upstream: x } }', 'models.mine.provider: found nothing, allowed: vendor_a, vendor_b'],
+    ['models: { vendorA-opus-4-9: { upstream: x } }', 'or did you mean the model "vendorA-opus-4-8"?'],
+    [
+      'models: { "vendorB-5.5": { context: 0 } }',
+      'models["vendorB-5.5"].context: found 0, allowed: a whole number of 1 or more',
+    ],
+    [
+      'models: { vendorB-4: { max_output: 99999 } }',
+      'models.vendorB-4.max_output: found 99999, allowed: a whole number up to the context of 32768',
+    ],
+    [
+      'models: { vendorB-4: { price: { input: -1 } } }',
+      'models.vendorB-4.price.input: found -1, allowed: a number of 0 or more',
+    ],
+    [
+      'models: { vendorB-4: { created: 2026-02-31x } }',
+      'models.vendorB-4.created: found "2026-02-31x", allowed: a date',
+    ],
+    [
+      'models: { "a b": { provider: vendor_a } }',
+      'models["a b"]: found "a b", allowed: a model id without blanks or *',
+    ],
+    ['models: { vendorA-opus-4.8: {}, vendorA-opus-4-8: {} }', 'found the model vendorA-opus-4-8 a second time'],
+    [
+      'aliases: { fast: vendorA-haiku-4-4 }',
+      'aliases.fast: found "vendorA-haiku-4-4", which is no known model, did you mean "vendorA-haiku-4-5"?',
+    ],
+    ['aliases: { fast: auto }', 'aliases.fast: found "auto", which is no known model'],
+    [
+      'aliases: { vendorB-4: vendorB-4o }',
+      'aliases.vendorB-4: found the id of a model, allowed: a name that no model has',
+    ],
+    ['fallbacks: { nope: [vendorB-4] }', 'fallbacks.nope: found "nope", which is no known model'],
+    [
+      'fallbacks: { vendorB-4: [vendorB-4o, vendorB-9] }',
+      'fallbacks.vendorB-4[1]: found "vendorB-9", which is no known model',
+    ],
+    ['fallbacks: { vendorB-4: [vendorB-4] }', 'fallbacks.vendorB-4[0]: found vendorB-4 itself, allowed: another model'],
+    [
+      'fallbacks: { vendorB-4: [vendorB-image-1] }',
+      'fallbacks.vendorB-4[0]: found a model of kind image, allowed: models of kind text',
+    ],
+  ])('%s', (yaml, message) => {
+    const found = problems({ yaml, env: { K: 'k' } })
+    expect(found).toEqual([expect.stringContaining(message)])
+    expect(found[0]).toStartWith('sluice.yaml: ')
+  })
+
+  test.each([
+    ['a: 1\nlisten: [1,\n', 2],
+    ['listen:\n\tport: 1', 2],
+    ['data: "open\nlog: {}', 1],
+    ['listen: {\n  port: 1 }\nlog: { level: info }\n  x: 1', 4],
+  ])('a file that is not YAML is told by its line: %j', (yaml, line) => {
+    expect(problems({ yaml })).toEqual([expect.stringMatching(new RegExp(`^sluice.yaml:${line}: not valid YAML: `))])
+  })
+
+  test.each([
+    [{ flags: { port: '1x' } }, '--port: found "1x", allowed: a whole number from 0 to 65535'],
+    [{ env: { SLUICE_PORT: '65536' } }, 'SLUICE_PORT: found "65536", allowed: a whole number from 0 to 65535'],
+    [{ flags: { config: 'none.yaml' } }, 'none.yaml: the file cannot be read (ENOENT)'],
+    [{ env: { SLUICE_CONFIG: 'gone.yaml' } }, 'gone.yaml: the file cannot be read (ENOENT)'],
+    [
+      { env: { VENDOR_A_BASE_URL: 'http://x' } },
+      'VENDOR_A_API_KEY: found nothing, allowed: the credential for VENDOR_A_BASE_URL',
+    ],
+    [{ env: { ...ENV_B, VENDOR_B_BASE_URL: 'x' } }, 'VENDOR_B_BASE_URL: found a text that is no URL'],
+  ] as [Given, string][])('%j', (given, message) => {
+    expect(problems(given)).toEqual([expect.stringContaining(message)])
+  })
+
+  test('all at once', () => {
+    expect(problems({ yaml: 'listen: { prt: 1 }\nlimits: { rpm: x }\nmax_tries: -1' })).toHaveLength(3)
+  })
+})
+
+describe('a secret is never shown', () => {
+  const SECRET = 'sk-very-secret-0001'
+  test.each([
+    account(`name: m, base_url: "http://x", credential: "env:${SECRET}"`),
+    account(`name: m, base_url: "${SECRET}", credential: env:K`),
+    account(`name: m, base_url: "http://${SECRET}@x", credential: env:K`),
+    account(`name: m, credential: ["${SECRET}"]`),
+    `providers: { vendor_a: { accounts: ["${SECRET}"] } }`,
+    `providers: { vendor_a: "${SECRET}" }`,
+    `metrics: { token: { value: "${SECRET}" } }`,
+    `providers: { vendor_a: { accounts: [{ name: m, credential: "${SECRET}" } }`,
+  ])('in the problems of %s', (yaml) => {
+    const found = problems({ yaml, env: { K: 'k' } })
+    expect(found.length).toBeGreaterThan(0)
+    expect(found.join('\n')).not.toContain(SECRET)
+  })
+
+  test('in the warning about one written into the file', () => {
+    const { warnings, providers } = config({ yaml: account(`name: m, base_url: "http://x", credential: ${SECRET}`) })
+    expect(providers[0]?.accounts[0]?.credential).toBe(SECRET)
+    expect(warnings).toEqual([
+      'sluice.yaml: providers.vendor_a.accounts[0].credential holds the secret itself; env:NAME or file:PATH keeps it out of the file',
+    ])
+  })
+})
+
+describe('the operator is warned', () => {
+  test.each([
+    [{ yaml: account('name: m, credential: env:K') }, 'providers.vendor_a.accounts[0] has no base_url and is not used'],
+    [
+      { env: { ...ENV_A, VENDOR_B_BASE_URL: 'http://h:1', VENDOR_B_API_KEY: 'k' } },
+      'vendor_b, account main: the base URL has no path',
+    ],
+    [{ env: { ...ENV_A, VENDOR_B_API_KEY: 'k' } }, 'VENDOR_B_API_KEY is set but VENDOR_B_BASE_URL is not'],
+    [{ yaml: 'models: { mine: { provider: vendor_a } }', env: ENV_A }, 'models.mine has no price'],
+  ] as [Given, string][])('of %j', (given, sentence) => {
+    expect(config(given).warnings).toContainEqual(expect.stringContaining(sentence))
+  })
+})

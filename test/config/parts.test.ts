@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'bun:test'
+import Ajv from 'ajv'
+import fc from 'fast-check'
+import { nearest } from '../../src/config/problem.ts'
+import { SAMPLE } from '../../src/config/sample.ts'
+import { configJsonSchema } from '../../src/config/schema.ts'
+import { formatDuration, formatSize, parseDuration, parseSize } from '../../src/config/units.ts'
+
+describe('durations and sizes', () => {
+  test.each([
+    ['500ms', 500],
+    ['15s', 15_000],
+    ['1.5m', 90_000],
+    ['24h', 86_400_000],
+    ['90d', 7_776_000_000],
+    ['0', 0],
+    [0, 0],
+    ['15', undefined],
+    [15, undefined],
+    ['-1s', undefined],
+    ['1 s', undefined],
+    ['s', undefined],
+    ['', undefined],
+  ])('the duration %j is %p ms', (text, ms) => {
+    expect(parseDuration(text)).toBe(ms)
+  })
+
+  test.each([
+    ['1B', 1],
+    ['512KB', 524_288],
+    ['25MB', 26_214_400],
+    ['1.5GB', 1_610_612_736],
+    [1000, 1000],
+    ['1000', undefined],
+    ['25mb', undefined],
+    [1.5, undefined],
+    [-1, undefined],
+  ])('the size %j is %p bytes', (text, bytes) => {
+    expect(parseSize(text)).toBe(bytes)
+  })
+
+  test('are read back as they are written', () =>
+    fc.assert(
+      fc.property(fc.nat(), (count) => {
+        expect(parseDuration(formatDuration(count))).toBe(count)
+        expect(parseSize(formatSize(count))).toBe(count)
+      }),
+    ))
+})
+
+describe('the nearest name', () => {
+  test.each([
+    ['acounts', 'accounts'],
+    ['PORT', 'port'],
+    ['zzzzzz', undefined],
+  ])('to %s is %p', (name, near) => {
+    expect(nearest(name, ['accounts', 'port', 'host'])).toBe(near)
+  })
+})
+
+describe('the JSON Schema', () => {
+  const validate = new Ajv().compile(configJsonSchema())
+
+  test('is valid in strict mode and takes the sample', () => {
+    expect(validate(Bun.YAML.parse(SAMPLE))).toBe(true)
+  })
+
+  test('takes the sample with every comment in force', () => {
+    const active = SAMPLE.replace(/^(\s*)# (\s*(?:[\w-]+: |- ))/gm, '$1$2')
+    expect(active).toContain('\nmodels:')
+    expect([validate(Bun.YAML.parse(active)), validate.errors]).toEqual([true, null])
+  })
+
+  test.each([{ listen: { port: 'x' } }, { unknown: 1 }, { keep_alive: 15 }, { providers: { a: { wires: ['x'] } } }])(
+    'refuses %j',
+    (config) => {
+      expect(validate(config)).toBe(false)
+    },
+  )
+})

@@ -1,0 +1,222 @@
+// The database file: its migrations, what is refused and left as it was, copies out and back in.
+
+import { Database } from 'bun:sqlite'
+import { describe, expect, test } from 'bun:test'
+import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { restoreStore } from '../../src/store/sqlite/index.ts'
+import { MIGRATIONS } from '../../src/store/sqlite/migrations.ts'
+import { isStoreError } from '../../src/store/store.ts'
+import { ACTOR, newKey, newPath, open } from './support.ts'
+
+const refusalOf = (run: () => unknown): string => {
+  try {
+    run()
+  } catch (error) {
+    if (isStoreError(error)) return error.message
+    throw error
+  }
+  throw new Error('was not refused')
+}
+const sha = (path: string): string => new Bun.CryptoHasher('sha256').update(readFileSync(path)).digest('hex')
+
+/** A closed database with some keys, enough for several pages. */
+const filled = (label = 'a key'): string => {
+  const path = newPath()
+  const store = open(path)
+  for (let i = 0; i < 50; i++) store.keys.issue(newKey({ label }), ACTOR)
+  store.close()
+  return path
+}
+/** The last page that holds rows: a leaf of the audit, which opening a store would not read by itself. */
+const spoil = (path: string): void => {
+  const bytes = readFileSync(path)
+  bytes.fill(0xa5, bytes.length - 4096, bytes.length - 2048)
+  writeFileSync(path, bytes)
+}
+
+describe('migrations', () => {
+  const folder = new URL('../../drizzle/', import.meta.url).pathname
+
+  test('are the files of the folder, in order, each as it is', () => {
+    const names = readdirSync(folder)
+      .filter((name) => name.endsWith('.sql'))
+      .sort()
+    expect(MIGRATIONS.map(({ name }) => `${name}.sql`)).toEqual(names)
+    for (const { name, sql } of MIGRATIONS) expect(sql).toBe(readFileSync(join(folder, `${name}.sql`), 'utf8'))
+  })
+
+  test('are applied once', () => {
+    const path = newPath()
+    for (let i = 0; i < 3; i++) open(path).close()
+    const db = new Database(path)
+    expect(db.query('SELECT name FROM migrations').values()).toEqual(MIGRATIONS.map(({ name }) => [name]))
+    db.close()
+  })
+
+  test('make the folder of the database', () => {
+    const path = join(dirname(newPath()), 'a', 'b', 'sluice.db')
+    open(path)
+    expect(existsSync(path)).toBe(true)
+  })
+})
+
+describe('a file that cannot be used is refused in a sentence and left as it was', () => {
+  test.each<[string, string, (path: string) => void]>([
+    ['of a newer version', 'newer', (path) => edit(path, "INSERT INTO migrations VALUES (999, '9999_later', 0)")],
+    ['with a migration unknown here', 'newer', (path) => edit(path, "UPDATE migrations SET name = 'other'")],
+    ['that is no database', 'not a database', (path) => writeFileSync(path, 'hello, world\n'.repeat(1000))],
+    ['shorter than a header', 'not a database', (path) => truncateSync(path, 50)],
+    ['whose header is spoiled', 'not a database', (path) => overwrite(path, 0, 16)],
+    ['whose schema is spoiled', 'damaged', (path) => overwrite(path, 100, 3000)],
+    ['cut in half', 'damaged', (path) => truncateSync(path, statSync(path).size / 2)],
+    ['cut by a few bytes', 'damaged', (path) => truncateSync(path, statSync(path).size - 10)],
+    ['with a spoiled page', 'damaged', spoil],
+  ])('a file %s', (_what, reason, harm) => {
+    const path = filled()
+    harm(path)
+    const before = sha(path)
+    const message = refusalOf(() => open(path))
+    expect(message).toContain(reason)
+    expect(message).toContain(path)
+    expect(sha(path)).toBe(before)
+  })
+
+  test('a database of another program', () => {
+    const path = newPath()
+    edit(path, 'CREATE TABLE notes (text)')
+    const before = sha(path)
+    expect(refusalOf(() => open(path))).toContain('another program')
+    expect(sha(path)).toBe(before)
+  })
+
+  test('a large file whose pages are not all read at start is still checked where a start reads', () => {
+    const path = filled()
+    edit(path, 'CREATE TABLE bulk (x); INSERT INTO bulk VALUES (zeroblob(20000000))')
+    open(path).close()
+    truncateSync(path, statSync(path).size - 4096)
+    expect(refusalOf(() => open(path))).toContain('damaged')
+  })
+})
+
+const edit = (path: string, sql: string): void => {
+  const db = new Database(path)
+  db.run(sql)
+  db.close()
+}
+const overwrite = (path: string, from: number, to: number): void => {
+  const bytes = readFileSync(path)
+  bytes.fill(0x5a, from, to)
+  writeFileSync(path, bytes)
+}
+
+describe('backup and restore', () => {
+  test('a backup of an open store restores to what it was then', () => {
+    const path = filled('before')
+    const file = join(dirname(path), 'copies', 'backup.db')
+    const store = open(path)
+    store.backup(file)
+    store.keys.issue(newKey({ label: 'after' }), ACTOR)
+    store.close()
+    restoreStore(file, path)
+    const restored = open(path)
+    expect(restored.keys.list()).toHaveLength(50)
+    expect(restored.keys.list().every((key) => key.label === 'before')).toBe(true)
+    expect(open(`${path}.previous`).keys.list()).toHaveLength(51)
+  })
+
+  test('a backup restores where nothing was', () => {
+    const path = filled()
+    const file = `${path}.copy`
+    open(path).backup(file)
+    const target = join(dirname(newPath()), 'new', 'sluice.db')
+    restoreStore(file, target)
+    expect(open(target).keys.list()).toHaveLength(50)
+  })
+
+  test('what stood in the log of the database replaced does not come back', () => {
+    const path = filled()
+    const file = `${path}.copy`
+    const other = open(path)
+    other.backup(file)
+    // The store stays open: its last change is in the log beside the file.
+    other.keys.issue(newKey({ label: 'in the log' }), ACTOR)
+    restoreStore(file, path)
+    const restored = open(path)
+    expect(restored.keys.list()).toHaveLength(50)
+  })
+
+  test('a backup never writes over a file', () => {
+    const path = filled()
+    const file = `${path}.copy`
+    writeFileSync(file, 'mine')
+    const store = open(path)
+    expect(refusalOf(() => store.backup(file))).toContain('exists already')
+    expect(readFileSync(file, 'utf8')).toBe('mine')
+  })
+
+  test('a damaged database gives no backup that looks whole', () => {
+    const path = filled()
+    const store = open(path)
+    spoil(path)
+    const file = `${path}.copy`
+    expect(() => store.backup(file)).toThrow()
+    expect(existsSync(file)).toBe(false)
+    expect(existsSync(`${file}.partial`)).toBe(false)
+  })
+
+  test.each<[string, string, (file: string) => void]>([
+    ['damaged', 'damaged', spoil],
+    ['newer', 'newer', (file) => edit(file, "INSERT INTO migrations VALUES (999, '9999_later', 0)")],
+    ['missing', 'no backup', (file) => truncateSync(file, 0)],
+    ['of another program', 'not a database', (file) => writeFileSync(file, 'x'.repeat(5000))],
+  ])('a backup that is %s is refused and the database kept', (_what, reason, harm) => {
+    const path = filled()
+    const file = filled()
+    harm(file)
+    const before = sha(path)
+    expect(refusalOf(() => restoreStore(file, path))).toContain(reason)
+    expect(sha(path)).toBe(before)
+  })
+
+  test('nothing is restored under a running server', () => {
+    const path = filled()
+    const file = `${path}.copy`
+    const server = open(path)
+    server.backup(file)
+    server.journal.claim()
+    expect(refusalOf(() => restoreStore(file, path))).toContain('server is running')
+    server.close()
+    restoreStore(file, path)
+  })
+})
+
+describe('the lock of the server', () => {
+  test('a second server on the same database is refused, the command line is not', () => {
+    const path = newPath()
+    const server = open(path)
+    server.journal.claim()
+    const other = open(path)
+    expect(refusalOf(() => other.journal.claim())).toContain('Another server is running')
+    expect(other.keys.issue(newKey(), ACTOR).key.label).toBe('a key')
+    server.close()
+    expect(other.journal.claim()).toEqual([])
+  })
+
+  test('a server that is killed leaves no lock behind', async () => {
+    const path = newPath()
+    const script = `
+      import { openStore } from ${JSON.stringify(new URL('../../src/store/sqlite/index.ts', import.meta.url).pathname)}
+      openStore(${JSON.stringify(path)}).journal.claim()
+      console.log('locked')
+      setInterval(() => {}, 1000)`
+    const child = Bun.spawn(['bun', '-e', script], { stdout: 'pipe', stderr: 'inherit' })
+    const reader = child.stdout.getReader()
+    await reader.read()
+    const other = open(path)
+    expect(refusalOf(() => other.journal.claim())).toContain('Another server is running')
+    child.kill('SIGKILL')
+    await child.exited
+    expect(other.journal.claim()).toEqual([])
+  })
+})

@@ -1,0 +1,80 @@
+// A whole gateway for a test: a listening server on a port of its own, in front of the providers it is given.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Config, loadConfig } from '../../src/config.ts'
+import type { NewKey } from '../../src/keys/key.ts'
+import { silentLog } from '../../src/log.ts'
+import { type Server, startServer } from '../../src/serve.ts'
+
+export type TestGateway = {
+  url: string
+  server: Server
+  /** The secret of a key with room for everything. */
+  secret: string
+  config: Config
+  issue(input?: Partial<NewKey>): { id: string; secret: string }
+  /** POST JSON with the key. A string goes out as it is. */
+  post(path: string, body: unknown, headers?: Record<string, string>, signal?: AbortSignal): Promise<Response>
+  get(path: string, headers?: Record<string, string>): Promise<Response>
+  /** Resolves once no exchange is open and all is written. */
+  idle(): Promise<void>
+  stop(): Promise<void>
+}
+
+export type GatewayFor = {
+  /** Base URLs; without one the provider is not configured. vendor_b's ends in `/v1`. */
+  vendorA?: string
+  vendorB?: string
+  keys?: { vendorA?: string; vendorB?: string }
+  /** What the configuration file would say besides. */
+  config?: Partial<Config>
+}
+
+const YEAR_MS = 365 * 86_400_000
+
+export const startGateway = async ({ vendorA, vendorB, keys = {}, config = {} }: GatewayFor): Promise<TestGateway> => {
+  const directory = mkdtempSync(join(tmpdir(), 'sluice-test-'))
+  const env = {
+    ...(vendorA === undefined ? {} : { VENDOR_A_BASE_URL: vendorA, VENDOR_A_API_KEY: keys.vendorA ?? 'secret-a' }),
+    ...(vendorB === undefined ? {} : { VENDOR_B_BASE_URL: vendorB, VENDOR_B_API_KEY: keys.vendorB ?? 'secret-b' }),
+  }
+  const loaded = loadConfig({ flags: { host: '127.0.0.1', port: '0', data: directory }, env, cwd: directory })
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
+  const whole: Config = { ...loaded.config, drainMs: 1_000, ...config }
+  const server = await startServer(whole, { err: () => undefined }, silentLog)
+  const issue: TestGateway['issue'] = (input = {}) => {
+    const made = server.gateway.store.keys.issue(
+      { label: 'test', tokensTotal: 1_000_000_000, expiresAt: Date.now() + YEAR_MS, models: ['*'], ...input },
+      { kind: 'system', id: 'test' },
+    )
+    return { id: made.key.id, secret: made.secret }
+  }
+  const { secret } = issue()
+  const authorized = (headers: Record<string, string>): Record<string, string> =>
+    'authorization' in headers || 'x-api-key' in headers ? headers : { authorization: `Bearer ${secret}`, ...headers }
+  return {
+    url: server.url,
+    server,
+    secret,
+    config: whole,
+    issue,
+    post: (path, body, headers = {}, signal) =>
+      fetch(server.url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...authorized(headers) },
+        body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+        ...(signal === undefined ? {} : { signal }),
+      }),
+    get: (path, headers = {}) => fetch(server.url + path, { headers: authorized(headers) }),
+    idle: async () => {
+      while (server.gateway.open.size > 0) await new Promise((resolve) => setImmediate(resolve))
+      server.gateway.ledger.flush()
+    },
+    stop: async () => {
+      await server.stop()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,115 @@
+// Every recording of the wire goes through the codec and comes out saying the same, in the vendor's own form.
+
+import { describe, expect, test } from 'bun:test'
+import { GatewayError } from '../../../src/errors.ts'
+import type { ChatResponse } from '../../../src/ir/event.ts'
+import { fold, unfold } from '../../../src/ir/fold.ts'
+import { isObject, type JsonObject } from '../../../src/ir/json.ts'
+import { type Frame, FrameReader } from '../../../src/lib/sse.ts'
+import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
+import type { Ask, Target } from '../../../src/wire/codec.ts'
+import { checkChatCompletionsStream } from '../../support/automaton/chat-completions.ts'
+import {
+  CHUNK_CURRENT,
+  hasCorpus,
+  REQUEST_STRICT,
+  RESPONSE_CURRENT,
+  recordedErrors,
+  recordings,
+  violations,
+} from './corpus.ts'
+
+const ask = (body: JsonObject = {}): Ask => ({ model: 'vendorB-5.5', body, inputEstimate: 7, now: 1_790_000_000 })
+const target: Target = { model: 'upstream', maxOutput: 1_000_000, quirks: {} }
+
+const framesOf = (bytes: Uint8Array): Frame[] => {
+  const reader = new FrameReader()
+  return [...reader.push(bytes), ...reader.end()]
+}
+
+const readText = (text: string): Frame[] => framesOf(new TextEncoder().encode(text))
+
+const decodeFrames = (frames: Frame[]) => {
+  const decoder = chatCompletions.decodeEvents()
+  return [...frames.flatMap((frame) => decoder.push(frame)), ...decoder.end()]
+}
+
+/** What must survive a trip through the codec: all but the provider's own name for its model. */
+const essence = ({ model: _, ...rest }: ChatResponse) => rest
+
+const answers = recordings().filter(({ status, response }) => status === 200 && response?.choices !== undefined)
+const streams = recordings().filter(({ sse }) => sse !== undefined)
+const requests = recordings().filter(({ status, request }) => status === 200 && request !== undefined)
+
+if (!hasCorpus) test.skip('recordings: the corpus does not stand beside the repository', () => {})
+
+describe.skipIf(!hasCorpus)('recorded answers', () => {
+  test.each(answers.map((one) => [one.name, one.response ?? {}, one.request ?? {}] as const))(
+    '%s',
+    (_, body, request) => {
+      const decoded = chatCompletions.decodeResponse(body)
+      const encoded = chatCompletions.encodeResponse(decoded, ask(request))
+      expect(violations(RESPONSE_CURRENT, encoded)).toBe('')
+      expect(essence(chatCompletions.decodeResponse(encoded))).toEqual(essence(decoded))
+      const choice = Array.isArray(body.choices) ? body.choices[0] : undefined
+      const again = Array.isArray(encoded.choices) ? encoded.choices[0] : undefined
+      if (!isObject(choice) || !isObject(again) || !isObject(choice.message) || !isObject(again.message))
+        throw new Error('no choice')
+      expect(again.message.content).toEqual(choice.message.content ?? null)
+      expect(again.message.tool_calls).toEqual(choice.message.tool_calls)
+      expect(again.message.function_call).toEqual(choice.message.function_call)
+      expect(again.finish_reason).toEqual(choice.finish_reason)
+      if (isObject(body.usage) && isObject(encoded.usage)) {
+        expect(encoded.usage.prompt_tokens).toBe(body.usage.prompt_tokens)
+        expect(encoded.usage.completion_tokens).toBe(body.usage.completion_tokens)
+      }
+      expect(essence(fold(unfold(decoded)))).toEqual(essence(decoded))
+    },
+  )
+})
+
+describe.skipIf(!hasCorpus)('recorded streams', () => {
+  test.each(streams.map((one) => [one.name, one.sse ?? new Uint8Array()] as const))('%s', (_, bytes) => {
+    const events = decodeFrames(framesOf(bytes))
+    const decoded = fold(events)
+    expect(events.filter(({ type }) => type === 'finish' || type === 'error')).toHaveLength(1)
+    for (const includeUsage of [true, false]) {
+      const encoder = chatCompletions.encodeEvents(ask({ stream_options: { include_usage: includeUsage } }))
+      const frames = readText(events.map((event) => encoder.push(event)).join(''))
+      expect(checkChatCompletionsStream(frames, includeUsage)).toEqual([])
+      for (const { data } of frames) if (data !== '[DONE]') expect(violations(CHUNK_CURRENT, JSON.parse(data))).toBe('')
+      const again = fold(decodeFrames(frames))
+      expect({ ...essence(again), usage: {} }).toEqual({ ...essence(decoded), usage: {} })
+      if (includeUsage) expect(again.usage).toEqual({ input: 0, output: 0, ...decoded.usage })
+    }
+    // Cut anywhere before its end the stream is a failure, never a shorter answer.
+    const frames = framesOf(bytes)
+    for (const cut of [1, 2, Math.floor(frames.length / 2), frames.length - 1]) {
+      expect(decodeFrames(frames.slice(0, cut)).at(-1)?.type).toBe('error')
+    }
+  })
+})
+
+describe.skipIf(!hasCorpus)('recorded requests', () => {
+  test.each(requests.map((one) => [one.name, one.request ?? {}] as const))('%s', (_, body) => {
+    const request = chatCompletions.decodeRequest(body)
+    const { body: encoded, dropped } = chatCompletions.encodeRequest(request, target)
+    expect(violations(REQUEST_STRICT, encoded)).toBe('')
+    expect(dropped).toEqual([])
+    expect({ ...chatCompletions.decodeRequest(encoded), model: request.model }).toEqual(request)
+  })
+})
+
+describe.skipIf(!hasCorpus)('recorded errors', () => {
+  test.each([...recordedErrors('openai'), ...recordedErrors('azure-openai')].map((one) => [one.name, one] as const))(
+    '%s keeps the provider’s text to itself',
+    (_, { status, body }) => {
+      const error = chatCompletions.decodeError(status, body)
+      expect(error).toBeInstanceOf(GatewayError)
+      expect(error.provider?.status).toBe(status)
+      const text = isObject(body) && isObject(body.error) ? body.error.message : undefined
+      if (typeof text === 'string')
+        expect(JSON.stringify(chatCompletions.encodeError(error, 'req'))).not.toContain(text.slice(0, 30))
+    },
+  )
+})

@@ -1,0 +1,190 @@
+// The laws of the wire: what it can express survives, what comes out obeys the grammar, whatever came in.
+
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { GatewayError } from '../../../src/errors.ts'
+import type { ChatEvent } from '../../../src/ir/event.ts'
+import { fold, unfold } from '../../../src/ir/fold.ts'
+import { type Frame, FrameReader } from '../../../src/lib/sse.ts'
+import type { Ask, Target } from '../../../src/wire/codec.ts'
+import { messages } from '../../../src/wire/messages/index.ts'
+import {
+  disorderlyEvents,
+  messagesRequest,
+  messagesResponse,
+  requestForMessages,
+} from '../../support/arbitrary/messages.ts'
+import { checkMessagesStream } from '../../support/automaton/messages.ts'
+import { EVENT_CURRENT, MESSAGE_CURRENT, STRICT, STRICT_2023, violations } from './corpus.ts'
+import { refusals } from './request-rules.ts'
+
+const ask: Ask = { model: 'vendorA-opus-4-8', body: {}, inputEstimate: 7, now: 1_790_000_000 }
+const target: Target = { model: 'upstream', maxOutput: 100_000, quirks: {} }
+
+const read = (...chunks: Uint8Array[]): Frame[] => {
+  const reader = new FrameReader()
+  return [...chunks.flatMap((chunk) => reader.push(chunk)), ...reader.end()]
+}
+const bytes = (text: string) => new TextEncoder().encode(text)
+
+const encode = (events: ChatEvent[]): string => {
+  const encoder = messages.encodeEvents(ask)
+  return events.map((event) => encoder.push(event)).join('')
+}
+
+const decode = (frames: Frame[]): ChatEvent[] => {
+  const decoder = messages.decodeEvents()
+  return [...frames.flatMap((frame) => decoder.push(frame)), ...decoder.end()]
+}
+
+/** As this wire says it, with the gateway's model. */
+const named = <T extends { model?: string }>(response: T): T => ({ ...response, model: ask.model })
+
+const terminals = (events: ChatEvent[]) => events.filter(({ type }) => type === 'finish' || type === 'error')
+
+test('a request comes back from the wire as it went out, and the provider would take it', () => {
+  fc.assert(
+    fc.property(messagesRequest, (request) => {
+      const { body, dropped, undo } = messages.encodeRequest(request, target)
+      expect(violations(STRICT_2023, body)).toBe('')
+      expect(refusals(body, 'own')).toEqual([])
+      expect(dropped).toEqual([])
+      expect(undo).toEqual({})
+      expect(messages.decodeRequest(JSON.parse(JSON.stringify(body)))).toEqual({ ...request, model: 'upstream' })
+    }),
+    { numRuns: 200 },
+  )
+})
+
+const quirks = fc.record({
+  noSampling: fc.boolean(),
+  noMidSystem: fc.boolean(),
+  noAdaptiveThinking: fc.boolean(),
+  noReasoning: fc.boolean(),
+  structuredOutputByTool: fc.boolean(),
+})
+
+test('whatever another wire asks goes out as the provider takes it, or is refused by name', () => {
+  fc.assert(
+    fc.property(requestForMessages, quirks, (request, wanted) => {
+      let encoded: ReturnType<typeof messages.encodeRequest>
+      try {
+        encoded = messages.encodeRequest(request, { ...target, quirks: wanted })
+      } catch (error) {
+        if (!(error instanceof GatewayError)) throw error
+        expect(error.code).toBe('invalid_request')
+        expect(error.param).toBeString()
+        return
+      }
+      const { body } = encoded
+      expect(violations(wanted.noSampling ? STRICT : STRICT_2023, body)).toBe('')
+      expect(refusals(body, 'foreign')).toEqual([])
+      if (wanted.noMidSystem) expect(JSON.stringify(body.messages)).not.toContain('"role":"system"')
+      if (wanted.noAdaptiveThinking) expect(JSON.stringify(body.thinking ?? {})).not.toContain('adaptive')
+      if (wanted.noReasoning) expect(body.thinking).toBeUndefined()
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('encoding leaves the request it was given unchanged', () => {
+  fc.assert(
+    fc.property(fc.oneof(messagesRequest, requestForMessages), (request) => {
+      const before = JSON.stringify(request)
+      try {
+        messages.encodeRequest(request, target)
+      } catch (error) {
+        if (!(error instanceof GatewayError)) throw error
+      }
+      expect(JSON.stringify(request)).toBe(before)
+    }),
+  )
+})
+
+test('an answer comes back from the wire as it went out, in the vendor’s form', () => {
+  fc.assert(
+    fc.property(messagesResponse, (response) => {
+      const body = messages.encodeResponse(response, ask)
+      expect(violations(MESSAGE_CURRENT, body)).toBe('')
+      expect(messages.decodeResponse(JSON.parse(JSON.stringify(body)))).toEqual(named(response))
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('a stream comes back from the wire as it went out, and the automaton accepts it', () => {
+  fc.assert(
+    fc.property(messagesResponse, (response) => {
+      const frames = read(bytes(encode(unfold(response))))
+      expect(checkMessagesStream(frames)).toEqual([])
+      for (const { data } of frames) expect(violations(EVENT_CURRENT, JSON.parse(data))).toBe('')
+      expect(fold(decode(frames))).toEqual(named(response))
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('any slicing of the bytes gives the same events', () => {
+  fc.assert(
+    fc.property(messagesResponse, fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }), (response, sizes) => {
+      const whole = bytes(encode(unfold(response)))
+      const chunks: Uint8Array[] = []
+      for (let at = 0, turn = 0; at < whole.length; turn++) {
+        const size = sizes[turn % sizes.length] ?? 1
+        chunks.push(whole.slice(at, at + size))
+        at += size
+      }
+      expect(decode(read(...chunks))).toEqual(decode(read(whole)))
+    }),
+  )
+})
+
+test('any disorder of events comes out as a stream the automaton accepts, with one end', () => {
+  fc.assert(
+    fc.property(disorderlyEvents, (events) => {
+      expect(checkMessagesStream(read(bytes(encode(events))))).toEqual([])
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('any cut of a stream is one failure', () => {
+  fc.assert(
+    fc.property(messagesResponse, fc.nat(), (response, where) => {
+      const frames = read(bytes(encode(unfold(response))))
+      const events = decode(frames.slice(0, where % frames.length))
+      expect(terminals(events).map(({ type }) => type)).toEqual(['error'])
+      expect(events.at(-1)?.type).toBe('error')
+    }),
+  )
+})
+
+test('frames in any disorder decode to a stream with exactly one end, the last event', () => {
+  fc.assert(
+    fc.property(
+      messagesResponse,
+      fc.array(fc.tuple(fc.nat(), fc.constantFrom('drop', 'double', 'swap', 'garble', 'null'))),
+      (response, edits) => {
+        const frames = read(bytes(encode(unfold(response))))
+        for (const [where, edit] of edits) {
+          const at = where % frames.length
+          const frame = frames[at]
+          const next = frames[(at + 1) % frames.length]
+          if (frame === undefined || next === undefined) continue
+          if (edit === 'drop' && frames.length > 1) frames.splice(at, 1)
+          else if (edit === 'double') frames.splice(at, 0, frame)
+          else if (edit === 'swap') frames.splice(at, 2, next, frame)
+          else if (edit === 'garble') frames[at] = { ...frame, data: frame.data.slice(1) }
+          else if (edit === 'null') frames[at] = { ...frame, data: frame.data.replace(/:"[^"]*"\}/, ':null}') }
+        }
+        const events = decode(frames)
+        expect(terminals(events)).toHaveLength(1)
+        expect(terminals(events)[0]).toBe(events.at(-1))
+        // What was read of it can still be said; doubled or lost pieces of input are beyond anyone who streams.
+        const wrong = checkMessagesStream(read(bytes(encode(events))))
+        expect(wrong.filter((line) => !line.includes('M6i'))).toEqual([])
+      },
+    ),
+    { numRuns: 300 },
+  )
+})

@@ -1,0 +1,137 @@
+// Recorded traffic of the wire, where it is at hand: everything decodes, and what we make of it is what clients and
+// providers take.
+
+import { describe, expect, test } from 'bun:test'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { fold } from '../../../src/ir/fold.ts'
+import { isObject, type JsonObject } from '../../../src/ir/json.ts'
+import { type Frame, FrameReader } from '../../../src/lib/sse.ts'
+import { responses } from '../../../src/wire/responses/index.ts'
+import { checkResponsesStream } from '../../support/automaton/responses.ts'
+import { corpus, strictErrors, validator } from './support.ts'
+
+const folder = `${corpus}responses/`
+const cases = existsSync(folder) ? readdirSync(folder).sort() : []
+const file = (name: string, path: string) => {
+  const at = `${folder}${name}/${path}`
+  return existsSync(at) ? readFileSync(at) : undefined
+}
+const json = (bytes: Buffer): JsonObject => JSON.parse(bytes.toString('utf8'))
+const framesOf = (bytes: Uint8Array): Frame[] => {
+  const reader = new FrameReader()
+  return [...reader.push(bytes), ...reader.end()]
+}
+const bytesOf = (text: string) => new TextEncoder().encode(text)
+const ask = (body: JsonObject) => ({ model: 'vendorB-5.5', body, inputEstimate: 7, now: 1_790_000_000 })
+const target = { model: 'upstream-model', maxOutput: 128_000, quirks: {} }
+
+/** Shortened by those who recorded it: its deltas are not its text. */
+const EDITED = /shell-container/
+/** Its tool lists are never done one by one, and come only with the whole answer. */
+const UNENDED = /mcp_list_tools_stream_backfills/
+/** Where the provider itself breaks a rule, and which. */
+const ODD: [RegExp, string][] = [
+  [EDITED, 'R17'],
+  [UNENDED, 'R'],
+  [/ReasoningMaxPro/, 'R11'],
+  [/programmatic-tool-calling/, 'R9'],
+]
+
+if (cases.length === 0) test.skip(`recorded traffic is not at ${folder}`, () => {})
+
+describe('recorded requests', () => {
+  test.each(cases.filter((name) => file(name, 'request.json') !== undefined))(
+    '%s comes out as its provider takes it',
+    (name) => {
+      const body = json(file(name, 'request.json') as Buffer)
+      if (body.model === undefined) {
+        expect(() => responses.decodeRequest(body)).toThrow("'model'")
+        return
+      }
+      const request = responses.decodeRequest(body)
+      const { body: sent, dropped } = responses.encodeRequest(request, target)
+      expect(dropped).toEqual([])
+      expect(strictErrors(sent)).toEqual([])
+      expect(responses.decodeRequest({ ...sent, model: body.model })).toEqual(request)
+    },
+  )
+})
+
+describe('recorded answers', () => {
+  const valid = cases.length === 0 ? () => [] : validator('OpenAIResponse.current')
+  test.each(cases.filter((name) => file(name, 'response.json') !== undefined))(
+    '%s goes out valid and the same',
+    (name) => {
+      const body = json(file(name, 'response.json') as Buffer)
+      if (!Array.isArray(body.output) || body.status === 'queued') {
+        expect(() => responses.decodeResponse(body)).toThrow()
+        return
+      }
+      const answer = responses.decodeResponse(body)
+      const bytes = file(name, 'request.json')
+      const sent = responses.encodeResponse(answer, ask(bytes === undefined ? {} : json(bytes)))
+      expect(valid(sent)).toEqual([])
+      expect(sent.status).toBe(body.status as string)
+      expect(said(sent)).toEqual(said(body))
+      expect(figures(sent.usage)).toEqual(figures(body.usage))
+      expect(withoutModel(responses.decodeResponse(sent))).toEqual(withoutModel(answer))
+    },
+  )
+})
+
+describe('recorded streams', () => {
+  const valid = cases.length === 0 ? () => [] : validator('OpenAIResponseStreamEvent.current')
+  const streams = cases.filter((name) => file(name, 'response.sse') !== undefined)
+  test.each(streams)('%s goes out valid and the same', (name) => {
+    const frames = framesOf(file(name, 'response.sse') as Buffer)
+    const decoder = responses.decodeEvents()
+    const events = [...frames.flatMap((frame) => decoder.push(frame)), ...decoder.end()]
+    const answer = fold(events)
+    const last = JSON.parse(frames.at(-1)?.data ?? '{}').response as JsonObject
+    const items = frames.map(({ data }) => JSON.parse(data)).filter(({ type }) => type === 'response.output_item.done')
+    expect(answer).toEqual({ ...answer, ...ofTerminal(last) })
+    const bytes = file(name, 'request.json')
+    const encoder = responses.encodeEvents(ask(bytes === undefined ? {} : json(bytes)))
+    const sent = framesOf(bytesOf(events.map((event) => encoder.push(event)).join('')))
+    expect(checkResponsesStream(sent)).toEqual([])
+    for (const frame of sent) expect(valid(JSON.parse(frame.data))).toEqual([])
+    const end = JSON.parse(sent.at(-1)?.data ?? '{}').response as JsonObject
+    if (!EDITED.test(name) && !UNENDED.test(name))
+      expect(said(end)).toEqual(said({ output: items.map(({ item }) => item) }))
+    expect(figures(end.usage)).toEqual(figures(last.usage))
+  })
+
+  test.each(streams)('%s keeps the rules the automaton states', (name) => {
+    const frames = framesOf(file(name, 'response.sse') as Buffer)
+    const odd = ODD.find(([cases]) => cases.test(name))?.[1]
+    const unnumbered = frames.every(({ data }) => JSON.parse(data).sequence_number === undefined)
+    const violations = checkResponsesStream(frames).filter((rule) => !(unnumbered && rule.startsWith('R2 ')))
+    expect(violations.filter((rule) => odd === undefined || !rule.startsWith(odd))).toEqual([])
+  })
+})
+
+/** What a reader of the answer gets, in order: texts, refusals, calls. */
+const said = (response: JsonObject): unknown[] =>
+  (response.output as JsonObject[]).flatMap((item): unknown[] => {
+    if (item.type === 'message') return (item.content as JsonObject[]).map((part) => part.text ?? part.refusal)
+    if (item.type === 'function_call') return [[item.call_id, item.name, item.namespace, item.arguments]]
+    if (item.type === 'custom_tool_call') return [[item.call_id, item.name, item.input]]
+    if (item.type === 'reasoning') return []
+    return [item]
+  })
+
+const figures = (usage: unknown) => {
+  if (!isObject(usage)) return undefined
+  const { input_tokens, output_tokens, total_tokens, input_tokens_details: details } = usage
+  return { input_tokens, output_tokens, total_tokens, cached: isObject(details) ? details.cached_tokens : 0 }
+}
+
+const ofTerminal = (response: JsonObject) => {
+  const { finish, usage, id } = responses.decodeResponse(response)
+  return { finish, usage, id }
+}
+
+const withoutModel = (answer: ReturnType<typeof responses.decodeResponse>) => {
+  const { model: _, ...rest } = answer
+  return rest
+}
