@@ -60,6 +60,8 @@ CREATE INDEX `exchanges_key` ON `exchanges` (`key_id`);--> statement-breakpoint
 CREATE INDEX `exchanges_model` ON `exchanges` (`model`);--> statement-breakpoint
 CREATE INDEX `exchanges_open` ON `exchanges` (`row`) WHERE outcome IS NULL;--> statement-breakpoint
 CREATE INDEX `exchanges_not_done` ON `exchanges` (`outcome`) WHERE outcome <> 'done';--> statement-breakpoint
+CREATE INDEX `exchanges_not_done_key` ON `exchanges` (`key_id`,`outcome`) WHERE outcome <> 'done';--> statement-breakpoint
+CREATE INDEX `exchanges_not_done_model` ON `exchanges` (`model`,`outcome`) WHERE outcome <> 'done';--> statement-breakpoint
 CREATE TABLE `keys` (
 	`id` text PRIMARY KEY NOT NULL,
 	`label` text NOT NULL,

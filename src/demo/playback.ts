@@ -29,7 +29,7 @@ const reelOf = (tape: Tape, directives: Directive[]): Reel => {
     case 'stall':
       return { pieces: before, end: 'stall' }
     case 'malformed':
-      return { pieces: [...before, 'data: {"type": \n\n', ...tape.pieces.slice(at)], end: 'close' }
+      return { pieces: [...before, torn(tape.pieces[at] ?? ''), ...tape.pieces.slice(at + 1)], end: 'close' }
     case 'stream-error': {
       const error = tape.failure(failureOf(fault.argument, 'overloaded'))
       return { pieces: tape.broken ? [...before, tape.broken(error, at)] : before, end: 'close' }
@@ -37,6 +37,12 @@ const reelOf = (tape: Tape, directives: Directive[]): Reel => {
     default:
       return { pieces: before, end: 'close' }
   }
+}
+
+/** A frame whose JSON breaks off in the middle. */
+const torn = (piece: string): string => {
+  const start = piece.indexOf('data: ') + 'data: '.length
+  return `${piece.slice(0, start + Math.ceil((piece.length - start) / 2))}\n\n`
 }
 
 /** Resolves after `ms`, or at once when the signal fires. */

@@ -14,7 +14,7 @@ afterEach(() => terminal.close())
 const type = (...words: string[]) => terminal.type(...words)
 
 const PATHS = COMMANDS.flatMap((entry) =>
-  'commands' in entry ? entry.commands.map((command) => [entry.name, command.name]) : [[entry.name]],
+  'commands' in entry ? entry.commands.map((command) => `${entry.name} ${command.name}`) : [entry.name],
 )
 
 describe('help', () => {
@@ -24,7 +24,8 @@ describe('help', () => {
     expect(out).toMatchSnapshot()
   })
 
-  test.each([...PATHS, ['keys'], ['config']])('of %s %s is the golden text, asked either way', async (...path) => {
+  test.each([...PATHS, 'keys', 'config'])('of "%s" is the golden text, asked either way', async (words) => {
+    const path = words.split(' ')
     const { code, out, err } = await type(...path, '--help')
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(out).toMatchSnapshot()

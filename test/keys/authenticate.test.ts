@@ -28,7 +28,11 @@ describe('authenticate', () => {
     ['both, the bearer token right', { authorization: 'Bearer KEY', 'x-api-key': other }, 'none'],
     ['both, the x-api-key right', { authorization: `Bearer ${other}`, 'x-api-key': 'KEY' }, 'invalid_api_key'],
     ['another scheme', { authorization: 'Basic KEY' }, 'invalid_api_key'],
-    ['another scheme beside the right x-api-key', { authorization: 'Basic a2V5', 'x-api-key': 'KEY' }, 'invalid_api_key'],
+    [
+      'another scheme beside the right x-api-key',
+      { authorization: 'Basic a2V5', 'x-api-key': 'KEY' },
+      'invalid_api_key',
+    ],
     ['an empty Authorization beside the right x-api-key', { authorization: '', 'x-api-key': 'KEY' }, 'invalid_api_key'],
     ['a bare Bearer beside the right x-api-key', { authorization: 'Bearer', 'x-api-key': 'KEY' }, 'invalid_api_key'],
     ['the key without its scheme', { authorization: 'KEY' }, 'invalid_api_key'],
@@ -57,7 +61,12 @@ describe('authenticate', () => {
     const { keys } = open()
     const { key, secret } = keys.issue(newKey(), ACTOR)
     keys.revoke(key.id, ACTOR)
-    for (const headers of [new Headers(), bearer(secret), bearer('sk-sl-wrong'), new Headers({ authorization: secret })]) {
+    for (const headers of [
+      new Headers(),
+      bearer(secret),
+      bearer('sk-sl-wrong'),
+      new Headers({ authorization: secret }),
+    ]) {
       const error = (() => {
         try {
           return keys.authenticate(headers)

@@ -113,7 +113,10 @@ describe('audit', () => {
       ...{ before: { label: 'a key' }, after: { label: 'b' } },
     })
     expect(rows[3]?.before).toBeNull()
-    expect(store.audit({ limit: 2, before: rows[1]?.row }).map((row) => row.action)).toEqual(['key.update', 'key.issue'])
+    expect(store.audit({ limit: 2, before: rows[1]?.row }).map((row) => row.action)).toEqual([
+      'key.update',
+      'key.issue',
+    ])
     expect(store.audit({ limit: 10, target: 'key_other' })).toEqual([])
   })
 })

@@ -23,12 +23,8 @@ export const createQueries = (orm: BunSQLiteDatabase): Pick<Store, 'usage' | 'ex
         : outcome === 'open'
           ? isNull(exchanges.outcome)
           : eq(exchanges.outcome, outcome),
-      // Said in the words of the partial index, which is used only then; alone it is the narrowest.
-      keyId === undefined &&
-      model === undefined &&
-      (outcome === 'failed' || outcome === 'refused' || outcome === 'aborted')
-        ? sql`outcome <> 'done'`
-        : undefined,
+      // Said in the words of the partial indexes, which are used only then.
+      outcome === undefined || outcome === 'open' || outcome === 'done' ? undefined : sql`outcome <> 'done'`,
     ]
     const rows: ExchangeRow[] = orm
       .select()

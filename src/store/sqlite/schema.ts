@@ -71,7 +71,10 @@ export const exchanges = sqliteTable(
     index('exchanges_key').on(t.keyId),
     index('exchanges_model').on(t.model),
     index('exchanges_open').on(t.row).where(sql`outcome IS NULL`),
+    // What operators look for is rare; an exchange that went well pays nothing for being findable by its outcome.
     index('exchanges_not_done').on(t.outcome).where(sql`outcome <> 'done'`),
+    index('exchanges_not_done_key').on(t.keyId, t.outcome).where(sql`outcome <> 'done'`),
+    index('exchanges_not_done_model').on(t.model, t.outcome).where(sql`outcome <> 'done'`),
   ],
 )
 

@@ -38,7 +38,8 @@ export const encodeTurns = (request: ChatRequest, context: PartContext, noMidSys
   if (messages.length > 0) return { system, messages }
   // Instructions alone are what the model is to answer.
   if (system.length > 0) return { system: [], messages: [{ role: 'user', content: system }] }
-  throw invalidRequest('messages: at least one message with content is required', 'messages')
+  const list = request.origin === 'responses' ? 'input' : 'messages'
+  throw invalidRequest(`${list}: at least one message with content is required`, list)
 }
 
 /** Builds the list in one pass; `own`: the client spoke this wire, its order is kept wherever the provider takes it. */

@@ -22,7 +22,7 @@ const ESSENTIAL = new Set([
   'mcp_approval_response',
 ])
 
-/** Items a client writes, in case one stands where no turn is open. */
+/** Items a client may have written: they stay with whatever turn is open. All others are the model's. */
 const FROM_CLIENT = /(_output|_response|_trigger|_update|_reference|additional_tools)$/
 
 export const decodeInput = (input: Json | undefined, opaque: OpaqueMember[]): Turn[] => {
@@ -55,8 +55,8 @@ export const decodeInput = (input: Json | undefined, opaque: OpaqueMember[]): Tu
   }
   const keep = (item: JsonObject, type: string): void => {
     const part: OpaquePart = { type: 'opaque', origin: 'responses', value: item }
-    const last = turns.at(-1) ?? open({ role: FROM_CLIENT.test(type) ? 'user' : 'assistant', parts: [] })
-    last.parts.push(part)
+    if (FROM_CLIENT.test(type)) (turns.at(-1) ?? open({ role: 'user', parts: [] })).parts.push(part)
+    else assistant().parts.push(part)
   }
 
   input.forEach((value, at) => {

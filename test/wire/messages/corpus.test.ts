@@ -1,6 +1,7 @@
 // Every recording of the wire goes through the codec and comes out saying the same, in the vendor's own form.
 
 import { describe, expect, test } from 'bun:test'
+import type { ErrorCode } from '../../../src/errors.ts'
 import type { ChatEvent, ChatResponse } from '../../../src/ir/event.ts'
 import { fold, unfold } from '../../../src/ir/fold.ts'
 import { isObject, type Json, type JsonObject } from '../../../src/ir/json.ts'
@@ -162,7 +163,7 @@ describe.skipIf(!hasCorpus)('recorded errors', () => {
   })
 })
 
-const expectedCode = (name: string): string => {
+const expectedCode = (name: string): ErrorCode => {
   if (name.includes('prompt-is-too-long')) return 'context_length_exceeded'
   if (name.includes('413')) return 'payload_too_large'
   if (name.includes('content-policy')) return 'content_policy_violation'

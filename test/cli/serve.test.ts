@@ -1,0 +1,222 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
+
+let cwd: string
+let started: { kill(signal: NodeJS.Signals): void; exited: Promise<number> }[] = []
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'sluice-serve-'))
+})
+afterEach(async () => {
+  for (const child of started) child.kill('SIGKILL')
+  await Promise.all(started.map((child) => child.exited))
+  started = []
+  rmSync(cwd, { recursive: true, force: true })
+})
+
+/** The command line as a process of its own, with an environment that names nothing of this machine's. */
+const launch = (words: string[], env: Record<string, string> = {}) => {
+  const child = Bun.spawn([process.execPath, MAIN, ...words], {
+    ...{ cwd, stdout: 'pipe', stderr: 'pipe', stdin: 'ignore' },
+    env: { PATH: process.env.PATH ?? '', TMPDIR: cwd, ...env },
+  })
+  started.push(child)
+  const out = lines(child.stdout)
+  const err = lines(child.stderr)
+  return {
+    child,
+    out: out.end.then(() => out.seen.join('\n')),
+    outLines: out,
+    err,
+    /** The URLs it prints when it is ready. */
+    ready: async () => {
+      const api = await err.first(/^API\s+(\S+)\/v1$/)
+      const dashboard = await err.first(/^Dashboard\s+(\S+)\/dashboard$/)
+      expect(dashboard).toBe(api)
+      return api
+    },
+  }
+}
+
+const lines = (stream: ReadableStream<Uint8Array>) => {
+  const seen: string[] = []
+  let grown = Promise.withResolvers<void>()
+  let over = false
+  const read = async () => {
+    let rest = ''
+    const text = new TextDecoder()
+    for await (const chunk of stream) {
+      const pieces = (rest + text.decode(chunk, { stream: true })).split('\n')
+      rest = pieces.pop() ?? ''
+      seen.push(...pieces)
+      grown.resolve()
+      grown = Promise.withResolvers()
+    }
+    over = true
+    grown.resolve()
+  }
+  const end = read()
+  return {
+    seen,
+    end,
+    first: async (pattern: RegExp): Promise<string> => {
+      for (;;) {
+        const found = seen.map((line) => pattern.exec(line)?.[1]).find((match) => match !== undefined)
+        if (found !== undefined) return found
+        if (over) throw new Error(`ended without ${pattern}: ${seen.join('\n')}`)
+        await grown.promise
+      }
+    },
+  }
+}
+
+const json = async (words: string[]) => {
+  const { child, out } = launch([...words, '--json'])
+  expect(await child.exited).toBe(0)
+  return JSON.parse(await out)
+}
+
+describe('serve', () => {
+  test('prints its two URLs once, answers, and ends with 0 on SIGTERM', async () => {
+    const server = launch(['serve', '--port', '0'])
+    const url = await server.ready()
+    expect((await fetch(`${url}/v1`)).status).toBe(200)
+    expect(existsSync(join(cwd, 'data', 'sluice.db'))).toBe(true)
+    server.child.kill('SIGTERM')
+    expect(await server.child.exited).toBe(0)
+    await server.err.end
+    expect(server.err.seen.filter((line) => /^(API|Dashboard)\s/.test(line))).toHaveLength(2)
+    expect(await server.out).toBe('')
+  })
+
+  test('has a key that the command line makes, changes or revokes in force within a second', async () => {
+    const server = launch(['serve', '--port', '0'])
+    const url = await server.ready()
+    const { id, key } = await json(['keys', 'create', '--label', 'late'])
+    const usage = () => fetch(`${url}/v1/usage`, { headers: { 'x-api-key': key } })
+    const within = async (holds: (response: Response) => Promise<boolean>) => {
+      const until = performance.now() + 1_000
+      while (performance.now() < until) if (await holds(await usage())) return true
+      return false
+    }
+    expect(await within(async (response) => response.status === 200)).toBe(true)
+    await json(['keys', 'update', id, '--tokens', '77'])
+    expect(await within(async (response) => (await response.text()).includes('"tokens_total":77'))).toBe(true)
+    await json(['keys', 'revoke', id])
+    expect(await within(async (response) => response.status === 401)).toBe(true)
+  })
+
+  test('waits for a request in flight when asked to stop, and ends at once when asked again', async () => {
+    const asked = Promise.withResolvers<void>()
+    const silent = Bun.serve({
+      ...{ port: 0, hostname: '127.0.0.1', idleTimeout: 0 },
+      fetch: () => {
+        asked.resolve()
+        return new Promise<Response>(() => undefined)
+      },
+    })
+    try {
+      const { key } = await json(['keys', 'create', '--label', 'held'])
+      const env = { VENDOR_B_BASE_URL: `http://127.0.0.1:${silent.port}/v1`, VENDOR_B_API_KEY: 'k' }
+      const server = launch(['serve', '--port', '0'], env)
+      const url = await server.ready()
+      const answer = fetch(`${url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { 'x-api-key': key },
+        body: JSON.stringify({ model: 'vendorB-4o', messages: [{ role: 'user', content: 'hi' }] }),
+      }).then(
+        () => 'answered',
+        () => 'cut',
+      )
+      await asked.promise
+      server.child.kill('SIGTERM')
+      // It takes no new connection, so it is stopping; the one in flight keeps it alive.
+      const refused = () =>
+        fetch(`${url}/v1`).then(
+          () => false,
+          () => true,
+        )
+      while (!(await refused())) await Bun.sleep(5)
+      expect(server.child.exitCode).toBeNull()
+      server.child.kill('SIGTERM')
+      expect(await server.child.exited).toBe(1)
+      expect(await answer).toBe('cut')
+    } finally {
+      await silent.stop(true)
+    }
+  })
+
+  test('does not start on a wrong configuration: 2 and every problem', async () => {
+    await Bun.write(join(cwd, 'wrong.yaml'), 'listen: { prt: 1 }\nlimits: { rpm: fast }\n')
+    const { child, out, err } = launch(['serve', '--config', 'wrong.yaml', '--port', '0'])
+    expect(await child.exited).toBe(2)
+    await err.end
+    expect(await out).toBe('')
+    expect(err.seen).toEqual([
+      'wrong.yaml: listen.prt: unknown member, did you mean "port"? Allowed: host, port',
+      'wrong.yaml: limits.rpm: found "fast", allowed: a whole number of 0 or more',
+    ])
+  })
+
+  test('does not start twice on one data directory, nor on a port in use: 1 and a sentence', async () => {
+    const server = launch(['serve', '--port', '0'])
+    const { port } = new URL(await server.ready())
+    const twice = launch(['serve', '--port', '0'])
+    expect(await twice.child.exited).toBe(1)
+    await twice.err.first(/(Another server is running)/)
+    const taken = launch(['serve', '--port', port, '--data', 'other'])
+    expect(await taken.child.exited).toBe(1)
+    await taken.err.first(new RegExp(`(${port})`))
+    for (const { err } of [twice, taken]) expect(err.seen.join('\n')).not.toContain('fault of sluice')
+  })
+})
+
+test.skipIf(Bun.which('curl') === null || Bun.which('sh') === null)(
+  'demo needs no account, prints commands that work as they stand, and leaves nothing behind',
+  async () => {
+    // What this machine's environment and file say must not reach the demo.
+    await Bun.write(join(cwd, 'sluice.yaml'), 'listen: { port: wrong }')
+    const env = { VENDOR_A_BASE_URL: 'http://nowhere.invalid', SLUICE_CONFIG: 'none.yaml' }
+    const demo = launch(['demo', '--port', '0'], env)
+    const url = await demo.ready()
+    await demo.outLines.first(/(Press Ctrl-C)/)
+    const printed = demo.outLines.seen.join('\n')
+    const commands = printed.split('\n\n').filter((block) => block.startsWith('# '))
+    for (const path of ['chat/completions', 'responses', 'messages', 'images/generations', 'models', 'usage']) {
+      expect(printed).toContain(`${url}/v1/${path} `)
+    }
+    const answers = await Promise.all(
+      commands.map(async (command) => {
+        const child = Bun.spawn(['sh', '-c', command], { cwd, stdout: 'pipe', stderr: 'ignore' })
+        return [command.split('\n')[0], await new Response(child.stdout).text(), await child.exited] as const
+      }),
+    )
+    for (const [title, answer, code] of answers) {
+      expect([title, code]).toEqual([title, 0])
+      expect(answer).not.toContain('"error":{')
+      if (title === '# An image') continue
+      expect([title, answer]).toEqual([
+        title,
+        expect.stringMatching(title?.includes('streamed') ? /^(event|data): / : /^\{/),
+      ])
+    }
+    const image = new Uint8Array(await Bun.file(join(cwd, 'image.png')).arrayBuffer())
+    expect([...image.slice(0, 4)]).toEqual([0x89, 0x50, 0x4e, 0x47])
+    demo.child.kill('SIGINT')
+    expect(await demo.child.exited).toBe(0)
+    expect([...new Bun.Glob('sluice-demo-*').scanSync({ cwd, onlyFiles: false })]).toEqual([])
+  },
+  20_000,
+)
+
+test('what a reader pipes away early does not make a command fail', async () => {
+  const child = Bun.spawn(['sh', '-c', `"${process.execPath}" "${MAIN}" config schema | head -c 1`], {
+    ...{ cwd, stdout: 'pipe', stderr: 'pipe' },
+  })
+  expect(await child.exited).toBe(0)
+  expect(await new Response(child.stdout).text()).toBe('{')
+  expect(await new Response(child.stderr).text()).toBe('')
+})

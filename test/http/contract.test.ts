@@ -1,0 +1,474 @@
+// The contract of the client API, a row per line of it, through a listening gateway.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { ErrorCode } from '../../src/errors.ts'
+import { ERRORS } from '../../src/errors.ts'
+import { ENDPOINTS } from '../../src/http/endpoints.ts'
+import { VERSION } from '../../src/version.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { json, type Script, type Scripted, sse, startScripted } from '../support/provider/scripted.ts'
+
+const chatAnswer = {
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'up',
+  choices: [
+    { index: 0, message: { role: 'assistant', content: 'hi', refusal: null }, finish_reason: 'stop', logprobs: null },
+  ],
+  usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+}
+const messagesAnswer = {
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'up',
+  content: [{ type: 'text', text: 'hi' }],
+  stop_reason: 'end_turn',
+  stop_sequence: null,
+  usage: { input_tokens: 3, output_tokens: 2 },
+}
+const chat = { model: 'vendorB-5.5', messages: [{ role: 'user', content: 'hi' }] }
+const messages = { model: 'vendorA-opus-4-8', max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] }
+const responses = { model: 'vendorB-5.5', input: 'hi' }
+const images = { model: 'vendorB-image-1', prompt: 'a lock', size: '256x256' }
+
+const POSTS = [
+  ['/v1/chat/completions', chat],
+  ['/v1/responses', responses],
+  ['/v1/messages', messages],
+  ['/v1/images/generations', images],
+] as const
+
+let script: Script
+let provider: Scripted
+let gateway: TestGateway
+
+beforeAll(async () => {
+  provider = await startScripted(() => script)
+  gateway = await startGateway({ vendorA: provider.origin, vendorB: `${provider.origin}/v1` })
+})
+afterAll(async () => {
+  await gateway.stop()
+  await provider.stop()
+})
+
+/** The whole of what every error promises, whatever the endpoint. */
+const expectError = async (response: Response, code: ErrorCode, path: string): Promise<string> => {
+  const row = ERRORS[code]
+  expect(response.status).toBe(row.status)
+  expect(response.headers.get('x-gateway-error-code')).toBe(code)
+  expect(response.headers.get('x-request-id')).toMatch(/^req_/)
+  expect(response.headers.get('content-type')).toContain('application/json')
+  const body = (await response.json()) as { type?: string; error: { message: string; type: string; code: string } }
+  expect(body.error.code).toBe(code)
+  expect(body.error.type).toBe(row.type)
+  expect(body.error.message.length).toBeGreaterThan(10)
+  if (path.endsWith('/messages')) {
+    expect(body.type).toBe('error')
+    expect(response.headers.get('request-id')).toBe(response.headers.get('x-request-id'))
+  }
+  if ([401, 402, 403, 404, 413].includes(row.status)) expect(response.headers.get('x-should-retry')).toBe('false')
+  if ([429, 503].includes(row.status)) expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+  return body.error.message
+}
+
+describe('endpoints', () => {
+  test('GET /v1 needs no key and lists the endpoints', async () => {
+    const response = await fetch(`${gateway.url}/v1`)
+    expect(response.status).toBe(200)
+    expect(await response.json()).toEqual({
+      object: 'gateway',
+      name: 'sluice',
+      version: VERSION,
+      status: 'ok',
+      endpoints: ENDPOINTS.map(({ method, path, wire }) => ({ method, path, wire })),
+      documentation: '/docs',
+    })
+  })
+
+  test('GET /v1/models lists the twelve models, in the shape both vendors SDKs read', async () => {
+    const body = (await (await gateway.get('/v1/models')).json()) as { data: Record<string, unknown>[] } & Record<
+      string,
+      unknown
+    >
+    expect(body.data.map(({ id }) => id)).toEqual([
+      'vendorA-opus-4-8',
+      'vendorA-opus-4-7',
+      'vendorA-sonnet-5',
+      'vendorA-sonnet-4-6',
+      'vendorA-haiku-4-5',
+      'vendorB-5.5',
+      'vendorB-5.4',
+      'vendorB-5.4-mini',
+      'vendorB-4o',
+      'vendorB-4',
+      'vendorB-image-1',
+      'vendorB-imagegen-3',
+    ])
+    expect(body).toMatchObject({
+      object: 'list',
+      first_id: 'vendorA-opus-4-8',
+      last_id: 'vendorB-imagegen-3',
+      has_more: false,
+    })
+    const [first] = body.data
+    expect(Object.keys(first ?? {})).toEqual([
+      'id',
+      'object',
+      'type',
+      'created',
+      'created_at',
+      'owned_by',
+      'display_name',
+      'provider',
+      'family',
+      'input_modalities',
+      'output_modalities',
+      'context_window',
+      'max_output_tokens',
+    ])
+  })
+
+  test.each([
+    ['limit=2', ['vendorA-opus-4-8', 'vendorA-opus-4-7'], true],
+    ['limit=2&after_id=vendorB-4', ['vendorB-image-1', 'vendorB-imagegen-3'], false],
+    ['limit=2&before_id=vendorA-sonnet-4-6', ['vendorA-opus-4-7', 'vendorA-sonnet-5'], true],
+    ['before_id=vendorA-opus-4-7', ['vendorA-opus-4-8'], false],
+  ])('GET /v1/models?%s gives that page', async (query, ids, more) => {
+    const body = (await (await gateway.get(`/v1/models?${query}`)).json()) as {
+      data: { id: string }[]
+      has_more: boolean
+    }
+    expect(body.data.map(({ id }) => id)).toEqual(ids)
+    expect(body.has_more).toBe(more)
+  })
+
+  test('GET /v1/models lists only what the key may use', async () => {
+    const { secret } = gateway.issue({ models: ['vendorA-*'] })
+    const body = (await (await gateway.get('/v1/models', { authorization: `Bearer ${secret}` })).json()) as {
+      data: { id: string }[]
+    }
+    expect(body.data.map(({ id }) => id).every((id) => id.startsWith('vendorA-'))).toBe(true)
+    expect(body.data.length).toBe(5)
+  })
+
+  test.each([
+    ['auto', 'vendorA-opus-4-8'],
+    ['vendorA-opus-4.8', 'vendorA-opus-4-8'],
+    ['vendorB-5.4-mini', 'vendorB-5.4-mini'],
+  ])('GET /v1/models/%s is %s', async (name, id) => {
+    expect(((await (await gateway.get(`/v1/models/${name}`)).json()) as { id: string }).id).toBe(id)
+  })
+
+  test('GET /v1/models/{unknown} is 404 invalid_model', async () => {
+    await expectError(await gateway.get('/v1/models/nope'), 'invalid_model', '/v1/models/nope')
+  })
+
+  test('GET /v1/usage has exactly the fields of the contract', async () => {
+    const expiresAt = Date.UTC(2030, 0, 2, 3, 4, 5, 6)
+    const { secret } = gateway.issue({ label: 'Dara', tokensTotal: 1_000, expiresAt })
+    const response = await gateway.get('/v1/usage', { 'x-api-key': secret })
+    expect(await response.json()).toEqual({
+      label: 'Dara',
+      tokens_total: 1_000,
+      tokens_used: 0,
+      tokens_remaining: 1_000,
+      expires_at: '2030-01-02T03:04:05.006Z',
+      status: 'active',
+      rate: { khr_per_usd: 4100 },
+    })
+  })
+
+  test.each(['/v1/nope', '/v2', '/v1/chat', '/nope'])('%s is 404 not_found', async (path) => {
+    await expectError(await gateway.post(path, {}), 'not_found', path)
+  })
+
+  test.each([
+    ['GET', '/v1/chat/completions', 'POST'],
+    ['DELETE', '/v1/messages', 'POST'],
+    ['PUT', '/v1/responses', 'POST'],
+    ['GET', '/v1/images/generations', 'POST'],
+    ['POST', '/v1/models', 'GET, HEAD'],
+    ['POST', '/v1/usage', 'GET, HEAD'],
+    ['POST', '/v1', 'GET, HEAD'],
+    ['PATCH', '/v1/models/auto', 'GET, HEAD'],
+  ])('%s %s is 405 with Allow: %s', async (method, path, allow) => {
+    const response = await fetch(gateway.url + path, { method })
+    expect(response.headers.get('allow')).toBe(allow)
+    await expectError(response, 'method_not_allowed', path)
+  })
+
+  test('an upgrade to a socket is answered 426, so that agents fall back at once', async () => {
+    const response = await fetch(`${gateway.url}/v1/responses`, {
+      headers: { upgrade: 'websocket', connection: 'upgrade' },
+    })
+    expect(response.status).toBe(426)
+  })
+
+  test.each(POSTS)('%s answers on a doubled /v1 as well', async (path, body) => {
+    const response = await fetch(`${gateway.url}/v1${path}`, { method: 'POST', body: JSON.stringify(body) })
+    await expectError(response, 'missing_api_key', path)
+  })
+})
+
+describe('authentication', () => {
+  test.each(POSTS)('%s without a key is 401 missing_api_key, before the body is read', async (path) => {
+    await expectError(await fetch(gateway.url + path, { method: 'POST', body: '{' }), 'missing_api_key', path)
+  })
+
+  test.each(['/v1/models', '/v1/usage', '/v1/models/auto'])(
+    'GET %s without a key is 401 missing_api_key',
+    async (path) => {
+      await expectError(await fetch(gateway.url + path), 'missing_api_key', path)
+    },
+  )
+
+  test.each(POSTS)('%s with a wrong key is 401 invalid_api_key', async (path, body) => {
+    await expectError(await gateway.post(path, body, { authorization: 'Bearer sk-sl-wrong' }), 'invalid_api_key', path)
+  })
+
+  test('an expired key is 401 invalid_api_key', async () => {
+    const { secret } = gateway.issue({ expiresAt: Date.now() - 1 })
+    await expectError(await gateway.post('/v1/chat/completions', chat, { 'x-api-key': secret }), 'invalid_api_key', '')
+  })
+
+  test('a revoked key is 401 invalid_api_key', async () => {
+    const { id, secret } = gateway.issue()
+    gateway.server.gateway.store.keys.revoke(id, { kind: 'cli', id: 'test' })
+    await expectError(await gateway.post('/v1/chat/completions', chat, { 'x-api-key': secret }), 'invalid_api_key', '')
+  })
+
+  test('x-api-key is a key as good as a bearer token', async () => {
+    script = json(chatAnswer)
+    expect((await gateway.post('/v1/chat/completions', chat, { 'x-api-key': gateway.secret })).status).toBe(200)
+  })
+
+  test('with both headers Authorization is used', async () => {
+    script = json(chatAnswer)
+    const good = { authorization: `Bearer ${gateway.secret}`, 'x-api-key': 'wrong' }
+    expect((await gateway.post('/v1/chat/completions', chat, good)).status).toBe(200)
+    const bad = { authorization: 'Bearer wrong', 'x-api-key': gateway.secret }
+    await expectError(await gateway.post('/v1/chat/completions', chat, bad), 'invalid_api_key', '')
+  })
+
+  test.each(['Basic dXNlcjpwYXNz', 'Bearer', 'Bearer ', 'sk-sl-x', 'Bearer a b'])(
+    'Authorization: %s carries no usable token and is invalid_api_key even beside a right x-api-key',
+    async (authorization) => {
+      await expectError(
+        await gateway.post('/v1/chat/completions', chat, { authorization, 'x-api-key': gateway.secret }),
+        'invalid_api_key',
+        '',
+      )
+    },
+  )
+
+  test('a key that may not use the model is 403 permission_denied', async () => {
+    const { secret } = gateway.issue({ models: ['vendorA-*'] })
+    await expectError(
+      await gateway.post('/v1/chat/completions', chat, { 'x-api-key': secret }),
+      'permission_denied',
+      '',
+    )
+  })
+
+  test('a key with no credit left is 402 quota_exhausted, and may still read models and usage', async () => {
+    const { secret } = gateway.issue({ tokensTotal: 0 })
+    const key = { 'x-api-key': secret }
+    await expectError(await gateway.post('/v1/messages', messages, key), 'quota_exhausted', '/v1/messages')
+    expect((await gateway.get('/v1/models', key)).status).toBe(200)
+    expect(await (await gateway.get('/v1/usage', key)).json()).toMatchObject({
+      status: 'exhausted',
+      tokens_remaining: 0,
+    })
+  })
+})
+
+describe('order of checks', () => {
+  const rows: [string, string, Record<string, unknown> | string, 'limited' | 'poor' | 'narrow' | 'none', ErrorCode][] =
+    [
+      ['the key comes before all', '/v1/messages', '{', 'none', 'invalid_api_key'],
+      ['JSON before the request', '/v1/messages', '{', 'poor', 'invalid_json'],
+      ['the request before the model', '/v1/messages', { model: 'nope' }, 'poor', 'invalid_request'],
+      ['the model before permission', '/v1/messages', { ...messages, model: 'nope' }, 'narrow', 'invalid_model'],
+      ['permission before quota', '/v1/messages', messages, 'narrow', 'permission_denied'],
+      ['quota before the provider', '/v1/messages', messages, 'poor', 'quota_exhausted'],
+    ]
+  test.each(rows)('%s', async (_, path, body, kind, code) => {
+    const { secret } =
+      kind === 'poor' ? gateway.issue({ tokensTotal: 0 }) : gateway.issue({ models: ['vendorB-4'], tokensTotal: 0 })
+    await expectError(await gateway.post(path, body, { 'x-api-key': kind === 'none' ? 'x' : secret }), code, path)
+  })
+
+  test('the rate limit comes before the body is read', async () => {
+    script = json(messagesAnswer)
+    const { secret } = gateway.issue({ rpm: 1 })
+    const key = { 'x-api-key': secret }
+    expect((await gateway.post('/v1/messages', messages, key)).status).toBe(200)
+    await expectError(await gateway.post('/v1/messages', '{', key), 'rate_limit_exceeded', '/v1/messages')
+  })
+})
+
+describe('models and aliases', () => {
+  const rows: [string, string, Record<string, unknown>, string][] = [
+    ['auto', '/v1/messages', messages, 'vendorA-opus-4-8'],
+    ['vendorA-opus-4.8', '/v1/messages', messages, 'vendorA-opus-4-8'],
+    ['vendorA-sonnet-4.6', '/v1/messages', messages, 'vendorA-sonnet-4-6'],
+    ['vendorB-5.5', '/v1/chat/completions', chat, 'vendorB-5.5'],
+  ]
+  test.each(rows)('%s answers on %s under its catalogue id', async (model, path, body, id) => {
+    script = json(path === '/v1/messages' ? messagesAnswer : chatAnswer)
+    const response = await gateway.post(path, { ...body, model })
+    expect(((await response.json()) as { model: string }).model).toBe(id)
+  })
+
+  test.each(['nope', 'VENDORA-OPUS-4-8', 'vendorA-opus', 'vendorB-5-5', 'Auto', 'vendorA-opus-4-8 '])(
+    'model "%s" is 404 invalid_model',
+    async (model) => {
+      await expectError(await gateway.post('/v1/chat/completions', { ...chat, model }), 'invalid_model', '')
+    },
+  )
+
+  test('an image model on chat is 404 invalid_model with the right endpoint named', async () => {
+    const message = await expectError(
+      await gateway.post('/v1/chat/completions', { ...chat, model: 'vendorB-image-1' }),
+      'invalid_model',
+      '',
+    )
+    expect(message).toContain('/v1/images/generations')
+  })
+
+  test('a text model on images is 404 invalid_model with the right endpoints named', async () => {
+    const message = await expectError(
+      await gateway.post('/v1/images/generations', { ...images, model: 'vendorB-4o' }),
+      'invalid_model',
+      '',
+    )
+    expect(message).toContain('/v1/chat/completions')
+  })
+
+  const url = 'https://example.com/a.png'
+  const pictures: [string, Record<string, unknown>][] = [
+    ['/v1/chat/completions', { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }] }],
+    ['/v1/responses', { input: [{ role: 'user', content: [{ type: 'input_image', image_url: url }] }] }],
+    [
+      '/v1/messages',
+      { max_tokens: 9, messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'url', url } }] }] },
+    ],
+  ]
+  test.each(pictures)('an image to a text-only model on %s is 400 invalid_request', async (path, body) => {
+    await expectError(await gateway.post(path, { ...body, model: 'vendorB-4' }), 'invalid_request', path)
+  })
+
+  test('a provider that is not configured is 503 service_unavailable', async () => {
+    const bare = await startGateway({})
+    await expectError(await bare.post('/v1/chat/completions', chat), 'service_unavailable', '')
+    await bare.stop()
+  })
+})
+
+describe('bad input', () => {
+  test.each(POSTS)('%s: truncated JSON is 400 invalid_json', async (path, body) => {
+    await expectError(await gateway.post(path, JSON.stringify(body).slice(0, -1)), 'invalid_json', path)
+  })
+
+  test.each(POSTS)('%s: malformed UTF-8 is 400 invalid_json', async (path) => {
+    const bytes = new Uint8Array([
+      ...new TextEncoder().encode('{"model":"'),
+      0xff,
+      0xfe,
+      ...new TextEncoder().encode('"}'),
+    ])
+    await expectError(await gateway.post(path, bytes as unknown as string), 'invalid_json', path)
+  })
+
+  test.each(POSTS)('%s: an empty body is 400 invalid_json', async (path) => {
+    await expectError(await gateway.post(path, ''), 'invalid_json', path)
+  })
+
+  test.each(['[]', '"x"', '1', 'null', 'true'])('a body that is %s is 400 invalid_request', async (body) => {
+    await expectError(await gateway.post('/v1/chat/completions', body), 'invalid_request', '')
+  })
+
+  const wrong: [string, Record<string, unknown>, string][] = POSTS.flatMap(([path, body]) =>
+    Object.keys(body).flatMap((name): [string, Record<string, unknown>, string][] => [
+      [path, { ...body, [name]: undefined }, name],
+      [path, { ...body, [name]: name === 'n' ? 'x' : { wrong: true } }, name],
+      [path, { ...body, [name]: false }, name],
+    ]),
+  )
+  test.each(
+    wrong.filter(
+      ([path, body, name]) =>
+        !(name === 'size' && body.size === undefined) &&
+        !(path === '/v1/responses' && name === 'input' && body.input === undefined),
+    ),
+  )('%s with %j is 400 invalid_request naming the field', async (path, body, name) => {
+    expect(await expectError(await gateway.post(path, body), 'invalid_request', path)).toContain(name)
+  })
+
+  test('30 MB by Content-Length is 413 payload_too_large', async () => {
+    await expectError(
+      await gateway.post('/v1/messages', 'x'.repeat(30 * 1024 * 1024)),
+      'payload_too_large',
+      '/v1/messages',
+    )
+  })
+
+  test('30 MB by chunks is 413 payload_too_large', async () => {
+    const chunk = new Uint8Array(1024 * 1024).fill(120)
+    let left = 30
+    const body = new ReadableStream({ pull: (out) => (left-- > 0 ? out.enqueue(chunk) : out.close()) })
+    const response = await fetch(`${gateway.url}/v1/messages`, {
+      method: 'POST',
+      body,
+      headers: { authorization: `Bearer ${gateway.secret}` },
+    })
+    await expectError(response, 'payload_too_large', '/v1/messages')
+  })
+
+  test('a body just under the limit passes', async () => {
+    script = json(messagesAnswer)
+    const content = 'x'.repeat(24 * 1024 * 1024)
+    expect((await gateway.post('/v1/messages', { ...messages, messages: [{ role: 'user', content }] })).status).toBe(
+      200,
+    )
+  })
+
+  test.each(['vendorA-opus-4-8', 'vendorB-5.5'])(
+    'nesting of 10,000 levels to %s is answered and the server goes on',
+    async (model) => {
+      script = json(model.startsWith('vendorA') ? messagesAnswer : chatAnswer)
+      const deep = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`
+      const body = `{"model":"${model}","max_tokens":5,"messages":[{"role":"user","content":"x"}],"metadata":${deep}}`
+      const response = await gateway.post('/v1/messages', body)
+      expect(response.status).toBeLessThan(503)
+      expect([200, 400, 502]).toContain(response.status)
+      expect((await gateway.get('/v1')).status).toBe(200)
+    },
+  )
+
+  test('a compressed body is refused with a sentence', async () => {
+    await expectError(
+      await gateway.post('/v1/messages', 'x', {
+        'content-encoding': 'gzip',
+        authorization: `Bearer ${gateway.secret}`,
+      }),
+      'invalid_request',
+      '/v1/messages',
+    )
+  })
+})
+
+describe('streams', () => {
+  test("a stream has the contract's headers", async () => {
+    script = sse(
+      'data: {"id":"x","object":"chat.completion.chunk","created":1,"model":"up","choices":[{"index":0,"delta":{"role":"assistant","content":"a"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n',
+    )
+    const response = await gateway.post('/v1/chat/completions', { ...chat, stream: true })
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    expect(response.headers.get('cache-control')).toBe('no-cache, no-transform')
+    expect(response.headers.get('x-accel-buffering')).toBe('no')
+    expect(await response.text()).toContain('[DONE]')
+  })
+})

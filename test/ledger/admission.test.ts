@@ -1,0 +1,93 @@
+// Who is let in with what is left, and how much is set aside.
+
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { GatewayError } from '../../src/errors.ts'
+import type { Key } from '../../src/keys/key.ts'
+import { admit } from '../../src/ledger/admission.ts'
+import { NOW } from '../store/support.ts'
+
+const key = (tokensTotal: number, tokensUsed: number): Key => ({
+  ...{ id: 'key_1', label: 'k', createdAt: NOW, expiresAt: NOW + 1, revokedAt: undefined, models: ['*'] },
+  ...{ tokensTotal, tokensUsed, rpm: undefined, tpm: undefined, concurrency: undefined },
+})
+
+type Row = [string, { total: number; used: number; held: number; input: number; cap?: number; max: number }, unknown]
+
+describe('admission', () => {
+  test.each<Row>([
+    ['fits whole', { total: 1000, used: 0, held: 0, input: 100, cap: 500, max: 900 }, { reserved: 600 }],
+    ['takes the cap of the model', { total: 1000, used: 0, held: 0, input: 100, max: 900 }, { reserved: 1000 }],
+    ['fits to the token', { total: 1000, used: 300, held: 100, input: 100, cap: 500, max: 900 }, { reserved: 600 }],
+    [
+      'is lowered',
+      { total: 1000, used: 300, held: 101, input: 100, cap: 500, max: 900 },
+      { reserved: 599, outputCap: 499 },
+    ],
+    ['lowers the model', { total: 1000, used: 0, held: 0, input: 101, max: 900 }, { reserved: 1000, outputCap: 899 }],
+    ['asks for no output', { total: 10, used: 0, held: 0, input: 10, cap: 0, max: 900 }, { reserved: 10 }],
+    ['is the last one', { total: 10, used: 9, held: 0, input: 500, max: 900 }, { reserved: 501, outputCap: 1 }],
+    ['finds nothing left', { total: 10, used: 10, held: 0, input: 0, cap: 0, max: 9 }, 'quota_exhausted'],
+    ['finds less than nothing left', { total: 10, used: 90, held: 0, input: 1, max: 9 }, 'quota_exhausted'],
+    ['finds nothing left beside others', { total: 10, used: 10, held: 5, input: 1, max: 9 }, 'quota_exhausted'],
+    ['finds the rest held', { total: 100, used: 0, held: 100, input: 1, max: 9 }, 'rate_limit_exceeded'],
+    ['finds too little not held', { total: 100, used: 0, held: 80, input: 10, max: 90 }, 'rate_limit_exceeded'],
+    [
+      'finds little not held, but all it wants',
+      { total: 100, used: 0, held: 80, input: 10, cap: 5, max: 90 },
+      { reserved: 15 },
+    ],
+    [
+      'brings an input larger than the rest',
+      { total: 100, used: 0, held: 1, input: 100, max: 9 },
+      'rate_limit_exceeded',
+    ],
+  ])('a request that %s', (_what, { total, used, held, input, cap, max }, expected) => {
+    const run = () => admit(key(total, used), held, { inputEstimate: input, outputCap: cap, maxOutput: max })
+    if (typeof expected === 'string') expect(run).toThrow(expect.objectContaining({ code: expected }))
+    else expect(run()).toEqual({ outputCap: undefined, ...(expected as object) } as ReturnType<typeof admit>)
+  })
+
+  test('a refusal for what is held says when to come back, one for good says not to', () => {
+    const refusal = (held: number, used: number) => {
+      try {
+        return admit(key(10, used), held, { inputEstimate: 1, outputCap: 5, maxOutput: 5 })
+      } catch (error) {
+        return error as GatewayError
+      }
+    }
+    expect(refusal(10, 0)).toMatchObject({ retryAfterMs: 1_000, retry: true })
+    expect(refusal(0, 10)).toMatchObject({ retryAfterMs: undefined, retry: false })
+  })
+
+  const tokens = fc.integer({ min: 0, max: 3_000 })
+  const asks = fc.record({
+    ...{ total: tokens, used: tokens, held: tokens, inputEstimate: tokens, maxOutput: tokens },
+    outputCap: fc.option(tokens, { nil: undefined }),
+  })
+
+  test('what is used and held never passes the total, but for the estimate of a request that is alone', () =>
+    fc.assert(
+      fc.property(asks, ({ total, used, held, ...rest }) => {
+        try {
+          const { reserved } = admit(key(total, used), held, rest)
+          if (held > 0) expect(used + held + reserved).toBeLessThanOrEqual(total)
+          else expect(used + reserved).toBeLessThanOrEqual(Math.max(total, used + rest.inputEstimate + 1))
+        } catch (error) {
+          if (!(error instanceof GatewayError)) throw error
+          if (used < total) expect(held).toBeGreaterThan(0)
+        }
+      }),
+    ))
+
+  test('a cap is given only to lower what the client or the model would use', () =>
+    fc.assert(
+      fc.property(asks, ({ total, used, held, ...rest }) => {
+        fc.pre(used < total && held === 0)
+        const wanted = rest.outputCap ?? rest.maxOutput
+        const { outputCap, reserved } = admit(key(total, used), held, rest)
+        if (outputCap !== undefined) expect(outputCap).toBeLessThanOrEqual(wanted)
+        expect(reserved).toBe(rest.inputEstimate + (outputCap ?? wanted))
+      }),
+    ))
+})

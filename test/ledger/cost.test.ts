@@ -1,0 +1,45 @@
+// Costs in whole micro-USD.
+
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { costMicroUsd } from '../../src/ledger/cost.ts'
+
+const price = (input: number, output = 0, cacheRead = 0, cacheWrite = 0) => ({ input, output, cacheRead, cacheWrite })
+
+test.each([
+  ['nothing', {}, price(5, 25), 0],
+  [
+    'each class at its price',
+    { input: 1, cacheRead: 10, cacheWrite: 100, output: 1000 },
+    price(5, 25, 0.5, 6.25),
+    25_635,
+  ],
+  ['reasoning within output', { output: 10, reasoning: 8 }, price(0, 25), 250],
+  ['half a micro-USD up', { input: 1 }, price(0.5), 1],
+  ['less than half down', { input: 1 }, price(0.499999), 0],
+  ['a half that floats miss', { input: 100 }, price(1.005), 101],
+  ['another half that floats miss', { input: 1000 }, price(1.0005), 1001],
+  ['rounded once over all classes', { input: 1, cacheRead: 1 }, price(0.25, 0, 0.25), 1],
+  ['a tenth ten times', { input: 5 }, price(0.1), 1],
+  ['a million tokens', { input: 1_000_000 }, price(5), 5_000_000],
+  ['a hundred million tokens of a dear model', { output: 100_000_000 }, price(0, 75), 7_500_000_000],
+  ['cents of a cheap one', { input: 3 }, price(0.05), 0],
+])('%s', (_what, usage, prices, cost) => {
+  expect(costMicroUsd(usage, prices)).toBe(cost)
+})
+
+test('a model without a price costs nothing', () => {
+  expect(costMicroUsd({ input: 1_000_000 }, undefined)).toBe(0)
+})
+
+test('the cost is the exact sum rounded half up', () => {
+  const tokens = fc.integer({ min: 0, max: 2_000_000 })
+  const millionths = fc.integer({ min: 0, max: 100_000_000 })
+  fc.assert(
+    fc.property(tokens, tokens, millionths, millionths, (input, output, a, b) => {
+      const exact = BigInt(input) * BigInt(a) + BigInt(output) * BigInt(b)
+      const cost = (exact + 500_000n) / 1_000_000n
+      expect(costMicroUsd({ input, output }, price(a / 1e6, b / 1e6))).toBe(Number(cost))
+    }),
+  )
+})

@@ -1,0 +1,321 @@
+// The ledger over a store: durable before it answers, settled once, nothing lost.
+
+import { Database } from 'bun:sqlite'
+import { describe, expect, test } from 'bun:test'
+import { ACTOR, NOW, newKey, newPath, open } from '../store/support.ts'
+import { ask, bench, settlement } from './support.ts'
+
+const setUp = (tokensTotal = 1_000_000, path = ':memory:') => {
+  const store = open(path)
+  const { key } = store.keys.issue(newKey({ tokensTotal }), ACTOR)
+  return { store, key, ...bench(store) }
+}
+
+describe('reserve', () => {
+  test('answers only once the reservation is in the file', async () => {
+    const path = newPath()
+    const { ledger, key, turn } = setUp(1_000, path)
+    const request = ask(key)
+    let answered = false
+    const reserving = ledger.reserve(request).then((reservation) => {
+      answered = true
+      return reservation
+    })
+    await Promise.resolve()
+    expect(answered).toBe(false)
+    turn()
+    const reservation = await reserving
+    expect(reservation).toEqual({ exchangeId: request.exchangeId, keyId: key.id, reserved: 1_000, outputCap: 900 })
+    const row = open(path).exchanges({ limit: 1 })[0]
+    expect(row).toMatchObject({
+      ...{ id: request.exchangeId, keyId: key.id, model: 'vendorA-opus-4-8', wire: 'messages', stream: true },
+      ...{ startedAt: NOW, inputEstimate: 100, reserved: 1_000, outcome: null, endedAt: null, input: null },
+    })
+  })
+
+  test('holds what it set aside until it is settled', async () => {
+    const { ledger, key, turn } = setUp(2_000)
+    const reserving = ledger.reserve(ask(key))
+    expect([ledger.heldBy(key.id), ledger.openCount()]).toEqual([1_100, 1])
+    turn()
+    ledger.settle(await reserving, settlement())
+    expect([ledger.heldBy(key.id), ledger.openCount(), key.tokensUsed]).toEqual([0, 0, 150])
+  })
+
+  test('of a thousand at once lets in only what fits', async () => {
+    const { ledger, key, turn } = setUp(10_000)
+    const reserving = Array.from({ length: 1_000 }, () => ledger.reserve(ask(key)))
+    turn()
+    const results = await Promise.allSettled(reserving)
+    const reserved = results.map((result) => (result.status === 'fulfilled' ? result.value.reserved : 0))
+    expect(reserved.reduce((sum, each) => sum + each)).toBeLessThanOrEqual(10_000)
+    expect(reserved.filter((each) => each > 0)).toHaveLength(10)
+    for (const result of results) {
+      if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'rate_limit_exceeded' })
+    }
+  })
+
+  test('writes all of a turn in one transaction', async () => {
+    const { ledger, key, turn, writes } = setUp()
+    const before = writes()
+    const reserving = Array.from({ length: 50 }, () => ledger.reserve(ask(key)))
+    turn()
+    const reservations = await Promise.all(reserving)
+    for (const reservation of reservations) ledger.settle(reservation, settlement())
+    turn()
+    expect(writes() - before).toBe(2)
+    expect(key.tokensUsed).toBe(50 * 150)
+  })
+
+  test('refuses an exchange that has its reservation already', async () => {
+    const { ledger, key } = setUp()
+    const request = ask(key)
+    const first = ledger.reserve(request)
+    expect(ledger.reserve(request)).rejects.toThrow('already')
+    ledger.flush()
+    expect((await first).exchangeId).toBe(request.exchangeId)
+  })
+
+  test('sees a quota changed by another process', async () => {
+    const path = newPath()
+    const { ledger, store, key, turn } = setUp(100, path)
+    const cli = open(path)
+    cli.keys.update(key.id, { tokensTotal: 0 }, ACTOR)
+    store.refresh()
+    await expect(ledger.reserve(ask(key))).rejects.toMatchObject({ code: 'quota_exhausted' })
+    cli.keys.update(key.id, { tokensTotal: 5_000 }, ACTOR)
+    store.refresh()
+    const reserving = ledger.reserve(ask(key))
+    turn()
+    expect(await reserving).toMatchObject({ outputCap: undefined })
+  })
+})
+
+describe('settle', () => {
+  test('writes everything that is known of the exchange', async () => {
+    const { ledger, store, key, turn } = setUp()
+    const reserving = ledger.reserve(ask(key))
+    turn()
+    const usage = { input: 10, cacheRead: 20, cacheWrite: 30, output: 40, reasoning: 15 }
+    ledger.settle(
+      await reserving,
+      settlement({
+        ...{ usage, rawUsage: { input_tokens: 10, server_tool_use: null }, provider: 'vendor_a', account: 'main' },
+        ...{
+          upstreamModel: 'opus-4-8-20260101',
+          providerWire: 'responses',
+          attempts: 2,
+          firstByteMs: 120,
+          totalMs: 990.6,
+        },
+        ...{ outcome: 'failed', status: 502, errorCode: 'upstream_error', estimated: true },
+      }),
+    )
+    turn()
+    expect(store.exchanges({ limit: 1 })[0]).toMatchObject({
+      ...usage,
+      ...{ outcome: 'failed', status: 502, errorCode: 'upstream_error', estimated: true, endedAt: NOW },
+      ...{ provider: 'vendor_a', account: 'main', upstreamModel: 'opus-4-8-20260101', providerWire: 'responses' },
+      ...{ attempts: 2, firstByteMs: 120, totalMs: 991, rawUsage: '{"input_tokens":10,"server_tool_use":null}' },
+      costMicroUsd: 10 * 5 + 10 + 188 + 1_000 - 0,
+    })
+    expect(key.tokensUsed).toBe(100)
+    expect(store.usage({ by: 'key' })).toEqual([
+      {
+        ...{
+          group: key.id,
+          requests: 1,
+          errors: 1,
+          input: 10,
+          cacheRead: 20,
+          cacheWrite: 30,
+          output: 40,
+          reasoning: 15,
+        },
+        costMicroUsd: 1_248,
+      },
+    ])
+  })
+
+  test('twice throws and counts once', async () => {
+    const { ledger, key, turn } = setUp()
+    const reserving = ledger.reserve(ask(key))
+    turn()
+    const reservation = await reserving
+    ledger.settle(reservation, settlement())
+    expect(() => ledger.settle(reservation, settlement())).toThrow('settled already')
+    turn()
+    expect(() => ledger.settle(reservation, settlement())).toThrow('settled already')
+    expect(key.tokensUsed).toBe(150)
+  })
+
+  test.each([
+    ['not a number', Number.NaN, 0],
+    ['below zero', -5, 0],
+    ['without end', Number.POSITIVE_INFINITY, 0],
+    ['a fraction', 10.4, 10],
+  ])('takes a count that is %s for what it can mean, and goes on', async (_what, figure, counted) => {
+    const { ledger, store, key, turn } = setUp()
+    const reserving = ledger.reserve(ask(key))
+    turn()
+    ledger.settle(await reserving, settlement({ usage: { input: figure, output: 7 } }))
+    turn()
+    expect(store.exchanges({ limit: 1 })[0]).toMatchObject({ input: counted, output: 7 })
+    expect(key.tokensUsed).toBe(counted + 7)
+  })
+
+  test('a count the provider did not give stays unknown in its row and adds nothing to the sums', async () => {
+    const { ledger, store, key, turn } = setUp()
+    const reserving = ledger.reserve(ask(key))
+    turn()
+    ledger.settle(await reserving, settlement({ usage: { output: 3 } }))
+    turn()
+    expect(store.exchanges({ limit: 1 })[0]).toMatchObject({ input: null, cacheRead: null, output: 3 })
+    expect(store.usage({ by: 'model' })[0]).toMatchObject({ input: 0, cacheRead: 0, output: 3 })
+  })
+})
+
+describe('a store that cannot write', () => {
+  test('refuses reservations, and lets go of what they held', async () => {
+    const { ledger, key, turn, failing } = setUp()
+    failing(true)
+    const reserving = ledger.reserve(ask(key))
+    turn()
+    await expect(reserving).rejects.toMatchObject({ code: 'service_unavailable', retryAfterMs: 1_000 })
+    expect([ledger.heldBy(key.id), ledger.openCount()]).toEqual([0, 0])
+  })
+
+  test('loses no settlement: it is written when writing works again, by itself', async () => {
+    const { ledger, store, key, turn, wait, failing } = setUp()
+    const reserving = ledger.reserve(ask(key))
+    turn()
+    const reservation = await reserving
+    failing(true)
+    ledger.settle(reservation, settlement())
+    turn()
+    expect(store.exchanges({ limit: 1 })[0]?.outcome).toBeNull()
+    wait()
+    failing(false)
+    wait()
+    expect(store.exchanges({ limit: 1 })[0]?.outcome).toBe('done')
+    expect(store.usage({ by: 'key' })[0]?.requests).toBe(1)
+    expect(key.tokensUsed).toBe(150)
+  })
+
+  test('because another process is writing changes nothing in part', async () => {
+    const path = newPath()
+    const { ledger, store, key } = setUp(1_000_000, path)
+    const reserving = ledger.reserve(ask(key))
+    ledger.flush()
+    const reservation = await reserving
+    const other = new Database(path)
+    other.run('BEGIN IMMEDIATE')
+    ledger.settle(reservation, settlement())
+    const refused = ledger.reserve(ask(key))
+    expect(() => ledger.flush()).toThrow()
+    await expect(refused).rejects.toMatchObject({ code: 'service_unavailable' })
+    other.run('ROLLBACK')
+    other.close()
+    ledger.flush()
+    expect(store.exchanges({ limit: 9 })).toHaveLength(1)
+    store.close()
+    expect(open(path).keys.get(key.id)?.tokensUsed).toBe(150)
+  })
+})
+
+describe('after a kill', () => {
+  const killed = async (progress: boolean) => {
+    const path = newPath()
+    const before = setUp(1_000_000, path)
+    const reserving = before.ledger.reserve(ask(before.key))
+    before.turn()
+    const reservation = await reserving
+    if (progress) {
+      before.ledger.progress(reservation, { input: 90, output: 10 })
+      before.ledger.progress(reservation, { input: 90, output: 20, reasoning: 5 })
+      before.wait()
+      before.ledger.progress(reservation, { input: 90, output: 999 })
+    }
+    before.store.close()
+    return { path, keyId: before.key.id }
+  }
+
+  test('an open exchange is settled once, from its last durable progress', async () => {
+    const { path, keyId } = await killed(true)
+    for (let start = 0; start < 2; start++) {
+      const store = open(path, () => NOW + 5_000)
+      bench(store, () => NOW + 5_000)
+      expect(store.exchanges({ limit: 9 })).toHaveLength(1)
+      expect(store.exchanges({ limit: 9 })[0]).toMatchObject({
+        ...{ outcome: 'failed', estimated: true, errorCode: 'internal_error', status: null, endedAt: NOW + 5_000 },
+        ...{ input: 90, output: 20, reasoning: 5, cacheRead: null, costMicroUsd: 90 * 5 + 20 * 25 },
+      })
+      expect(store.keys.get(keyId)?.tokensUsed).toBe(110)
+      expect(store.usage({ by: 'key' })[0]).toMatchObject({ requests: 1, errors: 1, input: 90, output: 20 })
+      store.close()
+    }
+  })
+
+  test('an exchange without progress is settled with nothing', async () => {
+    const { path, keyId } = await killed(false)
+    const store = open(path)
+    expect(bench(store).ledger.openCount()).toBe(0)
+    expect(store.exchanges({ limit: 9, outcome: 'open' })).toEqual([])
+    expect(store.keys.get(keyId)?.tokensUsed).toBe(0)
+  })
+
+  test('the command line leaves open exchanges alone', async () => {
+    const { path } = await killed(true)
+    open(path).close()
+    expect(open(path).exchanges({ limit: 9, outcome: 'open' })).toHaveLength(1)
+  })
+
+  test('a process killed by the system loses no settled token', async () => {
+    const path = newPath()
+    const at = (file: string) => JSON.stringify(new URL(`../../src/${file}`, import.meta.url).pathname)
+    const child = Bun.spawn(
+      [
+        'bun',
+        '-e',
+        `import { openStore } from ${at('store/sqlite/index.ts')}
+        import { createLedger } from ${at('ledger/create.ts')}
+        const store = openStore(${JSON.stringify(path)})
+        const ledger = createLedger({ store, clock: Date.now, prices: () => undefined })
+        const { key } = store.keys.issue(${JSON.stringify(newKey({ expiresAt: 4e12 }))}, { kind: 'cli', id: 'x' })
+        const ask = { key, model: 'm', wire: 'messages', stream: true, inputEstimate: 1, outputCap: 1, maxOutput: 1 }
+        for (let i = 0; ; i++) {
+          const reservation = await ledger.reserve({ ...ask, exchangeId: 'req_' + i })
+          if (i === 200) { console.log(key.id); await new Promise(() => setInterval(() => {}, 1000)) }
+          ledger.settle(reservation, { outcome: 'done', usage: { output: 1 }, estimated: false, status: 200, attempts: 1, totalMs: 1 })
+        }`,
+      ],
+      { stdout: 'pipe', stderr: 'inherit' },
+    )
+    await child.stdout.getReader().read()
+    child.kill('SIGKILL')
+    await child.exited
+    const store = open(path)
+    bench(store)
+    expect(store.keys.list()[0]?.tokensUsed).toBe(200)
+    expect(store.usage({ by: 'model' })[0]).toMatchObject({ requests: 201, errors: 1, output: 200 })
+  })
+})
+
+test('progress of many exchanges waits to be written together', async () => {
+  const { ledger, store, key, turn, wait, writes } = setUp()
+  const reserving = Array.from({ length: 20 }, () => ledger.reserve(ask(key)))
+  turn()
+  const reservations = await Promise.all(reserving)
+  const before = writes()
+  for (const reservation of reservations) {
+    for (let output = 1; output < 50; output++) ledger.progress(reservation, { output })
+  }
+  wait()
+  expect(writes() - before).toBe(1)
+  for (const row of store.exchanges({ limit: 20 })) expect(row.output).toBe(49)
+})
+
+test('two ledgers never share a store', () => {
+  const { store } = setUp()
+  expect(() => bench(store)).toThrow('already has its ledger')
+})

@@ -1,0 +1,67 @@
+// A ledger for tests: its timers run when the test says, its journal fails when the test says.
+
+import type { Key } from '../../src/keys/key.ts'
+import { createLedger, type Timers } from '../../src/ledger/create.ts'
+import type { Ledger, ReserveAsk, Settlement } from '../../src/ledger/ledger.ts'
+import type { Store } from '../../src/store/store.ts'
+import { NOW } from '../store/support.ts'
+
+export const PRICE = { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 }
+
+export type Bench = {
+  ledger: Ledger
+  /** Runs what the ledger put off to the end of the turn. */
+  turn(): void
+  /** Runs what the ledger put off by time. */
+  wait(): void
+  /** Makes the next writes fail. */
+  failing(is: boolean): void
+  writes(): number
+}
+
+export const bench = (store: Store, clock: () => number = () => NOW): Bench => {
+  let soon: (() => void)[] = []
+  let later: (() => void)[] = []
+  let failing = false
+  let writes = 0
+  const timers: Timers = { soon: (run) => soon.push(run), later: (run) => later.push(run) }
+  const journal: Store['journal'] = {
+    ...store.journal,
+    write(batch) {
+      if (failing) throw new Error('disk full')
+      writes++
+      store.journal.write(batch)
+    },
+  }
+  const run = (due: (() => void)[]) => {
+    for (const each of due) each()
+  }
+  return {
+    ledger: createLedger({ store: { keys: store.keys, journal }, clock, prices: () => PRICE, timers }),
+    turn() {
+      const due = soon
+      soon = []
+      run(due)
+    },
+    wait() {
+      const due = later
+      later = []
+      run(due)
+    },
+    failing(is) {
+      failing = is
+    },
+    writes: () => writes,
+  }
+}
+
+export const ask = (key: Key, more: Partial<ReserveAsk> = {}): ReserveAsk => ({
+  ...{ exchangeId: `req_${crypto.randomUUID()}`, key, model: 'vendorA-opus-4-8', wire: 'messages', stream: true },
+  ...{ inputEstimate: 100, outputCap: undefined, maxOutput: 1_000 },
+  ...more,
+})
+
+export const settlement = (more: Partial<Settlement> = {}): Settlement => ({
+  ...{ outcome: 'done', usage: { input: 100, output: 50 }, estimated: false, status: 200, attempts: 1, totalMs: 900 },
+  ...more,
+})

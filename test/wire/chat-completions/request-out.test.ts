@@ -1,0 +1,335 @@
+// Requests of other wires on their way to a provider of this one: what it takes, what it lacks, what it refuses.
+
+import { describe, expect, test } from 'bun:test'
+import { GatewayError } from '../../../src/errors.ts'
+import type { JsonObject } from '../../../src/ir/json.ts'
+import type { ToolCallPart } from '../../../src/ir/part.ts'
+import type { Quirks } from '../../../src/ir/quirks.ts'
+import type { ChatRequest, Turn } from '../../../src/ir/request.ts'
+import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
+import { REQUEST_STRICT, violations } from './corpus.ts'
+
+const foreign = (request: Partial<ChatRequest>): ChatRequest => ({
+  model: 'auto',
+  stream: false,
+  turns: [{ role: 'user', parts: [{ type: 'text', text: 'hi' }] }],
+  tools: [],
+  sampling: {},
+  origin: 'messages',
+  opaque: [],
+  ...request,
+})
+
+const encode = (request: ChatRequest, quirks: Quirks = {}) => {
+  const encoded = chatCompletions.encodeRequest(request, { model: 'up', maxOutput: 10_000, quirks })
+  expect(violations(REQUEST_STRICT, encoded.body)).toBe('')
+  return encoded
+}
+
+const refusal = (act: () => unknown): GatewayError => {
+  try {
+    act()
+  } catch (error) {
+    if (error instanceof GatewayError) return error
+    throw error
+  }
+  throw new Error('nothing was refused')
+}
+
+describe('a request of another wire', () => {
+  const call = (id: string, name = 'f'): ToolCallPart => ({
+    type: 'tool-call',
+    id,
+    name,
+    kind: 'function',
+    input: '{}',
+  })
+  const text = (words: string) => ({ type: 'text' as const, text: words })
+  const result = (callId: string, ...parts: { type: 'text'; text: string }[]) => ({
+    type: 'tool-result' as const,
+    callId,
+    kind: 'function' as const,
+    parts,
+  })
+  const messages = (turns: Turn[], request: Partial<ChatRequest> = {}) =>
+    encode(foreign({ turns, ...request })).body.messages as JsonObject[]
+  const shape = (list: JsonObject[]) =>
+    list.map(({ role, content, tool_call_id: id, tool_calls: calls }) => ({
+      role,
+      ...(id ? { id } : {}),
+      ...(calls ? { calls: (calls as JsonObject[]).map((one) => one.id) } : {}),
+      content,
+    }))
+
+  test('results stand directly behind their calls, missing ones are made up, stray ones are told', () => {
+    const list = messages([
+      { role: 'user', parts: [text('go')] },
+      { role: 'assistant', parts: [call('a'), call('b'), call('c')] },
+      { role: 'user', parts: [text('wait'), result('b', text('B'))] },
+      { role: 'user', parts: [result('a', text('A')), result('zz', text('Z'))] },
+    ])
+    expect(shape(list)).toEqual([
+      { role: 'user', content: 'go' },
+      { role: 'assistant', calls: ['a', 'b', 'c'], content: null },
+      { role: 'tool', id: 'b', content: 'B' },
+      { role: 'tool', id: 'a', content: 'A' },
+      { role: 'tool', id: 'c', content: 'No result was given for this call.' },
+      { role: 'user', content: 'wait' },
+      { role: 'user', content: [text('Result of the tool call zz:'), text('Z')] },
+    ])
+  })
+
+  test('an image in a result follows as the user’s', () => {
+    const image = { type: 'image' as const, source: { kind: 'base64' as const, mediaType: 'image/png', data: 'AA' } }
+    const list = messages([
+      { role: 'assistant', parts: [call('a')] },
+      { role: 'user', parts: [{ ...result('a', text('seen')), parts: [text('seen'), image] }] },
+    ])
+    expect(shape(list).slice(1)).toEqual([
+      { role: 'tool', id: 'a', content: 'seen' },
+      {
+        role: 'user',
+        content: [
+          text('Attached to the result of the tool call a:'),
+          { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } },
+        ],
+      },
+    ])
+  })
+
+  test('a failed result says so', () => {
+    const list = messages([
+      { role: 'assistant', parts: [call('a')] },
+      { role: 'user', parts: [{ ...result('a', text('no such file')), isError: true }] },
+    ])
+    expect(list[1]?.content).toEqual([text('Error:'), text('no such file')])
+  })
+
+  test('an answer that other wires spread over several turns is one message', () => {
+    const list = messages([
+      { role: 'assistant', parts: [text('let me see')] },
+      { role: 'assistant', parts: [call('a')] },
+      { role: 'assistant', parts: [call('b')] },
+      { role: 'user', parts: [result('a')] },
+      { role: 'user', parts: [result('b')] },
+    ])
+    expect(shape(list)).toEqual([
+      { role: 'assistant', calls: ['a', 'b'], content: 'let me see' },
+      { role: 'tool', id: 'a', content: '' },
+      { role: 'tool', id: 'b', content: '' },
+    ])
+  })
+
+  test('long ids and foreign names are mended alike wherever they stand, and undone', () => {
+    const id = `toolu_${'x'.repeat(60)}`
+    const { body, undo } = encode(
+      foreign({
+        tools: [
+          { type: 'function', name: 'a.b' },
+          { type: 'function', name: 'read', namespace: 'fs' },
+          { type: 'custom', name: 'patch', format: { type: 'grammar', syntax: 'lark', definition: 'start: "a"' } },
+        ],
+        toolChoice: { type: 'tool', name: 'read', kind: 'function' },
+        turns: [
+          { role: 'assistant', parts: [call(id, 'a.b'), { ...call('b', 'read'), namespace: 'fs' }] },
+          { role: 'user', parts: [result(id), result('b')] },
+        ],
+      }),
+    )
+    const [assistant, first] = body.messages as JsonObject[]
+    const [one, two] = (assistant?.tool_calls ?? []) as { id: string; function: { name: string } }[]
+    const [dotted, spaced, custom] = body.tools as JsonObject[]
+    expect(one?.id).toHaveLength(40)
+    expect(first?.tool_call_id).toBe(one?.id)
+    expect(one?.function.name).toMatch(/^a_b_[a-z0-9]{13}$/)
+    expect(two?.function.name).toBe('fs__read')
+    expect(dotted).toMatchObject({ function: { name: one?.function.name } })
+    expect(spaced).toMatchObject({ function: { name: 'fs__read' } })
+    expect(custom).toEqual({
+      type: 'custom',
+      custom: { name: 'patch', format: { type: 'grammar', grammar: { syntax: 'lark', definition: 'start: "a"' } } },
+    })
+    expect(body.tool_choice).toEqual({ type: 'function', function: { name: 'fs__read' } })
+    expect(undo).toEqual({
+      tools: {
+        [one?.function.name ?? '']: { name: 'a.b', kind: 'function' },
+        fs__read: { name: 'read', namespace: 'fs', kind: 'function' },
+      },
+    })
+  })
+
+  test('parameters without a type are an object’s, and a tool without any stays without', () => {
+    const { body } = encode(
+      foreign({
+        tools: [
+          { type: 'function', name: 'f', schema: {} },
+          { type: 'function', name: 'g' },
+        ],
+      }),
+    )
+    expect(body.tools).toEqual([
+      { type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } },
+      { type: 'function', function: { name: 'g' } },
+    ])
+  })
+
+  test('foreign thoughts are left out, and listed where they were open', () => {
+    const { body, dropped } = encode(
+      foreign({
+        turns: [
+          {
+            role: 'assistant',
+            parts: [
+              { type: 'reasoning', text: 'a', seal: { origin: 'messages', value: { signature: 's' } } },
+              text('x'),
+            ],
+          },
+          { role: 'user', parts: [text('hi')] },
+          { role: 'assistant', parts: [{ type: 'reasoning', text: 'open' }, text('y')] },
+        ],
+      }),
+    )
+    expect(JSON.stringify(body)).not.toContain('reasoning')
+    expect(dropped).toEqual(['messages.2.content.0'])
+  })
+
+  test.each<[string, Partial<ChatRequest>, JsonObject, string[]]>([
+    [
+      'an output cap is lowered to what the model can give',
+      { maxOutput: 64_000 },
+      { max_completion_tokens: 10_000 },
+      [],
+    ],
+    ['top_k has no counterpart', { sampling: { temperature: 0.5, topK: 3 } }, { temperature: 0.5 }, ['top_k']],
+    ['a long user label is listed', { user: 'u'.repeat(65) }, {}, ['metadata.user_id']],
+    [
+      'a budget becomes an effort',
+      { reasoning: { mode: 'budget', budgetTokens: 10_000 } },
+      { reasoning_effort: 'medium' },
+      [],
+    ],
+    ['no thinking is the effort none', { reasoning: { mode: 'off' } }, { reasoning_effort: 'none' }, []],
+    [
+      'an adaptive effort is kept',
+      { reasoning: { mode: 'adaptive', effort: 'high', summary: 'omitted' } },
+      { reasoning_effort: 'high' },
+      [],
+    ],
+    [
+      'a summary of thoughts cannot be asked for',
+      { reasoning: { effort: 'low', summary: 'auto' } },
+      { reasoning_effort: 'low' },
+      ['thinking.display'],
+    ],
+    ['a tier the wire lacks is listed', { serviceTier: 'standard_only' }, {}, ['service_tier']],
+    ['a choice without tools is nothing', { toolChoice: { type: 'auto' }, parallelTools: false }, {}, []],
+    [
+      'a schema without a name gets one',
+      { output: { type: 'json-schema', schema: { type: 'object' } } },
+      { response_format: { type: 'json_schema', json_schema: { name: 'response', schema: { type: 'object' } } } },
+      [],
+    ],
+    ['metadata needs a stored answer', { metadata: { a: 'b' } }, {}, ['metadata']],
+    [
+      'the vendor’s newer wire shares some members',
+      { origin: 'responses', metadata: { a: 'b' }, opaque: [{ name: 'store', value: true, essential: false }] },
+      { store: true, metadata: { a: 'b' } },
+      [],
+    ],
+  ])('%s', (_, request, members, dropped) => {
+    const encoded = encode(foreign(request))
+    const { model, messages: __, ...rest } = encoded.body
+    expect(model).toBe('up')
+    expect(rest).toEqual(members)
+    expect(encoded.dropped).toEqual(dropped)
+  })
+
+  test('a stream always asks for its usage', () => {
+    expect(encode(foreign({ stream: true })).body).toMatchObject({
+      stream: true,
+      stream_options: { include_usage: true },
+    })
+  })
+
+  test.each<[string, Partial<ChatRequest>, string]>([
+    [
+      'a server tool',
+      { tools: [{ type: 'opaque', origin: 'messages', value: { type: 'web_search_20250305' } }] },
+      'tools.0',
+    ],
+    ['five stop sequences', { stop: ['a', 'b', 'c', 'd', 'e'] }, 'stop_sequences'],
+    ['a forced tool without tools', { toolChoice: { type: 'required' } }, 'tool_choice'],
+    [
+      'a document by URL',
+      { turns: [{ role: 'user', parts: [{ type: 'document', source: { kind: 'url', url: 'https://a.b/c.pdf' } }] }] },
+      'messages.0.content.0',
+    ],
+    [
+      'a file of another store',
+      {
+        turns: [{ role: 'user', parts: [{ type: 'document', source: { kind: 'file', id: 'f', origin: 'messages' } }] }],
+      },
+      'messages.0.content.0',
+    ],
+  ])('%s is refused by name', (_, request, param) => {
+    const error = refusal(() => encode(foreign(request)))
+    expect([error.code, error.param]).toEqual(['invalid_request', param])
+  })
+
+  test('text documents go as text', () => {
+    const parts = [
+      { type: 'document' as const, source: { kind: 'text' as const, text: 'abc' }, name: 'notes' },
+      { type: 'document' as const, source: { kind: 'base64' as const, mediaType: 'text/plain', data: btoa('def') } },
+    ]
+    expect(messages([{ role: 'user', parts }])[0]?.content).toEqual([text('notes\n\nabc'), text('def')])
+  })
+})
+
+describe('members that only another wire has', () => {
+  test('members that only other wires have are listed where they may be left out and refused where not', () => {
+    const member = { name: 'thread', value: {}, essential: true, details: { error_code: 'thread_unsupported_request' } }
+    const error = refusal(() => encode(foreign({ opaque: [member] })))
+    expect([error.code, error.param, error.details]).toEqual(['invalid_request', 'thread', member.details])
+    const { dropped } = encode(foreign({ opaque: [{ name: 'tools.2.defer_loading', value: true, essential: false }] }))
+    expect(dropped).toEqual(['tools.2.defer_loading'])
+  })
+})
+
+describe('quirks', () => {
+  test('sampling that a model refuses is left out and listed', () => {
+    const { body, dropped } = encode(foreign({ sampling: { temperature: 1, topP: 0.5, seed: 3 } }), {
+      noSampling: true,
+    })
+    expect([body.temperature, body.top_p, body.seed]).toEqual([undefined, undefined, 3])
+    expect(dropped).toEqual(['temperature', 'top_p'])
+  })
+
+  test('the older name of the output cap', () => {
+    expect(encode(foreign({ maxOutput: 5 }), { maxTokensField: 'max_tokens' }).body).toMatchObject({ max_tokens: 5 })
+  })
+
+  test('a model that does not reason', () => {
+    const { body, dropped } = encode(foreign({ reasoning: { mode: 'budget', budgetTokens: 2_000 } }), {
+      noReasoning: true,
+    })
+    expect(body.reasoning_effort).toBeUndefined()
+    expect(dropped).toEqual(['thinking'])
+  })
+
+  test('members a server refuses go by the client’s name for them', () => {
+    const { body, dropped } = encode(foreign({ stop: ['x'] }), { rejects: ['stop'] })
+    expect(body.stop).toBeUndefined()
+    expect(dropped).toEqual(['stop_sequences'])
+  })
+
+  test('structured output by a forced tool', () => {
+    const output = { type: 'json-schema' as const, schema: { type: 'object', properties: { a: {} } } }
+    const { body, undo } = encode(foreign({ output }), { structuredOutputByTool: true })
+    expect(undo).toEqual({ jsonTool: 'json' })
+    expect(body.tool_choice).toEqual({ type: 'function', function: { name: 'json' } })
+    const tools = [{ type: 'function' as const, name: 'json' }]
+    const beside = encode(foreign({ output, tools }), { structuredOutputByTool: true })
+    expect(beside.undo).toEqual({ jsonTool: 'json_output' })
+    expect(beside.body.tool_choice).toBe('required')
+  })
+})

@@ -1,0 +1,283 @@
+// Requests of this wire's clients: what they may send, how it is read, what is refused.
+
+import { describe, expect, test } from 'bun:test'
+import { Value } from '@sinclair/typebox/value'
+import { GatewayError } from '../../../src/errors.ts'
+import type { JsonObject } from '../../../src/ir/json.ts'
+import type { Turn } from '../../../src/ir/request.ts'
+import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
+import { sealTag } from '../../../src/wire/seal.ts'
+
+const hello = { model: 'auto', messages: [{ role: 'user', content: 'hi' }] }
+const decode = (body: JsonObject) => chatCompletions.decodeRequest(body)
+const turnsOf = (...messages: JsonObject[]) => decode({ model: 'auto', messages }).turns
+
+const refusal = (act: () => unknown): GatewayError => {
+  try {
+    act()
+  } catch (error) {
+    if (error instanceof GatewayError) return error
+    throw error
+  }
+  throw new Error('nothing was refused')
+}
+
+describe('a client’s body is refused by the name of the member at fault', () => {
+  test.each<[string, JsonObject]>([
+    ['model', { ...hello, model: '' }],
+    ['model', { messages: hello.messages }],
+    ['messages', { model: 'auto', messages: [] }],
+    ['messages', { model: 'auto' }],
+    ['messages.0.role', { model: 'auto', messages: [{ role: 'wizard', content: 'hi' }] }],
+    ['messages.0.content', { model: 'auto', messages: [{ role: 'user', content: null }] }],
+    ['messages.0.content', { model: 'auto', messages: [{ role: 'user', content: 5 }] }],
+    ['messages.0.content.0.type', { model: 'auto', messages: [{ role: 'user', content: [{ text: 'hi' }] }] }],
+    [
+      'messages.0.content.0.text',
+      { model: 'auto', messages: [{ role: 'user', content: [{ type: 'text', text: 5 }] }] },
+    ],
+    [
+      'messages.0.content.0.image_url',
+      { model: 'auto', messages: [{ role: 'user', content: [{ type: 'image_url' }] }] },
+    ],
+    ['messages.0.tool_call_id', { model: 'auto', messages: [{ role: 'tool', content: 'x' }] }],
+    [
+      'messages.0.tool_calls.0',
+      { model: 'auto', messages: [{ role: 'assistant', tool_calls: [{ id: 'a', type: 'function' }] }] },
+    ],
+    [
+      'messages.0.content.0.type',
+      {
+        model: 'auto',
+        messages: [{ role: 'system', content: [{ type: 'image_url', image_url: { url: 'https://a.b/c' } }] }],
+      },
+    ],
+    ['max_tokens', { ...hello, max_tokens: 0 }],
+    ['max_completion_tokens', { ...hello, max_completion_tokens: 1.5 }],
+    ['temperature', { ...hello, temperature: 'hot' }],
+    ['n', { ...hello, n: 0 }],
+    ['stream', { ...hello, stream: 'yes' }],
+    ['stop.0', { ...hello, stop: [1] }],
+    ['tools.0.function.name', { ...hello, tools: [{ type: 'function', function: {} }] }],
+    ['tool_choice', { ...hello, tool_choice: 'sometimes' }],
+    ['response_format.type', { ...hello, response_format: { type: 'yaml' } }],
+    ['response_format.json_schema.name', { ...hello, response_format: { type: 'json_schema', json_schema: {} } }],
+    ['reasoning_effort', { ...hello, reasoning_effort: 'heroic' }],
+    ['top_logprobs', { ...hello, top_logprobs: 3 }],
+    ['metadata.a', { ...hello, metadata: { a: 1 } }],
+  ])('%s', (param, body) => {
+    const error = refusal(() => decode(body))
+    expect(error.code).toBe('invalid_request')
+    expect(error.param).toBe(param)
+    expect(error.message).toContain(param)
+  })
+})
+
+test('null is as good as absent', () => {
+  const nulls = {
+    temperature: null,
+    tools: null,
+    stop: null,
+    stream: null,
+    n: null,
+    response_format: null,
+    user: null,
+    functions: null,
+  }
+  expect(decode({ ...hello, ...nulls })).toEqual(decode(hello))
+})
+
+test('the schema lets pass what real clients send, unknown members included', () => {
+  const body = {
+    ...hello,
+    store: false,
+    x_new: { a: 1 },
+    stream: true,
+    stream_options: { include_usage: true },
+    messages: [
+      { role: 'developer', content: 'be brief' },
+      { role: 'user', content: 'a', x: 1 },
+      { role: 'user', content: [{ type: 'text', text: 'b', cache_control: { type: 'ephemeral' } }] },
+      {
+        role: 'assistant',
+        content: '',
+        tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }],
+      },
+      { role: 'tool', tool_call_id: 'c', content: 'ok' },
+      { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{}' } },
+      { role: 'function', name: 'f', content: 'ok' },
+    ],
+  }
+  expect([...Value.Errors(chatCompletions.requestSchema, body)]).toEqual([])
+  expect([...Value.Errors(chatCompletions.requestSchema, { ...hello, model: '' })]).not.toEqual([])
+  expect([...Value.Errors(chatCompletions.requestSchema, { ...hello, messages: [] })]).not.toEqual([])
+})
+
+describe('messages as turns', () => {
+  test('system and developer turns keep their place and name', () => {
+    expect(
+      turnsOf(
+        { role: 'user', content: 'a' },
+        { role: 'system', content: 's' },
+        { role: 'developer', content: [{ type: 'text', text: 'd' }] },
+      ),
+    ).toEqual([
+      { role: 'user', parts: [{ type: 'text', text: 'a' }] },
+      { role: 'system', parts: [{ type: 'text', text: 's' }] },
+      { role: 'system', parts: [{ type: 'text', text: 'd' }], developer: true },
+    ])
+  })
+
+  test.each<[string, JsonObject, unknown]>([
+    [
+      'an image by URL',
+      { type: 'image_url', image_url: { url: 'https://a.b/c.png', detail: 'low' } },
+      { type: 'image', source: { kind: 'url', url: 'https://a.b/c.png' }, detail: 'low' },
+    ],
+    [
+      'an image as base64',
+      { type: 'image_url', image_url: { url: 'data:image/jpeg;base64,AAAA' } },
+      { type: 'image', source: { kind: 'base64', mediaType: 'image/jpeg', data: 'AAAA' } },
+    ],
+    [
+      'an image whose URL stands bare',
+      { type: 'image_url', image_url: 'https://a.b/c.png' },
+      { type: 'image', source: { kind: 'url', url: 'https://a.b/c.png' } },
+    ],
+    [
+      'a data URL without base64',
+      { type: 'image_url', image_url: { url: 'data:image/svg+xml,%3Csvg%2F%3E' } },
+      { type: 'image', source: { kind: 'base64', mediaType: 'image/svg+xml', data: btoa('<svg/>') } },
+    ],
+    [
+      'a PDF',
+      { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,AAAA' } },
+      { type: 'document', source: { kind: 'base64', mediaType: 'application/pdf', data: 'AAAA' }, name: 'a.pdf' },
+    ],
+    [
+      'a stored file',
+      { type: 'file', file: { file_id: 'file-1' } },
+      { type: 'document', source: { kind: 'file', id: 'file-1', origin: 'chat-completions' } },
+    ],
+    [
+      'audio',
+      { type: 'input_audio', input_audio: { data: 'AA', format: 'mp3' } },
+      {
+        type: 'opaque',
+        origin: 'chat-completions',
+        value: { type: 'input_audio', input_audio: { data: 'AA', format: 'mp3' } },
+      },
+    ],
+    [
+      'a cache breakpoint',
+      { type: 'text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit' } },
+      { type: 'text', text: 'a', cache: {} },
+    ],
+    [
+      'a marker of the messages wire',
+      { type: 'text', text: 'a', cache_control: { type: 'ephemeral', ttl: '1h' } },
+      { type: 'text', text: 'a', cache: { ttl: '1h' } },
+    ],
+  ])('%s', (_, part, expected) => {
+    expect(turnsOf({ role: 'user', content: [part] })).toEqual([{ role: 'user', parts: [expected] } as Turn])
+  })
+
+  test('calls, their results and their kinds', () => {
+    const turns = turnsOf(
+      {
+        role: 'assistant',
+        content: '',
+        tool_calls: [
+          { id: 'a', type: 'function', function: { name: 'f', arguments: '' } },
+          { id: 'b', type: 'custom', custom: { name: 'g', input: 'free' } },
+          { id: 'c', function: { name: 'h', arguments: { x: 1 } } },
+        ],
+      },
+      { role: 'tool', tool_call_id: 'b', content: [{ type: 'text', text: 'B' }] },
+      { role: 'tool', tool_call_id: 'a', content: null },
+    )
+    expect(turns).toEqual([
+      {
+        role: 'assistant',
+        parts: [
+          { type: 'tool-call', id: 'a', name: 'f', kind: 'function', input: '{}' },
+          { type: 'tool-call', id: 'b', name: 'g', kind: 'custom', input: 'free' },
+          { type: 'tool-call', id: 'c', name: 'h', kind: 'function', input: '{"x":1}' },
+        ],
+      },
+      {
+        role: 'user',
+        parts: [{ type: 'tool-result', callId: 'b', kind: 'custom', parts: [{ type: 'text', text: 'B' }] }],
+      },
+      { role: 'user', parts: [{ type: 'tool-result', callId: 'a', kind: 'function', parts: [] }] },
+    ])
+  })
+
+  test('the legacy functions pair by name', () => {
+    const request = decode({
+      model: 'auto',
+      functions: [{ name: 'f', parameters: { type: 'object' } }],
+      function_call: { name: 'f' },
+      messages: [
+        { role: 'user', content: 'hi' },
+        { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{"a":1}' } },
+        { role: 'function', name: 'f', content: 'one' },
+        { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{"a":2}' } },
+        { role: 'function', name: 'f', content: 'two' },
+      ],
+    })
+    expect(request.tools).toEqual([{ type: 'function', name: 'f', schema: { type: 'object' } }])
+    expect(request.toolChoice).toEqual({ type: 'tool', name: 'f', kind: 'function' })
+    expect(request.parallelTools).toBe(false)
+    const ids = request.turns.flatMap((turn) =>
+      turn.parts.map((part) => ('id' in part ? part.id : 'callId' in part ? part.callId : '')),
+    )
+    expect(ids[1]).toBe(ids[2] ?? '')
+    expect(ids[3]).toBe(ids[4] ?? '')
+    expect(ids[1]).not.toBe(ids[3] ?? '')
+  })
+
+  test('a thought comes back whole from its tag, an open one from its text', () => {
+    const sealed = {
+      type: 'reasoning' as const,
+      text: 'hm',
+      seal: { origin: 'responses' as const, value: { id: 'rs_1', encrypted_content: 'e' } },
+    }
+    expect(
+      turnsOf(
+        {
+          role: 'assistant',
+          content: 'a',
+          reasoning_content: 'shown',
+          reasoning_details: [{ type: 'reasoning.encrypted', data: sealTag(sealed) }],
+        },
+        { role: 'assistant', content: 'b', reasoning: 'open' },
+      ).map((turn) => turn.parts[0]),
+    ).toEqual([sealed, { type: 'reasoning', text: 'open', full: true }])
+  })
+})
+
+describe('members that only this wire has', () => {
+  test.each<[string, unknown, boolean]>([
+    ['n', 2, true],
+    ['audio', { format: 'mp3', voice: 'alloy' }, true],
+    ['modalities', ['text', 'audio'], true],
+    ['web_search_options', {}, true],
+    ['tool_choice', { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [] } }, true],
+    ['prediction', { type: 'content', content: 'a' }, false],
+    ['logit_bias', { '1': 2 }, false],
+    ['store', true, false],
+    ['safety_identifier', 'me', false],
+    ['x_new', { deep: [1] }, false],
+  ])('%s is kept whole with its weight', (name, value, essential) => {
+    const request = decode({ ...hello, [name]: value as JsonObject })
+    expect(request.opaque).toEqual([{ name, value: value as JsonObject, essential }])
+    expect(chatCompletions.encodeRequest(request, { model: 'up', maxOutput: 1, quirks: {} }).body[name]).toEqual(
+      value as JsonObject,
+    )
+  })
+
+  test('what asks for nothing out of the ordinary is no such member', () => {
+    expect(decode({ ...hello, n: 1, modalities: ['text'] }).opaque).toEqual([])
+  })
+})

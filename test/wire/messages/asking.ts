@@ -1,0 +1,42 @@
+// Requests as other wires' decoders hand them over, and what encoding or refusing them gives.
+
+import { expect } from 'bun:test'
+import { GatewayError } from '../../../src/errors.ts'
+import type { Quirks } from '../../../src/ir/quirks.ts'
+import type { ChatRequest } from '../../../src/ir/request.ts'
+import { messages } from '../../../src/wire/messages/index.ts'
+import { STRICT_2023, violations } from './corpus.ts'
+import { refusals } from './request-rules.ts'
+
+export const hello = { role: 'user', content: 'Hello' }
+export const base = { model: 'm', max_tokens: 100, messages: [hello] }
+
+const asked = (request: Partial<ChatRequest>): ChatRequest => ({
+  model: 'm',
+  stream: false,
+  turns: [{ role: 'user', parts: [{ type: 'text', text: 'Hello' }] }],
+  tools: [],
+  sampling: {},
+  origin: 'chat-completions',
+  opaque: [],
+  ...request,
+})
+
+/** The request encoded, in the vendor's form and by its rules. */
+export const encode = (request: Partial<ChatRequest>, quirks: Quirks = {}, maxOutput = 32_000) => {
+  const encoded = messages.encodeRequest(asked(request), { model: 'up', maxOutput, quirks })
+  expect(violations(STRICT_2023, encoded.body)).toBe('')
+  if (request.origin !== 'messages') expect(refusals(encoded.body, 'foreign')).toEqual([])
+  return encoded
+}
+
+/** The error a call throws; a call that throws none fails the test. */
+export const refusal = (run: () => unknown): GatewayError => {
+  try {
+    run()
+  } catch (error) {
+    if (error instanceof GatewayError) return error
+    throw error
+  }
+  throw new Error('it was not refused')
+}

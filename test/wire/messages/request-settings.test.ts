@@ -1,0 +1,269 @@
+// How a request asks for thought, form and style, and what of it this wire cannot say.
+
+import { describe, expect, test } from 'bun:test'
+import type { JsonObject } from '../../../src/ir/json.ts'
+import type { Quirks } from '../../../src/ir/quirks.ts'
+import type { ChatRequest } from '../../../src/ir/request.ts'
+import { messages } from '../../../src/wire/messages/index.ts'
+import { sealTag } from '../../../src/wire/seal.ts'
+import { base, encode, hello, refusal } from './asking.ts'
+
+describe('reasoning', () => {
+  test.each<[string, Partial<ChatRequest>, Quirks, JsonObject, string[]]>([
+    [
+      'an effort of another wire thinks',
+      { reasoning: { effort: 'high' } },
+      {},
+      { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } },
+      [],
+    ],
+    [
+      'minimal is low',
+      { reasoning: { effort: 'minimal' } },
+      {},
+      { thinking: { type: 'adaptive' }, output_config: { effort: 'low' } },
+      [],
+    ],
+    ['none does not think', { reasoning: { effort: 'none' } }, {}, { thinking: { type: 'disabled' } }, []],
+    [
+      'a summary is shown',
+      { reasoning: { summary: 'detailed' } },
+      {},
+      { thinking: { type: 'adaptive', display: 'summarized' } },
+      [],
+    ],
+    [
+      'an effort of this wire is an effort',
+      { origin: 'messages', reasoning: { effort: 'low' } },
+      {},
+      { output_config: { effort: 'low' } },
+      [],
+    ],
+    [
+      'an effort by budget',
+      { reasoning: { effort: 'low' } },
+      { noAdaptiveThinking: true },
+      { thinking: { type: 'enabled', budget_tokens: 2048 } },
+      [],
+    ],
+    [
+      'at most half of the cap',
+      { reasoning: { effort: 'max' }, maxOutput: 4000 },
+      { noAdaptiveThinking: true },
+      { thinking: { type: 'enabled', budget_tokens: 2000 } },
+      [],
+    ],
+    [
+      'no room for a budget',
+      { reasoning: { effort: 'max' }, maxOutput: 1000 },
+      { noAdaptiveThinking: true },
+      {},
+      ['reasoning_effort'],
+    ],
+    [
+      'a budget below the cap',
+      { reasoning: { mode: 'budget', budgetTokens: 9000 }, maxOutput: 4000 },
+      {},
+      { thinking: { type: 'enabled', budget_tokens: 3999 } },
+      [],
+    ],
+    ['a model that does not', { reasoning: { effort: 'high' } }, { noReasoning: true }, {}, ['reasoning_effort']],
+    [
+      'a forced tool does not go with thought',
+      {
+        origin: 'responses',
+        reasoning: { effort: 'high' },
+        tools: [{ type: 'function', name: 'f' }],
+        toolChoice: { type: 'required' },
+      },
+      {},
+      { output_config: { effort: 'high' } },
+      ['reasoning'],
+    ],
+  ])('%s', (_, request, quirks, expected, dropped) => {
+    const encoded = encode(request, quirks)
+    const { thinking, output_config } = encoded.body
+    expect(JSON.parse(JSON.stringify({ thinking, output_config }))).toEqual(expected)
+    expect(encoded.dropped).toEqual(dropped)
+  })
+
+  test('a thought of another wire comes back whole, and goes to its own provider only', () => {
+    const thought = {
+      type: 'reasoning' as const,
+      text: 'Hm — „so“',
+      full: true,
+      seal: { origin: 'responses' as const, value: { id: 'rs_1', encrypted_content: 'x' } },
+    }
+    for (const block of [
+      { type: 'thinking', thinking: 'whatever the client kept', signature: sealTag(thought) },
+      { type: 'redacted_thinking', data: sealTag(thought) },
+    ]) {
+      const request = messages.decodeRequest({
+        ...base,
+        messages: [hello, { role: 'assistant', content: [block, { type: 'text', text: 'Yes' }] }, hello],
+      })
+      expect(request.turns[1]?.parts[0]).toEqual(thought)
+      const { body } = messages.encodeRequest(request, { model: 'm', maxOutput: 100, quirks: {} })
+      expect((body.messages as JsonObject[])[1]).toEqual({ role: 'assistant', content: 'Yes' })
+    }
+  })
+
+  test('a thought nobody signed is left out, and said so', () => {
+    const { body, dropped } = encode({
+      turns: [
+        { role: 'user', parts: [{ type: 'text', text: 'Hi' }] },
+        {
+          role: 'assistant',
+          parts: [
+            { type: 'reasoning', text: 'hm' },
+            { type: 'text', text: 'Yes' },
+          ],
+        },
+        { role: 'user', parts: [{ type: 'text', text: 'So?' }] },
+      ],
+    })
+    expect((body.messages as JsonObject[])[1]).toEqual({ role: 'assistant', content: 'Yes' })
+    expect(dropped).toEqual(['messages.1.content.0'])
+  })
+})
+
+describe('structured output', () => {
+  const schema = {
+    type: 'object',
+    properties: { n: { type: 'integer', minimum: 3, description: 'How many' } },
+    required: ['n'],
+  }
+
+  test('goes out in the provider’s dialect', () => {
+    const { body, undo } = encode({ output: { type: 'json-schema', name: 'count', schema } })
+    expect(body.output_config).toEqual({
+      format: {
+        type: 'json_schema',
+        schema: {
+          type: 'object',
+          properties: { n: { type: 'integer', description: 'How many\n\n{minimum: 3}' } },
+          required: ['n'],
+          additionalProperties: false,
+        },
+      },
+    })
+    expect(undo).toEqual({})
+  })
+
+  test.each<[string, Partial<ChatRequest>, Quirks]>([
+    ['a model without it', { output: { type: 'json-schema', schema } }, { structuredOutputByTool: true }],
+    ['any object', { output: { type: 'json-object' } }, {}],
+    [
+      'open objects',
+      { output: { type: 'json-schema', schema: { type: 'object', additionalProperties: { type: 'string' } } } },
+      {},
+    ],
+  ])('is a forced tool for %s, undone in the answer', (_, request, quirks) => {
+    const { body, undo } = encode(request, quirks)
+    expect(undo.jsonTool).toBe('json')
+    expect(body.output_config).toBeUndefined()
+    expect(body.tool_choice).toEqual({ type: 'tool', name: 'json', disable_parallel_tool_use: true })
+    const answer = { content: [{ type: 'tool_use', id: 't', name: 'json', input: { n: 4 } }], stop_reason: 'tool_use' }
+    const decoded = messages.decodeResponse(answer, undo)
+    expect(decoded).toMatchObject({ parts: [{ type: 'text', text: '{"n":4}' }], finish: 'stop' })
+    expect(messages.decodeResponse({ ...answer, stop_reason: 'max_tokens' }, undo).finish).toBe('length')
+  })
+
+  test('beside other tools leaves the model the choice among them', () => {
+    const { body, undo } = encode(
+      { output: { type: 'json-schema', schema }, tools: [{ type: 'function', name: 'json' }] },
+      { structuredOutputByTool: true },
+    )
+    expect(undo.jsonTool).toBe('json_2')
+    expect(body.tool_choice).toEqual({ type: 'any', disable_parallel_tool_use: true })
+  })
+})
+
+describe('what this wire cannot say', () => {
+  test.each<[string, Partial<ChatRequest>, Quirks, string[]]>([
+    [
+      'sampling it has no word for',
+      { sampling: { seed: 1, frequencyPenalty: 1, presencePenalty: 1 } },
+      {},
+      ['frequency_penalty', 'presence_penalty', 'seed'],
+    ],
+    ['penalties of zero are none', { sampling: { frequencyPenalty: 0, presencePenalty: 0 } }, {}, []],
+    ['a temperature beyond its range', { sampling: { temperature: 1.5 } }, {}, ['temperature']],
+    ['two ways of sampling', { sampling: { temperature: 0.5, topP: 0.5 } }, {}, ['top_p']],
+    [
+      'any sampling, at newer models',
+      { sampling: { temperature: 0.5, topK: 3 } },
+      { noSampling: true },
+      ['temperature', 'top_k'],
+    ],
+    ['sampling with thought', { sampling: { temperature: 0.5 }, reasoning: { effort: 'low' } }, {}, ['temperature']],
+    ['blank stops', { stop: ['\n', 'x'] }, {}, ['stop']],
+    [
+      'cache keys, metadata, tiers',
+      { cacheKey: 'k', metadata: { a: 'b' }, serviceTier: 'flex' },
+      {},
+      ['metadata', 'service_tier', 'prompt_cache_key'],
+    ],
+    ['verbosity', { origin: 'responses', verbosity: 'low' }, {}, ['text.verbosity']],
+    ['opaque members', { opaque: [{ name: 'store', value: true, essential: false }] }, {}, ['store']],
+    [
+      'a detail of an image',
+      {
+        turns: [
+          { role: 'user', parts: [{ type: 'image', source: { kind: 'url', url: 'https://a/b' }, detail: 'high' }] },
+        ],
+      },
+      {},
+      ['messages.0.content.0.detail'],
+    ],
+    [
+      'the name of a speaker',
+      { turns: [{ role: 'user', name: 'Bo', parts: [{ type: 'text', text: 'x' }] }] },
+      {},
+      ['messages.0.name'],
+    ],
+    ['members the provider refuses', { user: 'u' }, { rejects: ['metadata'] }, ['metadata']],
+  ])('is listed: %s', (_, request, quirks, dropped) => {
+    expect(encode(request, quirks).dropped.toSorted()).toEqual(dropped.toSorted())
+  })
+
+  test.each<[string, Partial<ChatRequest>, string]>([
+    ['log probabilities', { logprobs: { top: 2 } }, 'logprobs'],
+    ['essential members', { opaque: [{ name: 'n', value: 3, essential: true }] }, 'n'],
+    [
+      'files of another provider',
+      {
+        turns: [
+          { role: 'user', parts: [{ type: 'document', source: { kind: 'file', id: 'f', origin: 'responses' } }] },
+        ],
+      },
+      'messages.0.content.0',
+    ],
+    [
+      'images of unknown kinds',
+      {
+        turns: [
+          {
+            role: 'user',
+            parts: [{ type: 'image', source: { kind: 'base64', mediaType: 'image/tiff', data: 'AAAA' } }],
+          },
+        ],
+      },
+      'messages.0.content.0',
+    ],
+  ])('is refused where it is the point: %s', (_, request, param) => {
+    const error = refusal(() => encode(request))
+    expect([error.code, error.param]).toEqual(['invalid_request', param])
+  })
+
+  test('a thread is refused with the words its client recovers from', () => {
+    const thread = (value: JsonObject) => messages.decodeRequest({ ...base, thread: value }).opaque[0]
+    expect(thread({ type: 'create' })).toMatchObject({
+      essential: true,
+      details: { error_code: 'thread_unsupported_request' },
+    })
+    expect(thread({ type: 'continue', previous_message_id: 'x' })).toMatchObject({
+      details: { error_code: 'thread_not_found' },
+    })
+  })
+})

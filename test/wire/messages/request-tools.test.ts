@@ -1,0 +1,237 @@
+// Tools, calls and results of other wires, as this provider takes them and as they come back.
+
+import { describe, expect, test } from 'bun:test'
+import type { JsonObject } from '../../../src/ir/json.ts'
+import type { ChatRequest } from '../../../src/ir/request.ts'
+import { messages } from '../../../src/wire/messages/index.ts'
+import { encode, refusal } from './asking.ts'
+
+describe('calls and results', () => {
+  const call = (id: string, name = 'f') => ({
+    type: 'tool-call' as const,
+    id,
+    name,
+    kind: 'function' as const,
+    input: '{"a":1}',
+  })
+  const result = (callId: string, text: string) => ({
+    type: 'tool-result' as const,
+    callId,
+    kind: 'function' as const,
+    parts: text === '' ? [] : [{ type: 'text' as const, text }],
+  })
+  const hi = { role: 'user' as const, parts: [{ type: 'text' as const, text: 'Hi' }] }
+  const contents = (body: JsonObject) => (body.messages as JsonObject[]).map(({ content }) => content)
+
+  test('parallel calls and results of single turns become one message each', () => {
+    const { body } = encode({
+      turns: [
+        hi,
+        { role: 'assistant', parts: [call('c1')] },
+        { role: 'assistant', parts: [call('c2')] },
+        { role: 'user', parts: [result('c2', 'two')] },
+        { role: 'user', parts: [result('c1', '')] },
+        { role: 'user', parts: [{ type: 'text', text: 'Go on' }] },
+      ],
+    })
+    expect(contents(body).slice(1)).toEqual([
+      [
+        { type: 'tool_use', id: 'c1', name: 'f', input: { a: 1 } },
+        { type: 'tool_use', id: 'c2', name: 'f', input: { a: 1 } },
+      ],
+      [
+        { type: 'tool_result', tool_use_id: 'c2', content: 'two' },
+        { type: 'tool_result', tool_use_id: 'c1' },
+        { type: 'text', text: 'Go on' },
+      ],
+    ])
+  })
+
+  test('a call without a result gets one that says so, a result without a call becomes the user’s words', () => {
+    const { body } = encode({
+      turns: [hi, { role: 'assistant', parts: [call('c1')] }, { role: 'user', parts: [result('lost', 'x')] }],
+    })
+    expect(contents(body)[2]).toEqual([
+      { type: 'tool_result', tool_use_id: 'c1', content: 'The tool call was not answered.', is_error: true },
+      { type: 'text', text: 'Result of the tool call lost:' },
+      { type: 'text', text: 'x' },
+    ])
+  })
+
+  test('an id used again is a call of its own', () => {
+    const { body } = encode({
+      turns: [
+        hi,
+        { role: 'assistant', parts: [call('call_0')] },
+        { role: 'user', parts: [result('call_0', 'one')] },
+        { role: 'assistant', parts: [call('call_0')] },
+        { role: 'user', parts: [result('call_0', 'two')] },
+      ],
+    })
+    expect(contents(body)[4]).toEqual([{ type: 'tool_result', tool_use_id: 'call_0_2', content: 'two' }])
+  })
+
+  test('results with text before them, with a system turn between and with images of a failure keep to the rules', () => {
+    const { body, dropped } = encode({
+      turns: [
+        hi,
+        { role: 'assistant', parts: [call('c1')] },
+        { role: 'system', parts: [{ type: 'text', text: 'Mind' }] },
+        {
+          role: 'user',
+          parts: [
+            { type: 'text', text: 'Here' },
+            {
+              type: 'tool-result',
+              callId: 'c1',
+              kind: 'function',
+              isError: true,
+              parts: [{ type: 'image', source: { kind: 'url', url: 'https://a.b/c.png' } }],
+            },
+          ],
+        },
+      ],
+    })
+    expect((body.messages as JsonObject[]).map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'system'])
+    expect(contents(body)[2]).toEqual([
+      {
+        type: 'tool_result',
+        tool_use_id: 'c1',
+        content: [{ type: 'image', source: { type: 'url', url: 'https://a.b/c.png' } }],
+      },
+      { type: 'text', text: 'Here' },
+    ])
+    expect(dropped).toEqual(['messages.3.content.1.is_error'])
+  })
+
+  test('tools called before and offered no more are known and not callable', () => {
+    const { body } = encode({
+      turns: [hi, { role: 'assistant', parts: [call('c1')] }, { role: 'user', parts: [result('c1', 'x')] }],
+    })
+    expect(body.tools).toEqual([{ name: 'f', input_schema: { type: 'object' } }])
+    expect(body.tool_choice).toEqual({ type: 'none' })
+  })
+
+  test.each([
+    ['', {}],
+    ['{"a":{"b":[1]}}', { a: { b: [1] } }],
+    ['[1]', { input: '[1]' }],
+    ['{"cut', { input: '{"cut' }],
+  ])('arguments %p are sent as an object', (input, sent) => {
+    const { body } = encode({
+      turns: [
+        hi,
+        { role: 'assistant', parts: [{ ...call('c1'), input }] },
+        { role: 'user', parts: [result('c1', 'x')] },
+      ],
+    })
+    expect(contents(body)[1]).toEqual([{ type: 'tool_use', id: 'c1', name: 'f', input: sent }])
+  })
+})
+
+describe('tools', () => {
+  test('of free text, of a namespace and of forbidden names come back as their client knows them', () => {
+    const { body, undo } = encode({
+      tools: [
+        {
+          type: 'custom',
+          name: 'apply_patch',
+          description: 'Patch',
+          format: { type: 'grammar', syntax: 'lark', definition: 'start: "a"' },
+        },
+        { type: 'function', name: 'search', namespace: 'mcp', schema: { type: 'object', properties: {} } },
+        { type: 'function', name: 'a.b' },
+        { type: 'function', name: 'plain' },
+      ],
+      turns: [
+        { role: 'user', parts: [{ type: 'text', text: 'Hi' }] },
+        {
+          role: 'assistant',
+          parts: [{ type: 'tool-call', id: 'c', name: 'apply_patch', kind: 'custom', input: '*** "x"' }],
+        },
+        { role: 'user', parts: [{ type: 'tool-result', callId: 'c', kind: 'custom', parts: [] }] },
+      ],
+    })
+    const tools = body.tools as JsonObject[]
+    expect(tools.map(({ name }) => name)).toEqual([
+      'apply_patch',
+      'mcp__search',
+      expect.stringMatching(/^a_b_[0-9a-f]{8}$/),
+      'plain',
+    ])
+    expect(tools[0]?.description).toBe('Patch\n\nThe input is text of this grammar (lark):\nstart: "a"')
+    expect((body.messages as JsonObject[])[1]?.content).toEqual([
+      { type: 'tool_use', id: 'c', name: 'apply_patch', input: { input: '*** "x"' } },
+    ])
+    const answer = messages.decodeResponse(
+      {
+        content: tools.map(({ name }, at) => ({
+          type: 'tool_use',
+          id: `t${at}`,
+          name,
+          input: { input: 'free "text"' },
+        })),
+        stop_reason: 'tool_use',
+      },
+      undo,
+    )
+    expect(answer.parts).toEqual([
+      { type: 'tool-call', id: 't0', name: 'apply_patch', kind: 'custom', input: 'free "text"' },
+      {
+        type: 'tool-call',
+        id: 't1',
+        name: 'search',
+        namespace: 'mcp',
+        kind: 'function',
+        input: '{"input":"free \\"text\\""}',
+      },
+      { type: 'tool-call', id: 't2', name: 'a.b', kind: 'function', input: '{"input":"free \\"text\\""}' },
+      { type: 'tool-call', id: 't3', name: 'plain', kind: 'function', input: '{"input":"free \\"text\\""}' },
+    ])
+  })
+
+  test('of another provider are refused, or dropped where the conversation goes on without', () => {
+    const tool = { type: 'opaque' as const, origin: 'responses' as const, value: { type: 'web_search' } }
+    expect(refusal(() => encode({ tools: [tool] })).param).toBe('tools.0')
+    const { body, dropped } = encode({ tools: [{ ...tool, optional: true }] })
+    expect([body.tools, dropped]).toEqual([undefined, ['tools.0']])
+  })
+
+  test('with alternatives at the root take the properties of all', () => {
+    const branch = (name: string) => ({
+      type: 'object',
+      properties: { [name]: {}, both: {} },
+      required: [name, 'both'],
+    })
+    const { body, dropped } = encode({
+      tools: [{ type: 'function', name: 'f', schema: { anyOf: [branch('a'), branch('b')] } }],
+    })
+    expect((body.tools as JsonObject[])[0]?.input_schema).toEqual({
+      type: 'object',
+      properties: { a: {}, both: {}, b: {} },
+      required: ['both'],
+    })
+    expect(dropped).toEqual(['tools.0.parameters.anyOf'])
+  })
+
+  test.each<[string, Partial<ChatRequest>, JsonObject | undefined]>([
+    ['required', { toolChoice: { type: 'required' } }, { type: 'any' }],
+    [
+      'one tool alone',
+      { toolChoice: { type: 'tool', name: 'f', kind: 'function' }, parallelTools: false },
+      { type: 'tool', name: 'f', disable_parallel_tool_use: true },
+    ],
+    ['no parallel calls', { parallelTools: false }, { type: 'auto', disable_parallel_tool_use: true }],
+    ['parallel calls as ever', { parallelTools: true }, undefined],
+    ['none', { toolChoice: { type: 'none' } }, { type: 'none' }],
+  ])('choice: %s', (_, request, choice) => {
+    expect(encode({ tools: [{ type: 'function', name: 'f' }], ...request }).body.tool_choice).toEqual(choice)
+  })
+
+  test('the choice of a tool that is not there is refused', () => {
+    const choice = { type: 'tool' as const, name: 'g', kind: 'function' as const }
+    expect(refusal(() => encode({ tools: [{ type: 'function', name: 'f' }], toolChoice: choice })).param).toBe(
+      'tool_choice',
+    )
+  })
+})
