@@ -33,6 +33,8 @@ export type Figures = {
   rounds: number
   windowMs: number
   cases: CaseFigures[]
+  /** Sections that could not be measured, and why. */
+  failures: string[]
   start?: { migrated: Spread; fresh: Spread; runs: number }
   memory?: { gateway: Memory; bare: Memory }
   delay?: { streams: number; direct: Delay; bare: Delay; gateway: Delay; translated: Delay }

@@ -79,7 +79,13 @@ const firstLine = async (out: ReadableStream<Uint8Array>): Promise<string> => {
 export type Server = { child: Subprocess; pid: number; port: number }
 
 const startPrinting = async (where: Place, command: string[]): Promise<Server> => {
-  const child = Bun.spawn(place(where, command), { stdout: 'pipe', stderr: 'inherit', stdin: 'ignore' })
+  const child = Bun.spawn(place(where, command), {
+    stdout: 'pipe',
+    stderr: 'inherit',
+    stdin: 'ignore',
+    // Without it this runtime keeps all but 256 calls of `fetch` waiting.
+    env: { ...process.env, BUN_CONFIG_MAX_HTTP_REQUESTS: '65535' },
+  })
   started.add(child)
   const port = Number(await firstLine(child.stdout))
   if (!port) throw new Error(`${command.join(' ')} printed no port`)

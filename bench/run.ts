@@ -53,11 +53,19 @@ const say = (line: string): void => {
 const gatewayCommand = (): string[] =>
   flags.source ? [process.execPath, join(ROOT, 'src', 'main.ts')] : [flags.gateway]
 
-const buildIfAbsent = async (): Promise<void> => {
-  if (flags.source || (await Bun.file(flags.gateway).exists())) return
+const newestSource = (): number => {
+  const files = new Bun.Glob('{src,drizzle}/**/*').scanSync({ cwd: ROOT, absolute: true })
+  return Math.max(0, ...[...files].map((file) => Bun.file(file).lastModified))
+}
+
+/** Builds the binary where it is absent or older than what it is made of. */
+const build = async (): Promise<void> => {
+  if (flags.source || flags.self || flags.gateway !== BINARY) return
+  const binary = Bun.file(BINARY)
+  if ((await binary.exists()) && binary.lastModified >= newestSource()) return
   say('building dist/sluice')
-  const build = Bun.spawn([process.execPath, 'scripts/build.ts'], { cwd: ROOT, stdout: 'ignore', stderr: 'inherit' })
-  if ((await build.exited) !== 0) throw new Error('the build failed')
+  const made = Bun.spawn([process.execPath, 'scripts/build.ts'], { cwd: ROOT, stdout: 'ignore', stderr: 'inherit' })
+  if ((await made.exited) !== 0) throw new Error('the build failed')
 }
 
 /** A data folder with one key in it, and the environment that points the gateway at the provider. */
@@ -91,7 +99,7 @@ const prepare = async (providerPort: number): Promise<{ launch: GatewayLaunch; k
 }
 
 const measure = async (): Promise<Figures> => {
-  if (!flags.self) await buildIfAbsent()
+  await build()
   const provider = await startProvider()
   const { launch, key } = await prepare(provider.port)
   const pace = {
@@ -121,33 +129,39 @@ const measure = async (): Promise<Figures> => {
     rounds: pace.rounds,
     windowMs: pace.windowMs,
     cases: [],
+    failures: [],
   }
-  const wants = (section: Section): boolean => chosen.includes(section) && !(flags.self && section === 'start')
+  /** One section that fails does not take the others' figures with it. */
+  const section = async (name: Section, title: string, work: () => Promise<void>): Promise<void> => {
+    if (!chosen.includes(name)) return
+    say(title)
+    await work().catch((error) => {
+      figures.failures.push(`${name}: ${error instanceof Error ? error.message : String(error)}`)
+    })
+  }
 
   // Before the load: what is measured on fresh processes, while nothing else of this run is busy.
-  if (wants('start')) {
-    say('start')
-    figures.start = await measureStart(bench)
-  }
-  if (wants('memory') && !flags.self) {
-    say('memory')
-    figures.memory = await measureMemory(bench)
+  if (!flags.self) {
+    await section('start', 'start', async () => {
+      figures.start = await measureStart(bench)
+    })
+    await section('memory', 'memory', async () => {
+      figures.memory = await measureMemory(bench)
+    })
   }
   const bare = await startBare(provider.port, manner)
   const gateway = flags.self ? await startBare(provider.port, manner) : await startGateway(launch, 'tested')
   for (const one of CASES) {
-    if (!wants(one.id)) continue
-    say(`${one.id}: ${one.name}`)
-    figures.cases.push(await measureCase(bench, one, gateway, bare))
+    await section(one.id, `${one.id}: ${one.name}`, async () => {
+      figures.cases.push(await measureCase(bench, one, gateway, bare))
+    })
   }
-  if (wants('delay')) {
-    say('delay')
+  await section('delay', 'delay', async () => {
     figures.delay = await measureDelay(bench, gateway, bare)
-  }
-  if (wants('translation')) {
-    say('translation')
+  })
+  await section('translation', 'translation', async () => {
     figures.translation = await measureTranslation(bench, gateway, bare)
-  }
+  })
   return figures
 }
 
@@ -161,7 +175,10 @@ try {
   const figures = await measure()
   if (flags.json) console.log(JSON.stringify(figures, null, 2))
   else console.log(`${circumstances(figures)}\n\n${tables(figures)}`)
-  const complete = !flags.quick && !flags.self && flags.only === undefined && flags.gateway === BINARY
+  for (const failure of figures.failures) console.error(`not measured: ${failure}`)
+  if (figures.failures.length > 0) process.exitCode = 1
+  const complete =
+    figures.failures.length === 0 && !flags.quick && !flags.self && flags.only === undefined && flags.gateway === BINARY
   if (complete) await Bun.write(join(ROOT, 'docs', 'benchmarks.md'), document(figures))
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)

@@ -10,6 +10,7 @@ type Outgoing = { unsent: Buffer }
 
 const TAIL_BYTES = 64
 const DRAIN_MS = 10_000
+const OPEN_MS = 10_000
 
 /** The bytes of a request, head and body. */
 export const requestBytes = (ask: Ask): Buffer => {
@@ -128,16 +129,22 @@ export const readStreams = (ask: Ask, connections: number, windowMs: number, com
     for (let n = 0; n < connections; n++) start().catch((error) => fail(String(error)))
   })
 
-/** Opens streams and leaves them open; resolves when each has sent its first body byte. */
+/** Opens streams and leaves them open; resolves when each has sent its first body byte, rejects when some do not. */
 export const holdStreams = async (
   ask: Ask,
-  connections: number,
+  streams: number,
   onBody: (bytes: Buffer) => void = () => {},
 ): Promise<{ close(): void }> => {
   const request = requestBytes(ask)
+  const connections: { close(): void }[] = []
   let closing = false
-  const open = await Promise.all(
-    Array.from({ length: connections }, async () => {
+  let begunCount = 0
+  const close = (): void => {
+    closing = true
+    for (const connection of connections) connection.close()
+  }
+  const opening = Promise.all(
+    Array.from({ length: streams }, async () => {
       const begun = Promise.withResolvers<void>()
       const stop = (why: string): void => {
         if (!closing) begun.reject(new Error(`${ask.path}: ${why}`))
@@ -157,17 +164,25 @@ export const holdStreams = async (
         },
         stop,
       )
+      connections.push(connection)
       connection.send(request)
       await begun.promise
-      return connection
+      begunCount += 1
     }),
   )
-  return {
-    close() {
-      closing = true
-      for (const connection of open) connection.close()
-    },
+  const late = Bun.sleep(OPEN_MS).then(() => {
+    throw new Error(`${ask.path}: ${begunCount} of ${streams} streams began within ${OPEN_MS / 1000} s`)
+  })
+  try {
+    await Promise.race([opening, late])
+  } catch (error) {
+    close()
+    throw error
+  } finally {
+    late.catch(() => {})
+    opening.catch(() => {})
   }
+  return { close }
 }
 
 /** Reads write times (`@` and 16 digits of monotonic nanoseconds) out of paced streams for `windowMs`. */

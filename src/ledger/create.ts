@@ -107,7 +107,13 @@ export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: 
     journal.charge(exchange.keyId, totalTokens(usage))
     settled.push({
       open: exchange,
-      settlement: { ...how, usage, attempts: count(how.attempts) },
+      settlement: {
+        ...how,
+        usage,
+        attempts: count(how.attempts),
+        firstByteMs: how.firstByteMs === undefined ? undefined : count(how.firstByteMs),
+        totalMs: how.totalMs === undefined ? undefined : count(how.totalMs),
+      },
       endedAt: clock(),
       costMicroUsd: costMicroUsd(usage, prices(exchange.model)),
       rawUsage: raw === undefined ? undefined : JSON.stringify(raw),

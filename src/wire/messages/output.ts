@@ -23,7 +23,11 @@ export const encodeOutput = (request: ChatRequest, byTool: boolean, names: Names
     const path = dropped.nameOf('output')
     throw invalidRequest(`${path}: the schema must describe an object`, path)
   }
-  return jsonTool(names, { ...output.schema, type: 'object' }, output.description ?? 'Give your whole answer in the form of the schema.')
+  return jsonTool(
+    names,
+    { ...output.schema, type: 'object' },
+    output.description ?? 'Give your whole answer in the form of the schema.',
+  )
 }
 
 const jsonTool = (names: Names, schema: JsonObject, description: string): Output => {

@@ -7,12 +7,14 @@ import type { EncodedRequest, Target, Undo } from '../codec.ts'
 import { encodeTurns, endsWithoutThought } from './conversation.ts'
 import { assistantPart, decodeContent, systemPart, userPart } from './decode-parts.ts'
 import { type Dropped, droppedOf } from './dropped.ts'
-import { isBlank, shortened } from './encode-parts.ts'
+import { shortened } from './encode-parts.ts'
 import { aBoolean, aName, aNumber, anArray, anObject, aString, optional } from './expect.ts'
 import { type Collected, collect, extrasOf } from './extras.ts'
+import { withinMarks } from './marks.ts'
 import { toolNames } from './names.ts'
 import { encodeOutput } from './output.ts'
 import { decodeThinking, encodeReasoning, isEffort } from './reasoning.ts'
+import { cap, encodeRest, encodeSampling } from './settings.ts'
 import { decodeTool, decodeToolChoice, encodeToolChoice, encodeTools, forces, historicTools } from './tools.ts'
 
 const MEMBERS = new Set([
@@ -211,63 +213,6 @@ const refuseForeign = (request: ChatRequest, dropped: Dropped): void => {
   }
 }
 
-const cap = (wanted: number | undefined, most: number): number =>
-  Math.max(1, Math.trunc(most > 0 ? Math.min(wanted ?? most, most) : (wanted ?? 4096)))
-
-/** The range of this wire; with thinking the provider takes hardly any of it. */
-const encodeSampling = (
-  request: ChatRequest,
-  refused: boolean,
-  thinking: JsonObject | undefined,
-  dropped: Dropped,
-): JsonObject => {
-  const { temperature, topP, topK, frequencyPenalty, presencePenalty, seed } = request.sampling
-  const own = request.origin === 'messages'
-  const thinks = thinking !== undefined && thinking.type !== 'disabled' && !own
-  const out: JsonObject = {}
-  const put = (name: string, value: number | undefined, allowed: boolean) => {
-    if (value === undefined) return
-    if (allowed && !refused) out[name] = value
-    else dropped.path(name)
-  }
-  if (temperature !== undefined && !own && (temperature > 1 || temperature < 0)) {
-    dropped.path('temperature')
-    put('temperature', Math.min(Math.max(temperature, 0), 1), !thinks)
-  } else {
-    put('temperature', temperature, !thinks || temperature === 1)
-  }
-  // Newer models take one of the two.
-  put('top_p', topP, own || (temperature === undefined && (!thinks || (topP ?? 0) >= 0.95)))
-  put('top_k', topK === undefined ? undefined : topK, !thinks)
-  if (frequencyPenalty !== undefined && frequencyPenalty !== 0) dropped.path('frequency_penalty')
-  if (presencePenalty !== undefined && presencePenalty !== 0) dropped.path('presence_penalty')
-  if (seed !== undefined) dropped.path('seed')
-  return out
-}
-
-/** The longest user id the provider takes. */
-const MAX_USER = 256
-const TIERS: { [tier: string]: string } = { auto: 'auto', default: 'standard_only' }
-
-const encodeRest = (request: ChatRequest, body: JsonObject, dropped: Dropped): void => {
-  const own = request.origin === 'messages'
-  const stop = request.stop?.filter((text) => !isBlank(text)) ?? []
-  if (stop.length > 0) body.stop_sequences = stop
-  if (request.stop !== undefined && stop.length < request.stop.length) dropped.path(own ? 'stop_sequences' : 'stop')
-
-  const { user_id: userId, ...metadata } = request.metadata ?? {}
-  const user = request.user ?? userId
-  if (user !== undefined && (own || user.length <= MAX_USER)) body.metadata = { user_id: user }
-  else if (user !== undefined) dropped.path('user')
-  if (Object.keys(metadata).length > 0) dropped.path('metadata')
-
-  const tier = request.serviceTier === undefined ? undefined : TIERS[request.serviceTier]
-  if (tier !== undefined) body.service_tier = tier
-  else if (request.serviceTier !== undefined) dropped.path('service_tier')
-  if (request.cacheKey !== undefined) dropped.path('prompt_cache_key')
-  if (request.verbosity !== undefined && request.verbosity !== 'medium') dropped.member('verbosity')
-}
-
 const restore = (body: JsonObject, name: string, value: Json): void => {
   const [outer = '', inner] = name.split('.', 2)
   if (inner === undefined) body[outer] = value
@@ -275,32 +220,4 @@ const restore = (body: JsonObject, name: string, value: Json): void => {
     const holder = body[outer]
     body[outer] = { ...(isObject(holder) ? holder : {}), [inner]: value }
   }
-}
-
-/** The most cache markers the provider takes. */
-const MAX_MARKS = 4
-
-/** Blocks without their earliest marks, until the provider's limit holds: later marks cover longer prefixes. */
-const withinMarks = (lists: JsonObject[][]): JsonObject[][] => {
-  let excess = lists.flatMap((list) => list.flatMap(marksIn)).length - MAX_MARKS
-  const strip = (block: JsonObject): JsonObject => {
-    if (excess <= 0 || marksIn(block).length === 0) return block
-    const { content, cache_control: cache, ...rest } = block
-    const inner = Array.isArray(content) ? content.map((item) => (isObject(item) ? strip(item) : item)) : content
-    const out: JsonObject = content === undefined ? rest : { ...rest, content: inner }
-    if (!isMark(cache)) return out
-    if (excess > 0) excess--
-    else out.cache_control = cache
-    return out
-  }
-  return excess <= 0 ? lists : lists.map((list) => list.map(strip))
-}
-
-const isMark = (value: Json | undefined): boolean => value !== undefined && value !== null
-
-/** One entry for each mark on the block and, for results, within it. */
-const marksIn = (block: JsonObject): true[] => {
-  const { content } = block
-  const inner = Array.isArray(content) ? content.flatMap((item) => (isObject(item) ? marksIn(item) : [])) : []
-  return isMark(block.cache_control) ? [...inner, true] : inner
 }

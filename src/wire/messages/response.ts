@@ -1,14 +1,13 @@
 // A whole answer: read as the stream it could have been, written block by block.
 
-import { GatewayError } from '../../errors.ts'
 import type { ChatEvent, ChatResponse } from '../../ir/event.ts'
 import { fold } from '../../ir/fold.ts'
 import { isObject, type JsonObject } from '../../ir/json.ts'
 import type { Usage } from '../../ir/usage.ts'
 import type { Ask, Undo } from '../codec.ts'
 import { encodePart } from './blocks.ts'
-import { Reader } from './decode-events.ts'
 import { messageId } from './names.ts'
+import { broken, Reader } from './reader.ts'
 import { encodeStop } from './stop.ts'
 import { decodeUsage, encodeTier, encodeUsage } from './usage.ts'
 
@@ -17,9 +16,7 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
   const { content } = body
   const reader = new Reader(undo)
   if (body.type === 'error' || isObject(body.error)) return fold(reader.read(body, 'error'))
-  if (!Array.isArray(content)) {
-    throw new GatewayError('upstream_error', 'The provider sent an answer that cannot be read. Try again.')
-  }
+  if (!Array.isArray(content)) throw broken()
   const events: ChatEvent[] = reader.read({ type: 'message_start', message: body })
   content.forEach((block, index) => {
     events.push(...reader.read({ type: 'content_block_start', index, content_block: block }))

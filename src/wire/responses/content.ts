@@ -44,7 +44,7 @@ const decodeImage = (part: JsonObject, path: string): ImagePart => {
   const rest = { ...(detail === undefined || detail === 'auto' ? {} : { detail }), ...decodeCache(part) }
   if (given(link)) return { type: 'image', source: urlSource(readString(link, `${path}.image_url`)), ...rest }
   if (given(part.file_id)) return { type: 'image', source: fileSource(part.file_id, `${path}.file_id`), ...rest }
-  throw invalidRequest(`'${path}' needs an image_url or a file_id.`, `${path}.image_url`)
+  throw invalidRequest(`'${path}.image_url' is missing, and so is a file_id.`, `${path}.image_url`)
 }
 
 const decodeFile = (part: JsonObject, path: string): DocumentPart => {
@@ -57,7 +57,7 @@ const decodeFile = (part: JsonObject, path: string): DocumentPart => {
     return { type: 'document', source: urlSource(readString(part.file_url, `${path}.file_url`)), ...rest }
   }
   if (given(part.file_id)) return { type: 'document', source: fileSource(part.file_id, `${path}.file_id`), ...rest }
-  throw invalidRequest(`'${path}' needs file_data, a file_url or a file_id.`, `${path}.file_data`)
+  throw invalidRequest(`'${path}.file_data' is missing, and so are a file_url and a file_id.`, `${path}.file_data`)
 }
 
 const fileSource = (value: Json, path: string): Source => ({

@@ -110,7 +110,7 @@ const itemType = (item: JsonObject, path: string): string => {
   if (given(item.type)) return readString(item.type, `${path}.type`)
   if (given(item.role)) return 'message'
   if (given(item.id)) return 'item_reference'
-  throw invalidRequest(`'${path}' needs a type or a role.`, `${path}.type`)
+  throw invalidRequest(`'${path}.type' is missing, and so is a role.`, `${path}.type`)
 }
 
 const decodeMessage = (item: JsonObject, path: string, opaque: OpaqueMember[]): Turn => {

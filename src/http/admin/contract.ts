@@ -1,0 +1,192 @@
+// What each route of the admin API takes and gives, by the route's name. Types for callers: `Input<N>`, `Output<N>`.
+
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import type { RouteName } from './routes.ts'
+import * as S from './schema.ts'
+
+/** `params` come from the path, `query` from the query string (numbers written in decimal), `body` is JSON. */
+export type Contract = { params?: TSchema; query?: TSchema; body?: TSchema; output: TSchema }
+
+const Closed = { additionalProperties: false }
+const input = <T extends Record<string, TSchema>>(members: T) => Type.Object(members, Closed)
+const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+const list = <T extends TSchema>(item: T) => Type.Object({ items: Type.Array(item) })
+/** `next` is the `before` of the following page; null on the last. */
+const page = <T extends TSchema>(item: T) => Type.Object({ items: Type.Array(item), next: Nullable(Type.Integer()) })
+
+const Id = input({ id: Type.String({ minLength: 1, maxLength: 100 }) })
+const Done = Type.Object({ done: Type.Literal(true) })
+const Name = Type.String({ minLength: 1, maxLength: 100 })
+const Label = Type.String({ minLength: 1, maxLength: 200 })
+const Password = Type.String({ minLength: 12, maxLength: 200 })
+const Given = Type.String({ minLength: 1, maxLength: 200 })
+const Time = Type.String({ minLength: 1, maxLength: 40, description: 'ISO 8601.' })
+const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+const Models = Type.Array(Given, { minItems: 1, maxItems: 200 })
+const Limit = Type.Integer({ minimum: 1, maximum: 200, default: 50 })
+const Days = Type.Integer({ minimum: 1, maximum: 36_500 })
+const Range = {
+  since: Type.Optional(Time),
+  until: Type.Optional(Time),
+}
+const Limits = Type.Partial(S.MemberLimits, Closed)
+
+export const CONTRACT = {
+  'session.get': { output: S.Session },
+  'session.sign-in': { body: input({ name: Name, password: Given }), output: S.Session },
+  'session.sign-out': { output: Done },
+  'session.sign-out-everywhere': { output: Done },
+  'session.password': { body: input({ current: Given, password: Password }), output: Done },
+  setup: { body: input({ token: Given, name: Name, password: Password }), output: S.Session },
+  'invitation.open': {
+    body: input({ token: Given }),
+    output: Type.Object({ name: Type.String(), role: S.Role, expires_at: Type.String() }),
+  },
+  'invitation.accept': { body: input({ token: Given, password: Password }), output: S.Session },
+  'members.list': { output: list(S.Member) },
+  'members.invite': {
+    body: input({ name: Name, role: S.Role, limits: Type.Optional(Limits) }),
+    output: Type.Object({ member: S.Member, invitation: S.Invitation }),
+  },
+  'members.update': {
+    params: Id,
+    body: input({ name: Type.Optional(Name), role: Type.Optional(S.Role), limits: Type.Optional(Limits) }),
+    output: S.Member,
+  },
+  'members.renew-invitation': {
+    params: Id,
+    output: Type.Object({ member: S.Member, invitation: S.Invitation }),
+  },
+  'members.remove': {
+    params: Id,
+    query: input({ keys: Type.Union([Type.Literal('revoke'), Type.Literal('keep')], { default: 'revoke' }) }),
+    output: Done,
+  },
+  'keys.list': {
+    query: input({
+      search: Type.Optional(Type.String({ maxLength: 200, description: 'In label, id or owner.' })),
+      status: Type.Optional(S.KeyStatus),
+      owner: Type.Optional(Given),
+      sort: Type.Union(
+        [
+          Type.Literal('created_at'),
+          Type.Literal('label'),
+          Type.Literal('expires_at'),
+          Type.Literal('tokens_used'),
+          Type.Literal('tokens_remaining'),
+        ],
+        { default: 'created_at' },
+      ),
+      order: Type.Union([Type.Literal('asc'), Type.Literal('desc')], { default: 'desc' }),
+      limit: Limit,
+      offset: Type.Integer({ minimum: 0, default: 0 }),
+    }),
+    output: Type.Object({ items: Type.Array(S.ListedKey), total: Count }),
+  },
+  'keys.create': {
+    body: input({
+      label: Label,
+      tokens_total: Type.Optional(Count),
+      expires_at: Type.Optional(Time),
+      models: Type.Optional(Models),
+      rpm: Type.Optional(Nullable(Count)),
+      tpm: Type.Optional(Nullable(Count)),
+      concurrency: Type.Optional(Nullable(Count)),
+      owner: Type.Optional(Nullable(Given)),
+    }),
+    output: S.KeyWithSecret,
+  },
+  'keys.get': { params: Id, output: S.Key },
+  'keys.update': {
+    params: Id,
+    body: input({
+      label: Type.Optional(Label),
+      tokens_total: Type.Optional(Count),
+      expires_at: Type.Optional(Time),
+      models: Type.Optional(Models),
+      rpm: Type.Optional(Nullable(Count)),
+      tpm: Type.Optional(Nullable(Count)),
+      concurrency: Type.Optional(Nullable(Count)),
+    }),
+    output: S.Key,
+  },
+  'keys.top-up': {
+    params: Id,
+    body: input({ tokens: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }) }),
+    output: S.Key,
+  },
+  'keys.reset': { params: Id, output: S.Key },
+  'keys.rotate': {
+    params: Id,
+    body: input({ grace_seconds: Type.Integer({ minimum: 0, maximum: 30 * 86_400, default: 0 }) }),
+    output: S.KeyWithSecret,
+  },
+  'keys.revoke': { params: Id, output: S.Key },
+  'keys.usage': {
+    params: Id,
+    query: input({ ...Range, step: Type.Optional(S.Step) }),
+    output: S.Usage,
+  },
+  'usage.get': {
+    query: input({
+      ...Range,
+      step: Type.Optional(S.Step),
+      by: Type.Union([Type.Literal('none'), Type.Literal('model'), Type.Literal('key')], { default: 'none' }),
+      key: Type.Optional(Given),
+      model: Type.Optional(Given),
+    }),
+    output: S.Usage,
+  },
+  'exchanges.list': {
+    query: input({
+      ...Range,
+      key: Type.Optional(Given),
+      model: Type.Optional(Given),
+      outcome: Type.Optional(S.Outcome),
+      limit: Limit,
+      before: Type.Optional(Type.Integer({ minimum: 1 })),
+    }),
+    output: page(S.Exchange),
+  },
+  'exchanges.get': { params: Id, output: S.ExplainedExchange },
+  'models.list': { output: list(S.Model) },
+  'accounts.list': { output: list(S.Account) },
+  'audit.list': {
+    query: input({
+      target: Type.Optional(Given),
+      limit: Limit,
+      before: Type.Optional(Type.Integer({ minimum: 1 })),
+    }),
+    output: page(S.AuditEntry),
+  },
+  'settings.get': { output: S.Settings },
+  'settings.put': {
+    body: input({
+      khr_per_usd: Type.Optional(Nullable(Type.Number({ exclusiveMinimum: 0, maximum: 1e9 }))),
+      retention_days: Type.Optional(Nullable(Type.Number({ minimum: 0, maximum: 36_500 }))),
+      limits: Type.Optional(Nullable(S.RateLimits)),
+      key_defaults: Type.Optional(Nullable(input({ tokens_total: Count, expires_days: Days, models: Models }))),
+      trust_proxy: Type.Optional(Nullable(Type.Boolean())),
+    }),
+    output: S.Settings,
+  },
+  'tokens.list': { output: list(S.AdminToken) },
+  'tokens.create': {
+    body: input({ label: Label, expires_at: Type.Optional(Nullable(Time)) }),
+    output: S.AdminTokenWithSecret,
+  },
+  'tokens.revoke': { params: Id, output: S.AdminToken },
+  live: { output: Type.Union([S.Exchange, S.Counters], { description: 'text/event-stream.' }) },
+  state: { output: S.State },
+} as const satisfies Record<RouteName, Contract>
+
+type Part<N extends RouteName, P extends 'params' | 'query' | 'body'> = (typeof CONTRACT)[N] extends {
+  [name in P]: infer T extends TSchema
+}
+  ? { [name in P]: Static<T> }
+  : unknown
+
+/** What a handler gets, defaults filled in. */
+export type Input<N extends RouteName> = Part<N, 'params'> & Part<N, 'query'> & Part<N, 'body'>
+
+export type Output<N extends RouteName> = Static<(typeof CONTRACT)[N]['output']>

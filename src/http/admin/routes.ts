@@ -1,0 +1,52 @@
+// The admin API's routes as data: what is where and who may call it. Imports nothing, so that the page can read it too.
+
+export const ADMIN_BASE = '/admin/api'
+
+/**
+ * `anyone`: no session needed. `member`: whoever is signed in, over what is theirs. `admin`: admins and admin tokens.
+ * `session`: only a person who is signed in, never a token; `admin-session`: the same for an admin.
+ */
+export type Access = 'anyone' | 'member' | 'admin' | 'session' | 'admin-session'
+
+export type Route = { method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'; path: string; access: Access }
+
+/** Paths start at ADMIN_BASE. Everything that is not a GET changes something and must come from the same origin. */
+export const ROUTES = {
+  'session.get': { method: 'GET', path: '/session', access: 'anyone' },
+  'session.sign-in': { method: 'POST', path: '/session', access: 'anyone' },
+  'session.sign-out': { method: 'DELETE', path: '/session', access: 'session' },
+  'session.sign-out-everywhere': { method: 'DELETE', path: '/sessions', access: 'session' },
+  'session.password': { method: 'POST', path: '/session/password', access: 'session' },
+  setup: { method: 'POST', path: '/setup', access: 'anyone' },
+  'invitation.open': { method: 'POST', path: '/invitation/open', access: 'anyone' },
+  'invitation.accept': { method: 'POST', path: '/invitation/accept', access: 'anyone' },
+  'members.list': { method: 'GET', path: '/members', access: 'admin' },
+  'members.invite': { method: 'POST', path: '/members', access: 'admin-session' },
+  'members.update': { method: 'PATCH', path: '/members/:id', access: 'admin-session' },
+  'members.renew-invitation': { method: 'POST', path: '/members/:id/invitation', access: 'admin-session' },
+  'members.remove': { method: 'DELETE', path: '/members/:id', access: 'admin-session' },
+  'keys.list': { method: 'GET', path: '/keys', access: 'member' },
+  'keys.create': { method: 'POST', path: '/keys', access: 'member' },
+  'keys.get': { method: 'GET', path: '/keys/:id', access: 'member' },
+  'keys.update': { method: 'PATCH', path: '/keys/:id', access: 'member' },
+  'keys.top-up': { method: 'POST', path: '/keys/:id/top-up', access: 'member' },
+  'keys.reset': { method: 'POST', path: '/keys/:id/reset', access: 'admin' },
+  'keys.rotate': { method: 'POST', path: '/keys/:id/rotate', access: 'member' },
+  'keys.revoke': { method: 'POST', path: '/keys/:id/revoke', access: 'member' },
+  'keys.usage': { method: 'GET', path: '/keys/:id/usage', access: 'member' },
+  'usage.get': { method: 'GET', path: '/usage', access: 'member' },
+  'exchanges.list': { method: 'GET', path: '/exchanges', access: 'member' },
+  'exchanges.get': { method: 'GET', path: '/exchanges/:id', access: 'member' },
+  'models.list': { method: 'GET', path: '/models', access: 'member' },
+  'accounts.list': { method: 'GET', path: '/accounts', access: 'admin' },
+  'audit.list': { method: 'GET', path: '/audit', access: 'admin' },
+  'settings.get': { method: 'GET', path: '/settings', access: 'admin' },
+  'settings.put': { method: 'PUT', path: '/settings', access: 'admin' },
+  'tokens.list': { method: 'GET', path: '/tokens', access: 'admin' },
+  'tokens.create': { method: 'POST', path: '/tokens', access: 'admin-session' },
+  'tokens.revoke': { method: 'DELETE', path: '/tokens/:id', access: 'admin' },
+  live: { method: 'GET', path: '/live', access: 'member' },
+  state: { method: 'GET', path: '/state', access: 'admin' },
+} as const satisfies Record<string, Route>
+
+export type RouteName = keyof typeof ROUTES

@@ -1,0 +1,347 @@
+// The admin API's resources: the one source of their shapes. The page, the command line and scripts take the types.
+// Names are snake_case, times ISO 8601 in UTC with milliseconds, durations ms, money whole micro-USD (and riel beside).
+
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+
+const Time = Type.String({ description: 'ISO 8601, UTC, with milliseconds.' })
+const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+const Closed = { additionalProperties: false }
+
+export const Role = Type.Union([Type.Literal('admin'), Type.Literal('member')])
+
+/** What a member's own keys may be made of; null is no limit. Admins have none. */
+export const MemberLimits = Type.Object(
+  {
+    max_keys: Nullable(Count),
+    max_tokens_per_key: Nullable(Count),
+    max_expiry_days: Nullable(Type.Integer({ minimum: 1, maximum: 36_500 })),
+    models: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
+      minItems: 1,
+      maxItems: 200,
+      description: 'Catalogue ids, * as a wildcard.',
+    }),
+  },
+  Closed,
+)
+
+export const Member = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  role: Role,
+  status: Type.Union([Type.Literal('active'), Type.Literal('invited')]),
+  limits: MemberLimits,
+  keys: Count,
+  created_at: Time,
+  invitation_expires_at: Nullable(Time),
+})
+
+/** Shown once. `path` is the page's own, for the page to put its origin before. */
+export const Invitation = Type.Object({ token: Type.String(), path: Type.String(), expires_at: Time })
+
+/** What a new key gets where its maker says nothing. Limits null: the gateway's own. */
+export const KeyDefaults = Type.Object({
+  tokens_total: Count,
+  expires_days: Type.Integer({ minimum: 1, maximum: 36_500 }),
+  models: Type.Array(Type.String()),
+})
+
+export const RateLimits = Type.Object({ rpm: Count, tpm: Count, concurrency: Count }, Closed)
+
+/** Who is calling. `member` null: nobody is signed in, or an admin token calls (`token` true). */
+export const Session = Type.Object({
+  signed_in: Type.Boolean(),
+  setup_needed: Type.Boolean(),
+  token: Type.Boolean(),
+  member: Nullable(Type.Object({ id: Type.String(), name: Type.String(), role: Role, limits: MemberLimits })),
+  key_defaults: Nullable(KeyDefaults),
+  khr_per_usd: Nullable(Type.Number()),
+  version: Nullable(Type.String()),
+})
+
+export const KeyStatus = Type.Union([
+  Type.Literal('active'),
+  Type.Literal('exhausted'),
+  Type.Literal('expired'),
+  Type.Literal('revoked'),
+])
+
+/** `rpm`, `tpm`, `concurrency`: null takes the gateway's default, 0 is no limit. */
+export const Key = Type.Object({
+  id: Type.String(),
+  label: Type.String(),
+  owner: Nullable(Type.Object({ id: Type.String(), name: Type.String() })),
+  status: KeyStatus,
+  created_at: Time,
+  expires_at: Time,
+  revoked_at: Nullable(Time),
+  last_used_at: Nullable(Time),
+  tokens_total: Count,
+  tokens_used: Count,
+  tokens_remaining: Count,
+  tokens_held: Count,
+  models: Type.Array(Type.String()),
+  rpm: Nullable(Count),
+  tpm: Nullable(Count),
+  concurrency: Nullable(Count),
+})
+
+/** A row of the list; `spark` is tokens per UTC day over the last 14 days, today last. */
+export const ListedKey = Type.Composite([Key, Type.Object({ spark: Type.Array(Count) })])
+
+/** The one time a secret is shown. */
+export const KeyWithSecret = Type.Object({ key: Key, secret: Type.String() })
+
+/** Sums. Classes of tokens are disjoint; reasoning is part of output. `cost_khr` is whole riel. */
+export const Sums = Type.Object({
+  requests: Count,
+  errors: Count,
+  input: Count,
+  cache_read: Count,
+  cache_write: Count,
+  output: Count,
+  reasoning: Count,
+  tokens: Count,
+  cost_micro_usd: Count,
+  cost_khr: Count,
+})
+
+/** `at` is the start of an hour or of a UTC day. */
+export const Point = Type.Composite([Type.Object({ at: Time }), Sums])
+
+/**
+ * One line of a chart: `group` is a model id, a key id, `all`, or `other` for all groups past the largest. It has a
+ * point for every step from `since` to `until`, empty ones included.
+ */
+export const Series = Type.Object({
+  group: Type.String(),
+  label: Type.String(),
+  totals: Sums,
+  points: Type.Array(Point),
+})
+
+const Percentiles = Type.Object({ p50: Count, p95: Count, p99: Count })
+
+export const Latency = Type.Object({
+  sampled: Type.Integer({ description: 'Answered exchanges looked at: an even sample over the range.' }),
+  first_byte_ms: Nullable(Percentiles),
+  total_ms: Nullable(Percentiles),
+})
+
+export const Step = Type.Union([Type.Literal('hour'), Type.Literal('day')])
+
+export const Usage = Type.Object({
+  step: Step,
+  since: Time,
+  until: Time,
+  series: Type.Array(Series),
+  totals: Sums,
+  error_share: Nullable(Type.Number({ description: '0 to 1 of all requests; null without requests.' })),
+  cache_hit_share: Nullable(Type.Number({ description: '0 to 1 of prompt tokens that were read from a cache.' })),
+  latency: Latency,
+  khr_per_usd: Type.Number(),
+})
+
+export const Outcome = Type.Union([
+  Type.Literal('open'),
+  Type.Literal('done'),
+  Type.Literal('refused'),
+  Type.Literal('failed'),
+  Type.Literal('aborted'),
+])
+
+/** One client request. `model` is what was asked for; `provider` … what answered last. Never a prompt, never an answer. */
+export const Exchange = Type.Object({
+  id: Type.String(),
+  key: Type.Object({ id: Type.String(), label: Type.String() }),
+  model: Type.String(),
+  wire: Type.String(),
+  stream: Type.Boolean(),
+  outcome: Outcome,
+  status: Nullable(Type.Integer()),
+  error_code: Nullable(Type.String()),
+  provider: Nullable(Type.String()),
+  account: Nullable(Type.String()),
+  started_at: Time,
+  ended_at: Nullable(Time),
+  first_byte_ms: Nullable(Count),
+  total_ms: Nullable(Count),
+  attempts: Count,
+  input: Count,
+  cache_read: Count,
+  cache_write: Count,
+  output: Count,
+  reasoning: Count,
+  tokens: Count,
+  estimated: Type.Boolean(),
+  cost_micro_usd: Count,
+  cost_khr: Count,
+})
+
+/** One try at one target. `ms` runs until its answer began or it failed. `result` `answered` has no error code. */
+export const Attempt = Type.Object({
+  provider: Type.String(),
+  account: Type.String(),
+  model: Type.String(),
+  wire: Type.String(),
+  result: Type.Union([Type.Literal('answered'), Type.Literal('failed'), Type.Literal('ended')]),
+  error_code: Nullable(Type.String()),
+  provider_status: Nullable(Type.Integer()),
+  provider_code: Nullable(Type.String()),
+  provider_request_id: Nullable(Type.String()),
+  ms: Nullable(Count),
+})
+
+/** One thing the gateway looked at before it called a provider, in the order it did. `detail` is a sentence. */
+export const Check = Type.Object({ name: Type.String(), passed: Type.Boolean(), detail: Type.String() })
+
+export const ExplainedExchange = Type.Object({
+  exchange: Exchange,
+  checks: Type.Array(Check),
+  quota: Type.Object({
+    input_estimate: Count,
+    reserved: Count,
+    billed: Count,
+    left_before: Nullable(Type.Integer()),
+    left_after: Nullable(Type.Integer()),
+  }),
+  route: Type.Object({
+    model: Type.String(),
+    upstream_model: Nullable(Type.String()),
+    client_wire: Type.String(),
+    provider_wire: Nullable(Type.String()),
+    mode: Nullable(Type.Union([Type.Literal('pass'), Type.Literal('translate')])),
+    why: Type.Array(Type.String()),
+  }),
+  attempts: Type.Array(Attempt),
+  dropped: Type.Array(Type.String(), { description: 'Members of the request the provider wire could not say.' }),
+  raw_usage: Type.Unknown({ description: "The provider's own usage object, or null." }),
+})
+
+export const BreakerState = Type.Union([Type.Literal('closed'), Type.Literal('open'), Type.Literal('half-open')])
+
+export const TargetHealth = Type.Object({
+  provider: Type.String(),
+  account: Type.String(),
+  wires: Type.Array(Type.String()),
+  state: BreakerState,
+  in_flight: Count,
+})
+
+/** Prices are USD per million tokens. `targets` is empty where no account is configured (members: always). */
+export const Model = Type.Object({
+  id: Type.String(),
+  provider: Type.String(),
+  family: Type.String(),
+  display_name: Type.String(),
+  kind: Type.Union([Type.Literal('text'), Type.Literal('image')]),
+  input_modalities: Type.Array(Type.String()),
+  output_modalities: Type.Array(Type.String()),
+  context_window: Count,
+  max_output_tokens: Count,
+  aliases: Type.Array(Type.String()),
+  price: Type.Object({
+    input: Type.Number(),
+    output: Type.Number(),
+    cache_read: Type.Number(),
+    cache_write: Type.Number(),
+  }),
+  fallbacks: Type.Array(Type.String()),
+  available: Type.Boolean({ description: 'Some account is configured that serves it.' }),
+  targets: Type.Array(TargetHealth),
+})
+
+/** One credential of a provider, without the credential. `base_url` has no user, password or query. */
+export const Account = Type.Object({
+  provider: Type.String(),
+  name: Type.String(),
+  base_url: Type.String(),
+  weight: Type.Number(),
+  wires: Type.Array(Type.String()),
+  in_flight: Count,
+  state: BreakerState,
+  models: Type.Array(Type.Object({ model: Type.String(), state: BreakerState, in_flight: Count })),
+})
+
+export const AuditEntry = Type.Object({
+  row: Count,
+  at: Time,
+  actor: Type.Object({
+    kind: Type.Union([Type.Literal('cli'), Type.Literal('member'), Type.Literal('token'), Type.Literal('system')]),
+    id: Type.String(),
+    name: Nullable(Type.String()),
+  }),
+  action: Type.String(),
+  target: Type.String(),
+  before: Type.Unknown(),
+  after: Type.Unknown(),
+})
+
+/** In force now; `overridden` names those set here rather than by the configuration. */
+export const Settings = Type.Object({
+  khr_per_usd: Type.Number(),
+  retention_days: Type.Number({ description: 'How long single exchanges are kept; 0 keeps them for ever.' }),
+  limits: RateLimits,
+  key_defaults: KeyDefaults,
+  trust_proxy: Type.Boolean({ description: 'Whether X-Forwarded-For, -Host and -Proto are believed.' }),
+  overridden: Type.Array(Type.String()),
+})
+
+export const AdminToken = Type.Object({
+  id: Type.String(),
+  label: Type.String(),
+  created_by: Nullable(Type.Object({ id: Type.String(), name: Type.String() })),
+  created_at: Time,
+  expires_at: Nullable(Time),
+  used_at: Nullable(Time),
+  status: Type.Union([Type.Literal('active'), Type.Literal('expired'), Type.Literal('revoked')]),
+})
+
+export const AdminTokenWithSecret = Type.Object({ token: AdminToken, secret: Type.String() })
+
+/** The data of a `counters` frame of the live stream; an `exchange` frame carries an Exchange. */
+export const Counters = Type.Object({ at: Time, open_exchanges: Count, finished: Count, errors: Count })
+
+/** What is open in this process at this moment; all but `rss_bytes` come back to rest when nothing is under way. */
+export const State = Type.Object({
+  open_exchanges: Count,
+  open_reservations: Count,
+  pending_requests: Count,
+  provider_attempts: Count,
+  live_streams: Count,
+  draining: Type.Boolean(),
+  uptime_ms: Count,
+  rss_bytes: Count,
+  heap_bytes: Count,
+})
+
+export type Role = Static<typeof Role>
+export type MemberLimits = Static<typeof MemberLimits>
+export type Member = Static<typeof Member>
+export type Invitation = Static<typeof Invitation>
+export type KeyDefaults = Static<typeof KeyDefaults>
+export type RateLimits = Static<typeof RateLimits>
+export type Session = Static<typeof Session>
+export type KeyStatus = Static<typeof KeyStatus>
+export type Key = Static<typeof Key>
+export type ListedKey = Static<typeof ListedKey>
+export type KeyWithSecret = Static<typeof KeyWithSecret>
+export type Sums = Static<typeof Sums>
+export type Point = Static<typeof Point>
+export type Series = Static<typeof Series>
+export type Latency = Static<typeof Latency>
+export type Usage = Static<typeof Usage>
+export type Exchange = Static<typeof Exchange>
+export type Attempt = Static<typeof Attempt>
+export type Check = Static<typeof Check>
+export type ExplainedExchange = Static<typeof ExplainedExchange>
+export type BreakerState = Static<typeof BreakerState>
+export type TargetHealth = Static<typeof TargetHealth>
+export type Model = Static<typeof Model>
+export type Account = Static<typeof Account>
+export type AuditEntry = Static<typeof AuditEntry>
+export type Settings = Static<typeof Settings>
+export type AdminToken = Static<typeof AdminToken>
+export type AdminTokenWithSecret = Static<typeof AdminTokenWithSecret>
+export type Counters = Static<typeof Counters>
+export type State = Static<typeof State>

@@ -1,0 +1,46 @@
+// What blocks of an answer hold, however tidily a provider wrote it.
+
+import type { ChatEvent } from '../../ir/event.ts'
+import { isObject, type JsonObject } from '../../ir/json.ts'
+import type { Seal } from '../../ir/part.ts'
+import { decodeCitation, decodeThought } from './decode-parts.ts'
+
+/** A text block's content where it comes with its start. */
+export const textIn = (raw: JsonObject, part: number): ChatEvent[] => {
+  const { text, citations } = raw
+  const events: ChatEvent[] = typeof text === 'string' && text !== '' ? [{ type: 'text-delta', part, text }] : []
+  if (!Array.isArray(citations)) return events
+  for (const citation of citations) {
+    if (isObject(citation)) events.push({ type: 'citation', part, citation: decodeCitation(citation) })
+  }
+  return events
+}
+
+/** Arguments as text, however the provider sent them; an empty object may be filled by deltas yet. */
+export const argumentsIn = (input: unknown): string => {
+  if (typeof input === 'string') return input
+  if (input === undefined || input === null) return ''
+  const text = JSON.stringify(input)
+  return text === '{}' ? '' : text
+}
+
+export const endOfThought = (part: number, slot: 'signature' | 'data', content: string): ChatEvent => {
+  const seal: Seal | undefined = decodeThought('', slot, content).seal
+  return seal === undefined ? { type: 'reasoning-end', part } : { type: 'reasoning-end', part, seal }
+}
+
+/** The free text in the arguments of a custom tool; what is not in that form is the text itself. */
+export const freeText = (input: string): string => {
+  const value = parsed(input)
+  return isObject(value) && typeof value.input === 'string' ? value.input : input
+}
+
+/** The text as a JSON object; undefined for anything else. */
+export const parsed = (text: string): JsonObject | undefined => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,31 @@
+// The provider's limit of cache marks in one request.
+
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+
+/** The most cache markers the provider takes. */
+const MAX_MARKS = 4
+
+/** Blocks without their earliest marks, until the provider's limit holds: later marks cover longer prefixes. */
+export const withinMarks = (lists: JsonObject[][]): JsonObject[][] => {
+  let excess = lists.flatMap((list) => list.flatMap(marksIn)).length - MAX_MARKS
+  const strip = (block: JsonObject): JsonObject => {
+    if (excess <= 0 || marksIn(block).length === 0) return block
+    const { content, cache_control: cache, ...rest } = block
+    const inner = Array.isArray(content) ? content.map((item) => (isObject(item) ? strip(item) : item)) : content
+    const out: JsonObject = content === undefined ? rest : { ...rest, content: inner }
+    if (!isMark(cache)) return out
+    if (excess > 0) excess--
+    else out.cache_control = cache
+    return out
+  }
+  return excess <= 0 ? lists : lists.map((list) => list.map(strip))
+}
+
+const isMark = (value: Json | undefined): boolean => value !== undefined && value !== null
+
+/** One entry for each mark on the block and, for results, within it. */
+const marksIn = (block: JsonObject): true[] => {
+  const { content } = block
+  const inner = Array.isArray(content) ? content.flatMap((item) => (isObject(item) ? marksIn(item) : [])) : []
+  return isMark(block.cache_control) ? [...inner, true] : inner
+}

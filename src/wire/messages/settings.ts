@@ -1,0 +1,65 @@
+// The plain settings of a request as this provider takes them; what it does not take is listed.
+
+import type { JsonObject } from '../../ir/json.ts'
+import type { ChatRequest } from '../../ir/request.ts'
+import type { Dropped } from './dropped.ts'
+import { isBlank } from './encode-parts.ts'
+
+/** The provider demands a cap: the model's own where the client gave none, never more than that. */
+export const cap = (wanted: number | undefined, most: number): number =>
+  Math.max(1, Math.trunc(most > 0 ? Math.min(wanted ?? most, most) : (wanted ?? 4096)))
+
+/** The range of this wire; with thinking the provider takes hardly any of it. */
+export const encodeSampling = (
+  request: ChatRequest,
+  refused: boolean,
+  thinking: JsonObject | undefined,
+  dropped: Dropped,
+): JsonObject => {
+  const { temperature, topP, topK, frequencyPenalty, presencePenalty, seed } = request.sampling
+  const own = request.origin === 'messages'
+  const thinks = thinking !== undefined && thinking.type !== 'disabled' && !own
+  const out: JsonObject = {}
+  const put = (name: string, value: number | undefined, allowed: boolean) => {
+    if (value === undefined) return
+    if (allowed && !refused) out[name] = value
+    else dropped.path(name)
+  }
+  if (temperature !== undefined && !own && (temperature > 1 || temperature < 0)) {
+    dropped.path('temperature')
+    put('temperature', Math.min(Math.max(temperature, 0), 1), !thinks)
+  } else {
+    put('temperature', temperature, !thinks || temperature === 1)
+  }
+  // Newer models take one of the two.
+  put('top_p', topP, own || (temperature === undefined && (!thinks || (topP ?? 0) >= 0.95)))
+  put('top_k', topK === undefined ? undefined : topK, !thinks)
+  if (frequencyPenalty !== undefined && frequencyPenalty !== 0) dropped.path('frequency_penalty')
+  if (presencePenalty !== undefined && presencePenalty !== 0) dropped.path('presence_penalty')
+  if (seed !== undefined) dropped.path('seed')
+  return out
+}
+
+/** The longest user id the provider takes. */
+const MAX_USER = 256
+const TIERS: { [tier: string]: string } = { auto: 'auto', default: 'standard_only' }
+
+/** Stops, the user, the tier; and what this wire has no word for. */
+export const encodeRest = (request: ChatRequest, body: JsonObject, dropped: Dropped): void => {
+  const own = request.origin === 'messages'
+  const stop = request.stop?.filter((text) => !isBlank(text)) ?? []
+  if (stop.length > 0) body.stop_sequences = stop
+  if (request.stop !== undefined && stop.length < request.stop.length) dropped.path(own ? 'stop_sequences' : 'stop')
+
+  const { user_id: userId, ...metadata } = request.metadata ?? {}
+  const user = request.user ?? userId
+  if (user !== undefined && (own || user.length <= MAX_USER)) body.metadata = { user_id: user }
+  else if (user !== undefined) dropped.path('user')
+  if (Object.keys(metadata).length > 0) dropped.path('metadata')
+
+  const tier = request.serviceTier === undefined ? undefined : TIERS[request.serviceTier]
+  if (tier !== undefined) body.service_tier = tier
+  else if (request.serviceTier !== undefined) dropped.path('service_tier')
+  if (request.cacheKey !== undefined) dropped.path('prompt_cache_key')
+  if (request.verbosity !== undefined && request.verbosity !== 'medium') dropped.member('verbosity')
+}

@@ -1,0 +1,378 @@
+// Answers and streams of the wire, event by event, and its errors and usage.
+
+import { describe, expect, test } from 'bun:test'
+import { GatewayError } from '../../../src/errors.ts'
+import type { ChatEvent } from '../../../src/ir/event.ts'
+import { fold } from '../../../src/ir/fold.ts'
+import type { JsonObject } from '../../../src/ir/json.ts'
+import { FrameReader } from '../../../src/lib/sse.ts'
+import type { Ask } from '../../../src/wire/codec.ts'
+import { responses } from '../../../src/wire/responses/index.ts'
+import { checkResponsesStream } from '../../support/automaton/responses.ts'
+import { validator } from './support.ts'
+
+const ask: Ask = { model: 'vendorB-5.5', body: {}, inputEstimate: 11, now: 1_790_000_000 }
+
+const frames = (events: ChatEvent[], asked = ask) => {
+  const encoder = responses.encodeEvents(asked)
+  const reader = new FrameReader()
+  const out = events.map((event) => encoder.push(event)).join('')
+  return [...reader.push(new TextEncoder().encode(out)), ...reader.end()]
+}
+const data = (frame: { data: string } | undefined): JsonObject => JSON.parse(frame?.data ?? '{}')
+const decode = (...events: unknown[]): ChatEvent[] => {
+  const decoder = responses.decodeEvents()
+  return [...events.flatMap((event) => decoder.push({ data: JSON.stringify(event) })), ...decoder.end()]
+}
+
+const start: ChatEvent = { type: 'start', id: 'msg_01', createdAt: 1_790_000_001 }
+const finish: ChatEvent = { type: 'finish', reason: 'stop', usage: { input: 5, cacheRead: 2, output: 3, reasoning: 1 } }
+
+describe('writing a stream', () => {
+  test('text goes out as it comes, within the whole lifecycle', () => {
+    const sent = frames([
+      start,
+      { type: 'text-start', part: 0 },
+      { type: 'text-delta', part: 0, text: 'a' },
+      { type: 'text-delta', part: 0, text: '"b"\n' },
+      { type: 'text-end', part: 0 },
+      finish,
+    ])
+    expect(sent.map(({ event }) => event)).toEqual([
+      'response.created',
+      'response.in_progress',
+      'response.output_item.added',
+      'response.content_part.added',
+      'response.output_text.delta',
+      'response.output_text.delta',
+      'response.output_text.done',
+      'response.content_part.done',
+      'response.output_item.done',
+      'response.completed',
+    ])
+    expect(data(sent[4])).toEqual({
+      type: 'response.output_text.delta',
+      item_id: 'msg_msg_01_0',
+      output_index: 0,
+      content_index: 0,
+      delta: 'a',
+      logprobs: [],
+      sequence_number: 4,
+    })
+    expect(data(sent.at(-1)).response).toMatchObject({
+      id: 'resp_msg_01',
+      status: 'completed',
+      model: 'vendorB-5.5',
+      created_at: 1_790_000_001,
+      output: [{ type: 'message', id: 'msg_msg_01_0', content: [{ text: 'a"b"\n' }] }],
+      usage: { input_tokens: 7, input_tokens_details: { cached_tokens: 2 }, output_tokens: 3, total_tokens: 10 },
+    })
+  })
+
+  test('a delta is written before its part ends', () => {
+    const encoder = responses.encodeEvents(ask)
+    for (const event of [start, { type: 'text-start', part: 0 }] as ChatEvent[]) encoder.push(event)
+    expect(encoder.push({ type: 'text-delta', part: 0, text: 'now' })).toContain('"delta":"now"')
+  })
+
+  test('interleaved calls come out one after the other, with arguments for one that has none', () => {
+    const call = (part: number): ChatEvent => ({
+      type: 'tool-start',
+      part,
+      id: `toolu_${part}`,
+      name: 'f',
+      kind: 'function',
+    })
+    const sent = frames([
+      start,
+      call(0),
+      { type: 'tool-delta', part: 0, text: '{"a":' },
+      call(1),
+      { type: 'tool-delta', part: 0, text: '1}' },
+      { type: 'tool-end', part: 1 },
+      { type: 'tool-end', part: 0 },
+      { ...finish, reason: 'tool-calls' } as ChatEvent,
+    ])
+    expect(checkResponsesStream(sent)).toEqual([])
+    expect((data(sent.at(-1)).response as JsonObject).output).toMatchObject([
+      { call_id: 'toolu_0', arguments: '{"a":1}', status: 'completed' },
+      { call_id: 'toolu_1', arguments: '{}', status: 'completed' },
+    ])
+  })
+
+  test('a failure ends with response.failed and the gateway’s error frame, and no call is finished', () => {
+    const sent = frames([
+      start,
+      { type: 'tool-start', part: 0, id: 'c', name: 'f', kind: 'function' },
+      { type: 'tool-delta', part: 0, text: '{"a":' },
+      { type: 'error', error: new GatewayError('upstream_error', 'It broke.') },
+      finish,
+    ])
+    expect(sent.map(({ event }) => event).slice(-2)).toEqual(['response.failed', 'error'])
+    expect(sent.some(({ event }) => event?.endsWith('done') === true)).toBe(false)
+    expect(data(sent.at(-2)).response).toMatchObject({
+      status: 'failed',
+      output: [],
+      error: { code: 'server_error', message: 'It broke.' },
+    })
+    expect(data(sent.at(-1))).toEqual({
+      type: 'error',
+      code: 'upstream_error',
+      message: 'It broke.',
+      param: null,
+      error: { message: 'It broke.', type: 'api_error', code: 'upstream_error', param: null },
+      sequence_number: 5,
+    })
+  })
+
+  test('a failure before anything was said still has its beginning', () => {
+    const sent = frames([{ type: 'error', error: new GatewayError('gateway_timeout', 'Too slow.') }])
+    expect(checkResponsesStream(sent)).toEqual([])
+  })
+
+  test.each([
+    ['length', 'incomplete', 'max_output_tokens'],
+    ['context-length', 'incomplete', 'max_output_tokens'],
+    ['content-filter', 'incomplete', 'content_filter'],
+    ['refusal', 'incomplete', 'content_filter'],
+    ['stop', 'completed', undefined],
+    ['stop-sequence', 'completed', undefined],
+    ['pause', 'completed', undefined],
+  ] as const)('%s ends as %s', (reason, status, why) => {
+    const sent = frames([start, { type: 'text-start', part: 0 }, { type: 'finish', reason, usage: {} }])
+    expect(checkResponsesStream(sent)).toEqual([])
+    const response = data(sent.at(-1)).response as JsonObject
+    expect(response.status).toBe(status)
+    expect(response.incomplete_details).toEqual(why === undefined ? null : { reason: why })
+    expect((response.output as JsonObject[])[0]?.status).toBe(status)
+  })
+
+  test('where the provider told no usage the estimate stands in', () => {
+    const sent = frames([start, { type: 'finish', reason: 'stop', usage: {} }])
+    expect(data(sent.at(-1)).response).toMatchObject({
+      usage: { input_tokens: 11, output_tokens: 0, total_tokens: 11 },
+    })
+  })
+
+  test('what the client asked is echoed, and what it did not ask has the vendor’s defaults', () => {
+    const body: JsonObject = {
+      tools: [{ type: 'function', name: 'f' }],
+      tool_choice: 'required',
+      parallel_tool_calls: false,
+      instructions: 'be brief',
+      metadata: { a: 'b' },
+      temperature: 0.2,
+      reasoning: { effort: 'low' },
+      text: { verbosity: 'low' },
+    }
+    const response = responses.encodeResponse({ id: 'x', parts: [], finish: 'stop', usage: {} }, { ...ask, body })
+    expect(validator('OpenAIResponse.current')(response)).toEqual([])
+    expect(response).toMatchObject({
+      ...body,
+      tools: [{ type: 'function', name: 'f', parameters: null, strict: true }],
+      reasoning: { effort: 'low', summary: null },
+      text: { format: { type: 'text' }, verbosity: 'low' },
+      top_p: 1,
+      truncation: 'disabled',
+      error: null,
+      incomplete_details: null,
+    })
+  })
+})
+
+describe('reading a stream', () => {
+  const created = { type: 'response.created', response: { id: 'resp_1', model: 'up', created_at: 1.5 } }
+  const completed = (more: JsonObject = {}) => ({
+    type: 'response.completed',
+    response: { id: 'resp_1', status: 'completed', output: [], usage: { input_tokens: 3, output_tokens: 1 }, ...more },
+  })
+  const message = (text: string) => ({ type: 'message', id: 'msg_1', content: [{ type: 'output_text', text }] })
+
+  test.each<[string, unknown[]]>([
+    [
+      'in deltas',
+      [
+        { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'hel' },
+        { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'lo' },
+      ],
+    ],
+    [
+      'with its item announced whole',
+      [
+        { type: 'response.output_item.added', output_index: 0, item: message('hello') },
+        { type: 'response.output_item.done', output_index: 0, item: message('hello') },
+      ],
+    ],
+    [
+      'half in deltas, half at its end',
+      [
+        { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'hel' },
+        { type: 'response.output_item.done', output_index: 0, item: message('hello') },
+      ],
+    ],
+  ])('text %s is one text', (_, events) => {
+    expect(fold(decode(created, ...events, completed()))).toMatchObject({
+      id: 'resp_1',
+      createdAt: 1,
+      parts: [{ type: 'text', text: 'hello' }],
+    })
+  })
+
+  test('items that come only with the whole answer are read from it', () => {
+    const output = [message('hello'), { type: 'function_call', call_id: 'c', name: 'f', arguments: { a: 1 } }]
+    expect(fold(decode(created, completed({ output })))).toMatchObject({
+      parts: [{ text: 'hello' }, { name: 'f', input: '{"a":1}' }],
+      finish: 'tool-calls',
+      usage: { input: 3, output: 1 },
+    })
+  })
+
+  test('an item is not read twice', () => {
+    const done = { type: 'response.output_item.done', output_index: 0, item: message('hello') }
+    expect(fold(decode(created, done, done, completed({ output: [message('hello')] }))).parts).toHaveLength(1)
+  })
+
+  test('summaries of a thought are apart, and its seal is what the item says at its end', () => {
+    const delta = (summary_index: number, text: string) => ({
+      type: 'response.reasoning_summary_text.delta',
+      output_index: 0,
+      summary_index,
+      delta: text,
+    })
+    const item = {
+      type: 'reasoning',
+      id: 'rs_1',
+      summary: [
+        { type: 'summary_text', text: 'a' },
+        { type: 'summary_text', text: 'b' },
+      ],
+      encrypted_content: 'late',
+    }
+    const { parts } = fold(
+      decode(
+        created,
+        {
+          type: 'response.output_item.added',
+          output_index: 0,
+          item: { ...item, summary: [], encrypted_content: 'early' },
+        },
+        delta(0, 'a'),
+        delta(1, 'b'),
+        { type: 'response.output_item.done', output_index: 0, item },
+        completed(),
+      ),
+    )
+    expect(parts).toEqual([
+      {
+        type: 'reasoning',
+        text: 'a\n\nb',
+        seal: { origin: 'responses', value: { id: 'rs_1', summary: item.summary, encrypted_content: 'late' } },
+      },
+    ])
+  })
+
+  test.each<[string, unknown[], string]>([
+    [
+      'a nested error frame',
+      [{ type: 'error', error: { code: 'insufficient_quota', message: 'x' } }],
+      'service_unavailable',
+    ],
+    [
+      'a flat error frame',
+      [{ type: 'error', code: 'context_length_exceeded', message: 'x' }],
+      'context_length_exceeded',
+    ],
+    [
+      'response.failed',
+      [{ type: 'response.failed', response: { error: { code: 'server_is_overloaded', message: 'x' } } }],
+      'service_unavailable',
+    ],
+    ['an error without a type', [{ error: { message: 'secret text', type: 'server_error' } }], 'upstream_error'],
+    ['silence', [], 'upstream_error'],
+    ['an end without its response', [{ type: 'response.completed' }], 'upstream_error'],
+  ])('%s is one failure in the gateway’s words', (_, events, code) => {
+    const read = decode(created, ...events, completed(), { type: 'error', code: 'x' })
+    const last = events.length === 0 ? decode(created).at(-1) : read.find(({ type }) => type === 'error')
+    expect<unknown>(last?.type === 'error' && last.error.code).toBe(code)
+    expect(JSON.stringify(last)).not.toContain('secret')
+  })
+
+  test('text that is no JSON is a failure', () => {
+    const decoder = responses.decodeEvents()
+    expect(decoder.push({ data: '{"type":' })).toMatchObject([{ type: 'error' }])
+    expect(decoder.end()).toEqual([])
+  })
+})
+
+describe('errors', () => {
+  const body = (error: JsonObject) => ({
+    error: { message: 'vendor words', type: 'invalid_request_error', param: null, code: null, ...error },
+  })
+  test.each<[number, JsonObject, string]>([
+    [
+      400,
+      {
+        code: 'context_length_exceeded',
+        message: "This model's maximum context length is 100 tokens. However, your messages resulted in 120 tokens.",
+      },
+      'context_length_exceeded',
+    ],
+    [400, { code: 'invalid_prompt' }, 'content_policy_violation'],
+    [400, { code: 'content_filter' }, 'content_policy_violation'],
+    [400, { code: 'unsupported_parameter', param: 'temperature' }, 'upstream_error'],
+    [400, { code: 'model_not_found', param: 'model' }, 'upstream_error'],
+    [400, { type: 'insufficient_quota', code: 'insufficient_quota' }, 'service_unavailable'],
+    [401, { code: 'invalid_api_key' }, 'upstream_error'],
+    [403, {}, 'upstream_error'],
+    [404, {}, 'upstream_error'],
+    [413, {}, 'payload_too_large'],
+    [429, { type: 'tokens', code: 'rate_limit_exceeded', message: 'Please try again in 1.5s' }, 'service_unavailable'],
+    [500, { type: 'server_error' }, 'upstream_error'],
+    [503, { type: 'service_unavailable_error', code: 'server_is_overloaded' }, 'service_unavailable'],
+  ])('%d %j', (status, error, code) => {
+    const decoded = responses.decodeError(status, body(error))
+    expect(decoded.code).toBe(code as typeof decoded.code)
+    expect(decoded.message).not.toContain('vendor')
+    expect(decoded.provider?.status).toBe(status)
+  })
+
+  test('the figures of a full context are kept, in words agents know', () => {
+    const message = 'maximum context length is 100 tokens. However, your messages resulted in 120 tokens.'
+    expect(responses.decodeError(400, body({ code: 'context_length_exceeded', message })).message).toBe(
+      'prompt is too long: 120 tokens > 100 maximum',
+    )
+  })
+
+  test('a wait the provider names is kept', () => {
+    expect(responses.decodeError(429, body({ message: 'Please try again in 1.5s' })).retryAfterMs).toBe(1_500)
+  })
+
+  test('a provider that refuses the request itself is not tried again; a body of any shape is read', () => {
+    expect(responses.decodeError(400, body({})).retry).toBe(false)
+    for (const odd of [undefined, null, 'text', [], { error: 'x' }])
+      expect(responses.decodeError(502, odd).code).toBe('upstream_error')
+  })
+
+  test('clients get the envelope', () => {
+    expect(responses.encodeError(new GatewayError('invalid_request', 'No.', { param: 'input' }), 'req_1')).toEqual({
+      error: { message: 'No.', type: 'invalid_request_error', code: 'invalid_request', param: 'input' },
+      request_id: 'req_1',
+    })
+  })
+})
+
+test('usage classes are disjoint, and what was not told is absent', () => {
+  const raw = {
+    input_tokens: 1_220,
+    input_tokens_details: { cached_tokens: 20, cache_write_tokens: 1_000 },
+    output_tokens: 100,
+    output_tokens_details: { reasoning_tokens: 54 },
+    total_tokens: 1_320,
+  }
+  expect(responses.readUsage({ usage: raw })).toEqual({
+    usage: { input: 200, cacheRead: 20, cacheWrite: 1_000, output: 100, reasoning: 54 },
+    raw,
+  })
+  expect(responses.readUsage({ usage: { input_tokens: 3 } })?.usage).toEqual({ input: 3 })
+  expect(responses.readUsage({ usage: null })).toBeUndefined()
+})

@@ -1,0 +1,528 @@
+// What clients of the wire ask and how it is read; what the provider of the wire is sent for clients of other wires.
+
+import { describe, expect, test } from 'bun:test'
+import { GatewayError } from '../../../src/errors.ts'
+import type { JsonObject } from '../../../src/ir/json.ts'
+import type { Quirks } from '../../../src/ir/quirks.ts'
+import type { ChatRequest, Turn } from '../../../src/ir/request.ts'
+import { responses } from '../../../src/wire/responses/index.ts'
+import { strictErrors } from './support.ts'
+
+const decode = (body: JsonObject) => responses.decodeRequest({ model: 'm', input: 'hi', ...body })
+const turnsOf = (...input: JsonObject[]): Turn[] => decode({ input }).turns
+
+const refusal = (act: () => unknown): GatewayError => {
+  try {
+    act()
+  } catch (error) {
+    if (error instanceof GatewayError) return error
+    throw error
+  }
+  throw new Error('nothing was refused')
+}
+
+const text = (words: string) => ({ type: 'text' as const, text: words })
+
+describe('reading', () => {
+  test('a string is one user turn, and instructions stand before it', () => {
+    expect(decode({ instructions: 'be brief' }).turns).toEqual([
+      { role: 'system', parts: [text('be brief')] },
+      { role: 'user', parts: [text('hi')] },
+    ])
+  })
+
+  test('messages need no type, and keep their places, roles and phases', () => {
+    expect(
+      turnsOf(
+        { role: 'developer', content: 'base' },
+        { role: 'user', content: [{ type: 'input_text', text: 'a' }] },
+        { role: 'user', content: 'b' },
+        { type: 'message', role: 'assistant', phase: 'commentary', content: [{ type: 'output_text', text: 'c' }] },
+        { type: 'message', role: 'assistant', content: 'd', id: 'msg_1', status: 'completed' },
+        { role: 'system', content: 'later' },
+      ),
+    ).toEqual([
+      { role: 'system', developer: true, parts: [text('base')] },
+      { role: 'user', parts: [text('a')] },
+      { role: 'user', parts: [text('b')] },
+      { role: 'assistant', phase: 'commentary', parts: [text('c')] },
+      { role: 'assistant', parts: [text('d')] },
+      { role: 'system', parts: [text('later')] },
+    ])
+  })
+
+  test('what the model did in one go is one turn, and its results are one', () => {
+    const call = (id: string) => ({ type: 'function_call', call_id: id, name: 'f', arguments: '{}', id: `fc_${id}` })
+    const part = (id: string) => ({
+      type: 'tool-call',
+      id,
+      name: 'f',
+      kind: 'function',
+      input: '{}',
+      itemId: `fc_${id}`,
+    })
+    expect(
+      turnsOf(
+        { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'e' },
+        { role: 'assistant', content: 'let me see' },
+        call('a'),
+        call('b'),
+        { type: 'function_call_output', call_id: 'b', output: '2' },
+        { type: 'function_call_output', call_id: 'a', output: '' },
+        { role: 'user', content: 'and?' },
+      ) as unknown[],
+    ).toEqual([
+      {
+        role: 'assistant',
+        parts: [
+          { type: 'reasoning', text: '', seal: { origin: 'responses', value: { id: 'rs_1', encrypted_content: 'e' } } },
+          text('let me see'),
+          part('a'),
+          part('b'),
+        ],
+      },
+      {
+        role: 'user',
+        parts: [
+          { type: 'tool-result', callId: 'b', kind: 'function', parts: [text('2')] },
+          { type: 'tool-result', callId: 'a', kind: 'function', parts: [] },
+        ],
+      },
+      { role: 'user', parts: [text('and?')] },
+    ])
+  })
+
+  test.each<[string, JsonObject, unknown]>([
+    [
+      'an image by URL',
+      { type: 'input_image', image_url: 'https://a/b.png', detail: 'auto' },
+      { type: 'image', source: { kind: 'url', url: 'https://a/b.png' } },
+    ],
+    [
+      'an image in place',
+      { type: 'input_image', image_url: 'data:image/png;base64,AAAA', detail: 'original' },
+      { type: 'image', source: { kind: 'base64', mediaType: 'image/png', data: 'AAAA' }, detail: 'original' },
+    ],
+    [
+      'a kept image',
+      { type: 'input_image', file_id: 'file-1', image_url: null },
+      { type: 'image', source: { kind: 'file', id: 'file-1', origin: 'responses' } },
+    ],
+    [
+      'a PDF in place',
+      { type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,AAAA' },
+      { type: 'document', name: 'a.pdf', source: { kind: 'base64', mediaType: 'application/pdf', data: 'AAAA' } },
+    ],
+    [
+      'bare base64',
+      { type: 'input_file', filename: 'a.pdf', file_data: 'AAAA' },
+      { type: 'document', name: 'a.pdf', source: { kind: 'base64', mediaType: 'application/pdf', data: 'AAAA' } },
+    ],
+    [
+      'a text file',
+      { type: 'input_file', file_data: 'data:text/plain;base64,aMOp' },
+      { type: 'document', source: { kind: 'text', text: 'hé' } },
+    ],
+    [
+      'a file by URL',
+      { type: 'input_file', file_url: 'https://a/b.pdf' },
+      { type: 'document', source: { kind: 'url', url: 'https://a/b.pdf' } },
+    ],
+    [
+      'a cache breakpoint',
+      { type: 'input_text', text: 'x', prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } },
+      { type: 'text', text: 'x', cache: { ttl: '1h' } },
+    ],
+  ])('%s', (_, part, expected) => {
+    expect(turnsOf({ role: 'user', content: [part] })).toEqual([{ role: 'user', parts: [expected] } as Turn])
+    const output = turnsOf({ type: 'function_call_output', call_id: 'c', output: [part] })[0]?.parts[0]
+    expect(output).toEqual({ type: 'tool-result', callId: 'c', kind: 'function', parts: [expected] } as never)
+  })
+
+  test('functions, custom tools and namespaces are tools; what else they say is listed by its place', () => {
+    const { tools, opaque } = decode({
+      tools: [
+        { type: 'function', name: 'f', parameters: null, strict: null, defer_loading: true },
+        { type: 'custom', name: 'patch', format: { type: 'grammar', syntax: 'lark', definition: 'x' } },
+        {
+          type: 'namespace',
+          name: 'mail',
+          description: 'Mail.',
+          tools: [{ type: 'function', name: 'send', parameters: { type: 'object' } }],
+        },
+      ],
+    })
+    expect(tools).toEqual([
+      { type: 'function', name: 'f' },
+      { type: 'custom', name: 'patch', format: { type: 'grammar', syntax: 'lark', definition: 'x' } },
+      { type: 'function', name: 'send', namespace: 'mail', schema: { type: 'object' } },
+    ])
+    expect(opaque).toEqual([
+      { name: 'tools.0.defer_loading', value: true, essential: false },
+      { name: 'tools.2.description', value: 'Mail.', essential: false },
+    ])
+  })
+
+  test('abilities beside tools of the client’s own are optional; alone they are not', () => {
+    const search = { type: 'web_search' }
+    const own = { type: 'function', name: 'f' }
+    expect(decode({ tools: [search, own] }).tools[0]).toEqual({
+      type: 'opaque',
+      origin: 'responses',
+      value: search,
+      optional: true,
+    })
+    expect(decode({ tools: [search] }).tools[0]).toEqual({ type: 'opaque', origin: 'responses', value: search })
+    expect(decode({ tools: [{ type: 'mcp', server_label: 'x' }, own] }).tools[0]).not.toHaveProperty('optional')
+  })
+
+  test.each<[JsonObject, Partial<ChatRequest>]>([
+    [{ reasoning: { effort: 'none' } }, { reasoning: { mode: 'off' } }],
+    [{ reasoning: { effort: 'high', summary: 'detailed' } }, { reasoning: { effort: 'high', summary: 'detailed' } }],
+    [{ reasoning: { generate_summary: 'auto' } }, { reasoning: { summary: 'auto' } }],
+    [
+      { text: { format: { type: 'json_object' }, verbosity: 'low' } },
+      { output: { type: 'json-object' }, verbosity: 'low' },
+    ],
+    [{ include: ['message.output_text.logprobs'], top_logprobs: 3 }, { logprobs: { top: 3 } }],
+    [{ tool_choice: { type: 'custom', name: 'x' } }, { toolChoice: { type: 'tool', name: 'x', kind: 'custom' } }],
+    [
+      { prompt_cache_key: 'k', user: 'u', service_tier: 'flex' },
+      { cacheKey: 'k', user: 'u', serviceTier: 'flex' },
+    ],
+    [{ background: false, truncation: 'disabled', store: null, previous_response_id: null }, { opaque: [] }],
+  ])('%j', (body, expected) => {
+    expect(decode(body)).toMatchObject(expected as object)
+  })
+
+  test.each<[JsonObject, string]>([
+    [{ previous_response_id: 'resp_1' }, 'previous_response_id'],
+    [{ conversation: 'conv_1' }, 'conversation'],
+    [{ background: true }, 'background'],
+    [{ prompt: { id: 'pmpt_1' } }, 'prompt'],
+    [{ tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [] } }, 'tool_choice'],
+    [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, 'input.0'],
+    [{ input: [{ id: 'rs_1' }] }, 'input.0'],
+    [{ input: [{ role: 'user', content: 'x' }, { type: 'compaction_trigger' }] }, 'input.1'],
+    [{ input: [{ role: 'user', content: [{ type: 'input_audio', input_audio: {} }] }] }, 'input.0.content.0'],
+  ])('%j stays essential, and goes back to its own provider unchanged', (body, name) => {
+    const request = decode(body)
+    expect(request.opaque.filter(({ essential }) => essential).map((member) => member.name)).toEqual([name])
+    expect(responses.encodeRequest(request, TARGET).body).toMatchObject(
+      body.input === undefined ? body : { input: (body.input as JsonObject[]).map((item) => (item.role ? {} : item)) },
+    )
+  })
+
+  test.each<[JsonObject, string]>([
+    [{ model: '' }, 'model'],
+    [{ input: [] }, 'input'],
+    [{ input: 3 }, 'input'],
+    [{ input: [{ role: 'tool', content: 'x' }] }, 'input.0.role'],
+    [{ input: [{ content: 'x' }] }, 'input.0.type'],
+    [{ input: [{ role: 'user', content: [{ text: 'x' }] }] }, 'input.0.content.0.type'],
+    [{ input: [{ role: 'user', content: null }] }, 'input.0.content'],
+    [{ input: [{ type: 'function_call', call_id: 'c', arguments: '{}' }] }, 'input.0.name'],
+    [{ input: [{ role: 'user', content: [{ type: 'input_image' }] }] }, 'input.0.content.0.image_url'],
+    [{ max_output_tokens: 1.5 }, 'max_output_tokens'],
+    [{ temperature: 'hot' }, 'temperature'],
+    [{ tools: [{ type: 'function' }] }, 'tools.0.name'],
+    [{ text: { format: { type: 'json_schema', name: 'x' } } }, 'text.format.schema'],
+    [{ metadata: { a: 1 } }, 'metadata.a'],
+  ])('%j is refused by the name of the member', (body, param) => {
+    const error = refusal(() => decode(body))
+    expect(error.code).toBe('invalid_request')
+    expect(error.param).toBe(param)
+    expect(error.message).toContain(param)
+  })
+})
+
+const TARGET = { model: 'upstream', maxOutput: 128_000, quirks: {} }
+
+const foreign = (more: Partial<ChatRequest>): ChatRequest => ({
+  model: 'm',
+  stream: false,
+  turns: [{ role: 'user', parts: [text('hi')] }],
+  tools: [],
+  sampling: {},
+  origin: 'messages',
+  opaque: [],
+  ...more,
+})
+
+const send = (more: Partial<ChatRequest>, quirks: Quirks = {}) => {
+  const encoded = responses.encodeRequest(foreign(more), { ...TARGET, quirks })
+  expect(strictErrors(encoded.body)).toEqual([])
+  return encoded
+}
+
+describe('sending for clients of other wires', () => {
+  test('nothing is kept at the provider, and thoughts come back readable by it alone', () => {
+    expect(send({}).body).toEqual({
+      model: 'upstream',
+      input: [{ type: 'message', role: 'user', content: 'hi' }],
+      store: false,
+      stream: false,
+      include: ['reasoning.encrypted_content'],
+    })
+  })
+
+  test('a model that does not reason is asked for no thoughts', () => {
+    const { body, dropped } = send({ reasoning: { mode: 'budget', budgetTokens: 2_000 } }, { noReasoning: true })
+    expect(body).not.toHaveProperty('include')
+    expect(body).not.toHaveProperty('reasoning')
+    expect(dropped).toEqual(['thinking'])
+  })
+
+  test.each<[Partial<ChatRequest>, JsonObject, string[]]>([
+    [
+      {
+        turns: [
+          { role: 'system', parts: [text('s')] },
+          { role: 'user', parts: [text('hi')] },
+        ],
+      },
+      { instructions: 's' },
+      [],
+    ],
+    [
+      {
+        turns: [
+          { role: 'system', parts: [text('a'), text('b')] },
+          { role: 'user', parts: [text('hi')] },
+        ],
+      },
+      {
+        input: [
+          {
+            type: 'message',
+            role: 'system',
+            content: [
+              { type: 'input_text', text: 'a' },
+              { type: 'input_text', text: 'b' },
+            ],
+          },
+          { type: 'message', role: 'user', content: 'hi' },
+        ],
+      },
+      [],
+    ],
+    [
+      { turns: [{ role: 'system', parts: [text('s')] }] },
+      { input: [{ type: 'message', role: 'system', content: 's' }] },
+      [],
+    ],
+    [{ maxOutput: 1 }, { max_output_tokens: 16 }, ['max_tokens']],
+    [{ maxOutput: 999_999 }, { max_output_tokens: 128_000 }, []],
+    [{ stop: ['x'], sampling: { topK: 3, temperature: 0.2 } }, { temperature: 0.2 }, ['top_k', 'stop_sequences']],
+    [{ reasoning: { mode: 'off' } }, { reasoning: { effort: 'none' } }, []],
+    [{ reasoning: { mode: 'adaptive', effort: 'max' } }, { reasoning: { effort: 'xhigh', summary: 'auto' } }, []],
+    [
+      { reasoning: { mode: 'budget', budgetTokens: 31_999, summary: 'omitted' } },
+      { reasoning: { effort: 'high' } },
+      [],
+    ],
+    [{ serviceTier: 'batch' }, {}, ['service_tier']],
+    [{ opaque: [{ name: 'context_management', value: {}, essential: false }] }, {}, ['context_management']],
+    [
+      {
+        tools: [{ type: 'function', name: 'f' }],
+        toolChoice: { type: 'tool', name: 'f', kind: 'function' },
+        parallelTools: false,
+      },
+      {
+        tools: [{ type: 'function', name: 'f', parameters: { type: 'object', properties: {} }, strict: false }],
+        tool_choice: { type: 'function', name: 'f' },
+        parallel_tool_calls: false,
+      },
+      [],
+    ],
+    [{ toolChoice: { type: 'required' } }, {}, []],
+    [
+      { output: { type: 'json-schema', schema: { type: 'object' } } },
+      { text: { format: { type: 'json_schema', name: 'response', schema: { type: 'object' } } } },
+      [],
+    ],
+    [
+      { logprobs: { top: 2 }, origin: 'chat-completions' },
+      { include: ['reasoning.encrypted_content', 'message.output_text.logprobs'], top_logprobs: 2 },
+      [],
+    ],
+    [{ turns: [{ role: 'user', parts: [{ ...text('hi'), cache: {} }] }] }, {}, ['messages.0.content.0.cache_control']],
+    [{ tools: [{ type: 'opaque', origin: 'messages', value: { type: 'x' }, optional: true }] }, {}, ['tools.0']],
+  ])('%j', (asked, sent, dropped) => {
+    const encoded = send(asked)
+    expect(encoded.body).toMatchObject(sent)
+    expect(encoded.dropped).toEqual(dropped)
+  })
+
+  test.each<[Partial<ChatRequest>, string]>([
+    [{ tools: [{ type: 'opaque', origin: 'messages', value: { type: 'web_search_20250305' } }] }, 'tools.0.type'],
+    [
+      {
+        opaque: [{ name: 'thread', value: {}, essential: true, details: { error_code: 'thread_unsupported_request' } }],
+      },
+      'thread',
+    ],
+    [
+      {
+        turns: [
+          { role: 'user', parts: [{ type: 'image', source: { kind: 'file', id: 'file_1', origin: 'messages' } }] },
+        ],
+      },
+      'messages.0.content.0',
+    ],
+  ])('%j is refused by name', (asked, param) => {
+    const error = refusal(() => send(asked))
+    expect(error.code).toBe('invalid_request')
+    expect(error.param).toBe(param)
+  })
+
+  test('details of an essential member go with the refusal', () => {
+    const details = { error_code: 'thread_unsupported_request', unsupported: ['thread'] }
+    expect(refusal(() => send({ opaque: [{ name: 'thread', value: {}, essential: true, details }] })).details).toEqual(
+      details,
+    )
+  })
+
+  const call = (id: string, name = 'f') => ({
+    type: 'tool-call' as const,
+    id,
+    name,
+    kind: 'function' as const,
+    input: '{}',
+  })
+  const result = (callId: string, words: string, isError = false) => ({
+    type: 'tool-result' as const,
+    callId,
+    kind: 'function' as const,
+    parts: [text(words)],
+    ...(isError ? { isError } : {}),
+  })
+
+  test('results stand right behind their calls, whatever was said between', () => {
+    const { body } = send({
+      turns: [
+        { role: 'assistant', parts: [text('I look'), call('a'), call('b')] },
+        { role: 'user', parts: [text('hurry'), result('b', '2'), result('a', 'nothing there', true)] },
+        { role: 'assistant', parts: [call('c')] },
+      ],
+    })
+    expect(body.input).toEqual([
+      { type: 'message', role: 'assistant', content: 'I look' },
+      { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' },
+      { type: 'function_call', call_id: 'b', name: 'f', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'b', output: '2' },
+      { type: 'function_call_output', call_id: 'a', output: 'Error: nothing there' },
+      { type: 'message', role: 'user', content: 'hurry' },
+      { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c', output: 'The call was not carried out.' },
+    ])
+  })
+
+  test('a result without its call stays in the conversation as words', () => {
+    expect(send({ turns: [{ role: 'user', parts: [result('gone', 'sunny')] }] }).body.input).toEqual([
+      {
+        type: 'message',
+        role: 'user',
+        content: [
+          { type: 'input_text', text: 'Result of the tool call gone:' },
+          { type: 'input_text', text: 'sunny' },
+        ],
+      },
+    ])
+  })
+
+  test('own thoughts go back verbatim before what followed them; foreign ones are left out, open ones are listed', () => {
+    const seal = { origin: 'responses' as const, value: { id: 'rs_1', encrypted_content: 'e' } }
+    const { body, dropped } = send({
+      turns: [
+        {
+          role: 'assistant',
+          parts: [
+            { type: 'reasoning', text: 'hm', seal },
+            { type: 'reasoning', text: 'x', seal: { origin: 'messages', value: { signature: 's' } } },
+            { type: 'reasoning', text: 'open' },
+            text('so'),
+            { type: 'reasoning', text: 'last', seal },
+          ],
+        },
+        { role: 'user', parts: [text('go on')] },
+      ],
+    })
+    expect(body.input).toEqual([
+      { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'hm' }], encrypted_content: 'e' },
+      { type: 'message', role: 'assistant', content: 'so' },
+      { type: 'message', role: 'user', content: 'go on' },
+    ])
+    expect(dropped).toEqual(['messages.0.content.2'])
+  })
+
+  test('names the wire does not take are rewritten everywhere, and undone in the answer', () => {
+    const name = 'mcp.files/read'
+    const { body, undo } = send({
+      turns: [
+        { role: 'assistant', parts: [call('a', name)] },
+        { role: 'user', parts: [result('a', 'x')] },
+      ],
+      tools: [{ type: 'function', name }],
+      toolChoice: { type: 'tool', name, kind: 'function' },
+    })
+    const sent = 'mcp_files_read'
+    expect(body).toMatchObject({ tools: [{ name: sent }], tool_choice: { name: sent }, input: [{ name: sent }, {}] })
+    expect(undo).toEqual({ tools: { [sent]: { name, kind: 'function' } } })
+    const item = { type: 'function_call', id: 'fc_1', call_id: 'c', name: sent, arguments: '{}' }
+    expect(responses.decodeResponse({ id: 'resp_1', output: [item] }, undo).parts).toMatchObject([{ name }])
+  })
+
+  test('structured output by a forced tool comes back as text', () => {
+    const { body, undo } = send(
+      { output: { type: 'json-schema', schema: { type: 'object', properties: {} } } },
+      { structuredOutputByTool: true },
+    )
+    expect(body).toMatchObject({
+      tools: [{ name: 'json_output' }],
+      tool_choice: { type: 'function', name: 'json_output' },
+    })
+    const item = { type: 'function_call', call_id: 'c', name: 'json_output', arguments: '{"a":1}' }
+    const answer = responses.decodeResponse({ id: 'resp_1', output: [item] }, undo)
+    expect(answer).toMatchObject({ finish: 'stop', parts: [text('{"a":1}')] })
+  })
+
+  test('text documents are text, PDFs are files with an extension, and results may hold both', () => {
+    const pdf = {
+      type: 'document' as const,
+      source: { kind: 'base64' as const, mediaType: 'application/pdf', data: 'AAAA' },
+      name: 'Report',
+    }
+    const note = { type: 'document' as const, source: { kind: 'text' as const, text: 'body' }, name: 'note' }
+    const { body } = send({
+      turns: [
+        { role: 'assistant', parts: [call('a')] },
+        { role: 'user', parts: [{ type: 'tool-result', callId: 'a', kind: 'function', parts: [pdf, note] }] },
+      ],
+    })
+    expect((body.input as JsonObject[])[1]).toEqual({
+      type: 'function_call_output',
+      call_id: 'a',
+      output: [
+        { type: 'input_file', filename: 'Report.pdf', file_data: 'data:application/pdf;base64,AAAA' },
+        { type: 'input_text', text: '<document title="note">\nbody\n</document>' },
+      ],
+    })
+  })
+
+  test('labels longer than the wire takes become their hash, the same every time', () => {
+    const long = 'x'.repeat(200)
+    const [first, again] = [send({ user: long, cacheKey: long }).body, send({ user: long }).body]
+    expect(String(first.user).length).toBeLessThanOrEqual(64)
+    expect(first.user).toBe(again.user as string)
+    expect(first.prompt_cache_key).toBe(first.user as string)
+  })
+
+  test('members a provider refuses are left out and listed', () => {
+    const { body, dropped } = send({ user: 'u' }, { rejects: ['user', 'include'] })
+    expect(body).not.toHaveProperty('user')
+    expect(body).not.toHaveProperty('include')
+    expect(dropped).toEqual(['user', 'include'])
+  })
+})
