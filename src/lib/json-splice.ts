@@ -116,11 +116,12 @@ const skipSpace = (text: string, at: number): number => {
   }
 }
 
+/** The end of the string that opens here; past the text's end for one that never closes, as below. */
 const skipString = (text: string, open: number): number => {
   let quote = open
   for (;;) {
     quote = text.indexOf('"', quote + 1)
-    if (quote === -1) return text.length
+    if (quote === -1) return text.length + 1
     let back = quote - 1
     while (text.charCodeAt(back) === BACKSLASH) back--
     if ((quote - back) % 2 === 1) return quote + 1
@@ -152,7 +153,14 @@ const skipValue = (text: string, start: number): number => {
       if (depth === 0) return at
     }
   }
-  return at
+  return text.length + 1
+}
+
+/** Whether the text is one object with all its brackets and quotes closed: a quick look, not a full check. */
+export const isClosedObject = (text: string): boolean => {
+  const start = skipSpace(text, 0)
+  if (text.charCodeAt(start) !== OBJECT) return false
+  return skipSpace(text, skipValue(text, start)) === text.length
 }
 
 /** Where the value of an object's first member of that name stands. Stops there: later members are not read. */

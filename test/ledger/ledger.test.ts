@@ -5,8 +5,8 @@ import { describe, expect, test } from 'bun:test'
 import { ACTOR, NOW, newKey, newPath, open } from '../store/support.ts'
 import { ask, bench, settlement } from './support.ts'
 
-const setUp = (tokensTotal = 1_000_000, path = ':memory:') => {
-  const store = open(path)
+const setUp = (tokensTotal = 1_000_000, path = ':memory:', busyTimeoutMs = 2_000) => {
+  const store = open(path, () => NOW, busyTimeoutMs)
   const { key } = store.keys.issue(newKey({ tokensTotal }), ACTOR)
   return { store, key, ...bench(store) }
 }
@@ -204,7 +204,7 @@ describe('a store that cannot write', () => {
 
   test('because another process is writing changes nothing in part', async () => {
     const path = newPath()
-    const { ledger, store, key } = setUp(1_000_000, path)
+    const { ledger, store, key } = setUp(1_000_000, path, 10)
     const reserving = ledger.reserve(ask(key))
     ledger.flush()
     const reservation = await reserving

@@ -4,6 +4,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import Anthropic0 from 'anthropic-sdk-0'
+import { hasCorpus } from '../support/provider/recording.ts'
+import { badRequests } from './sent.ts'
 import { leaks, MODELS, PIXEL, type Running, startGateway } from './support.ts'
 
 let gateway: Running
@@ -225,3 +227,11 @@ test('the tool runner of version 1.x comes to its end', async () => {
   expect(asked).toEqual([{ location: 'Lima' }])
   expect(JSON.stringify(final.content)).toContain('fog')
 })
+
+test.skipIf(!hasCorpus)(
+  'every request the vendors were sent is of their types (skipped: no corpus beside the repository)',
+  () => {
+    expect(gateway.demo.requests.length).toBeGreaterThan(20)
+    expect(badRequests(gateway.demo)).toEqual([])
+  },
+)

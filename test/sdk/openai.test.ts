@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import { zodResponseFormat, zodTextFormat } from 'openai/helpers/zod'
 import { z } from 'zod'
+import { hasCorpus } from '../support/provider/recording.ts'
+import { badRequests } from './sent.ts'
 import { leaks, MODELS, PIXEL, type Running, startGateway } from './support.ts'
 
 let gateway: Running
@@ -308,3 +310,11 @@ const withoutWaiting = async (input: string | URL | Request, init?: RequestInit)
   headers.set('retry-after-ms', '1')
   return new Response(answer.body, { status: answer.status, headers })
 }
+
+test.skipIf(!hasCorpus)(
+  'every request the vendors were sent is of their types (skipped: no corpus beside the repository)',
+  () => {
+    expect(gateway.demo.requests.length).toBeGreaterThan(20)
+    expect(badRequests(gateway.demo)).toEqual([])
+  },
+)

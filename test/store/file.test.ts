@@ -54,6 +54,11 @@ describe('migrations', () => {
     db.close()
   })
 
+  test('a store that closes leaves one file, its log within', () => {
+    const path = filled()
+    expect(readdirSync(dirname(path))).toEqual(['sluice.db'])
+  })
+
   test('make the folder of the database', () => {
     const path = join(dirname(newPath()), 'a', 'b', 'sluice.db')
     open(path)

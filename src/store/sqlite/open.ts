@@ -48,8 +48,8 @@ export const openStore = (path: string, options: OpenOptions = {}): Store => {
   const refresh = (): boolean => {
     const now = version.get()?.data_version
     if (now === seen) return false
-    seen = now
     ring.reload(!journal.claimed())
+    seen = now
     return true
   }
   const unwatch = () => {
@@ -64,17 +64,24 @@ export const openStore = (path: string, options: OpenOptions = {}): Store => {
     refresh,
     watch(intervalMs = 250) {
       unwatch()
-      watching = setInterval(refresh, intervalMs)
+      watching = setInterval(() => {
+        try {
+          refresh()
+        } catch {
+          // A file that cannot be read now is read again at the next turn: what changed is still unseen.
+        }
+      }, intervalMs)
       watching.unref()
       return unwatch
     },
     backup: (file) => writeBackup(db, file),
     close() {
       unwatch()
-      journal.release()
-      // The log goes into the file: what is closed can be copied as one file.
-      if (path !== MEMORY) db.run('PRAGMA wal_checkpoint(TRUNCATE)')
-      db.close(true)
+      try {
+        db.close(true)
+      } finally {
+        journal.release()
+      }
     },
   }
 }

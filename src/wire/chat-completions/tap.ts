@@ -4,7 +4,7 @@
 import type { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../ir/json.ts'
 import type { Usage } from '../../ir/usage.ts'
-import { findMember, rawString, splice } from '../../lib/json-splice.ts'
+import { findMember, isClosedObject, rawString, splice } from '../../lib/json-splice.ts'
 import { OutputText } from '../../lib/output-text.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
@@ -65,6 +65,7 @@ export const tap = (options: TapOptions): Tap => {
       if (parsed === undefined) return failed(malformed())
       if (frame.event === 'error' || isObject(parsed.error)) return failed(decodeError(200, parsed))
     }
+    if (!isClosedObject(data)) return failed(malformed())
     output.add(
       rawString(data, '"content":"') ?? rawString(data, '"arguments":"') ?? rawString(data, '"reasoning_content":"'),
     )

@@ -16,9 +16,13 @@ export const encodeSampling = (
   thinking: JsonObject | undefined,
   dropped: Dropped,
 ): JsonObject => {
-  const { temperature, topP, topK, frequencyPenalty, presencePenalty, seed } = request.sampling
+  const { topK, frequencyPenalty, presencePenalty, seed } = request.sampling
   const own = request.origin === 'messages'
   const thinks = thinking !== undefined && thinking.type !== 'disabled' && !own
+  // Newer models take one of the two: the one that differs from its default, which says the same by itself.
+  const both = !own && request.sampling.temperature !== undefined && request.sampling.topP !== undefined
+  const temperature = both && request.sampling.temperature === 1 ? undefined : request.sampling.temperature
+  const topP = both && temperature !== undefined && request.sampling.topP === 1 ? undefined : request.sampling.topP
   const out: JsonObject = {}
   const put = (name: string, value: number | undefined, allowed: boolean) => {
     if (value === undefined) return
@@ -31,9 +35,8 @@ export const encodeSampling = (
   } else {
     put('temperature', temperature, !thinks || temperature === 1)
   }
-  // Newer models take one of the two.
   put('top_p', topP, own || (temperature === undefined && (!thinks || (topP ?? 0) >= 0.95)))
-  put('top_k', topK === undefined ? undefined : topK, !thinks)
+  put('top_k', topK, !thinks)
   if (frequencyPenalty !== undefined && frequencyPenalty !== 0) dropped.path('frequency_penalty')
   if (presencePenalty !== undefined && presencePenalty !== 0) dropped.path('presence_penalty')
   if (seed !== undefined) dropped.path('seed')

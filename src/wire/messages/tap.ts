@@ -3,7 +3,7 @@
 import type { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../ir/json.ts'
 import type { Usage } from '../../ir/usage.ts'
-import { rawString, splice } from '../../lib/json-splice.ts'
+import { isClosedObject, rawString, splice } from '../../lib/json-splice.ts'
 import { OutputText } from '../../lib/output-text.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
@@ -50,6 +50,7 @@ export const tap = (options: TapOptions): Tap => {
     const { data } = frame
     switch (frame.event ?? parseData(data)?.type) {
       case 'content_block_delta':
+        if (!isClosedObject(data)) return failed(malformed())
         output.add(
           rawString(data, '"text":"') ?? rawString(data, '"partial_json":"') ?? rawString(data, '"thinking":"'),
         )

@@ -9,6 +9,7 @@ import type { Usage } from '../../ir/usage.ts'
 import type { Ask, EventEncoder } from '../codec.ts'
 import { answered, incompleteReason, responseId, unanswered } from './answer.ts'
 import { failureFrames } from './failure-frames.ts'
+import { type Delta, numberedFrames } from './frames.ts'
 import { bareId } from './names.ts'
 import {
   type Call,
@@ -24,9 +25,6 @@ import {
   textContent,
 } from './output.ts'
 import { reasoningItem } from './reasoning.ts'
-
-/** The delta that is written again and again, with all but its text and number made once. */
-type Delta = { head: string; tail: string }
 
 type Content = {
   kind: 'text' | 'refusal'
@@ -56,23 +54,13 @@ export const encodeEvents = (ask: Ask): EventEncoder => {
 }
 
 const answerStream = (ask: Ask): ((event: ChatEvent) => string) => {
-  let number = 0
+  const { frame, delta, writeDelta, next } = numberedFrames()
   let base: JsonObject | undefined
   let idOf = itemIds('')
   let output: JsonObject[] = []
   let item: Item | undefined
   let usage: Usage = {}
   let refused = false
-
-  const frame = (type: string, members: JsonObject): string =>
-    `event: ${type}\ndata: ${JSON.stringify({ type, ...members, sequence_number: number++ })}\n\n`
-
-  const delta = (type: string, members: JsonObject, rest = ''): Delta => {
-    const open = JSON.stringify({ type, ...members })
-    return { head: `event: ${type}\ndata: ${open.slice(0, -1)},"delta":`, tail: `${rest},"sequence_number":` }
-  }
-  const writeDelta = ({ head, tail }: Delta, text: string): string =>
-    `${head}${JSON.stringify(text)}${tail}${number++}}\n\n`
 
   const start = (id: string, createdAt: number): string => {
     base = unanswered(ask, responseId(id), createdAt)
@@ -111,15 +99,12 @@ const answerStream = (ask: Ask): ((event: ChatEvent) => string) => {
   const endCall = (call: ToolCall): string => {
     if (call.ended) return ''
     call.ended = true
-    let text = ''
     if (call.call.kind === 'custom') {
       return frame('response.custom_tool_call_input.done', { ...at(call.id), input: call.input })
     }
-    if (call.input === '') {
-      text = writeDelta(call.delta, '{}')
-      call.input = '{}'
-    }
-    return text + frame('response.function_call_arguments.done', { ...at(call.id), arguments: call.input })
+    const none = call.input === '' ? writeDelta(call.delta, '{}') : ''
+    if (none !== '') call.input = '{}'
+    return none + frame('response.function_call_arguments.done', { ...at(call.id), arguments: call.input })
   }
 
   const endThought = (thought: Thought, seal: Seal | undefined): string => {
@@ -244,7 +229,7 @@ const answerStream = (ask: Ask): ((event: ChatEvent) => string) => {
       id: String(response.id),
       createdAt: Number(response.created_at),
       model: ask.model,
-      sequence: number,
+      sequence: next(),
       started: true,
       echo: { ...response, output, usage: null },
     })

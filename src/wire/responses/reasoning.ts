@@ -33,10 +33,10 @@ export const openReasoning = (item: JsonObject): ReasoningPart =>
 
 /** The item a seal of this wire was made from, verbatim. */
 export const sealedItem = (part: ReasoningPart): JsonObject => ({
-  type: 'reasoning',
   summary: part.full === true ? [] : summaryOf(part.text),
   ...(part.full === true ? { content: [{ type: 'reasoning_text', text: part.text }] } : {}),
   ...part.seal?.value,
+  type: 'reasoning',
 })
 
 /**

@@ -4,7 +4,7 @@
 import type { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../ir/json.ts'
 import type { Usage } from '../../ir/usage.ts'
-import { rawString, splice } from '../../lib/json-splice.ts'
+import { isClosedObject, rawString, splice } from '../../lib/json-splice.ts'
 import { OutputText } from '../../lib/output-text.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
@@ -67,6 +67,7 @@ export const tap = (options: TapOptions): Tap => {
       default:
         // The SDKs' own end marker of another wire: whatever follows would be lost on them.
         if (data === '[DONE]') return ''
+        if (!isClosedObject(data)) return failed(malformed())
         last = data
         output.add(rawString(data, '"delta":"'))
         return frame.event === undefined ? writeFrame({ event: String(type), data }) : writeFrame(frame)

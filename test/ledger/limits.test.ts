@@ -1,0 +1,281 @@
+// Rate limits: exact windows, truthful waits, and nothing consumed by a refusal.
+
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { GatewayError } from '../../src/errors.ts'
+import type { Key } from '../../src/keys/key.ts'
+import { duration } from '../../src/ledger/limit-headers.ts'
+import { createLimits, type LimitDefaults } from '../../src/ledger/limits.ts'
+import { NOW } from '../store/support.ts'
+
+const key = (more: Partial<Key> = {}): Key => ({
+  ...{ id: 'key_1', label: 'k', createdAt: NOW, expiresAt: NOW * 2, revokedAt: undefined, models: ['*'] },
+  ...{ tokensTotal: 1, tokensUsed: 0, rpm: undefined, tpm: undefined, concurrency: undefined },
+  ...more,
+})
+
+const setUp = (defaults: Partial<LimitDefaults> = {}) => {
+  const time = { now: NOW }
+  const limits = createLimits({ clock: () => time.now, defaults: { rpm: 0, tpm: 0, concurrency: 0, ...defaults } })
+  /** The wait a refusal names; undefined when let in. */
+  const refused = (one: Key): number | undefined => {
+    try {
+      limits.enter(one).leave()
+      return undefined
+    } catch (error) {
+      if (!(error instanceof GatewayError) || error.code !== 'rate_limit_exceeded') throw error
+      return error.retryAfterMs
+    }
+  }
+  return { time, limits, refused }
+}
+
+describe('requests per minute', () => {
+  test('are exact at the boundary: one at 59.999 s is refused, at 60 s let in', () => {
+    const { time, refused } = setUp()
+    const limited = key({ rpm: 2 })
+    expect(refused(limited)).toBeUndefined()
+    time.now += 10_000
+    expect(refused(limited)).toBeUndefined()
+    expect(refused(limited)).toBe(50_000)
+    time.now = NOW + 59_999
+    expect(refused(limited)).toBe(1)
+    time.now = NOW + 60_000
+    expect(refused(limited)).toBeUndefined()
+    expect(refused(limited)).toBe(10_000)
+  })
+
+  const gaps = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 40_000 })), { maxLength: 80 })
+
+  test('let in exactly those that find fewer than the limit in the minute before', () =>
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 6 }), gaps, (rpm, waits) => {
+        const { time, refused } = setUp()
+        const admitted: number[] = []
+        for (const wait of waits) {
+          time.now += wait
+          const fits = admitted.filter((at) => at > time.now - 60_000).length < rpm
+          const retryAfterMs = refused(key({ rpm }))
+          expect(retryAfterMs === undefined).toBe(fits)
+          if (fits) admitted.push(time.now)
+          else expect(retryAfterMs).toBe((admitted.at(-rpm) ?? 0) + 60_000 - time.now)
+        }
+      }),
+    ))
+
+  test('name a wait that is true to the millisecond, also when the limit was lowered meanwhile', () =>
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 8 }), fc.integer({ min: 1, max: 8 }), gaps, (rpm, later, waits) => {
+        const { time, refused } = setUp()
+        for (const wait of waits) {
+          time.now += wait
+          refused(key({ rpm }))
+        }
+        const lowered = key({ rpm: later })
+        const wait = refused(lowered)
+        if (wait === undefined) return
+        expect(wait).toBeGreaterThan(0)
+        time.now += wait - 1
+        expect(refused(lowered)).toBe(1)
+        time.now += 1
+        expect(refused(lowered)).toBeUndefined()
+      }),
+    ))
+
+  test('are given back by a refund, once', () => {
+    const { time, limits, refused } = setUp()
+    const limited = key({ rpm: 2 })
+    limits.enter(limited)
+    const ticket = limits.enter(limited)
+    ticket.refund()
+    ticket.refund()
+    time.now += 1
+    expect(refused(limited)).toBeUndefined()
+    expect(refused(limited)).toBe(59_999)
+  })
+
+  test('a refund that comes after its minute gives nothing back', () => {
+    const { time, limits, refused } = setUp()
+    const limited = key({ rpm: 1 })
+    const ticket = limits.enter(limited)
+    time.now += 60_000
+    limits.enter(limited)
+    ticket.refund()
+    expect(refused(limited)).toBe(60_000)
+  })
+
+  test('of one key do not count for another', () => {
+    const { refused } = setUp({ rpm: 1 })
+    expect(refused(key())).toBeUndefined()
+    expect(refused(key())).toBe(60_000)
+    expect(refused(key({ id: 'key_2' }))).toBeUndefined()
+  })
+
+  test('a clock set back neither lets more in nor stretches the wait', () => {
+    const { time, refused } = setUp()
+    const limited = key({ rpm: 1 })
+    refused(limited)
+    time.now -= 3_600_000
+    expect(refused(limited)).toBe(60_000)
+    time.now += 60_000
+    expect(refused(limited)).toBeUndefined()
+  })
+})
+
+describe('tokens per minute', () => {
+  test('count once settled; the next request is let in while the minute is below the limit', () => {
+    const { time, limits, refused } = setUp()
+    const limited = key({ tpm: 1_000 })
+    const first = limits.enter(limited)
+    first.tokens(999)
+    expect(refused(limited)).toBeUndefined()
+    time.now += 5_000
+    first.tokens(1)
+    expect(refused(limited)).toBe(55_000)
+    time.now += 55_000
+    expect(refused(limited)).toBeUndefined()
+  })
+
+  test('far over the limit name the wait until enough of them are gone', () => {
+    const { time, limits, refused } = setUp()
+    const limited = key({ tpm: 100 })
+    const ticket = limits.enter(limited)
+    for (const count of [50, 90, 20]) {
+      ticket.tokens(count)
+      time.now += 1_000
+    }
+    // 160 in all: 110 once the first is gone, 20 once the second is.
+    expect(refused(limited)).toBe(58_000)
+  })
+
+  test('beside requests name the longer wait', () => {
+    const { time, limits, refused } = setUp()
+    const limited = key({ rpm: 1, tpm: 10 })
+    const ticket = limits.enter(limited)
+    time.now += 7_000
+    ticket.tokens(10)
+    expect(refused(limited)).toBe(60_000)
+  })
+})
+
+describe('requests at once', () => {
+  test('wait for one to leave; leaving twice frees one place', () => {
+    const { limits, refused } = setUp()
+    const limited = key({ concurrency: 2 })
+    const first = limits.enter(limited)
+    limits.enter(limited)
+    expect(refused(limited)).toBe(1_000)
+    first.leave()
+    first.leave()
+    first.refund()
+    limits.enter(limited)
+    expect(refused(limited)).toBe(1_000)
+    expect(limits.keyState(limited).concurrency).toEqual({ limit: 2, active: 2 })
+  })
+
+  test('that are refused take nothing from the minute', () => {
+    const { limits } = setUp()
+    const limited = key({ rpm: 3, concurrency: 1 })
+    const ticket = limits.enter(limited)
+    for (let i = 0; i < 10; i++) expect(() => limits.enter(limited)).toThrow()
+    ticket.leave()
+    expect(limits.keyState(limited).requests?.remaining).toBe(2)
+  })
+
+  test('whatever order tickets leave in, as many are inside as have not left', () =>
+    fc.assert(
+      fc.property(fc.array(fc.nat(9), { maxLength: 60 }), (moves) => {
+        const { limits } = setUp()
+        const limited = key({ concurrency: 4 })
+        const inside = new Map<number, ReturnType<typeof limits.enter>>()
+        for (const move of moves) {
+          const ticket = inside.get(move)
+          if (ticket !== undefined) {
+            ticket.leave()
+            inside.delete(move)
+          } else if (inside.size < 4) inside.set(move, limits.enter(limited))
+          else expect(() => limits.enter(limited)).toThrow()
+          expect(limits.keyState(limited).concurrency?.active).toBe(inside.size)
+        }
+      }),
+    ))
+})
+
+describe('the limits of a key', () => {
+  test.each<[string, number | undefined, number, boolean]>([
+    ['its own', 1, 0, true],
+    ['the default', undefined, 1, true],
+    ['none of its own, against the default', 0, 1, false],
+    ['none at all', undefined, 0, false],
+  ])('are %s', (_what, own, byDefault, limited) => {
+    const { refused } = setUp({ rpm: byDefault })
+    refused(key({ rpm: own }))
+    expect(refused(key({ rpm: own })) !== undefined).toBe(limited)
+  })
+
+  test('that has none share one ticket that says nothing', () => {
+    const { limits } = setUp()
+    const ticket = limits.enter(key())
+    expect(limits.enter(key({ id: 'key_2' }))).toBe(ticket)
+    expect(ticket.headers('messages')).toEqual({})
+  })
+})
+
+describe('headers', () => {
+  test('tell of each limit that is set, on messages in both families', () => {
+    const { time, limits } = setUp()
+    const limited = key({ rpm: 10, tpm: 500 })
+    const ticket = limits.enter(limited)
+    time.now += 1_500
+    ticket.tokens(120)
+    time.now += 1_000
+    const common = {
+      ...{ 'x-ratelimit-limit-requests': '10', 'x-ratelimit-remaining-requests': '9' },
+      ...{ 'x-ratelimit-limit-tokens': '500', 'x-ratelimit-remaining-tokens': '380' },
+      ...{ 'x-ratelimit-reset-requests': '57.5s', 'x-ratelimit-reset-tokens': '59s' },
+    }
+    expect(ticket.headers('responses')).toEqual(common)
+    expect(limits.headers(limited, 'messages')).toEqual({
+      ...common,
+      ...{ 'anthropic-ratelimit-requests-limit': '10', 'anthropic-ratelimit-requests-remaining': '9' },
+      ...{ 'anthropic-ratelimit-tokens-limit': '500', 'anthropic-ratelimit-tokens-remaining': '380' },
+      'anthropic-ratelimit-requests-reset': '2026-09-01T12:01:00Z',
+      'anthropic-ratelimit-tokens-reset': '2026-09-01T12:01:02Z',
+    })
+  })
+
+  test('never tell of fewer than none left', () => {
+    const { limits } = setUp()
+    const limited = key({ tpm: 5 })
+    limits.enter(limited).tokens(50)
+    expect(limits.headers(limited, 'chat-completions')).toMatchObject({ 'x-ratelimit-remaining-tokens': '0' })
+    expect(limits.headers(limited, 'chat-completions')).not.toHaveProperty('x-ratelimit-limit-requests')
+  })
+
+  test.each([
+    [0, '0s'],
+    [1, '1ms'],
+    [999.2, '1s'],
+    [1_000, '1s'],
+    [1_500, '1.5s'],
+    [59_999, '59.999s'],
+    [60_000, '1m0s'],
+    [360_000, '6m0s'],
+    [61_250, '1m1.25s'],
+  ])('%d ms is written %s', (ms, text) => {
+    expect(duration(ms)).toBe(text)
+  })
+})
+
+test('keys idle for a minute take no memory', () => {
+  const { time, limits } = setUp({ rpm: 5, tpm: 5 })
+  const before = process.memoryUsage().heapUsed
+  for (let minute = 0; minute < 20; minute++) {
+    for (let i = 0; i < 5_000; i++) limits.enter(key({ id: `key_${minute}_${i}` })).leave()
+    time.now += 61_000
+  }
+  limits.enter(key()).leave()
+  Bun.gc(true)
+  // A hundred thousand windows kept would be some forty megabytes.
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(20_000_000)
+})

@@ -1,0 +1,32 @@
+// What reached the demo vendors, judged by the vendors' own published request types.
+
+import type { DemoProviders } from '../../src/demo/index.ts'
+import { faultsBy } from '../demo/support.ts'
+
+const schemaOf = ({ wire, headers }: DemoProviders['requests'][number]): string | undefined => {
+  switch (wire) {
+    case 'messages':
+      if ((headers['vendora-beta'] ?? headers['anthropic-beta']) !== undefined)
+        return 'AnthropicBetaMessageCreateParams.strict'
+      return (headers['vendora-version'] ?? headers['anthropic-version']) === '2026-10-21'
+        ? 'AnthropicMessageCreateParams.strict'
+        : 'Anthropic20230601MessageCreateParams.strict'
+    case 'chat-completions':
+      // What the vendor answered comes back as it was, with members that the strict input types do not list.
+      return 'OpenAIChatCompletionCreateParams'
+    case 'responses':
+      return 'OpenAIResponseCreateParams'
+    case 'images':
+      return 'OpenAIImageGenerateParams.strict'
+    default:
+      return undefined
+  }
+}
+
+/** One line for each request that breaks the published types; `path` and version come with it. */
+export const badRequests = (demo: DemoProviders): string[] =>
+  demo.requests.flatMap((request) => {
+    const schema = schemaOf(request)
+    const faults = schema === undefined ? 'unknown path' : faultsBy(schema)(JSON.parse(request.body))
+    return faults === undefined ? [] : [`${request.path} by ${schema}: ${faults} in ${request.body.slice(0, 300)}`]
+  })

@@ -1,0 +1,154 @@
+// What operators read of past exchanges, and what pruning leaves.
+
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { Outcome } from '../../src/ledger/ledger.ts'
+import type { Store } from '../../src/store/store.ts'
+import { ask, bench, settlement } from '../ledger/support.ts'
+import { ACTOR, DAY, HOUR, NOW, newKey, open } from './support.ts'
+
+type Past = { at: number; key: number; model: string; outcome: Outcome; input: number; output: number }
+
+/** A store whose exchanges were made at their times. */
+const history = async (pasts: Past[]): Promise<{ store: Store; ids: string[] }> => {
+  const time = { now: NOW }
+  const store = open(':memory:', () => time.now)
+  const keys = [0, 1].map((i) => store.keys.issue(newKey({ label: `key ${i}`, tokensTotal: 1e12 }), ACTOR).key)
+  const { ledger } = bench(store, () => time.now)
+  for (const { at, key, model, outcome, input, output } of pasts) {
+    const shown = keys[key]
+    if (shown === undefined) throw new Error('no such key')
+    time.now = at
+    const reserving = ledger.reserve(ask(shown, { model }))
+    ledger.flush()
+    ledger.settle(await reserving, settlement({ outcome, usage: { input, output } }))
+  }
+  ledger.flush()
+  return { store, ids: keys.map((key) => key.id) }
+}
+
+const past = (more: Partial<Past> = {}): Past => ({
+  ...{ at: NOW, key: 0, model: 'vendorB-5.5', outcome: 'done', input: 10, output: 1 },
+  ...more,
+})
+
+describe('usage', () => {
+  test('groups by model, key and day', async () => {
+    const { store, ids } = await history([
+      past({ at: NOW - DAY }),
+      past({ key: 1, outcome: 'failed' }),
+      past({ model: 'vendorB-4o', outcome: 'aborted' }),
+      past({ outcome: 'refused', input: 0, output: 0 }),
+    ])
+    const figures = (by: 'model' | 'key' | 'day') =>
+      store.usage({ by }).map(({ group, requests, errors, input }) => [group, requests, errors, input])
+    expect(figures('model')).toEqual([
+      ['vendorB-4o', 1, 0, 10],
+      ['vendorB-5.5', 3, 2, 20],
+    ])
+    expect(figures('day')).toEqual([
+      ['2026-08-31', 1, 0, 10],
+      ['2026-09-01', 3, 2, 20],
+    ])
+    expect(figures('key')).toEqual(
+      [
+        [ids[0] ?? '', 3, 1, 20],
+        [ids[1] ?? '', 1, 1, 10],
+      ].sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
+    )
+    expect(store.usage({ by: 'day', keyId: ids[1], sinceMs: 0 })).toEqual([
+      {
+        ...{ group: '2026-09-01', requests: 1, errors: 1, input: 10, cacheRead: 0, cacheWrite: 0, output: 1 },
+        ...{ reasoning: 0, costMicroUsd: 75 },
+      },
+    ])
+  })
+
+  test('begins with the full hour of its beginning and equals the sum of the exchanges since', () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ hoursAgo: fc.integer({ min: 0, max: 80 }), input: fc.nat(1_000), key: fc.nat(1) })),
+        fc.integer({ min: 0, max: 90 * HOUR }),
+        async (pasts, agoMs) => {
+          const pastOnes = pasts.map(({ hoursAgo, input, key }) => past({ at: NOW - hoursAgo * HOUR, input, key }))
+          const { store, ids } = await history(pastOnes.sort((a, b) => a.at - b.at))
+          const from = NOW - agoMs - ((NOW - agoMs) % HOUR)
+          for (const keyId of [undefined, ids[1]]) {
+            const rows = store.exchanges({ limit: 1_000, keyId }).filter((row) => row.startedAt >= from)
+            for (const by of ['model', 'key', 'day'] as const) {
+              const usage = store.usage({ by, sinceMs: NOW - agoMs, keyId })
+              expect(usage.reduce((sum, row) => sum + row.requests, 0)).toBe(rows.length)
+              expect(usage.reduce((sum, row) => sum + row.input, 0)).toBe(
+                rows.reduce((sum, row) => sum + (row.input ?? 0), 0),
+              )
+            }
+          }
+          store.close()
+        },
+      ),
+      { numRuns: 30 },
+    ))
+})
+
+describe('exchanges', () => {
+  test('come newest first, page by page, narrowed by key, model, outcome and id', async () => {
+    const outcomes: Outcome[] = ['done', 'failed', 'aborted', 'refused']
+    const { store, ids } = await history(
+      Array.from({ length: 24 }, (_, i) =>
+        past({
+          ...{ at: NOW + i, key: i % 2, model: i % 3 === 0 ? 'vendorB-4o' : 'vendorB-5.5' },
+          outcome: outcomes[i % 4] ?? 'done',
+        }),
+      ),
+    )
+    const all = store.exchanges({ limit: 100 })
+    expect(all.map((row) => row.startedAt)).toEqual(Array.from({ length: 24 }, (_, i) => NOW + 23 - i))
+    const second = store.exchanges({ limit: 5, before: store.exchanges({ limit: 5 }).at(-1)?.row })
+    expect(second).toEqual(all.slice(5, 10))
+    for (const keyId of [undefined, ...ids]) {
+      for (const model of [undefined, 'vendorB-4o', 'other']) {
+        for (const outcome of [undefined, 'open' as const, ...outcomes]) {
+          const matches = all.filter(
+            (row) =>
+              (keyId === undefined || row.keyId === keyId) &&
+              (model === undefined || row.model === model) &&
+              (outcome === undefined || row.outcome === outcome),
+          )
+          expect(store.exchanges({ limit: 100, keyId, model, outcome })).toEqual(matches)
+        }
+      }
+    }
+    expect(store.exchanges({ limit: 9, id: all[7]?.id })).toEqual(all.slice(7, 8))
+  })
+})
+
+describe('pruning', () => {
+  test('goes in steps, leaves what is newer or still open, and keeps the daily sums', async () => {
+    const store = open(':memory:', () => NOW)
+    const { key } = store.keys.issue(newKey({ tokensTotal: 1e9 }), ACTOR)
+    const time = { now: NOW - 10 * DAY }
+    const { ledger } = bench(store, () => time.now)
+    const stays = ledger.reserve(ask(key))
+    for (let day = 10; day > 0; day--) {
+      time.now = NOW - day * DAY
+      const reserving = ledger.reserve(ask(key))
+      ledger.flush()
+      ledger.settle(await reserving, settlement())
+    }
+    ledger.flush()
+    const before = store.usage({ by: 'day' })
+    const steps: number[] = [store.prune(NOW - 4 * DAY, 4)]
+    while ((steps.at(-1) ?? 0) > 0) steps.push(store.prune(NOW - 4 * DAY, 4))
+    expect(steps.every((step) => step <= 4)).toBe(true)
+    expect(steps.at(-1)).toBe(0)
+    const left = store.exchanges({ limit: 100 })
+    expect(left.map((row) => row.startedAt).sort()).toEqual(
+      [NOW - 10 * DAY, ...[4, 3, 2, 1].map((day) => NOW - day * DAY)].sort(),
+    )
+    expect(left.find((row) => row.outcome === null)?.id).toBe((await stays).exchangeId)
+    expect(store.usage({ by: 'day' })).toEqual(before)
+    // The hours of that day are gone: the whole day stands for them.
+    expect(store.usage({ by: 'day', sinceMs: NOW - 8 * DAY + HOUR })).toEqual(before.slice(2))
+    expect(key.tokensUsed).toBe(10 * 150)
+  })
+})

@@ -1,0 +1,152 @@
+// Errors and usage figures, row by row.
+
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { GatewayError } from '../../../src/errors.ts'
+import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
+import { decodeUsage, encodeUsage } from '../../../src/wire/chat-completions/usage.ts'
+import { usage } from '../../support/arbitrary/chat-completions.ts'
+
+const vendor = (
+  code: string | number | null,
+  type: string | null = 'invalid_request_error',
+  param: string | null = null,
+) => ({
+  error: { message: 'secret', type, param, code },
+})
+
+describe('a provider’s error', () => {
+  test.each<[number, unknown, string]>([
+    [400, vendor('context_length_exceeded'), 'context_length_exceeded'],
+    [400, vendor('invalid_prompt'), 'content_policy_violation'],
+    [400, vendor('content_filter', null), 'content_policy_violation'],
+    [400, vendor('content_policy_violation'), 'content_policy_violation'],
+    [400, vendor('moderation_blocked', 'image_generation_user_error'), 'content_policy_violation'],
+    [413, '<html>', 'payload_too_large'],
+    [429, vendor('rate_limit_exceeded', 'tokens'), 'service_unavailable'],
+    [429, vendor('insufficient_quota', 'insufficient_quota'), 'service_unavailable'],
+    [400, vendor('insufficient_quota', 'insufficient_quota'), 'service_unavailable'],
+    [503, vendor('server_is_overloaded', 'service_unavailable_error'), 'service_unavailable'],
+    [529, undefined, 'service_unavailable'],
+    [200, vendor('slow_down', null), 'service_unavailable'],
+    [401, vendor('invalid_api_key'), 'upstream_error'],
+    [403, vendor('unsupported_country_region_territory', 'request_forbidden'), 'upstream_error'],
+    [404, vendor('model_not_found'), 'upstream_error'],
+    [500, vendor(null, 'server_error'), 'upstream_error'],
+    [502, null, 'upstream_error'],
+    [400, vendor('unsupported_parameter'), 'upstream_error'],
+    [400, vendor('unsupported_value', 'invalid_request_error', 'messages[0].role'), 'invalid_request'],
+  ])('%d %j is %s', (status, body, code) => {
+    const error = chatCompletions.decodeError(status, body)
+    expect(error.code as string).toBe(code)
+    expect(error.message).not.toContain('secret')
+    expect(error.provider?.status).toBe(status)
+  })
+
+  test('a request the provider refused as malformed is not tried again, a lost model or credential is', () => {
+    expect(chatCompletions.decodeError(400, vendor('unsupported_parameter')).failover).toBe(false)
+    expect(chatCompletions.decodeError(422, vendor(null)).failover).toBe(false)
+    expect(chatCompletions.decodeError(404, vendor('model_not_found')).failover).toBe(true)
+    expect(chatCompletions.decodeError(400, vendor('model_not_found')).failover).toBe(true)
+    expect(chatCompletions.decodeError(401, vendor('invalid_api_key')).failover).toBe(true)
+  })
+
+  test('the figures of a prompt too long are the provider’s, the words are ours', () => {
+    const message =
+      "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens. Secret."
+    const error = chatCompletions.decodeError(400, { error: { ...vendor('context_length_exceeded').error, message } })
+    expect(error.message).toBe('prompt is too long: 9001 tokens > 8192 maximum')
+  })
+
+  test.each([
+    ['174ms', 174],
+    ['1.5s', 1_500],
+    ['2m', 120_000],
+  ])('a rate limit that asks for %s', (words, ms) => {
+    const message = `Rate limit reached for x in organization org-secret. Please try again in ${words}. More.`
+    const error = chatCompletions.decodeError(429, {
+      error: { message, type: 'tokens', param: null, code: 'rate_limit_exceeded' },
+    })
+    expect(error.retryAfterMs).toBe(ms)
+    expect(error.message).not.toContain('secret')
+  })
+
+  test('a refused system role keeps the words that coding agents act on', () => {
+    const error = chatCompletions.decodeError(
+      400,
+      vendor('unsupported_value', 'invalid_request_error', 'messages[2].role'),
+    )
+    expect(error.message).toContain('Unexpected role "system"')
+  })
+
+  test('any status and body at all is an error of the contract that shows nothing of the body', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 200, max: 599 }),
+        fc.oneof(fc.anything(), fc.record({ error: fc.anything() })),
+        (status, body) => {
+          const error = chatCompletions.decodeError(status, body)
+          expect(error).toBeInstanceOf(GatewayError)
+          const { error: shown } = chatCompletions.encodeError(error, 'req_1') as { error: Record<string, unknown> }
+          expect(Object.keys(shown).sort()).toEqual(['code', 'message', 'param', 'type'])
+        },
+      ),
+    )
+  })
+})
+
+test('an error for this wire’s clients is the contract’s envelope', () => {
+  const error = new GatewayError('invalid_request', 'Wrong.', { param: 'n', details: { error_code: 'x' } })
+  expect(chatCompletions.encodeError(error, 'req_1')).toEqual({
+    error: {
+      message: 'Wrong.',
+      type: 'invalid_request_error',
+      code: 'invalid_request',
+      param: 'n',
+      details: { error_code: 'x' },
+    },
+  })
+})
+
+describe('usage', () => {
+  test('comes back from the wire as it went out', () => {
+    fc.assert(fc.property(usage, (counts) => expect(decodeUsage(encodeUsage(counts))).toEqual(counts)))
+  })
+
+  test.each<[string, unknown, unknown]>([
+    [
+      'cached and written tokens are not input',
+      {
+        prompt_tokens: 100,
+        completion_tokens: 5,
+        prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 30 },
+      },
+      { input: 10, cacheRead: 60, cacheWrite: 30, output: 5 },
+    ],
+    [
+      'details that are null',
+      { prompt_tokens: 1, completion_tokens: 2, prompt_tokens_details: null, completion_tokens_details: null },
+      { input: 1, output: 2 },
+    ],
+    [
+      'reasoning is a part of the output',
+      { prompt_tokens: 1, completion_tokens: 9, total_tokens: 10, completion_tokens_details: { reasoning_tokens: 4 } },
+      { input: 1, output: 9, reasoning: 4 },
+    ],
+    [
+      'reasoning that the server counts apart',
+      { prompt_tokens: 1, completion_tokens: 5, total_tokens: 10, completion_tokens_details: { reasoning_tokens: 4 } },
+      { input: 1, output: 9, reasoning: 4 },
+    ],
+    [
+      'a cache hit under its older name',
+      { prompt_tokens: 9, completion_tokens: 1, prompt_cache_hit_tokens: 4 },
+      { input: 5, cacheRead: 4, output: 1 },
+    ],
+    ['no counts', {}, undefined],
+    ['null', null, undefined],
+    ['counts that are none', { prompt_tokens: 'many', completion_tokens: -1 }, undefined],
+  ])('%s', (_, raw, expected) => {
+    expect(decodeUsage(raw)).toEqual(expected as never)
+  })
+})

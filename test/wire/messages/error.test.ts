@@ -1,0 +1,118 @@
+// Failures: the provider's classes, the words agents look for, and nothing of the provider's own text.
+
+import { describe, expect, test } from 'bun:test'
+import { type ErrorCode, GatewayError } from '../../../src/errors.ts'
+import type { JsonObject } from '../../../src/ir/json.ts'
+import { messages } from '../../../src/wire/messages/index.ts'
+
+const failure = (type: string, message: string, details?: JsonObject) => ({
+  type: 'error',
+  error: { type, message, ...(details === undefined ? {} : { details }) },
+  request_id: 'req_9',
+})
+
+describe('a provider’s error becomes one of ours', () => {
+  test.each<[number, unknown, ErrorCode]>([
+    [400, failure('invalid_request_error', 'prompt is too long: 5 tokens > 4 maximum'), 'context_length_exceeded'],
+    [
+      400,
+      failure(
+        'invalid_request_error',
+        'input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease',
+      ),
+      'context_length_exceeded',
+    ],
+    [400, failure('invalid_request_error', 'Output blocked by content filtering policy'), 'content_policy_violation'],
+    [400, failure('invalid_request_error', 'Your credit balance is too low to access the API'), 'service_unavailable'],
+    [
+      400,
+      failure('invalid_request_error', 'Spent', { error_code: 'enforced_spend_limit_reached' }),
+      'service_unavailable',
+    ],
+    [
+      400,
+      failure('invalid_request_error', 'Big', { error_code: 'request_body_too_large_after_decoding' }),
+      'payload_too_large',
+    ],
+    [400, failure('invalid_request_error', 'top_k: Extra inputs are not permitted'), 'upstream_error'],
+    [401, failure('authentication_error', 'invalid x-api-key'), 'upstream_error'],
+    [402, failure('billing_error', 'Pay'), 'service_unavailable'],
+    [403, failure('permission_error', 'No'), 'upstream_error'],
+    [404, failure('not_found_error', 'model: m'), 'upstream_error'],
+    [413, { error: { type: 'request_too_large', message: 'Request exceeds the maximum size' } }, 'payload_too_large'],
+    [413, '<html>', 'payload_too_large'],
+    [429, failure('rate_limit_error', 'Slow down'), 'service_unavailable'],
+    [500, failure('api_error', 'Internal server error'), 'upstream_error'],
+    [503, undefined, 'service_unavailable'],
+    [504, failure('timeout_error', 'Late'), 'upstream_error'],
+    [529, failure('overloaded_error', 'Overloaded'), 'service_unavailable'],
+    [200, failure('rate_limit_error', 'Slow down'), 'service_unavailable'],
+    [200, null, 'upstream_error'],
+  ])('%p %j', (status, body, code) => {
+    const error = messages.decodeError(status, body)
+    expect(error.code).toBe(code)
+    if (status >= 400) expect(error.provider?.status).toBe(status)
+  })
+
+  test('a refused request is tried nowhere else', () => {
+    const error = messages.decodeError(400, failure('invalid_request_error', 'messages.0: bad'))
+    expect([error.failover, error.retry, error.status]).toEqual([false, false, 502])
+  })
+
+  test('the figures of a full window are kept, and only they', () => {
+    const { message } = messages.decodeError(
+      400,
+      failure('invalid_request_error', 'prompt is too long: 5 tokens > 4 maximum of sk-secret'),
+    )
+    expect(message).toBe('prompt is too long: 5 tokens > 4 maximum')
+  })
+})
+
+describe('what coding agents mend by themselves', () => {
+  test.each<[string, JsonObject, string]>([
+    [
+      'system turns',
+      failure('invalid_request_error', 'messages: Unexpected role "system". The Messages API accepts a top-level…'),
+      'Unexpected role "system"',
+    ],
+    [
+      'system turns, in other words',
+      failure('invalid_request_error', "messages.1.role: Input should be 'user' or 'assistant'"),
+      'Unexpected role "system"',
+    ],
+    [
+      'context management',
+      failure('invalid_request_error', 'context_management: Extra inputs are not permitted'),
+      'context_management: Extra inputs are not permitted',
+    ],
+  ])('%s', (_, body, phrase) => {
+    const error = messages.decodeError(400, body)
+    expect([error.code, error.status]).toEqual(['invalid_request', 400])
+    expect(error.message).toStartWith(phrase)
+  })
+
+  test('threads, by the code in the details, and no prose of the provider', () => {
+    const error = messages.decodeError(
+      400,
+      failure('invalid_request_error', 'secret', {
+        error_code: 'thread_unsupported_request',
+        unsupported: ['mcp_servers', 'some secret prose'],
+      }),
+    )
+    expect(messages.encodeError(error, 'r')).toMatchObject({
+      error: {
+        code: 'invalid_request',
+        details: { error_code: 'thread_unsupported_request', unsupported: ['mcp_servers'] },
+      },
+    })
+    expect(JSON.stringify(messages.encodeError(error, 'r'))).not.toContain('secret')
+  })
+})
+
+test('our errors carry the envelope, the wire’s outer type and the request id', () => {
+  expect(messages.encodeError(new GatewayError('quota_exhausted', 'Spent.'), 'req_1')).toEqual({
+    type: 'error',
+    error: { message: 'Spent.', type: 'invalid_request_error', code: 'quota_exhausted', param: null },
+    request_id: 'req_1',
+  })
+})
