@@ -135,13 +135,17 @@ const holdingMemory = async (bench: Bench, server: Server): Promise<Memory> => {
 
 /** Memory of a fresh gateway and a fresh bare proxy: idle, and with streams that are open and silent. */
 export const measureMemory = async (bench: Bench): Promise<NonNullable<Figures['memory']>> => {
-  const gateway = await startGateway(bench.launch, 'tested')
-  const ours = await holdingMemory(bench, gateway)
-  await end(gateway.child)
-  const bare = await startBare(bench.provider.port, bench.manner)
-  const theirs = await holdingMemory(bench, bare)
-  await end(bare.child)
-  return { gateway: ours, bare: theirs }
+  const measured = async (server: Server): Promise<Memory> => {
+    try {
+      return await holdingMemory(bench, server)
+    } finally {
+      await end(server.child)
+    }
+  }
+  return {
+    gateway: await measured(await startGateway(bench.launch, 'tested')),
+    bare: await measured(await startBare(bench.provider.port, bench.manner)),
+  }
 }
 
 const PACED_STREAMS = 200

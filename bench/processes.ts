@@ -167,5 +167,8 @@ export const startGateway = async (launch: GatewayLaunch, where: Place): Promise
     if (status === 200) return { child, pid: child.pid, port, readyMs: performance.now() - began }
     await Bun.sleep(1)
   }
-  throw new Error(`the gateway did not answer GET /v1; its log:\n${await Bun.file(launch.log).text()}`)
+  const lines = (await Bun.file(launch.log).text()).trimEnd().split('\n').slice(-5)
+  throw new Error(
+    `the gateway did not answer GET /v1; its log ends: ${lines.map((line) => line.slice(0, 300)).join('\n')}`,
+  )
 }

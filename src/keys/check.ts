@@ -20,7 +20,7 @@ export const checkKeyPatch = (patch: KeyPatch): void => {
   }
   for (const name of COUNTS) {
     const count = patch[name]
-    if (count !== undefined && !(Number.isSafeInteger(count) && count >= 0)) {
+    if (count !== undefined && count !== null && !(Number.isSafeInteger(count) && count >= 0)) {
       throw invalidRequest(`The ${name} of a key must be a whole number, 0 or more.`, name)
     }
   }

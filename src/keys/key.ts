@@ -15,6 +15,8 @@ export type Key = {
   rpm: number | undefined
   tpm: number | undefined
   concurrency: number | undefined
+  /** The member whose key it is; undefined: the gateway's own. */
+  ownerId?: string | undefined
 }
 
 export type NewKey = {
@@ -25,10 +27,15 @@ export type NewKey = {
   rpm?: number | undefined
   tpm?: number | undefined
   concurrency?: number | undefined
+  ownerId?: string | undefined
 }
 
-/** Absent members stay as they are. `tokensUsed: 0` is a quota reset. */
-export type KeyPatch = Partial<Omit<NewKey, 'models'>> & { models?: string[]; tokensUsed?: 0 }
+type LimitName = 'rpm' | 'tpm' | 'concurrency'
+
+/** Absent members stay as they are; a limit of null takes the gateway's default. `tokensUsed: 0` is a quota reset. */
+export type KeyPatch = Partial<Omit<NewKey, 'models' | 'ownerId' | LimitName>> & {
+  [name in LimitName]?: number | null | undefined
+} & { models?: string[]; tokensUsed?: 0 }
 
 /** Who changed something: a member, an admin token, the command line. */
 export type Actor = { kind: 'cli' | 'member' | 'token' | 'system'; id: string }
@@ -52,7 +59,7 @@ export type Keys = {
 }
 
 /** Whether a key may use a model, by its catalogue id. */
-export const permits = (key: Key, modelId: string): boolean => key.models.some((pattern) => matches(pattern, modelId))
+export const permits = (key: Pick<Key, 'models'>, modelId: string): boolean => key.models.some((pattern) => matches(pattern, modelId))
 
 const matches = (pattern: string, id: string): boolean => {
   if (pattern === '*' || pattern === id) return true

@@ -105,6 +105,7 @@ export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: 
   const record = (exchange: OpenExchange, how: SettledExchange['settlement'], raw: Settlement['rawUsage']): void => {
     const usage = whole(how.usage)
     journal.charge(exchange.keyId, totalTokens(usage))
+    const key = keys.get(exchange.keyId)
     settled.push({
       open: exchange,
       settlement: {
@@ -117,6 +118,7 @@ export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: 
       endedAt: clock(),
       costMicroUsd: costMicroUsd(usage, prices(exchange.model)),
       rawUsage: raw === undefined ? undefined : JSON.stringify(raw),
+      leftAfter: key === undefined ? undefined : key.tokensTotal - key.tokensUsed,
     })
   }
 

@@ -32,6 +32,8 @@ export type SettledExchange = {
   readonly costMicroUsd: number
   /** JSON text. */
   readonly rawUsage: string | undefined
+  /** What the key had left once this was charged. */
+  readonly leftAfter: number | undefined
 }
 
 export type Progress = { readonly open: OpenExchange; readonly usage: Usage }

@@ -39,6 +39,19 @@ export type Reservation = {
  */
 export type Outcome = 'done' | 'refused' | 'failed' | 'aborted'
 
+/** What one attempt came to, for the record: never a secret, a prompt or provider text. `ms` until answer or failure. */
+export type AttemptNote = {
+  provider: string
+  account: string
+  model: string
+  wire: Wire
+  errorCode?: string
+  providerStatus?: number
+  providerCode?: string
+  providerRequestId?: string
+  ms: number
+}
+
 export type Settlement = {
   outcome: Outcome
   usage: Usage
@@ -60,6 +73,10 @@ export type Settlement = {
   attempts: number
   firstByteMs?: number | undefined
   totalMs: number
+  /** Every attempt; kept where there was more than one, or one that failed. */
+  trail?: readonly AttemptNote[] | undefined
+  /** Paths of the request that the provider's wire could not say. */
+  dropped?: readonly string[] | undefined
 }
 
 export type Ledger = {

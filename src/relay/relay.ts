@@ -224,6 +224,8 @@ const settle = (
     attempts: exchange.attempts.length,
     firstByteMs: exchange.firstByteAt === undefined ? undefined : exchange.firstByteAt - exchange.startedAt,
     totalMs,
+    trail: exchange.attempts,
+    dropped: exchange.dropped,
   })
   exchange.onSettled({
     outcome,

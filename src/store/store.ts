@@ -2,7 +2,7 @@
 
 import type { Actor, Keys } from '../keys/key.ts'
 import type { Journal } from '../ledger/journal.ts'
-import type { Outcome } from '../ledger/ledger.ts'
+import type { AttemptNote, Outcome } from '../ledger/ledger.ts'
 
 /** A wrong file, a newer schema, a running server: one sentence an operator can act on. */
 export type StoreError = Error & { name: 'StoreError' }
@@ -70,6 +70,10 @@ export type ExchangeRow = {
   costMicroUsd: number
   /** The provider's own usage object, as JSON text. */
   rawUsage: string | null
+  /** Null: none, or one that answered, which the members above tell. */
+  trail: AttemptNote[] | null
+  dropped: string[] | null
+  leftAfter: number | null
 }
 
 export type AuditQuery = { limit: number; before?: number | undefined; target?: string | undefined }

@@ -1,10 +1,12 @@
 // What a request must show to be let in.
 
-import { describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { GatewayError } from '../../src/errors.ts'
 import { hashSecret, makeSecret, randomBase62 } from '../../src/keys/secret.ts'
-import { ACTOR, bearer, DAY, NOW, newKey, open } from '../store/support.ts'
+import { ACTOR, bearer, cleanUp, DAY, NOW, newKey, open } from '../store/support.ts'
+
+afterEach(cleanUp)
 
 const codeOf = (run: () => unknown): string => {
   try {

@@ -1,9 +1,11 @@
 // The ledger over a store: durable before it answers, settled once, nothing lost.
 
 import { Database } from 'bun:sqlite'
-import { describe, expect, test } from 'bun:test'
-import { ACTOR, NOW, newKey, newPath, open } from '../store/support.ts'
+import { afterEach, describe, expect, test } from 'bun:test'
+import { ACTOR, cleanUp, NOW, newKey, newPath, open } from '../store/support.ts'
 import { ask, bench, settlement } from './support.ts'
+
+afterEach(cleanUp)
 
 const setUp = (tokensTotal = 1_000_000, path = ':memory:', busyTimeoutMs = 2_000) => {
   const store = open(path, () => NOW, busyTimeoutMs)

@@ -1,13 +1,15 @@
 // The database file: its migrations, what is refused and left as it was, copies out and back in.
 
 import { Database } from 'bun:sqlite'
-import { describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { restoreStore } from '../../src/store/sqlite/index.ts'
 import { MIGRATIONS } from '../../src/store/sqlite/migrations.ts'
 import { isStoreError } from '../../src/store/store.ts'
-import { ACTOR, newKey, newPath, open } from './support.ts'
+import { ACTOR, cleanUp, newKey, newPath, open } from './support.ts'
+
+afterEach(cleanUp)
 
 const refusalOf = (run: () => unknown): string => {
   try {

@@ -1,10 +1,12 @@
 // Keys as the store keeps them: changes, their audit, and what other processes see of them.
 
-import { describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Key, KeyPatch, NewKey } from '../../src/keys/key.ts'
 import { statusOf } from '../../src/keys/status.ts'
-import { ACTOR, bearer, DAY, NOW, newKey, newPath, open } from './support.ts'
+import { ACTOR, bearer, cleanUp, DAY, NOW, newKey, newPath, open } from './support.ts'
+
+afterEach(cleanUp)
 
 describe('keys', () => {
   test('an issued key is what was asked for', () => {

@@ -1,11 +1,13 @@
 // What operators read of past exchanges, and what pruning leaves.
 
-import { describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Outcome } from '../../src/ledger/ledger.ts'
 import type { Store } from '../../src/store/store.ts'
 import { ask, bench, settlement } from '../ledger/support.ts'
-import { ACTOR, DAY, HOUR, NOW, newKey, open } from './support.ts'
+import { ACTOR, cleanUp, DAY, HOUR, NOW, newKey, open } from './support.ts'
+
+afterEach(cleanUp)
 
 type Past = { at: number; key: number; model: string; outcome: Outcome; input: number; output: number }
 

@@ -1,6 +1,5 @@
 // Stores for tests: a database file in a folder of its own, gone afterwards.
 
-import { afterEach } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,10 +20,11 @@ export const newKey = (more: Partial<NewKey> = {}): NewKey => ({
 const folders: string[] = []
 const stores: Store[] = []
 
-afterEach(() => {
+/** Closes the stores of a test and removes their files: each test file gives it to its own `afterEach`. */
+export const cleanUp = (): void => {
   for (const store of stores.splice(0)) store.close()
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
-})
+}
 
 /** The path of a database that does not exist yet. */
 export const newPath = (): string => {

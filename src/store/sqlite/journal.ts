@@ -4,6 +4,7 @@ import type { Database } from 'bun:sqlite'
 import type { Usage } from '../../ir/usage.ts'
 import type { Wire } from '../../ir/wire.ts'
 import type { Batch, Journal, LeftOpen, SettledExchange } from '../../ledger/journal.ts'
+import type { Settlement } from '../../ledger/ledger.ts'
 import { storeError } from '../store.ts'
 import type { KeyRing } from './keys.ts'
 import { lockServer } from './lock.ts'
@@ -27,7 +28,8 @@ const PROGRESS = `
 const SETTLE = `
   UPDATE exchanges SET input = ?, cache_read = ?, cache_write = ?, output = ?, reasoning = ?, ended_at = ?, outcome = ?,
     status = ?, error_code = ?, provider = ?, account = ?, upstream_model = ?, provider_wire = ?, attempts = ?,
-    first_byte_ms = ?, total_ms = ?, estimated = ?, cost_micro_usd = ?, raw_usage = ?
+    first_byte_ms = ?, total_ms = ?, estimated = ?, cost_micro_usd = ?, raw_usage = ?,
+    trail = ?, dropped = ?, left_after = ?
   WHERE row = ? AND outcome IS NULL`
 const LEFT_OPEN = `
   SELECT row, id AS exchangeId, key_id AS keyId, model, wire, stream, started_at AS startedAt,
@@ -95,6 +97,9 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
         how.estimated ? 1 : 0,
         settled.costMicroUsd,
         settled.rawUsage ?? null,
+        trailOf(how.trail),
+        how.dropped === undefined || how.dropped.length === 0 ? null : JSON.stringify(how.dropped),
+        settled.leftAfter ?? null,
         settled.open.row,
       )
       addTo(rollups, settled)
@@ -135,6 +140,12 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
     },
   }
 }
+
+// One attempt that answered is told by the other columns.
+const trailOf = (trail: Settlement['trail']): string | null =>
+  trail === undefined || trail.length === 0 || (trail.length === 1 && trail[0]?.errorCode === undefined)
+    ? null
+    : JSON.stringify(trail)
 
 const addTo = (rollups: Map<string, Rollup>, { open, settlement, costMicroUsd }: SettledExchange): void => {
   const { usage, outcome } = settlement

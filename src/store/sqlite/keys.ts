@@ -87,14 +87,14 @@ export const createKeyRing = (orm: BunSQLiteDatabase, clock: () => number): KeyR
     issue(input, actor) {
       checkNewKey(input)
       const secret = makeSecret()
-      const { label, tokensTotal, expiresAt, models, rpm, tpm, concurrency } = input
+      const { label, tokensTotal, expiresAt, models, rpm, tpm, concurrency, ownerId } = input
       const row = orm.transaction(
         (tx) => {
           const made = tx
             .insert(table)
             .values({
               ...{ id: `key_${randomBase62(16)}`, label, hash: hashSecret(secret), createdAt: clock(), expiresAt },
-              ...{ tokensTotal, models, rpm, tpm, concurrency, version: NEXT_VERSION },
+              ...{ tokensTotal, models, rpm, tpm, concurrency, ownerId, version: NEXT_VERSION },
             })
             .returning()
             .get()
@@ -151,6 +151,7 @@ const toKey = (row: Row): Key => ({
   rpm: row.rpm ?? undefined,
   tpm: row.tpm ?? undefined,
   concurrency: row.concurrency ?? undefined,
+  ...(row.ownerId === null ? {} : { ownerId: row.ownerId }),
 })
 
 const auditRow = (at: number, actor: Actor, action: string, target: string, before: Key | null, after: Key) => ({

@@ -2,6 +2,8 @@
 
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import type { AttemptNote } from '../../ledger/ledger.ts'
+import type { MemberLimits } from '../../members/member.ts'
 
 /** `version` grows with every change of any key but its counter: a running server reads what is newer than it knows. */
 export const keys = sqliteTable(
@@ -23,6 +25,8 @@ export const keys = sqliteTable(
     rpm: integer('rpm'),
     tpm: integer('tpm'),
     concurrency: integer('concurrency'),
+    /** The member whose key it is; null: the gateway's own. */
+    ownerId: text('owner_id'),
     version: integer('version').notNull(),
   },
   (t) => [uniqueIndex('keys_hash').on(t.hash), index('keys_version').on(t.version)],
@@ -64,6 +68,12 @@ export const exchanges = sqliteTable(
     estimated: integer('estimated', { mode: 'boolean' }).notNull().default(false),
     costMicroUsd: integer('cost_micro_usd').notNull().default(0),
     rawUsage: text('raw_usage'),
+    /** Each attempt, where there is more to say of them than the columns above do. */
+    trail: text('trail', { mode: 'json' }).$type<AttemptNote[]>(),
+    /** Paths of the request that the provider's wire could not say. */
+    dropped: text('dropped', { mode: 'json' }).$type<string[]>(),
+    /** What the key had left once this was settled. */
+    leftAfter: integer('left_after'),
   },
   (t) => [
     index('exchanges_id').on(t.id),
@@ -122,7 +132,7 @@ export const settings = sqliteTable('settings', {
   updatedAt: integer('updated_at').notNull(),
 })
 
-/** People of the dashboard. An invited member has an invitation and no password yet. */
+/** People of the dashboard, by name without regard to case. An invited member has an invitation and no password yet. */
 export const members = sqliteTable(
   'members',
   {
@@ -134,8 +144,14 @@ export const members = sqliteTable(
     invitationExpiresAt: integer('invitation_expires_at'),
     createdAt: integer('created_at').notNull(),
     removedAt: integer('removed_at'),
+    /** What the member's own keys may be made of; null: no limits. */
+    limits: text('limits', { mode: 'json' }).$type<MemberLimits>(),
   },
-  (t) => [uniqueIndex('members_name').on(t.name), uniqueIndex('members_invitation').on(t.invitationHash)],
+  (t) => [
+    // The name of who was removed is free again.
+    uniqueIndex('members_name_in_use').on(sql`lower(${t.name})`).where(sql`removed_at IS NULL`),
+    uniqueIndex('members_invitation').on(t.invitationHash),
+  ],
 )
 
 /** Signed-in browsers; `hash` is the SHA-256 of the cookie's secret. */

@@ -127,9 +127,13 @@ export const toolNames = (request: ChatRequest): ToolNames => {
 export const digest = (text: string): string => Bun.hash(text).toString(36).padStart(13, '0')
 
 export const encodeTools = (tools: Tool[], out: Outgoing): JsonObject[] =>
-  tools.map((tool, at) => {
+  tools.flatMap((tool, at): JsonObject[] => {
     if (tool.type === 'opaque') {
-      if (tool.origin === 'chat-completions') return tool.value
+      if (tool.origin === 'chat-completions') return [tool.value]
+      if (tool.optional === true) {
+        out.drop(`tools.${at}`)
+        return []
+      }
       throw invalidRequest(
         `'tools.${at}': server tools run only at their own provider, not with this model.`,
         `tools.${at}`,
@@ -139,13 +143,13 @@ export const encodeTools = (tools: Tool[], out: Outgoing): JsonObject[] =>
     if (tool.description !== undefined) head.description = tool.description
     if (tool.type === 'custom') {
       if (tool.format !== undefined) head.format = nestFormat(tool.format)
-      return { type: 'custom', custom: head }
+      return [{ type: 'custom', custom: head }]
     }
     if (tool.cache !== undefined) out.drop(`tools.${at}.cache_control`)
     if (tool.schema !== undefined)
       head.parameters = out.origin === 'chat-completions' ? tool.schema : rooted(tool.schema)
     if (tool.strict !== undefined) head.strict = tool.strict
-    return { type: 'function', function: head }
+    return [{ type: 'function', function: head }]
   })
 
 /** The vendor refuses parameters that are not declared an object with properties. */

@@ -390,6 +390,13 @@ const usage = fc.record({
   reasoning: fc.nat(99),
 })
 
+/** What the wire tells items apart by. */
+const itemIdOf = (part: AssistantPart): string => {
+  if (part.type === 'tool-call') return part.itemId ?? part.id
+  if (part.type === 'opaque') return String(part.value.id)
+  return part.type === 'reasoning' && part.seal !== undefined ? String(part.seal.value.id) : JSON.stringify(part)
+}
+
 /** An answer the wire can say. Thoughts of its own provider come only whole: a stream binds them to other ids. */
 const answer = (thoughts: fc.Arbitrary<ReasoningPart>): fc.Arbitrary<ChatResponse> =>
   fc
@@ -398,7 +405,7 @@ const answer = (thoughts: fc.Arbitrary<ReasoningPart>): fc.Arbitrary<ChatRespons
       createdAt: fc.nat(2_000_000_000),
       parts: fc.uniqueArray(fc.oneof<fc.Arbitrary<AssistantPart>[]>(outputText, refusal, call, thoughts, serverItem), {
         maxLength: 5,
-        selector: (part) => JSON.stringify(part.type === 'tool-call' ? (part.itemId ?? part.id) : part),
+        selector: itemIdOf,
       }),
       cut: fc.constantFrom<(FinishReason | undefined)[]>(undefined, 'length', 'content-filter'),
       usage,

@@ -1,0 +1,90 @@
+// Calls of the admin API, typed by its contract: the route's name says method and path, the input fills them.
+
+import type { Static, TSchema } from '@sinclair/typebox'
+import type { CONTRACT } from '../../../http/admin/contract.ts'
+import { ADMIN_BASE, ROUTES, type RouteName } from '../../../http/admin/routes.ts'
+
+type Part<N extends RouteName, P extends string> = (typeof CONTRACT)[N] extends { [name in P]: infer T extends TSchema }
+  ? Static<T>
+  : unknown
+
+/** What the caller gives: path members and body as they are, query members as far as they differ from the defaults. */
+export type Ask<N extends RouteName> = Part<N, 'params'> & Partial<Part<N, 'query'>> & Part<N, 'body'>
+export type Answer<N extends RouteName> = Static<(typeof CONTRACT)[N]['output']>
+
+/** A refusal in the gateway's envelope; `status` 0: no answer came. */
+export class ApiError extends Error {
+  readonly status: number
+  readonly code: string
+  readonly retryAfterS: number | undefined
+
+  constructor(status: number, code: string, message: string, retryAfterS?: number) {
+    super(message)
+    this.status = status
+    this.code = code
+    this.retryAfterS = retryAfterS
+  }
+}
+
+/** Set by the session: what to do when the server no longer knows us. */
+export const onSignedOut: { run: () => void } = { run: () => undefined }
+
+/** Throws an ApiError. */
+export const call = async <N extends RouteName>(name: N, input?: Ask<N>, signal?: AbortSignal): Promise<Answer<N>> => {
+  const { method, path } = ROUTES[name]
+  const rest: Record<string, unknown> = { ...(input ?? {}) }
+  let url = ADMIN_BASE + path.replace(/:(\w+)/g, (_, member: string) => {
+    const value = String(rest[member])
+    delete rest[member]
+    return encodeURIComponent(value)
+  })
+  const bodyless = method === 'GET' || method === 'DELETE'
+  if (bodyless) {
+    const query = new URLSearchParams()
+    for (const [member, value] of Object.entries(rest)) {
+      if (value !== undefined && value !== '') query.set(member, String(value))
+    }
+    if (query.size > 0) url += `?${query}`
+  }
+  const answer = await send(url, {
+    method,
+    ...(bodyless ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(rest) }),
+    ...(signal === undefined ? {} : { signal }),
+  })
+  if (!answer.ok) {
+    const error = await errorOf(answer)
+    if (error.status === 401 && name !== 'session.sign-in' && name !== 'session.password') onSignedOut.run()
+    throw error
+  }
+  return (await answer.json()) as Answer<N>
+}
+
+/** A GET of the client API with a key. Throws an ApiError. */
+export const callWithKey = async <T>(path: string, secret: string, signal?: AbortSignal): Promise<T> => {
+  const answer = await send(path, {
+    headers: { authorization: `Bearer ${secret}` },
+    ...(signal === undefined ? {} : { signal }),
+  })
+  if (!answer.ok) throw await errorOf(answer)
+  return (await answer.json()) as T
+}
+
+const send = async (url: string, init: RequestInit): Promise<Response> => {
+  try {
+    return await fetch(url, { credentials: 'same-origin', redirect: 'error', ...init })
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error
+    throw new ApiError(0, 'unreachable', 'The gateway did not answer. Check that it is running and try again.')
+  }
+}
+
+export const errorOf = async (answer: Response): Promise<ApiError> => {
+  const after = Number(answer.headers.get('retry-after'))
+  const retryAfterS = Number.isFinite(after) && after > 0 ? after : undefined
+  try {
+    const body = (await answer.json()) as { error: { code: string; message: string } }
+    return new ApiError(answer.status, body.error.code, body.error.message, retryAfterS)
+  } catch {
+    return new ApiError(answer.status, 'unreadable', `The gateway answered ${answer.status}.`, retryAfterS)
+  }
+}

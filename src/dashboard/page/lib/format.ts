@@ -1,0 +1,77 @@
+// Numbers and times as people read them, in the viewer's language and zone.
+
+const whole = new Intl.NumberFormat()
+const short = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
+const dollars = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD' })
+const cents = new Intl.NumberFormat(undefined, {
+  style: 'currency',
+  currency: 'USD',
+  minimumSignificantDigits: 2,
+  maximumSignificantDigits: 2,
+})
+const riel = new Intl.NumberFormat(undefined, {
+  style: 'currency',
+  currency: 'KHR',
+  currencyDisplay: 'narrowSymbol',
+  maximumFractionDigits: 0,
+})
+const share = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 })
+const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+const precise = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
+const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
+
+/** 1,234,567 */
+export const count = (value: number): string => whole.format(value)
+/** 1.2M */
+export const compact = (value: number): string => (Math.abs(value) < 10_000 ? whole.format(value) : short.format(value))
+export const percent = (value: number | null): string => (value === null ? '–' : share.format(value))
+
+/** Micro-USD as dollars; what is under a cent keeps two digits that mean something. */
+export const usd = (microUsd: number): string => {
+  const value = microUsd / 1e6
+  return value !== 0 && Math.abs(value) < 0.01 ? cents.format(value) : dollars.format(value)
+}
+export const khr = (value: number): string => riel.format(value)
+
+/** 840 ms, 1.2 s, 2 min */
+export const duration = (ms: number | null): string => {
+  if (ms === null) return '–'
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`
+  return `${(ms / 60_000).toFixed(1)} min`
+}
+
+export const bytes = (value: number): string =>
+  value < 1024 ** 2 ? `${Math.round(value / 1024)} KB` : `${Math.round(value / 1024 ** 2)} MB`
+
+export const dateTime = (iso: string): string => moment.format(new Date(iso))
+export const exact = (iso: string): string => precise.format(new Date(iso))
+export const day = (iso: string): string => date.format(new Date(iso))
+/** The time of day for today, date and time for what is older. */
+export const timeOf = (iso: string): string => {
+  const at = new Date(iso)
+  return at.toDateString() === new Date().toDateString() ? clock.format(at) : moment.format(at)
+}
+
+const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+]
+
+/** 3 hours ago, in 2 months, now */
+export const ago = (iso: string, now = Date.now()): string => {
+  const seconds = (Date.parse(iso) - now) / 1_000
+  const step = STEPS.find(([, size]) => Math.abs(seconds) >= size)
+  return step === undefined ? relative.format(0, 'second') : relative.format(Math.trunc(seconds / step[1]), step[0])
+}
+
+/** The value of a datetime-local field in the viewer's zone. */
+export const toLocalField = (iso: string): string => {
+  const at = new Date(iso)
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+}

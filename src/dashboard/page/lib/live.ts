@@ -1,0 +1,50 @@
+// The stream of finished exchanges: one connection for all who listen, closed when nobody does.
+
+import { signal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import { ADMIN_BASE, ROUTES } from '../../../http/admin/routes.ts'
+import type { Counters, Exchange } from '../../../http/admin/schema.ts'
+
+export type LiveState = 'connecting' | 'live' | 'lost'
+
+export const liveState = signal<LiveState>('connecting')
+export const counters = signal<Counters | undefined>(undefined)
+
+const listeners = new Set<(exchange: Exchange) => void>()
+let source: EventSource | undefined
+
+const open = (): void => {
+  liveState.value = 'connecting'
+  source = new EventSource(ADMIN_BASE + ROUTES.live.path)
+  source.onopen = () => {
+    liveState.value = 'live'
+  }
+  source.onerror = () => {
+    liveState.value = 'lost'
+  }
+  source.addEventListener('exchange', ({ data }) => {
+    const exchange = JSON.parse(data) as Exchange
+    for (const listener of listeners) listener(exchange)
+  })
+  source.addEventListener('counters', ({ data }) => {
+    liveState.value = 'live'
+    counters.value = JSON.parse(data) as Counters
+  })
+}
+
+/** Calls the latest `heard` for every exchange that ends while the page is shown. */
+export const useLive = (heard: (exchange: Exchange) => void): void => {
+  const latest = useRef(heard)
+  latest.current = heard
+  useEffect(() => {
+    const listener = (exchange: Exchange): void => latest.current(exchange)
+    listeners.add(listener)
+    if (source === undefined) open()
+    return () => {
+      listeners.delete(listener)
+      if (listeners.size > 0) return
+      source?.close()
+      source = undefined
+    }
+  }, [])
+}

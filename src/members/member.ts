@@ -1,0 +1,98 @@
+// A member: a person of the dashboard, what they may do, and what their own keys may be made of.
+
+import type { Actor } from '../keys/key.ts'
+
+export type Role = 'admin' | 'member'
+
+/** Null is no limit. `models` are catalogue ids with `*` as a wildcard. */
+export type MemberLimits = {
+  maxKeys: number | null
+  maxTokensPerKey: number | null
+  maxExpiryDays: number | null
+  models: string[]
+}
+
+/** Times are milliseconds since the epoch. `active`: has set a password; a removed member is never seen. */
+export type Member = {
+  id: string
+  name: string
+  role: Role
+  active: boolean
+  limits: MemberLimits
+  createdAt: number
+  /** Of the one-time link that waits to be used, if one does. */
+  invitationExpiresAt: number | undefined
+}
+
+/** Someone signed in, with when their session began. */
+export type Session = { member: Member; hash: string; createdAt: number }
+
+/** A token of the admin API, for scripts. */
+export type AdminToken = {
+  id: string
+  label: string
+  createdBy: string | undefined
+  createdAt: number
+  expiresAt: number | undefined
+  revokedAt: number | undefined
+  usedAt: number | undefined
+}
+
+/** What a member may make where no admin said otherwise. */
+export const DEFAULT_LIMITS: MemberLimits = {
+  maxKeys: 5,
+  maxTokensPerKey: 1_000_000,
+  maxExpiryDays: 365,
+  models: ['*'],
+}
+
+/** The durable side of members: hashes in, never secrets. Every change writes its audit row in the same transaction. */
+export type MemberStore = {
+  list(): Member[]
+  get(id: string): Member | undefined
+  /** Whether someone can sign in and administer. */
+  hasAdmin(): boolean
+  /** The password's hash beside its member, by name without regard to case; undefined: no such active member. */
+  credentials(name: string): { member: Member; passwordHash: string } | undefined
+  /** Throws `invalid_request` when the name is taken, here and in `update`. */
+  add(input: NewMember, actor: Actor): Member
+  /** Throws `not_found` for an unknown id, and `invalid_request` where no admin would be left. */
+  update(id: string, patch: { name?: string; role?: Role; limits?: MemberLimits }, actor: Actor): Member
+  invite(id: string, invitation: { hash: string; expiresAt: number }, actor: Actor): Member
+  /** The member a link is for, while it can be used. */
+  invited(hash: string, now: number): Member | undefined
+  /** Uses up the link and sets the password; undefined when it cannot be used (any more). Ends all sessions. */
+  accept(hash: string, passwordHash: string, now: number): Member | undefined
+  /** Ends all sessions but the one kept. */
+  setPassword(id: string, passwordHash: string, keep: string | undefined, actor: Actor): void
+  /** Ends their sessions; their admin tokens are revoked with them. Throws like `update`. */
+  remove(id: string, actor: Actor): void
+}
+
+export type NewMember = { name: string; role: Role; limits: MemberLimits; passwordHash?: string }
+
+export type SessionStore = {
+  open(session: { hash: string; memberId: string; now: number; expiresAt: number }): void
+  /** The session and its member as they are now; `seenAt` and expiry are the caller's to judge. */
+  find(hash: string): (Session & { seenAt: number; expiresAt: number }) | undefined
+  seen(hash: string, now: number): void
+  close(hash: string): void
+  closeAll(memberId: string): void
+  /** Removes those that ended before. */
+  sweep(now: number, idleSince: number): void
+}
+
+export type TokenStore = {
+  list(): AdminToken[]
+  get(id: string): AdminToken | undefined
+  add(token: { label: string; hash: string; createdBy: string; expiresAt: number | undefined }, actor: Actor): AdminToken
+  find(hash: string): AdminToken | undefined
+  used(id: string, now: number): void
+  revoke(id: string, actor: Actor): AdminToken
+}
+
+/** Named values, JSON; written with an audit row. `null` removes one. */
+export type SettingStore = {
+  read(): Record<string, unknown>
+  write(patch: Readonly<Record<string, unknown>>, actor: Actor): void
+}

@@ -1,0 +1,288 @@
+// Streams as servers of this kind send them: calls, prose, figures, in every variation that is known.
+
+import { describe, expect, test } from 'bun:test'
+import type { FinishReason } from '../../../src/ir/event.ts'
+import { fold } from '../../../src/ir/fold.ts'
+import type { JsonObject } from '../../../src/ir/json.ts'
+import { sealTag } from '../../../src/wire/seal.ts'
+import { call, chunk, DONE, decode, delta, parts, stop } from './stream.ts'
+
+describe('what a provider may send', () => {
+  test('parallel calls of one index each overlap until their arguments are whole', () => {
+    const frames = [
+      call(0, { name: 'f', arguments: '{"a":' }, 'A'),
+      call(1, { name: 'g', arguments: '{"b"' }, 'B'),
+      call(0, { arguments: '1}' }),
+      call(1, { arguments: ':2}' }),
+      stop('tool_calls'),
+    ]
+    expect(parts(frames)).toEqual([
+      { type: 'tool-call', id: 'A', name: 'f', kind: 'function', input: '{"a":1}' },
+      { type: 'tool-call', id: 'B', name: 'g', kind: 'function', input: '{"b":2}' },
+    ])
+  })
+
+  test('a call whose arguments are whole ends where the next one starts', () => {
+    const types = decode([
+      call(0, { name: 'f', arguments: '{}' }, 'A'),
+      call(1, { name: 'g', arguments: '{' }, 'B'),
+    ]).map((event) => event.type)
+    expect(types).toEqual(['start', 'tool-start', 'tool-delta', 'tool-end', 'tool-start', 'tool-delta', 'error'])
+  })
+
+  test.each<[string, { data: string }[], unknown[]]>([
+    [
+      'arguments and reason in one chunk',
+      [
+        chunk({
+          delta: { tool_calls: [{ index: 0, id: 'A', function: { name: 'f', arguments: '{"a":1}' } }] },
+          finish_reason: 'tool_calls',
+        }),
+      ],
+      [['A', 'f', '{"a":1}']],
+    ],
+    ['no arguments at all', [call(0, { name: 'f', arguments: '' }, 'A'), stop('tool_calls')], [['A', 'f', '{}']]],
+    ['arguments that are null', [call(0, { name: 'f', arguments: null }, 'A'), stop('tool_calls')], [['A', 'f', '{}']]],
+    [
+      'arguments as an object',
+      [call(0, { name: 'f', arguments: { a: 1 } }, 'A'), stop('tool_calls')],
+      [['A', 'f', '{"a":1}']],
+    ],
+    [
+      'every call under index 0',
+      [call(0, { name: 'f', arguments: '{}' }, 'A'), call(0, { name: 'g', arguments: '{}' }, 'B'), stop('tool_calls')],
+      [
+        ['A', 'f', '{}'],
+        ['B', 'g', '{}'],
+      ],
+    ],
+    [
+      'no index',
+      [
+        call(undefined, { name: 'f', arguments: '{' }, 'A'),
+        call(undefined, { arguments: '}' }),
+        call(undefined, { name: 'g', arguments: '{}' }, 'B'),
+        stop('tool_calls'),
+      ],
+      [
+        ['A', 'f', '{}'],
+        ['B', 'g', '{}'],
+      ],
+    ],
+    [
+      'name and id repeated',
+      [call(0, { name: 'f', arguments: '{' }, 'A'), call(0, { name: 'f', arguments: '}' }, 'A'), stop('tool_calls')],
+      [['A', 'f', '{}']],
+    ],
+    [
+      'name and id empty later',
+      [call(0, { name: 'f', arguments: '{' }, 'A'), call(0, { name: '', arguments: '}' }, ''), stop('tool_calls')],
+      [['A', 'f', '{}']],
+    ],
+    [
+      'a name that comes late',
+      [call(0, { arguments: '{"a"' }, 'A'), call(0, { name: 'f', arguments: ':1}' }), stop('tool_calls')],
+      [['A', 'f', '{"a":1}']],
+    ],
+    ['the reason stop', [call(0, { name: 'f', arguments: '{}' }, 'A'), stop('stop')], [['A', 'f', '{}']]],
+  ])('a call with %s', (_, frames, expected) => {
+    const answer = fold(decode([...frames, DONE]))
+    expect(answer.parts.map((part) => (part.type === 'tool-call' ? [part.id, part.name, part.input] : part))).toEqual(
+      expected as never,
+    )
+    expect(answer.finish).toBe('tool-calls')
+  })
+
+  test('calls without ids get some that do not meet', () => {
+    const [one, two] = parts([
+      call(0, { name: 'f', arguments: '{}' }),
+      call(1, { name: 'f', arguments: '{}' }),
+      stop('tool_calls'),
+    ])
+    if (one?.type !== 'tool-call' || two?.type !== 'tool-call') throw new Error('no calls')
+    expect(one.id).toMatch(/^call_[a-z0-9]+_0$/)
+    expect(two.id).not.toBe(one.id)
+  })
+
+  test('free text for a custom tool, and the legacy call', () => {
+    const custom = delta({ tool_calls: [{ index: 0, id: 'A', type: 'custom', custom: { name: 'p', input: 'a' } }] })
+    const more = delta({ tool_calls: [{ index: 0, custom: { input: 'b' } }] })
+    expect(parts([custom, more, stop('tool_calls')])).toEqual([
+      { type: 'tool-call', id: 'A', name: 'p', kind: 'custom', input: 'ab' },
+    ])
+    const legacy = [
+      delta({ function_call: { name: 'f', arguments: '{' } }),
+      delta({ function_call: { arguments: '}' } }),
+      stop('function_call'),
+    ]
+    expect(parts(legacy)).toMatchObject([{ type: 'tool-call', name: 'f', input: '{}' }])
+  })
+
+  test.each<[string, JsonObject[], unknown[]]>([
+    [
+      'thoughts under either name, once',
+      [{ reasoning_content: 'a', reasoning: 'a' }, { reasoning: 'b' }, { content: 'x' }],
+      [
+        { type: 'reasoning', text: 'ab', full: true },
+        { type: 'text', text: 'x' },
+      ],
+    ],
+    [
+      'thoughts among the content',
+      [
+        { content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'a' }] }] },
+        { content: [{ type: 'text', text: 'x' }] },
+      ],
+      [
+        { type: 'reasoning', text: 'a', full: true },
+        { type: 'text', text: 'x' },
+      ],
+    ],
+    ['a refusal', [{ refusal: 'no' }, { refusal: ' way' }], [{ type: 'refusal', text: 'no way' }]],
+    [
+      'a citation',
+      [
+        { content: 'x' },
+        {
+          annotations: [
+            { type: 'url_citation', url_citation: { url: 'https://a.b', title: 't', start_index: 0, end_index: 1 } },
+          ],
+        },
+      ],
+      [{ type: 'text', text: 'x', citations: [{ kind: 'url', url: 'https://a.b', title: 't', start: 0, end: 1 }] }],
+    ],
+    [
+      'audio, gathered',
+      [{ audio: { id: 'au', data: 'AA' } }, { audio: { data: 'BB', transcript: 'hi' } }, { audio: { expires_at: 9 } }],
+      [
+        {
+          type: 'opaque',
+          origin: 'chat-completions',
+          value: { audio: { id: 'au', expires_at: 9, data: 'AABB', transcript: 'hi' } },
+        },
+      ],
+    ],
+  ])('%s', (_, pieces, expected) => {
+    expect(parts([...pieces.map(delta), stop()])).toEqual(expected as never)
+  })
+
+  test('a thought this gateway sealed comes out of a chain of gateways as it went in', () => {
+    const sealed = {
+      type: 'reasoning' as const,
+      text: 'hm',
+      full: true,
+      seal: { origin: 'messages' as const, value: { signature: 's' } },
+    }
+    const redacted = {
+      type: 'reasoning' as const,
+      text: '',
+      seal: { origin: 'messages' as const, value: { data: 'd' } },
+    }
+    const tag = (part: typeof sealed | typeof redacted) =>
+      delta({ reasoning_details: [{ type: 'reasoning.encrypted', data: sealTag(part) }] })
+    expect(
+      parts([delta({ reasoning_content: 'hm' }), tag(sealed), tag(redacted), delta({ content: 'x' }), stop()]),
+    ).toEqual([sealed, redacted, { type: 'text', text: 'x' }])
+  })
+
+  test('log probabilities go with their text', () => {
+    const logprobs = {
+      content: [{ token: 'x', logprob: -1, bytes: null, top_logprobs: [{ token: 'y', logprob: -2, bytes: [1] }] }],
+    }
+    expect(parts([chunk({ delta: { content: 'x' }, logprobs, finish_reason: null }), stop()])).toEqual([
+      {
+        type: 'text',
+        text: 'x',
+        logprobs: [{ token: 'x', logprob: -1, bytes: null, top: [{ token: 'y', logprob: -2, bytes: [1] }] }],
+      },
+    ])
+  })
+
+  test.each<[string, { data: string }[]]>([
+    [
+      'after the reason',
+      [
+        stop(),
+        chunk(undefined, {
+          usage: { prompt_tokens: 10, completion_tokens: 3, prompt_tokens_details: { cached_tokens: 4 } },
+        }),
+      ],
+    ],
+    [
+      'beside the reason',
+      [
+        chunk(
+          { delta: {}, finish_reason: 'stop' },
+          { usage: { prompt_tokens: 10, completion_tokens: 3, prompt_tokens_details: { cached_tokens: 4 } } },
+        ),
+      ],
+    ],
+    [
+      'within the choice',
+      [
+        chunk({
+          delta: {},
+          finish_reason: 'stop',
+          usage: { prompt_tokens: 10, completion_tokens: 3, prompt_tokens_details: { cached_tokens: 4 } },
+        }),
+      ],
+    ],
+    [
+      'in every chunk',
+      [
+        chunk({ delta: { content: 'a' } }, { usage: { prompt_tokens: 10, completion_tokens: 1 } }),
+        chunk(
+          { delta: {}, finish_reason: 'stop' },
+          { usage: { prompt_tokens: 10, completion_tokens: 3, prompt_tokens_details: { cached_tokens: 4 } } },
+        ),
+      ],
+    ],
+    [
+      'before anything else',
+      [
+        chunk(undefined, {
+          id: '',
+          usage: { prompt_tokens: 10, completion_tokens: 3, prompt_tokens_details: { cached_tokens: 4 } },
+        }),
+        stop(),
+      ],
+    ],
+  ])('usage %s', (_, frames) => {
+    expect(fold(decode([...frames, DONE])).usage).toEqual({ input: 6, cacheRead: 4, output: 3 })
+  })
+
+  test('a prologue without an id, chunks without choices, a missing role and repeated reasons', () => {
+    const frames = [
+      { data: JSON.stringify({ id: '', model: '', created: 0, choices: [], prompt_filter_results: [] }) },
+      chunk(undefined, { moderation: {} }),
+      delta({ content: 'a' }),
+      stop(),
+      stop(),
+      delta({ content: 'late' }),
+      DONE,
+    ]
+    const answer = fold(decode(frames))
+    expect([answer.id, answer.createdAt, answer.parts]).toEqual(['chatcmpl-1', 5, [{ type: 'text', text: 'a' }]])
+  })
+
+  test('of several choices the first is the answer', () => {
+    expect(
+      parts([
+        delta({ content: 'a' }),
+        chunk({ index: 1, delta: { content: 'b' } }),
+        stop(),
+        chunk({ index: 1, delta: {}, finish_reason: 'stop' }),
+      ]),
+    ).toEqual([{ type: 'text', text: 'a' }])
+  })
+
+  test.each<[string, string, FinishReason]>([
+    ['stop', 'a', 'stop'],
+    ['length', 'a', 'length'],
+    ['content_filter', 'a', 'content-filter'],
+    ['tool_calls', 'a', 'stop'],
+    ['eos', 'a', 'stop'],
+  ])('the reason %s', (reason, content, expected) => {
+    expect(fold(decode([delta({ content }), stop(reason), DONE])).finish).toBe(expected)
+  })
+})

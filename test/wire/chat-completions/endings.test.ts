@@ -1,0 +1,116 @@
+// How streams and answers go wrong, and what of the request's encoding an answer must undo.
+
+import { describe, expect, test } from 'bun:test'
+import type { GatewayError } from '../../../src/errors.ts'
+import { fold } from '../../../src/ir/fold.ts'
+import type { JsonObject } from '../../../src/ir/json.ts'
+import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
+import type { Undo } from '../../../src/wire/codec.ts'
+import { call, chunk, DONE, decode, delta, failure, parts, stop } from './stream.ts'
+
+describe('what ends badly', () => {
+  test.each<[string, { event?: string; data: string }[], string]>([
+    ['nothing', [], 'upstream_error'],
+    ['bytes that end before [DONE]', [delta({ content: 'a' }), stop()], 'upstream_error'],
+    ['[DONE] without a reason', [delta({ content: 'a' }), DONE], 'upstream_error'],
+    ['malformed JSON', [delta({ content: 'a' }), { data: '{"id":' }], 'upstream_error'],
+    [
+      'an error in a data-only frame',
+      [{ data: '{"error":{"message":"secret","type":"server_error","code":null}}' }],
+      'upstream_error',
+    ],
+    ['an error as text', [{ data: '{"error":"secret"}' }], 'upstream_error'],
+    ['an error event', [{ event: 'error', data: '{"message":"secret"}' }], 'upstream_error'],
+    [
+      'an overload in the stream',
+      [
+        delta({ content: 'a' }),
+        { data: '{"error":{"message":"secret","type":"tokens","code":"rate_limit_exceeded"}}' },
+      ],
+      'service_unavailable',
+    ],
+    ['an overload told by number', [{ data: '{"error":{"message":"secret","code":429}}' }], 'service_unavailable'],
+    [
+      'an error within the choice',
+      [chunk({ delta: {}, finish_reason: 'error', error: { code: 502, message: 'secret' } })],
+      'upstream_error',
+    ],
+    [
+      'a prompt too long',
+      [{ data: '{"error":{"message":"secret","code":"context_length_exceeded"}}' }],
+      'context_length_exceeded',
+    ],
+  ])('%s', (_, frames, code) => {
+    const events = decode(frames)
+    expect(failure(events)?.code as string).toBe(code)
+    expect(failure(events)?.message).not.toContain('secret')
+    expect(events.filter(({ type }) => type === 'finish' || type === 'error')).toHaveLength(1)
+  })
+
+  test('a call cut off is not ended', () => {
+    expect(decode([call(0, { name: 'f', arguments: '{"a' }, 'A')]).map(({ type }) => type)).toEqual([
+      'start',
+      'tool-start',
+      'tool-delta',
+      'error',
+    ])
+  })
+})
+
+describe('what an answer must undo', () => {
+  const undo: Undo = {
+    jsonTool: 'json',
+    tools: { fs__read: { name: 'read', namespace: 'fs', kind: 'function' }, patch: { name: 'patch', kind: 'custom' } },
+  }
+
+  test('the forced tool is the text', () => {
+    const frames = [
+      call(0, { name: 'json', arguments: '{"a"' }, 'A'),
+      call(0, { arguments: ':1}' }),
+      stop('tool_calls'),
+    ]
+    const answer = fold(decode([...frames, DONE], undo))
+    expect([answer.parts, answer.finish]).toEqual([[{ type: 'text', text: '{"a":1}' }], 'stop'])
+    const message = {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'A', type: 'function', function: { name: 'json', arguments: '{"a":1}' } }],
+    }
+    const whole = chatCompletions.decodeResponse(
+      { id: 'x', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] },
+      undo,
+    )
+    expect([whole.parts, whole.finish]).toEqual([[{ type: 'text', text: '{"a":1}' }], 'stop'])
+  })
+
+  test('names, namespaces and kinds are the client’s again', () => {
+    const frames = [
+      call(0, { name: 'fs__read', arguments: '{}' }, 'A'),
+      call(1, { name: 'patch', arguments: '{"input":"free"}' }, 'B'),
+      stop('tool_calls'),
+    ]
+    expect(parts(frames, undo)).toEqual([
+      { type: 'tool-call', id: 'A', name: 'read', namespace: 'fs', kind: 'function', input: '{}' },
+      { type: 'tool-call', id: 'B', name: 'patch', kind: 'custom', input: 'free' },
+    ])
+  })
+})
+
+describe('an answer that is none', () => {
+  test.each<[string, JsonObject, string]>([
+    ['an empty object', {}, 'upstream_error'],
+    ['no choices', { choices: [] }, 'upstream_error'],
+    ['a choice without a message', { choices: [{ index: 0 }] }, 'upstream_error'],
+    ['a call without a name', { choices: [{ index: 0, message: { tool_calls: [{ id: 'a' }] } }] }, 'upstream_error'],
+    ['an error with a 200', { error: { message: 'secret', code: 'content_filter' } }, 'content_policy_violation'],
+  ])('%s', (_, body, code) => {
+    try {
+      chatCompletions.decodeResponse(body)
+    } catch (error) {
+      expect((error as GatewayError).code as string).toBe(code)
+      expect((error as GatewayError).message).not.toContain('secret')
+      return
+    }
+    throw new Error('it was taken for an answer')
+  })
+})
