@@ -15,6 +15,8 @@ const code = await bun([
   '--sourcemap=none',
   ...(target === undefined ? [] : [`--target=${target}`]),
   'src/main.ts',
+  // Threads are entry points of their own.
+  'src/relay/tokenizer-thread.ts',
   '--outfile',
   outfile,
 ])

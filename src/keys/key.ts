@@ -59,7 +59,8 @@ export type Keys = {
 }
 
 /** Whether a key may use a model, by its catalogue id. */
-export const permits = (key: Pick<Key, 'models'>, modelId: string): boolean => key.models.some((pattern) => matches(pattern, modelId))
+export const permits = (key: Pick<Key, 'models'>, modelId: string): boolean =>
+  key.models.some((pattern) => matches(pattern, modelId))
 
 const matches = (pattern: string, id: string): boolean => {
   if (pattern === '*' || pattern === id) return true

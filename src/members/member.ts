@@ -85,7 +85,10 @@ export type SessionStore = {
 export type TokenStore = {
   list(): AdminToken[]
   get(id: string): AdminToken | undefined
-  add(token: { label: string; hash: string; createdBy: string; expiresAt: number | undefined }, actor: Actor): AdminToken
+  add(
+    token: { label: string; hash: string; createdBy: string; expiresAt: number | undefined },
+    actor: Actor,
+  ): AdminToken
   find(hash: string): AdminToken | undefined
   used(id: string, now: number): void
   revoke(id: string, actor: Actor): AdminToken

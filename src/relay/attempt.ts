@@ -39,6 +39,8 @@ export type Answer = JsonAnswer | StreamAnswer
 export type Source = {
   /** Text for the client, maybe ''; undefined once the bytes are over. Throws GatewayError. */
   read(): Promise<string | undefined>
+  /** Reads what follows the provider's last word, so that its connection can serve again; cuts one that lingers. */
+  drain(): Promise<void>
   abort: AbortController
 }
 
@@ -46,6 +48,8 @@ export type Source = {
 const ERROR_BYTES = 256 * 1024
 /** The largest answer held in memory as a whole. */
 const ANSWER_BYTES = 256 * 1024 * 1024
+/** How long a provider may take to end a stream whose last word it has said. */
+const LINGER_MS = 1_000
 /** The largest single event of a stream. */
 const FRAME_CHARS = 64 * 1024 * 1024
 
@@ -190,6 +194,16 @@ const readFrom = (body: ReadableStream<Uint8Array>, tap: Tap, abort: AbortContro
   const frames = new FrameReader(FRAME_CHARS)
   return {
     abort,
+    drain: async () => {
+      const timer = setTimeout(() => abort.abort(), LINGER_MS)
+      try {
+        while (!(await reader.read()).done);
+      } catch {
+        // Cut: nothing of it was wanted.
+      } finally {
+        clearTimeout(timer)
+      }
+    },
     read: async () => {
       try {
         const { done, value } = await reader.read()

@@ -57,6 +57,7 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
     }
     out.close()
     end({ answer, error, aborted: false })
+    if (error === undefined) void answer?.source.drain()
   }
 
   const send = (text: string): void => {
@@ -133,8 +134,9 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
         try {
           const text = await next()
           if (ended) return
-          if (text === undefined) finish(undefined)
-          else send(text)
+          if (text !== undefined) send(text)
+          // Settled with the last word, not after it: a client that has its answer finds its quota up to date.
+          if (text === undefined || answer?.tap.state === 'done') finish(undefined)
         } catch (error) {
           finish(
             error instanceof GatewayError

@@ -2,6 +2,7 @@
 // tokenizer's count for what is billed.
 
 import { isObject } from '../ir/json.ts'
+import { tokenize } from './tokenizer.ts'
 
 const CHARS_PER_TOKEN = 4
 /** What vendors bill for a picture of common size. */
@@ -36,10 +37,5 @@ const countText = (text: string): number => {
 const looksLikeFile = (text: string): boolean => text.startsWith('data:') || !text.slice(0, FILE_CHARS).includes(' ')
 
 /** The tokenizer's count of a text that was cut at a bound: the rest counts in proportion. */
-export const countTokens = async (text: string, chars = text.length): Promise<number> => {
-  if (text === '') return 0
-  // Loaded only when an answer came without figures: the tables take memory and time.
-  const { countTokens: tokens } = await import('gpt-tokenizer')
-  const counted = tokens(text, { disallowedSpecial: new Set() })
-  return Math.ceil(counted * (chars / text.length))
-}
+export const countTokens = async (text: string, chars = text.length): Promise<number> =>
+  text === '' ? 0 : Math.ceil((await tokenize(text)) * (chars / text.length))

@@ -3,6 +3,8 @@
 import type { Actor, Keys } from '../keys/key.ts'
 import type { Journal } from '../ledger/journal.ts'
 import type { AttemptNote, Outcome } from '../ledger/ledger.ts'
+import type { MemberStore, SessionStore, SettingStore, TokenStore } from '../members/member.ts'
+import type { Insight } from './insight.ts'
 
 /** A wrong file, a newer schema, a running server: one sentence an operator can act on. */
 export type StoreError = Error & { name: 'StoreError' }
@@ -89,8 +91,12 @@ export type AuditRow = {
   after: unknown
 }
 
-export type Store = {
+export type Store = Insight & {
   keys: Keys
+  members: MemberStore
+  sessions: SessionStore
+  tokens: TokenStore
+  settings: SettingStore
   /** The ledger's durable side; `createLedger` claims it for this process. */
   journal: Journal
   usage(query: UsageQuery): UsageRow[]

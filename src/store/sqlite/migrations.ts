@@ -1,8 +1,12 @@
 // The migrations, embedded: a compiled binary reads no folder.
 
 import init from '../../../drizzle/0000_init.sql' with { type: 'text' }
+import members from '../../../drizzle/0001_members.sql' with { type: 'text' }
 
 export type Migration = { name: string; sql: string }
 
 /** Applied in order, once each, when the store opens. A released entry never changes. A test compares it with the folder. */
-export const MIGRATIONS: readonly Migration[] = [{ name: '0000_init', sql: init }]
+export const MIGRATIONS: readonly Migration[] = [
+  { name: '0000_init', sql: init },
+  { name: '0001_members', sql: members },
+]

@@ -7,9 +7,11 @@ import { drizzle } from 'drizzle-orm/bun-sqlite'
 import type { Store } from '../store.ts'
 import { writeBackup } from './backup.ts'
 import { appliedMigrations, checkFile, checkSchema } from './check.ts'
+import { createInsight } from './insight.ts'
 import { createJournal } from './journal.ts'
 import { createKeyRing } from './keys.ts'
 import { MIGRATIONS } from './migrations.ts'
+import { createPeople } from './people.ts'
 import { createQueries } from './queries.ts'
 
 /** `clock`: milliseconds since the epoch, Date.now by default. `busyTimeoutMs`: how long a write waits for another process. */
@@ -43,6 +45,8 @@ export const openStore = (path: string, options: OpenOptions = {}): Store => {
   const ring = createKeyRing(orm, clock)
   const journal = createJournal(db, path === MEMORY ? undefined : path, ring)
   const queries = createQueries(orm)
+  const people = createPeople(orm, clock)
+  const insight = createInsight(db, orm)
   let watching: Timer | undefined
 
   const refresh = (): boolean => {
@@ -61,6 +65,8 @@ export const openStore = (path: string, options: OpenOptions = {}): Store => {
     keys: ring.keys,
     journal,
     ...queries,
+    ...people,
+    ...insight,
     refresh,
     watch(intervalMs = 250) {
       unwatch()

@@ -1,0 +1,105 @@
+// The page: who is signed in decides between the way in and the frame with its pages.
+
+import 'uplot/dist/uPlot.min.css'
+import './style/base.css'
+import './style/frame.css'
+import './style/parts.css'
+import './style/tables.css'
+import './style/pages.css'
+import { render } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { LocationProvider, Route, Router, useLocation } from 'preact-iso/router'
+import { isAdmin, loadSession, session, sessionError } from './lib/session.ts'
+import { Accounts } from './pages/accounts.tsx'
+import { Audit } from './pages/audit.tsx'
+import { Docs } from './pages/docs.tsx'
+import { Invite, Setup, SignIn } from './pages/entry.tsx'
+import { ExchangePage } from './pages/exchange.tsx'
+import { Exchanges } from './pages/exchanges.tsx'
+import { Holder } from './pages/holder.tsx'
+import { KeyPage } from './pages/key.tsx'
+import { Keys } from './pages/keys.tsx'
+import { Members } from './pages/members.tsx'
+import { Models } from './pages/models.tsx'
+import { Overview } from './pages/overview.tsx'
+import { Playground } from './pages/playground.tsx'
+import { Settings } from './pages/settings.tsx'
+import { Frame } from './ui/frame.tsx'
+import { Empty, Failure, PageHead } from './ui/parts.tsx'
+
+const Page = () => {
+  const { path } = useLocation()
+  if (path === '/usage') return <Holder />
+  if (path === '/docs' || path.startsWith('/docs/')) return <Docs />
+  return <Dashboard path={path} />
+}
+
+const Dashboard = ({ path }: { path: string }) => {
+  useEffect(() => void loadSession(), [])
+  if (path === '/dashboard/invite' || path === '/dashboard/invitation') return <Invite />
+  const who = session.value
+  if (sessionError.value) {
+    return (
+      <main class="alone">
+        <Failure error={sessionError.value} retry={loadSession} />
+      </main>
+    )
+  }
+  if (who === undefined) return <main class="alone" aria-busy="true" />
+  if (who.setup_needed) return <Setup />
+  if (!who.signed_in || who.member === null) return <SignIn />
+  return (
+    <Frame>
+      <Router onRouteChange={arrive}>
+        <Route path="/dashboard" component={Overview} />
+        <Route path="/dashboard/keys" component={Keys} />
+        <Route path="/dashboard/keys/:id" component={KeyPage} />
+        <Route path="/dashboard/exchanges" component={Exchanges} />
+        <Route path="/dashboard/exchanges/:id" component={ExchangePage} />
+        <Route path="/dashboard/playground" component={Playground} />
+        <Route path="/dashboard/models" component={Models} />
+        <Route path="/dashboard/accounts" component={isAdmin.value ? Accounts : Missing} />
+        <Route path="/dashboard/members" component={isAdmin.value ? Members : Missing} />
+        <Route path="/dashboard/audit" component={isAdmin.value ? Audit : Missing} />
+        <Route path="/dashboard/settings" component={Settings} />
+        <Route default component={Missing} />
+      </Router>
+    </Frame>
+  )
+}
+
+/** A new page has its heading read and its name in the tab. */
+const arrive = (): void => {
+  const heading = document.querySelector<HTMLElement>('main h1')
+  heading?.focus({ preventScroll: true })
+  title()
+}
+
+const title = (): void => {
+  const heading = document.querySelector('main h1')?.textContent
+  document.title = heading ? `${heading} · sluice` : 'sluice'
+}
+
+const Missing = () => (
+  <>
+    <PageHead title="Not found" />
+    <div class="card">
+      <Empty title="There is no such page">
+        <p>It may have moved, or it needs rights you do not have.</p>
+        <a class="button" href="/dashboard">
+          To the overview
+        </a>
+      </Empty>
+    </div>
+  </>
+)
+
+const root = document.getElementById('page')
+if (root !== null) {
+  render(
+    <LocationProvider scope={/^\/(dashboard|usage|docs)(\/|$|\?)/}>
+      <Page />
+    </LocationProvider>,
+    root,
+  )
+}

@@ -1,0 +1,187 @@
+// The way in: first start, sign in, and accepting an invitation. Tokens travel in the address's fragment, which is never
+// sent to a server by itself.
+
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso/router'
+import { type ApiError, call } from '../lib/api.ts'
+import { useAction, useResource } from '../lib/resource.ts'
+import { session } from '../lib/session.ts'
+import { Form, Text } from '../ui/fields.tsx'
+import { Brand } from '../ui/frame.tsx'
+import { Button, Failure, Loaded, Notice } from '../ui/parts.tsx'
+
+const MIN_PASSWORD = 12
+
+const Alone = ({ title, lead, children }: { title: string; lead?: ComponentChildren; children: ComponentChildren }) => {
+  useEffect(() => {
+    document.title = `${title} · sluice`
+  }, [title])
+  return (
+    <main class="alone">
+      <Brand />
+      <div class="card">
+        <h1>{title}</h1>
+        {lead && <p class="lead">{lead}</p>}
+        {children}
+      </div>
+      <p class="muted small">
+        Have a key? <a href="/usage">See what is left on it</a>. Building something? <a href="/docs">Read the API</a>.
+      </p>
+    </main>
+  )
+}
+
+/** Goes on to the page that was asked for, or to the overview. */
+const useEnter = () => {
+  const { path, url, route } = useLocation()
+  return (): void => {
+    const entry = /^\/dashboard\/(sign-in|setup|invite|invitation)/.test(path)
+    route(entry ? '/dashboard' : url, true)
+  }
+}
+
+export const SignIn = () => {
+  const [name, setName] = useState('')
+  const [password, setPassword] = useState('')
+  const enter = useEnter()
+  const signing = useAction(async () => {
+    session.value = await call('session.sign-in', { name: name.trim(), password })
+    enter()
+  })
+  const wait = (signing.error as ApiError | undefined)?.retryAfterS
+  return (
+    <Alone title="Sign in">
+      <Form onSubmit={() => void signing.run()} error={signing.error}>
+        <Text label="Name" value={name} onChange={setName} autocomplete="username" required autoFocus />
+        <Text
+          label="Password"
+          type="password"
+          value={password}
+          onChange={setPassword}
+          autocomplete="current-password"
+          required
+        />
+        {wait !== undefined && <Notice tone="warn">Next try in {wait} seconds.</Notice>}
+        <Button kind="primary" type="submit" busy={signing.busy}>
+          Sign in
+        </Button>
+      </Form>
+    </Alone>
+  )
+}
+
+const PasswordFields = ({
+  password,
+  onPassword,
+  again,
+  onAgain,
+}: {
+  password: string
+  onPassword: (text: string) => void
+  again: string
+  onAgain: (text: string) => void
+}) => (
+  <>
+    <Text
+      label="Password"
+      type="password"
+      value={password}
+      onChange={onPassword}
+      autocomplete="new-password"
+      minLength={MIN_PASSWORD}
+      required
+      hint={`At least ${MIN_PASSWORD} characters. A few words are easy to keep in mind.`}
+    />
+    <Text
+      label="Password again"
+      type="password"
+      value={again}
+      onChange={onAgain}
+      autocomplete="new-password"
+      required
+    />
+    {again !== '' && password !== again && !password.startsWith(again) && (
+      <Notice tone="warn">The two passwords differ.</Notice>
+    )}
+  </>
+)
+
+const sameOrThrow = (password: string, again: string): void => {
+  if (password !== again) throw new Error('The two passwords differ.')
+}
+
+export const Setup = () => {
+  const token = location.hash.slice(1)
+  const [name, setName] = useState('')
+  const [password, setPassword] = useState('')
+  const [again, setAgain] = useState('')
+  const enter = useEnter()
+  const setting = useAction(async () => {
+    sameOrThrow(password, again)
+    session.value = await call('setup', { token, name: name.trim(), password })
+    enter()
+  })
+  if (token === '') {
+    return (
+      <Alone title="Welcome to sluice" lead="This gateway has no administrator yet.">
+        <p>
+          Open the setup link that the gateway printed when it started. It looks like{' '}
+          <code>{location.origin}/dashboard/setup#…</code> and stands in its terminal or log. A restart prints a new
+          one.
+        </p>
+      </Alone>
+    )
+  }
+  return (
+    <Alone title="Welcome to sluice" lead="Choose who administers this gateway. You can invite others later.">
+      <Form onSubmit={() => void setting.run()} error={setting.error}>
+        <Text label="Your name" value={name} onChange={setName} autocomplete="username" required autoFocus />
+        <PasswordFields password={password} onPassword={setPassword} again={again} onAgain={setAgain} />
+        <Button kind="primary" type="submit" busy={setting.busy}>
+          Create administrator
+        </Button>
+      </Form>
+    </Alone>
+  )
+}
+
+export const Invite = () => {
+  const token = location.hash.slice(1)
+  const opened = useResource(() => call('invitation.open', { token }), [token])
+  const [password, setPassword] = useState('')
+  const [again, setAgain] = useState('')
+  const enter = useEnter()
+  const accepting = useAction(async () => {
+    sameOrThrow(password, again)
+    session.value = await call('invitation.accept', { token, password })
+    enter()
+  })
+  if (opened.error) {
+    return (
+      <Alone title="Invitation">
+        <Failure error={opened.error} />
+        <p style={{ marginTop: '12px' }}>Invitations work once. Ask an administrator of this gateway for a new link.</p>
+      </Alone>
+    )
+  }
+  return (
+    <Alone title="You are invited">
+      <Loaded of={opened} lines={4}>
+        {({ name, role }) => (
+          <Form onSubmit={() => void accepting.run()} error={accepting.error}>
+            <p>
+              You will sign in as <b>{name}</b>
+              {role === 'admin' ? ', an administrator.' : '.'}
+            </p>
+            <input type="hidden" name="username" value={name} autocomplete="username" />
+            <PasswordFields password={password} onPassword={setPassword} again={again} onAgain={setAgain} />
+            <Button kind="primary" type="submit" busy={accepting.busy}>
+              Accept
+            </Button>
+          </Form>
+        )}
+      </Loaded>
+    </Alone>
+  )
+}

@@ -1,0 +1,143 @@
+// Overview: what the gateway did in a span of time, and what it is doing now.
+
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Exchange, Latency } from '../../../http/admin/schema.ts'
+import { call } from '../lib/api.ts'
+import { compact, count, duration, khr, percent, usd } from '../lib/format.ts'
+import { useLive } from '../lib/live.ts'
+import { useQuery } from '../lib/query.ts'
+import { isRange, RANGES, spanOf } from '../lib/range.ts'
+import { useResource } from '../lib/resource.ts'
+import { isAdmin } from '../lib/session.ts'
+import { ExchangesTable } from '../ui/exchanges-table.tsx'
+import { LiveDot } from '../ui/live-dot.tsx'
+import { Card, Empty, Loaded, PageHead, Segments, Stat } from '../ui/parts.tsx'
+import { type Measure, UsageTable, UsageView } from '../ui/usage-view.tsx'
+
+/** The figures are asked for again at most this often while exchanges end. */
+const REFRESH_MS = 4_000
+const RECENT = 8
+
+export const Overview = () => {
+  const [query, setQuery] = useQuery()
+  const range = isRange(query.range) ? query.range : '24h'
+  const by = query.by === 'key' ? 'key' : 'model'
+  const [measure, setMeasure] = useState<Measure>('tokens')
+  const usage = useResource((signal) => call('usage.get', { ...spanOf(range), by }, signal), [range, by])
+  const recent = useRecent(usage.reload)
+  return (
+    <div class="stack">
+      <PageHead title="Overview" lead={<LiveDot />}>
+        <Segments label="Range" options={RANGES} value={range} onChange={(next) => setQuery({ range: next })} />
+      </PageHead>
+      <Loaded of={usage} lines={12}>
+        {(value) => (
+          <>
+            <section class="card" aria-label="Totals">
+              <dl class="stats">
+                <Stat label="Requests" value={count(value.totals.requests)} note={`${percent(value.error_share)} failed`} />
+                <Stat
+                  label="Tokens"
+                  value={compact(value.totals.tokens)}
+                  note={`${compact(value.totals.output)} output`}
+                />
+                <Stat
+                  label="Cost"
+                  value={usd(value.totals.cost_micro_usd)}
+                  note={`${khr(value.totals.cost_khr)} at ${count(value.khr_per_usd)}`}
+                />
+                <Stat label="Cache hits" value={percent(value.cache_hit_share)} note="of prompt tokens" />
+                <Stat
+                  label="First byte"
+                  value={duration(value.latency.first_byte_ms?.p50 ?? null)}
+                  note={`p95 ${duration(value.latency.first_byte_ms?.p95 ?? null)}`}
+                />
+                <Stat
+                  label="Whole answer"
+                  value={duration(value.latency.total_ms?.p50 ?? null)}
+                  note={`p95 ${duration(value.latency.total_ms?.p95 ?? null)}`}
+                />
+              </dl>
+            </section>
+            <UsageView
+              usage={value}
+              by={by}
+              onBy={(next) => setQuery({ by: next })}
+              measure={measure}
+              onMeasure={setMeasure}
+            />
+            <UsageTable usage={value} by={by} />
+            <div class="cols">
+              <Card title="Latest exchanges" tools={<a href="/dashboard/exchanges">All exchanges</a>} flush>
+                {recent.items.length === 0 ? (
+                  <Empty title="Nothing yet">
+                    {isAdmin.value && <p>Make a key and send a first request: it shows up here at once.</p>}
+                    <a class="button" href="/dashboard/keys">
+                      Go to keys
+                    </a>
+                  </Empty>
+                ) : (
+                  <ExchangesTable items={recent.items} fresh={recent.fresh} brief />
+                )}
+              </Card>
+              <LatencyCard latency={value.latency} />
+            </div>
+          </>
+        )}
+      </Loaded>
+    </div>
+  )
+}
+
+/** The newest exchanges, moving by themselves; `moved` is called, not too often, when some have ended. */
+const useRecent = (moved: () => void): { items: Exchange[]; fresh: ReadonlySet<string> } => {
+  const [items, setItems] = useState<Exchange[]>([])
+  const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set())
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => {
+    call('exchanges.list', { limit: RECENT }).then(
+      (page) => setItems(page.items),
+      () => undefined,
+    )
+    return () => clearTimeout(timer.current)
+  }, [])
+  useLive((exchange) => {
+    setItems((before) => [exchange, ...before.filter(({ id }) => id !== exchange.id)].slice(0, RECENT))
+    setFresh((before) => new Set([...before, exchange.id].slice(-RECENT)))
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined
+      moved()
+    }, REFRESH_MS)
+  })
+  return { items, fresh }
+}
+
+const LatencyCard = ({ latency }: { latency: Latency }) => (
+  <Card title="Latency" flush>
+    <div class="table-wrap">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Percentile</th>
+            <th scope="col" class="num">
+              First byte
+            </th>
+            <th scope="col" class="num">
+              Whole answer
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {(['p50', 'p95', 'p99'] as const).map((name) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td class="num">{duration(latency.first_byte_ms?.[name] ?? null)}</td>
+              <td class="num">{duration(latency.total_ms?.[name] ?? null)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+    <p class="more muted small">From {count(latency.sampled)} answered exchanges of this time.</p>
+  </Card>
+)

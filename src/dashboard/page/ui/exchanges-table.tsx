@@ -1,0 +1,114 @@
+// Exchanges as rows, newest first.
+
+import { useLocation } from 'preact-iso/router'
+import type { Exchange } from '../../../http/admin/schema.ts'
+import { count, duration, timeOf, usd } from '../lib/format.ts'
+import { Badge, type Tone } from './parts.tsx'
+
+const TONES: Record<Exchange['outcome'], Tone> = {
+  open: undefined,
+  done: 'good',
+  refused: 'warn',
+  failed: 'bad',
+  aborted: 'warn',
+}
+
+export const OutcomeBadge = ({ exchange }: { exchange: Exchange }) => (
+  <Badge tone={TONES[exchange.outcome]}>{exchange.error_code ?? exchange.outcome}</Badge>
+)
+
+export const ExchangesTable = ({
+  items,
+  fresh,
+  brief = false,
+}: {
+  items: Exchange[]
+  /** Ids that have just come in. */
+  fresh?: ReadonlySet<string>
+  brief?: boolean
+}) => {
+  const { route } = useLocation()
+  return (
+    <div class="table-wrap">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            <th scope="col">Model</th>
+            <th scope="col" class="opt-1">
+              Key
+            </th>
+            {!brief && (
+              <th scope="col" class="opt-3">
+                Wire
+              </th>
+            )}
+            <th scope="col">Outcome</th>
+            <th scope="col" class="num opt-2">
+              Tokens
+            </th>
+            {!brief && (
+              <>
+                <th scope="col" class="num opt-2">
+                  Cost
+                </th>
+                <th scope="col" class="num opt-3">
+                  First byte
+                </th>
+              </>
+            )}
+            <th scope="col" class="num opt-1">
+              Total
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((exchange) => {
+            const href = `/dashboard/exchanges/${encodeURIComponent(exchange.id)}`
+            return (
+              // biome-ignore lint/a11y/useKeyWithClickEvents: the link within is what the keyboard reaches
+              <tr
+                key={exchange.id}
+                class={fresh?.has(exchange.id) ? 'link fresh' : 'link'}
+                onClick={({ target }) => {
+                  if (!(target instanceof HTMLAnchorElement)) route(href)
+                }}
+              >
+                <th scope="row" class="nowrap">
+                  <a class="name" href={href}>
+                    {timeOf(exchange.started_at)}
+                  </a>
+                </th>
+                <td>
+                  {exchange.model}
+                  {!brief && exchange.attempts > 1 && <span class="sub">{exchange.attempts} attempts</span>}
+                </td>
+                <td class="opt-1">{exchange.key.label}</td>
+                {!brief && (
+                  <td class="opt-3 nowrap">
+                    {exchange.wire}
+                    {exchange.stream && <span class="muted"> · stream</span>}
+                  </td>
+                )}
+                <td>
+                  <OutcomeBadge exchange={exchange} />
+                </td>
+                <td class="num opt-2">
+                  {exchange.estimated ? '~' : ''}
+                  {count(exchange.tokens)}
+                </td>
+                {!brief && (
+                  <>
+                    <td class="num opt-2">{usd(exchange.cost_micro_usd)}</td>
+                    <td class="num opt-3">{duration(exchange.first_byte_ms)}</td>
+                  </>
+                )}
+                <td class="num opt-1">{duration(exchange.total_ms)}</td>
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </div>
+  )
+}

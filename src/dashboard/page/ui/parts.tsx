@@ -1,0 +1,242 @@
+// Small parts every page uses: buttons, badges, notices, empty and waiting states, figures.
+
+import type { ComponentChildren, JSX } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { ago, exact } from '../lib/format.ts'
+import type { Resource } from '../lib/resource.ts'
+import { Icon } from './icons.tsx'
+
+type ButtonProps = Omit<JSX.IntrinsicElements['button'], 'class'> & {
+  kind?: 'primary' | 'danger' | 'quiet' | undefined
+  size?: 'small' | undefined
+  busy?: boolean | undefined
+}
+
+export const Button = ({ kind, size, busy = false, children, disabled, ...rest }: ButtonProps) => (
+  <button
+    type="button"
+    class={['button', kind, size].filter(Boolean).join(' ')}
+    disabled={busy || disabled === true}
+    aria-busy={busy}
+    {...rest}
+  >
+    {busy && <span class="spin" aria-hidden="true" />}
+    {children}
+  </button>
+)
+
+export const PageHead = ({
+  title,
+  lead,
+  crumb,
+  children,
+}: {
+  title: ComponentChildren
+  lead?: ComponentChildren
+  crumb?: { href: string; label: string }
+  children?: ComponentChildren
+}) => (
+  <header class="page-head">
+    <div>
+      {crumb && (
+        <a class="crumb" href={crumb.href}>
+          ‹ {crumb.label}
+        </a>
+      )}
+      <h1 tabIndex={-1}>{title}</h1>
+      {lead && <p class="lead">{lead}</p>}
+    </div>
+    {children && <div class="tools">{children}</div>}
+  </header>
+)
+
+export const Card = ({
+  title,
+  tools,
+  flush = false,
+  children,
+}: {
+  title?: ComponentChildren
+  tools?: ComponentChildren
+  /** Content up to the border: tables. */
+  flush?: boolean
+  children: ComponentChildren
+}) => (
+  <section class="card">
+    {(title || tools) && (
+      <div class="card-head">
+        {title ? <h2>{title}</h2> : <span />}
+        {tools}
+      </div>
+    )}
+    {flush ? children : <div class="card-body">{children}</div>}
+  </section>
+)
+
+export type Tone = 'good' | 'warn' | 'bad' | undefined
+
+export const Badge = ({ tone, plain, children }: { tone?: Tone; plain?: boolean; children: ComponentChildren }) => (
+  <span class={['badge', tone, plain && 'plain'].filter(Boolean).join(' ')}>{children}</span>
+)
+
+export const Notice = ({ tone, children }: { tone?: Tone; children: ComponentChildren }) => (
+  <div class={['notice', tone].filter(Boolean).join(' ')} role={tone === 'bad' ? 'alert' : 'status'}>
+    {children}
+  </div>
+)
+
+export const Failure = ({ error, retry }: { error: Error; retry?: (() => void) | undefined }) => (
+  <Notice tone="bad">
+    {error.message}{' '}
+    {retry && (
+      <Button size="small" onClick={retry}>
+        Try again
+      </Button>
+    )}
+  </Notice>
+)
+
+export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) => (
+  <div class="empty">
+    <b>{title}</b>
+    {children}
+  </div>
+)
+
+/** Lines where content will be. */
+export const Bones = ({ lines = 5 }: { lines?: number }) => (
+  <div class="stack" role="status" aria-label="Loading">
+    {Array.from({ length: lines }, (_, index) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: lines without identity
+      <span class="bone" key={index} style={{ width: `${96 - ((index * 17) % 40)}%` }} />
+    ))}
+  </div>
+)
+
+/** A resource's value once it is there; its error above what was there before. */
+export const Loaded = <T,>({
+  of,
+  children,
+  lines = 6,
+}: {
+  of: Resource<T>
+  children: (value: T) => ComponentChildren
+  lines?: number
+}) => (
+  <>
+    {of.error && (
+      <div style={{ marginBottom: '12px' }}>
+        <Failure error={of.error} retry={of.reload} />
+      </div>
+    )}
+    {of.value !== undefined ? children(of.value) : of.error === undefined && <Bones lines={lines} />}
+  </>
+)
+
+export const Stat = ({
+  label,
+  value,
+  note,
+}: {
+  label: string
+  value: ComponentChildren
+  note?: ComponentChildren
+}) => (
+  <div class="stat">
+    <dt>{label}</dt>
+    <dd>{value}</dd>
+    {note !== undefined && <dd>{note}</dd>}
+  </div>
+)
+
+/** How much of a whole is gone. `share` from 0 to 1. */
+export const Meter = ({ share, label }: { share: number; label: string }) => {
+  const tone = share >= 1 ? 'bad' : share >= 0.85 ? 'warn' : ''
+  const width = Math.min(100, Math.max(share > 0 ? 2 : 0, share * 100))
+  return (
+    <span class={`meter ${tone}`} role="img" aria-label={label}>
+      <span style={{ width: `${width}%` }} />
+    </span>
+  )
+}
+
+/** A time as "3 minutes ago", the exact one as its title. */
+export const When = ({ at, none = 'never' }: { at: string | null; none?: string }) =>
+  at === null ? (
+    <span class="muted">{none}</span>
+  ) : (
+    <time dateTime={at} title={exact(at)} class="nowrap">
+      {ago(at)}
+    </time>
+  )
+
+export const CopyButton = ({ text, label = 'Copy', kind }: { text: string; label?: string; kind?: 'primary' }) => {
+  const [state, setState] = useState<'idle' | 'done' | 'failed'>('idle')
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
+  const copy = async (): Promise<void> => {
+    setState((await writeClipboard(text)) ? 'done' : 'failed')
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => setState('idle'), 2_000)
+  }
+  const said = state === 'done' ? 'Copied' : state === 'failed' ? 'Select and copy by hand' : label
+  return (
+    <Button size="small" kind={kind} onClick={copy}>
+      <Icon name={state === 'done' ? 'check' : 'copy'} />
+      <span aria-live="polite">{said}</span>
+    </Button>
+  )
+}
+
+// Without https the clipboard interface is missing: a selection and the old command still work.
+const writeClipboard = async (text: string): Promise<boolean> => {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    const area = document.createElement('textarea')
+    area.value = text
+    const host = document.querySelector('dialog[open]') ?? document.body
+    host.append(area)
+    area.select()
+    const copied = document.execCommand('copy')
+    area.remove()
+    return copied
+  }
+}
+
+export const Secret = ({ text, label }: { text: string; label: string }) => (
+  <div class="secret">
+    <code aria-label={label}>{text}</code>
+    <CopyButton text={text} kind="primary" />
+  </div>
+)
+
+export const Snippet = ({ text }: { text: string }) => (
+  <div class="snippet">
+    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it */}
+    <pre tabIndex={0}>{text}</pre>
+    <CopyButton text={text} />
+  </div>
+)
+
+/** One of a few. */
+export const Segments = <T extends string>({
+  label,
+  options,
+  value,
+  onChange,
+}: {
+  label: string
+  options: readonly (readonly [T, string])[]
+  value: T
+  onChange: (value: T) => void
+}) => (
+  <fieldset class="segments" aria-label={label}>
+    {options.map(([name, text]) => (
+      <button key={name} type="button" aria-pressed={value === name} onClick={() => onChange(name)}>
+        {text}
+      </button>
+    ))}
+  </fieldset>
+)

@@ -1,0 +1,166 @@
+// Usage over time as chart and table: by model or by key, in tokens, money or requests.
+
+import { useState } from 'preact/hooks'
+import type { Series, Sums, Usage } from '../../../http/admin/schema.ts'
+import { compact, count, khr, usd } from '../lib/format.ts'
+import { Chart, colorOf } from './chart.tsx'
+import { Card, Empty, Segments } from './parts.tsx'
+
+export type Measure = 'tokens' | 'usd' | 'khr' | 'requests'
+
+const MEASURES = [
+  ['tokens', 'Tokens'],
+  ['usd', 'USD'],
+  ['khr', 'KHR'],
+  ['requests', 'Requests'],
+] as const
+
+const VALUE: Record<Measure, (sums: Sums) => number> = {
+  tokens: ({ tokens }) => tokens,
+  usd: ({ cost_micro_usd }) => cost_micro_usd,
+  khr: ({ cost_khr }) => cost_khr,
+  requests: ({ requests }) => requests,
+}
+const FORMAT: Record<Measure, (value: number) => string> = { tokens: compact, usd, khr, requests: count }
+
+export const UsageView = ({
+  usage,
+  by,
+  onBy,
+  measure,
+  onMeasure,
+}: {
+  usage: Usage
+  by: 'model' | 'key' | 'none'
+  onBy?: (by: 'model' | 'key') => void
+  measure: Measure
+  onMeasure: (measure: Measure) => void
+}) => {
+  const series = usage.series.filter(({ totals }) => totals.requests > 0 || totals.tokens > 0)
+  const colors = series.map(({ group }, index) => (group === 'other' ? 7 : index % 7))
+  const at = (usage.series[0]?.points ?? []).map((point) => point.at)
+  const total = FORMAT[measure](VALUE[measure](usage.totals))
+  return (
+    <Card
+      title="Usage over time"
+      tools={
+        <div class="row">
+          {onBy && (
+            <Segments
+              label="Group by"
+              value={by as 'model' | 'key'}
+              onChange={onBy}
+              options={[
+                ['model', 'By model'],
+                ['key', 'By key'],
+              ]}
+            />
+          )}
+          <Segments label="Measure" value={measure} onChange={onMeasure} options={MEASURES} />
+        </div>
+      }
+    >
+      {series.length === 0 ? (
+        <Empty title="No traffic in this time">
+          <p>As soon as a key is used, its tokens and their cost appear here.</p>
+        </Empty>
+      ) : (
+        <Chart
+          label={`${measure} over time, ${total} in all; the table below has the figures`}
+          at={at}
+          step={usage.step}
+          series={series.map(({ label, points }) => ({ label, values: points.map(VALUE[measure]) }))}
+          colors={colors}
+          format={FORMAT[measure]}
+        />
+      )}
+    </Card>
+  )
+}
+
+/** The same figures as sums, one row for each group. */
+export const UsageTable = ({ usage, by }: { usage: Usage; by: 'model' | 'key' }) => {
+  const [all, setAll] = useState(false)
+  const rows = usage.series.filter(({ totals }) => totals.requests > 0 || totals.tokens > 0)
+  if (rows.length === 0) return null
+  const shown = all ? rows : rows.slice(0, 10)
+  return (
+    <Card title={by === 'model' ? 'By model' : 'By key'} flush>
+      <div class="table-wrap">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{by === 'model' ? 'Model' : 'Key'}</th>
+              <th scope="col" class="num">
+                Requests
+              </th>
+              <th scope="col" class="num opt-2">
+                Errors
+              </th>
+              <th scope="col" class="num opt-3">
+                Input
+              </th>
+              <th scope="col" class="num opt-3">
+                Cached
+              </th>
+              <th scope="col" class="num opt-3">
+                Output
+              </th>
+              <th scope="col" class="num opt-1">
+                Tokens
+              </th>
+              <th scope="col" class="num">
+                USD
+              </th>
+              <th scope="col" class="num opt-2">
+                KHR
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((row, index) => (
+              <UsageRow key={row.group} row={row} by={by} color={row.group === 'other' ? 7 : index % 7} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {rows.length > 10 && (
+        <div class="more">
+          <span class="muted">
+            {shown.length} of {rows.length}
+          </span>
+          <button type="button" class="button small" onClick={() => setAll(!all)}>
+            {all ? 'Show fewer' : 'Show all'}
+          </button>
+        </div>
+      )}
+    </Card>
+  )
+}
+
+const UsageRow = ({ row, by, color }: { row: Series; by: 'model' | 'key'; color: number }) => (
+  <tr>
+    <th scope="row">
+      <span class="legend-row">
+        <span class="swatch" style={{ background: colorOf(color) }} />
+        <span>
+          {by === 'key' && row.group !== 'other' ? (
+            <a class="name" href={`/dashboard/keys/${encodeURIComponent(row.group)}`}>
+              {row.label}
+            </a>
+          ) : (
+            row.label
+          )}
+        </span>
+      </span>
+    </th>
+    <td class="num">{count(row.totals.requests)}</td>
+    <td class="num opt-2">{count(row.totals.errors)}</td>
+    <td class="num opt-3">{compact(row.totals.input)}</td>
+    <td class="num opt-3">{compact(row.totals.cache_read + row.totals.cache_write)}</td>
+    <td class="num opt-3">{compact(row.totals.output)}</td>
+    <td class="num opt-1">{compact(row.totals.tokens)}</td>
+    <td class="num">{usd(row.totals.cost_micro_usd)}</td>
+    <td class="num opt-2">{khr(row.totals.cost_khr)}</td>
+  </tr>
+)

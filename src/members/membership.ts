@@ -1,0 +1,198 @@
+// How people come in: the first admin's one-time link, invitations, passwords, sessions, and tokens for scripts.
+
+import { GatewayError, invalidRequest } from '../errors.ts'
+import type { Actor } from '../keys/key.ts'
+import { hashSecret, randomBase62 } from '../keys/secret.ts'
+import { createAttempts, peerName } from './attempts.ts'
+import {
+  type AdminToken,
+  DEFAULT_LIMITS,
+  type Member,
+  type MemberStore,
+  type Session,
+  type SessionStore,
+  type TokenStore,
+} from './member.ts'
+import { hashPassword, verifyPassword } from './password.ts'
+
+const DAY_MS = 86_400_000
+/** A session ends so long after sign-in, and after so long without a request. */
+export const SESSION_MS = 30 * DAY_MS
+export const IDLE_MS = 7 * DAY_MS
+const INVITATION_MS = 7 * DAY_MS
+/** When a session was last used is written this seldom. */
+const SEEN_MS = 60_000
+const ATTEMPTS_MS = 15 * 60_000
+const MOST_PER_ACCOUNT = 10
+const MOST_PER_PEER = 30
+const TOKEN_PREFIX = 'sl-admin-'
+/** No secret of ours is longer. */
+const LONGEST = 100
+
+export type Membership = {
+  setupNeeded(): boolean
+  /** The token of this start's setup link, made anew; undefined when there is an admin. */
+  offerSetup(): string | undefined
+  /** Makes the first admin. Uses the link up. Throws `not_found` for a link that is not valid (any more). */
+  setUp(token: string, name: string, password: string, peer: string | undefined): Promise<Member>
+  /** Throws `invalid_api_key` for a wrong name or password, `rate_limit_exceeded` for too many of them. */
+  signIn(name: string, password: string, peer: string | undefined): Promise<Member>
+  /** Throws `not_found` for a link that is not valid (any more). */
+  invited(token: string, peer: string | undefined): Member
+  accept(token: string, password: string, peer: string | undefined): Promise<Member>
+  /** A one-time link for a member to set a password with; the one before it ends. */
+  invite(id: string, actor: Actor): { member: Member; token: string; expiresAt: number }
+  /** Ends the member's other sessions. Throws `invalid_api_key` for a wrong password. */
+  changePassword(session: Session, current: string, next: string, peer: string | undefined): Promise<void>
+  openSession(member: Member): { secret: string; expiresAt: number }
+  /** The session a cookie's secret opens, while it lasts. */
+  session(secret: string): Session | undefined
+  /** A token that is in force: not revoked, not expired, its maker still an admin. */
+  token(secret: string): AdminToken | undefined
+  issueToken(label: string, expiresAt: number | undefined, by: Member): { token: AdminToken; secret: string }
+}
+
+export type MembershipOptions = {
+  store: { members: MemberStore; sessions: SessionStore; tokens: TokenStore }
+  /** Milliseconds since the epoch. */
+  clock: () => number
+}
+
+export const createMembership = ({ store, clock }: MembershipOptions): Membership => {
+  const { members, sessions, tokens } = store
+  const perAccount = createAttempts({ clock, most: MOST_PER_ACCOUNT, windowMs: ATTEMPTS_MS })
+  const perPeer = createAttempts({ clock, most: MOST_PER_PEER, windowMs: ATTEMPTS_MS })
+  let setupHash: string | undefined
+
+  /** Counted before anything is checked, so that attempts side by side count too; what was right is given back. */
+  const attempt = async <T>(peer: string | undefined, account: string | undefined, check: () => T | Promise<T>) => {
+    const from = peerName(peer)
+    perPeer.take(from)
+    if (account !== undefined) {
+      try {
+        perAccount.take(account)
+      } catch (error) {
+        perPeer.giveBack(from)
+        throw error
+      }
+    }
+    const result = await check()
+    perPeer.giveBack(from)
+    if (account !== undefined) perAccount.giveBack(account)
+    return result
+  }
+
+  const checkInvited = (token: string): Member => {
+    const member = token.length > LONGEST ? undefined : members.invited(hashSecret(token), clock())
+    if (member === undefined) throw noLink('Ask an admin for a new one.')
+    return member
+  }
+  const setupOpen = (token: string): boolean =>
+    setupHash !== undefined && token.length <= LONGEST && hashSecret(token) === setupHash && !members.hasAdmin()
+
+  return {
+    setupNeeded: () => !members.hasAdmin(),
+    offerSetup() {
+      if (members.hasAdmin()) return undefined
+      const token = randomBase62(43)
+      setupHash = hashSecret(token)
+      return token
+    },
+    setUp: (token, name, password, peer) =>
+      attempt(peer, undefined, async () => {
+        const again = 'Start the server again for a new one.'
+        if (!setupOpen(token)) throw noLink(again)
+        const called = cleanName(name)
+        const passwordHash = await hashPassword(password)
+        // Two who come with the same link: the password took a while, and the first has used it up.
+        if (!setupOpen(token)) throw noLink(again)
+        const limits = DEFAULT_LIMITS
+        const member = members.add({ name: called, role: 'admin', limits, passwordHash }, { kind: 'system', id: 'setup' })
+        setupHash = undefined
+        return member
+      }),
+    signIn: (name, password, peer) =>
+      attempt(peer, `name:${name.trim().normalize('NFC').toLowerCase()}`, async () => {
+        const found = members.credentials(name.trim().normalize('NFC'))
+        if (!(await verifyPassword(password, found?.passwordHash)) || found === undefined) throw wrongPassword()
+        // While it was checked, the member may have been removed or the password changed.
+        const now = members.credentials(found.member.name)
+        if (now === undefined || now.passwordHash !== found.passwordHash) throw wrongPassword()
+        return now.member
+      }),
+    async changePassword({ member, hash }, current, next, peer) {
+      await attempt(peer, `id:${member.id}`, async () => {
+        const found = members.credentials(member.name)
+        if (!(await verifyPassword(current, found?.passwordHash))) throw wrongPassword()
+      })
+      const passwordHash = await hashPassword(next)
+      members.setPassword(member.id, passwordHash, hash, { kind: 'member', id: member.id })
+    },
+    invited(token, peer) {
+      const from = peerName(peer)
+      perPeer.take(from)
+      const member = checkInvited(token)
+      perPeer.giveBack(from)
+      return member
+    },
+    accept: (token, password, peer) =>
+      attempt(peer, undefined, async () => {
+        checkInvited(token)
+        const member = members.accept(hashSecret(token), await hashPassword(password), clock())
+        if (member === undefined) throw noLink('Ask an admin for a new one.')
+        return member
+      }),
+    invite(id, actor) {
+      const token = randomBase62(43)
+      const expiresAt = clock() + INVITATION_MS
+      return { member: members.invite(id, { hash: hashSecret(token), expiresAt }, actor), token, expiresAt }
+    },
+    openSession(member) {
+      const now = clock()
+      const secret = randomBase62(43)
+      const expiresAt = now + SESSION_MS
+      sessions.sweep(now, now - IDLE_MS)
+      sessions.open({ hash: hashSecret(secret), memberId: member.id, now, expiresAt })
+      return { secret, expiresAt }
+    },
+    session(secret) {
+      if (secret.length > LONGEST) return undefined
+      const found = sessions.find(hashSecret(secret))
+      const now = clock()
+      if (found === undefined || found.expiresAt <= now || found.seenAt + IDLE_MS <= now) return undefined
+      if (now - found.seenAt >= SEEN_MS) sessions.seen(found.hash, now)
+      return { member: found.member, hash: found.hash, createdAt: found.createdAt }
+    },
+    token(secret) {
+      if (!secret.startsWith(TOKEN_PREFIX) || secret.length > LONGEST) return undefined
+      const found = tokens.find(hashSecret(secret))
+      const now = clock()
+      if (found === undefined || found.revokedAt !== undefined) return undefined
+      if (found.expiresAt !== undefined && found.expiresAt <= now) return undefined
+      const maker = found.createdBy === undefined ? undefined : members.get(found.createdBy)
+      if (maker?.role !== 'admin') return undefined
+      if (now - (found.usedAt ?? 0) >= SEEN_MS) tokens.used(found.id, now)
+      return found
+    },
+    issueToken(label, expiresAt, by) {
+      const secret = TOKEN_PREFIX + randomBase62(43)
+      const made = { label, hash: hashSecret(secret), createdBy: by.id, expiresAt }
+      return { token: tokens.add(made, { kind: 'member', id: by.id }), secret }
+    },
+  }
+}
+
+/** A name as it is kept. Throws `invalid_request`. */
+export const cleanName = (name: string): string => {
+  const clean = name.trim().normalize('NFC')
+  if (clean === '' || /\p{C}/u.test(clean)) {
+    throw invalidRequest('A name needs at least one character, and no invisible ones.', 'name')
+  }
+  return clean
+}
+
+const wrongPassword = (): GatewayError =>
+  new GatewayError('invalid_api_key', 'The name or the password is not right.')
+
+const noLink = (then: string): GatewayError =>
+  new GatewayError('not_found', `This link was used, has expired or was never valid. ${then}`)

@@ -1,0 +1,73 @@
+// What a member may make of their own keys: the limits an admin set, checked where keys are made and changed.
+
+import { GatewayError } from '../errors.ts'
+import { type Key, permits } from '../keys/key.ts'
+import type { MemberLimits } from './member.ts'
+
+/** What a key is to become; absent members stay as they are. Times in ms since the epoch. */
+export type Wish = {
+  tokensTotal?: number | undefined
+  expiresAt?: number | undefined
+  models?: readonly string[] | undefined
+  rpm?: number | null | undefined
+  tpm?: number | null | undefined
+  concurrency?: number | null | undefined
+}
+
+/** The gateway's own limits; a member's key may be tighter, never wider. 0 is no limit. */
+export type Defaults = { rpm: number; tpm: number; concurrency: number }
+
+const DAY_MS = 86_400_000
+/** A page computes the latest expiry a moment before the gateway checks it. */
+const LEEWAY_MS = 5 * 60_000
+
+const refuse = (message: string, param?: string): GatewayError =>
+  new GatewayError('permission_denied', message, param === undefined ? {} : { param })
+
+/**
+ * Whether one more key may be made. A key counts until it expires: revoked before, it counts on if it was used, or
+ * revoking and making anew would be a way around every limit. Throws `permission_denied`.
+ */
+export const checkRoom = (limits: MemberLimits, own: readonly Key[], now: number): void => {
+  if (limits.maxKeys === null) return
+  const counted = own.filter((key) => key.expiresAt > now && (key.revokedAt === undefined || key.tokensUsed > 0))
+  if (counted.length < limits.maxKeys) return
+  throw refuse(
+    `You may have ${limits.maxKeys} keys, and have them. A used key counts until it expires, even when revoked. Ask an admin for more.`,
+  )
+}
+
+/** Whether a key may be made or become so. `key`: as it is, for a change. Throws `permission_denied` naming the member. */
+export const checkWish = (
+  limits: MemberLimits,
+  wish: Wish,
+  defaults: Defaults,
+  now: number,
+  key: Key | undefined,
+): void => {
+  const { tokensTotal, expiresAt, models } = wish
+  if (tokensTotal !== undefined && limits.maxTokensPerKey !== null && tokensTotal > limits.maxTokensPerKey) {
+    throw refuse(`A key of yours may have ${limits.maxTokensPerKey} tokens at most.`, 'tokens_total')
+  }
+  if (expiresAt !== undefined) {
+    if (limits.maxExpiryDays !== null && expiresAt > now + limits.maxExpiryDays * DAY_MS + LEEWAY_MS) {
+      throw refuse(`A key of yours may be valid for ${limits.maxExpiryDays} days at most.`, 'expires_at')
+    }
+    // Cut short, a used key would stop counting before its time.
+    if (key !== undefined && expiresAt < key.expiresAt) {
+      throw refuse('The expiry of a key can only be moved later. Revoke it to end it now.', 'expires_at')
+    }
+  }
+  // A pattern lies within another when the other matches it as it is written, stars and all.
+  const outside = models?.find((pattern) => !permits(limits, pattern))
+  if (outside !== undefined) {
+    throw refuse(`You may not use ${outside.slice(0, 100)}. Your models: ${limits.models.join(', ')}.`, 'models')
+  }
+  for (const name of ['rpm', 'tpm', 'concurrency'] as const) {
+    const wanted = wish[name]
+    const most = defaults[name]
+    if (typeof wanted === 'number' && most > 0 && (wanted === 0 || wanted > most)) {
+      throw refuse(`The ${name} of a key of yours may be 1 to ${most}.`, name)
+    }
+  }
+}

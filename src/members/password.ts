@@ -1,0 +1,50 @@
+// Passwords: argon2id, off the event loop, a few at a time so that a crowd at the door cannot take the memory.
+
+import { GatewayError } from '../errors.ts'
+
+/** One hash takes 64 MB while it runs. */
+const AT_ONCE = 2
+const MOST_WAITING = 32
+
+let running = 0
+const waiting: (() => void)[] = []
+
+const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
+  if (running < AT_ONCE) running++
+  else {
+    if (waiting.length >= MOST_WAITING) {
+      throw new GatewayError('service_unavailable', 'Too many people are signing in. Try again shortly.', {
+        retryAfterMs: 5_000,
+      })
+    }
+    // Whoever is called on takes over the place of the one that left.
+    await new Promise<void>((resolve) => waiting.push(resolve))
+  }
+  try {
+    return await work()
+  } finally {
+    const next = waiting.shift()
+    if (next === undefined) running--
+    else next()
+  }
+}
+
+export const hashPassword = (password: string): Promise<string> =>
+  inTurn(() => Bun.password.hash(password.normalize('NFC'), { algorithm: 'argon2id' }))
+
+/** `hash` undefined: there is nobody of that name; takes as long as if there were, and is false. */
+export const verifyPassword = async (password: string, hash: string | undefined): Promise<boolean> => {
+  const against = hash ?? (await nobodysHash())
+  const matches = await inTurn(() => Bun.password.verify(password.normalize('NFC'), against))
+  return matches && hash !== undefined
+}
+
+let nobody: Promise<string> | undefined
+
+const nobodysHash = (): Promise<string> => {
+  nobody ??= hashPassword(crypto.randomUUID()).catch((error) => {
+    nobody = undefined
+    throw error
+  })
+  return nobody
+}

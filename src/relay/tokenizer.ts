@@ -1,0 +1,57 @@
+// The tokenizer, in a thread of its own: its tables take long to load and much memory, and streams must not wait.
+
+import type { Counted, ToCount } from './tokenizer-thread.ts'
+
+/** After so long without work the thread goes, and its memory with it. */
+const IDLE_MS = 60_000
+/** What is assumed where the tokenizer cannot run. */
+const CHARS_PER_TOKEN = 4
+
+// In the one compiled file every module stands where the entry point stood.
+const THREAD = import.meta.file === 'tokenizer.ts' ? './tokenizer-thread.ts' : './relay/tokenizer-thread.ts'
+
+let thread: Worker | undefined
+let idle: ReturnType<typeof setTimeout> | undefined
+let last = 0
+const waiting = new Map<number, { chars: number; resolve: (tokens: number) => void }>()
+
+/** Tokens of a text by the tokenizer; by its length when the tokenizer cannot run. */
+export const tokenize = (text: string): Promise<number> =>
+  new Promise((resolve) => {
+    const id = ++last
+    waiting.set(id, { chars: text.length, resolve })
+    clearTimeout(idle)
+    try {
+      thread ??= start()
+      thread.ref()
+      thread.postMessage({ id, text } satisfies ToCount)
+    } catch {
+      giveUp()
+    }
+  })
+
+const start = (): Worker => {
+  const worker = new Worker(new URL(THREAD, import.meta.url).href)
+  worker.onmessage = ({ data }: MessageEvent<Counted>) => {
+    const asked = waiting.get(data.id)
+    waiting.delete(data.id)
+    asked?.resolve(data.tokens)
+    if (waiting.size > 0) return
+    worker.unref()
+    idle = setTimeout(stop, IDLE_MS)
+    idle.unref()
+  }
+  worker.onerror = giveUp
+  return worker
+}
+
+const stop = (): void => {
+  thread?.terminate()
+  thread = undefined
+}
+
+const giveUp = (): void => {
+  stop()
+  for (const { chars, resolve } of waiting.values()) resolve(Math.ceil(chars / CHARS_PER_TOKEN))
+  waiting.clear()
+}

@@ -1,0 +1,44 @@
+// What the dashboard reads of the store: series over time, pages of exchanges, a sample of latencies. Bounded work each.
+
+import type { Outcome } from '../ledger/ledger.ts'
+import type { ExchangeRow, UsageRow } from './store.ts'
+
+/** Sums of one step. `at`: the first millisecond of the hour or UTC day; `group` as asked for, `all` for `none`. */
+export type SeriesRow = UsageRow & { at: number }
+
+/** Steps that begin in [`since`, `until`), both on a step's boundary. `keyIds` absent: every key. */
+export type SeriesQuery = {
+  step: 'hour' | 'day'
+  by: 'none' | 'model' | 'key'
+  since: number
+  until: number
+  keyIds?: readonly string[] | undefined
+  model?: string | undefined
+}
+
+/** Newest first; `before` is a row. `keyIds` absent: every key. `since` inclusive, `until` exclusive, by start. */
+export type PageQuery = {
+  limit: number
+  before?: number | undefined
+  keyIds?: readonly string[] | undefined
+  model?: string | undefined
+  outcome?: Outcome | 'open' | undefined
+  since?: number | undefined
+  until?: number | undefined
+}
+
+/** `next`: what to ask for `before` next, absent at the end. A page may be short, even empty, with more to come. */
+export type ExchangePage = { rows: ExchangeRow[]; next: number | undefined }
+
+export type LatencyQuery = Pick<PageQuery, 'keyIds' | 'model'> & { since: number; until: number }
+
+/** Durations in ms of answered exchanges, an even sample over the range. */
+export type LatencySample = { firstByteMs: number; totalMs: number }
+
+export type Insight = {
+  series(query: SeriesQuery): SeriesRow[]
+  exchangePage(query: PageQuery): ExchangePage
+  latencies(query: LatencyQuery): LatencySample[]
+  /** When each key's last exchange began, in ms since the epoch. */
+  lastUsed(keyIds: readonly string[]): Map<string, number>
+}

@@ -1,0 +1,210 @@
+// What the dashboard reads: each query seeks by an index and looks at a bounded number of rows, however many there are.
+
+import type { Database, SQLQueryBindings } from 'bun:sqlite'
+import { desc, inArray } from 'drizzle-orm'
+import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
+import type { Insight, LatencyQuery, LatencySample, PageQuery, SeriesQuery, SeriesRow } from '../insight.ts'
+import { exchanges } from './schema.ts'
+
+const STEP_MS = { hour: 3_600_000, day: 86_400_000 }
+/** Rows one page looks at where more than the index's own condition is asked for. */
+const SCAN = 5_000
+/** A sample of the range: so many stretches, spread evenly, of so many exchanges in a row. */
+const STRETCHES = 64
+const STRETCH = 32
+/** Exchanges of one key or model that are looked at for its latencies. */
+const LATEST = 1_000
+/** Up to so many steps times keys are looked up one by one; beyond, the range is read through. */
+const SEEKS = 20_000
+
+export const createInsight = (db: Database, orm: BunSQLiteDatabase): Insight => ({
+  series: (query) => series(db, query),
+  exchangePage(query) {
+    const { rows, next } = findRows(db, query)
+    if (rows.length === 0) return { rows: [], next }
+    return {
+      rows: orm.select().from(exchanges).where(inArray(exchanges.row, rows)).orderBy(desc(exchanges.row)).all(),
+      next,
+    }
+  },
+  latencies: (query) => latencies(db, query),
+  lastUsed(keyIds) {
+    const last = db.query<{ at: number }, [string]>(
+      'SELECT started_at AS at FROM exchanges INDEXED BY exchanges_key WHERE key_id = ? ORDER BY row DESC LIMIT 1',
+    )
+    const found = new Map<string, number>()
+    for (const id of keyIds) {
+      const at = last.get(id)?.at
+      if (at !== undefined) found.set(id, at)
+    }
+    return found
+  },
+})
+
+const SUMS = [
+  'requests',
+  'errors',
+  'input',
+  'cache_read',
+  'cache_write',
+  'output',
+  'reasoning',
+  'cost_micro_usd',
+] as const
+const ALIAS = { cache_read: 'cacheRead', cache_write: 'cacheWrite', cost_micro_usd: 'costMicroUsd' } as Record<
+  string,
+  string
+>
+const SUMMED = SUMS.map((name) => `sum(${name}) AS ${ALIAS[name] ?? name}`).join(', ')
+
+const series = (db: Database, { step, by, since, until, keyIds, model }: SeriesQuery): SeriesRow[] => {
+  if (keyIds?.length === 0 || until <= since) return []
+  const span = STEP_MS[step]
+  const [table, column] = step === 'hour' ? ['usage_hours', 'hour'] : ['usage_days', 'day']
+  const group = by === 'model' ? 'model' : by === 'key' ? 'key_id' : "'all'"
+  const steps = Math.ceil((until - since) / span)
+  const where: string[] = []
+  const values: SQLQueryBindings[] = []
+  if (keyIds !== undefined && steps * keyIds.length <= SEEKS) {
+    where.push(`${column} IN (SELECT value FROM json_each(?))`)
+    values.push(JSON.stringify(Array.from({ length: steps }, (_, i) => since + i * span)))
+  } else {
+    where.push(`${column} >= ? AND ${column} < ?`)
+    values.push(since, until)
+  }
+  if (keyIds !== undefined) {
+    where.push('key_id IN (SELECT value FROM json_each(?))')
+    values.push(JSON.stringify(keyIds))
+  }
+  if (model !== undefined) {
+    where.push('model = ?')
+    values.push(model)
+  }
+  return db
+    .query<SeriesRow, SQLQueryBindings[]>(
+      `SELECT ${column} AS at, ${group} AS "group", ${SUMMED} FROM ${table} WHERE ${where.join(' AND ')} GROUP BY 1, 2`,
+    )
+    .all(...values)
+}
+
+/** The first row that began at or after a time; undefined: none has. */
+const rowAt = (db: Database, time: number): number | undefined =>
+  db
+    .query<{ row: number }, [number]>(
+      'SELECT row FROM exchanges INDEXED BY exchanges_started WHERE started_at >= ? ORDER BY started_at, row LIMIT 1',
+    )
+    .get(time)?.row
+
+const lastRow = (db: Database): number =>
+  db.query<{ row: number | null }, []>('SELECT max(row) AS row FROM exchanges').get()?.row ?? 0
+
+type Condition = { sql: string; values: SQLQueryBindings[] }
+
+/** `index` serves the driver's condition in the order of rows. */
+type Driver = Condition & { index: string }
+
+const findRows = (db: Database, query: PageQuery): { rows: number[]; next: number | undefined } => {
+  const { limit, before, since, until } = query
+  const from = since === undefined ? 0 : rowAt(db, since)
+  const end = until === undefined ? undefined : rowAt(db, until)
+  if (from === undefined) return { rows: [], next: undefined }
+  const to = Math.min(before ?? Number.MAX_SAFE_INTEGER, end ?? Number.MAX_SAFE_INTEGER)
+  const { drivers, rest } = plan(query)
+  let found: number[] = []
+  // Below the lowest row that every driver was followed to, the page would have gaps.
+  let complete = 0
+  for (const driver of drivers) {
+    const rows = follow(db, driver, rest, from, to, limit + 1)
+    found = found.concat(rows)
+    if (rest === undefined || rows.length > limit) continue
+    complete = Math.max(complete, scannedTo(db, driver, from, to) ?? 0)
+  }
+  const rows = found.filter((row) => row >= complete).sort((a, b) => b - a)
+  if (rows.length > limit) return { rows: rows.slice(0, limit), next: rows[limit - 1] }
+  return { rows, next: complete > from ? complete : undefined }
+}
+
+/** What finds the candidates, and what is left to be asked of each. */
+const plan = ({ keyIds, model, outcome }: PageQuery): { drivers: Driver[]; rest: Condition | undefined } => {
+  const byModel: Condition[] = model === undefined ? [] : [{ sql: 'model = ?', values: [model] }]
+  const byOutcome: Condition[] =
+    outcome === undefined
+      ? []
+      : [outcome === 'open' ? { sql: 'outcome IS NULL', values: [] } : { sql: 'outcome = ?', values: [outcome] }]
+  if (keyIds !== undefined) {
+    const drivers = keyIds.map((id) => ({ index: 'INDEXED BY exchanges_key', sql: 'key_id = ?', values: [id] }))
+    return { drivers, rest: both([...byModel, ...byOutcome]) }
+  }
+  if (outcome === 'open') {
+    return {
+      drivers: [{ index: 'INDEXED BY exchanges_open', sql: 'outcome IS NULL', values: [] }],
+      rest: both(byModel),
+    }
+  }
+  if (outcome !== undefined && outcome !== 'done') {
+    const sql = "outcome = ? AND outcome <> 'done'"
+    return { drivers: [{ index: 'INDEXED BY exchanges_not_done', sql, values: [outcome] }], rest: both(byModel) }
+  }
+  if (model !== undefined) {
+    const driver = { index: 'INDEXED BY exchanges_model', sql: 'model = ?', values: [model] }
+    return { drivers: [driver], rest: both(byOutcome) }
+  }
+  return { drivers: [{ index: '', sql: 'TRUE', values: [] }], rest: both(byOutcome) }
+}
+
+const both = (conditions: Condition[]): Condition | undefined =>
+  conditions.length === 0
+    ? undefined
+    : { sql: conditions.map((each) => each.sql).join(' AND '), values: conditions.flatMap((each) => each.values) }
+
+const follow = (
+  db: Database,
+  driver: Driver,
+  rest: Condition | undefined,
+  from: number,
+  to: number,
+  limit: number,
+): number[] => {
+  const candidates = `FROM exchanges ${driver.index} WHERE ${driver.sql} AND row >= ? AND row < ? ORDER BY row DESC LIMIT ?`
+  const bounds = [...driver.values, from, to]
+  const rows =
+    rest === undefined
+      ? db.query<{ row: number }, SQLQueryBindings[]>(`SELECT row ${candidates}`).all(...bounds, limit)
+      : db
+          .query<{ row: number }, SQLQueryBindings[]>(
+            `SELECT row FROM (SELECT row, model, outcome ${candidates}) WHERE ${rest.sql} LIMIT ?`,
+          )
+          .all(...bounds, SCAN, ...rest.values, limit)
+  return rows.map(({ row }) => row)
+}
+
+/** The last candidate a scan looked at; undefined where it looked at all of them. */
+const scannedTo = (db: Database, driver: Driver, from: number, to: number): number | undefined =>
+  db
+    .query<{ row: number }, SQLQueryBindings[]>(
+      `SELECT row FROM exchanges ${driver.index} WHERE ${driver.sql} AND row >= ? AND row < ? ORDER BY row DESC LIMIT 1 OFFSET ?`,
+    )
+    .get(...driver.values, from, to, SCAN - 1)?.row
+
+const TIMES = 'SELECT first_byte_ms AS firstByteMs, total_ms AS totalMs FROM exchanges'
+const ANSWERED = "outcome = 'done' AND first_byte_ms IS NOT NULL AND total_ms IS NOT NULL"
+
+const latencies = (db: Database, { since, until, keyIds, model }: LatencyQuery): LatencySample[] => {
+  const from = rowAt(db, since)
+  if (from === undefined) return []
+  const to = rowAt(db, until) ?? lastRow(db) + 1
+  if (keyIds !== undefined || model !== undefined) {
+    const { drivers, rest } = plan({ limit: 0, keyIds, model, outcome: undefined })
+    const share = Math.ceil(LATEST / Math.max(1, drivers.length))
+    const rows = drivers.flatMap((driver) => follow(db, driver, rest, from, to, share))
+    return db
+      .query<LatencySample, [string]>(`${TIMES} WHERE row IN (SELECT value FROM json_each(?)) AND ${ANSWERED}`)
+      .all(JSON.stringify(rows))
+  }
+  const stretch = db.query<LatencySample, [number, number]>(`${TIMES} WHERE row >= ? AND row < ? AND ${ANSWERED}`)
+  if (to - from <= STRETCHES * STRETCH) return stretch.all(from, to)
+  const apart = (to - from - STRETCH) / (STRETCHES - 1)
+  return Array.from({ length: STRETCHES }, (_, i) => from + Math.round(i * apart)).flatMap((at) =>
+    stretch.all(at, Math.min(to, at + STRETCH)),
+  )
+}

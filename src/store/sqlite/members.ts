@@ -1,0 +1,147 @@
+// Members in SQLite. Few, so everything is read when it is asked for: a change is in force with the next request.
+
+import { and, eq, gt, isNotNull, isNull, ne, sql } from 'drizzle-orm'
+import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
+import { GatewayError, invalidRequest } from '../../errors.ts'
+import { randomBase62 } from '../../keys/secret.ts'
+import { DEFAULT_LIMITS, type Member, type MemberStore } from '../../members/member.ts'
+import type { Change, Transaction } from './people.ts'
+import { adminTokens, sessions, members as table } from './schema.ts'
+
+type Row = typeof table.$inferSelect
+
+export const createMembers = (orm: BunSQLiteDatabase, change: Change, clock: () => number): MemberStore => {
+  const byId = (tx: Pick<Transaction, 'select'>, id: string): Row => {
+    const row = tx
+      .select()
+      .from(table)
+      .where(and(eq(table.id, id), isNull(table.removedAt)))
+      .get()
+    if (row === undefined) throw new GatewayError('not_found', 'There is no such member.')
+    return row
+  }
+  const requireFree = (tx: Pick<Transaction, 'select'>, name: string, id: string): void => {
+    const taken = tx
+      .select({ id: table.id })
+      .from(table)
+      .where(and(sameName(name), isNull(table.removedAt), ne(table.id, id)))
+      .get()
+    if (taken !== undefined) throw invalidRequest('There is a member of this name already. Choose another.', 'name')
+  }
+  /** Somebody must be left who can administer. */
+  const requireAdmin = (tx: Pick<Transaction, 'select'>, without: string): void => {
+    const other = tx
+      .select({ id: table.id })
+      .from(table)
+      .where(and(ADMIN, ne(table.id, without)))
+      .get()
+    if (other === undefined) throw invalidRequest('This is the only admin. Make another member an admin first.')
+  }
+
+  return {
+    list: () => orm.select().from(table).where(isNull(table.removedAt)).orderBy(table.createdAt).all().map(toMember),
+    get(id) {
+      const row = orm
+        .select()
+        .from(table)
+        .where(and(eq(table.id, id), isNull(table.removedAt)))
+        .get()
+      return row === undefined ? undefined : toMember(row)
+    },
+    hasAdmin: () => orm.select({ id: table.id }).from(table).where(ADMIN).limit(1).get() !== undefined,
+    credentials(name) {
+      const row = orm
+        .select()
+        .from(table)
+        .where(and(sameName(name), isNull(table.removedAt)))
+        .get()
+      if (row === undefined || row.passwordHash === null) return undefined
+      return { member: toMember(row), passwordHash: row.passwordHash }
+    },
+    add: ({ name, role, limits, passwordHash }, actor) =>
+      change(actor, (tx, note) => {
+        const id = `mem_${randomBase62(16)}`
+        requireFree(tx, name, id)
+        const values = { id, name, role, limits, passwordHash: passwordHash ?? null, createdAt: clock() }
+        const made = toMember(tx.insert(table).values(values).returning().get())
+        note('member.add', id, null, told(made))
+        return made
+      }),
+    update: (id, patch, actor) =>
+      change(actor, (tx, note) => {
+        const before = byId(tx, id)
+        if (patch.name !== undefined) requireFree(tx, patch.name, id)
+        if (patch.role === 'member' && before.role === 'admin' && before.passwordHash !== null) requireAdmin(tx, id)
+        if (Object.keys(patch).length === 0) return toMember(before)
+        const after = toMember(tx.update(table).set(patch).where(eq(table.id, id)).returning().get())
+        note('member.update', id, told(toMember(before)), told(after))
+        return after
+      }),
+    invite: (id, { hash, expiresAt }, actor) =>
+      change(actor, (tx, note) => {
+        byId(tx, id)
+        const set = { invitationHash: hash, invitationExpiresAt: expiresAt }
+        const after = toMember(tx.update(table).set(set).where(eq(table.id, id)).returning().get())
+        note('member.invite', id, null, { expiresAt })
+        return after
+      }),
+    invited(hash, now) {
+      const row = orm.select().from(table).where(invitation(hash, now)).get()
+      return row === undefined ? undefined : toMember(row)
+    },
+    accept(hash, passwordHash, now) {
+      const found = orm.select({ id: table.id }).from(table).where(invitation(hash, now)).get()
+      if (found === undefined) return undefined
+      return change({ kind: 'member', id: found.id }, (tx, note) => {
+        const set = { passwordHash, invitationHash: null, invitationExpiresAt: null }
+        const row = tx.update(table).set(set).where(invitation(hash, now)).returning().get()
+        if (row === undefined) return undefined
+        tx.delete(sessions).where(eq(sessions.memberId, row.id)).run()
+        note('member.accept', row.id, null, null)
+        return toMember(row)
+      })
+    },
+    setPassword: (id, passwordHash, keep, actor) =>
+      change(actor, (tx, note) => {
+        byId(tx, id)
+        // A link that could still set the password would undo this.
+        const set = { passwordHash, invitationHash: null, invitationExpiresAt: null }
+        tx.update(table).set(set).where(eq(table.id, id)).run()
+        const others = and(eq(sessions.memberId, id), keep === undefined ? undefined : ne(sessions.hash, keep))
+        tx.delete(sessions).where(others).run()
+        note('member.password', id, null, null)
+      }),
+    remove: (id, actor) =>
+      change(actor, (tx, note) => {
+        const before = byId(tx, id)
+        if (before.role === 'admin' && before.passwordHash !== null) requireAdmin(tx, id)
+        const now = clock()
+        const set = { removedAt: now, passwordHash: null, invitationHash: null, invitationExpiresAt: null }
+        tx.update(table).set(set).where(eq(table.id, id)).run()
+        tx.delete(sessions).where(eq(sessions.memberId, id)).run()
+        const theirs = and(eq(adminTokens.createdBy, id), isNull(adminTokens.revokedAt))
+        tx.update(adminTokens).set({ revokedAt: now }).where(theirs).run()
+        note('member.remove', id, told(toMember(before)), null)
+      }),
+  }
+}
+
+const ADMIN = and(eq(table.role, 'admin'), isNotNull(table.passwordHash), isNull(table.removedAt))
+
+const sameName = (name: string) => sql`lower(${table.name}) = lower(${name})`
+
+const invitation = (hash: string, now: number) =>
+  and(eq(table.invitationHash, hash), gt(table.invitationExpiresAt, now), isNull(table.removedAt))
+
+export const toMember = (row: Row): Member => ({
+  id: row.id,
+  name: row.name,
+  role: row.role,
+  active: row.passwordHash !== null,
+  limits: row.limits ?? DEFAULT_LIMITS,
+  createdAt: row.createdAt,
+  invitationExpiresAt: row.invitationHash === null ? undefined : (row.invitationExpiresAt ?? undefined),
+})
+
+/** What the audit may say of a member. */
+const told = ({ name, role, limits }: Member) => ({ name, role, limits })
