@@ -15,7 +15,7 @@ export type Log = {
 }
 
 export const createLog = (level: LogLevel): Log => {
-  const destination = pino.destination({ dest: 2, sync: false, minLength: 4096, periodicFlush: 500 })
+  const destination = pino.destination({ dest: 2, sync: false, minLength: 64 * 1024, periodicFlush: 500 })
   const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination)
   const enabled = logger.isLevelEnabled('info')
   return {
@@ -36,7 +36,9 @@ export const createLog = (level: LogLevel): Log => {
           tokens: summary.tokens,
           estimated: summary.estimated || undefined,
           dropped: exchange.dropped.length > 0 ? exchange.dropped : undefined,
-          attempts: exchange.attempts,
+          // One attempt that answered says nothing that the target does not.
+          target: targetOf(exchange),
+          attempts: exchange.attempts.length > 1 || summary.errorCode !== undefined ? exchange.attempts : undefined,
         },
         'exchange',
       )
@@ -52,6 +54,11 @@ export const createLog = (level: LogLevel): Log => {
       }
     },
   }
+}
+
+const targetOf = (exchange: Exchange): string | undefined => {
+  const last = exchange.attempts.at(-1)
+  return last && `${last.provider}/${last.account}/${last.wire}`
 }
 
 /** For tests and commands that have nobody to tell. */

@@ -11,7 +11,7 @@ import { CODECS, chatCodec } from '../wire/index.ts'
 import type { Exchange, Relay } from './exchange.ts'
 import type { Target } from './route.ts'
 import { askOf, encodeFor, quirksOf, translateResponse, translateStream } from './translate.ts'
-import { broken, networkError, send, timedOut } from './upstream.ts'
+import { broken, networkError, probe, send, timedOut } from './upstream.ts'
 
 /** A whole answer for the client, and what it consumed: `usage` undefined when the provider did not say. */
 export type JsonAnswer = {
@@ -65,8 +65,15 @@ export const attempt = async (
 ): Promise<Answer> => {
   const codec = CODECS[target.wire]
   const plan = planFor(exchange, target, codec)
-  const { firstByteMs } = target.provider.timeouts
-  const timer = setTimeout(() => abort.abort(timedOut('did not answer')), firstByteMs)
+  const { connectMs, firstByteMs } = target.provider.timeouts
+  const giveUp = (): void => abort.abort(timedOut('did not answer'))
+  // One timer for both: nearly every answer comes before either.
+  const first = Math.min(connectMs, firstByteMs)
+  let timer = setTimeout(() => {
+    if (first === firstByteMs) return giveUp()
+    void probe(target, abort)
+    timer = setTimeout(giveUp, firstByteMs - first)
+  }, first)
   try {
     const response = await send(relay, target, plan.body, exchange.headers, abort)
     if (response.status !== 200) throw await refusal(response, codec, abort)

@@ -4,6 +4,7 @@
 import { GatewayError } from '../errors.ts'
 import type { PassCodec, Tap } from '../wire/codec.ts'
 import type { StreamAnswer } from './attempt.ts'
+import { type Client, leave } from './exchange.ts'
 import { broken, timedOut } from './upstream.ts'
 
 export type StreamEnd = { answer: StreamAnswer | undefined; error: GatewayError | undefined; aborted: boolean }
@@ -16,8 +17,7 @@ export type BodyOptions = {
   answer: StreamAnswer | Promise<StreamAnswer>
   /** Builds the wire's error frames where no provider has said anything yet. */
   orphan: () => Tap
-  /** Ends the attempts when the client leaves before any answer. */
-  abort: AbortController
+  client: Client
   /** Called once, however it ends. */
   onEnd: (end: StreamEnd) => void
   /** Called now and then while it runs. */
@@ -146,8 +146,7 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
         }
       },
       cancel() {
-        options.abort.abort()
-        answer?.source.abort.abort()
+        leave(options.client)
         end({ answer, error: undefined, aborted: true })
       },
     },

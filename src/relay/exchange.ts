@@ -26,6 +26,19 @@ export type AttemptRecord = {
   ms: number
 }
 
+/** The client's presence. */
+export type Client = {
+  left: boolean
+  /** The provider call that ends when the client leaves. */
+  call: AbortController | undefined
+}
+
+/** The client has left, or is made to leave: whatever is done for it ends. */
+export const leave = (client: Client): void => {
+  client.left = true
+  client.call?.abort()
+}
+
 export type Exchange = {
   /** The request id the client sees. */
   readonly id: string
@@ -42,8 +55,7 @@ export type Exchange = {
   readonly inputEstimate: number
   readonly startedAt: number
   readonly reservation: Reservation
-  /** Aborts when the client has left. */
-  readonly abort: AbortController
+  readonly client: Client
   readonly attempts: AttemptRecord[]
   /** The body in no wire's words, decoded once however many attempts need it. */
   request?: ChatRequest

@@ -55,7 +55,7 @@ const runAttempts = async (relay: Relay, exchange: Exchange): Promise<Answer> =>
   }
   let failure: GatewayError | undefined
   for (const target of targets.slice(0, relay.maxTries)) {
-    if (exchange.abort.signal.aborted) break
+    if (exchange.client.left) break
     try {
       return await record(relay, exchange, target)
     } catch (error) {
@@ -80,8 +80,7 @@ const record = async (relay: Relay, exchange: Exchange, target: Target): Promise
   }
   exchange.attempts.push(noted)
   const abort = new AbortController()
-  const leave = (): void => abort.abort()
-  exchange.abort.signal.addEventListener('abort', leave, { once: true })
+  exchange.client.call = abort
   health.begin(target.name)
   try {
     const answer = await attempt(relay, exchange, target, abort)
@@ -91,7 +90,7 @@ const record = async (relay: Relay, exchange: Exchange, target: Target): Promise
     return answer
   } catch (error) {
     noted.ms = relay.clock.now() - startedAt
-    if (!(error instanceof GatewayError) || exchange.abort.signal.aborted) {
+    if (!(error instanceof GatewayError) || exchange.client.left) {
       health.ended(target.name)
       throw error
     }
@@ -114,7 +113,7 @@ const answerWhole = async (relay: Relay, exchange: Exchange, running: Promise<An
     throw settleError(relay, exchange, error)
   }
   const metered = answer.usage?.output === undefined ? await meterAnswer(exchange, answer) : known(answer)
-  settle(relay, exchange, answer.target, metered, exchange.abort.signal.aborted ? 'aborted' : 'done', undefined)
+  settle(relay, exchange, answer.target, metered, exchange.client.left ? 'aborted' : 'done', undefined)
   return new Response(answer.text, { headers: answerHeaders(exchange, 'application/json') })
 }
 
@@ -126,7 +125,7 @@ const answerStream = (relay: Relay, exchange: Exchange, answer: StreamAnswer | P
     requestId: exchange.id,
     keepAliveMs: relay.keepAliveMs,
     answer,
-    abort: exchange.abort,
+    client: exchange.client,
     orphan: () =>
       exchange.codec.tap({
         model: exchange.model.id,
@@ -191,10 +190,10 @@ const sentOnly = (exchange: Exchange): Metered =>
 
 /** Settles an exchange that came to no answer, and gives the error to answer with. */
 const settleError = (relay: Relay, exchange: Exchange, error: unknown): unknown => {
-  const aborted = exchange.abort.signal.aborted
+  const aborted = exchange.client.left
   const known = error instanceof GatewayError ? error : undefined
   const outcome: Outcome = aborted ? 'aborted' : known !== undefined && known.status < 500 ? 'refused' : 'failed'
-  settle(relay, exchange, undefined, aborted ? sentOnly(exchange) : nothing, outcome, known)
+  settle(relay, exchange, undefined, aborted ? sentOnly(exchange) : nothing, outcome, aborted ? undefined : known)
   return error
 }
 

@@ -24,10 +24,6 @@ export const send = async (
   abort: AbortController,
 ): Promise<Response> => {
   const url = endpoint(target.account, target.wire)
-  const connectTimer = setTimeout(
-    () => void probe(url, target.provider.timeouts.connectMs, abort),
-    target.provider.timeouts.connectMs,
-  )
   try {
     return await relay.fetch(url, {
       method: 'POST',
@@ -41,8 +37,6 @@ export const send = async (
     } as RequestInit)
   } catch (error) {
     throw networkError(error, abort)
-  } finally {
-    clearTimeout(connectTimer)
   }
 }
 
@@ -60,8 +54,9 @@ export const networkError = (error: unknown, abort: AbortController): GatewayErr
 
 // fetch does not say when it has connected. A provider that is silent for as long as a connection may take is knocked
 // at once more: only one that cannot be reached at all is given up.
-const probe = async (url: string, connectMs: number, abort: AbortController): Promise<void> => {
-  const { hostname, port, protocol } = new URL(url)
+export const probe = async (target: Target, abort: AbortController): Promise<void> => {
+  const { connectMs } = target.provider.timeouts
+  const { hostname, port, protocol } = new URL(endpoint(target.account, target.wire))
   const at = port !== '' ? Number(port) : protocol === 'https:' ? 443 : 80
   const gaveUp = Symbol()
   const late = new Promise<typeof gaveUp>((resolve) =>
