@@ -28,6 +28,8 @@ export type Figures = {
   date: string
   machine: { cores: number; cpu: string; os: string; bun: string; pinned: boolean }
   command: string
+  /** A variable of the environment that changes what was measured, where it was set. */
+  environment?: string
   gateway: string
   bare: 'streamed' | 'buffered'
   rounds: number

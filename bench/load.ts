@@ -48,6 +48,9 @@ const perform = async (job: Job): Promise<JobResult> => {
   }
 }
 
+// The run that started this has gone: nobody is left to send jobs.
+process.on('disconnect', () => process.exit())
+
 process.on('message', (job: Job) => {
   perform(job)
     .catch((error): JobResult => ({ kind: 'failed', message: error instanceof Error ? error.message : String(error) }))

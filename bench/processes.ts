@@ -14,11 +14,11 @@ const TASKSET = Bun.which('taskset')
 const BUN = process.execPath
 const bench = (file: string): string => join(import.meta.dir, file)
 
-/** Whether processes are pinned: it takes `taskset` and two cores. */
-export const pinned = TASKSET !== null && navigator.hardwareConcurrency >= 2
+/** Whether processes are pinned: it takes `taskset` and two cores. A run may switch it off before it starts any. */
+export const pinning = { on: TASKSET !== null && navigator.hardwareConcurrency >= 2 }
 
 const place = (where: Place, command: string[]): string[] => {
-  if (!pinned || TASKSET === null || where === 'any') return command
+  if (!pinning.on || TASKSET === null || where === 'any') return command
   return [TASKSET, '-c', where === 'tested' ? '0' : '1', ...command]
 }
 

@@ -98,12 +98,13 @@ export const tables = (figures: Figures): string => {
 }
 
 /** One line on where and how it was measured. */
-export const circumstances = ({ machine, gateway, bare, rounds, windowMs, date }: Figures): string =>
+export const circumstances = ({ machine, gateway, bare, rounds, windowMs, date, environment }: Figures): string =>
   `${date}; ${machine.cores} cores (${machine.cpu}), ${machine.os}, Bun ${machine.bun}; ${gateway} beside a bare proxy ` +
   `(request body ${bare}); ${rounds} rounds of ${windowMs} ms a side; ` +
   (machine.pinned
     ? 'tested process on core 0, provider and load generator on core 1.'
-    : 'processes not pinned to cores.')
+    : 'processes not pinned to cores.') +
+  (environment === undefined ? '' : ` Set in the environment: ${environment}.`)
 
 /** docs/benchmarks.md. */
 export const document = (figures: Figures): string => `# Benchmarks
@@ -111,7 +112,7 @@ export const document = (figures: Figures): string => `# Benchmarks
 Written by \`${figures.command}\`; do not edit. ${circumstances(figures)}
 
 ${tables(figures)}
-
+${figures.failures.map((failure) => `\nNot measured: ${failure}.\n`).join('')}
 ## How to read it
 
 - Ratios are gateway ÷ bare proxy in answers per second: the median over the rounds and its range. In a round the two
@@ -135,6 +136,7 @@ bun run bench --quick             # about one minute, writes nothing
 bun run bench --only a,b          # of a, b, c, d, e, start, memory, delay, translation
 bun run bench --json              # the figures as one JSON document on stdout
 bun run bench --source            # the source instead of the compiled binary
+bun run bench --unpinned          # leaves the cores to the system
 bun run bench --bare buffered     # a bare proxy that reads the request body before it calls
 \`\`\`
 `

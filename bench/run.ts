@@ -1,6 +1,6 @@
 // `bun run bench`: the gateway beside a bare proxy, in one run on this machine. Flags: --quick, --only a,b,start,
 // --json, --source, --gateway FILE (another binary), --bare streamed|buffered, --rounds N, --window MS (milliseconds),
-// --self (a second bare proxy in the gateway's place: what the bench itself adds or hides).
+// --unpinned (leave the cores to the system), --self (a second bare proxy in the gateway's place: what the bench itself adds or hides).
 
 import { cpus, release, type } from 'node:os'
 import { join, relative } from 'node:path'
@@ -11,7 +11,7 @@ import { type Bench, measureCase, measureDelay, measureMemory, measureStart, mea
 import {
   endAll,
   type GatewayLaunch,
-  pinned,
+  pinning,
   startBare,
   startGateway,
   startGenerator,
@@ -23,6 +23,8 @@ import { circumstances, document, tables } from './report.ts'
 const ROOT = join(import.meta.dir, '..')
 const BINARY = join(ROOT, 'dist', process.platform === 'win32' ? 'sluice.exe' : 'sluice')
 const SECTIONS = ['a', 'b', 'c', 'd', 'e', 'start', 'memory', 'delay', 'translation'] as const
+/** Changes what is measured: how many calls of `fetch` this runtime makes at once. */
+const CALLS = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
 type Section = (typeof SECTIONS)[number]
 
 const { values: flags } = parseArgs({
@@ -33,6 +35,7 @@ const { values: flags } = parseArgs({
     source: { type: 'boolean', default: false },
     gateway: { type: 'string', default: BINARY },
     self: { type: 'boolean', default: false },
+    unpinned: { type: 'boolean', default: false },
     bare: { type: 'string', default: 'streamed' },
     rounds: { type: 'string' },
     window: { type: 'string' },
@@ -46,6 +49,7 @@ if (strange.length > 0 || (flags.bare !== 'streamed' && flags.bare !== 'buffered
   process.exit(2)
 }
 const manner = flags.bare === 'buffered' ? 'buffered' : 'streamed'
+if (flags.unpinned) pinning.on = false
 const say = (line: string): void => {
   if (!flags.json) console.error(line)
 }
@@ -117,8 +121,9 @@ const measure = async (): Promise<Figures> => {
       cpu: cpus()[0]?.model ?? 'unknown',
       os: `${type()} ${release()}`,
       bun: Bun.version,
-      pinned,
+      pinned: pinning.on,
     },
+    ...(process.env[CALLS] === undefined ? {} : { environment: `${CALLS}=${process.env[CALLS]}` }),
     command: ['bun run bench', ...process.argv.slice(2)].join(' '),
     gateway: flags.self
       ? 'a second bare proxy'
@@ -178,7 +183,7 @@ try {
   for (const failure of figures.failures) console.error(`not measured: ${failure}`)
   if (figures.failures.length > 0) process.exitCode = 1
   const complete =
-    figures.failures.length === 0 && !flags.quick && !flags.self && flags.only === undefined && flags.gateway === BINARY
+    !flags.quick && !flags.unpinned && !flags.self && flags.only === undefined && flags.gateway === BINARY
   if (complete) await Bun.write(join(ROOT, 'docs', 'benchmarks.md'), document(figures))
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)

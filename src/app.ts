@@ -2,6 +2,8 @@
 
 import { Elysia } from 'elysia'
 import type { Gateway } from './gateway.ts'
+import { dashboard } from './http/dashboard.ts'
+import { docs } from './http/docs.ts'
 import { fallback, frameworkError } from './http/fallback.ts'
 import { health } from './http/health.ts'
 import { inference } from './http/inference.ts'
@@ -17,5 +19,7 @@ export const createApp = (gateway: Gateway) =>
     .use(inference(gateway, { wire: 'responses', paths: ['/v1/responses', '/v1/v1/responses'] }))
     .use(inference(gateway, { wire: 'messages', paths: ['/v1/messages', '/v1/v1/messages'] }))
     .use(inference(gateway, { wire: 'images', paths: ['/v1/images/generations', '/v1/v1/images/generations'] }))
+    .use(dashboard)
+    .use(docs)
     .all('/*', ({ request }) => fallback(request), { parse: 'none' })
     .onError(({ request, code, error }) => frameworkError(gateway, request, code, error))

@@ -47,6 +47,8 @@ export type Config = {
   maxTries: number
   /** Exchanges at once in the whole gateway; 0 is no limit. */
   maxOpenExchanges: number
+  /** Resident memory past which new exchanges are refused; 0 is no limit. */
+  maxMemoryBytes: number
   /** A model the key may not use answers 404 rather than 403. */
   hideForbiddenModels: boolean
   /** How long single exchanges are kept; 0 keeps them for ever. The totals are always kept. */
@@ -113,6 +115,7 @@ export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOp
     drainMs: reader.duration('drain', file.drain, 30_000),
     maxTries: file.max_tries ?? 3,
     maxOpenExchanges: file.max_open_exchanges ?? 0,
+    maxMemoryBytes: parseSize(file.max_memory ?? 0) ?? 0,
     hideForbiddenModels: file.hide_forbidden_models ?? false,
     retentionMs: parseDuration(file.retention ?? '') ?? 90 * 86_400_000,
     log: { level: file.log?.level ?? 'info' },

@@ -3,12 +3,18 @@
 import { createCatalogue } from './catalogue/catalogue.ts'
 import type { Config } from './config.ts'
 import { createLedger } from './ledger/create.ts'
+import type { Journal } from './ledger/journal.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import { createLimits, type Limits } from './ledger/limits.ts'
+import { createLive, type Live } from './live.ts'
 import type { Log } from './log.ts'
+import { createMembership, type Membership } from './members/membership.ts'
+import { createMemory, type Memory } from './memory.ts'
+import type { Metrics } from './metrics.ts'
 import { createAffinity } from './relay/affinity.ts'
-import type { Clock, Relay } from './relay/exchange.ts'
+import type { Client, Clock, Relay } from './relay/exchange.ts'
 import { createHealth } from './relay/health.ts'
+import { createSettings, type Settings } from './settings.ts'
 import type { Store } from './store/store.ts'
 
 export type Gateway = Relay & {
@@ -18,9 +24,26 @@ export type Gateway = Relay & {
   limits: Limits
   log: Log
   /** Exchanges in flight, by id: what a stop waits for and shedding counts. */
-  open: Map<string, AbortController>
+  open: Map<string, Client>
+  /** Requests whose body is being read: they become exchanges, and count with them. */
+  arriving: number
   /** Set when the server is stopping: new exchanges are refused. */
   draining: boolean
+  memory: Memory
+  /** Undefined: nothing is counted. */
+  metrics: Metrics | undefined
+  membership: Membership
+  settings: Settings
+  live: Live
+  /** The server that listens, once one does. */
+  listener: Listener | undefined
+}
+
+export type Listener = {
+  /** The peer's address, as the connection has it. */
+  addressOf(request: Request): string | undefined
+  /** Requests it has not finished answering. */
+  pending(): number
 }
 
 export type GatewayOptions = {
@@ -33,21 +56,33 @@ export type GatewayOptions = {
 }
 
 export const createGateway = ({
-  config,
+  config: given,
   store,
   log,
   fetch = globalThis.fetch,
   clock = Date,
 }: GatewayOptions): Gateway => {
-  const catalogue = createCatalogue(config)
+  // A copy of its own: settings changed while it runs are written into it.
+  const config: Config = { ...given, limits: { ...given.limits } }
   const now = (): number => clock.now()
-  return {
+  let reportedAt = Number.NEGATIVE_INFINITY
+  const unwritten = (cause: unknown): void => {
+    gateway.metrics?.unwritten()
+    if (performance.now() - reportedAt < REPORT_EVERY_MS) return
+    reportedAt = performance.now()
+    log.error('the ledger cannot be written: requests answer 503 until it can', { cause: String(cause) })
+  }
+  const gateway: Gateway = {
     config,
     store,
     log,
-    catalogue,
+    catalogue: createCatalogue(config),
     providers: new Map(config.providers.map((provider) => [provider.id, provider])),
-    ledger: createLedger({ store, clock: now, prices: (id) => catalogue.resolve(id)?.price }),
+    ledger: createLedger({
+      store: { keys: store.keys, journal: watched(store.journal, (cause) => unwritten(cause)) },
+      clock: now,
+      prices: (id) => gateway.catalogue.resolve(id)?.price,
+    }),
     limits: createLimits({ clock: now, defaults: config.limits }),
     health: createHealth(clock),
     affinity: createAffinity(),
@@ -58,6 +93,31 @@ export const createGateway = ({
     earlyStartMs: config.earlyStartMs,
     maxTries: config.maxTries,
     open: new Map(),
+    arriving: 0,
     draining: false,
+    memory: createMemory(),
+    metrics: undefined,
+    membership: createMembership({ store, clock: now }),
+    settings: createSettings(config, store.settings),
+    live: createLive(),
+    listener: undefined,
   }
+  return gateway
 }
+
+/** A full disk fails every write there is: one line says it for all that follow within this time. */
+const REPORT_EVERY_MS = 5_000
+
+/** A journal whose failures are told; the ledger deals with them. */
+const watched = (journal: Journal, failed: (cause: unknown) => void): Journal => ({
+  claim: () => journal.claim(),
+  charge: (keyId, tokens) => journal.charge(keyId, tokens),
+  write(batch) {
+    try {
+      journal.write(batch)
+    } catch (cause) {
+      failed(cause)
+      throw cause
+    }
+  },
+})

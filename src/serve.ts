@@ -6,6 +6,7 @@ import { createApp } from './app.ts'
 import type { Config } from './config.ts'
 import { createGateway, type Gateway } from './gateway.ts'
 import { createLog } from './log.ts'
+import { leave } from './relay/exchange.ts'
 import { openStore } from './store/sqlite/index.ts'
 
 export type Server = { url: string; gateway: Gateway; stop(): Promise<void> }
@@ -33,12 +34,18 @@ export const startServer = async (config: Config, io: ServeIo, log = createLog(c
     maxRequestBodySize: BUN_BODY_LIMIT,
     fetch: app.fetch,
   })
+  gateway.listener = {
+    addressOf: (request) => server.requestIP(request)?.address,
+    pending: () => server.pendingRequests,
+  }
   const unwatch = store.watch()
   const pruning = setInterval(() => prune(gateway), PRUNE_EVERY_MS)
   pruning.unref()
   const url = `http://${hostOf(config.listen.host)}:${server.port}`
   io.err(`API        ${url}/v1`)
   io.err(`Dashboard  ${url}/dashboard`)
+  const setup = gateway.membership.offerSetup()
+  if (setup !== undefined) io.err(`Setup      ${url}/dashboard/setup#${setup}`)
 
   let stopping: Promise<void> | undefined
   const stop = async (): Promise<void> => {
@@ -72,7 +79,7 @@ const hostOf = (host: string): string => {
 const drain = async (gateway: Gateway, drainMs: number): Promise<void> => {
   const until = Date.now() + drainMs
   while (gateway.open.size > 0 && Date.now() < until) await Bun.sleep(20)
-  for (const abort of gateway.open.values()) abort.abort()
+  for (const client of gateway.open.values()) leave(client)
   const grace = Date.now() + 1_000
   while (gateway.open.size > 0 && Date.now() < grace) await Bun.sleep(10)
 }

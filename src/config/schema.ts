@@ -208,6 +208,12 @@ export const FileSchema = Type.Object(
       Type.Integer({ description: 'Attempts of one request, the first included (default 3)', minimum: 1 }),
     ),
     max_open_exchanges: Type.Optional(count('Requests at once in the whole gateway (default 0: no limit)')),
+    max_memory: Type.Optional(
+      Type.Union([Type.String({ pattern: SIZE_PATTERN }), Type.Literal(0)], {
+        description: 'Memory of the process past which new requests answer 503 (default 0: no limit)',
+        allowed: 'a size such as 512MB or 2GB, or 0',
+      }),
+    ),
     hide_forbidden_models: Type.Optional(
       Type.Boolean({ description: 'Answer 404 rather than 403 for a model the key may not use (default false)' }),
     ),
@@ -224,9 +230,7 @@ export const FileSchema = Type.Object(
       Type.Object(
         {
           enabled: Type.Optional(Type.Boolean({ description: 'Serve GET /metrics (default false)' })),
-          token: Type.Optional(
-            secret('The bearer token /metrics asks for; without it anyone who reaches the port may read'),
-          ),
+          token: Type.Optional(secret('The bearer token /metrics asks for; without it only this machine may read')),
         },
         closed,
       ),

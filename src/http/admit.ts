@@ -52,7 +52,7 @@ const parseBody = (text: string): JsonObject => {
 }
 
 /** The first fault as a sentence that names the member the way clients write paths. */
-const fault = (error: ValueError | undefined, body: unknown): GatewayError => {
+export const fault = (error: ValueError | undefined, body: unknown): GatewayError => {
   if (error === undefined) return invalidRequest('The request is not valid.')
   const deepest = deepestFault(error)
   const path = deepest.path.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')

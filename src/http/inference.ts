@@ -8,7 +8,7 @@ import type { Wire } from '../ir/wire.ts'
 import type { Key } from '../keys/key.ts'
 import type { Ticket } from '../ledger/limits.ts'
 import { estimateInput } from '../relay/estimate.ts'
-import type { Exchange } from '../relay/exchange.ts'
+import { type Client, type Exchange, leave } from '../relay/exchange.ts'
 import { relayExchange } from '../relay/relay.ts'
 import { CODECS } from '../wire/index.ts'
 import { admit } from './admit.ts'
@@ -41,6 +41,7 @@ const infer = async (gateway: Gateway, wire: Wire, request: Request): Promise<Re
     // What was refused before it became an exchange consumes nothing; an exchange has settled and left by itself.
     if (exchange === undefined) {
       ticket?.refund()
+      gateway.metrics?.refused(wire, error.status, error.code)
       gateway.log.refused({
         id,
         path: new URL(request.url).pathname,
@@ -55,8 +56,13 @@ const infer = async (gateway: Gateway, wire: Wire, request: Request): Promise<Re
 
 /** Past what the machine can hold, or on its way out, the gateway says so at once. */
 const shed = (gateway: Gateway): void => {
-  const { maxOpenExchanges } = gateway.config
-  if (gateway.draining || (maxOpenExchanges > 0 && gateway.open.size >= maxOpenExchanges)) {
+  const { maxOpenExchanges, maxMemoryBytes } = gateway.config
+  const inside = gateway.open.size + gateway.arriving
+  if (
+    gateway.draining ||
+    (maxOpenExchanges > 0 && inside >= maxOpenExchanges) ||
+    (maxMemoryBytes > 0 && gateway.memory.past(maxMemoryBytes, inside))
+  ) {
     throw new GatewayError('service_unavailable', 'The gateway is busy. Try again shortly.', { retryAfterMs: 2_000 })
   }
 }
@@ -70,7 +76,13 @@ const begin = async (
   ticket: Ticket,
 ): Promise<Exchange> => {
   const startedAt = gateway.clock.now()
-  const text = await readBody(request, gateway.config.bodyLimitBytes)
+  gateway.arriving++
+  let text: string
+  try {
+    text = await readBody(request, gateway.config.bodyLimitBytes)
+  } finally {
+    gateway.arriving--
+  }
   const { body, model, stream } = admit(wire, text, key, gateway.catalogue, gateway.config.hideForbiddenModels)
   const codec = CODECS[wire]
   const inputEstimate = estimateInput(body)
@@ -84,9 +96,9 @@ const begin = async (
     outputCap: codec.outputCap(body),
     maxOutput: wire === 'images' ? model.tokensPerImage * (typeof body.n === 'number' ? body.n : 1) : model.maxOutput,
   })
-  const abort = new AbortController()
-  gateway.open.set(id, abort)
-  request.signal.addEventListener('abort', () => abort.abort(), { once: true })
+  const client: Client = { left: request.signal.aborted, call: undefined }
+  gateway.open.set(id, client)
+  request.signal.addEventListener('abort', () => leave(client), { once: true })
   const exchange: Exchange = {
     id,
     key,
@@ -100,7 +112,7 @@ const begin = async (
     inputEstimate,
     startedAt,
     reservation,
-    abort,
+    client,
     attempts: [],
     dropped: [],
     headersOut: ticket.headers(wire),
@@ -110,6 +122,8 @@ const begin = async (
       ticket.tokens(totalTokens(summary.tokens))
       ticket.leave()
       gateway.log.exchange(exchange, summary)
+      gateway.metrics?.settled(exchange, summary)
+      gateway.live.publish(exchange, summary)
     },
   }
   return exchange

@@ -51,7 +51,8 @@ export const peerName = (address: string | undefined): string => {
   const [head = '', tail] = address.toLowerCase().split('::')
   const groups = head === '' ? [] : head.split(':')
   const after = tail === undefined || tail === '' ? [] : tail.split(':')
-  if (tail !== undefined) groups.push(...Array<string>(Math.max(0, 8 - groups.length - after.length)).fill('0'), ...after)
+  if (tail !== undefined)
+    groups.push(...Array<string>(Math.max(0, 8 - groups.length - after.length)).fill('0'), ...after)
   return `${groups
     .slice(0, 4)
     .map((group) => group.replace(/^0+(?=.)/, ''))

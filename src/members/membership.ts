@@ -107,7 +107,10 @@ export const createMembership = ({ store, clock }: MembershipOptions): Membershi
         // Two who come with the same link: the password took a while, and the first has used it up.
         if (!setupOpen(token)) throw noLink(again)
         const limits = DEFAULT_LIMITS
-        const member = members.add({ name: called, role: 'admin', limits, passwordHash }, { kind: 'system', id: 'setup' })
+        const member = members.add(
+          { name: called, role: 'admin', limits, passwordHash },
+          { kind: 'system', id: 'setup' },
+        )
         setupHash = undefined
         return member
       }),
@@ -191,8 +194,7 @@ export const cleanName = (name: string): string => {
   return clean
 }
 
-const wrongPassword = (): GatewayError =>
-  new GatewayError('invalid_api_key', 'The name or the password is not right.')
+const wrongPassword = (): GatewayError => new GatewayError('invalid_api_key', 'The name or the password is not right.')
 
 const noLink = (then: string): GatewayError =>
   new GatewayError('not_found', `This link was used, has expired or was never valid. ${then}`)

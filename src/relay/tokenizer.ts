@@ -4,6 +4,8 @@ import type { Counted, ToCount } from './tokenizer-thread.ts'
 
 /** After so long without work the thread goes, and its memory with it. */
 const IDLE_MS = 60_000
+/** A thread that does not answer for so long is given up: a settlement must not wait for it. */
+const PATIENCE_MS = 3_000
 /** What is assumed where the tokenizer cannot run. */
 const CHARS_PER_TOKEN = 4
 
@@ -12,6 +14,7 @@ const THREAD = import.meta.file === 'tokenizer.ts' ? './tokenizer-thread.ts' : '
 
 let thread: Worker | undefined
 let idle: ReturnType<typeof setTimeout> | undefined
+let late: ReturnType<typeof setTimeout> | undefined
 let last = 0
 const waiting = new Map<number, { chars: number; resolve: (tokens: number) => void }>()
 
@@ -21,6 +24,7 @@ export const tokenize = (text: string): Promise<number> =>
     const id = ++last
     waiting.set(id, { chars: text.length, resolve })
     clearTimeout(idle)
+    late ??= setTimeout(giveUp, PATIENCE_MS)
     try {
       thread ??= start()
       thread.ref()
@@ -36,6 +40,8 @@ const start = (): Worker => {
     const asked = waiting.get(data.id)
     waiting.delete(data.id)
     asked?.resolve(data.tokens)
+    clearTimeout(late)
+    late = waiting.size > 0 ? setTimeout(giveUp, PATIENCE_MS) : undefined
     if (waiting.size > 0) return
     worker.unref()
     idle = setTimeout(stop, IDLE_MS)
@@ -51,6 +57,8 @@ const stop = (): void => {
 }
 
 const giveUp = (): void => {
+  clearTimeout(late)
+  late = undefined
   stop()
   for (const { chars, resolve } of waiting.values()) resolve(Math.ceil(chars / CHARS_PER_TOKEN))
   waiting.clear()

@@ -6,7 +6,10 @@ import type { ExchangeRow, UsageRow } from './store.ts'
 /** Sums of one step. `at`: the first millisecond of the hour or UTC day; `group` as asked for, `all` for `none`. */
 export type SeriesRow = UsageRow & { at: number }
 
-/** Steps that begin in [`since`, `until`), both on a step's boundary. `keyIds` absent: every key. */
+/**
+ * Steps that begin in [`since`, `until`), both on a step's boundary. `keyIds` absent: every key, by `none` or `model`
+ * only. Empty steps are left out.
+ */
 export type SeriesQuery = {
   step: 'hour' | 'day'
   by: 'none' | 'model' | 'key'
@@ -30,6 +33,9 @@ export type PageQuery = {
 /** `next`: what to ask for `before` next, absent at the end. A page may be short, even empty, with more to come. */
 export type ExchangePage = { rows: ExchangeRow[]; next: number | undefined }
 
+/** The keys that used most tokens on the UTC days of [`since`, `until`), most first. */
+export type TopKeysQuery = { since: number; until: number; limit: number; model?: string | undefined }
+
 export type LatencyQuery = Pick<PageQuery, 'keyIds' | 'model'> & { since: number; until: number }
 
 /** Durations in ms of answered exchanges, an even sample over the range. */
@@ -37,6 +43,7 @@ export type LatencySample = { firstByteMs: number; totalMs: number }
 
 export type Insight = {
   series(query: SeriesQuery): SeriesRow[]
+  topKeys(query: TopKeysQuery): string[]
   exchangePage(query: PageQuery): ExchangePage
   latencies(query: LatencyQuery): LatencySample[]
   /** When each key's last exchange began, in ms since the epoch. */

@@ -287,15 +287,19 @@ describe('after a kill', () => {
         const ask = { key, model: 'm', wire: 'messages', stream: true, inputEstimate: 1, outputCap: 1, maxOutput: 1 }
         for (let i = 0; ; i++) {
           const reservation = await ledger.reserve({ ...ask, exchangeId: 'req_' + i })
-          if (i === 200) { console.log(key.id); await new Promise(() => setInterval(() => {}, 1000)) }
+          if (i === 200) { console.log('open'); for await (const _ of Bun.stdin.stream()) {} ; process.exit() }
           ledger.settle(reservation, { outcome: 'done', usage: { output: 1 }, estimated: false, status: 200, attempts: 1, totalMs: 1 })
         }`,
       ],
-      { stdout: 'pipe', stderr: 'inherit' },
+      { stdin: 'pipe', stdout: 'pipe', stderr: 'ignore' },
     )
-    await child.stdout.getReader().read()
-    child.kill('SIGKILL')
-    await child.exited
+    try {
+      const { value } = await child.stdout.getReader().read()
+      expect(new TextDecoder().decode(value)).toContain('open')
+    } finally {
+      child.kill('SIGKILL')
+      await child.exited
+    }
     const store = open(path)
     bench(store)
     expect(store.keys.list()[0]?.tokensUsed).toBe(200)

@@ -17,6 +17,8 @@ export type Bench = {
   /** Makes the next writes fail. */
   failing(is: boolean): void
   writes(): number
+  /** Writes tried, failed ones included. */
+  attempts(): number
 }
 
 export const bench = (store: Store, clock: () => number = () => NOW): Bench => {
@@ -24,10 +26,12 @@ export const bench = (store: Store, clock: () => number = () => NOW): Bench => {
   let later: (() => void)[] = []
   let failing = false
   let writes = 0
+  let attempts = 0
   const timers: Timers = { soon: (run) => soon.push(run), later: (run) => later.push(run) }
   const journal: Store['journal'] = {
     ...store.journal,
     write(batch) {
+      attempts++
       if (failing) throw new Error('disk full')
       writes++
       store.journal.write(batch)
@@ -52,6 +56,7 @@ export const bench = (store: Store, clock: () => number = () => NOW): Bench => {
       failing = is
     },
     writes: () => writes,
+    attempts: () => attempts,
   }
 }
 

@@ -216,14 +216,18 @@ describe('the lock of the server', () => {
       import { openStore } from ${JSON.stringify(new URL('../../src/store/sqlite/index.ts', import.meta.url).pathname)}
       openStore(${JSON.stringify(path)}).journal.claim()
       console.log('locked')
-      setInterval(() => {}, 1000)`
-    const child = Bun.spawn(['bun', '-e', script], { stdout: 'pipe', stderr: 'inherit' })
-    const reader = child.stdout.getReader()
-    await reader.read()
+      for await (const _ of Bun.stdin.stream()) {}`
+    // The child ends with its standard input, however this process ends.
+    const child = Bun.spawn(['bun', '-e', script], { stdin: 'pipe', stdout: 'pipe', stderr: 'ignore' })
     const other = open(path)
-    expect(refusalOf(() => other.journal.claim())).toContain('Another server is running')
-    child.kill('SIGKILL')
-    await child.exited
+    try {
+      const { value } = await child.stdout.getReader().read()
+      expect(new TextDecoder().decode(value)).toContain('locked')
+      expect(refusalOf(() => other.journal.claim())).toContain('Another server is running')
+    } finally {
+      child.kill('SIGKILL')
+      await child.exited
+    }
     expect(other.journal.claim()).toEqual([])
   })
 })

@@ -14,9 +14,6 @@ const STRETCHES = 64
 const STRETCH = 32
 /** Exchanges of one key or model that are looked at for its latencies. */
 const LATEST = 1_000
-/** Up to so many steps times keys are looked up one by one; beyond, the range is read through. */
-const SEEKS = 20_000
-
 export const createInsight = (db: Database, orm: BunSQLiteDatabase): Insight => ({
   series: (query) => series(db, query),
   exchangePage(query) {
@@ -27,6 +24,14 @@ export const createInsight = (db: Database, orm: BunSQLiteDatabase): Insight => 
       next,
     }
   },
+  topKeys: ({ since, until, limit, model }) =>
+    db
+      .query<{ id: string }, SQLQueryBindings[]>(
+        `SELECT key_id AS id FROM usage_days WHERE day >= ? AND day < ? ${model === undefined ? '' : 'AND model = ?'}
+         GROUP BY 1 ORDER BY sum(input + cache_read + cache_write + output) DESC LIMIT ?`,
+      )
+      .all(since - (since % STEP_MS.day), until, ...(model === undefined ? [] : [model]), limit)
+      .map(({ id }) => id),
   latencies: (query) => latencies(db, query),
   lastUsed(keyIds) {
     const last = db.query<{ at: number }, [string]>(
@@ -58,33 +63,29 @@ const ALIAS = { cache_read: 'cacheRead', cache_write: 'cacheWrite', cost_micro_u
 const SUMMED = SUMS.map((name) => `sum(${name}) AS ${ALIAS[name] ?? name}`).join(', ')
 
 const series = (db: Database, { step, by, since, until, keyIds, model }: SeriesQuery): SeriesRow[] => {
-  if (keyIds?.length === 0 || until <= since) return []
   const span = STEP_MS[step]
-  const [table, column] = step === 'hour' ? ['usage_hours', 'hour'] : ['usage_days', 'day']
   const group = by === 'model' ? 'model' : by === 'key' ? 'key_id' : "'all'"
-  const steps = Math.ceil((until - since) / span)
-  const where: string[] = []
-  const values: SQLQueryBindings[] = []
-  if (keyIds !== undefined && steps * keyIds.length <= SEEKS) {
-    where.push(`${column} IN (SELECT value FROM json_each(?))`)
-    values.push(JSON.stringify(Array.from({ length: steps }, (_, i) => since + i * span)))
-  } else {
-    where.push(`${column} >= ? AND ${column} < ?`)
-    values.push(since, until)
+  const within = model === undefined ? '' : 'AND model = ?'
+  const which = model === undefined ? [] : [model]
+  if (keyIds === undefined) {
+    // The whole gateway: from its own sums, which have no keys.
+    return db
+      .query<SeriesRow, SQLQueryBindings[]>(
+        `SELECT hour - hour % ? AS at, ${group} AS "group", ${SUMMED} FROM usage_models
+         WHERE hour >= ? AND hour < ? ${within} GROUP BY 1, 2`,
+      )
+      .all(span, since, until, ...which)
   }
-  if (keyIds !== undefined) {
-    where.push('key_id IN (SELECT value FROM json_each(?))')
-    values.push(JSON.stringify(keyIds))
-  }
-  if (model !== undefined) {
-    where.push('model = ?')
-    values.push(model)
-  }
+  const [table, column] = step === 'hour' ? ['usage_hours', 'hour'] : ['usage_days', 'day']
+  const steps = Array.from({ length: Math.max(0, Math.ceil((until - since) / span)) }, (_, i) => since + i * span)
+  // Each step and key by a seek of its own; a range of steps would be read through with all of its keys.
   return db
     .query<SeriesRow, SQLQueryBindings[]>(
-      `SELECT ${column} AS at, ${group} AS "group", ${SUMMED} FROM ${table} WHERE ${where.join(' AND ')} GROUP BY 1, 2`,
+      `SELECT ${column} AS at, ${group} AS "group", ${SUMMED} FROM ${table}
+       WHERE ${column} IN (SELECT value FROM json_each(?)) AND key_id IN (SELECT value FROM json_each(?)) ${within}
+       GROUP BY 1, 2`,
     )
-    .all(...values)
+    .all(JSON.stringify(steps), JSON.stringify(keyIds), ...which)
 }
 
 /** The first row that began at or after a time; undefined: none has. */

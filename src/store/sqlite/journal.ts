@@ -13,11 +13,16 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
 const SUMS = 'requests, errors, input, cache_read, cache_write, output, reasoning, cost_micro_usd'
+const ADDED = SUMS.split(', ')
+  .map((name) => `${name} = ${name} + excluded.${name}`)
+  .join(', ')
 const addSums = (table: string, span: string) => `
   INSERT INTO ${table} (${span}, key_id, model, ${SUMS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-  ON CONFLICT (${span}, key_id, model) DO UPDATE SET ${SUMS.split(', ')
-    .map((name) => `${name} = ${name} + excluded.${name}`)
-    .join(', ')}`
+  ON CONFLICT (${span}, key_id, model) DO UPDATE SET ${ADDED}`
+
+const ADD_MODEL = `
+  INSERT INTO usage_models (hour, model, ${SUMS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (hour, model) DO UPDATE SET ${ADDED}`
 
 const OPEN = `
   INSERT INTO exchanges (id, key_id, model, wire, stream, started_at, input_estimate, reserved)
@@ -54,6 +59,7 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
   const settle = db.query(SETTLE)
   const addHour = db.query(addSums('usage_hours', 'hour'))
   const addDay = db.query(addSums('usage_days', 'day'))
+  const addModel = db.query(ADD_MODEL)
   const charge = db.query('UPDATE keys SET tokens_used = tokens_used + ? WHERE id = ?')
   let unlock: (() => void) | undefined
 
@@ -75,6 +81,7 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
       )
     }
     const rollups = new Map<string, Rollup>()
+    const models = new Map<string, Omit<Rollup, 'keyId'>>()
     for (const settled of batch.settled) {
       const { usage, ...how } = settled.settlement
       settle.run(
@@ -107,7 +114,12 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
     for (const { hour, keyId, model, sums } of rollups.values()) {
       addHour.run(hour, keyId, model, ...sums)
       addDay.run(hour - (hour % DAY_MS), keyId, model, ...sums)
+      const name = `${hour} ${model}`
+      const known = models.get(name)
+      if (known === undefined) models.set(name, { hour, model, sums })
+      else for (const [i, figure] of sums.entries()) known.sums[i] = (known.sums[i] ?? 0) + figure
     }
+    for (const { hour, model, sums } of models.values()) addModel.run(hour, model, ...sums)
     for (const [keyId, tokens] of ring.unwritten) charge.run(tokens, keyId)
   }
 

@@ -2,6 +2,7 @@
 
 import init from '../../../drizzle/0000_init.sql' with { type: 'text' }
 import members from '../../../drizzle/0001_members.sql' with { type: 'text' }
+import usageModels from '../../../drizzle/0002_usage_models.sql' with { type: 'text' }
 
 export type Migration = { name: string; sql: string }
 
@@ -9,4 +10,5 @@ export type Migration = { name: string; sql: string }
 export const MIGRATIONS: readonly Migration[] = [
   { name: '0000_init', sql: init },
   { name: '0001_members', sql: members },
+  { name: '0002_usage_models', sql: usageModels },
 ]

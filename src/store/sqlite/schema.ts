@@ -88,8 +88,7 @@ export const exchanges = sqliteTable(
   ],
 )
 
-const sums = {
-  keyId: text('key_id').notNull(),
+const withoutKey = {
   model: text('model').notNull(),
   requests: integer('requests').notNull(),
   errors: integer('errors').notNull(),
@@ -101,6 +100,8 @@ const sums = {
   costMicroUsd: integer('cost_micro_usd').notNull(),
 }
 
+const sums = { keyId: text('key_id').notNull(), ...withoutKey }
+
 /** Sums of settled exchanges by the hour they began in (`hour`: its first millisecond). */
 export const usageHours = sqliteTable('usage_hours', { hour: integer('hour').notNull(), ...sums }, (t) => [
   primaryKey({ columns: [t.hour, t.keyId, t.model] }),
@@ -109,6 +110,11 @@ export const usageHours = sqliteTable('usage_hours', { hour: integer('hour').not
 /** The same by UTC day, so that months can be summed without reading their hours; kept when exchanges are pruned. */
 export const usageDays = sqliteTable('usage_days', { day: integer('day').notNull(), ...sums }, (t) => [
   primaryKey({ columns: [t.day, t.keyId, t.model] }),
+])
+
+/** The same by hour and model over all keys: what a whole gateway did is read without its keys. Never pruned. */
+export const usageModels = sqliteTable('usage_models', { hour: integer('hour').notNull(), ...withoutKey }, (t) => [
+  primaryKey({ columns: [t.hour, t.model] }),
 ])
 
 export const audit = sqliteTable(

@@ -33,11 +33,13 @@ export const onSignedOut: { run: () => void } = { run: () => undefined }
 export const call = async <N extends RouteName>(name: N, input?: Ask<N>, signal?: AbortSignal): Promise<Answer<N>> => {
   const { method, path } = ROUTES[name]
   const rest: Record<string, unknown> = { ...(input ?? {}) }
-  let url = ADMIN_BASE + path.replace(/:(\w+)/g, (_, member: string) => {
-    const value = String(rest[member])
-    delete rest[member]
-    return encodeURIComponent(value)
-  })
+  let url =
+    ADMIN_BASE +
+    path.replace(/:(\w+)/g, (_, member: string) => {
+      const value = String(rest[member])
+      delete rest[member]
+      return encodeURIComponent(value)
+    })
   const bodyless = method === 'GET' || method === 'DELETE'
   if (bodyless) {
     const query = new URLSearchParams()

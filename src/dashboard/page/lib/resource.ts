@@ -14,7 +14,6 @@ export type Resource<T> = {
 export const useResource = <T>(load: (signal: AbortSignal) => Promise<T>, inputs: readonly unknown[]): Resource<T> => {
   const [state, setState] = useState<{ value?: T; error?: Error; loading: boolean }>({ loading: true })
   const [turn, setTurn] = useState(0)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the caller names what the load depends on
   useEffect(() => {
     const abort = new AbortController()
     setState(({ value }) => (value === undefined ? { loading: true } : { value, loading: true }))
@@ -23,7 +22,8 @@ export const useResource = <T>(load: (signal: AbortSignal) => Promise<T>, inputs
         if (!abort.signal.aborted) setState({ value, loading: false })
       },
       (error: Error) => {
-        if (!abort.signal.aborted) setState(({ value }) => ({ ...(value === undefined ? {} : { value }), error, loading: false }))
+        if (!abort.signal.aborted)
+          setState(({ value }) => ({ ...(value === undefined ? {} : { value }), error, loading: false }))
       },
     )
     return () => abort.abort()

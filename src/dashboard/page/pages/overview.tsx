@@ -35,7 +35,11 @@ export const Overview = () => {
           <>
             <section class="card" aria-label="Totals">
               <dl class="stats">
-                <Stat label="Requests" value={count(value.totals.requests)} note={`${percent(value.error_share)} failed`} />
+                <Stat
+                  label="Requests"
+                  value={count(value.totals.requests)}
+                  note={`${percent(value.error_share)} failed`}
+                />
                 <Stat
                   label="Tokens"
                   value={compact(value.totals.tokens)}

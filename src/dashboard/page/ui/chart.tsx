@@ -36,7 +36,6 @@ export const Chart = ({ label, at, step, series, format, height = 240, colors = 
   useEffect(() => void loadPlot(), [])
   const drawn = JSON.stringify([at, series, colors])
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `drawn` stands for the figures, `dark` for the colours
   useEffect(() => {
     const element = host.current
     if (Plot === undefined || element === null) return
@@ -158,7 +157,6 @@ export const Spark = ({ values, label }: { values: number[]; label: string }) =>
         const height = value === 0 ? 1 : Math.max(2, (value / most) * 21)
         return (
           <rect
-            // biome-ignore lint/suspicious/noArrayIndexKey: days have no identity but their place
             key={index}
             x={index * width + 0.5}
             y={22 - height}

@@ -66,7 +66,6 @@ export const ExchangesTable = ({
           {items.map((exchange) => {
             const href = `/dashboard/exchanges/${encodeURIComponent(exchange.id)}`
             return (
-              // biome-ignore lint/a11y/useKeyWithClickEvents: the link within is what the keyboard reaches
               <tr
                 key={exchange.id}
                 class={fresh?.has(exchange.id) ? 'link fresh' : 'link'}

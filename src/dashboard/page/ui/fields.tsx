@@ -1,25 +1,46 @@
 // Form fields: a label, the control, a hint; errors of the whole form stand above its buttons.
 
-import type { ComponentChildren, JSX } from 'preact'
+import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import { Failure } from './parts.tsx'
 
 type Common = { label: string; hint?: ComponentChildren }
 
-type TextProps = Common &
-  Omit<JSX.IntrinsicElements['input'], 'value' | 'label' | 'onInput' | 'onChange'> & {
-    value: string
-    onChange: (value: string) => void
-  }
+type TextProps = Common & {
+  value: string
+  onChange: (value: string) => void
+  type?: 'text' | 'password' | 'search' | 'datetime-local'
+  required?: boolean
+  autoFocus?: boolean
+  placeholder?: string
+  autocomplete?: HTMLInputElement['autocomplete']
+  inputMode?: 'numeric' | 'decimal'
+  minLength?: number
+  maxLength?: number
+  pattern?: string
+}
 
-export const Text = ({ label, hint, value, onChange, ...rest }: TextProps) => {
+/** `bare` hides the label from the eye: toolbars. */
+export const Text = ({
+  label,
+  hint,
+  value,
+  onChange,
+  bare = false,
+  type = 'text',
+  ...rest
+}: TextProps & { bare?: boolean }) => {
   const id = useId()
   return (
     <div class="field">
-      <label for={id}>{label}</label>
+      <label for={id} class={bare ? 'sr-only' : ''}>
+        {label}
+      </label>
       <input
         id={id}
         class="input"
+        // The element's types tell its kinds apart; this one takes several.
+        type={type as 'text'}
         value={value}
         onInput={({ currentTarget }) => onChange(currentTarget.value)}
         {...(hint === undefined ? {} : { 'aria-describedby': `${id}-hint` })}
@@ -86,12 +107,7 @@ export const Select = <T extends string>({
       <label for={id} class={bare ? 'sr-only' : ''}>
         {label}
       </label>
-      <select
-        id={id}
-        class="input"
-        value={value}
-        onChange={({ currentTarget }) => onChange(currentTarget.value as T)}
-      >
+      <select id={id} class="input" value={value} onChange={({ currentTarget }) => onChange(currentTarget.value as T)}>
         {options.map(([name, text]) => (
           <option key={name} value={name}>
             {text}

@@ -35,7 +35,6 @@ const GROUPS: { label: string; links: Link[] }[] = [
 export const Frame = ({ children }: { children: ComponentChildren }) => {
   const [open, setOpen] = useState(false)
   const { path } = useLocation()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a change of page closes the menu
   useEffect(() => setOpen(false), [path])
   useEffect(() => {
     if (!open) return

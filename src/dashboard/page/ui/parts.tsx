@@ -107,7 +107,6 @@ export const Empty = ({ title, children }: { title: string; children?: Component
 export const Bones = ({ lines = 5 }: { lines?: number }) => (
   <div class="stack" role="status" aria-label="Loading">
     {Array.from({ length: lines }, (_, index) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: lines without identity
       <span class="bone" key={index} style={{ width: `${96 - ((index * 17) % 40)}%` }} />
     ))}
   </div>
@@ -133,19 +132,11 @@ export const Loaded = <T,>({
   </>
 )
 
-export const Stat = ({
-  label,
-  value,
-  note,
-}: {
-  label: string
-  value: ComponentChildren
-  note?: ComponentChildren
-}) => (
+export const Stat = ({ label, value, note }: { label: string; value: ComponentChildren; note?: ComponentChildren }) => (
   <div class="stat">
     <dt>{label}</dt>
-    <dd>{value}</dd>
-    {note !== undefined && <dd>{note}</dd>}
+    <dd class="figure">{value}</dd>
+    {note !== undefined && <dd class="note">{note}</dd>}
   </div>
 )
 
@@ -207,7 +198,8 @@ const writeClipboard = async (text: string): Promise<boolean> => {
 
 export const Secret = ({ text, label }: { text: string; label: string }) => (
   <div class="secret">
-    <code aria-label={label}>{text}</code>
+    <span class="sr-only">{label}</span>
+    <code>{text}</code>
     <CopyButton text={text} kind="primary" />
   </div>
 )

@@ -1,0 +1,236 @@
+// One request of the playground: its body on any wire, its answer read by the wire's own decoder, every frame kept.
+
+import type { ChatEvent } from '../../../ir/event.ts'
+import type { Usage } from '../../../ir/usage.ts'
+import { type Frame, FrameReader } from '../../../lib/sse.ts'
+import { decodeEvents as chatEvents } from '../../../wire/chat-completions/decode-events.ts'
+import { decodeEvents as messagesEvents } from '../../../wire/messages/decode-events.ts'
+import { decodeEvents as responsesEvents } from '../../../wire/responses/decode-events.ts'
+import { errorOf } from './api.ts'
+
+export const PLAY_WIRES = [
+  ['chat-completions', 'Chat completions', '/v1/chat/completions'],
+  ['responses', 'Responses', '/v1/responses'],
+  ['messages', 'Messages', '/v1/messages'],
+  ['images', 'Images', '/v1/images/generations'],
+] as const
+export type PlayWire = (typeof PLAY_WIRES)[number][0]
+
+export type Prompt = {
+  wire: PlayWire
+  model: string
+  text: string
+  /** A data URL of an image to show the model. */
+  image?: string | undefined
+  /** Offer the model a tool, to see how it calls one. */
+  tool: boolean
+  size: string
+}
+
+const TOOL = {
+  name: 'get_weather',
+  description: 'The weather in a city.',
+  schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false },
+}
+const MAX_TOKENS = 2048
+
+/** The request as it goes out. */
+export const bodyOf = ({ wire, model, text, image, tool, size }: Prompt): object => {
+  switch (wire) {
+    case 'chat-completions':
+      return {
+        model,
+        messages: [
+          {
+            role: 'user',
+            content: image
+              ? [
+                  { type: 'text', text },
+                  { type: 'image_url', image_url: { url: image } },
+                ]
+              : text,
+          },
+        ],
+        max_completion_tokens: MAX_TOKENS,
+        stream: true,
+        stream_options: { include_usage: true },
+        ...(tool
+          ? {
+              tools: [
+                {
+                  type: 'function',
+                  function: { name: TOOL.name, description: TOOL.description, parameters: TOOL.schema },
+                },
+              ],
+            }
+          : {}),
+      }
+    case 'responses':
+      return {
+        model,
+        input: image
+          ? [
+              {
+                role: 'user',
+                content: [
+                  { type: 'input_text', text },
+                  { type: 'input_image', image_url: image, detail: 'auto' },
+                ],
+              },
+            ]
+          : text,
+        max_output_tokens: MAX_TOKENS,
+        stream: true,
+        ...(tool
+          ? { tools: [{ type: 'function', name: TOOL.name, description: TOOL.description, parameters: TOOL.schema }] }
+          : {}),
+      }
+    case 'messages': {
+      const [, mediaType = '', data = ''] = /^data:([^;]+);base64,(.*)$/s.exec(image ?? '') ?? []
+      return {
+        model,
+        max_tokens: MAX_TOKENS,
+        messages: [
+          {
+            role: 'user',
+            content: image
+              ? [
+                  { type: 'image', source: { type: 'base64', media_type: mediaType, data } },
+                  { type: 'text', text },
+                ]
+              : text,
+          },
+        ],
+        stream: true,
+        ...(tool ? { tools: [{ name: TOOL.name, description: TOOL.description, input_schema: TOOL.schema }] } : {}),
+      }
+    }
+    case 'images':
+      return { model, prompt: text, size }
+  }
+}
+
+export type Call = { name: string; input: string }
+
+/** What has come so far. Times in milliseconds since the request went out. */
+export type Play = {
+  state: 'running' | 'done' | 'failed' | 'stopped'
+  status?: number
+  requestId?: string
+  text: string
+  reasoning: string
+  calls: Call[]
+  images: string[]
+  usage?: Usage
+  error?: string
+  frames: { at: number; frame: Frame }[]
+  /** An answer that was no stream. */
+  body?: string
+  firstMs?: number
+  totalMs?: number
+}
+
+const DECODERS = { 'chat-completions': chatEvents, responses: responsesEvents, messages: messagesEvents }
+/** More frames than this are not kept: a tab is no archive. */
+const MOST_FRAMES = 5_000
+
+/** Sends the request and tells what has come, again and again until it is over. Never throws. */
+export const play = async (
+  prompt: Prompt,
+  secret: string,
+  signal: AbortSignal,
+  show: (play: Play) => void,
+): Promise<void> => {
+  const started = performance.now()
+  const now = (): number => Math.round(performance.now() - started)
+  let so: Play = { state: 'running', text: '', reasoning: '', calls: [], images: [], frames: [] }
+  const put = (change: Partial<Play>): void => {
+    so = { ...so, ...change }
+    show(so)
+  }
+  put({})
+  try {
+    const path = PLAY_WIRES.find(([wire]) => wire === prompt.wire)?.[2] ?? ''
+    const answer = await fetch(path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify(bodyOf(prompt)),
+      signal,
+    })
+    const id = answer.headers.get('x-request-id')
+    put({ status: answer.status, ...(id === null ? {} : { requestId: id }) })
+    if (!answer.ok) {
+      const copy = await answer.clone().text()
+      put({ state: 'failed', error: (await errorOf(answer)).message, body: copy, totalMs: now() })
+      return
+    }
+    if (prompt.wire === 'images') {
+      const body = (await answer.json()) as { data?: { b64_json?: string; url?: string }[] }
+      const images = (body.data ?? []).flatMap(({ b64_json }) =>
+        b64_json ? [`data:image/png;base64,${b64_json}`] : [],
+      )
+      put({ state: 'done', images, body: JSON.stringify(body, shorten, 2), totalMs: now() })
+      return
+    }
+    await readStream(answer, DECODERS[prompt.wire](), now, () => so, put)
+    if (so.state === 'running') put({ state: 'done' })
+    put({ totalMs: now() })
+  } catch (error) {
+    put(
+      signal.aborted
+        ? { state: 'stopped', totalMs: now() }
+        : { state: 'failed', error: `The connection broke: ${(error as Error).message}`, totalMs: now() },
+    )
+  }
+}
+
+const shorten = (_: string, value: unknown): unknown =>
+  typeof value === 'string' && value.length > 400 ? `${value.slice(0, 60)}… (${value.length} characters)` : value
+
+const readStream = async (
+  answer: Response,
+  decoder: { push(frame: Frame): ChatEvent[]; end(): ChatEvent[] },
+  now: () => number,
+  so: () => Play,
+  put: (change: Partial<Play>) => void,
+): Promise<void> => {
+  const reader = new FrameReader()
+  const take = (frames: Frame[], last: boolean): void => {
+    if (frames.length === 0 && !last) return
+    const kept = [...so().frames, ...frames.map((frame) => ({ at: now(), frame }))].slice(0, MOST_FRAMES)
+    put({ frames: kept, ...(so().firstMs === undefined ? { firstMs: now() } : {}) })
+    const events = [...frames.flatMap((frame) => decoder.push(frame)), ...(last ? decoder.end() : [])]
+    put(events.reduce(applied, so()))
+  }
+  const chunks = answer.body?.getReader()
+  for (let next = await chunks?.read(); next && !next.done; next = await chunks?.read())
+    take(reader.push(next.value), false)
+  take(reader.end(), true)
+}
+
+const applied = (play: Play, event: ChatEvent): Play => {
+  switch (event.type) {
+    case 'text-delta':
+    case 'refusal-delta':
+      return { ...play, text: play.text + event.text }
+    case 'reasoning-delta':
+      return { ...play, reasoning: play.reasoning + event.text }
+    case 'tool-start':
+      return { ...play, calls: [...play.calls, { name: event.name, input: '' }] }
+    case 'tool-delta':
+      return {
+        ...play,
+        calls: play.calls.map((call, index) =>
+          index === play.calls.length - 1 ? { ...call, input: call.input + event.text } : call,
+        ),
+      }
+    case 'usage':
+      return { ...play, usage: { ...play.usage, ...event.usage } }
+    case 'finish':
+      return { ...play, usage: { ...play.usage, ...event.usage }, state: 'done' }
+    case 'error':
+      return { ...play, state: 'failed', error: event.error.message }
+    default:
+      return play
+  }
+}

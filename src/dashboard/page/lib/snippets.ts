@@ -1,0 +1,112 @@
+// How to point common clients at this gateway: text to paste, the key filled in. The guides say the same at length.
+
+export type SnippetInput = {
+  /** The gateway's address, without `/v1`. */
+  origin: string
+  secret: string
+  /** A text model the key may use. */
+  model: string
+}
+
+export type SnippetName = 'curl' | 'openai' | 'anthropic' | 'ai-sdk' | 'claude-code' | 'codex' | 'opencode'
+
+export const SNIPPETS: readonly (readonly [SnippetName, string, (input: SnippetInput) => string])[] = [
+  [
+    'curl',
+    'curl',
+    ({ origin, secret, model }) => `curl ${origin}/v1/chat/completions \\
+  -H "Authorization: Bearer ${secret}" \\
+  -H "Content-Type: application/json" \\
+  -d '{"model": "${model}", "messages": [{"role": "user", "content": "Say hello"}]}'`,
+  ],
+  [
+    'openai',
+    'OpenAI SDK',
+    ({ origin, secret, model }) => `import OpenAI from 'openai'
+
+const client = new OpenAI({
+  baseURL: '${origin}/v1',
+  apiKey: '${secret}',
+})
+const answer = await client.chat.completions.create({
+  model: '${model}',
+  messages: [{ role: 'user', content: 'Say hello' }],
+})
+console.log(answer.choices[0].message.content)`,
+  ],
+  [
+    'anthropic',
+    'Anthropic SDK',
+    ({ origin, secret, model }) => `import Anthropic from '@anthropic-ai/sdk'
+
+const client = new Anthropic({
+  baseURL: '${origin}',
+  apiKey: '${secret}',
+})
+const answer = await client.messages.create({
+  model: '${model}',
+  max_tokens: 1024,
+  messages: [{ role: 'user', content: 'Say hello' }],
+})
+console.log(answer.content)`,
+  ],
+  [
+    'ai-sdk',
+    'AI SDK',
+    ({ origin, secret, model }) => `import { createOpenAI } from '@ai-sdk/openai'
+import { generateText } from 'ai'
+
+const sluice = createOpenAI({
+  baseURL: '${origin}/v1',
+  apiKey: '${secret}',
+})
+const { text } = await generateText({
+  model: sluice('${model}'),
+  prompt: 'Say hello',
+})
+console.log(text)`,
+  ],
+  [
+    'claude-code',
+    'Claude Code',
+    ({ origin, secret, model }) => `export ANTHROPIC_BASE_URL="${origin}"
+export ANTHROPIC_AUTH_TOKEN="${secret}"
+export ANTHROPIC_MODEL="${model}"
+export ANTHROPIC_DEFAULT_HAIKU_MODEL="${model}"
+claude`,
+  ],
+  [
+    'codex',
+    'Codex',
+    ({ origin, secret, model }) => `# ~/.codex/config.toml
+model = "${model}"
+model_provider = "sluice"
+
+[model_providers.sluice]
+name = "sluice"
+base_url = "${origin}/v1"
+env_key = "SLUICE_API_KEY"
+wire_api = "responses"
+
+# then, in the terminal
+export SLUICE_API_KEY="${secret}"
+codex`,
+  ],
+  [
+    'opencode',
+    'opencode',
+    ({ origin, secret, model }) => `// opencode.json
+{
+  "$schema": "https://opencode.ai/config.json",
+  "model": "sluice/${model}",
+  "provider": {
+    "sluice": {
+      "npm": "@ai-sdk/openai-compatible",
+      "name": "sluice",
+      "options": { "baseURL": "${origin}/v1", "apiKey": "${secret}" },
+      "models": { "${model}": {} }
+    }
+  }
+}`,
+  ],
+]

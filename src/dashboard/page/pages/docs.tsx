@@ -1,0 +1,74 @@
+// Documentation: guides for common clients, and the operations of the API read from its own document.
+
+import { useEffect } from 'preact/hooks'
+import { useLocation } from 'preact-iso/router'
+import type { Guide } from '../../../http/guide.ts'
+import { useResource } from '../lib/resource.ts'
+import { Brand, ThemeButton } from '../ui/frame.tsx'
+import { Loaded } from '../ui/parts.tsx'
+import { type Document, Operations } from './operations.tsx'
+
+const fetchJson = async <T,>(url: string): Promise<T> => {
+  const answer = await fetch(url)
+  if (!answer.ok) throw new Error(`The documentation could not be loaded (${answer.status}).`)
+  return (await answer.json()) as T
+}
+
+export const Docs = () => {
+  const { path } = useLocation()
+  const loaded = useResource(
+    async () => ({
+      guides: await fetchJson<Guide[]>('/docs/guides.json'),
+      document: await fetchJson<Document>('/docs/openapi.json'),
+    }),
+    [],
+  )
+  const name = /^\/docs\/guides\/([^/]+)/.exec(path)?.[1]
+  const guide = loaded.value?.guides.find((each) => each.name === name)
+  const title = guide?.title ?? 'API reference'
+  useEffect(() => {
+    document.title = `${title} · sluice`
+  }, [title])
+  return (
+    <div class="plain">
+      <header>
+        <Brand />
+        <ThemeButton />
+      </header>
+      <Loaded of={loaded} lines={12}>
+        {({ guides, document: api }) => (
+          <div class="docs">
+            <nav aria-label="Documentation">
+              <a href="/docs" {...(guide ? {} : { 'aria-current': 'page' as const })}>
+                API reference
+              </a>
+              <span class="group">Guides</span>
+              {guides.map((each) => (
+                <a
+                  key={each.name}
+                  href={`/docs/guides/${each.name}`}
+                  {...(each === guide ? { 'aria-current': 'page' as const } : {})}
+                >
+                  {each.title}
+                </a>
+              ))}
+            </nav>
+            <main>{guide ? <GuideText key={guide.name} of={guide} /> : <Operations of={api} />}</main>
+          </div>
+        )}
+      </Loaded>
+    </div>
+  )
+}
+
+const GuideText = ({ of }: { of: Guide }) => (
+  <article class="prose">
+    <h1>{of.title}</h1>
+    <div
+      class="prose"
+      dangerouslySetInnerHTML={{
+        __html: of.html.replaceAll('{base_url}', location.origin).replaceAll('<pre>', '<pre tabindex="0">'),
+      }}
+    />
+  </article>
+)

@@ -1,0 +1,221 @@
+// One exchange explained: what was checked, where it went and why, what was tried, what it cost.
+
+import { useRoute } from 'preact-iso/router'
+import type { Attempt, ExplainedExchange } from '../../../http/admin/schema.ts'
+import { call } from '../lib/api.ts'
+import { count, duration, exact, khr, usd } from '../lib/format.ts'
+import { useResource } from '../lib/resource.ts'
+import { OutcomeBadge } from '../ui/exchanges-table.tsx'
+import { Badge, Card, Loaded, PageHead, Snippet, Stat } from '../ui/parts.tsx'
+
+export const ExchangePage = () => {
+  const { id = '' } = useRoute().params
+  const explained = useResource((signal) => call('exchanges.get', { id }, signal), [id])
+  return (
+    <Loaded of={explained} lines={14}>
+      {(value) => <Explained of={value} />}
+    </Loaded>
+  )
+}
+
+const Explained = ({ of }: { of: ExplainedExchange }) => {
+  const { exchange, quota, route } = of
+  return (
+    <div class="stack">
+      <PageHead
+        crumb={{ href: '/dashboard/exchanges', label: 'Exchanges' }}
+        title={exchange.model}
+        lead={
+          <span class="row">
+            <OutcomeBadge exchange={exchange} />
+            {exchange.status !== null && <Badge plain>HTTP {exchange.status}</Badge>}
+            <span>{exact(exchange.started_at)}</span>
+            <code>{exchange.id}</code>
+          </span>
+        }
+      />
+      <section class="card" aria-label="Figures">
+        <dl class="stats">
+          <Stat
+            label="Whole answer"
+            value={duration(exchange.total_ms)}
+            note={`first byte ${duration(exchange.first_byte_ms)}`}
+          />
+          <Stat
+            label="Tokens billed"
+            value={count(exchange.tokens)}
+            note={exchange.estimated ? 'estimated: the provider gave no figure' : "the provider's figures"}
+          />
+          <Stat label="Cost" value={usd(exchange.cost_micro_usd)} note={khr(exchange.cost_khr)} />
+          <Stat
+            label="Key"
+            value={<a href={`/dashboard/keys/${encodeURIComponent(exchange.key.id)}`}>{exchange.key.label}</a>}
+            note={<code>{exchange.key.id}</code>}
+          />
+        </dl>
+      </section>
+      <div class="cols">
+        <Card title="Checks">
+          <ol class="trail">
+            {of.checks.map(({ name, passed, detail }) => (
+              <li key={name}>
+                <span class={passed ? 'mark good' : 'mark bad'} role="img" aria-label={passed ? 'passed' : 'refused'}>
+                  {passed ? '✓' : '✕'}
+                </span>
+                <span>
+                  {name}
+                  <span class="sub">{detail}</span>
+                </span>
+              </li>
+            ))}
+          </ol>
+        </Card>
+        <Card title="Route">
+          <dl class="facts">
+            <dt>Model</dt>
+            <dd>
+              {route.model}
+              {route.upstream_model && route.upstream_model !== route.model && ` → ${route.upstream_model}`}
+            </dd>
+            <dt>Wire</dt>
+            <dd>
+              {route.client_wire}
+              {route.provider_wire && route.provider_wire !== route.client_wire && ` → ${route.provider_wire}`}
+              {exchange.stream && ', streamed'}
+            </dd>
+            {route.mode && (
+              <>
+                <dt>Body</dt>
+                <dd>{route.mode === 'pass' ? 'passed as it came' : 'translated'}</dd>
+              </>
+            )}
+            {exchange.provider && (
+              <>
+                <dt>Answered by</dt>
+                <dd>
+                  {exchange.provider} / {exchange.account}
+                </dd>
+              </>
+            )}
+            {of.dropped.length > 0 && (
+              <>
+                <dt>Left out</dt>
+                <dd>
+                  {of.dropped.map((name) => (
+                    <code key={name}>{name} </code>
+                  ))}
+                </dd>
+              </>
+            )}
+          </dl>
+          {route.why.length > 0 && (
+            <ul class="prose muted small" style={{ marginTop: '10px', paddingLeft: '18px' }}>
+              {route.why.map((reason) => (
+                <li key={reason}>{reason}</li>
+              ))}
+            </ul>
+          )}
+        </Card>
+      </div>
+      <Attempts attempts={of.attempts} />
+      <div class="cols">
+        <Card title="Tokens" flush>
+          <Tokens of={exchange} />
+        </Card>
+        <Card title="Quota">
+          <dl class="facts">
+            <dt>Left before</dt>
+            <dd class="num">{quota.left_before === null ? 'not known' : count(quota.left_before)}</dd>
+            <dt>Prompt, estimated</dt>
+            <dd class="num">{count(quota.input_estimate)}</dd>
+            <dt>Reserved</dt>
+            <dd class="num">{count(quota.reserved)}</dd>
+            <dt>Billed</dt>
+            <dd class="num">{count(quota.billed)}</dd>
+            <dt>Left after</dt>
+            <dd class="num">{quota.left_after === null ? 'not known' : count(quota.left_after)}</dd>
+          </dl>
+        </Card>
+      </div>
+      {of.raw_usage !== null && of.raw_usage !== undefined && (
+        <Card title="Usage in the provider's own words">
+          <Snippet text={JSON.stringify(of.raw_usage, null, 2)} />
+        </Card>
+      )}
+    </div>
+  )
+}
+
+const Tokens = ({ of }: { of: ExplainedExchange['exchange'] }) => {
+  const rows = [
+    ['Input', of.input],
+    ['Read from cache', of.cache_read],
+    ['Written to cache', of.cache_write],
+    ['Output', of.output],
+    ['of which reasoning', of.reasoning],
+  ] as const
+  return (
+    <table>
+      <tbody>
+        {rows.map(([name, value]) => (
+          <tr key={name}>
+            <th scope="row" class={name.startsWith('of') ? 'muted' : ''}>
+              {name}
+            </th>
+            <td class="num">{count(value)}</td>
+          </tr>
+        ))}
+        <tr>
+          <th scope="row">
+            <b>Billed</b>
+          </th>
+          <td class="num">
+            <b>{count(of.tokens)}</b>
+          </td>
+        </tr>
+      </tbody>
+    </table>
+  )
+}
+
+const Attempts = ({ attempts }: { attempts: Attempt[] }) => {
+  const longest = Math.max(1, ...attempts.map(({ ms }) => ms ?? 0))
+  return (
+    <Card title={attempts.length === 1 ? 'One attempt' : `${attempts.length} attempts`}>
+      {attempts.length === 0 ? (
+        <p class="muted">No provider was called.</p>
+      ) : (
+        <ol class="trail">
+          {attempts.map((attempt, index) => {
+            const failed = attempt.result === 'failed'
+            return (
+              <li key={index}>
+                <span class="muted">{index + 1}</span>
+                <span>
+                  {attempt.provider} / {attempt.account}, <code>{attempt.model}</code> on {attempt.wire}{' '}
+                  <Badge tone={failed ? 'bad' : attempt.result === 'answered' ? 'good' : 'warn'}>
+                    {attempt.error_code ?? attempt.result}
+                  </Badge>
+                  <ProviderSaid attempt={attempt} />
+                </span>
+                <span class="num">{duration(attempt.ms)}</span>
+                <span class="lane">
+                  <span class={failed ? 'bad' : ''} style={{ width: `${((attempt.ms ?? 0) / longest) * 100}%` }} />
+                </span>
+              </li>
+            )
+          })}
+        </ol>
+      )}
+    </Card>
+  )
+}
+
+const ProviderSaid = ({ attempt }: { attempt: Attempt }) => {
+  const said = [
+    attempt.provider_status !== null && `provider status ${attempt.provider_status}`,
+    attempt.provider_code !== null && `code ${attempt.provider_code}`,
+    attempt.provider_request_id !== null && `its request id ${attempt.provider_request_id}`,
+  ].filter(Boolean)
+  return said.length === 0 ? null : <span class="sub">{said.join(' · ')}</span>
+}

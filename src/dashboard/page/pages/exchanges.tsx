@@ -1,0 +1,155 @@
+// Exchanges: a page of them by filter, growing downwards on demand and, while live, upwards by itself.
+
+import { useEffect, useState } from 'preact/hooks'
+import type { Exchange } from '../../../http/admin/schema.ts'
+import { type Ask, call } from '../lib/api.ts'
+import { useLive } from '../lib/live.ts'
+import { useQuery } from '../lib/query.ts'
+import { useAction, useResource } from '../lib/resource.ts'
+import { ExchangesTable } from '../ui/exchanges-table.tsx'
+import { Select } from '../ui/fields.tsx'
+import { LiveDot } from '../ui/live-dot.tsx'
+import { Button, Empty, Loaded, PageHead } from '../ui/parts.tsx'
+
+const PAGE = 50
+/** Rows kept while live: the list must not grow for ever in a tab left open. */
+const MOST_LIVE = 500
+
+type Outcome = NonNullable<Ask<'exchanges.list'>['outcome']>
+
+const OUTCOMES: readonly (readonly [Outcome | '', string])[] = [
+  ['', 'Any outcome'],
+  ['done', 'Done'],
+  ['failed', 'Failed'],
+  ['refused', 'Refused'],
+  ['aborted', 'Aborted'],
+  ['open', 'Under way'],
+]
+
+const SINCE = [
+  ['', 'Any time'],
+  ['1h', 'Last hour'],
+  ['24h', 'Last 24 hours'],
+  ['7d', 'Last 7 days'],
+] as const
+const HOURS: Record<string, number> = { '1h': 1, '24h': 24, '7d': 168 }
+
+export const Exchanges = () => {
+  const [query, setQuery] = useQuery()
+  const [added, setAdded] = useState<Exchange[]>([])
+  const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set())
+  const outcome = (OUTCOMES.find(([name]) => name === query.outcome)?.[0] ?? '') as Outcome | ''
+  const hours = HOURS[query.since ?? '']
+  const filter: Ask<'exchanges.list'> = {
+    ...(query.key ? { key: query.key } : {}),
+    ...(query.model ? { model: query.model } : {}),
+    ...(outcome === '' ? {} : { outcome }),
+    ...(hours === undefined ? {} : { since: new Date(Date.now() - hours * 3_600_000).toISOString() }),
+  }
+  const inputs = [query.key, query.model, outcome, query.since]
+  const page = useResource((signal) => call('exchanges.list', { ...filter, limit: PAGE }, signal), inputs)
+  useEffect(() => setAdded([]), inputs)
+  const choices = useChoices()
+  const older = useAction(async () => {
+    const { value } = page
+    if (!value?.next) return
+    const next = await call('exchanges.list', { ...filter, limit: PAGE, before: value.next })
+    page.set({ items: [...value.items, ...next.items], next: next.next })
+  })
+  useLive((exchange) => {
+    if (query.key && exchange.key.id !== query.key) return
+    if (query.model && exchange.model !== query.model) return
+    if (outcome !== '' && exchange.outcome !== outcome) return
+    setAdded((before) => [exchange, ...before].slice(0, MOST_LIVE))
+    setFresh((before) => new Set([...before, exchange.id].slice(-20)))
+  })
+  const filtered = inputs.some((value) => value)
+  return (
+    <>
+      <PageHead title="Exchanges" lead={<LiveDot />}>
+        <Select
+          bare
+          label="Key"
+          value={query.key ?? ''}
+          options={withCurrent(choices.keys, query.key)}
+          onChange={(key) => setQuery({ key })}
+        />
+        <Select
+          bare
+          label="Model"
+          value={query.model ?? ''}
+          options={withCurrent(choices.models, query.model)}
+          onChange={(model) => setQuery({ model })}
+        />
+        <Select
+          bare
+          label="Outcome"
+          value={outcome}
+          options={OUTCOMES}
+          onChange={(next) => setQuery({ outcome: next })}
+        />
+        <Select
+          bare
+          label="Time"
+          value={(query.since ?? '') as (typeof SINCE)[number][0]}
+          options={SINCE}
+          onChange={(since) => setQuery({ since })}
+        />
+      </PageHead>
+      <Loaded of={page} lines={12}>
+        {(value) => {
+          const items = unique([...added, ...value.items])
+          return (
+            <div class="card" aria-busy={page.loading}>
+              {items.length === 0 ? (
+                <Empty title={filtered ? 'No exchange matches' : 'No exchanges yet'}>
+                  <p>
+                    {filtered
+                      ? 'Choose a wider filter.'
+                      : 'Each request of a key is listed here, with why it went as it did.'}
+                  </p>
+                </Empty>
+              ) : (
+                <ExchangesTable items={items} fresh={fresh} />
+              )}
+              {value.next !== null && (
+                <div class="more">
+                  <span class="muted">{older.error ? older.error.message : `${items.length} shown`}</span>
+                  <Button size="small" busy={older.busy} onClick={() => older.run()}>
+                    Older
+                  </Button>
+                </div>
+              )}
+            </div>
+          )
+        }}
+      </Loaded>
+    </>
+  )
+}
+
+type Options = readonly (readonly [string, string])[]
+
+/** Keys and models to filter by. */
+const useChoices = (): { keys: Options; models: Options } => {
+  const loaded = useResource(
+    async (signal) => ({
+      keys: (await call('keys.list', { limit: 200 }, signal)).items.map(({ id, label }) => [id, label] as const),
+      models: (await call('models.list', undefined, signal)).items.map(({ id }) => [id, id] as const),
+    }),
+    [],
+  )
+  return {
+    keys: [['', 'Any key'], ...(loaded.value?.keys ?? [])],
+    models: [['', 'Any model'], ...(loaded.value?.models ?? [])],
+  }
+}
+
+/** What the address asks for is among the options even before they are loaded, or past the first page. */
+const withCurrent = (options: Options, current: string | undefined): Options =>
+  current === undefined || options.some(([name]) => name === current) ? options : [...options, [current, current]]
+
+const unique = (items: Exchange[]): Exchange[] => {
+  const seen = new Set<string>()
+  return items.filter(({ id }) => !seen.has(id) && seen.add(id))
+}

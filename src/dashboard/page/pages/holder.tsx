@@ -1,0 +1,147 @@
+// For someone who holds a key: what is left on it, and what was spent when and by which model. Nothing else.
+
+import { useEffect, useState } from 'preact/hooks'
+import { compact, count, dateTime, khr, percent, usd } from '../lib/format.ts'
+import type { UsageHistory, UsageRecord } from '../lib/holder.ts'
+import { fetchHolder } from '../lib/holder.ts'
+import { useAction } from '../lib/resource.ts'
+import { Chart } from '../ui/chart.tsx'
+import { Form, Text } from '../ui/fields.tsx'
+import { ThemeButton } from '../ui/frame.tsx'
+import { Logo } from '../ui/icons.tsx'
+import { Badge, Button, Card, Empty, Meter, Stat, When } from '../ui/parts.tsx'
+
+type Seen = { record: UsageRecord; history: UsageHistory }
+
+export const Holder = () => {
+  const [secret, setSecret] = useState('')
+  const [seen, setSeen] = useState<Seen>()
+  useEffect(() => {
+    document.title = 'Key usage · sluice'
+  }, [])
+  const looking = useAction(async () => setSeen(await fetchHolder(secret.trim())))
+  return (
+    <div class="plain">
+      <header>
+        <span class="brand">
+          <Logo />
+          sluice
+        </span>
+        <ThemeButton />
+      </header>
+      <main class="stack">
+        <div>
+          <h1>What is left on a key</h1>
+          <p class="muted">Paste your key. It stays in this tab and is sent to this gateway only.</p>
+        </div>
+        <Card>
+          <div style={{ paddingTop: '12px' }}>
+            <Form onSubmit={() => void looking.run()} error={looking.error}>
+              <Text
+                label="Key"
+                type="password"
+                value={secret}
+                onChange={setSecret}
+                placeholder="sk-sl-…"
+                autocomplete="off"
+                required
+              />
+              <div class="row">
+                <Button kind="primary" type="submit" busy={looking.busy}>
+                  {seen ? 'Look again' : 'Show usage'}
+                </Button>
+                {seen && (
+                  <Button
+                    onClick={() => {
+                      setSeen(undefined)
+                      setSecret('')
+                    }}
+                  >
+                    Forget the key
+                  </Button>
+                )}
+              </div>
+            </Form>
+          </div>
+        </Card>
+        {seen && <Shown {...seen} />}
+      </main>
+    </div>
+  )
+}
+
+const Shown = ({ record, history }: Seen) => {
+  const share = record.tokens_total === 0 ? 1 : record.tokens_used / record.tokens_total
+  const sum = history.models.reduce((total, { cost_micro_usd }) => total + cost_micro_usd, 0)
+  return (
+    <>
+      <section class="card" aria-label="Quota">
+        <div class="card-head">
+          <h2>{record.label}</h2>
+          <Badge tone={record.status === 'active' ? 'good' : 'bad'}>{record.status}</Badge>
+        </div>
+        <dl class="stats">
+          <Stat label="Tokens left" value={compact(record.tokens_remaining)} note={count(record.tokens_remaining)} />
+          <Stat
+            label="Used"
+            value={compact(record.tokens_used)}
+            note={<Meter share={share} label={`${percent(share)} of ${count(record.tokens_total)} tokens used`} />}
+          />
+          <Stat label="Quota" value={compact(record.tokens_total)} note={`${count(record.tokens_total)} tokens`} />
+          <Stat label="Expires" value={<When at={record.expires_at} />} note={dateTime(record.expires_at)} />
+          <Stat label="Spent" value={usd(sum)} note={khr(Math.round((sum / 1e6) * record.rate.khr_per_usd))} />
+        </dl>
+      </section>
+      <Card title="Day by day">
+        {history.days.every(({ tokens }) => tokens === 0) ? (
+          <Empty title="Nothing spent yet" />
+        ) : (
+          <Chart
+            label="Tokens by day"
+            at={history.days.map(({ at }) => at)}
+            step="day"
+            series={[{ label: 'Tokens', values: history.days.map(({ tokens }) => tokens) }]}
+            format={compact}
+            height={200}
+          />
+        )}
+      </Card>
+      {history.models.length > 0 && (
+        <Card title="By model" flush>
+          <div class="table-wrap">
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Model</th>
+                  <th scope="col" class="num opt-1">
+                    Requests
+                  </th>
+                  <th scope="col" class="num">
+                    Tokens
+                  </th>
+                  <th scope="col" class="num">
+                    USD
+                  </th>
+                  <th scope="col" class="num opt-1">
+                    KHR
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {history.models.map((row) => (
+                  <tr key={row.model}>
+                    <th scope="row">{row.model}</th>
+                    <td class="num opt-1">{count(row.requests)}</td>
+                    <td class="num">{count(row.tokens)}</td>
+                    <td class="num">{usd(row.cost_micro_usd)}</td>
+                    <td class="num opt-1">{khr(row.cost_khr)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </Card>
+      )}
+    </>
+  )
+}

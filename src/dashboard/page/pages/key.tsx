@@ -1,0 +1,278 @@
+// One key: what is left, what it may do, what was used when, and everything that can be done with it.
+
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { useRoute } from 'preact-iso/router'
+import type { Key, KeyWithSecret } from '../../../http/admin/schema.ts'
+import { call } from '../lib/api.ts'
+import { compact, count, dateTime, usd } from '../lib/format.ts'
+import { useLive } from '../lib/live.ts'
+import { useQuery } from '../lib/query.ts'
+import { isRange, RANGES, spanOf } from '../lib/range.ts'
+import { useAction, useResource } from '../lib/resource.ts'
+import { isAdmin } from '../lib/session.ts'
+import { Confirm, Dialog } from '../ui/dialog.tsx'
+import { Form, readCount, Select, Text } from '../ui/fields.tsx'
+import { KeyForm, SecretDialog } from '../ui/key-form.tsx'
+import { KeyStatus, QuotaMeter } from '../ui/key-status.tsx'
+import { Button, Card, Loaded, PageHead, Segments, Stat, When } from '../ui/parts.tsx'
+import { type Measure, UsageView } from '../ui/usage-view.tsx'
+
+type Doing = 'edit' | 'top-up' | 'rotate' | 'revoke' | 'reset'
+
+export const KeyPage = () => {
+  const { id = '' } = useRoute().params
+  const key = useResource((signal) => call('keys.get', { id }, signal), [id])
+  const [doing, setDoing] = useState<Doing>()
+  const [made, setMade] = useState<KeyWithSecret>()
+  useLive((exchange) => {
+    if (exchange.key.id === id) key.reload()
+  })
+  return (
+    <Loaded of={key} lines={12}>
+      {(value) => (
+        <div class="stack">
+          <PageHead
+            crumb={{ href: '/dashboard/keys', label: 'Keys' }}
+            title={value.label}
+            lead={
+              <span class="row">
+                <KeyStatus status={value.status} />
+                <code>{value.id}</code>
+              </span>
+            }
+          >
+            {value.status !== 'revoked' && <Actions onDo={setDoing} />}
+          </PageHead>
+          <Figures of={value} />
+          <KeyUsage id={id} used={value.tokens_used} />
+          <Facts of={value} />
+          {doing && (
+            <Dialogs
+              doing={doing}
+              of={value}
+              onClose={() => setDoing(undefined)}
+              onChange={key.set}
+              onSecret={(secret) => {
+                setMade(secret)
+                key.set(secret.key)
+              }}
+            />
+          )}
+          {made && <SecretDialog made={made} onClose={() => setMade(undefined)} />}
+        </div>
+      )}
+    </Loaded>
+  )
+}
+
+const Actions = ({ onDo }: { onDo: (doing: Doing) => void }) => (
+  <>
+    <Button onClick={() => onDo('edit')}>Edit</Button>
+    <Button onClick={() => onDo('top-up')}>Top up</Button>
+    {isAdmin.value && <Button onClick={() => onDo('reset')}>Reset usage</Button>}
+    <Button onClick={() => onDo('rotate')}>Rotate</Button>
+    <Button kind="danger" onClick={() => onDo('revoke')}>
+      Revoke
+    </Button>
+  </>
+)
+
+const Figures = ({ of }: { of: Key }) => (
+  <section class="card" aria-label="Quota">
+    <dl class="stats">
+      <Stat
+        label="Tokens left"
+        value={compact(of.tokens_remaining)}
+        note={
+          of.tokens_held > 0 ? `${compact(of.tokens_held)} held by requests under way` : `${count(of.tokens_remaining)}`
+        }
+      />
+      <Stat label="Tokens used" value={compact(of.tokens_used)} note={<QuotaMeter of={of} />} />
+      <Stat label="Quota" value={compact(of.tokens_total)} note={`${count(of.tokens_total)} tokens`} />
+      <Stat label="Expires" value={<When at={of.expires_at} />} note={dateTime(of.expires_at)} />
+      <Stat
+        label="Last used"
+        value={<When at={of.last_used_at} />}
+        note={of.last_used_at === null ? 'no request yet' : dateTime(of.last_used_at)}
+      />
+    </dl>
+  </section>
+)
+
+const KeyUsage = ({ id, used }: { id: string; used: number }) => {
+  const [query, setQuery] = useQuery()
+  const range = isRange(query.range) ? query.range : '30d'
+  const [measure, setMeasure] = useState<Measure>('tokens')
+  const usage = useResource((signal) => call('keys.usage', { id, ...spanOf(range) }, signal), [id, range, used])
+  return (
+    <div class="stack" style={{ gap: '8px' }}>
+      <div class="row" style={{ justifyContent: 'space-between' }}>
+        <span class="muted">
+          {usage.value &&
+            `${count(usage.value.totals.requests)} requests, ${usd(usage.value.totals.cost_micro_usd)} in this time. `}
+          <a href={`/dashboard/exchanges?key=${encodeURIComponent(id)}`}>Its exchanges</a>
+        </span>
+        <Segments label="Range" options={RANGES} value={range} onChange={(next) => setQuery({ range: next })} />
+      </div>
+      <Loaded of={usage}>
+        {(value) => <UsageView usage={value} by="none" measure={measure} onMeasure={setMeasure} />}
+      </Loaded>
+    </div>
+  )
+}
+
+const limit = (value: number | null): ComponentChildren =>
+  value === null ? <span class="muted">the gateway's default</span> : value === 0 ? 'no limit' : count(value)
+
+const Facts = ({ of }: { of: Key }) => (
+  <div class="cols">
+    <Card title="May use">
+      <dl class="facts">
+        <dt>Models</dt>
+        <dd>{of.models.includes('*') ? 'all models' : of.models.join(', ')}</dd>
+        <dt>Requests / minute</dt>
+        <dd>{limit(of.rpm)}</dd>
+        <dt>Tokens / minute</dt>
+        <dd>{limit(of.tpm)}</dd>
+        <dt>Requests at once</dt>
+        <dd>{limit(of.concurrency)}</dd>
+      </dl>
+    </Card>
+    <Card title="About">
+      <dl class="facts">
+        <dt>Owner</dt>
+        <dd>{of.owner?.name ?? <span class="muted">nobody in particular</span>}</dd>
+        <dt>Created</dt>
+        <dd>{dateTime(of.created_at)}</dd>
+        <dt>Expires</dt>
+        <dd>{dateTime(of.expires_at)}</dd>
+        {of.revoked_at && (
+          <>
+            <dt>Revoked</dt>
+            <dd>{dateTime(of.revoked_at)}</dd>
+          </>
+        )}
+      </dl>
+    </Card>
+  </div>
+)
+
+type DialogsProps = {
+  doing: Doing
+  of: Key
+  onClose: () => void
+  onChange: (key: Key) => void
+  onSecret: (made: KeyWithSecret) => void
+}
+
+const Dialogs = ({ doing, of, onClose, onChange, onSecret }: DialogsProps) => {
+  switch (doing) {
+    case 'edit':
+      return (
+        <Dialog title="Edit key" onClose={onClose} firm>
+          <KeyForm
+            existing={of}
+            onCancel={onClose}
+            onDone={(_, key) => {
+              onChange(key)
+              onClose()
+            }}
+          />
+        </Dialog>
+      )
+    case 'top-up':
+      return <TopUp of={of} onClose={onClose} onChange={onChange} />
+    case 'rotate':
+      return <Rotate of={of} onClose={onClose} onSecret={onSecret} />
+    case 'reset':
+      return (
+        <Confirm
+          title="Reset usage"
+          action="Reset to zero"
+          onClose={onClose}
+          run={async () => onChange(await call('keys.reset', { id: of.id }))}
+        >
+          <p>
+            The {count(of.tokens_used)} tokens used count as not used: the key has its whole quota again. What was spent
+            stays in the statistics.
+          </p>
+        </Confirm>
+      )
+    case 'revoke':
+      return (
+        <Confirm
+          title={`Revoke “${of.label}”?`}
+          action="Revoke key"
+          onClose={onClose}
+          run={async () => onChange(await call('keys.revoke', { id: of.id }))}
+        >
+          <p>Whoever uses it is refused from now on. This cannot be undone; make a new key instead.</p>
+        </Confirm>
+      )
+  }
+}
+
+const TopUp = ({ of, onClose, onChange }: { of: Key; onClose: () => void; onChange: (key: Key) => void }) => {
+  const [tokens, setTokens] = useState('1,000,000')
+  const value = readCount(tokens)
+  const adding = useAction(async () => {
+    if (value === undefined || value < 1) throw new Error('Write a whole number, such as 250,000 or 2M.')
+    onChange(await call('keys.top-up', { id: of.id, tokens: value }))
+    onClose()
+  })
+  return (
+    <Dialog title="Top up" onClose={onClose}>
+      <Form onSubmit={() => void adding.run()} error={adding.error}>
+        <Text
+          label="Tokens to add"
+          value={tokens}
+          onChange={setTokens}
+          inputMode="numeric"
+          required
+          autoFocus
+          hint={value === undefined ? 'Such as 250,000 or 2M' : `Then ${count(of.tokens_remaining + value)} are left.`}
+        />
+        <div class="row end">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" busy={adding.busy}>
+            Add tokens
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  )
+}
+
+const GRACES = [
+  ['0', 'Ends at once'],
+  ['3600', 'Works for one more hour'],
+  ['86400', 'Works for one more day'],
+  ['604800', 'Works for one more week'],
+] as const
+
+const Rotate = ({
+  of,
+  onClose,
+  onSecret,
+}: {
+  of: Key
+  onClose: () => void
+  onSecret: (made: KeyWithSecret) => void
+}) => {
+  const [grace, setGrace] = useState<(typeof GRACES)[number][0]>('0')
+  return (
+    <Confirm
+      title="Rotate the secret"
+      action="Make a new secret"
+      danger={false}
+      onClose={onClose}
+      run={async () => onSecret(await call('keys.rotate', { id: of.id, grace_seconds: Number(grace) }))}
+    >
+      <div class="form">
+        <p>The key keeps its quota, limits and history; only the secret changes.</p>
+        <Select label="The old secret" value={grace} options={GRACES} onChange={setGrace} />
+      </div>
+    </Confirm>
+  )
+}

@@ -1,0 +1,264 @@
+// Keys: find, sort, make.
+
+import { useEffect, useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso/router'
+import type { KeyWithSecret, ListedKey, KeyStatus as Status } from '../../../http/admin/schema.ts'
+import { type Ask, call } from '../lib/api.ts'
+import { compact, count, day } from '../lib/format.ts'
+import { useLive } from '../lib/live.ts'
+import { useQuery } from '../lib/query.ts'
+import { useResource } from '../lib/resource.ts'
+import { isAdmin, session } from '../lib/session.ts'
+import { Spark } from '../ui/chart.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { Select, Text } from '../ui/fields.tsx'
+import { Icon } from '../ui/icons.tsx'
+import { KeyForm, SecretDialog } from '../ui/key-form.tsx'
+import { KeyStatus, QuotaMeter } from '../ui/key-status.tsx'
+import { Button, Empty, Loaded, PageHead, When } from '../ui/parts.tsx'
+
+const PAGE = 50
+const SEARCH_DELAY_MS = 200
+
+type Sort = NonNullable<Ask<'keys.list'>['sort']>
+
+const STATUSES: readonly (readonly [Status | '', string])[] = [
+  ['', 'Any status'],
+  ['active', 'Active'],
+  ['exhausted', 'Exhausted'],
+  ['expired', 'Expired'],
+  ['revoked', 'Revoked'],
+]
+
+const SORTS: ReadonlySet<string> = new Set(['created_at', 'label', 'expires_at', 'tokens_used', 'tokens_remaining'])
+
+export const Keys = () => {
+  const [query, setQuery] = useQuery()
+  const [search, setSearch] = useState(query.search ?? '')
+  const [creating, setCreating] = useState(false)
+  const [made, setMade] = useState<KeyWithSecret>()
+  const sort = (SORTS.has(query.sort ?? '') ? query.sort : 'created_at') as Sort
+  const order = query.order === 'asc' ? 'asc' : 'desc'
+  const status = (STATUSES.find(([name]) => name === query.status)?.[0] ?? '') as Status | ''
+  const offset = Math.max(0, Number(query.offset) || 0)
+  const keys = useResource(
+    (signal) =>
+      call(
+        'keys.list',
+        { sort, order, offset, limit: PAGE, search: query.search ?? '', ...(status === '' ? {} : { status }) },
+        signal,
+      ),
+    [sort, order, status, offset, query.search],
+  )
+  useEffect(() => {
+    if (search === (query.search ?? '')) return
+    const timer = setTimeout(() => setQuery({ search, offset: '' }), SEARCH_DELAY_MS)
+    return () => clearTimeout(timer)
+  }, [search])
+  useLive((exchange) => {
+    const { value } = keys
+    if (value === undefined) return
+    keys.set({ ...value, items: value.items.map((key) => (key.id === exchange.key.id ? used(key, exchange) : key)) })
+  })
+  const filtered = (query.search ?? '') !== '' || status !== ''
+  const most = session.value?.member?.limits.max_keys
+  return (
+    <>
+      <PageHead
+        title="Keys"
+        lead={!isAdmin.value && most ? `You may have ${count(most)} keys that are not revoked.` : undefined}
+      >
+        <Button kind="primary" onClick={() => setCreating(true)}>
+          <Icon name="plus" />
+          Create key
+        </Button>
+      </PageHead>
+      <div class="row" style={{ marginBottom: '12px' }}>
+        <div style={{ flex: '1 1 220px', maxWidth: '360px' }}>
+          <Search value={search} onChange={setSearch} />
+        </div>
+        <Select
+          bare
+          label="Status"
+          value={status}
+          options={STATUSES}
+          onChange={(next) => setQuery({ status: next, offset: '' })}
+        />
+      </div>
+      <Loaded of={keys} lines={10}>
+        {({ items, total }) => (
+          <div class="card" aria-busy={keys.loading}>
+            {items.length === 0 ? (
+              <NoKeys filtered={filtered} onCreate={() => setCreating(true)} />
+            ) : (
+              <KeysTable
+                items={items}
+                sort={sort}
+                order={order}
+                onSort={(next) => setQuery({ sort: next, order: next === sort && order === 'desc' ? 'asc' : 'desc' })}
+              />
+            )}
+            {total > PAGE && (
+              <div class="more">
+                <span class="muted">
+                  {count(offset + 1)}–{count(offset + items.length)} of {count(total)}
+                </span>
+                <span class="row">
+                  <Button
+                    size="small"
+                    disabled={offset === 0}
+                    onClick={() => setQuery({ offset: offset <= PAGE ? '' : String(offset - PAGE) })}
+                  >
+                    Previous
+                  </Button>
+                  <Button
+                    size="small"
+                    disabled={offset + items.length >= total}
+                    onClick={() => setQuery({ offset: String(offset + PAGE) })}
+                  >
+                    Next
+                  </Button>
+                </span>
+              </div>
+            )}
+          </div>
+        )}
+      </Loaded>
+      {creating && (
+        <Dialog title="New key" onClose={() => setCreating(false)} firm>
+          <KeyForm
+            onCancel={() => setCreating(false)}
+            onDone={(secret) => {
+              setCreating(false)
+              setMade(secret)
+              keys.reload()
+            }}
+          />
+        </Dialog>
+      )}
+      {made && <SecretDialog made={made} onClose={() => setMade(undefined)} />}
+    </>
+  )
+}
+
+const Search = ({ value, onChange }: { value: string; onChange: (text: string) => void }) => (
+  <Text
+    bare
+    label="Search keys"
+    type="search"
+    placeholder={isAdmin.value ? 'Search label, id or owner' : 'Search label or id'}
+    value={value}
+    onChange={onChange}
+  />
+)
+
+const NoKeys = ({ filtered, onCreate }: { filtered: boolean; onCreate: () => void }) =>
+  filtered ? (
+    <Empty title="No key matches">
+      <p>Look for a part of its label or id, or choose another status.</p>
+    </Empty>
+  ) : (
+    <Empty title="No keys yet">
+      <p>A key lets one client in: with a quota of tokens, an expiry, and the models it may use.</p>
+      <Button kind="primary" onClick={onCreate}>
+        Create the first key
+      </Button>
+    </Empty>
+  )
+
+/** The key as it stands after an exchange that has just ended. */
+const used = (key: ListedKey, exchange: { tokens: number; started_at: string }): ListedKey => ({
+  ...key,
+  tokens_used: key.tokens_used + exchange.tokens,
+  tokens_remaining: Math.max(0, key.tokens_remaining - exchange.tokens),
+  last_used_at: exchange.started_at,
+  spark: key.spark.map((tokens, index) => (index === key.spark.length - 1 ? tokens + exchange.tokens : tokens)),
+})
+
+const KeysTable = ({
+  items,
+  sort,
+  order,
+  onSort,
+}: {
+  items: ListedKey[]
+  sort: Sort
+  order: 'asc' | 'desc'
+  onSort: (sort: Sort) => void
+}) => {
+  const { route } = useLocation()
+  const Head = ({ by, label, css = '' }: { by: Sort; label: string; css?: string }) => (
+    <th scope="col" class={css} aria-sort={sort === by ? (order === 'asc' ? 'ascending' : 'descending') : undefined}>
+      <button type="button" onClick={() => onSort(by)}>
+        {label}
+        {sort === by && <span aria-hidden="true">{order === 'asc' ? ' ↑' : ' ↓'}</span>}
+      </button>
+    </th>
+  )
+  return (
+    <div class="table-wrap">
+      <table>
+        <thead>
+          <tr>
+            <Head by="label" label="Label" />
+            {isAdmin.value && (
+              <th scope="col" class="opt-3">
+                Owner
+              </th>
+            )}
+            <th scope="col">Status</th>
+            <Head by="tokens_used" label="Used" css="num opt-1" />
+            <Head by="tokens_remaining" label="Left" css="num" />
+            <th scope="col" class="opt-2">
+              14 days
+            </th>
+            <Head by="expires_at" label="Expires" css="opt-2" />
+            <th scope="col" class="opt-3">
+              Last used
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((key) => {
+            const href = `/dashboard/keys/${encodeURIComponent(key.id)}`
+            return (
+              <tr
+                key={key.id}
+                class="link"
+                onClick={({ target }) => {
+                  if (!(target instanceof HTMLAnchorElement)) route(href)
+                }}
+              >
+                <th scope="row">
+                  <a class="name" href={href}>
+                    {key.label}
+                  </a>
+                  <span class="sub mono opt-2">{key.id}</span>
+                </th>
+                {isAdmin.value && <td class="opt-3">{key.owner?.name ?? <span class="muted">–</span>}</td>}
+                <td>
+                  <KeyStatus status={key.status} />
+                </td>
+                <td class="num opt-1">
+                  {compact(key.tokens_used)} <span class="muted">/ {compact(key.tokens_total)}</span>
+                  <QuotaMeter of={key} />
+                </td>
+                <td class="num">{compact(key.tokens_remaining)}</td>
+                <td class="opt-2">
+                  <Spark
+                    values={key.spark}
+                    label={`${compact(key.spark.reduce((sum, value) => sum + value, 0))} tokens in 14 days`}
+                  />
+                </td>
+                <td class="opt-2 nowrap">{day(key.expires_at)}</td>
+                <td class="opt-3">
+                  <When at={key.last_used_at} />
+                </td>
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </div>
+  )
+}

@@ -1,0 +1,272 @@
+// Members: who may sign in, as what, and within which limits they make keys.
+
+import { useState } from 'preact/hooks'
+import type { Invitation, Member, MemberLimits, Role } from '../../../http/admin/schema.ts'
+import { call } from '../lib/api.ts'
+import { compact, count, dateTime, day } from '../lib/format.ts'
+import { useAction, useResource } from '../lib/resource.ts'
+import { session } from '../lib/session.ts'
+import { Confirm, Dialog } from '../ui/dialog.tsx'
+import { Form, readCount, Select, Text } from '../ui/fields.tsx'
+import { Icon } from '../ui/icons.tsx'
+import { ModelsField } from '../ui/models-field.tsx'
+import { Badge, Button, Card, Loaded, Notice, PageHead, Secret } from '../ui/parts.tsx'
+
+type Invited = { member: Member; invitation: Invitation }
+
+export const Members = () => {
+  const members = useResource((signal) => call('members.list', undefined, signal), [])
+  const [inviting, setInviting] = useState(false)
+  const [invited, setInvited] = useState<Invited>()
+  const [editing, setEditing] = useState<Member>()
+  const [removing, setRemoving] = useState<Member>()
+  return (
+    <>
+      <PageHead title="Members" lead="Members make and see their own keys, within the limits you set. Admins see all.">
+        <Button kind="primary" onClick={() => setInviting(true)}>
+          <Icon name="plus" />
+          Invite
+        </Button>
+      </PageHead>
+      <Loaded of={members}>
+        {({ items }) => (
+          <Card flush>
+            <MembersTable items={items} onEdit={setEditing} onRemove={setRemoving} onInvited={setInvited} />
+          </Card>
+        )}
+      </Loaded>
+      {inviting && (
+        <MemberDialog
+          onClose={() => setInviting(false)}
+          onInvited={(done) => {
+            setInvited(done)
+            members.reload()
+          }}
+        />
+      )}
+      {editing && <MemberDialog of={editing} onClose={() => setEditing(undefined)} onSaved={members.reload} />}
+      {removing && <Remove of={removing} onClose={() => setRemoving(undefined)} onDone={members.reload} />}
+      {invited && (
+        <Dialog title={`Invitation for ${invited.member.name}`} onClose={() => setInvited(undefined)} firm>
+          <Notice tone="good">
+            Send this link. It works once, until {dateTime(invited.invitation.expires_at)}, and is shown only now.
+          </Notice>
+          <Secret text={location.origin + invited.invitation.path} label="Invitation link" />
+          <div class="row end">
+            <Button kind="primary" onClick={() => setInvited(undefined)}>
+              Done
+            </Button>
+          </div>
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+const limitsText = ({ limits }: Member): string =>
+  [
+    limits.max_keys !== null && `${count(limits.max_keys)} keys`,
+    limits.max_tokens_per_key !== null && `${compact(limits.max_tokens_per_key)} tokens each`,
+    limits.max_expiry_days !== null && `${count(limits.max_expiry_days)} days`,
+    !limits.models.includes('*') && `${limits.models.length} models`,
+  ]
+    .filter(Boolean)
+    .join(', ') || 'no limits'
+
+const MembersTable = ({
+  items,
+  onEdit,
+  onRemove,
+  onInvited,
+}: {
+  items: Member[]
+  onEdit: (member: Member) => void
+  onRemove: (member: Member) => void
+  onInvited: (invited: Invited) => void
+}) => {
+  const renewing = useAction(async (id: string) => onInvited(await call('members.renew-invitation', { id })))
+  return (
+    <div class="table-wrap">
+      {renewing.error && <Notice tone="bad">{renewing.error.message}</Notice>}
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">Role</th>
+            <th scope="col" class="num">
+              Keys
+            </th>
+            <th scope="col" class="opt-1">
+              Limits
+            </th>
+            <th scope="col" class="opt-2">
+              Since
+            </th>
+            <th scope="col">
+              <span class="sr-only">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((member) => (
+            <tr key={member.id}>
+              <th scope="row">
+                <b style={{ fontWeight: 580 }}>{member.name}</b>
+                {member.id === session.value?.member?.id && <span class="muted"> (you)</span>}
+                {member.status === 'invited' && (
+                  <span class="sub">
+                    invited
+                    {member.invitation_expires_at && `, until ${dateTime(member.invitation_expires_at)}`}
+                  </span>
+                )}
+              </th>
+              <td>
+                <Badge plain>{member.role}</Badge>
+              </td>
+              <td class="num">
+                <a href={`/dashboard/keys?search=${encodeURIComponent(member.name)}`}>{count(member.keys)}</a>
+              </td>
+              <td class="opt-1">{member.role === 'admin' ? <span class="muted">none</span> : limitsText(member)}</td>
+              <td class="opt-2 nowrap">{day(member.created_at)}</td>
+              <td>
+                <span class="row end">
+                  {member.status === 'invited' && (
+                    <Button size="small" busy={renewing.busy} onClick={() => renewing.run(member.id)}>
+                      New link
+                    </Button>
+                  )}
+                  <Button size="small" onClick={() => onEdit(member)} aria-label={`Edit ${member.name}`}>
+                    Edit
+                  </Button>
+                  {member.id !== session.value?.member?.id && (
+                    <Button size="small" onClick={() => onRemove(member)} aria-label={`Remove ${member.name}`}>
+                      Remove
+                    </Button>
+                  )}
+                </span>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+const ROLES: readonly (readonly [Role, string])[] = [
+  ['member', 'Member: own keys only'],
+  ['admin', 'Admin: everything'],
+]
+
+const field = (value: number | null): string => (value === null ? '' : String(value))
+const read = (text: string, name: string): number | null => {
+  if (text.trim() === '') return null
+  const value = readCount(text)
+  if (value === undefined) throw new Error(`${name}: write a whole number, or nothing for no limit.`)
+  return value
+}
+
+/** `of` absent: an invitation. */
+const MemberDialog = ({
+  of,
+  onClose,
+  onInvited,
+  onSaved,
+}: {
+  of?: Member
+  onClose: () => void
+  onInvited?: (invited: Invited) => void
+  onSaved?: () => void
+}) => {
+  const [name, setName] = useState(of?.name ?? '')
+  const [role, setRole] = useState<Role>(of?.role ?? 'member')
+  const [maxKeys, setMaxKeys] = useState(field(of === undefined ? 5 : of.limits.max_keys))
+  const [maxTokens, setMaxTokens] = useState(field(of === undefined ? 1_000_000 : of.limits.max_tokens_per_key))
+  const [maxDays, setMaxDays] = useState(field(of === undefined ? 90 : of.limits.max_expiry_days))
+  const [models, setModels] = useState(of?.limits.models ?? ['*'])
+  const saving = useAction(async () => {
+    const limits: MemberLimits = {
+      max_keys: read(maxKeys, 'Keys'),
+      max_tokens_per_key: read(maxTokens, 'Tokens for each key'),
+      max_expiry_days: read(maxDays, 'Days until expiry'),
+      models,
+    }
+    if (of === undefined) onInvited?.(await call('members.invite', { name: name.trim(), role, limits }))
+    else {
+      await call('members.update', { id: of.id, name: name.trim(), role, limits })
+      onSaved?.()
+    }
+    onClose()
+  })
+  return (
+    <Dialog title={of === undefined ? 'Invite someone' : `Edit ${of.name}`} onClose={onClose} firm>
+      <Form onSubmit={() => void saving.run()} error={saving.error}>
+        <Text
+          label="Name"
+          value={name}
+          onChange={setName}
+          required
+          maxLength={100}
+          autoFocus
+          hint="They sign in with it."
+        />
+        <Select label="Role" value={role} options={ROLES} onChange={setRole} />
+        {role === 'member' && (
+          <>
+            <div class="pair">
+              <Text label="Keys" value={maxKeys} onChange={setMaxKeys} inputMode="numeric" placeholder="No limit" />
+              <Text
+                label="Tokens for each key"
+                value={maxTokens}
+                onChange={setMaxTokens}
+                inputMode="numeric"
+                placeholder="No limit"
+              />
+              <Text
+                label="Days until expiry"
+                value={maxDays}
+                onChange={setMaxDays}
+                inputMode="numeric"
+                placeholder="No limit"
+              />
+            </div>
+            <ModelsField value={models} onChange={setModels} />
+          </>
+        )}
+        <div class="row end">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" busy={saving.busy}>
+            {of === undefined ? 'Make the link' : 'Save'}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  )
+}
+
+const KEYS = [
+  ['revoke', 'Revoke their keys'],
+  ['keep', 'Keep their keys, without an owner'],
+] as const
+
+const Remove = ({ of, onClose, onDone }: { of: Member; onClose: () => void; onDone: () => void }) => {
+  const [keys, setKeys] = useState<'revoke' | 'keep'>('revoke')
+  return (
+    <Confirm
+      title={`Remove ${of.name}?`}
+      action="Remove"
+      onClose={onClose}
+      run={async () => {
+        await call('members.remove', { id: of.id, keys })
+        onDone()
+      }}
+    >
+      <div class="form">
+        <p>They are signed out everywhere and cannot come back without a new invitation.</p>
+        {of.keys > 0 && (
+          <Select label={`Their keys (${count(of.keys)})`} value={keys} options={KEYS} onChange={setKeys} />
+        )}
+      </div>
+    </Confirm>
+  )
+}

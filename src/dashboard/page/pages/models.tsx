@@ -1,0 +1,118 @@
+// Models: what the catalogue holds, what it costs, who serves it and how they are.
+
+import type { Model, TargetHealth } from '../../../http/admin/schema.ts'
+import { call } from '../lib/api.ts'
+import { compact, count } from '../lib/format.ts'
+import { useResource } from '../lib/resource.ts'
+import { isAdmin } from '../lib/session.ts'
+import { Badge, Card, Empty, Loaded, PageHead } from '../ui/parts.tsx'
+
+const price = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD', maximumFractionDigits: 3 })
+
+export const Models = () => {
+  const models = useResource((signal) => call('models.list', undefined, signal), [])
+  return (
+    <div class="stack">
+      <PageHead
+        title="Models"
+        lead="Prices in USD for a million tokens. Each model answers on every wire of its kind."
+      />
+      <Loaded of={models} lines={12}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <div class="card">
+              <Empty title="No models" />
+            </div>
+          ) : (
+            groups(items).map(([provider, own]) => <Provider key={provider} provider={provider} models={own} />)
+          )
+        }
+      </Loaded>
+    </div>
+  )
+}
+
+const groups = (items: Model[]): [string, Model[]][] => {
+  const providers = [...new Set(items.map(({ provider }) => provider))]
+  return providers.map((provider) => [provider, items.filter((model) => model.provider === provider)])
+}
+
+const Provider = ({ provider, models }: { provider: string; models: Model[] }) => (
+  <Card title={provider} flush>
+    <div class="table-wrap">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Model</th>
+            <th scope="col" class="opt-3">
+              In → out
+            </th>
+            <th scope="col" class="num opt-2">
+              Context
+            </th>
+            <th scope="col" class="num opt-3">
+              Most output
+            </th>
+            <th scope="col" class="num">
+              Input
+            </th>
+            <th scope="col" class="num">
+              Output
+            </th>
+            <th scope="col" class="num opt-2">
+              Cache read / write
+            </th>
+            <th scope="col" class="opt-1">
+              {isAdmin.value ? 'Served by' : 'State'}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {models.map((model) => (
+            <tr key={model.id}>
+              <th scope="row">
+                <b style={{ fontWeight: 580 }}>{model.id}</b>
+                <span class="sub">
+                  {model.display_name}, {model.family}
+                  {model.aliases.length > 0 && ` · also ${model.aliases.join(', ')}`}
+                  {model.fallbacks.length > 0 && ` · falls back to ${model.fallbacks.join(', ')}`}
+                </span>
+              </th>
+              <td class="opt-3 nowrap">
+                {model.input_modalities.join(' + ')} → {model.output_modalities.join(' + ')}
+              </td>
+              <td class="num opt-2">{compact(model.context_window)}</td>
+              <td class="num opt-3">{compact(model.max_output_tokens)}</td>
+              <td class="num">{price.format(model.price.input)}</td>
+              <td class="num">{price.format(model.price.output)}</td>
+              <td class="num opt-2">
+                {price.format(model.price.cache_read)} / {price.format(model.price.cache_write)}
+              </td>
+              <td class="opt-1">
+                <Targets model={model} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  </Card>
+)
+
+export const STATE_TONES = { closed: 'good', 'half-open': 'warn', open: 'bad' } as const
+export const STATE_WORDS = { closed: 'healthy', 'half-open': 'on trial', open: 'resting' } as const
+
+const Targets = ({ model }: { model: Model }) => {
+  if (!model.available) return <Badge>not configured</Badge>
+  if (model.targets.length === 0) return <Badge tone="good">available</Badge>
+  return (
+    <span class="row" style={{ gap: '4px' }}>
+      {model.targets.map((target: TargetHealth) => (
+        <Badge key={target.account} tone={STATE_TONES[target.state]}>
+          {target.account}: {STATE_WORDS[target.state]}
+          {target.in_flight > 0 && `, ${count(target.in_flight)} under way`}
+        </Badge>
+      ))}
+    </span>
+  )
+}

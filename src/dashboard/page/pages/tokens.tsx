@@ -1,0 +1,154 @@
+// Admin tokens: for scripts and the command line, with all an admin may do but people and tokens themselves.
+
+import { useState } from 'preact/hooks'
+import type { AdminToken, AdminTokenWithSecret } from '../../../http/admin/schema.ts'
+import { call } from '../lib/api.ts'
+import { day } from '../lib/format.ts'
+import { useAction, useResource } from '../lib/resource.ts'
+import { Confirm, Dialog } from '../ui/dialog.tsx'
+import { Form, Text } from '../ui/fields.tsx'
+import { Badge, Button, Card, Empty, Loaded, Notice, Secret, Snippet, When } from '../ui/parts.tsx'
+
+const TONES = { active: 'good', expired: 'warn', revoked: 'bad' } as const
+
+export const Tokens = () => {
+  const tokens = useResource((signal) => call('tokens.list', undefined, signal), [])
+  const [creating, setCreating] = useState(false)
+  const [made, setMade] = useState<AdminTokenWithSecret>()
+  const [revoking, setRevoking] = useState<AdminToken>()
+  return (
+    <Card title="Admin tokens" tools={<Button onClick={() => setCreating(true)}>Create token</Button>} flush>
+      <Loaded of={tokens} lines={3}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty title="No admin tokens">
+              <p>A token lets a script use the admin API, for instance to make keys.</p>
+            </Empty>
+          ) : (
+            <div class="table-wrap">
+              <table>
+                <thead>
+                  <tr>
+                    <th scope="col">Label</th>
+                    <th scope="col">Status</th>
+                    <th scope="col" class="opt-1">
+                      Last used
+                    </th>
+                    <th scope="col" class="opt-2">
+                      Expires
+                    </th>
+                    <th scope="col" class="opt-2">
+                      Made by
+                    </th>
+                    <th scope="col">
+                      <span class="sr-only">Actions</span>
+                    </th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {items.map((token) => (
+                    <tr key={token.id}>
+                      <th scope="row">{token.label}</th>
+                      <td>
+                        <Badge tone={TONES[token.status]}>{token.status}</Badge>
+                      </td>
+                      <td class="opt-1">
+                        <When at={token.used_at} />
+                      </td>
+                      <td class="opt-2">{token.expires_at === null ? 'never' : day(token.expires_at)}</td>
+                      <td class="opt-2">{token.created_by?.name ?? '–'}</td>
+                      <td>
+                        <span class="row end">
+                          {token.status === 'active' && (
+                            <Button
+                              size="small"
+                              onClick={() => setRevoking(token)}
+                              aria-label={`Revoke token ${token.label}`}
+                            >
+                              Revoke
+                            </Button>
+                          )}
+                        </span>
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          )
+        }
+      </Loaded>
+      {creating && (
+        <Create
+          onClose={() => setCreating(false)}
+          onMade={(token) => {
+            setCreating(false)
+            setMade(token)
+            tokens.reload()
+          }}
+        />
+      )}
+      {made && (
+        <Dialog title={`Admin token “${made.token.label}”`} onClose={() => setMade(undefined)} firm>
+          <Notice tone="good">Copy the token now. It is shown this once.</Notice>
+          <Secret text={made.secret} label="Admin token" />
+          <Snippet text={`curl ${location.origin}/admin/api/keys \\\n  -H "Authorization: Bearer ${made.secret}"`} />
+        </Dialog>
+      )}
+      {revoking && (
+        <Confirm
+          title={`Revoke “${revoking.label}”?`}
+          action="Revoke token"
+          onClose={() => setRevoking(undefined)}
+          run={async () => {
+            await call('tokens.revoke', { id: revoking.id })
+            tokens.reload()
+          }}
+        >
+          <p>Whatever uses it is refused from now on.</p>
+        </Confirm>
+      )}
+    </Card>
+  )
+}
+
+const Create = ({ onClose, onMade }: { onClose: () => void; onMade: (made: AdminTokenWithSecret) => void }) => {
+  const [label, setLabel] = useState('')
+  const [expires, setExpires] = useState('')
+  const creating = useAction(async () => {
+    onMade(
+      await call('tokens.create', {
+        label: label.trim(),
+        expires_at: expires === '' ? null : new Date(expires).toISOString(),
+      }),
+    )
+  })
+  return (
+    <Dialog title="New admin token" onClose={onClose} firm>
+      <Form onSubmit={() => void creating.run()} error={creating.error}>
+        <Text
+          label="Label"
+          value={label}
+          onChange={setLabel}
+          required
+          maxLength={200}
+          autoFocus
+          placeholder="Which script uses it"
+        />
+        <Text
+          label="Expires"
+          type="datetime-local"
+          value={expires}
+          onChange={setExpires}
+          hint="Leave empty for a token without end."
+        />
+        <div class="row end">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" busy={creating.busy}>
+            Create token
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,183 @@
+// The form of a key, for a new one and for changes, and the one time its secret is shown.
+
+import { useState } from 'preact/hooks'
+import type { Key, KeyWithSecret } from '../../../http/admin/schema.ts'
+import { call } from '../lib/api.ts'
+import { count, toLocalField } from '../lib/format.ts'
+import { useAction } from '../lib/resource.ts'
+import { isAdmin, session } from '../lib/session.ts'
+import { Dialog } from './dialog.tsx'
+import { Form, readCount, Text } from './fields.tsx'
+import { ModelsField } from './models-field.tsx'
+import { Button, Notice, Secret } from './parts.tsx'
+import { Snippets } from './snippets.tsx'
+
+const DAY_MS = 86_400_000
+
+type Draft = {
+  label: string
+  tokens: string
+  expires: string
+  models: string[]
+  rpm: string
+  tpm: string
+  concurrency: string
+}
+
+const draftOf = (key: Key | undefined): Draft => {
+  if (key !== undefined) {
+    return {
+      label: key.label,
+      tokens: String(key.tokens_total),
+      expires: toLocalField(key.expires_at),
+      models: key.models,
+      rpm: key.rpm === null ? '' : String(key.rpm),
+      tpm: key.tpm === null ? '' : String(key.tpm),
+      concurrency: key.concurrency === null ? '' : String(key.concurrency),
+    }
+  }
+  const defaults = session.value?.key_defaults
+  const limits = isAdmin.value ? undefined : session.value?.member?.limits
+  const days = Math.min(defaults?.expires_days ?? 365, limits?.max_expiry_days ?? Number.POSITIVE_INFINITY)
+  const tokens = Math.min(defaults?.tokens_total ?? 1_000_000, limits?.max_tokens_per_key ?? Number.POSITIVE_INFINITY)
+  // A member's longest span ends a little before it ends: the clock runs on while the form is open.
+  const expires = new Date(Date.now() + days * DAY_MS - (limits?.max_expiry_days ? 60_000 : 0))
+  return {
+    label: '',
+    tokens: String(tokens),
+    expires: toLocalField(expires.toISOString()),
+    models: limits?.models ?? defaults?.models ?? ['*'],
+    rpm: '',
+    tpm: '',
+    concurrency: '',
+  }
+}
+
+const needCount = (text: string, name: string): number => {
+  const value = readCount(text)
+  if (value === undefined) throw new Error(`${name}: write a whole number, such as 250,000 or 2M.`)
+  return value
+}
+const limitOf = (text: string, name: string): number | null => (text.trim() === '' ? null : needCount(text, name))
+
+const bodyOf = (draft: Draft) => ({
+  label: draft.label.trim(),
+  tokens_total: needCount(draft.tokens, 'Token quota'),
+  expires_at: new Date(draft.expires).toISOString(),
+  models: draft.models,
+  rpm: limitOf(draft.rpm, 'Requests a minute'),
+  tpm: limitOf(draft.tpm, 'Tokens a minute'),
+  concurrency: limitOf(draft.concurrency, 'Requests at once'),
+})
+
+/** `existing` absent: a new key. */
+export const KeyForm = ({
+  existing,
+  onDone,
+  onCancel,
+}: {
+  existing?: Key
+  onDone: (made: KeyWithSecret | undefined, key: Key) => void
+  onCancel: () => void
+}) => {
+  const [draft, setDraft] = useState(() => draftOf(existing))
+  const set = (change: Partial<Draft>): void => setDraft((before) => ({ ...before, ...change }))
+  const limits = isAdmin.value ? undefined : session.value?.member?.limits
+  const saving = useAction(async () => {
+    const body = bodyOf(draft)
+    if (existing === undefined) {
+      const made = await call('keys.create', body)
+      onDone(made, made.key)
+    } else {
+      // Only what changed: a value that stands above a member's limit by an admin's hand stays as it is.
+      const before = bodyOf(draftOf(existing))
+      const changed = Object.entries(body).filter(([name, value]) => {
+        return JSON.stringify(value) !== JSON.stringify(before[name as keyof typeof before])
+      })
+      onDone(undefined, await call('keys.update', { id: existing.id, ...Object.fromEntries(changed) }))
+    }
+  })
+  const quota = readCount(draft.tokens)
+  return (
+    <Form onSubmit={() => void saving.run()} error={saving.error}>
+      <Text
+        label="Label"
+        value={draft.label}
+        onChange={(label) => set({ label })}
+        maxLength={200}
+        required
+        autoFocus={existing === undefined}
+        placeholder="Who or what uses it"
+      />
+      <div class="pair">
+        <Text
+          label="Token quota"
+          value={draft.tokens}
+          onChange={(tokens) => set({ tokens })}
+          inputMode="numeric"
+          required
+          hint={
+            quota === undefined
+              ? 'Such as 250,000 or 2M'
+              : `${count(quota)} tokens${limits?.max_tokens_per_key ? ` of at most ${count(limits.max_tokens_per_key)}` : ''}`
+          }
+        />
+        <Text
+          label="Expires"
+          type="datetime-local"
+          value={draft.expires}
+          onChange={(expires) => set({ expires })}
+          required
+          hint={limits?.max_expiry_days ? `At most ${count(limits.max_expiry_days)} days` : 'In your time zone'}
+        />
+      </div>
+      <ModelsField value={draft.models} onChange={(models) => set({ models })} allowed={limits?.models} />
+      <div class="pair">
+        <Text
+          label="Requests / minute"
+          value={draft.rpm}
+          onChange={(rpm) => set({ rpm })}
+          inputMode="numeric"
+          placeholder="Default"
+        />
+        <Text
+          label="Tokens / minute"
+          value={draft.tpm}
+          onChange={(tpm) => set({ tpm })}
+          inputMode="numeric"
+          placeholder="Default"
+        />
+        <Text
+          label="At once"
+          value={draft.concurrency}
+          onChange={(concurrency) => set({ concurrency })}
+          inputMode="numeric"
+          placeholder="Default"
+        />
+      </div>
+      <p class="muted small">Empty limits take the gateway's default; 0 is no limit.</p>
+      <div class="row end">
+        <Button onClick={onCancel}>Cancel</Button>
+        <Button kind="primary" type="submit" busy={saving.busy}>
+          {existing === undefined ? 'Create key' : 'Save'}
+        </Button>
+      </div>
+    </Form>
+  )
+}
+
+/** A model for the snippets: the first one named, else the alias every gateway has. */
+const modelFor = (key: Key): string => key.models.find((id) => !id.includes('*')) ?? 'auto'
+
+export const SecretDialog = ({ made, onClose }: { made: KeyWithSecret; onClose: () => void }) => (
+  <Dialog title={`Key “${made.key.label}”`} onClose={onClose} wide firm>
+    <Notice tone="good">Copy the secret now. It is shown this once and cannot be read again.</Notice>
+    <Secret text={made.secret} label="Secret" />
+    <Snippets origin={location.origin} secret={made.secret} model={modelFor(made.key)} />
+    <div class="row end">
+      <Button kind="primary" onClick={onClose}>
+        Done
+      </Button>
+    </div>
+  </Dialog>
+)

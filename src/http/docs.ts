@@ -1,0 +1,47 @@
+// The documentation: the API's document, the guides as HTML, and the page that shows both.
+
+import { Elysia } from 'elysia'
+import anthropicSdk from '../../docs/guides/anthropic-sdk.md' with { type: 'text' }
+import claudeCode from '../../docs/guides/claude-code.md' with { type: 'text' }
+import codex from '../../docs/guides/codex.md' with { type: 'text' }
+import curl from '../../docs/guides/curl.md' with { type: 'text' }
+import langchain from '../../docs/guides/langchain.md' with { type: 'text' }
+import openaiSdk from '../../docs/guides/openai-sdk.md' with { type: 'text' }
+import opencode from '../../docs/guides/opencode.md' with { type: 'text' }
+import start from '../../docs/guides/start.md' with { type: 'text' }
+import aiSdk from '../../docs/guides/vercel-ai-sdk.md' with { type: 'text' }
+import { PAGE_HEADERS, shell } from './dashboard.ts'
+import type { Guide } from './guide.ts'
+import { openApi } from './openapi.ts'
+
+const GUIDES: readonly (readonly [string, string])[] = [
+  ['start', start],
+  ['curl', curl],
+  ['openai-sdk', openaiSdk],
+  ['anthropic-sdk', anthropicSdk],
+  ['vercel-ai-sdk', aiSdk],
+  ['langchain', langchain],
+  ['claude-code', claudeCode],
+  ['codex', codex],
+  ['opencode', opencode],
+]
+
+let rendered: Guide[] | undefined
+/** The guides, in reading order. They are ours, so their HTML is trusted. */
+export const guides = (): Guide[] => {
+  rendered ??= GUIDES.map(([name, text]) => ({
+    name,
+    title: /^# (.+)$/m.exec(text)?.[1] ?? name,
+    html: Bun.markdown.html(text.replace(/^# .+\n/, '')),
+  }))
+  return rendered
+}
+
+const json = (value: unknown): Response =>
+  Response.json(value, { headers: { ...PAGE_HEADERS, 'cache-control': 'no-cache' } })
+
+export const docs = new Elysia({ name: 'docs' })
+  .get('/docs', () => shell())
+  .get('/docs/*', () => shell())
+  .get('/docs/openapi.json', () => json(openApi()))
+  .get('/docs/guides.json', () => json(guides()))

@@ -1,0 +1,62 @@
+// What the client API's GET endpoints answer with, and the envelope of errors: the shapes of its document.
+
+import { Type } from '@sinclair/typebox'
+
+const Time = Type.String({ format: 'date-time', description: 'ISO 8601, UTC, with milliseconds.' })
+
+export const Discovery = Type.Object({
+  object: Type.Literal('gateway'),
+  name: Type.String(),
+  version: Type.String(),
+  status: Type.Literal('ok'),
+  endpoints: Type.Array(
+    Type.Object({
+      method: Type.String(),
+      path: Type.String(),
+      wire: Type.Union([Type.String(), Type.Null()]),
+    }),
+  ),
+  documentation: Type.String(),
+})
+
+export const ModelEntry = Type.Object({
+  id: Type.String(),
+  object: Type.Literal('model'),
+  type: Type.Literal('model'),
+  created: Type.Integer({ description: 'Seconds since the epoch.' }),
+  created_at: Time,
+  owned_by: Type.String(),
+  display_name: Type.String(),
+  provider: Type.String(),
+  family: Type.String(),
+  input_modalities: Type.Array(Type.String()),
+  output_modalities: Type.Array(Type.String()),
+  context_window: Type.Integer({ description: 'Tokens.' }),
+  max_output_tokens: Type.Integer(),
+})
+
+export const ModelList = Type.Object({
+  object: Type.Literal('list'),
+  data: Type.Array(ModelEntry),
+  first_id: Type.Union([Type.String(), Type.Null()]),
+  last_id: Type.Union([Type.String(), Type.Null()]),
+  has_more: Type.Boolean(),
+})
+
+export const UsageRecord = Type.Object({
+  label: Type.String({ description: 'Name of the key.' }),
+  tokens_total: Type.Integer({ description: 'Total token quota of the key.' }),
+  tokens_used: Type.Integer({ description: 'Tokens consumed.' }),
+  tokens_remaining: Type.Integer({ description: 'Tokens still available.' }),
+  expires_at: Time,
+  status: Type.Union([Type.Literal('active'), Type.Literal('exhausted')]),
+  rate: Type.Object({ khr_per_usd: Type.Number({ description: 'Riel for one US dollar.' }) }),
+})
+
+export const ErrorEnvelope = Type.Object({
+  error: Type.Object({
+    message: Type.String({ description: 'Human-readable; never the provider’s own text.' }),
+    type: Type.String(),
+    code: Type.String({ description: 'Also in the header x-gateway-error-code.' }),
+  }),
+})

@@ -1,0 +1,172 @@
+// The client API as an OpenAPI document, made from what the server itself goes by: its list of endpoints, the schemas
+// requests are checked with, and the table of errors.
+
+import type { TSchema } from '@sinclair/typebox'
+import { ERRORS, type ErrorCode } from '../errors.ts'
+import type { Wire } from '../ir/wire.ts'
+import { VERSION } from '../version.ts'
+import { CODECS } from '../wire/index.ts'
+import { ENDPOINTS, type ListedEndpoint } from './endpoints.ts'
+import { Discovery, ErrorEnvelope, ModelEntry, ModelList, UsageRecord } from './openapi-schemas.ts'
+
+type Words = { id: string; summary: string; description?: string; output?: TSchema; example?: object }
+
+const hello = [{ role: 'user', content: 'Say hello' }]
+
+const WIRES: Record<Wire, Words & { answer: string }> = {
+  'chat-completions': {
+    id: 'createChatCompletion',
+    summary: 'Chat completions',
+    answer: 'A chat completion, or its chunks when streamed.',
+    example: { model: 'auto', messages: hello, max_tokens: 100, stream: true },
+  },
+  responses: {
+    id: 'createResponse',
+    summary: 'Responses',
+    answer: 'A response, or its events when streamed.',
+    example: { model: 'auto', input: 'Say hello', stream: true },
+  },
+  messages: {
+    id: 'createMessage',
+    summary: 'Messages',
+    description: 'Clients of this style take the address without `/v1`: they add `/v1/messages` themselves.',
+    answer: 'A message, or its events when streamed.',
+    example: { model: 'auto', max_tokens: 100, messages: hello, stream: true },
+  },
+  images: {
+    id: 'createImage',
+    summary: 'Image generation',
+    answer: 'The images, base64 or by URL.',
+    example: { model: 'vendorB-image-1', prompt: 'A lock on a canal', size: '1024x1024' },
+  },
+}
+
+const READS: Record<string, Words> = {
+  '/v1': { id: 'getGateway', summary: 'Health check and discovery', description: 'Needs no key.', output: Discovery },
+  '/v1/models': { id: 'listModels', summary: 'The models this key may use', output: ModelList },
+  '/v1/models/{id}': { id: 'getModel', summary: 'One model, by id or alias', output: ModelEntry },
+  '/v1/usage': { id: 'getUsage', summary: 'What is left on the calling key', output: UsageRecord },
+}
+
+const WHEN: Partial<Record<ErrorCode, string>> = {
+  missing_api_key: 'no key in the headers',
+  invalid_api_key: 'the key is invalid, expired or revoked',
+  permission_denied: 'the key may not use this model',
+  quota_exhausted: 'the key has no tokens left',
+  rate_limit_exceeded: 'too many requests; see Retry-After',
+  context_length_exceeded: 'the context is longer than the model takes',
+  content_policy_violation: 'the content violates a policy',
+  invalid_model: 'there is no such model here, or not for this key',
+  payload_too_large: 'the body is too large',
+  invalid_json: 'the body is not valid JSON',
+  invalid_request: 'the body is JSON but not a valid request; the message names the member',
+  service_unavailable: 'busy; try again after Retry-After',
+  gateway_timeout: 'the provider did not answer in time',
+  upstream_error: 'the provider failed',
+  internal_error: 'the gateway failed unexpectedly',
+}
+
+const FOR_KEY: ErrorCode[] = ['missing_api_key', 'invalid_api_key', 'internal_error']
+const FOR_REQUEST = (Object.keys(WHEN) as ErrorCode[]).filter((code) => !FOR_KEY.includes(code))
+
+const json = (schema: object, example?: object) => ({
+  'application/json': { schema, ...(example === undefined ? {} : { example }) },
+})
+
+/** One response for each status, naming the codes that come with it. */
+const failures = (codes: readonly ErrorCode[]) => {
+  const byStatus = Map.groupBy(codes, (code) => ERRORS[code].status)
+  return Object.fromEntries(
+    [...byStatus].map(([status, each]) => [
+      String(status),
+      {
+        description: each.map((code) => `\`${code}\`: ${WHEN[code] ?? code}`).join('; '),
+        headers: { 'x-gateway-error-code': { schema: { type: 'string', enum: each } } },
+        content: json({ $ref: '#/components/schemas/Error' }),
+      },
+    ]),
+  )
+}
+
+const MODEL_PAGE = ['limit', 'after_id', 'before_id'].map((name) => ({
+  name,
+  in: 'query',
+  schema: name === 'limit' ? { type: 'integer', minimum: 1, maximum: 1000 } : { type: 'string' },
+}))
+
+const read = ({ path }: ListedEndpoint) => {
+  const words = READS[path] ?? { id: `get${path.replace(/\W+/g, '_')}`, summary: path }
+  const open = path === '/v1'
+  const parameters = path.endsWith('{id}')
+    ? [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }]
+    : path === '/v1/models'
+      ? MODEL_PAGE
+      : []
+  return {
+    operationId: words.id,
+    summary: words.summary,
+    ...(words.description === undefined ? {} : { description: words.description }),
+    tags: ['Key and models'],
+    ...(open ? { security: [] } : {}),
+    ...(parameters.length > 0 ? { parameters } : {}),
+    responses: {
+      '200': { description: 'OK', content: json(words.output ?? { type: 'object' }) },
+      ...(open ? {} : failures(path.endsWith('{id}') ? [...FOR_KEY, 'invalid_model'] : FOR_KEY)),
+    },
+  }
+}
+
+const infer = (wire: Wire) => {
+  const { id, summary, description, answer, example } = WIRES[wire]
+  const event = { 'text/event-stream': { schema: { type: 'string', description: 'Frames of the wire.' } } }
+  return {
+    operationId: id,
+    summary,
+    ...(description === undefined ? {} : { description }),
+    tags: ['Models answer'],
+    requestBody: { required: true, content: json(CODECS[wire].requestSchema, example) },
+    responses: {
+      '200': {
+        description: answer,
+        headers: {
+          'x-request-id': { schema: { type: 'string' } },
+          'x-gateway-dropped': {
+            description: 'Members of the request that the model’s own wire cannot say, where there are any.',
+            schema: { type: 'string' },
+          },
+        },
+        content: { ...json({ type: 'object' }), ...event },
+      },
+      ...failures([...FOR_KEY, ...FOR_REQUEST]),
+    },
+  }
+}
+
+/** OpenAPI 3.1: JSON Schema as TypeBox writes it. */
+export const openApi = () => {
+  const paths: Record<string, Record<string, object>> = {}
+  for (const endpoint of ENDPOINTS) {
+    paths[endpoint.path] = {
+      ...paths[endpoint.path],
+      [endpoint.method.toLowerCase()]: endpoint.wire === null ? read(endpoint) : infer(endpoint.wire),
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'sluice',
+      version: VERSION,
+      description: 'One API in front of many models: three text wires and images, any wire with any model of its kind.',
+    },
+    servers: [{ url: '/' }],
+    security: [{ bearer: [] }, { apiKey: [] }],
+    paths,
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'Counts when both headers are sent.' },
+        apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+      },
+      schemas: { Error: ErrorEnvelope },
+    },
+  }
+}

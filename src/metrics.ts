@@ -1,0 +1,137 @@
+// What a gateway has done, counted for Prometheus. Labels are catalogue ids, names of the configuration and codes of
+// the contract, never a client's text, so that their number is bounded.
+
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { Gateway } from './gateway.ts'
+import type { Wire } from './ir/wire.ts'
+import { openFiles, residentBytes } from './process.ts'
+import type { Exchange, Summary } from './relay/exchange.ts'
+import { VERSION } from './version.ts'
+
+export type Metrics = {
+  settled(exchange: Exchange, summary: Summary): void
+  /** A request that was refused before it became an exchange. */
+  refused(wire: Wire, status: number, code: string): void
+  /** The store could not write what the ledger gave it. */
+  unwritten(): void
+  /** The text format, with the figures of this moment. */
+  text(): Promise<string>
+}
+
+/** Seconds; from a cached answer to the longest a model thinks. */
+const DURATIONS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640]
+const BREAKERS = { closed: 0, 'half-open': 1, open: 2 } as const
+
+/** Reads the gateway's state when asked for the text; counting itself touches nothing but its own figures. */
+export const createMetrics = (gateway: Gateway): Metrics => {
+  const registry = new Registry()
+  const registers = [registry]
+  const counter = <L extends string>(name: string, help: string, labelNames: L[]) =>
+    new Counter({ name, help, labelNames, registers })
+  const histogram = <L extends string>(name: string, help: string, labelNames: L[]) =>
+    new Histogram({ name, help, labelNames, registers, buckets: DURATIONS })
+  const gauge = (name: string, help: string, read: () => number | undefined) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        const value = read()
+        if (value !== undefined) this.set(value)
+      },
+    })
+
+  const requests = counter(
+    'sluice_requests_total',
+    'Requests by how they ended. No model: refused before one was known.',
+    ['wire', 'model', 'outcome', 'status'],
+  )
+  const errors = counter('sluice_errors_total', 'Errors that clients were given.', ['wire', 'code'])
+  const tokens = counter('sluice_tokens_total', 'Tokens billed, in disjoint classes.', ['model', 'class'])
+  const attempts = counter('sluice_attempts_total', 'Attempts at providers; the code is ok, or the error.', [
+    'provider',
+    'account',
+    'code',
+  ])
+  const durations = histogram('sluice_exchange_duration_seconds', 'From accepted to settled.', ['wire', 'stream'])
+  const firstBytes = histogram('sluice_first_byte_seconds', "From accepted to the provider's first word.", [
+    'wire',
+    'model',
+  ])
+  const unwritten = new Counter({
+    name: 'sluice_ledger_write_failures_total',
+    help: 'Writes of the ledger that the store could not make. They are tried again; new requests answer 503.',
+    registers,
+  })
+
+  gauge('sluice_open_exchanges', 'Exchanges in flight.', () => gateway.open.size)
+  gauge('sluice_open_reservations', 'Reservations not yet settled.', () => gateway.ledger.openCount())
+  gauge('sluice_draining', '1 once the server is stopping.', () => Number(gateway.draining))
+  new Gauge({
+    name: 'sluice_breaker_state',
+    help: 'By account and model: 0 closed, 1 half-open, 2 open.',
+    labelNames: ['provider', 'account', 'model'] as const,
+    registers,
+    collect() {
+      this.reset()
+      for (const { labels, state } of targets(gateway)) this.set(labels, BREAKERS[state])
+    },
+  })
+  new Gauge({
+    name: 'sluice_attempts_in_flight',
+    help: 'By account and model: attempts that wait for an answer to begin.',
+    labelNames: ['provider', 'account', 'model'] as const,
+    registers,
+    collect() {
+      this.reset()
+      for (const { labels, inFlight } of targets(gateway)) this.set(labels, inFlight)
+    },
+  })
+  new Gauge({ name: 'sluice_info', help: 'The running version.', labelNames: ['version'] as const, registers }).set(
+    { version: VERSION },
+    1,
+  )
+  gauge('process_resident_memory_bytes', 'Resident memory.', residentBytes)
+  gauge('process_open_fds', 'Open file descriptors.', openFiles)
+  gauge('process_start_time_seconds', 'When the process began.', () => Date.now() / 1000 - process.uptime())
+  gauge('process_cpu_seconds_total', 'Processor time, user and system.', () => {
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1e6
+  })
+
+  return {
+    settled: ({ wire, stream, model, attempts: tries, startedAt, firstByteAt }, summary) => {
+      requests.inc({ wire, model: model.id, outcome: summary.outcome, status: summary.status })
+      if (summary.errorCode !== undefined) errors.inc({ wire, code: summary.errorCode })
+      for (const [name, amount] of Object.entries(summary.tokens)) {
+        if (amount > 0) tokens.inc({ model: model.id, class: CLASSES[name] ?? name }, amount)
+      }
+      for (const { provider, account, errorCode } of tries) {
+        attempts.inc({ provider, account, code: errorCode ?? (firstByteAt === undefined ? 'aborted' : 'ok') })
+      }
+      durations.observe({ wire, stream: String(stream) }, summary.totalMs / 1000)
+      if (firstByteAt !== undefined) firstBytes.observe({ wire, model: model.id }, (firstByteAt - startedAt) / 1000)
+    },
+    refused: (wire, status, code) => {
+      requests.inc({ wire, model: '', outcome: 'refused', status })
+      errors.inc({ wire, code })
+    },
+    unwritten: () => unwritten.inc(),
+    text: () => registry.metrics(),
+  }
+}
+
+const CLASSES: Record<string, string> = { cacheRead: 'cache_read', cacheWrite: 'cache_write' }
+
+/** What the health knows of the accounts and models that the configuration has now. */
+const targets = (gateway: Gateway) => {
+  const known = new Map(gateway.health.states().map((each) => [each.target, each]))
+  return [...gateway.providers.values()].flatMap(({ id, accounts }) =>
+    accounts.flatMap((account) =>
+      gateway.catalogue.list().flatMap((model) => {
+        const at = model.provider === id ? known.get(`${id}/${account.name}/${model.id}`) : undefined
+        return at === undefined ? [] : [{ ...at, labels: { provider: id, account: account.name, model: model.id } }]
+      }),
+    ),
+  )
+}
