@@ -2,23 +2,27 @@
 
 import { Elysia } from 'elysia'
 import type { Gateway } from './gateway.ts'
+import { admin } from './http/admin/index.ts'
 import { dashboard } from './http/dashboard.ts'
 import { docs } from './http/docs.ts'
 import { fallback, frameworkError } from './http/fallback.ts'
 import { health } from './http/health.ts'
 import { inference } from './http/inference.ts'
+import { metrics } from './http/metrics.ts'
 import { models } from './http/models.ts'
 import { usage } from './http/usage.ts'
 
 export const createApp = (gateway: Gateway) =>
   new Elysia({ serve: { idleTimeout: 0 }, normalize: false })
     .use(health(gateway))
+    .use(metrics(gateway))
     .use(models(gateway))
     .use(usage(gateway))
     .use(inference(gateway, { wire: 'chat-completions', paths: ['/v1/chat/completions', '/v1/v1/chat/completions'] }))
     .use(inference(gateway, { wire: 'responses', paths: ['/v1/responses', '/v1/v1/responses'] }))
     .use(inference(gateway, { wire: 'messages', paths: ['/v1/messages', '/v1/v1/messages'] }))
     .use(inference(gateway, { wire: 'images', paths: ['/v1/images/generations', '/v1/v1/images/generations'] }))
+    .use(admin(gateway))
     .use(dashboard)
     .use(docs)
     .all('/*', ({ request }) => fallback(request), { parse: 'none' })

@@ -27,6 +27,8 @@ export type Config = {
   listen: { host: string; port: number }
   dataDir: string
   bodyLimitBytes: number
+  /** How long a request's body may take to arrive, beside what its size takes at 16 KB a second. */
+  bodyTimeoutMs: number
   khrPerUsd: number
   /** vendor_a and vendor_b first, configured or not. */
   providers: Provider[]
@@ -104,6 +106,7 @@ export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOp
     },
     dataDir: resolveData(flags, env, cwd, file.data, directory),
     bodyLimitBytes: parseSize(file.body_limit ?? '') ?? 25 * 1024 ** 2,
+    bodyTimeoutMs: reader.duration('body_timeout', file.body_timeout, 30_000),
     khrPerUsd: file.rate?.khr_per_usd ?? 4100,
     providers,
     models,

@@ -11,16 +11,22 @@ export type Log = {
   refused(facts: { id: string; path: string; status: number; code: string; keyId?: string | undefined }): void
   warn(message: string, facts?: object): void
   error(message: string, facts?: object): void
+  setLevel(level: LogLevel): void
   flush(): void
 }
 
 export const createLog = (level: LogLevel): Log => {
-  const destination = pino.destination({ dest: 2, sync: false, minLength: 64 * 1024, periodicFlush: 500 })
+  const destination = pino.destination({
+    dest: 2,
+    sync: false,
+    minLength: 64 * 1024,
+    maxWrite: 128 * 1024,
+    periodicFlush: 500,
+  })
   const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination)
-  const enabled = logger.isLevelEnabled('info')
   return {
     exchange: (exchange, summary) => {
-      if (!enabled) return
+      if (!logger.isLevelEnabled('info')) return
       logger.info(
         {
           request: exchange.id,
@@ -46,6 +52,9 @@ export const createLog = (level: LogLevel): Log => {
     refused: (facts) => logger.info(facts, 'refused'),
     warn: (message, facts) => logger.warn(facts ?? {}, message),
     error: (message, facts) => logger.error(facts ?? {}, message),
+    setLevel: (next) => {
+      logger.level = next
+    },
     flush: () => {
       try {
         destination.flushSync()
@@ -67,5 +76,6 @@ export const silentLog: Log = {
   refused: () => undefined,
   warn: () => undefined,
   error: () => undefined,
+  setLevel: () => undefined,
   flush: () => undefined,
 }

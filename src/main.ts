@@ -1,6 +1,9 @@
 // argv → cli → exit code, nothing else.
 
-import { processIo } from './cli/process.ts'
-import { run } from './cli/run.ts'
+import { liftFetchLimit } from './cli/fetch-limit.ts'
 
-run(process.argv.slice(2), processIo()).then((code) => process.exit(code))
+const words = process.argv.slice(2)
+liftFetchLimit(words)
+// Loaded only now: a process about to be replaced has no use for it.
+const [{ run }, { processIo }] = await Promise.all([import('./cli/run.ts'), import('./cli/process.ts')])
+process.exit(await run(words, processIo()))

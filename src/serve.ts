@@ -4,12 +4,20 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createApp } from './app.ts'
 import type { Config } from './config.ts'
+import { GatewayError } from './errors.ts'
 import { createGateway, type Gateway } from './gateway.ts'
 import { createLog } from './log.ts'
-import { leave } from './relay/exchange.ts'
+import { type Clock, leave } from './relay/exchange.ts'
+import { applyMetrics, type Reloaded, reload } from './reload.ts'
 import { openStore } from './store/sqlite/index.ts'
 
-export type Server = { url: string; gateway: Gateway; stop(): Promise<void> }
+export type Server = {
+  url: string
+  gateway: Gateway
+  /** Puts a changed configuration in force for new exchanges; logs what changed and what needs a restart. */
+  reload(config: Config): Promise<Reloaded>
+  stop(): Promise<void>
+}
 
 export type ServeIo = { err: (line: string) => void }
 
@@ -18,21 +26,29 @@ export const DATABASE = 'sluice.db'
 
 /** Bun answers a body past its own limit by itself, without the envelope: its limit must never be the one that counts. */
 const BUN_BODY_LIMIT = Number.MAX_SAFE_INTEGER
+/** How long the clients of a stopped server may take to fetch the end of their answers. */
+const FAREWELL_MS = 1_000
 const PRUNE_EVERY_MS = 60_000
 const PRUNE_BATCH = 2_000
 
 /** Throws a sentence for the operator when the store or the port cannot be had. */
-export const startServer = async (config: Config, io: ServeIo, log = createLog(config.log.level)): Promise<Server> => {
+export const startServer = async (
+  config: Config,
+  io: ServeIo,
+  log = createLog(config.log.level),
+  clock?: Clock,
+): Promise<Server> => {
   mkdirSync(config.dataDir, { recursive: true })
   const store = openStore(join(config.dataDir, DATABASE))
-  const gateway = createGateway({ config, store, log })
+  const gateway = createGateway({ config, store, log, ...(clock === undefined ? {} : { clock }) })
+  await applyMetrics(gateway)
   const app = createApp(gateway)
   const server = Bun.serve({
     hostname: config.listen.host,
     port: config.listen.port,
     idleTimeout: 0,
     maxRequestBodySize: BUN_BODY_LIMIT,
-    fetch: app.fetch,
+    fetch: (request) => app.fetch(named(request)),
   })
   gateway.listener = {
     addressOf: (request) => server.requestIP(request)?.address,
@@ -51,7 +67,7 @@ export const startServer = async (config: Config, io: ServeIo, log = createLog(c
   const stop = async (): Promise<void> => {
     gateway.draining = true
     const stopped = server.stop()
-    await drain(gateway, config.drainMs)
+    await drain(gateway, gateway.config.drainMs)
     await server.stop(true)
     await stopped.catch(() => undefined)
     clearInterval(pruning)
@@ -60,9 +76,17 @@ export const startServer = async (config: Config, io: ServeIo, log = createLog(c
     store.close()
     log.flush()
   }
+  let current = config
   return {
     url,
     gateway,
+    reload: async (next) => {
+      const reloaded = await reload(gateway, current, next)
+      // What was refused is still as it was, and is refused again the next time.
+      current = { ...next, listen: current.listen, dataDir: current.dataDir }
+      log.warn('configuration reloaded', { ...reloaded, warnings: next.warnings })
+      return reloaded
+    },
     stop: () => {
       stopping ??= stop()
       return stopping
@@ -70,18 +94,35 @@ export const startServer = async (config: Config, io: ServeIo, log = createLog(c
   }
 }
 
+/**
+ * The framework looks for the path behind the shortest host it can think of, four characters. A request under a shorter
+ * name, of a container for instance, is given a longer one.
+ */
+const named = (request: Request): Request => {
+  const { url } = request
+  const at = url.indexOf('/', 8)
+  return at >= 11 ? request : new Request(`http://localhost${url.slice(at)}`, request)
+}
+
 const hostOf = (host: string): string => {
   if (host === '0.0.0.0' || host === '::') return 'localhost'
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** Waits for exchanges in flight; those that outlast the time are cut, and settled like any that a client leaves. */
+/** Waits for exchanges in flight; those that outlast the time are cut with a word, and settled with what they have. */
 const drain = async (gateway: Gateway, drainMs: number): Promise<void> => {
-  const until = Date.now() + drainMs
-  while (gateway.open.size > 0 && Date.now() < until) await Bun.sleep(20)
-  for (const client of gateway.open.values()) leave(client)
-  const grace = Date.now() + 1_000
-  while (gateway.open.size > 0 && Date.now() < grace) await Bun.sleep(10)
+  await until(() => gateway.open.size + gateway.arriving === 0, drainMs)
+  for (const client of gateway.open.values()) {
+    leave(client, new GatewayError('service_unavailable', 'The gateway is stopping. Try again shortly.'))
+  }
+  await until(() => gateway.open.size === 0, FAREWELL_MS)
+  // What was settled last may still be on its way out.
+  await until(() => gateway.listener?.pending() === 0, FAREWELL_MS)
+}
+
+const until = async (holds: () => boolean, forMs: number): Promise<void> => {
+  const end = performance.now() + forMs
+  while (!holds() && performance.now() < end) await Bun.sleep(10)
 }
 
 /** Removes what is past its keeping in small steps, one per turn, so that no request waits for it. */

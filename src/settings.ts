@@ -35,19 +35,22 @@ export type Settings = {
   values(): Readonly<SettingValues>
   /** Those set here rather than by the configuration. */
   overridden(): SettingName[]
+  /** The configuration was read anew: what is set here stays over it. */
+  rebase(config: Config): void
   /** Null goes back to the configuration's. In force at once. */
   change(patch: { [name in SettingName]?: SettingValues[name] | null }, actor: Actor): void
 }
 
 /** `config` is the gateway's own copy: what is set here is written into it, and read from there by everyone else. */
 export const createSettings = (config: Config, store: SettingStore): Settings => {
-  const base: SettingValues = {
-    khr_per_usd: config.khrPerUsd,
-    retention_days: config.retentionMs / DAY_MS,
-    limits: { ...config.limits },
+  const baseOf = (given: Config): SettingValues => ({
+    khr_per_usd: given.khrPerUsd,
+    retention_days: given.retentionMs / DAY_MS,
+    limits: { ...given.limits },
     key_defaults: { tokens_total: 1_000_000, expires_days: 365, models: ['*'] },
     trust_proxy: false,
-  }
+  })
+  let base = baseOf(config)
   let set: Partial<SettingValues> = {}
   let values = base
 
@@ -68,6 +71,10 @@ export const createSettings = (config: Config, store: SettingStore): Settings =>
   return {
     values: () => values,
     overridden: () => Object.keys(set) as SettingName[],
+    rebase(given) {
+      base = baseOf(given)
+      load()
+    },
     change(patch, actor) {
       store.write(patch, actor)
       load()

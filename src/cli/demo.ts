@@ -39,7 +39,7 @@ export const demo = command({
       const config = requireConfig({ host: args.host, port: args.port, data }, alone)
       const input = { label: 'demo', tokensTotal: 1_000_000, expiresAt: io.now() + DAY_MS, models: ['*'] }
       const { secret } = await withStore(config, io, 'write', (store) => store.keys.issue(input, CLI_ACTOR))
-      return await runServer(config, io, (url) => io.out(demoCommands(url, secret)))
+      return await runServer(config, io, { ready: (url) => io.out(demoCommands(url, secret)) })
     } finally {
       await providers.stop()
       if (made !== undefined) rmSync(made, { recursive: true, force: true })

@@ -14,6 +14,10 @@ export type Io = {
   now(): number
   /** Calls back on each request to stop (SIGINT, SIGTERM); returns how to stop listening. */
   onStop(listener: () => void): () => void
+  /** Calls back on each request to read the configuration again (SIGHUP), where the system has one. */
+  onReload?(listener: () => void): () => void
+  /** Calls back with what was thrown and caught by nobody. */
+  onFault?(listener: (error: unknown) => void): () => void
 }
 
 /** What a command ended with. `usage` covers a wrong configuration too. */

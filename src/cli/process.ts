@@ -1,9 +1,10 @@
 // The real world of a command: this process.
 
-import { writeSync } from 'node:fs'
+import { closeSync, openSync, writeSync } from 'node:fs'
 import type { Io } from './io.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+const FAULTS = ['uncaughtException', 'unhandledRejection'] as const
 
 export const processIo = (): Io => ({
   out: (text) => write(1, `${text}\n`),
@@ -17,7 +18,34 @@ export const processIo = (): Io => ({
       for (const signal of SIGNALS) process.off(signal, listener)
     }
   },
+  onReload(listener) {
+    if (process.platform === 'win32') return () => undefined
+    // A terminal that is closed says the same word: then it means the end.
+    const attached = process.stdin.isTTY === true
+    const heard = (): void => {
+      if (attached && !hasTerminal()) process.kill(process.pid, 'SIGTERM')
+      else listener()
+    }
+    process.on('SIGHUP', heard)
+    return () => void process.off('SIGHUP', heard)
+  },
+  onFault(listener) {
+    const heard = (error: unknown): void => listener(error)
+    for (const fault of FAULTS) process.on(fault, heard)
+    return () => {
+      for (const fault of FAULTS) process.off(fault, heard)
+    }
+  },
 })
+
+const hasTerminal = (): boolean => {
+  try {
+    closeSync(openSync('/dev/tty', 'r'))
+    return true
+  } catch {
+    return false
+  }
+}
 
 // Synchronous, so that nothing is lost when the process ends right after; a reader that left is not an error.
 const write = (descriptor: number, text: string): void => {

@@ -1,8 +1,10 @@
 // `serve`: the gateway, until it is asked to stop.
 
-import type { Config } from '../config.ts'
+import { type Config, type Flags, type Loaded, loadConfig, problemLine } from '../config.ts'
+import type { Server } from '../serve.ts'
 import { command } from './command.ts'
 import { DATA_FLAGS, requireConfig } from './data.ts'
+import { createFaults } from './faults.ts'
 import { EXIT, type Io } from './io.ts'
 
 export const LISTEN_FLAGS = {
@@ -22,22 +24,51 @@ export const serve = command({
     'VENDOR_A_BASE_URL=https://… VENDOR_A_API_KEY=… sluice serve',
     'sluice serve --config sluice.yaml --host 0.0.0.0 --port 8080 --data /var/lib/sluice',
   ],
-  run: (args, io) => runServer(requireConfig(args, io), io),
+  run: (args, io) => {
+    const { config, data, host, port } = args
+    const flags: Flags = { config, data, host, port }
+    return runServer(requireConfig(flags, io), io, { reread: () => loadConfig({ flags, env: io.env, cwd: io.cwd }) })
+  },
 })
 
+export type RunOptions = {
+  ready?: (url: string) => void
+  /** How the configuration is read again when that is asked for; without it a request to do so ends the server. */
+  reread?: () => Loaded
+}
+
 /** Runs a server until the first request to stop, then drains it; a second request ends it at once. */
-export const runServer = async (config: Config, io: Io, ready?: (url: string) => void): Promise<number> => {
+export const runServer = async (config: Config, io: Io, { ready, reread }: RunOptions = {}): Promise<number> => {
   const { startServer } = await import('../serve.ts')
   const stops = stopRequests(io)
+  const ends = [stops.end]
   try {
     const server = await startServer(config, { err: io.err })
+    if (reread !== undefined) ends.push(io.onReload?.(() => void rereadInto(server, reread)) ?? nothing)
+    const broken = Promise.withResolvers<void>()
+    ends.push(io.onFault?.(createFaults(server.gateway.log, broken.resolve)) ?? nothing)
     ready?.(server.url)
-    await stops.first
-    const stopped = server.stop().then(() => EXIT.ok)
+    const code = await Promise.race([stops.first.then(() => EXIT.ok), broken.promise.then(() => EXIT.failed)])
+    const stopped = server.stop().then(() => code)
     return await Promise.race([stopped, stops.second.then(() => EXIT.failed)])
   } finally {
-    stops.end()
+    for (const end of ends) end()
   }
+}
+
+const nothing = (): void => undefined
+
+/** A wrong file changes nothing: what is wrong with it is logged, and the old configuration stays in force. */
+const rereadInto = async (server: Server, reread: () => Loaded): Promise<void> => {
+  const { log } = server.gateway
+  try {
+    const loaded = reread()
+    if (loaded.ok) await server.reload(loaded.config)
+    else log.error('configuration not reloaded: it is wrong', { problems: loaded.problems.map(problemLine) })
+  } catch (error) {
+    log.error('configuration not reloaded', { cause: String(error) })
+  }
+  log.flush()
 }
 
 const stopRequests = (io: Io) => {

@@ -34,6 +34,7 @@ aliases: { auto: vendorA-opus-4-8 }
 rate: { khr_per_usd: 4100 }
 # limits: { rpm: 0, tpm: 0, concurrency: 0 }       # for keys that set none; 0 is no limit
 # body_limit: 25MB
+# body_timeout: 30s               # how long one may take to arrive, beside what its size takes at 16 KB a second
 # hide_forbidden_models: false    # answer 404 rather than 403
 # max_tries: 3                    # attempts of one request, the first included
 # max_open_exchanges: 0           # requests at once in the whole gateway; 0 is no limit

@@ -161,6 +161,11 @@ export const FileSchema = Type.Object(
         allowed: 'a size such as 512KB or 25MB, or a number of bytes',
       }),
     ),
+    body_timeout: Type.Optional(
+      duration(
+        'How long a request body may take to arrive, beside what its size takes at 16 KB a second (default 30s)',
+      ),
+    ),
     rate: Type.Optional(
       Type.Object(
         {

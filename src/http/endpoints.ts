@@ -9,6 +9,7 @@ export const ENDPOINTS: readonly ListedEndpoint[] = [
   { method: 'GET', path: '/v1/models', wire: null },
   { method: 'GET', path: '/v1/models/{id}', wire: null },
   { method: 'GET', path: '/v1/usage', wire: null },
+  { method: 'GET', path: '/v1/usage/history', wire: null },
   { method: 'POST', path: '/v1/chat/completions', wire: 'chat-completions' },
   { method: 'POST', path: '/v1/responses', wire: 'responses' },
   { method: 'POST', path: '/v1/messages', wire: 'messages' },

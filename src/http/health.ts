@@ -5,8 +5,12 @@ import type { Gateway } from '../gateway.ts'
 import { VERSION } from '../version.ts'
 import { ENDPOINTS } from './endpoints.ts'
 
-export const health = (gateway: Gateway) =>
-  new Elysia({ name: 'health' })
+/** Anyone may ask whether the gateway is ready: the store is written for it no more often than this. */
+const PROBE_EVERY_MS = 1_000
+
+export const health = (gateway: Gateway) => {
+  const writable = probing(gateway)
+  return new Elysia({ name: 'health' })
     .get('/v1', () =>
       Response.json({
         object: 'gateway',
@@ -17,18 +21,50 @@ export const health = (gateway: Gateway) =>
         documentation: '/docs',
       }),
     )
-    .get('/healthz', () => Response.json({ status: 'ok' }))
+    .get('/healthz', () => answer(200, { status: 'ok' }))
     .get('/readyz', () => {
-      const accounts = [...gateway.providers.values()].some((provider) => provider.accounts.length > 0)
-      const ready = !gateway.draining && accounts && writable(gateway)
-      return Response.json({ status: ready ? 'ready' : 'not ready' }, { status: ready ? 200 : 503 })
+      const missing = [
+        ...(gateway.draining ? ['draining: the server is stopping'] : []),
+        ...(writable() ? [] : ['store: the database cannot be written']),
+        ...missingAccounts(gateway),
+      ]
+      return missing.length === 0 ? answer(200, { status: 'ready' }) : answer(503, { status: 'not ready', missing })
     })
+}
 
-const writable = (gateway: Gateway): boolean => {
-  try {
-    gateway.ledger.flush()
-    return true
-  } catch {
-    return false
+const answer = (status: number, body: object): Response =>
+  Response.json(body, { status, headers: { 'cache-control': 'no-store' } })
+
+const probing = (gateway: Gateway): (() => boolean) => {
+  let probedAt = Number.NEGATIVE_INFINITY
+  let good = false
+  return () => {
+    if (performance.now() - probedAt < PROBE_EVERY_MS) return good
+    probedAt = performance.now()
+    try {
+      gateway.store.probe()
+      good = true
+    } catch {
+      good = false
+    }
+    return good
   }
+}
+
+/** An account is healthy while any model may be tried there; one that was never tried is. */
+const missingAccounts = (gateway: Gateway): string[] => {
+  const open = new Map<string, boolean>()
+  for (const { target, state } of gateway.health.states()) open.set(target, state === 'open')
+  const models = gateway.catalogue.list()
+  let configured = false
+  for (const { id, accounts } of gateway.providers.values()) {
+    for (const { name } of accounts) {
+      configured = true
+      const tried = models.flatMap((model) => open.get(`${id}/${name}/${model.id}`) ?? [])
+      if (tried.length === 0 || tried.includes(false)) return []
+    }
+  }
+  return [
+    configured ? 'accounts: every one has failed of late' : 'accounts: none is configured, see "sluice config init"',
+  ]
 }

@@ -79,7 +79,7 @@ const begin = async (
   gateway.arriving++
   let text: string
   try {
-    text = await readBody(request, gateway.config.bodyLimitBytes)
+    text = await readBody(request, gateway.config.bodyLimitBytes, gateway.config.bodyTimeoutMs)
   } finally {
     gateway.arriving--
   }

@@ -53,6 +53,28 @@ export const UsageRecord = Type.Object({
   rate: Type.Object({ khr_per_usd: Type.Number({ description: 'Riel for one US dollar.' }) }),
 })
 
+const Sums = {
+  requests: Type.Integer(),
+  errors: Type.Integer(),
+  tokens: Type.Integer({ description: 'Of all classes.' }),
+  input: Type.Integer(),
+  cache_read: Type.Integer(),
+  cache_write: Type.Integer(),
+  output: Type.Integer(),
+  reasoning: Type.Integer({ description: 'A part of output.' }),
+  cost_micro_usd: Type.Integer({ description: 'Millionths of a US dollar.' }),
+  cost_khr: Type.Integer({ description: 'Whole riel.' }),
+}
+
+export const UsageHistory = Type.Object({
+  object: Type.Literal('usage.history'),
+  since: Time,
+  until: Time,
+  days: Type.Array(Type.Object({ at: Time, ...Sums })),
+  models: Type.Array(Type.Object({ model: Type.String(), ...Sums })),
+  rate: Type.Object({ khr_per_usd: Type.Number() }),
+})
+
 export const ErrorEnvelope = Type.Object({
   error: Type.Object({
     message: Type.String({ description: 'Human-readable; never the provider’s own text.' }),

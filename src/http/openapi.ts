@@ -7,7 +7,7 @@ import type { Wire } from '../ir/wire.ts'
 import { VERSION } from '../version.ts'
 import { CODECS } from '../wire/index.ts'
 import { ENDPOINTS, type ListedEndpoint } from './endpoints.ts'
-import { Discovery, ErrorEnvelope, ModelEntry, ModelList, UsageRecord } from './openapi-schemas.ts'
+import { Discovery, ErrorEnvelope, ModelEntry, ModelList, UsageHistory, UsageRecord } from './openapi-schemas.ts'
 
 type Words = { id: string; summary: string; description?: string; output?: TSchema; example?: object }
 
@@ -45,6 +45,11 @@ const READS: Record<string, Words> = {
   '/v1': { id: 'getGateway', summary: 'Health check and discovery', description: 'Needs no key.', output: Discovery },
   '/v1/models': { id: 'listModels', summary: 'The models this key may use', output: ModelList },
   '/v1/models/{id}': { id: 'getModel', summary: 'One model, by id or alias', output: ModelEntry },
+  '/v1/usage/history': {
+    id: 'getUsageHistory',
+    summary: 'What the calling key used, by day and by model',
+    output: UsageHistory,
+  },
   '/v1/usage': { id: 'getUsage', summary: 'What is left on the calling key', output: UsageRecord },
 }
 
@@ -88,20 +93,27 @@ const failures = (codes: readonly ErrorCode[]) => {
   )
 }
 
-const MODEL_PAGE = ['limit', 'after_id', 'before_id'].map((name) => ({
-  name,
-  in: 'query',
-  schema: name === 'limit' ? { type: 'integer', minimum: 1, maximum: 1000 } : { type: 'string' },
-}))
+const QUERIES: Record<string, object[]> = {
+  '/v1/models': [
+    { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 1000 } },
+    { name: 'after_id', in: 'query', schema: { type: 'string' } },
+    { name: 'before_id', in: 'query', schema: { type: 'string' } },
+  ],
+  '/v1/usage/history': [{ name: 'days', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 366 } }],
+}
+
+const MORE: Record<string, ErrorCode[]> = {
+  '/v1/models': ['invalid_request'],
+  '/v1/models/{id}': ['invalid_model'],
+  '/v1/usage/history': ['invalid_request'],
+}
 
 const read = ({ path }: ListedEndpoint) => {
   const words = READS[path] ?? { id: `get${path.replace(/\W+/g, '_')}`, summary: path }
   const open = path === '/v1'
   const parameters = path.endsWith('{id}')
     ? [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }]
-    : path === '/v1/models'
-      ? MODEL_PAGE
-      : []
+    : (QUERIES[path] ?? [])
   return {
     operationId: words.id,
     summary: words.summary,
@@ -111,7 +123,7 @@ const read = ({ path }: ListedEndpoint) => {
     ...(parameters.length > 0 ? { parameters } : {}),
     responses: {
       '200': { description: 'OK', content: json(words.output ?? { type: 'object' }) },
-      ...(open ? {} : failures(path.endsWith('{id}') ? [...FOR_KEY, 'invalid_model'] : FOR_KEY)),
+      ...(open ? {} : failures([...FOR_KEY, ...(MORE[path] ?? [])])),
     },
   }
 }

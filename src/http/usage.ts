@@ -1,21 +1,82 @@
-// What is left on the calling key.
+// What is left on the calling key, and where the rest went.
 
 import { Elysia } from 'elysia'
+import { invalidRequest } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
+import { totalTokens } from '../ir/usage.ts'
+import type { Key } from '../keys/key.ts'
+import type { SeriesRow } from '../store/insight.ts'
 import { guarded } from './guarded.ts'
 
 export const usage = (gateway: Gateway) =>
-  new Elysia({ name: 'usage' }).get('/v1/usage', ({ request }) =>
-    guarded(gateway, request, (key) => {
-      const remaining = Math.max(0, key.tokensTotal - key.tokensUsed)
-      return {
-        label: key.label,
-        tokens_total: key.tokensTotal,
-        tokens_used: key.tokensUsed,
-        tokens_remaining: remaining,
-        expires_at: new Date(key.expiresAt).toISOString(),
-        status: remaining > 0 ? 'active' : 'exhausted',
-        rate: { khr_per_usd: gateway.config.khrPerUsd },
-      }
+  new Elysia({ name: 'usage' })
+    .get('/v1/usage', ({ request }) => guarded(gateway, request, (key) => remaining(gateway, key)))
+    .get('/v1/usage/history', ({ request }) =>
+      guarded(gateway, request, (key) => history(gateway, key, new URL(request.url).searchParams)),
+    )
+
+const remaining = (gateway: Gateway, key: Key) => {
+  const left = Math.max(0, key.tokensTotal - key.tokensUsed)
+  return {
+    label: key.label,
+    tokens_total: key.tokensTotal,
+    tokens_used: key.tokensUsed,
+    tokens_remaining: left,
+    expires_at: new Date(key.expiresAt).toISOString(),
+    status: left > 0 ? 'active' : 'exhausted',
+    rate: { khr_per_usd: gateway.config.khrPerUsd },
+  }
+}
+
+const DAY_MS = 86_400_000
+const MOST_DAYS = 366
+
+/** The calling key's own usage over the last `days` UTC days (30), today included: by day, oldest first, and by model. */
+const history = (gateway: Gateway, key: Key, query: URLSearchParams) => {
+  const days = readDays(query.get('days'))
+  const now = gateway.clock.now()
+  const until = now - (now % DAY_MS) + DAY_MS
+  const since = until - days * DAY_MS
+  const rows = (by: 'none' | 'model') => gateway.store.series({ step: 'day', by, since, until, keyIds: [key.id] })
+  const byDay = new Map(rows('none').map((row) => [row.at, row]))
+  const byModel = [...Map.groupBy(rows('model'), (row) => row.group)]
+  const { khrPerUsd } = gateway.config
+  return {
+    object: 'usage.history',
+    since: new Date(since).toISOString(),
+    until: new Date(until).toISOString(),
+    days: Array.from({ length: days }, (_, i) => since + i * DAY_MS).map((at) => {
+      const row = byDay.get(at)
+      return { at: new Date(at).toISOString(), ...sums(row === undefined ? [] : [row], khrPerUsd) }
     }),
-  )
+    models: byModel
+      .map(([model, each]) => ({ model, ...sums(each, khrPerUsd) }))
+      .sort((a, b) => b.tokens - a.tokens || (a.model < b.model ? -1 : 1)),
+    rate: { khr_per_usd: khrPerUsd },
+  }
+}
+
+const readDays = (text: string | null): number => {
+  if (text === null) return 30
+  const days = Number(text)
+  if (Number.isInteger(days) && days >= 1 && days <= MOST_DAYS) return days
+  throw invalidRequest(`days: expected a whole number from 1 to ${MOST_DAYS}.`, 'days')
+}
+
+/** Classes of tokens are disjoint; reasoning is part of output. */
+const sums = (rows: SeriesRow[], khrPerUsd: number) => {
+  const of = (measure: (row: SeriesRow) => number): number => rows.reduce((sum, row) => sum + measure(row), 0)
+  const microUsd = of((row) => row.costMicroUsd)
+  return {
+    requests: of((row) => row.requests),
+    errors: of((row) => row.errors),
+    tokens: of(totalTokens),
+    input: of((row) => row.input),
+    cache_read: of((row) => row.cacheRead),
+    cache_write: of((row) => row.cacheWrite),
+    output: of((row) => row.output),
+    reasoning: of((row) => row.reasoning),
+    cost_micro_usd: microUsd,
+    cost_khr: Math.round((microUsd * khrPerUsd) / 1e6),
+  }
+}

@@ -45,7 +45,8 @@ export type ChatEvent =
   /** `full`: the deltas are the thought itself, not a summary. */
   | { type: 'reasoning-start'; part: number; full?: boolean }
   | { type: 'reasoning-delta'; part: number; text: string }
-  | { type: 'reasoning-end'; part: number; seal?: Seal }
+  /** `full` outweighs the start's: a tag that came with the end knows better. */
+  | { type: 'reasoning-end'; part: number; seal?: Seal; full?: boolean }
   | {
       type: 'tool-start'
       part: number

@@ -50,7 +50,9 @@ export const fold = (events: Iterable<ChatEvent>): ChatResponse => {
         break
       case 'reasoning-end': {
         const part = parts[event.part]
-        if (event.seal !== undefined && part?.type === 'reasoning') part.seal = event.seal
+        if (part?.type !== 'reasoning') break
+        if (event.seal !== undefined) part.seal = event.seal
+        if (event.full !== undefined) part.full = event.full
         break
       }
       case 'tool-start': {

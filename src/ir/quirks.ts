@@ -13,6 +13,8 @@ export type Quirks = {
   noAdaptiveThinking?: boolean
   /** The model does not reason: reasoning settings are dropped. */
   noReasoning?: boolean
+  /** Chat: no tools of free text: they go out as functions of one string, undone in the answer. */
+  noCustomTools?: boolean
   /** Members of the wire's request that the provider refuses. */
   rejects?: string[]
 }

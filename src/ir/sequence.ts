@@ -36,10 +36,14 @@ export const sequence = (): ((event: ChatEvent) => ChatEvent[]) => {
     for (const [part, events] of waiting) {
       if (open !== undefined) return
       waiting.delete(part)
-      for (const event of events) emit(event, out)
+      for (const event of events) if (fits(event)) emit(event, out)
       if (force && open !== undefined) close(out)
     }
   }
+
+  /** A start where nothing is open, anything else within the open part: the rest is garbled and has nowhere to go. */
+  const fits = (event: PartEvent): boolean =>
+    isStart(event) || event.type === 'opaque' ? open === undefined : event.part === open
 
   const close = (out: ChatEvent[]): void => {
     if (open === undefined) return
@@ -68,7 +72,7 @@ export const sequence = (): ((event: ChatEvent) => ChatEvent[]) => {
       if (isStart(event) || event.type === 'opaque') waiting.set(event.part, [event])
       return out
     }
-    if (open === undefined && !isStart(event) && event.type !== 'opaque') return out
+    if (!fits(event)) return out
     emit(event, out)
     if (open === undefined && waiting.size > 0) drain(out, false)
     return out

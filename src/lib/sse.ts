@@ -40,6 +40,13 @@ export class FrameReader {
 
   #read(text: string, final: boolean): Frame[] {
     const frames: Frame[] = []
+    // A long line is only looked at where it is new: joining it at each chunk would cost its square.
+    if (!final && this.#scanned === this.#rest.length && !text.includes('\n') && !text.includes('\r')) {
+      this.#rest += text
+      this.#scanned = this.#rest.length
+      this.#bound()
+      return frames
+    }
     const all = this.#rest === '' ? text : this.#rest + text
     let start = 0
     let scan = this.#scanned
@@ -73,9 +80,13 @@ export class FrameReader {
     }
     const tail = this.#rest.length
     this.#scanned = tail > 0 && this.#rest.charCodeAt(tail - 1) === CR ? tail - 1 : tail
-    if (this.#size + tail > this.#maxChars)
-      throw new FrameTooLarge(`one event is larger than ${this.#maxChars} characters`)
+    this.#bound()
     return frames
+  }
+
+  #bound(): void {
+    if (this.#size + this.#rest.length <= this.#maxChars) return
+    throw new FrameTooLarge(`one event is larger than ${this.#maxChars} characters`)
   }
 
   #line(text: string, start: number, end: number): Frame | undefined {

@@ -6,9 +6,9 @@ import type { MemberLimits } from './member.ts'
 
 /** What a key is to become; absent members stay as they are. Times in ms since the epoch. */
 export type Wish = {
-  tokensTotal?: number | undefined
-  expiresAt?: number | undefined
-  models?: readonly string[] | undefined
+  tokensTotal?: number
+  expiresAt?: number
+  models?: readonly string[]
   rpm?: number | null | undefined
   tpm?: number | null | undefined
   concurrency?: number | null | undefined
@@ -65,8 +65,11 @@ export const checkWish = (
   }
   for (const name of ['rpm', 'tpm', 'concurrency'] as const) {
     const wanted = wish[name]
-    const most = defaults[name]
-    if (typeof wanted === 'number' && most > 0 && (wanted === 0 || wanted > most)) {
+    if (wanted === undefined) continue
+    // What stands may be an admin's doing: a member makes it tighter, never wider.
+    const most = key?.[name] ?? defaults[name]
+    const becomes = wanted ?? defaults[name]
+    if (most > 0 && (becomes === 0 || becomes > most)) {
       throw refuse(`The ${name} of a key of yours may be 1 to ${most}.`, name)
     }
   }

@@ -3,6 +3,7 @@
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject } from '../ir/json.ts'
 import type { Usage } from '../ir/usage.ts'
+import { withExact } from '../lib/json-exact.ts'
 import { splice } from '../lib/json-splice.ts'
 import { FrameReader, FrameTooLarge } from '../lib/sse.ts'
 import { includeUsage } from '../wire/chat-completions/pass.ts'
@@ -144,7 +145,7 @@ const readAnswer = async (
       ? rename(text, body, target.model.id)
       : JSON.stringify(
           translateResponse(
-            body,
+            withExact(text, body),
             chatCodec(exchange.wire),
             codec as ChatCodec,
             askOf(exchange, target.model.id, relay.clock.now()),
@@ -230,9 +231,12 @@ const readFrom = (body: ReadableStream<Uint8Array>, tap: Tap, abort: AbortContro
 
 /** A body as text, within a bound. */
 const readText = async (response: Response, bytes: number, abort: AbortController): Promise<string> => {
-  const declared = Number(response.headers.get('content-length') ?? Number.NaN)
+  // A compressed body's length says nothing of what it unfolds to.
+  const declared = Number(
+    response.headers.has('content-encoding') ? Number.NaN : response.headers.get('content-length'),
+  )
   try {
-    if (declared <= bytes) return await response.text()
+    if (declared > 0 && declared <= bytes) return await response.text()
     if (response.body === null) return ''
     const pieces: Uint8Array[] = []
     let size = 0

@@ -83,17 +83,21 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
         return
       }
     }
-    if (reading && now - sentAt >= keepAliveMs && (out?.desiredSize ?? 0) >= 0) send(codec.keepAlive)
+    if (reading && now - sentAt >= keepAliveMs) {
+      // A client that has not taken the last one needs no other.
+      if ((out?.desiredSize ?? 0) >= 0) send(codec.keepAlive)
+      else sentAt = now
+    }
     if (answer !== undefined && now - reportedAt >= PROGRESS_MS) {
       reportedAt = now
       options.onProgress(answer.tap)
     }
+    // A silence is the provider's only while it is being read; one that begins from now on is no shorter than these.
+    const { idleMs, totalMs } = timeouts ?? { idleMs: keepAliveMs, totalMs: Number.POSITIVE_INFINITY }
     const due = Math.min(
-      sentAt + keepAliveMs,
-      timeouts === undefined
-        ? Number.POSITIVE_INFINITY
-        : Math.min(heardAt + timeouts.idleMs, begunAt + timeouts.totalMs),
-      reportedAt + PROGRESS_MS,
+      reading ? Math.min(sentAt + keepAliveMs, heardAt + idleMs) : now + Math.min(keepAliveMs, idleMs),
+      begunAt + totalMs,
+      answer === undefined ? Number.POSITIVE_INFINITY : reportedAt + PROGRESS_MS,
     )
     timer = setTimeout(watch, Math.max(10, due - now))
   }
@@ -115,6 +119,7 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
       if (tap.state === 'done') return undefined
       if (tap.state === 'failed') throw tap.error ?? broken()
       reading = true
+      heardAt = performance.now()
       const text = await source.read()
       reading = false
       heardAt = performance.now()
@@ -128,7 +133,8 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
       start(controller) {
         out = controller
         reading = answer === undefined
-        timer = setTimeout(watch, Math.min(keepAliveMs, PROGRESS_MS))
+        const idleMs = answer?.target.provider.timeouts.idleMs ?? keepAliveMs
+        timer = setTimeout(watch, Math.min(keepAliveMs, idleMs, PROGRESS_MS))
       },
       async pull() {
         try {

@@ -2,6 +2,7 @@
 
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Model } from '../catalogue/model.ts'
+import type { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../ir/json.ts'
 import type { ChatRequest } from '../ir/request.ts'
 import type { Wire } from '../ir/wire.ts'
@@ -33,10 +34,10 @@ export type Client = {
   call: AbortController | undefined
 }
 
-/** The client has left, or is made to leave: whatever is done for it ends. */
-export const leave = (client: Client): void => {
+/** The client has left, or is made to leave with a word for it: whatever is done for it ends. */
+export const leave = (client: Client, word?: GatewayError): void => {
   client.left = true
-  client.call?.abort()
+  client.call?.abort(word)
 }
 
 export type Exchange = {

@@ -2,8 +2,8 @@
 
 import type { Clock } from './exchange.ts'
 
-/** Failures within this time count together. */
-const WINDOW_MS = 30_000
+/** Failures within one or two windows of this length count together. */
+const WINDOW_MS = 15_000
 const MIN_ATTEMPTS = 5
 const FAILURE_RATE = 0.5
 /** How long an open breaker keeps traffic away before it lets one request through to see. */
@@ -25,9 +25,12 @@ export type Health = {
 }
 
 type Circuit = {
-  /** Times of attempts that ended lately, failures apart. */
-  good: number[]
-  bad: number[]
+  /** Attempts that ended well and badly in the window that began at `since`, and in the one before it. */
+  since: number
+  good: number
+  bad: number
+  goodBefore: number
+  badBefore: number
   openUntil: number
   probing: boolean
   inFlight: number
@@ -38,7 +41,16 @@ export const createHealth = (clock: Clock): Health => {
   const circuit = (target: string): Circuit => {
     const known = circuits.get(target)
     if (known !== undefined) return known
-    const fresh: Circuit = { good: [], bad: [], openUntil: 0, probing: false, inFlight: 0 }
+    const fresh: Circuit = {
+      since: clock.now(),
+      good: 0,
+      bad: 0,
+      goodBefore: 0,
+      badBefore: 0,
+      openUntil: 0,
+      probing: false,
+      inFlight: 0,
+    }
     circuits.set(target, fresh)
     return fresh
   }
@@ -65,22 +77,23 @@ export const createHealth = (clock: Clock): Health => {
     },
     succeeded: (target) => {
       const at = leave(target)
+      // What was before an outage that is over counts no more.
+      if (at.openUntil !== 0) at.bad = at.badBefore = 0
       at.openUntil = 0
       at.probing = false
-      // Successes only matter as the other side of a rate: without failures there is none to keep.
-      if (at.bad.length === 0) return
-      at.good.push(clock.now())
-      forget(at, clock.now())
+      turn(at, clock.now())
+      at.good++
     },
     failed: (target, coolMs) => {
       const at = leave(target)
       const now = clock.now()
       const wasProbe = at.probing
       at.probing = false
-      at.bad.push(now)
-      forget(at, now)
-      const total = at.bad.length + at.good.length
-      const tripped = wasProbe || (at.bad.length >= MIN_ATTEMPTS && at.bad.length / total >= FAILURE_RATE)
+      turn(at, now)
+      at.bad++
+      const bad = at.bad + at.badBefore
+      const total = bad + at.good + at.goodBefore
+      const tripped = wasProbe || (bad >= MIN_ATTEMPTS && bad / total >= FAILURE_RATE)
       if (tripped) at.openUntil = now + OPEN_MS
       if (coolMs !== undefined) at.openUntil = Math.max(at.openUntil, now + coolMs)
     },
@@ -92,8 +105,13 @@ export const createHealth = (clock: Clock): Health => {
   }
 }
 
-const forget = (at: Circuit, now: number): void => {
-  const recent = (time: number): boolean => time > now - WINDOW_MS
-  at.good = at.good.filter(recent)
-  at.bad = at.bad.filter(recent)
+/** Moves on to the window that holds `now`: two counts stand for a sliding one, whatever the traffic. */
+const turn = (at: Circuit, now: number): void => {
+  if (now < at.since + WINDOW_MS) return
+  const next = now < at.since + 2 * WINDOW_MS
+  at.goodBefore = next ? at.good : 0
+  at.badBefore = next ? at.bad : 0
+  at.good = 0
+  at.bad = 0
+  at.since = now
 }

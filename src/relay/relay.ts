@@ -40,7 +40,7 @@ const orEarly = async <T>(running: Promise<T>, earlyStartMs: number): Promise<T 
 
 /**
  * Tries targets in order. Moves on only for errors another target may not share, and only before the first byte of an
- * answer. A connection that broke before any answer is tried once more at the same place when there is no other.
+ * answer.
  */
 const runAttempts = async (relay: Relay, exchange: Exchange): Promise<Answer> => {
   const targets = route(relay, exchange)

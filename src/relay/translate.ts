@@ -5,6 +5,8 @@ import type { ChatEvent } from '../ir/event.ts'
 import type { JsonObject } from '../ir/json.ts'
 import type { ChatRequest } from '../ir/request.ts'
 import type { Usage } from '../ir/usage.ts'
+import { requireWhole, wholeCalls } from '../ir/whole.ts'
+import { withExact } from '../lib/json-exact.ts'
 import { OutputText } from '../lib/output-text.ts'
 import type { Ask, ChatCodec, EncodedRequest, Tap, Undo } from '../wire/codec.ts'
 import type { Exchange } from './exchange.ts'
@@ -22,7 +24,7 @@ export const encodeFor = (
   target: Target,
 ): EncodedRequest => {
   try {
-    exchange.request ??= client.decodeRequest(exchange.body)
+    exchange.request ??= client.decodeRequest(withExact(exchange.text, exchange.body))
     return provider.encodeRequest(capped(exchange.request, exchange.reservation.outputCap), {
       model: target.model.upstream,
       maxOutput: target.model.maxOutput,
@@ -60,12 +62,13 @@ export const translateResponse = (
   provider: ChatCodec,
   ask: Ask,
   undo: Undo,
-): JsonObject => client.encodeResponse(provider.decodeResponse(body, undo), ask)
+): JsonObject => client.encodeResponse(requireWhole(provider.decodeResponse(body, undo)), ask)
 
 /** Frames of the provider's wire in, text of the client's wire out. */
 export const translateStream = (client: ChatCodec, provider: ChatCodec, ask: Ask, undo: Undo): Tap => {
   const decoder = provider.decodeEvents(undo)
   const encoder = client.encodeEvents(ask)
+  const whole = wholeCalls()
   const output = new OutputText()
   let usage: Usage | undefined
   let state: Tap['state'] = 'open'
@@ -100,7 +103,7 @@ export const translateStream = (client: ChatCodec, provider: ChatCodec, ask: Ask
     see: (frame) => {
       if (state !== 'open') return ''
       let text = ''
-      for (const event of decoder.push(frame)) {
+      for (const event of whole(decoder.push(frame))) {
         note(event)
         // A failure goes out by `fail`, so that every failure of a stream takes one way.
         if (event.type !== 'error') text += encoder.push(event)

@@ -24,21 +24,37 @@ export const send = async (
   abort: AbortController,
 ): Promise<Response> => {
   const url = endpoint(target.account, target.wire)
+  const request = {
+    method: 'POST',
+    headers: requestHeaders(target, target.wire, client),
+    body,
+    signal: abort.signal,
+    // Credentials must not follow a redirect to wherever it points.
+    redirect: 'manual',
+    // Bun's own limit would cut a model that thinks for long.
+    timeout: false,
+  } as RequestInit
+  const sentAt = performance.now()
   try {
-    return await relay.fetch(url, {
-      method: 'POST',
-      headers: requestHeaders(target, target.wire, client),
-      body,
-      signal: abort.signal,
-      // Credentials must not follow a redirect to wherever it points.
-      redirect: 'manual',
-      // Bun's own limit would cut a model that thinks for long.
-      timeout: false,
-    } as RequestInit)
+    return await relay.fetch(url, request)
+  } catch (error) {
+    if (!isStale(error, performance.now() - sentAt) || abort.signal.aborted) throw networkError(error, abort)
+  }
+  try {
+    return await relay.fetch(url, request)
   } catch (error) {
     throw networkError(error, abort)
   }
 }
+
+/** A kept connection that the provider had given up breaks at once when it is used again. */
+const STALE_MS = 500
+
+// Nothing was read then, as a rule: the same request goes out once more, over a connection of its own.
+const isStale = (error: unknown, afterMs: number): boolean =>
+  afterMs < STALE_MS && error instanceof Error && 'code' in error && STALE_CODES.has(error.code)
+
+const STALE_CODES = new Set<unknown>(['ECONNRESET', 'ConnectionClosed', 'EPIPE'])
 
 /** What an exception of fetch or of reading a body means. */
 export const networkError = (error: unknown, abort: AbortController): GatewayError => {

@@ -111,6 +111,8 @@ export type Store = Insight & {
    * `batch` rows; how many went, 0 when all are gone. Daily sums stay. Blocks: some 5 ms for 200 rows.
    */
   prune(beforeMs: number, batch: number): number
+  /** Writes a page and nothing else: throws where the store cannot be written. */
+  probe(): void
   /** Writes a whole, checked copy; refuses a file that exists. Safe beside a running server. */
   backup(file: string): void
   close(): void

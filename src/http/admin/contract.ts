@@ -183,7 +183,7 @@ export const CONTRACT = {
 type Part<N extends RouteName, P extends 'params' | 'query' | 'body'> = (typeof CONTRACT)[N] extends {
   [name in P]: infer T extends TSchema
 }
-  ? { [name in P]: Static<T> }
+  ? Static<T>
   : unknown
 
 /** What a handler gets, defaults filled in. */

@@ -80,6 +80,8 @@ export const openStore = (path: string, options: OpenOptions = {}): Store => {
       watching.unref()
       return unwatch
     },
+    // Set to what it is: the page that holds it is written all the same.
+    probe: () => db.run('PRAGMA user_version = 0'),
     backup: (file) => writeBackup(db, file),
     close() {
       unwatch()

@@ -110,6 +110,10 @@ export const inputText = (value: Json | undefined): string => {
   return value === undefined || value === null ? '' : JSON.stringify(value)
 }
 
+/** A call of a custom tool that was sent as a function. */
+export const asFunction = (call: ToolCallPart): ToolCallPart =>
+  call.kind === 'custom' ? { ...call, kind: 'function', input: JSON.stringify({ input: call.input }) } : call
+
 export const encodeCall = (call: ToolCallPart, id: string, name: string): JsonObject =>
   call.kind === 'custom'
     ? { id, type: 'custom', custom: { name, input: call.input } }

@@ -4,7 +4,7 @@ import type { ChatEvent } from '../../ir/event.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Undo } from '../codec.ts'
 import { inputText } from './assistant.ts'
-import { undoName, unwrapInput } from './undo.ts'
+import { isCutInput, undoName, unwrapInput } from './undo.ts'
 
 type Call = {
   /** Undefined until its name is known: some servers send the name late. */
@@ -43,8 +43,14 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
   const close = (call: Call, out: ChatEvent[]): void => {
     call.closed = true
     if (call.part === undefined) return
-    if (call.as === 'wrapped')
-      out.push({ type: 'tool-delta', part: call.part, text: unwrapInput(call.pieces.join('')) })
+    if (call.as === 'wrapped') {
+      const input = call.pieces.join('')
+      out.push({ type: 'tool-delta', part: call.part, text: unwrapInput(input) })
+      // Half a call has no end.
+      if (isCutInput(input)) return
+    }
+    // An answer of no members is one all the same.
+    if (call.as === 'json' && call.pieces.length === 0) out.push({ type: 'text-delta', part: call.part, text: '{}' })
     out.push({ type: call.as === 'json' ? 'text-end' : 'tool-end', part: call.part })
   }
 

@@ -61,7 +61,8 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   /** A sealed thought: the open one, where it is its text; else one of its own. */
   const seal = (text: string, full: boolean | undefined, value: Seal, out: ChatEvent[]): void => {
     if (prose?.kind === 'reasoning' && text !== '') {
-      out.push({ type: 'reasoning-end', part: prose.part, seal: value })
+      // The open text passed for the thought itself: what the tag says of it counts.
+      out.push({ type: 'reasoning-end', part: prose.part, seal: value, ...(full === true ? {} : { full: false }) })
       prose = undefined
       return
     }

@@ -102,7 +102,8 @@ export const encodeEvents = (ask: Ask): EventEncoder => {
         return ''
       case 'reasoning-end': {
         if (event.seal === undefined) return ''
-        const { text, full } = thought
+        const { text } = thought
+        const full = event.full ?? thought.full
         const part = { type: 'reasoning' as const, text: text.join(''), seal: event.seal }
         const details = encodeDetails(full === undefined ? part : { ...part, full })
         return chunk(`{"reasoning_details":${JSON.stringify(details)}}`)

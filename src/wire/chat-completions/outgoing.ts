@@ -1,5 +1,6 @@
 // What encoding one request keeps at hand: where it came from, what it had to leave out, and the tools' names.
 
+import type { Quirks } from '../../ir/quirks.ts'
 import type { ChatRequest } from '../../ir/request.ts'
 import type { ChatWire } from '../../ir/wire.ts'
 import { type ToolNames, toolNames } from './tools.ts'
@@ -9,6 +10,8 @@ export type Outgoing = {
   /** Explicit cache breakpoints are this vendor's; markers of the messages wire would be refused by most models. */
   cacheMarks: boolean
   names: ToolNames
+  /** Tools of free text go out as functions of one string. */
+  customAsFunction: boolean
   /** Lists the client's member as left out. */
   drop(path: string): void
   dropped: Set<string>
@@ -16,14 +19,15 @@ export type Outgoing = {
   pathOf(turn: number, part?: number): string
 }
 
-export const outgoing = (request: ChatRequest): Outgoing => {
+export const outgoing = (request: ChatRequest, quirks: Quirks): Outgoing => {
   const dropped = new Set<string>()
   const { origin, turns } = request
   const leading = origin === 'messages' && turns[0]?.role === 'system' ? 1 : 0
   return {
     origin,
     cacheMarks: origin !== 'messages',
-    names: toolNames(request),
+    names: toolNames(request, quirks.noCustomTools === true),
+    customAsFunction: quirks.noCustomTools === true,
     dropped,
     drop: (path) => dropped.add(path),
     pathOf: (turn, part) => {

@@ -155,8 +155,8 @@ const decodeOpaque = (body: JsonObject): OpaqueMember[] => {
 
 /** Throws `invalid_request` where leaving something out would change the request's meaning. */
 export const encodeRequest = (request: ChatRequest, target: Target): EncodedRequest => {
-  const out = outgoing(request)
   const { quirks } = target
+  const out = outgoing(request, quirks)
   const undo: Undo = out.names.undo
   const body: JsonObject = { model: target.model, messages: encodeTurns(request, out) }
   if (Array.isArray(body.messages) && body.messages.length === 0) {

@@ -3,7 +3,7 @@
 import { GatewayError } from '../../errors.ts'
 import type { ChatResponse } from '../../ir/event.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import type { AssistantPart, Citation, Logprob } from '../../ir/part.ts'
+import type { AssistantPart, Citation, Logprob, ToolCallPart } from '../../ir/part.ts'
 import type { Usage } from '../../ir/usage.ts'
 import type { Ask, Undo } from '../codec.ts'
 import { decodeAssistant, encodeCall, encodeReasoning } from './assistant.ts'
@@ -12,7 +12,7 @@ import { decodeFinish, encodeFinish } from './finish.ts'
 import { decodeCitations, decodeLogprobs, encodeCitation, encodeLogprob } from './marks.ts'
 import { tierOf } from './members.ts'
 import { digest } from './tools.ts'
-import { undoCall } from './undo.ts'
+import { isCutInput, undoCall, undoName } from './undo.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
 
 /** Throws `upstream_error` on a body that is no answer of this wire, and a provider's error that came with a 200. */
@@ -32,6 +32,7 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
   }
   markText(parts, message, choice)
   const undone = parts.map((part) => (part.type === 'tool-call' ? undoCall(part, undo) : part))
+  const cut = parts.some((part) => part.type === 'tool-call' && isCustomCut(part, undo))
   const response: ChatResponse = {
     id,
     parts: undone,
@@ -41,11 +42,16 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
     }),
     usage: decodeUsage(body.usage) ?? {},
   }
+  if (cut && response.finish === 'tool-calls') throw notAnAnswer()
   if (typeof body.model === 'string' && body.model !== '') response.model = body.model
   if (typeof body.created === 'number') response.createdAt = body.created
   if (typeof body.service_tier === 'string') response.serviceTier = body.service_tier
   return response
 }
+
+/** Free text that was sent as a function's argument and breaks off. */
+const isCustomCut = ({ name, kind, input }: ToolCallPart, undo: Undo): boolean =>
+  kind === 'function' && undoName(name, undo)?.kind === 'custom' && isCutInput(input)
 
 const notAnAnswer = (cause?: unknown): GatewayError =>
   new GatewayError('upstream_error', 'The provider gave an answer that cannot be read. Try again.', { cause })

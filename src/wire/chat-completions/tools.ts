@@ -97,7 +97,7 @@ const MAX_NAME = 64
 const LEGAL_NAME = /^[a-zA-Z0-9_-]+$/
 
 /** Names by this wire's rules, each of the request's tools under its own: `namespace__name`, letters and length mended. */
-export const toolNames = (request: ChatRequest): ToolNames => {
+export const toolNames = (request: ChatRequest, customAsFunction = false): ToolNames => {
   const sent: { [name: string]: SentTool } = {}
   const known = new Map<string, string>()
   const taken = new Set<string>()
@@ -118,7 +118,8 @@ export const toolNames = (request: ChatRequest): ToolNames => {
     if (tool.type === 'opaque') continue
     const { name, namespace, type: kind } = tool
     const out = of(name, namespace)
-    if (out !== name) sent[out] = namespace === undefined ? { name, kind } : { name, namespace, kind }
+    if (out !== name || (customAsFunction && kind === 'custom'))
+      sent[out] = namespace === undefined ? { name, kind } : { name, namespace, kind }
   }
   return { of, undo: Object.keys(sent).length === 0 ? {} : { tools: sent } }
 }
@@ -141,6 +142,8 @@ export const encodeTools = (tools: Tool[], out: Outgoing): JsonObject[] =>
     }
     const head: JsonObject = { name: out.names.of(tool.name, tool.namespace) }
     if (tool.description !== undefined) head.description = tool.description
+    if (tool.type === 'custom' && out.customAsFunction)
+      return [{ type: 'function', function: textFunction(tool, head) }]
     if (tool.type === 'custom') {
       if (tool.format !== undefined) head.format = nestFormat(tool.format)
       return [{ type: 'custom', custom: head }]
@@ -152,6 +155,25 @@ export const encodeTools = (tools: Tool[], out: Outgoing): JsonObject[] =>
     return [{ type: 'function', function: head }]
   })
 
+/** A tool of free text where there are none: its input is the one string of a function, its grammar part of the words. */
+const textFunction = ({ format }: CustomTool, head: JsonObject): JsonObject => {
+  const lines = typeof head.description === 'string' && head.description !== '' ? [head.description] : []
+  if (format?.type === 'grammar') {
+    const { syntax, definition } = isObject(format.grammar) ? format.grammar : format
+    lines.push(`The input is text of this grammar (${syntax ?? 'lark'}):\n${definition ?? ''}`)
+  }
+  return {
+    ...head,
+    ...(lines.length === 0 ? {} : { description: lines.join('\n\n') }),
+    parameters: {
+      type: 'object',
+      properties: { input: { type: 'string', description: 'The whole input of the tool, as plain text.' } },
+      required: ['input'],
+      additionalProperties: false,
+    },
+  }
+}
+
 /** The vendor refuses parameters that are not declared an object with properties. */
 const rooted = (schema: JsonObject): JsonObject => {
   if (schema.type === 'object' && isObject(schema.properties)) return schema
@@ -162,5 +184,6 @@ export const encodeToolChoice = (choice: ToolChoice, tools: Tool[], out: Outgoin
   if (choice.type !== 'tool') return choice.type
   const tool = tools.find((one) => one.type === choice.kind && one.name === choice.name)
   const name = out.names.of(choice.name, tool === undefined || tool.type === 'opaque' ? undefined : tool.namespace)
-  return { type: choice.kind, [choice.kind]: { name } }
+  const kind = out.customAsFunction ? 'function' : choice.kind
+  return { type: kind, [kind]: { name } }
 }

@@ -4,7 +4,7 @@ import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { SystemPart, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
-import { decodeAssistant, encodeCall } from './assistant.ts'
+import { asFunction, decodeAssistant, encodeCall } from './assistant.ts'
 import type { Outgoing } from './outgoing.ts'
 import { type ContentPart, decodeContent, encodeContent, encodePart } from './parts.ts'
 import { given, optionalString, readArray, readObject, readString } from './read.ts'
@@ -166,7 +166,9 @@ const encodeAssistant = (
         if (part.cache !== undefined) out.drop(`${path}.cache_control`)
         const again = round.waiting.includes(sentId(part.id)) ? `${part.id} ${index}` : part.id
         const sent = sentId(again)
-        calls.push(encodeCall(part, sent, out.names.of(part.name, part.namespace)))
+        calls.push(
+          encodeCall(out.customAsFunction ? asFunction(part) : part, sent, out.names.of(part.name, part.namespace)),
+        )
         round.waiting.push(sent)
         const waiting = open.get(part.id)
         if (waiting === undefined) open.set(part.id, [{ round, sent }])

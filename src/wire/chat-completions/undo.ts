@@ -10,13 +10,26 @@ export const undoName = (name: string, { tools }: Undo): SentTool | undefined =>
 
 /** A whole call as the client knows it; a call of the JSON tool is the answer's text. */
 export const undoCall = (call: ToolCallPart, undo: Undo): ToolCallPart | TextPart => {
-  if (undo.jsonTool !== undefined && call.name === undo.jsonTool) return { type: 'text', text: call.input }
+  if (undo.jsonTool !== undefined && call.name === undo.jsonTool) return { type: 'text', text: call.input || '{}' }
   const sent = undoName(call.name, undo)
   if (sent === undefined) return call
   const { namespace: _, ...rest } = call
   const wrapped = sent.kind === 'custom' && call.kind === 'function'
   return { ...rest, ...sent, input: wrapped ? unwrapInput(call.input) : call.input }
 }
+
+/** Whether the arguments that hold free text break off within it. */
+export const isCutInput = (text: string): boolean => {
+  if (!CUT.test(text)) return false
+  try {
+    JSON.parse(text)
+    return false
+  } catch {
+    return true
+  }
+}
+
+const CUT = /^\s*\{\s*"input"\s*:/
 
 /** The free text out of the arguments of a custom tool that was sent as a function. */
 export const unwrapInput = (text: string): string => {

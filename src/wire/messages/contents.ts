@@ -35,6 +35,11 @@ export const freeText = (input: string): string => {
   return isObject(value) && typeof value.input === 'string' ? value.input : input
 }
 
+/** Whether the arguments of a custom tool break off within its free text. */
+export const isCutInput = (input: string): boolean => CUT.test(input) && parsed(input) === undefined
+
+const CUT = /^\s*\{\s*"input"\s*:/
+
 /** The text as a JSON object; undefined for anything else. */
 export const parsed = (text: string): JsonObject | undefined => {
   try {

@@ -62,7 +62,12 @@ export const assistantPart =
       case 'text':
         return decodeText(block, path, extras)
       case 'tool_use': {
-        extras.rest(block, TOOL_USE, path)
+        // A call the model made itself says nothing by it.
+        extras.rest(
+          isObject(block.caller) && block.caller.type === 'direct' ? { ...block, caller: null } : block,
+          TOOL_USE,
+          path,
+        )
         return {
           type: 'tool-call',
           id: aName(block.id, `${path}.id`),

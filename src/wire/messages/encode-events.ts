@@ -85,6 +85,7 @@ class Writer {
       case 'tool-end':
         return this.#end(undefined)
       case 'reasoning-end':
+        if (event.full !== undefined && this.#open !== undefined) this.#open.full = event.full
         return this.#end(event.seal)
       case 'citation':
         return this.#open?.kind === 'text' ? this.#citations(encodeCitation(event.citation)) : ''
@@ -222,10 +223,15 @@ class Writer {
     const total = {
       ...usage,
       input: usage.input ?? this.#ask.inputEstimate,
-      output: Math.max(this.#firstOutput, usage.output ?? 0),
+      output: this.#finalOutput(usage.output),
     }
     const delta = encodeStop(event.reason, event.stopSequence, this.#calls, this.#refused)
     return `${out}${frame('message_delta', { delta, usage: encodeUsageDelta(total) })}${frame('message_stop', {})}`
+  }
+
+  /** The total never falls below what the start has said, but for a provider's plain word that nothing was produced. */
+  #finalOutput(output: number | undefined): number {
+    return output === 0 ? 0 : Math.max(this.#firstOutput, output ?? 0)
   }
 
   /** What is open stays open: half a call must not pass for a whole one. */

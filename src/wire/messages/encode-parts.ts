@@ -11,6 +11,7 @@ import type {
   TextPart,
   ToolResultPart,
 } from '../../ir/part.ts'
+import { parseExact } from '../../lib/json-exact.ts'
 import type { Dropped } from './dropped.ts'
 import type { Extras } from './extras.ts'
 import type { Names } from './names.ts'
@@ -171,7 +172,7 @@ export const callInput = (kind: 'function' | 'custom', input: string): JsonObjec
   if (kind === 'custom') return { input }
   if (isBlank(input)) return {}
   try {
-    const value: unknown = JSON.parse(input)
+    const value = parseExact(input)
     if (isObject(value)) return value
   } catch {
     // The model's own malformed arguments: kept as text below.

@@ -5,17 +5,17 @@ import type { ChatEvent } from '../../ir/event.ts'
 import { isObject, type JsonObject } from '../../ir/json.ts'
 import type { Usage } from '../../ir/usage.ts'
 import type { SentTool, Undo } from '../codec.ts'
-import { argumentsIn, endOfThought, freeText, parsed, textIn } from './contents.ts'
+import { argumentsIn, endOfThought, freeText, isCutInput, parsed, textIn } from './contents.ts'
 import { decodeCitation } from './decode-parts.ts'
 import { decodeError } from './error.ts'
 import { decodeStop } from './stop.ts'
 import { decodeUsage } from './usage.ts'
 
-/** A content block that has begun. `text` and `json` are the same to the IR; `custom` waits for its whole input. */
+/** A content block that has begun. `json` is a call told as text; `custom` waits for its whole input. */
 type Block =
-  | { type: 'text' | 'json'; part: number }
+  | { type: 'text'; part: number }
   | { type: 'thought'; part: number; signature: string }
-  | { type: 'tool'; part: number; initial: string; touched: boolean }
+  | { type: 'tool' | 'json'; part: number; initial: string; touched: boolean }
   | { type: 'custom'; part: number; initial: string; chunks: string[] }
   | { type: 'opaque'; value: JsonObject; chunks: string[] }
   /** Came whole in its start. */
@@ -141,9 +141,7 @@ export class Reader {
     const name = typeof raw.name === 'string' ? raw.name : ''
     const initial = argumentsIn(raw.input)
     if (name !== '' && name === this.#undo.jsonTool) {
-      const events: ChatEvent[] = [{ type: 'text-start', part }]
-      if (initial !== '') events.push({ type: 'text-delta', part, text: initial })
-      return { block: { type: 'json', part }, events }
+      return { block: { type: 'json', part, initial, touched: false }, events: [{ type: 'text-start', part }] }
     }
     this.#calls++
     const sent: SentTool = this.#undo.tools?.[name] ?? { name, kind: 'function' }
@@ -208,10 +206,9 @@ export class Reader {
     if (text === '') return []
     switch (block.type) {
       case 'json':
-        return [{ type: 'text-delta', part: block.part, text }]
       case 'tool':
         block.touched = true
-        return [{ type: 'tool-delta', part: block.part, text }]
+        return [{ type: block.type === 'json' ? 'text-delta' : 'tool-delta', part: block.part, text }]
       case 'custom':
       case 'opaque':
         block.chunks.push(text)
@@ -231,19 +228,23 @@ export class Reader {
   #close(block: Block): ChatEvent[] {
     switch (block.type) {
       case 'text':
-      case 'json':
         return [{ type: 'text-end', part: block.part }]
       case 'thought':
         return [endOfThought(block.part, 'signature', block.signature)]
+      case 'json':
       case 'tool': {
-        const end: ChatEvent = { type: 'tool-end', part: block.part }
+        const { part } = block
+        const kind = block.type === 'json' ? 'text' : 'tool'
+        const end: ChatEvent = { type: `${kind}-end`, part }
         if (block.touched) return [end]
-        return [{ type: 'tool-delta', part: block.part, text: block.initial === '' ? '{}' : block.initial }, end]
+        return [{ type: `${kind}-delta`, part, text: block.initial === '' ? '{}' : block.initial }, end]
       }
       case 'custom': {
-        const text = freeText(block.chunks.length > 0 ? block.chunks.join('') : block.initial)
-        const end: ChatEvent = { type: 'tool-end', part: block.part }
-        return text === '' ? [end] : [{ type: 'tool-delta', part: block.part, text }, end]
+        const input = block.chunks.length > 0 ? block.chunks.join('') : block.initial
+        const text = freeText(input)
+        const told: ChatEvent[] = text === '' ? [] : [{ type: 'tool-delta', part: block.part, text }]
+        // Half a call has no end.
+        return isCutInput(input) ? told : [...told, { type: 'tool-end', part: block.part }]
       }
       case 'opaque': {
         const input = block.chunks.length > 0 ? parsed(block.chunks.join('')) : undefined

@@ -48,9 +48,12 @@ export const tap = (options: TapOptions): Tap => {
   const see = (frame: Frame): string => {
     if (state !== 'open') return ''
     const { data } = frame
-    switch (frame.event ?? parseData(data)?.type) {
+    // A trailing [DONE] is another wire's habit: nothing is meant by it here.
+    if (!isClosedObject(data)) return data === '[DONE]' ? '' : failed(malformed())
+    const event = frame.event ?? parseData(data)?.type
+    if (typeof event !== 'string') return failed(malformed())
+    switch (event) {
       case 'content_block_delta':
-        if (!isClosedObject(data)) return failed(malformed())
         output.add(
           rawString(data, '"text":"') ?? rawString(data, '"partial_json":"') ?? rawString(data, '"thinking":"'),
         )
@@ -71,7 +74,7 @@ export const tap = (options: TapOptions): Tap => {
       default:
         break
     }
-    return frame.event === undefined ? writeFrame({ event: String(parseData(data)?.type), data }) : writeFrame(frame)
+    return writeFrame({ event, data })
   }
 
   return {

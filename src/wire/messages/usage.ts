@@ -3,9 +3,31 @@
 import { isObject, type JsonObject } from '../../ir/json.ts'
 import type { Usage } from '../../ir/usage.ts'
 
-/** Absent where the object holds no count at all. `cache_creation` by lifetime stands in where its sum is missing. */
+/**
+ * Absent where the object holds no count at all. `cache_creation` by lifetime stands in where its sum is missing. Rounds
+ * billed beside the answer's own (a summary of the conversation, the advice of another model) stand in `iterations`
+ * alone: they are added. Source: the usage object of the messages API, 2026-11.
+ */
 export const decodeUsage = (raw: unknown): Usage | undefined => {
   if (!isObject(raw)) return undefined
+  const usage = classesOf(raw)
+  const details = raw.output_tokens_details
+  const reasoning = isObject(details) ? count(details.thinking_tokens) : undefined
+  if (reasoning !== undefined) usage.reasoning = reasoning
+  if (Array.isArray(raw.iterations)) {
+    for (const round of raw.iterations) {
+      if (!isObject(round) || round.type === 'message') continue
+      const beside = classesOf(round)
+      // A class the object itself leaves out was told before, without this round: it cannot be added to.
+      for (const name of CLASSES) if (usage[name] !== undefined) usage[name] += beside[name] ?? 0
+    }
+  }
+  return Object.keys(usage).length === 0 ? undefined : usage
+}
+
+const CLASSES = ['input', 'cacheRead', 'cacheWrite', 'output'] as const
+
+const classesOf = (raw: JsonObject): Usage => {
   const usage: Usage = {}
   const input = count(raw.input_tokens)
   if (input !== undefined) usage.input = input
@@ -15,10 +37,7 @@ export const decodeUsage = (raw: unknown): Usage | undefined => {
   if (cacheWrite !== undefined) usage.cacheWrite = cacheWrite
   const output = count(raw.output_tokens)
   if (output !== undefined) usage.output = output
-  const details = raw.output_tokens_details
-  const reasoning = isObject(details) ? count(details.thinking_tokens) : undefined
-  if (reasoning !== undefined) usage.reasoning = reasoning
-  return Object.keys(usage).length === 0 ? undefined : usage
+  return usage
 }
 
 /** The `usage` of a whole message, with every member the current API always sends. */

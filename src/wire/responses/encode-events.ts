@@ -8,6 +8,7 @@ import { sequence } from '../../ir/sequence.ts'
 import type { Usage } from '../../ir/usage.ts'
 import type { Ask, EventEncoder } from '../codec.ts'
 import { answered, incompleteReason, responseId, unanswered } from './answer.ts'
+import { asksCompaction, compacted } from './compaction.ts'
 import { failureFrames } from './failure-frames.ts'
 import { type Delta, numberedFrames } from './frames.ts'
 import { bareId } from './names.ts'
@@ -41,12 +42,13 @@ type Item = Message | ToolCall | Thought
 export const encodeEvents = (ask: Ask): EventEncoder => {
   const inOrder = sequence()
   const stream = answerStream(ask)
+  const shaped = asksCompaction(ask.body) ? compacted() : undefined
   let over = false
   return {
     push(event) {
       if (over) return ''
       let text = ''
-      for (const next of inOrder(event)) text += stream(next)
+      for (const next of inOrder(event)) for (const made of shaped?.(next) ?? [next]) text += stream(made)
       if (event.type === 'finish' || event.type === 'error') over = true
       return text
     },
@@ -254,7 +256,9 @@ const answerStream = (ask: Ask): ((event: ChatEvent) => string) => {
       case 'reasoning-delta':
         return think(event.text)
       case 'reasoning-end':
-        return item?.kind === 'reasoning' ? endThought(item, event.seal) : ''
+        if (item?.kind !== 'reasoning') return ''
+        if (event.full !== undefined) item.full = event.full
+        return endThought(item, event.seal)
       case 'tool-start':
         return beginCall(event)
       case 'tool-delta':

@@ -5,6 +5,7 @@ import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, OpaquePart, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
 import type { OpaqueMember, Turn } from '../../ir/request.ts'
+import { instruction, openCompaction } from './compaction.ts'
 import { type ContentPart, decodeContent } from './content.ts'
 import { argumentsText, decodeText } from './output.ts'
 import { given, optionalString, readName, readObject, readString, stringOr } from './read.ts'
@@ -14,13 +15,7 @@ type Assistant = Extract<Turn, { role: 'assistant' }>
 type User = Extract<Turn, { role: 'user' }>
 
 /** Items without which the request would mean something else; what they stand for is kept at this wire's provider. */
-const ESSENTIAL = new Set([
-  'item_reference',
-  'compaction',
-  'compaction_trigger',
-  'additional_tools',
-  'mcp_approval_response',
-])
+const ESSENTIAL = new Set(['item_reference', 'additional_tools', 'mcp_approval_response'])
 
 /** Items a client may have written: they stay with whatever turn is open. All others are the model's. */
 const FROM_CLIENT = /(_output|_response|_trigger|_update|_reference|additional_tools)$/
@@ -59,6 +54,11 @@ export const decodeInput = (input: Json | undefined, opaque: OpaqueMember[]): Tu
     else assistant().parts.push(part)
   }
 
+  const keepEssential = (item: JsonObject, type: string, path: string): void => {
+    opaque.push({ name: path, value: item, essential: true })
+    keep(item, type)
+  }
+
   input.forEach((value, at) => {
     const path = `input.${at}`
     const item = readObject(value, path)
@@ -94,11 +94,20 @@ export const decodeInput = (input: Json | undefined, opaque: OpaqueMember[]): Tu
         if (fromProgram(item) || !given(item.call_id)) keep(item, type)
         else result(decodeResult(item, type, path, opaque))
         break
+      case 'compaction_trigger':
+        if (at === input.length - 1) open({ role: 'user', parts: [instruction()] })
+        else keepEssential(item, type, path)
+        break
+      case 'compaction': {
+        const summary = openCompaction(item)
+        if (summary === undefined) keepEssential(item, type, path)
+        else open({ role: 'user', parts: [{ type: 'text', text: summary }] })
+        break
+      }
       default:
         if (ESSENTIAL.has(type) || (type === 'configuration_update' && given(item.text))) {
-          opaque.push({ name: path, value: item, essential: true })
-        }
-        keep(item, type)
+          keepEssential(item, type, path)
+        } else keep(item, type)
     }
   })
   return turns

@@ -4,6 +4,7 @@ import { isObject, type JsonObject } from '../../ir/json.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { PassOptions } from '../codec.ts'
 import { isForeign } from '../pass.ts'
+import { openCompaction } from './compaction.ts'
 
 export const outputCap = (body: JsonObject): number | undefined =>
   typeof body.max_output_tokens === 'number' ? body.max_output_tokens : undefined
@@ -19,8 +20,11 @@ export const passEdits = (body: JsonObject, options: PassOptions): Edit[] => {
   }
   if (Array.isArray(body.input)) {
     body.input.forEach((item, at) => {
-      // A thought of another provider, which this one could not read.
-      if (isObject(item) && isForeign(item.encrypted_content)) edits.push({ path: ['input', at], value: undefined })
+      if (!isObject(item) || !isForeign(item.encrypted_content)) return
+      // A summary of ours goes in plain words; a thought of another provider, which this one could not read, not at all.
+      const summary = openCompaction(item)
+      const message = summary === undefined ? undefined : { type: 'message', role: 'user', content: summary }
+      edits.push({ path: ['input', at], value: message === undefined ? undefined : JSON.stringify(message) })
     })
   }
   return edits

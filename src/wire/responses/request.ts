@@ -4,6 +4,7 @@ import { type ErrorDetails, GatewayError, invalidRequest } from '../../errors.ts
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { ChatRequest, OpaqueMember, Sampling, Turn } from '../../ir/request.ts'
 import type { EncodedRequest, Target, Undo } from '../codec.ts'
+import { asksCompaction } from './compaction.ts'
 import { encodeTurns } from './history.ts'
 import { decodeInput } from './input.ts'
 import { label } from './names.ts'
@@ -83,7 +84,8 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
   const set = <Name extends keyof ChatRequest>(name: Name, value: ChatRequest[Name] | undefined): void => {
     if (value !== undefined) request[name] = value
   }
-  set('toolChoice', decodeToolChoice(body.tool_choice, opaque))
+  const choice = decodeToolChoice(body.tool_choice, opaque)
+  set('toolChoice', asksCompaction(body) && request.tools.length > 0 ? { type: 'none' } : choice)
   set('parallelTools', optionalBoolean(body.parallel_tool_calls, 'parallel_tool_calls'))
   set('maxOutput', optionalCount(body.max_output_tokens, 'max_output_tokens', 1))
   Object.assign(request, decodeText(optionalObject(body.text, 'text') ?? {}, opaque))

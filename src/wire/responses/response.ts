@@ -7,6 +7,7 @@ import type { JsonObject } from '../../ir/json.ts'
 import { isObject } from '../../ir/json.ts'
 import type { Ask, Undo } from '../codec.ts'
 import { answered, incompleteReason, responseId, unanswered } from './answer.ts'
+import { asksCompaction, compactedAnswer } from './compaction.ts'
 import { answerReader } from './decode-events.ts'
 import { bareId } from './names.ts'
 import {
@@ -29,7 +30,8 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
   return fold(answerReader(undo).whole(body))
 }
 
-export const encodeResponse = (response: ChatResponse, ask: Ask): JsonObject => {
+export const encodeResponse = (answer: ChatResponse, ask: Ask): JsonObject => {
+  const response = asksCompaction(ask.body) ? compactedAnswer(answer) : answer
   const idOf = itemIds(bareId(response.id))
   const output: JsonObject[] = []
   let content: JsonObject[] = []

@@ -83,6 +83,15 @@ describe('what an answer must undo', () => {
     expect([whole.parts, whole.finish]).toEqual([[{ type: 'text', text: '{"a":1}' }], 'stop'])
   })
 
+  test('the forced tool without arguments is an empty object, not an empty text', () => {
+    const frames = [call(0, { name: 'json', arguments: '' }, 'A'), stop('tool_calls')]
+    expect(parts(frames, undo)).toEqual([{ type: 'text', text: '{}' }])
+    const tool_calls = [{ id: 'A', type: 'function', function: { name: 'json', arguments: '' } }]
+    const message = { role: 'assistant', content: null, tool_calls }
+    const body = { id: 'x', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }
+    expect(chatCompletions.decodeResponse(body, undo).parts).toEqual([{ type: 'text', text: '{}' }])
+  })
+
   test('names, namespaces and kinds are the client’s again', () => {
     const frames = [
       call(0, { name: 'fs__read', arguments: '{}' }, 'A'),

@@ -80,8 +80,9 @@ export type Story = {
   vendors?: ChatWire[]
   /** Refused with `invalid_request`, naming the member, before any provider is called. */
   refused?: Partial<Record<Crossing, string>>
-  /** What `x-gateway-dropped` lists. */
+  /** What `x-gateway-dropped` lists, and why. */
   dropped?: Partial<Record<Crossing, string[]>>
+  because?: string
   /**
    * Vendors whose wire cannot say all of the answer: their clients read a telling of its own, with the reason, which
    * the table gives.
@@ -89,6 +90,8 @@ export type Story = {
   differs?: { vendors: ChatWire[]; why: string }
   /** What the model must have been shown; the whole of `ask` where absent. */
   unseen?: Partial<Record<Crossing, string[]>>
+  /** Stands in a whole answer's text to the letter. */
+  verbatim?: string
   /** Passes through as the vendor sent it though the strict rules forbid it. */
   lax?: ChatWire[]
 }

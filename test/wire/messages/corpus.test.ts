@@ -67,12 +67,15 @@ const reading = (body: JsonObject) => ({
 
 const usageOf = (raw: Json | undefined) => {
   const usage = isObject(raw) ? raw : {}
-  return [
-    usage.input_tokens,
-    usage.cache_read_input_tokens ?? null,
-    usage.cache_creation_input_tokens ?? null,
-    usage.output_tokens,
-  ]
+  // Rounds billed beside the answer's own are not in its sums.
+  const beside = (Array.isArray(usage.iterations) ? usage.iterations.filter(isObject) : []).filter(
+    ({ type }) => type !== 'message',
+  )
+  const billed = (name: string): Json => {
+    const sum = usage[name] ?? null
+    return typeof sum === 'number' ? beside.reduce((all, round) => all + Number(round[name] ?? 0), sum) : sum
+  }
+  return ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens', 'output_tokens'].map(billed)
 }
 
 /** A stream's answer, put together by the plain rules of the wire and no code of ours. */

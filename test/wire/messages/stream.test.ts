@@ -225,6 +225,25 @@ describe('a provider’s stream is read', () => {
     ])
   })
 
+  test.each([
+    ['without a member', {}, [], '{}'],
+    ['whole in its start', { n: 1 }, [], '{"n":1}'],
+    ['in its start and again in pieces', { n: 1 }, ['{"n":', '1}'], '{"n":1}'],
+  ])('structured output %s is told once, as JSON', (_, input, pieces, text) => {
+    const decoded = answer(
+      [
+        start,
+        begin(0, { type: 'tool_use', id: 'a', name: 'json', input }),
+        ...pieces.map((piece) => json(0, piece)),
+        stop(0),
+        last('tool_use'),
+        end,
+      ],
+      { jsonTool: 'json' },
+    )
+    expect(decoded.parts).toEqual([{ type: 'text', text }])
+  })
+
   test('a body that is no answer is an upstream error, one that is an error is classified', () => {
     const code = (body: JsonObject) => {
       try {

@@ -203,7 +203,8 @@ describe('reading', () => {
     [{ tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [] } }, 'tool_choice'],
     [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, 'input.0'],
     [{ input: [{ id: 'rs_1' }] }, 'input.0'],
-    [{ input: [{ role: 'user', content: 'x' }, { type: 'compaction_trigger' }] }, 'input.1'],
+    [{ input: [{ type: 'compaction_trigger' }, { role: 'user', content: 'x' }] }, 'input.0'],
+    [{ input: [{ type: 'compaction', id: 'cmp_1', encrypted_content: 'gAAAA' }] }, 'input.0'],
     [{ input: [{ role: 'user', content: [{ type: 'input_audio', input_audio: {} }] }] }, 'input.0.content.0'],
   ])('%j stays essential, and goes back to its own provider unchanged', (body, name) => {
     const request = decode(body)

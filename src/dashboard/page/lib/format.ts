@@ -9,21 +9,26 @@ const cents = new Intl.NumberFormat(undefined, {
   minimumSignificantDigits: 2,
   maximumSignificantDigits: 2,
 })
+// By its code: many systems have no glyph for the riel's sign.
 const riel = new Intl.NumberFormat(undefined, {
   style: 'currency',
   currency: 'KHR',
-  currencyDisplay: 'narrowSymbol',
+  currencyDisplay: 'code',
   maximumFractionDigits: 0,
 })
 const share = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 })
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 const precise = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
+const brief = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' })
+const field = new Intl.NumberFormat('en')
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
 
 /** 1,234,567 */
 export const count = (value: number): string => whole.format(value)
+/** As it stands in a field: grouped the way `readCount` reads it back in any language. */
+export const countField = (value: number): string => field.format(value)
 /** 1.2M */
 export const compact = (value: number): string => (Math.abs(value) < 10_000 ? whole.format(value) : short.format(value))
 export const percent = (value: number | null): string => (value === null ? '–' : share.format(value))
@@ -52,7 +57,7 @@ export const day = (iso: string): string => date.format(new Date(iso))
 /** The time of day for today, date and time for what is older. */
 export const timeOf = (iso: string): string => {
   const at = new Date(iso)
-  return at.toDateString() === new Date().toDateString() ? clock.format(at) : moment.format(at)
+  return at.toDateString() === new Date().toDateString() ? clock.format(at) : brief.format(at)
 }
 
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [

@@ -2,7 +2,7 @@
 
 import type { AuditEntry } from '../../../http/admin/schema.ts'
 import { call } from '../lib/api.ts'
-import { exact } from '../lib/format.ts'
+import { count, dateTime, exact } from '../lib/format.ts'
 import { useQuery } from '../lib/query.ts'
 import { useAction, useResource } from '../lib/resource.ts'
 import { Button, Card, Empty, Loaded, PageHead, When } from '../ui/parts.tsx'
@@ -79,7 +79,7 @@ const Entry = ({ of }: { of: AuditEntry }) => (
     </td>
     <td>
       {of.action}
-      <span class="sub mono">
+      <span class="sub mono nowrap">
         {of.target.startsWith('key') && !of.target.includes(' ') ? (
           <a href={`/dashboard/keys/${encodeURIComponent(of.target)}`}>{of.target}</a>
         ) : (
@@ -96,15 +96,34 @@ const Entry = ({ of }: { of: AuditEntry }) => (
 const members = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
 
-const said = (value: unknown): string =>
-  value === undefined || value === null ? '–' : typeof value === 'string' ? value : JSON.stringify(value)
+const said = (name: string, value: unknown): string => {
+  if (value === undefined || value === null) return '–'
+  if (typeof value === 'number') return name.endsWith('At') ? dateTime(new Date(value).toISOString()) : count(value)
+  if (Array.isArray(value)) return value.map((each) => said('', each)).join(', ')
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** tokensTotal → tokens total */
+const words = (name: string): string => name.replace(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`)
+
+/** Members of members stand beside the others. */
+const flat = (value: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(value).flatMap(([name, member]) => {
+      const inner = Object.entries(members(member))
+      return inner.length > 0 ? inner : [[name, member]]
+    }),
+  )
+
+/** Said elsewhere in the row. */
+const KNOWN = new Set(['id', 'createdAt'])
 
 /** Only the members that differ, before and after. */
 const Change = ({ of }: { of: AuditEntry }) => {
-  const before = members(of.before)
-  const after = members(of.after)
+  const before = flat(members(of.before))
+  const after = flat(members(of.after))
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
-    (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+    (name) => !KNOWN.has(name) && JSON.stringify(before[name]) !== JSON.stringify(after[name]),
   )
   if (names.length === 0) return <span class="muted">–</span>
   const fresh = Object.keys(before).length === 0
@@ -112,9 +131,9 @@ const Change = ({ of }: { of: AuditEntry }) => {
   return (
     <span class="small">
       {shown.map((name) => (
-        <span key={name} style={{ display: 'block', overflowWrap: 'anywhere' }}>
-          <span class="muted">{name}:</span> {!fresh && `${said(before[name])} → `}
-          {said(after[name])}
+        <span key={name} class="change">
+          <span class="muted">{words(name)}</span> {!fresh && `${said(name, before[name])} → `}
+          {said(name, after[name])}
         </span>
       ))}
       {names.length > shown.length && <span class="muted">and {names.length - shown.length} more</span>}

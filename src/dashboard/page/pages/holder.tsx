@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { compact, count, dateTime, khr, percent, usd } from '../lib/format.ts'
 import type { UsageHistory, UsageRecord } from '../lib/holder.ts'
-import { fetchHolder } from '../lib/holder.ts'
+import { DAYS, fetchHolder } from '../lib/holder.ts'
 import { useAction } from '../lib/resource.ts'
 import { Chart } from '../ui/chart.tsx'
 import { Form, Text } from '../ui/fields.tsx'
@@ -35,34 +35,32 @@ export const Holder = () => {
           <p class="muted">Paste your key. It stays in this tab and is sent to this gateway only.</p>
         </div>
         <Card>
-          <div style={{ paddingTop: '12px' }}>
-            <Form onSubmit={() => void looking.run()} error={looking.error}>
-              <Text
-                label="Key"
-                type="password"
-                value={secret}
-                onChange={setSecret}
-                placeholder="sk-sl-…"
-                autocomplete="off"
-                required
-              />
-              <div class="row">
-                <Button kind="primary" type="submit" busy={looking.busy}>
-                  {seen ? 'Look again' : 'Show usage'}
+          <Form onSubmit={() => void looking.run()} error={looking.error}>
+            <Text
+              label="Key"
+              type="password"
+              value={secret}
+              onChange={setSecret}
+              placeholder="sk-sl-…"
+              autocomplete="off"
+              required
+            />
+            <div class="row">
+              <Button kind="primary" type="submit" busy={looking.busy}>
+                {seen ? 'Look again' : 'Show usage'}
+              </Button>
+              {seen && (
+                <Button
+                  onClick={() => {
+                    setSeen(undefined)
+                    setSecret('')
+                  }}
+                >
+                  Forget the key
                 </Button>
-                {seen && (
-                  <Button
-                    onClick={() => {
-                      setSeen(undefined)
-                      setSecret('')
-                    }}
-                  >
-                    Forget the key
-                  </Button>
-                )}
-              </div>
-            </Form>
-          </div>
+              )}
+            </div>
+          </Form>
         </Card>
         {seen && <Shown {...seen} />}
       </main>
@@ -89,10 +87,14 @@ const Shown = ({ record, history }: Seen) => {
           />
           <Stat label="Quota" value={compact(record.tokens_total)} note={`${count(record.tokens_total)} tokens`} />
           <Stat label="Expires" value={<When at={record.expires_at} />} note={dateTime(record.expires_at)} />
-          <Stat label="Spent" value={usd(sum)} note={khr(Math.round((sum / 1e6) * record.rate.khr_per_usd))} />
+          <Stat
+            label={`Spent in ${DAYS} days`}
+            value={usd(sum)}
+            note={khr(Math.round((sum / 1e6) * record.rate.khr_per_usd))}
+          />
         </dl>
       </section>
-      <Card title="Day by day">
+      <Card title={`Tokens by day, last ${DAYS} days`}>
         {history.days.every(({ tokens }) => tokens === 0) ? (
           <Empty title="Nothing spent yet" />
         ) : (
@@ -134,7 +136,7 @@ const Shown = ({ record, history }: Seen) => {
                     <td class="num opt-1">{count(row.requests)}</td>
                     <td class="num">{count(row.tokens)}</td>
                     <td class="num">{usd(row.cost_micro_usd)}</td>
-                    <td class="num opt-1">{khr(row.cost_khr)}</td>
+                    <td class="num opt-1">{count(row.cost_khr)}</td>
                   </tr>
                 ))}
               </tbody>

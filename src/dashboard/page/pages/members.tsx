@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import type { Invitation, Member, MemberLimits, Role } from '../../../http/admin/schema.ts'
 import { call } from '../lib/api.ts'
-import { compact, count, dateTime, day } from '../lib/format.ts'
+import { compact, count, countField, dateTime, day } from '../lib/format.ts'
 import { useAction, useResource } from '../lib/resource.ts'
 import { session } from '../lib/session.ts'
 import { Confirm, Dialog } from '../ui/dialog.tsx'
@@ -129,7 +129,7 @@ const MembersTable = ({
               <td class="opt-1">{member.role === 'admin' ? <span class="muted">none</span> : limitsText(member)}</td>
               <td class="opt-2 nowrap">{day(member.created_at)}</td>
               <td>
-                <span class="row end">
+                <span class="row end one">
                   {member.status === 'invited' && (
                     <Button size="small" busy={renewing.busy} onClick={() => renewing.run(member.id)}>
                       New link
@@ -158,7 +158,7 @@ const ROLES: readonly (readonly [Role, string])[] = [
   ['admin', 'Admin: everything'],
 ]
 
-const field = (value: number | null): string => (value === null ? '' : String(value))
+const field = (value: number | null): string => (value === null ? '' : countField(value))
 const read = (text: string, name: string): number | null => {
   if (text.trim() === '') return null
   const value = readCount(text)

@@ -71,7 +71,9 @@ const Provider = ({ provider, models }: { provider: string; models: Model[] }) =
           {models.map((model) => (
             <tr key={model.id}>
               <th scope="row">
-                <b style={{ fontWeight: 580 }}>{model.id}</b>
+                <b class="nowrap" style={{ fontWeight: 580 }}>
+                  {model.id}
+                </b>
                 <span class="sub">
                   {model.display_name}, {model.family}
                   {model.aliases.length > 0 && ` · also ${model.aliases.join(', ')}`}
@@ -108,8 +110,9 @@ const Targets = ({ model }: { model: Model }) => {
   return (
     <span class="row" style={{ gap: '4px' }}>
       {model.targets.map((target: TargetHealth) => (
-        <Badge key={target.account} tone={STATE_TONES[target.state]}>
-          {target.account}: {STATE_WORDS[target.state]}
+        <Badge key={`${target.provider} ${target.account}`} tone={STATE_TONES[target.state]}>
+          {target.provider === model.provider ? target.account : `${target.provider} ${target.account}`}:{' '}
+          {STATE_WORDS[target.state]}
           {target.in_flight > 0 && `, ${count(target.in_flight)} under way`}
         </Badge>
       ))}

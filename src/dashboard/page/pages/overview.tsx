@@ -71,7 +71,7 @@ export const Overview = () => {
               onMeasure={setMeasure}
             />
             <UsageTable usage={value} by={by} />
-            <div class="cols">
+            <div class="cols lean">
               <Card title="Latest exchanges" tools={<a href="/dashboard/exchanges">All exchanges</a>} flush>
                 {recent.items.length === 0 ? (
                   <Empty title="Nothing yet">

@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks'
 import type { Settings as SettingsValue } from '../../../http/admin/schema.ts'
 import { type Ask, call } from '../lib/api.ts'
+import { countField } from '../lib/format.ts'
 import { useAction, useResource } from '../lib/resource.ts'
 import { isAdmin, loadSession, session, signOut } from '../lib/session.ts'
 import { Confirm } from '../ui/dialog.tsx'
@@ -45,10 +46,10 @@ const whole = (text: string, name: string): number => {
 const GeneralForm = ({ of, onSaved }: { of: SettingsValue; onSaved: (value: SettingsValue) => void }) => {
   const [rate, setRate] = useState(String(of.khr_per_usd))
   const [retention, setRetention] = useState(String(of.retention_days))
-  const [rpm, setRpm] = useState(String(of.limits.rpm))
-  const [tpm, setTpm] = useState(String(of.limits.tpm))
-  const [concurrency, setConcurrency] = useState(String(of.limits.concurrency))
-  const [tokens, setTokens] = useState(String(of.key_defaults.tokens_total))
+  const [rpm, setRpm] = useState(countField(of.limits.rpm))
+  const [tpm, setTpm] = useState(countField(of.limits.tpm))
+  const [concurrency, setConcurrency] = useState(countField(of.limits.concurrency))
+  const [tokens, setTokens] = useState(countField(of.key_defaults.tokens_total))
   const [days, setDays] = useState(String(of.key_defaults.expires_days))
   const [models, setModels] = useState(of.key_defaults.models)
   const [trust, setTrust] = useState(of.trust_proxy)

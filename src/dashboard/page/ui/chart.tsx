@@ -5,6 +5,8 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type uPlot from 'uplot'
 import { isDark } from '../lib/theme.ts'
 
+const STEP_S = { hour: 3_600, day: 86_400 }
+
 export type ChartSeries = { label: string; values: number[] }
 
 type Props = {
@@ -56,12 +58,22 @@ export const Chart = ({ label, at, step, series, format, height = 240, colors = 
       width: element.clientWidth || 600,
       height,
       legend: { show: false },
-      padding: [10, 8, 0, 0],
+      padding: [10, 22, 0, 0],
       ...(step === 'day' ? { tzDate: (time) => Plot.tzDate(new Date(time * 1_000), 'Etc/UTC') } : {}),
       cursor: { y: false, points: { show: false }, drag: { setScale: false, x: false, y: false } },
-      scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] } },
+      scales: {
+        // The last bar stands on its step too: the axis ends where that step does.
+        x: { range: (_, from, to) => [from, to + STEP_S[step]] },
+        y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] },
+      },
       axes: [
-        { ...axis, grid: { show: false } },
+        {
+          ...axis,
+          grid: { show: false },
+          size: 30,
+          space: 58,
+          values: (_, splits) => splits.map((time) => tickOf(time, step)),
+        },
         {
           ...axis,
           grid: { stroke: grid, width: 1 },
@@ -143,6 +155,16 @@ const stacked = (rows: number[][]): number[][] => {
 
 const dayOf = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' })
 const hourOf = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+const tickDay = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' })
+const tickDate = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' })
+const tickHour = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
+
+const tickOf = (time: number, step: 'hour' | 'day'): string => {
+  const at = new Date(time * 1_000)
+  if (step === 'day') return tickDay.format(at)
+  return at.getHours() === 0 ? tickDate.format(at) : tickHour.format(at)
+}
+
 /** Days are days of UTC, hours are shown in the viewer's zone. */
 export const stepLabel = (iso: string, step: 'hour' | 'day'): string =>
   step === 'day' ? `${dayOf.format(new Date(iso))} UTC` : hourOf.format(new Date(iso))

@@ -45,7 +45,7 @@ export const Dialog = ({
     >
       <div class="dialog-head">
         <h2 id={id}>{title}</h2>
-        <Button kind="quiet" aria-label="Close" onClick={onClose}>
+        <Button kind="quiet" size="icon" aria-label="Close" onClick={onClose}>
           <Icon name="close" />
         </Button>
       </div>

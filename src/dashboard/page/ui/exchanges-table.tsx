@@ -44,11 +44,11 @@ export const ExchangesTable = ({
               </th>
             )}
             <th scope="col">Outcome</th>
-            <th scope="col" class="num opt-2">
-              Tokens
-            </th>
             {!brief && (
               <>
+                <th scope="col" class="num opt-2">
+                  Tokens
+                </th>
                 <th scope="col" class="num opt-2">
                   Cost
                 </th>
@@ -78,11 +78,13 @@ export const ExchangesTable = ({
                     {timeOf(exchange.started_at)}
                   </a>
                 </th>
-                <td>
+                <td class="nowrap">
                   {exchange.model}
                   {!brief && exchange.attempts > 1 && <span class="sub">{exchange.attempts} attempts</span>}
                 </td>
-                <td class="opt-1">{exchange.key.label}</td>
+                <td class="opt-1">
+                  <span class="clip">{exchange.key.label}</span>
+                </td>
                 {!brief && (
                   <td class="opt-3 nowrap">
                     {exchange.wire}
@@ -92,12 +94,12 @@ export const ExchangesTable = ({
                 <td>
                   <OutcomeBadge exchange={exchange} />
                 </td>
-                <td class="num opt-2">
-                  {exchange.estimated ? '~' : ''}
-                  {count(exchange.tokens)}
-                </td>
                 {!brief && (
                   <>
+                    <td class="num opt-2">
+                      {exchange.estimated ? '~' : ''}
+                      {count(exchange.tokens)}
+                    </td>
                     <td class="num opt-2">{usd(exchange.cost_micro_usd)}</td>
                     <td class="num opt-3">{duration(exchange.first_byte_ms)}</td>
                   </>

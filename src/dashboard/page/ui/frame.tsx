@@ -51,23 +51,25 @@ export const Frame = ({ children }: { children: ComponentChildren }) => {
       </a>
       <div class="topbar">
         <Brand />
-        <Button kind="quiet" aria-label="Menu" aria-expanded={open} onClick={() => setOpen(!open)}>
+        <Button kind="quiet" size="icon" aria-label="Menu" aria-expanded={open} onClick={() => setOpen(!open)}>
           <Icon name="menu" />
         </Button>
       </div>
       {open && <button type="button" class="scrim" aria-label="Close the menu" onClick={() => setOpen(false)} />}
       <header class={open ? 'side open' : 'side'}>
-        <Brand />
-        <nav aria-label="Pages">
-          {GROUPS.map(({ label, links }) => (
-            <Group key={label} label={label} links={links} path={path} />
-          ))}
-          <a href="/docs">
-            <Icon name="docs" />
-            API reference
-          </a>
-        </nav>
-        <Foot />
+        <div class="side-in">
+          <Brand />
+          <nav aria-label="Pages">
+            {GROUPS.map(({ label, links }) => (
+              <Group key={label} label={label} links={links} path={path} />
+            ))}
+            <a href="/docs">
+              <Icon name="docs" />
+              API reference
+            </a>
+          </nav>
+          <Foot />
+        </div>
       </header>
       <main class="main" id="main">
         {children}
@@ -109,9 +111,9 @@ const Foot = () => {
           <b>{member?.name}</b>
           <span class="muted small">{member?.role}</span>
         </span>
-        <span class="row">
+        <span class="row one" style={{ gap: 0 }}>
           <ThemeButton />
-          <Button kind="quiet" aria-label="Sign out" title="Sign out" onClick={() => signOut()}>
+          <Button kind="quiet" size="icon" aria-label="Sign out" title="Sign out" onClick={() => signOut()}>
             <Icon name="out" />
           </Button>
         </span>
@@ -128,7 +130,7 @@ const THEME_ICON = { system: 'system', light: 'sun', dark: 'moon' } as const
 export const ThemeButton = () => {
   const label = `Theme: ${theme.value}. Change to ${NEXT[theme.value]}.`
   return (
-    <Button kind="quiet" aria-label={label} title={label} onClick={() => setTheme(NEXT[theme.value])}>
+    <Button kind="quiet" size="icon" aria-label={label} title={label} onClick={() => setTheme(NEXT[theme.value])}>
       <Icon name={THEME_ICON[theme.value]} />
     </Button>
   )

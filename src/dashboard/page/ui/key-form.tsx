@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import type { Key, KeyWithSecret } from '../../../http/admin/schema.ts'
 import { call } from '../lib/api.ts'
-import { count, toLocalField } from '../lib/format.ts'
+import { count, countField, toLocalField } from '../lib/format.ts'
 import { useAction } from '../lib/resource.ts'
 import { isAdmin, session } from '../lib/session.ts'
 import { Dialog } from './dialog.tsx'
@@ -24,16 +24,18 @@ type Draft = {
   concurrency: string
 }
 
+const limitField = (value: number | null): string => (value === null ? '' : countField(value))
+
 const draftOf = (key: Key | undefined): Draft => {
   if (key !== undefined) {
     return {
       label: key.label,
-      tokens: String(key.tokens_total),
+      tokens: countField(key.tokens_total),
       expires: toLocalField(key.expires_at),
       models: key.models,
-      rpm: key.rpm === null ? '' : String(key.rpm),
-      tpm: key.tpm === null ? '' : String(key.tpm),
-      concurrency: key.concurrency === null ? '' : String(key.concurrency),
+      rpm: limitField(key.rpm),
+      tpm: limitField(key.tpm),
+      concurrency: limitField(key.concurrency),
     }
   }
   const defaults = session.value?.key_defaults
@@ -44,7 +46,7 @@ const draftOf = (key: Key | undefined): Draft => {
   const expires = new Date(Date.now() + days * DAY_MS - (limits?.max_expiry_days ? 60_000 : 0))
   return {
     label: '',
-    tokens: String(tokens),
+    tokens: countField(tokens),
     expires: toLocalField(expires.toISOString()),
     models: limits?.models ?? defaults?.models ?? ['*'],
     rpm: '',

@@ -8,7 +8,7 @@ import { Icon } from './icons.tsx'
 
 type ButtonProps = Omit<JSX.IntrinsicElements['button'], 'class'> & {
   kind?: 'primary' | 'danger' | 'quiet' | undefined
-  size?: 'small' | undefined
+  size?: 'small' | 'icon' | undefined
   busy?: boolean | undefined
 }
 

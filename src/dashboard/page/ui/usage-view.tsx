@@ -161,6 +161,6 @@ const UsageRow = ({ row, by, color }: { row: Series; by: 'model' | 'key'; color:
     <td class="num opt-3">{compact(row.totals.output)}</td>
     <td class="num opt-1">{compact(row.totals.tokens)}</td>
     <td class="num">{usd(row.totals.cost_micro_usd)}</td>
-    <td class="num opt-2">{khr(row.totals.cost_khr)}</td>
+    <td class="num opt-2">{count(row.totals.cost_khr)}</td>
   </tr>
 )

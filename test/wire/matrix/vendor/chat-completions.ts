@@ -40,6 +40,13 @@ const annotations = (answer: Answer): JsonObject[] =>
     'text' in piece ? (piece.cites ?? []).map((url) => annotation(url, piece.text.length)) : [],
   )
 
+const detailsOf = (answer: Answer): JsonObject[] =>
+  answer.pieces.flatMap((piece) =>
+    'thought' in piece && piece.seal !== undefined
+      ? [{ type: 'reasoning.encrypted', data: piece.seal, format: 'vendor-v1', index: 0 }]
+      : [],
+  )
+
 const head = { id: 'chatcmpl-Vendor', created: 1_790_000_123, model: 'up', system_fingerprint: null }
 
 export const body = (answer: Answer): JsonObject => {
@@ -56,6 +63,8 @@ export const body = (answer: Answer): JsonObject => {
   }
   const thought = said('thought')
   if (thought !== null) message.reasoning_content = thought
+  const details = detailsOf(answer)
+  if (details.length > 0) message.reasoning_details = details
   if (calls.length > 0) message.tool_calls = calls.map(call)
   return {
     ...head,
@@ -80,8 +89,11 @@ export const stream = (answer: Answer): string => {
   const out = [chunk({ role: 'assistant', content: '', refusal: null })]
   const calls: string[][] = []
   for (const piece of answer.pieces) {
-    if ('thought' in piece) out.push(...pieces(piece.thought).map((text) => chunk({ reasoning_content: text })))
-    else if ('refusal' in piece) out.push(...pieces(piece.refusal).map((text) => chunk({ refusal: text })))
+    if ('thought' in piece) {
+      out.push(...pieces(piece.thought).map((text) => chunk({ reasoning_content: text })))
+      const reasoning_details = detailsOf({ ...answer, pieces: [piece] })
+      if (reasoning_details.length > 0) out.push(chunk({ reasoning_details }))
+    } else if ('refusal' in piece) out.push(...pieces(piece.refusal).map((text) => chunk({ refusal: text })))
     else if ('text' in piece) out.push(...pieces(piece.text).map((text) => chunk({ content: text })))
     else calls.push(callChunks(piece, calls.length).map((one) => chunk({ tool_calls: [one] })))
   }

@@ -24,10 +24,19 @@ const citation = (url: string): JsonObject => ({
   url,
 })
 
+/** Half of the arguments is no object: only a stream can hold it. */
+const parsed = (input: string): JsonObject => {
+  try {
+    return JSON.parse(input)
+  } catch {
+    return {}
+  }
+}
+
 const block = (piece: Piece): JsonObject => {
   if ('call' in piece) {
     const name = piece.namespace === undefined ? piece.name : `${piece.namespace}__${piece.name}`
-    const input = piece.custom ? { input: piece.input } : JSON.parse(piece.input)
+    const input = piece.custom ? { input: piece.input } : parsed(piece.input)
     return { type: 'tool_use', id: piece.call, name, input, caller: { type: 'direct' } }
   }
   if ('thought' in piece) {

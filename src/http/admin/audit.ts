@@ -1,0 +1,20 @@
+// The audit: who changed what, newest first.
+
+import type { Actor } from '../../keys/key.ts'
+import type { Part } from './call.ts'
+import { iso, memberNames } from './view.ts'
+
+export const audit: Part<'audit.list'> = {
+  'audit.list': ({ gateway }, { target, limit, before }) => {
+    const rows = gateway.store.audit({ limit: limit + 1, before, target })
+    const page = rows.slice(0, limit)
+    const members = memberNames(gateway)
+    const tokens = new Map(gateway.store.tokens.list().map((token) => [token.id, token.label]))
+    const nameOf = ({ kind, id }: Actor): string | null =>
+      (kind === 'member' ? members.get(id) : kind === 'token' ? tokens.get(id) : undefined) ?? null
+    const items = page.map(({ row, at, actor, action, target: on, before: was, after }) => ({
+      ...{ row, at: iso(at), actor: { ...actor, name: nameOf(actor) }, action, target: on, before: was, after },
+    }))
+    return { items, next: rows.length > limit ? (page.at(-1)?.row ?? null) : null }
+  },
+}

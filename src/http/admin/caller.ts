@@ -1,0 +1,89 @@
+// Who calls, from headers: an admin token, a session's cookie, or anyone. And whether a change comes from our own page.
+
+import { GatewayError } from '../../errors.ts'
+import type { Gateway } from '../../gateway.ts'
+import type { Caller } from './call.ts'
+
+const COOKIE = 'sluice_session'
+
+/** A token that is not valid is refused, whatever the cookie says; a cookie that opens nothing is anyone's. */
+export const identify = (gateway: Gateway, request: Request): Caller => {
+  const authorization = request.headers.get('authorization')
+  if (authorization !== null) {
+    const secret = /^bearer[ \t]+(\S+)$/i.exec(authorization)?.[1]
+    const token = secret === undefined ? undefined : gateway.membership.token(secret)
+    if (secret === undefined || token === undefined) {
+      throw new GatewayError(
+        'invalid_api_key',
+        'The admin token is not valid (any more). Make a new one in the dashboard.',
+      )
+    }
+    return { kind: 'token', token, secret }
+  }
+  const secret = cookieOf(request)
+  const session = secret === undefined ? undefined : gateway.membership.session(secret)
+  return secret === undefined || session === undefined ? { kind: 'anyone' } : { kind: 'session', session, secret }
+}
+
+export const cookieOf = (request: Request): string | undefined => {
+  for (const pair of (request.headers.get('cookie') ?? '').split(';')) {
+    const [name, value] = pair.trim().split('=', 2)
+    if (name === COOKIE && value !== undefined && value !== '') return value
+  }
+  return undefined
+}
+
+/** `maxAgeS` 0 removes it. */
+export const sessionCookie = (secret: string, maxAgeS: number, secure: boolean): string =>
+  `${COOKIE}=${secret}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAgeS}${secure ? '; Secure' : ''}`
+
+/** What the request's host and scheme are to the browser; a proxy's word only where it is trusted. */
+const ownOrigin = (request: Request, trustProxy: boolean): { host: string; secure: boolean } => {
+  const url = new URL(request.url)
+  if (!trustProxy) return { host: url.host, secure: url.protocol === 'https:' }
+  const host = firstOf(request.headers.get('x-forwarded-host')) ?? url.host
+  const scheme = firstOf(request.headers.get('x-forwarded-proto')) ?? url.protocol.slice(0, -1)
+  return { host, secure: scheme === 'https' }
+}
+
+const firstOf = (list: string | null): string | undefined => list?.split(',')[0]?.trim() || undefined
+
+/**
+ * Throws `permission_denied` unless the browser says that our own page sent this: every header it uses to say so must
+ * agree, and there must be one.
+ */
+export const requireOwnOrigin = (request: Request, trustProxy: boolean): void => {
+  const origin = request.headers.get('origin')
+  const site = request.headers.get('sec-fetch-site')
+  const { host } = ownOrigin(request, trustProxy)
+  const own = origin !== null && hostOf(origin) === withoutDefaultPort(host, origin)
+  if ((origin === null && site === null) || (origin !== null && !own) || (site !== null && site !== 'same-origin')) {
+    throw new GatewayError('permission_denied', 'Changes are taken from the dashboard itself only.')
+  }
+}
+
+const hostOf = (origin: string): string | undefined => {
+  try {
+    const url = new URL(origin)
+    return url.protocol === 'http:' || url.protocol === 'https:' ? url.host : undefined
+  } catch {
+    return undefined
+  }
+}
+
+// Behind a proxy that ends TLS the host may carry a port that is the default of the page's scheme.
+const withoutDefaultPort = (host: string, origin: string): string =>
+  host.toLowerCase().replace(origin.startsWith('https:') ? /:443$/ : /:80$/, '')
+
+/**
+ * Whether a cookie may be kept to https: the page that asks says so itself (`Origin` is the browser's word), or a
+ * trusted proxy does.
+ */
+export const isSecure = (request: Request, trustProxy: boolean): boolean =>
+  request.headers.get('origin')?.startsWith('https:') === true || ownOrigin(request, trustProxy).secure
+
+/** The peer's address; a trusted proxy's word for it is the last it added. */
+export const peerOf = (gateway: Gateway, request: Request, trustProxy: boolean): string | undefined => {
+  const forwarded = trustProxy ? request.headers.get('x-forwarded-for')?.split(',').at(-1)?.trim() : undefined
+  return forwarded === undefined || forwarded === '' ? gateway.listener?.addressOf(request) : forwarded
+}

@@ -1,0 +1,123 @@
+// The admin API: every route of the table, each behind the same door: who calls, from where, with what, may they.
+
+import { Elysia } from 'elysia'
+import { GatewayError } from '../../errors.ts'
+import type { Gateway } from '../../gateway.ts'
+import { errorResponse, requestId, toGatewayError } from '../respond.ts'
+import { accounts } from './accounts.ts'
+import { audit } from './audit.ts'
+import { type Call, type Handlers, requireAccess } from './call.ts'
+import { identify, isSecure, peerOf, requireOwnOrigin } from './caller.ts'
+import { exchanges } from './exchanges.ts'
+import { createReader } from './input.ts'
+import { keyChanges } from './key-changes.ts'
+import { keys } from './keys.ts'
+import { live } from './live.ts'
+import { members } from './members.ts'
+import { models } from './models.ts'
+import { ADMIN_BASE, ROUTES, type Route, type RouteName } from './routes.ts'
+import { session } from './session.ts'
+import { settings } from './settings.ts'
+import { state } from './state.ts'
+import { tokens } from './tokens.ts'
+import { usage } from './usage.ts'
+
+const HANDLERS: Handlers = {
+  ...session,
+  ...members,
+  ...keys,
+  ...keyChanges,
+  ...usage,
+  ...exchanges,
+  ...models,
+  ...accounts,
+  ...audit,
+  ...settings,
+  ...tokens,
+  ...live,
+  ...state,
+}
+
+/** Nothing of the API is a page, is kept, or is shown in another's frame. */
+const SAFE = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+}
+
+export const admin = (gateway: Gateway) => {
+  const app = new Elysia({ name: 'admin' })
+  for (const name of Object.keys(ROUTES) as RouteName[]) mount(app, gateway, name)
+  return app.all(`${ADMIN_BASE}/*`, ({ request }) => safely(gateway, request, () => refuse(request)), { parse: 'none' })
+}
+
+const mount = <N extends RouteName>(app: Elysia, gateway: Gateway, name: N): void => {
+  const { method, path, access }: Route = ROUTES[name]
+  const read = createReader(name)
+  const handle = HANDLERS[name]
+  const answer = async (request: Request, params: Record<string, string>): Promise<Response> => {
+    const trustProxy = gateway.settings.values().trust_proxy
+    const caller = identify(gateway, request)
+    // A token is no cookie: no page can have a browser send it unknowingly.
+    if (method !== 'GET' && caller.kind !== 'token') requireOwnOrigin(request, trustProxy)
+    requireAccess(access, caller)
+    const call: Call = {
+      gateway,
+      request,
+      caller,
+      peer: peerOf(gateway, request, trustProxy),
+      secure: isSecure(request, trustProxy),
+      headers: new Headers(),
+    }
+    const result = await handle(call, await read(request, params))
+    return result instanceof Response ? result : Response.json(result, { headers: call.headers })
+  }
+  app.route(
+    method,
+    ADMIN_BASE + path,
+    ({ request, params }) => safely(gateway, request, () => answer(request, params)),
+    {
+      parse: 'none',
+    },
+  )
+}
+
+const safely = async (
+  gateway: Gateway,
+  request: Request,
+  answer: () => Response | Promise<Response>,
+): Promise<Response> => {
+  const id = requestId()
+  let response: Response
+  try {
+    response = await answer()
+  } catch (thrown) {
+    const error = toGatewayError(thrown)
+    if (error.code === 'internal_error') {
+      const path = new URL(request.url).pathname
+      gateway.log.error('unexpected failure', { request: id, path, cause: String(error.cause) })
+    }
+    response = errorResponse(error, id, undefined)
+  }
+  for (const [name, value] of Object.entries(SAFE)) response.headers.set(name, value)
+  response.headers.set('x-request-id', id)
+  return response
+}
+
+/** What no route of the table answered. */
+const refuse = (request: Request): Response => {
+  const path = new URL(request.url).pathname.slice(ADMIN_BASE.length)
+  const there = Object.values(ROUTES).filter((route) => matches(route.path, path))
+  if (there.length === 0) throw new GatewayError('not_found', 'There is no such route of the admin API.')
+  const allow = there.map((route) => route.method).join(', ')
+  const error = new GatewayError('method_not_allowed', `${there[0]?.path} takes ${allow} only.`)
+  return errorResponse(error, requestId(), undefined, { allow })
+}
+
+const matches = (pattern: string, path: string): boolean => {
+  const wanted = pattern.split('/')
+  const given = path.split('/')
+  return wanted.length === given.length && wanted.every((word, i) => word.startsWith(':') || word === given[i])
+}

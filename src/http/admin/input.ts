@@ -1,0 +1,72 @@
+// A call's input, read and checked by its contract: path, query and JSON body become one object, defaults filled in.
+
+import { type TSchema, Type } from '@sinclair/typebox'
+import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
+import { Value } from '@sinclair/typebox/value'
+import { GatewayError, invalidRequest } from '../../errors.ts'
+import { isObject } from '../../ir/json.ts'
+import { fault } from '../admit.ts'
+import { readBody } from '../read-body.ts'
+import { CONTRACT, type Contract, type Input } from './contract.ts'
+import type { RouteName } from './routes.ts'
+
+const BODY_LIMIT = 256 * 1024
+const NO_QUERY = Type.Object({}, { additionalProperties: false })
+
+/** Throws `invalid_request` naming the member, `invalid_json` or `payload_too_large`. */
+export const createReader = <N extends RouteName>(name: N) => {
+  const { params, query = NO_QUERY, body }: Contract = CONTRACT[name]
+  // Compiled when first asked for: a start must not wait for pages nobody has opened.
+  let compiled: Checks | undefined
+  return async (request: Request, fromPath: Record<string, string>): Promise<Input<N>> => {
+    compiled ??= compile({ params, query, body })
+    const checks = compiled
+    const asked = Value.Convert(query, Object.fromEntries(new URL(request.url).searchParams))
+    const whole = {
+      ...(params && checks.params ? checked(params, checks.params, fromPath) : {}),
+      ...checked(query, checks.query, asked),
+      ...(body && checks.body ? checked(body, checks.body, await jsonOf(request)) : {}),
+    }
+    return whole as Input<N>
+  }
+}
+
+type Schemas = { params: TSchema | undefined; query: TSchema; body: TSchema | undefined }
+type Check = TypeCheck<TSchema>
+type Checks = { params: Check | undefined; query: Check; body: Check | undefined }
+
+const compile = ({ params, query, body }: Schemas): Checks => ({
+  params: params && TypeCompiler.Compile(params),
+  query: TypeCompiler.Compile(query),
+  body: body && TypeCompiler.Compile(body),
+})
+
+const checked = (schema: TSchema, check: TypeCheck<TSchema>, value: unknown): object => {
+  const filled = Value.Default(schema, value)
+  if (check.Check(filled)) return filled as object
+  throw fault(check.Errors(filled).First(), filled)
+}
+
+const jsonOf = async (request: Request): Promise<object> => {
+  const text = await readBody(request, BODY_LIMIT)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw new GatewayError('invalid_json', 'The body is not valid JSON.', { cause })
+  }
+  if (!isObject(value)) throw invalidRequest('The body must be a JSON object.')
+  return value
+}
+
+/** An ISO 8601 time in ms since the epoch; without a zone it is UTC. Throws `invalid_request` naming the member. */
+export const timeOf = (text: string, param: string): number => {
+  const found = ISO.exec(text)
+  const at =
+    found === null ? Number.NaN : Date.parse(found[1] !== undefined && found[2] === undefined ? `${text}Z` : text)
+  if (at >= 0 && at < LATEST) return at
+  throw invalidRequest(`${param}: expected a time such as 2027-01-31T12:00:00Z.`, param)
+}
+
+const ISO = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/
+const LATEST = Date.UTC(10_000, 0, 1)

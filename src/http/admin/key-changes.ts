@@ -1,0 +1,116 @@
+// Keys made and changed. A member's own within the limits an admin set; an admin's without.
+
+import { GatewayError, invalidRequest } from '../../errors.ts'
+import { type Key, permits } from '../../keys/key.ts'
+import { checkRoom, checkWish, type Wish } from '../../members/own-keys.ts'
+import { actorOf, type Call, keyOf, keysOf, limitedMember, type Part } from './call.ts'
+import type { Input } from './contract.ts'
+import { timeOf } from './input.ts'
+import { catalogueModels } from './key-models.ts'
+import { oneKeyView } from './view.ts'
+
+const DAY_MS = 86_400_000
+
+export const keyChanges: Part<
+  'keys.create' | 'keys.update' | 'keys.top-up' | 'keys.reset' | 'keys.rotate' | 'keys.revoke'
+> = {
+  'keys.create': (call, input) => {
+    const { gateway, caller } = call
+    const member = limitedMember(caller)
+    if (member !== undefined) checkRoom(member.limits, keysOf(call), gateway.clock.now())
+    const wish = { ...defaultsFor(call), ...wishOf(call, input) }
+    checkOwn(call, wish, undefined)
+    const { key, secret } = gateway.store.keys.issue(
+      {
+        ...{ label: input.label.trim(), tokensTotal: wish.tokensTotal, expiresAt: wish.expiresAt, models: wish.models },
+        ...{ rpm: wish.rpm ?? undefined, tpm: wish.tpm ?? undefined, concurrency: wish.concurrency ?? undefined },
+        ownerId: ownerOf(call, input.owner),
+      },
+      actorOf(caller),
+    )
+    return { key: oneKeyView(gateway, key), secret }
+  },
+  'keys.update': (call, input) => {
+    const key = requireUsable(keyOf(call, input.id))
+    const wish = wishOf(call, input)
+    checkOwn(call, wish, key)
+    const label = input.label === undefined ? {} : { label: input.label.trim() }
+    return oneKeyView(call.gateway, call.gateway.store.keys.update(key.id, { ...label, ...wish }, actorOf(call.caller)))
+  },
+  'keys.top-up': (call, { id, tokens }) => {
+    const key = requireUsable(keyOf(call, id))
+    const wish = { tokensTotal: key.tokensTotal + tokens }
+    if (!Number.isSafeInteger(wish.tokensTotal)) throw invalidRequest('A key cannot have that many tokens.', 'tokens')
+    checkOwn(call, wish, key)
+    return oneKeyView(call.gateway, call.gateway.store.keys.update(key.id, wish, actorOf(call.caller)))
+  },
+  'keys.reset': (call, { id }) => {
+    const key = requireUsable(keyOf(call, id))
+    return oneKeyView(call.gateway, call.gateway.store.keys.update(key.id, { tokensUsed: 0 }, actorOf(call.caller)))
+  },
+  'keys.rotate': (call, { id, grace_seconds }) => {
+    const { id: known } = requireUsable(keyOf(call, id))
+    const { key, secret } = call.gateway.store.keys.rotate(known, grace_seconds * 1000, actorOf(call.caller))
+    return { key: oneKeyView(call.gateway, key), secret }
+  },
+  'keys.revoke': (call, { id }) => {
+    const key = keyOf(call, id)
+    const revoked = key.revokedAt === undefined ? call.gateway.store.keys.revoke(key.id, actorOf(call.caller)) : key
+    return oneKeyView(call.gateway, revoked)
+  },
+}
+
+const requireUsable = (key: Key): Key => {
+  if (key.revokedAt === undefined) return key
+  throw invalidRequest('This key has been revoked and cannot be changed. Make a new one.')
+}
+
+type Members = Pick<Input<'keys.update'>, 'tokens_total' | 'expires_at' | 'models' | 'rpm' | 'tpm' | 'concurrency'>
+
+type Given = Omit<Wish, 'models'> & { models?: string[] }
+
+/** What was asked for, in the store's terms; what was not is absent. */
+const wishOf = ({ gateway }: Call, { tokens_total, expires_at, models, rpm, tpm, concurrency }: Members): Given => {
+  const wish: Given = {}
+  if (tokens_total !== undefined) wish.tokensTotal = tokens_total
+  if (expires_at !== undefined) {
+    wish.expiresAt = timeOf(expires_at, 'expires_at')
+    if (wish.expiresAt <= gateway.clock.now())
+      throw invalidRequest('expires_at: expected a time to come.', 'expires_at')
+  }
+  if (models !== undefined) wish.models = catalogueModels(gateway.catalogue, models, 'models')
+  if (rpm !== undefined) wish.rpm = rpm
+  if (tpm !== undefined) wish.tpm = tpm
+  if (concurrency !== undefined) wish.concurrency = concurrency
+  return wish
+}
+
+/** The gateway's defaults, as far as the caller's limits reach. */
+const defaultsFor = ({ gateway, caller }: Call): { tokensTotal: number; expiresAt: number; models: string[] } => {
+  const { tokens_total, expires_days, models } = gateway.settings.values().key_defaults
+  const limits = limitedMember(caller)?.limits
+  const days = Math.min(expires_days, limits?.maxExpiryDays ?? expires_days)
+  return {
+    tokensTotal: Math.min(tokens_total, limits?.maxTokensPerKey ?? tokens_total),
+    expiresAt: gateway.clock.now() + days * DAY_MS,
+    models: limits === undefined || models.every((model) => permits(limits, model)) ? models : limits.models,
+  }
+}
+
+const checkOwn = ({ gateway, caller }: Call, wish: Wish, key: Key | undefined): void => {
+  const member = limitedMember(caller)
+  if (member !== undefined) checkWish(member.limits, wish, gateway.config.limits, gateway.clock.now(), key)
+}
+
+/** A member's key is their own; an admin's is theirs, another member's, or (null, or by token) nobody's. */
+const ownerOf = ({ gateway, caller }: Call, asked: string | null | undefined): string | undefined => {
+  const own = caller.kind === 'session' ? caller.session.member.id : undefined
+  if (limitedMember(caller) !== undefined) {
+    if (asked === undefined || asked === own) return own
+    throw new GatewayError('permission_denied', 'You can make keys for yourself only.', { param: 'owner' })
+  }
+  if (asked === undefined) return own
+  if (asked === null) return undefined
+  if (gateway.store.members.get(asked) === undefined) throw invalidRequest('owner: there is no such member.', 'owner')
+  return asked
+}

@@ -1,0 +1,72 @@
+// The live stream: a frame `exchange` as each one ends, and `counters` every two seconds. It ends with the right to see it.
+
+import type { Gateway } from '../../gateway.ts'
+import { type Caller, limitedMember, type Part } from './call.ts'
+import type * as S from './schema.ts'
+import { endedView, iso } from './view.ts'
+
+const COUNTERS_MS = 2_000
+/** Frames a slow page may be behind; past them it misses some, and nothing piles up. */
+const MOST_WAITING = 256
+
+export const live: Part<'live'> = {
+  live: ({ gateway, caller, request, headers }) => {
+    headers.set('content-type', 'text/event-stream; charset=utf-8')
+    headers.set('x-accel-buffering', 'no')
+    return new Response(streamOf(gateway, caller, request.signal), { headers })
+  },
+}
+
+const streamOf = (gateway: Gateway, caller: Caller, gone: AbortSignal): ReadableStream<Uint8Array> => {
+  const utf8 = new TextEncoder()
+  const member = limitedMember(caller)
+  let end = (): void => undefined
+  return new ReadableStream<Uint8Array>(
+    {
+      start(out) {
+        const send = (event: string, data: S.Exchange | S.Counters): void => {
+          if ((out.desiredSize ?? 0) <= 0) return
+          out.enqueue(utf8.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`))
+        }
+        const unwatch = gateway.live.watch((exchange, summary) => {
+          if (member !== undefined && exchange.key.ownerId !== member.id) return
+          send('exchange', endedView(gateway, exchange, summary))
+        })
+        const counters = setInterval(() => {
+          if (stillMay(gateway, caller) && !gateway.draining) send('counters', countersOf(gateway, caller))
+          else finish()
+        }, COUNTERS_MS)
+        counters.unref()
+        end = () => {
+          clearInterval(counters)
+          unwatch()
+          gone.removeEventListener('abort', end)
+        }
+        const finish = (): void => {
+          end()
+          out.close()
+        }
+        gone.addEventListener('abort', end, { once: true })
+        send('counters', countersOf(gateway, caller))
+      },
+      cancel: () => end(),
+    },
+    { highWaterMark: MOST_WAITING },
+  )
+}
+
+/** A session may have ended, a token been revoked, a role been taken since. */
+const stillMay = ({ membership }: Gateway, caller: Caller): boolean => {
+  if (caller.kind === 'session') {
+    return membership.session(caller.secret)?.member.role === caller.session.member.role
+  }
+  return caller.kind === 'token' && membership.token(caller.secret) !== undefined
+}
+
+/** A member is told of their own exchanges only. */
+const countersOf = (gateway: Gateway, caller: Caller): S.Counters => {
+  const at = iso(gateway.clock.now())
+  if (limitedMember(caller) !== undefined) return { at, open_exchanges: 0, finished: 0, errors: 0 }
+  const { finished, errors } = gateway.live.counts()
+  return { at, open_exchanges: gateway.open.size, finished, errors }
+}

@@ -1,0 +1,69 @@
+// Members: who is there, who is invited, what they may make.
+
+import type { Gateway } from '../../gateway.ts'
+import { DEFAULT_LIMITS, type Member, type MemberLimits } from '../../members/member.ts'
+import { cleanName } from '../../members/membership.ts'
+import { actorOf, type Part } from './call.ts'
+import { catalogueModels } from './key-models.ts'
+import type * as S from './schema.ts'
+import { iso, memberView } from './view.ts'
+
+export const members: Part<
+  'members.list' | 'members.invite' | 'members.update' | 'members.renew-invitation' | 'members.remove'
+> = {
+  'members.list': ({ gateway }) => {
+    const owned = new Map<string, number>()
+    for (const { ownerId } of gateway.store.keys.list()) {
+      if (ownerId !== undefined) owned.set(ownerId, (owned.get(ownerId) ?? 0) + 1)
+    }
+    return { items: gateway.store.members.list().map((member) => memberView(member, owned.get(member.id) ?? 0)) }
+  },
+  'members.invite': ({ gateway, caller }, { name, role, limits }) => {
+    const asked = withLimits(gateway, DEFAULT_LIMITS, limits)
+    const added = gateway.store.members.add({ name: cleanName(name), role, limits: asked }, actorOf(caller))
+    return invitationView(gateway, gateway.membership.invite(added.id, actorOf(caller)))
+  },
+  'members.update': ({ gateway, caller }, { id, name, role, limits }) => {
+    const known = gateway.store.members.get(id)
+    const patch = {
+      ...(name === undefined ? {} : { name: cleanName(name) }),
+      ...(role === undefined ? {} : { role }),
+      ...(limits === undefined || known === undefined ? {} : { limits: withLimits(gateway, known.limits, limits) }),
+    }
+    return viewOf(gateway, gateway.store.members.update(id, patch, actorOf(caller)))
+  },
+  'members.renew-invitation': ({ gateway, caller }, { id }) =>
+    invitationView(gateway, gateway.membership.invite(id, actorOf(caller))),
+  'members.remove': ({ gateway, caller }, { id, keys }) => {
+    const actor = actorOf(caller)
+    gateway.store.members.remove(id, actor)
+    if (keys === 'revoke') {
+      const theirs = gateway.store.keys.list().filter((key) => key.ownerId === id && key.revokedAt === undefined)
+      for (const key of theirs) gateway.store.keys.revoke(key.id, actor)
+    }
+    return { done: true }
+  },
+}
+
+const withLimits = (
+  gateway: Gateway,
+  limits: MemberLimits,
+  patch: Partial<S.MemberLimits> | undefined,
+): MemberLimits => ({
+  maxKeys: patch?.max_keys === undefined ? limits.maxKeys : patch.max_keys,
+  maxTokensPerKey: patch?.max_tokens_per_key === undefined ? limits.maxTokensPerKey : patch.max_tokens_per_key,
+  maxExpiryDays: patch?.max_expiry_days === undefined ? limits.maxExpiryDays : patch.max_expiry_days,
+  models:
+    patch?.models === undefined ? limits.models : catalogueModels(gateway.catalogue, patch.models, 'limits.models'),
+})
+
+const viewOf = (gateway: Gateway, member: Member): S.Member =>
+  memberView(member, gateway.store.keys.list().filter((key) => key.ownerId === member.id).length)
+
+const invitationView = (
+  gateway: Gateway,
+  { member, token, expiresAt }: { member: Member; token: string; expiresAt: number },
+): { member: S.Member; invitation: S.Invitation } => ({
+  member: viewOf(gateway, member),
+  invitation: { token, path: `/dashboard/invite#${token}`, expires_at: iso(expiresAt) },
+})

@@ -1,0 +1,61 @@
+// The catalogue as served: models, their names and prices, and for admins the targets with their health.
+
+import type { Gateway } from '../../gateway.ts'
+import type { Provider } from '../../provider/provider.ts'
+import type { BreakerState } from '../../relay/health.ts'
+import { isAdmin, type Part } from './call.ts'
+import type * as S from './schema.ts'
+
+export const models: Part<'models.list'> = {
+  'models.list': ({ gateway, caller }) => {
+    const health = healthOf(gateway)
+    const aliases = Object.entries(gateway.config.aliases)
+    const items = gateway.catalogue.list().map((model): S.Model => {
+      const serving = servingProviders(gateway, model.id)
+      return {
+        id: model.id,
+        provider: model.provider,
+        family: model.family,
+        display_name: model.displayName,
+        kind: model.kind,
+        input_modalities: model.inputModalities,
+        output_modalities: model.outputModalities,
+        context_window: model.contextWindow,
+        max_output_tokens: model.maxOutput,
+        aliases: aliases.filter(([, id]) => id === model.id).map(([alias]) => alias),
+        price: {
+          ...{ input: model.price.input, output: model.price.output },
+          ...{ cache_read: model.price.cacheRead, cache_write: model.price.cacheWrite },
+        },
+        fallbacks: gateway.fallbacks[model.id] ?? [],
+        available: serving.some(({ provider }) => provider.accounts.length > 0),
+        targets: isAdmin(caller)
+          ? serving.flatMap(({ provider, modelId }) =>
+              provider.accounts.map((account) => ({
+                ...{ provider: provider.id, account: account.name, wires: provider.wires },
+                ...(health.get(`${provider.id}/${account.name}/${modelId}`) ?? AT_REST),
+              })),
+            )
+          : [],
+      }
+    })
+    return { items }
+  },
+}
+
+type Standing = { state: BreakerState; in_flight: number }
+
+/** A target nothing was ever sent to. */
+export const AT_REST: Standing = { state: 'closed', in_flight: 0 }
+
+/** By target: `provider/account/model`. */
+export const healthOf = (gateway: Gateway): Map<string, Standing> =>
+  new Map(gateway.health.states().map(({ target, state, inFlight }) => [target, { state, in_flight: inFlight }]))
+
+/** The model's own provider, then those of its fallbacks. */
+const servingProviders = (gateway: Gateway, modelId: string): { provider: Provider; modelId: string }[] =>
+  [modelId, ...(gateway.fallbacks[modelId] ?? [])].flatMap((id) => {
+    const model = gateway.catalogue.resolve(id)
+    const provider = model === undefined ? undefined : gateway.providers.get(model.provider)
+    return model === undefined || provider === undefined ? [] : [{ provider, modelId: model.id }]
+  })

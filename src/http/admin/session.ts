@@ -1,0 +1,77 @@
+// Signing in and out. Every sign-in opens a session of its own: what the browser brought along is closed.
+
+import { hashSecret } from '../../keys/secret.ts'
+import type { Member } from '../../members/member.ts'
+import { SESSION_MS } from '../../members/membership.ts'
+import { VERSION } from '../../version.ts'
+import { type Call, type Caller, type Part, sessionOf } from './call.ts'
+import { cookieOf, sessionCookie } from './caller.ts'
+import type * as S from './schema.ts'
+import { limitsView } from './view.ts'
+
+export const session: Part<
+  | 'session.get'
+  | 'session.sign-in'
+  | 'session.sign-out'
+  | 'session.sign-out-everywhere'
+  | 'session.password'
+  | 'setup'
+  | 'invitation.open'
+  | 'invitation.accept'
+> = {
+  'session.get': (call) => sessionView(call, call.caller),
+  'session.sign-in': async (call, { name, password }) =>
+    enter(call, await call.gateway.membership.signIn(name, password, call.peer)),
+  'session.sign-out': (call) => {
+    call.gateway.store.sessions.close(sessionOf(call.caller).hash)
+    return leave(call)
+  },
+  'session.sign-out-everywhere': (call) => {
+    call.gateway.store.sessions.closeAll(sessionOf(call.caller).member.id)
+    return leave(call)
+  },
+  'session.password': async (call, { current, password }) => {
+    await call.gateway.membership.changePassword(sessionOf(call.caller), current, password, call.peer)
+    return { done: true }
+  },
+  setup: async (call, { token, name, password }) =>
+    enter(call, await call.gateway.membership.setUp(token, name, password, call.peer)),
+  'invitation.open': (call, { token }) => {
+    const member = call.gateway.membership.invited(token, call.peer)
+    return { name: member.name, role: member.role, expires_at: new Date(member.invitationExpiresAt ?? 0).toISOString() }
+  },
+  'invitation.accept': async (call, { token, password }) =>
+    enter(call, await call.gateway.membership.accept(token, password, call.peer)),
+}
+
+const enter = (call: Call, member: Member): S.Session => {
+  const brought = cookieOf(call.request)
+  if (brought !== undefined) call.gateway.store.sessions.close(hashSecret(brought))
+  const { secret } = call.gateway.membership.openSession(member)
+  call.headers.append('set-cookie', sessionCookie(secret, SESSION_MS / 1000, call.secure))
+  const opened = { member, hash: hashSecret(secret), createdAt: call.gateway.clock.now() }
+  return sessionView(call, { kind: 'session', session: opened, secret })
+}
+
+const leave = (call: Call): { done: true } => {
+  call.headers.append('set-cookie', sessionCookie('', 0, call.secure))
+  return { done: true }
+}
+
+/** A stranger learns whether there is anyone yet, and nothing else. */
+const sessionView = ({ gateway }: Call, caller: Caller): S.Session => {
+  const known = caller.kind !== 'anyone'
+  const member = caller.kind === 'session' ? caller.session.member : undefined
+  return {
+    signed_in: known,
+    setup_needed: gateway.membership.setupNeeded(),
+    token: caller.kind === 'token',
+    member:
+      member === undefined
+        ? null
+        : { id: member.id, name: member.name, role: member.role, limits: limitsView(member.limits) },
+    key_defaults: known ? gateway.settings.values().key_defaults : null,
+    khr_per_usd: known ? gateway.config.khrPerUsd : null,
+    version: known ? VERSION : null,
+  }
+}

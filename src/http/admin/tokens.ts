@@ -1,0 +1,40 @@
+// Tokens of the admin API, for scripts: shown once, revoked at once.
+
+import { invalidRequest } from '../../errors.ts'
+import type { Gateway } from '../../gateway.ts'
+import type { AdminToken } from '../../members/member.ts'
+import { actorOf, type Part, sessionOf } from './call.ts'
+import { timeOf } from './input.ts'
+import type * as S from './schema.ts'
+import { iso, isoOrNull, memberNames } from './view.ts'
+
+export const tokens: Part<'tokens.list' | 'tokens.create' | 'tokens.revoke'> = {
+  'tokens.list': ({ gateway }) => {
+    const names = memberNames(gateway)
+    return { items: gateway.store.tokens.list().map((token) => tokenView(gateway, token, names)) }
+  },
+  'tokens.create': ({ gateway, caller }, { label, expires_at }) => {
+    const expiresAt = expires_at == null ? undefined : timeOf(expires_at, 'expires_at')
+    if (expiresAt !== undefined && expiresAt <= gateway.clock.now()) {
+      throw invalidRequest('expires_at: expected a time to come.', 'expires_at')
+    }
+    const { token, secret } = gateway.membership.issueToken(label.trim(), expiresAt, sessionOf(caller).member)
+    return { token: tokenView(gateway, token, memberNames(gateway)), secret }
+  },
+  'tokens.revoke': ({ gateway, caller }, { id }) =>
+    tokenView(gateway, gateway.store.tokens.revoke(id, actorOf(caller)), memberNames(gateway)),
+}
+
+const tokenView = (gateway: Gateway, token: AdminToken, names: ReadonlyMap<string, string>): S.AdminToken => {
+  const { createdBy, expiresAt } = token
+  const expired = expiresAt !== undefined && expiresAt <= gateway.clock.now()
+  return {
+    id: token.id,
+    label: token.label,
+    created_by: createdBy === undefined ? null : { id: createdBy, name: names.get(createdBy) ?? 'removed member' },
+    created_at: iso(token.createdAt),
+    expires_at: isoOrNull(expiresAt),
+    used_at: isoOrNull(token.usedAt),
+    status: token.revokedAt !== undefined ? 'revoked' : expired ? 'expired' : 'active',
+  }
+}

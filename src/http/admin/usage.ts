@@ -1,0 +1,156 @@
+// Usage over time, from sums: the whole gateway by model or key, a member's keys, or one key.
+
+import { invalidRequest } from '../../errors.ts'
+import type { Gateway } from '../../gateway.ts'
+import type { LatencySample, SeriesRow } from '../../store/insight.ts'
+import { keyIdsOf, keyOf, type Part } from './call.ts'
+import { timeOf } from './input.ts'
+import type * as S from './schema.ts'
+import { addFigures, iso, NO_FIGURES, sumsView } from './view.ts'
+
+const STEP_MS = { hour: 3_600_000, day: 86_400_000 }
+const DAY_MS = STEP_MS.day
+/** Groups with a line of their own; the rest is one. */
+const MOST_SERIES = 12
+const MOST_POINTS = 1_000
+/** How long the order of keys by use is taken from the last look: a long range is read through for it. */
+const RANKING_MS = 60_000
+
+export const usage: Part<'usage.get' | 'keys.usage'> = {
+  'usage.get': (call, { since, until, step, by, key, model }) => {
+    const range = rangeOf(call.gateway, since, until, step)
+    return report(call.gateway, { range, by, keyIds: keyIdsOf(call, key), model })
+  },
+  'keys.usage': (call, { id, since, until, step }) => {
+    const range = rangeOf(call.gateway, since, until, step)
+    return report(call.gateway, { range, by: 'model', keyIds: [keyOf(call, id).id], model: undefined })
+  },
+}
+
+/** On the steps' boundaries. */
+export type Range = { step: 'hour' | 'day'; since: number; until: number }
+
+/** Without a range: the last 30 days. Without a step: hours up to three days, then days. */
+export const rangeOf = (
+  gateway: Gateway,
+  sinceText: string | undefined,
+  untilText: string | undefined,
+  asked: 'hour' | 'day' | undefined,
+): Range => {
+  const end = untilText === undefined ? gateway.clock.now() : timeOf(untilText, 'until')
+  const start = sinceText === undefined ? Math.max(0, end - 30 * DAY_MS) : timeOf(sinceText, 'since')
+  if (start >= end) throw invalidRequest('since: expected a time before until.', 'since')
+  const step = asked ?? (end - start <= 3 * DAY_MS ? 'hour' : 'day')
+  const span = STEP_MS[step]
+  const since = start - (start % span)
+  const until = Math.ceil(end / span) * span
+  if ((until - since) / span > MOST_POINTS) {
+    throw invalidRequest(`since: a range of at most ${MOST_POINTS} ${step}s can be shown at once.`, 'since')
+  }
+  return { step, since, until }
+}
+
+type Ask = {
+  range: Range
+  by: 'none' | 'model' | 'key'
+  /** Undefined: every key. */
+  keyIds: string[] | undefined
+  model: string | undefined
+}
+
+export const report = (gateway: Gateway, ask: Ask): S.Usage => {
+  const { range, by, keyIds, model } = ask
+  const { khrPerUsd } = gateway.config
+  const rows = by === 'key' && keyIds === undefined ? byKey(gateway, range, model) : readRows(gateway, ask)
+  const groups = Map.groupBy(rows, (row) => row.group)
+  const ranked = [...groups]
+    .map(([group, points]) => ({ group, points, totals: points.reduce(addFigures, NO_FIGURES) }))
+    .sort((a, b) => Number(a.group === OTHER) - Number(b.group === OTHER) || tokensOf(b.totals) - tokensOf(a.totals))
+  const largest = ranked.filter((each, i) => i < MOST_SERIES && each.group !== OTHER)
+  const rest = ranked.filter((each) => !largest.includes(each)).flatMap((each) => each.points)
+  const lines = rest.length > 0 ? [...largest, { group: OTHER, points: rest }] : largest
+  const totals = rows.reduce(addFigures, NO_FIGURES)
+  const prompt = totals.input + totals.cacheRead + totals.cacheWrite
+  return {
+    step: range.step,
+    since: iso(range.since),
+    until: iso(range.until),
+    series: lines.map(({ group, points }) => line(gateway, range, group, points, by)),
+    totals: sumsView(totals, khrPerUsd),
+    error_share: totals.requests === 0 ? null : totals.errors / totals.requests,
+    cache_hit_share: prompt === 0 ? null : totals.cacheRead / prompt,
+    latency: latencyOf(gateway.store.latencies({ since: range.since, until: range.until, keyIds, model })),
+    khr_per_usd: khrPerUsd,
+  }
+}
+
+const OTHER = 'other'
+
+const tokensOf = (row: Pick<SeriesRow, 'input' | 'cacheRead' | 'cacheWrite' | 'output'>): number =>
+  row.input + row.cacheRead + row.cacheWrite + row.output
+
+const readRows = (gateway: Gateway, { range, by, keyIds, model }: Ask): SeriesRow[] =>
+  gateway.store.series({ ...range, by, keyIds, model })
+
+/** The keys that used most, and what all others used together: the whole less theirs. */
+const byKey = (gateway: Gateway, range: Range, model: string | undefined): SeriesRow[] => {
+  const rows = gateway.store.series({ ...range, by: 'key', keyIds: ranking(gateway, range, model), model })
+  const others = new Map<number, SeriesRow>()
+  for (const row of gateway.store.series({ ...range, by: 'none', model })) others.set(row.at, { ...row, group: OTHER })
+  for (const row of rows) {
+    const other = others.get(row.at)
+    if (other === undefined) continue
+    for (const name of Object.keys(NO_FIGURES) as (keyof typeof NO_FIGURES)[]) {
+      other[name] = Math.max(0, other[name] - row[name])
+    }
+  }
+  return [...rows, ...[...others.values()].filter((row) => row.requests > 0)]
+}
+
+type Ranked = { at: number; ids: string[] }
+const rankings = new WeakMap<Gateway, Map<string, Ranked>>()
+
+const ranking = (gateway: Gateway, { since, until }: Range, model: string | undefined): string[] => {
+  const now = gateway.clock.now()
+  const kept = rankings.get(gateway) ?? new Map<string, Ranked>()
+  rankings.set(gateway, kept)
+  for (const [name, { at }] of kept) if (now - at >= RANKING_MS || at > now) kept.delete(name)
+  const name = `${since} ${until} ${model ?? ''}`
+  const known = kept.get(name)
+  if (known !== undefined) return known.ids
+  const ids = gateway.store.topKeys({ since, until, limit: MOST_SERIES, model })
+  kept.set(name, { at: now, ids })
+  return ids
+}
+
+const line = (
+  gateway: Gateway,
+  { step, since, until }: Range,
+  group: string,
+  rows: SeriesRow[],
+  by: Ask['by'],
+): S.Series => {
+  const { khrPerUsd } = gateway.config
+  const at = new Map<number, Parameters<typeof addFigures>[0]>()
+  for (const row of rows) at.set(row.at, addFigures(at.get(row.at) ?? NO_FIGURES, row))
+  const points: S.Point[] = []
+  for (let time = since; time < until; time += STEP_MS[step]) {
+    points.push({ at: iso(time), ...sumsView(at.get(time) ?? NO_FIGURES, khrPerUsd) })
+  }
+  const label = by === 'key' ? (gateway.store.keys.get(group)?.label ?? group) : group
+  return { group, label, totals: sumsView(rows.reduce(addFigures, NO_FIGURES), khrPerUsd), points }
+}
+
+const latencyOf = (sample: LatencySample[]): S.Latency => ({
+  sampled: sample.length,
+  first_byte_ms: percentiles(sample.map((each) => each.firstByteMs)),
+  total_ms: percentiles(sample.map((each) => each.totalMs)),
+})
+
+const percentiles = (values: number[]): S.Latency['total_ms'] => {
+  if (values.length === 0) return null
+  const sorted = values.sort((a, b) => a - b)
+  // The nearest rank: a time that was measured, not one between two.
+  const at = (share: number): number => sorted[Math.ceil(share * sorted.length) - 1] ?? 0
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) }
+}

@@ -1,0 +1,160 @@
+// What the domain's values look like in the admin API.
+
+import type { Gateway } from '../../gateway.ts'
+import { totalTokens } from '../../ir/usage.ts'
+import type { Key } from '../../keys/key.ts'
+import { statusOf } from '../../keys/status.ts'
+import { costMicroUsd } from '../../ledger/cost.ts'
+import type { Member, MemberLimits } from '../../members/member.ts'
+import type { Exchange as RelayExchange, Summary } from '../../relay/exchange.ts'
+import type { ExchangeRow, UsageRow } from '../../store/store.ts'
+import type * as S from './schema.ts'
+
+/** ISO 8601 in UTC with milliseconds. */
+export const iso = (ms: number): string => new Date(ms).toISOString()
+export const isoOrNull = (ms: number | null | undefined): string | null => (ms == null ? null : iso(ms))
+
+/** Whole riel. */
+export const khrOf = (microUsd: number, khrPerUsd: number): number => Math.round((microUsd * khrPerUsd) / 1e6)
+
+export const limitsView = (limits: MemberLimits): S.MemberLimits => ({
+  max_keys: limits.maxKeys,
+  max_tokens_per_key: limits.maxTokensPerKey,
+  max_expiry_days: limits.maxExpiryDays,
+  models: limits.models,
+})
+
+export const memberView = (member: Member, keys: number): S.Member => ({
+  id: member.id,
+  name: member.name,
+  role: member.role,
+  status: member.active ? 'active' : 'invited',
+  limits: limitsView(member.limits),
+  keys,
+  created_at: iso(member.createdAt),
+  invitation_expires_at: isoOrNull(member.invitationExpiresAt),
+})
+
+/** `names`: members' names by id. A key keeps the owner that was removed. */
+export const keyView = (
+  gateway: Gateway,
+  key: Key,
+  names: ReadonlyMap<string, string>,
+  lastUsedAt: number | undefined,
+): S.Key => ({
+  id: key.id,
+  label: key.label,
+  owner: key.ownerId === undefined ? null : { id: key.ownerId, name: names.get(key.ownerId) ?? 'removed member' },
+  status: statusOf(key, gateway.clock.now()),
+  created_at: iso(key.createdAt),
+  expires_at: iso(key.expiresAt),
+  revoked_at: isoOrNull(key.revokedAt),
+  last_used_at: isoOrNull(lastUsedAt),
+  tokens_total: key.tokensTotal,
+  tokens_used: key.tokensUsed,
+  tokens_remaining: Math.max(0, key.tokensTotal - key.tokensUsed),
+  tokens_held: gateway.ledger.heldBy(key.id),
+  models: key.models,
+  rpm: key.rpm ?? null,
+  tpm: key.tpm ?? null,
+  concurrency: key.concurrency ?? null,
+})
+
+export const memberNames = (gateway: Gateway): Map<string, string> =>
+  new Map(gateway.store.members.list().map((member) => [member.id, member.name]))
+
+export const oneKeyView = (gateway: Gateway, key: Key): S.Key =>
+  keyView(gateway, key, memberNames(gateway), gateway.store.lastUsed([key.id]).get(key.id))
+
+type Figures = Omit<UsageRow, 'group'>
+
+export const NO_FIGURES: Figures = {
+  ...{ requests: 0, errors: 0, input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0, costMicroUsd: 0 },
+}
+
+export const addFigures = (a: Figures, b: Figures): Figures => ({
+  requests: a.requests + b.requests,
+  errors: a.errors + b.errors,
+  input: a.input + b.input,
+  cacheRead: a.cacheRead + b.cacheRead,
+  cacheWrite: a.cacheWrite + b.cacheWrite,
+  output: a.output + b.output,
+  reasoning: a.reasoning + b.reasoning,
+  costMicroUsd: a.costMicroUsd + b.costMicroUsd,
+})
+
+export const sumsView = (figures: Figures, khrPerUsd: number): S.Sums => ({
+  requests: figures.requests,
+  errors: figures.errors,
+  input: figures.input,
+  cache_read: figures.cacheRead,
+  cache_write: figures.cacheWrite,
+  output: figures.output,
+  reasoning: figures.reasoning,
+  tokens: totalTokens(figures),
+  cost_micro_usd: figures.costMicroUsd,
+  cost_khr: khrOf(figures.costMicroUsd, khrPerUsd),
+})
+
+export const exchangeView = (gateway: Gateway, row: ExchangeRow): S.Exchange => {
+  const { input, cacheRead, cacheWrite, output } = row
+  const usage = { input: input ?? 0, cacheRead: cacheRead ?? 0, cacheWrite: cacheWrite ?? 0, output: output ?? 0 }
+  return {
+    id: row.id,
+    key: { id: row.keyId, label: gateway.store.keys.get(row.keyId)?.label ?? row.keyId },
+    model: row.model,
+    wire: row.wire,
+    stream: row.stream,
+    outcome: row.outcome ?? 'open',
+    status: row.status,
+    error_code: row.errorCode,
+    provider: row.provider,
+    account: row.account,
+    started_at: iso(row.startedAt),
+    ended_at: isoOrNull(row.endedAt),
+    first_byte_ms: row.firstByteMs,
+    total_ms: row.totalMs,
+    attempts: row.attempts,
+    input: usage.input,
+    cache_read: usage.cacheRead,
+    cache_write: usage.cacheWrite,
+    output: usage.output,
+    reasoning: row.reasoning ?? 0,
+    tokens: totalTokens(usage),
+    estimated: row.estimated,
+    cost_micro_usd: row.costMicroUsd,
+    cost_khr: khrOf(row.costMicroUsd, gateway.config.khrPerUsd),
+  }
+}
+
+/** The same of an exchange that ended this moment. */
+export const endedView = (gateway: Gateway, exchange: RelayExchange, summary: Summary): S.Exchange => {
+  const last = exchange.attempts.at(-1)
+  const cost = costMicroUsd(summary.tokens, exchange.model.price)
+  return {
+    id: exchange.id,
+    key: { id: exchange.key.id, label: exchange.key.label },
+    model: exchange.model.id,
+    wire: exchange.wire,
+    stream: exchange.stream,
+    outcome: summary.outcome,
+    status: summary.status,
+    error_code: summary.errorCode ?? null,
+    provider: last?.provider ?? null,
+    account: last?.account ?? null,
+    started_at: iso(exchange.startedAt),
+    ended_at: iso(exchange.startedAt + summary.totalMs),
+    first_byte_ms: exchange.firstByteAt === undefined ? null : exchange.firstByteAt - exchange.startedAt,
+    total_ms: summary.totalMs,
+    attempts: exchange.attempts.length,
+    input: summary.tokens.input,
+    cache_read: summary.tokens.cacheRead,
+    cache_write: summary.tokens.cacheWrite,
+    output: summary.tokens.output,
+    reasoning: 0,
+    tokens: totalTokens(summary.tokens),
+    estimated: summary.estimated,
+    cost_micro_usd: cost,
+    cost_khr: khrOf(cost, gateway.config.khrPerUsd),
+  }
+}

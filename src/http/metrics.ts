@@ -1,0 +1,43 @@
+// GET /metrics for Prometheus: there only when configured, for those who show its token, or for this machine alone.
+
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { Elysia } from 'elysia'
+import { GatewayError } from '../errors.ts'
+import type { Gateway } from '../gateway.ts'
+import { fallback } from './fallback.ts'
+import { errorResponse, requestId } from './respond.ts'
+
+/** A proxy on this machine speaks for peers elsewhere. */
+const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via']
+
+export const metrics = (gateway: Gateway) =>
+  new Elysia({ name: 'metrics' }).get('/metrics', async ({ request }) => {
+    if (gateway.metrics === undefined) return fallback(request)
+    const refused = refusal(gateway, request)
+    if (refused !== undefined) return errorResponse(refused, requestId(), undefined)
+    return new Response(await gateway.metrics.text(), {
+      headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8', 'cache-control': 'no-store' },
+    })
+  })
+
+const refusal = (gateway: Gateway, request: Request): GatewayError | undefined => {
+  const { token } = gateway.config.metrics
+  if (token === undefined) {
+    return isLocal(gateway, request)
+      ? undefined
+      : new GatewayError('permission_denied', 'Metrics are for this machine only. Set metrics.token to read them here.')
+  }
+  const [, shown] = /^bearer +(\S+) *$/i.exec(request.headers.get('authorization') ?? '') ?? []
+  if (shown === undefined) return new GatewayError('missing_api_key', 'Show the metrics token as a bearer token.')
+  return timingSafeEqual(hash(shown), hash(token))
+    ? undefined
+    : new GatewayError('invalid_api_key', 'This is not the metrics token.')
+}
+
+const hash = (text: string): Buffer => createHash('sha256').update(text).digest()
+
+const isLocal = (gateway: Gateway, request: Request): boolean => {
+  if (FORWARDED.some((name) => request.headers.has(name))) return false
+  const address = gateway.listener?.addressOf(request) ?? ''
+  return address === '::1' || /^(::ffff:)?127\./.test(address)
+}

@@ -1,0 +1,29 @@
+// JSON whose integers are too large for a number stay as they were written: ids in a tool's arguments must not change.
+
+type Source = { source?: string }
+// Not in the library's types yet: a value that stringifies as this very text.
+const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): object }
+
+const LARGE = /\d{16}/
+const INTEGER = /^-?\d+$/
+
+/** `JSON.parse`, but integers that a number cannot hold become values that `JSON.stringify` gives back digit by digit. */
+export const parseExact = (text: string): unknown =>
+  LARGE.test(text)
+    ? JSON.parse(text, (_, value: unknown, context?: Source) => {
+        const source = context?.source
+        const lost = typeof value === 'number' && source !== undefined && String(value) !== source
+        return lost && INTEGER.test(source) ? rawJSON(source) : value
+      })
+    : JSON.parse(text)
+
+/**
+ * `parsed` with the exact integers of the text it was parsed from, but for the members of the outermost object itself,
+ * which are read as numbers. The same object where nothing is lost.
+ */
+export const withExact = <T extends { [name: string]: unknown }>(text: string, parsed: T): T => {
+  if (!LARGE.test(text)) return parsed
+  const exact = parseExact(text) as T
+  for (const name in parsed) if (typeof parsed[name] === 'number') exact[name] = parsed[name]
+  return exact
+}

@@ -1,0 +1,83 @@
+// A changed configuration put in force while the server runs: new exchanges see it, those in flight end as they began.
+
+import { createCatalogue } from './catalogue/catalogue.ts'
+import type { Config } from './config.ts'
+import type { Gateway } from './gateway.ts'
+
+/** `changed` and `refused`: paths of the configuration; the refused ones need a restart. */
+export type Reloaded = { changed: string[]; refused: string[] }
+
+/** What cannot change under a server that listens and has its store open. */
+const FIXED: { [name in keyof Config]?: string } = { listen: 'listen', dataDir: 'data' }
+
+/** The members of the configuration, by the names the file has for them. Those by name say which one changed. */
+const PARTS: { [name in keyof Config]?: { path: string; byName?: boolean } } = {
+  bodyLimitBytes: { path: 'body_limit' },
+  bodyTimeoutMs: { path: 'body_timeout' },
+  khrPerUsd: { path: 'rate.khr_per_usd' },
+  providers: { path: 'providers', byName: true },
+  models: { path: 'models', byName: true },
+  aliases: { path: 'aliases', byName: true },
+  fallbacks: { path: 'fallbacks', byName: true },
+  limits: { path: 'limits', byName: true },
+  keepAliveMs: { path: 'keep_alive' },
+  earlyStartMs: { path: 'early_start' },
+  drainMs: { path: 'drain' },
+  maxTries: { path: 'max_tries' },
+  maxOpenExchanges: { path: 'max_open_exchanges' },
+  maxMemoryBytes: { path: 'max_memory' },
+  hideForbiddenModels: { path: 'hide_forbidden_models' },
+  retentionMs: { path: 'retention' },
+  log: { path: 'log', byName: true },
+  metrics: { path: 'metrics', byName: true },
+}
+
+/** Puts `next` in force. `before` is the configuration that was read last; what admins have set stays over both. */
+export const reload = async (gateway: Gateway, before: Config, next: Config): Promise<Reloaded> => {
+  const { config } = gateway
+  const { limits, listen, dataDir } = config
+  // The objects stay the same: whoever was given them reads on in them.
+  Object.assign(config, next, { limits: Object.assign(limits, next.limits), listen, dataDir })
+  gateway.settings.rebase(next)
+  gateway.catalogue = createCatalogue(config)
+  gateway.providers = new Map(config.providers.map((provider) => [provider.id, provider]))
+  gateway.fallbacks = config.fallbacks
+  gateway.keepAliveMs = config.keepAliveMs
+  gateway.earlyStartMs = config.earlyStartMs
+  gateway.maxTries = config.maxTries
+  gateway.log.setLevel(config.log.level)
+  await applyMetrics(gateway)
+  return changes(before, next)
+}
+
+/** Counts from now on, or no longer. The library is loaded only where it is wanted. */
+export const applyMetrics = async (gateway: Gateway): Promise<void> => {
+  if (!gateway.config.metrics.enabled) gateway.metrics = undefined
+  else gateway.metrics ??= (await import('./metrics.ts')).createMetrics(gateway)
+}
+
+const changes = (before: Config, next: Config): Reloaded => {
+  const names = Object.keys(PARTS) as (keyof Config)[]
+  const fixed = Object.keys(FIXED) as (keyof Config)[]
+  return {
+    changed: names.flatMap((name) => {
+      const part = PARTS[name]
+      if (part === undefined || Bun.deepEquals(before[name], next[name])) return []
+      return part.byName ? membersChanged(part.path, before[name], next[name]) : [part.path]
+    }),
+    refused: fixed.flatMap((name) => (Bun.deepEquals(before[name], next[name]) ? [] : (FIXED[name] ?? []))),
+  }
+}
+
+/** Paths only: a value may be a secret. */
+const membersChanged = (path: string, before: unknown, next: unknown): string[] => {
+  const [old, now] = [named(before), named(next)]
+  return [...new Set([...Object.keys(old), ...Object.keys(now)])]
+    .filter((name) => !Bun.deepEquals(old[name], now[name]))
+    .map((name) => `${path}.${name}`)
+}
+
+const named = (value: unknown): Record<string, unknown> =>
+  Array.isArray(value)
+    ? Object.fromEntries(value.map((each: { id: string }) => [each.id, each]))
+    : { ...(value as Record<string, unknown>) }

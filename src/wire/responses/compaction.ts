@@ -1,0 +1,73 @@
+// Compaction of a conversation where the provider has none of its own: an agent ends its input with a trigger and wants
+// one item back that stands for all before it. The model is asked for a summary, and the item carries that.
+
+import type { ChatEvent, ChatResponse } from '../../ir/event.ts'
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { OpaquePart, UserPart } from '../../ir/part.ts'
+import { SEAL_PREFIX } from '../seal.ts'
+import { bareId } from './names.ts'
+
+/** What the model is asked in place of the trigger. */
+const INSTRUCTION =
+  'This conversation has grown too long and will go on from a summary alone. Write that summary now, for whoever takes ' +
+  'over the work: what the user wants and has said must or must not be done, what has been done and found out so far ' +
+  '(name files, commands, identifiers and results exactly), what was decided and why, and what remains to be done next. ' +
+  'Answer with the summary only and call no tools.'
+
+const PREFACE = 'The conversation up to here, as a summary of what was said and done:\n\n'
+
+const TAG = `${SEAL_PREFIX}compaction.`
+
+const isTrigger = (item: Json | undefined): boolean => isObject(item) && item.type === 'compaction_trigger'
+
+/** Whether the answer must be one compaction item: the trigger stands last. */
+export const asksCompaction = (body: JsonObject): boolean => Array.isArray(body.input) && isTrigger(body.input.at(-1))
+
+export const instruction = (): UserPart => ({ type: 'text', text: INSTRUCTION })
+
+/** The summary a compaction item of ours carries, as the user's words; undefined for a provider's own item. */
+export const openCompaction = (item: JsonObject): string | undefined => {
+  const { type, encrypted_content: sealed } = item
+  if (type !== 'compaction' || typeof sealed !== 'string' || !sealed.startsWith(TAG)) return undefined
+  return PREFACE + Buffer.from(sealed.slice(TAG.length), 'base64url').toString('utf8')
+}
+
+const compaction = (answerId: string, summary: string): OpaquePart => ({
+  type: 'opaque',
+  origin: 'responses',
+  value: {
+    type: 'compaction',
+    id: `cmp_${bareId(answerId)}`,
+    encrypted_content: TAG + Buffer.from(summary, 'utf8').toString('base64url'),
+  },
+})
+
+/** A transducer from the events of a summary to those of its item. An answer without a word keeps its own form. */
+export const compacted = (): ((event: ChatEvent) => ChatEvent[]) => {
+  let id = ''
+  let summary = ''
+  return (event) => {
+    switch (event.type) {
+      case 'start':
+        id = event.id
+        return [event]
+      case 'text-delta':
+        summary += event.text
+        return []
+      case 'usage':
+      case 'ping':
+      case 'error':
+        return [event]
+      case 'finish':
+        return summary === '' ? [event] : [{ type: 'opaque', part: 0, value: compaction(id, summary) }, event]
+      default:
+        return []
+    }
+  }
+}
+
+/** The same of a whole answer. */
+export const compactedAnswer = (response: ChatResponse): ChatResponse => {
+  const summary = response.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
+  return summary === '' ? response : { ...response, parts: [compaction(response.id, summary)] }
+}

@@ -1,0 +1,74 @@
+// References to what the provider keeps: an earlier answer to go on from, or single items of one. Its clients send them
+// unless they say `store: false`; for answers made from another wire's, nobody but the gateway can say what they meant.
+
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { Edit } from '../../lib/json-splice.ts'
+import { given } from './read.ts'
+
+/** One exchange as later requests refer to it: the answer's id, what was sent and what came back. */
+export type Remembered = { id: string; previous?: string; input: Json[]; output: JsonObject[] }
+
+export type Lookup = {
+  item(id: string): JsonObject | undefined
+  /** Everything said up to and with the answer, oldest first. */
+  conversation(answerId: string): Json[] | undefined
+}
+
+/** The edits that put in place of a body's references what they stand for, as far as the lookup knows it. */
+export const referenceEdits = (body: JsonObject, lookup: Lookup): Edit[] => {
+  const input = listOf(body.input)
+  const edits: Edit[] = []
+  const resolved = input.map((item, at): Json => {
+    const id = referenced(item)
+    const known = id === undefined ? undefined : lookup.item(id)
+    if (known === undefined) return item
+    edits.push({ path: ['input', at], value: JSON.stringify(known) })
+    return known
+  })
+  const { previous_response_id: previous } = body
+  const before = typeof previous === 'string' ? lookup.conversation(previous) : undefined
+  if (before === undefined) return edits
+  return [
+    { path: ['previous_response_id'], value: undefined },
+    { path: ['input'], value: JSON.stringify([...before, ...resolved]) },
+  ]
+}
+
+/**
+ * What later requests may refer to. `sent`: the client's body; `body`: the same with its references resolved. Nothing
+ * where the client has asked that nothing be kept.
+ */
+export const rememberable = (sent: JsonObject, body: JsonObject, answer: JsonObject): Remembered | undefined => {
+  if (sent.store === false || typeof answer.id !== 'string' || !Array.isArray(answer.output)) return undefined
+  const goesOn = typeof sent.previous_response_id === 'string' && !given(body.previous_response_id)
+  return {
+    id: answer.id,
+    ...(goesOn ? { previous: String(sent.previous_response_id) } : {}),
+    input: goesOn ? listOf(sent.input) : listOf(body.input),
+    output: answer.output.filter(isObject),
+  }
+}
+
+/** The answer in the last frame of a stream's text; undefined where it has none. */
+export const answerIn = (text: string): JsonObject | undefined => {
+  const at = text.lastIndexOf('\ndata: ')
+  if (at === -1) return undefined
+  try {
+    const event: unknown = JSON.parse(text.slice(at + '\ndata: '.length))
+    return isObject(event) && isObject(event.response) ? event.response : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const listOf = (input: Json | undefined): Json[] => {
+  if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }]
+  return Array.isArray(input) ? input : []
+}
+
+/** The id a reference names; also where it is one only by having nothing else. */
+const referenced = (item: Json): string | undefined => {
+  if (!isObject(item) || typeof item.id !== 'string') return undefined
+  if (item.type === 'item_reference') return item.id
+  return !given(item.type) && !given(item.role) ? item.id : undefined
+}

@@ -1,0 +1,116 @@
+// Who may call what, for every route there is: the rows are made from the routes themselves.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { ADMIN_BASE, ROUTES, type RouteName } from '../../src/http/admin/routes.ts'
+import { type Desk, type Person, refusal, startDesk } from './support.ts'
+
+let desk: Desk
+beforeAll(async () => {
+  desk = await startDesk()
+})
+afterAll(() => desk.stop())
+
+const NAMES = Object.keys(ROUTES) as RouteName[]
+const only = (...access: string[]): RouteName[] => NAMES.filter((name) => access.includes(ROUTES[name].access))
+const changing = NAMES.filter((name) => ROUTES[name].method !== 'GET')
+
+/** A door was passed when what is wrong is something else: the input, or that there is no such thing. */
+const passed = (status: number): boolean => status !== 401 && status !== 403
+
+describe('without a session', () => {
+  test.each(NAMES.filter((name) => ROUTES[name].access !== 'anyone'))('%s is refused with 401', async (name) => {
+    for (const person of [desk.nobody, { headers: { cookie: 'sluice_session=invented' } }]) {
+      expect(await refusal(await desk.request(name, person))).toMatchObject({ status: 401, code: 'missing_api_key' })
+    }
+  })
+  test.each(NAMES)('%s is refused with 401 for a token that is not one, whatever the cookie says', async (name) => {
+    const headers = { authorization: 'Bearer sl-admin-invented' }
+    const response = await desk.request(name, desk.admin, {}, headers)
+    expect(await refusal(response)).toMatchObject({ status: 401, code: 'invalid_api_key' })
+  })
+  test.each(NAMES.filter((name) => ROUTES[name].access !== 'anyone'))(
+    '%s is refused with a client key',
+    async (name) => {
+      const response = await desk.request(name, { headers: { authorization: `Bearer ${desk.secret}` } })
+      expect(response.status).toBe(401)
+    },
+  )
+})
+
+describe('a member', () => {
+  test.each(only('admin', 'admin-session'))('%s is refused with 403', async (name) => {
+    const response = await desk.request(name, desk.member)
+    expect(await refusal(response)).toMatchObject({ status: 403, code: 'permission_denied' })
+  })
+  test.each(only('member'))('%s is let in', async (name) => {
+    const response = await desk.request(name, desk.member)
+    expect(passed(response.status)).toBe(true)
+    await response.body?.cancel()
+  })
+})
+
+describe('an admin token', () => {
+  test.each(only('session', 'admin-session'))('%s is refused with 403: only a person may', async (name) => {
+    const { secret } = desk.server.gateway.membership.issueToken('ci', undefined, desk.admin.member)
+    const response = await desk.request(name, { headers: { authorization: `Bearer ${secret}` } })
+    expect(await refusal(response)).toMatchObject({ status: 403, code: 'permission_denied' })
+  })
+  test.each(only('member', 'admin'))('%s is let in, without an origin', async (name) => {
+    const { secret } = desk.server.gateway.membership.issueToken('ci', undefined, desk.admin.member)
+    const token: Person = { headers: { authorization: `bearer ${secret}` } }
+    const response = await desk.request(name, token, {}, { origin: undefined })
+    expect(passed(response.status)).toBe(true)
+    await response.body?.cancel()
+  })
+})
+
+describe('a change', () => {
+  const foreign = [
+    ['another origin', { origin: 'https://evil.example' }],
+    ['no origin at all', { origin: undefined }],
+    ['an opaque origin', { origin: 'null' }],
+    ['the right host of another port', { origin: 'http://127.0.0.1:1' }],
+    ['a page of another site, as the browser says', { 'sec-fetch-site': 'cross-site' }],
+    ['a page of the same site, as the browser says', { origin: undefined, 'sec-fetch-site': 'same-site' }],
+  ] as const
+  test.each(changing.flatMap((name) => foreign.map(([from, headers]) => [name, from, headers] as const)))(
+    '%s from %s is refused with 403',
+    async (name, _, headers) => {
+      const response = await desk.request(name, desk.admin, {}, headers)
+      expect(await refusal(response)).toMatchObject({ status: 403, code: 'permission_denied' })
+    },
+  )
+  test('from the dashboard is taken, by either of the headers browsers send', async () => {
+    const input = { label: 'mine' }
+    expect((await desk.request('keys.create', desk.admin, input)).status).toBe(200)
+    const modern = { origin: undefined, 'sec-fetch-site': 'same-origin' }
+    expect((await desk.request('keys.create', desk.admin, input, modern)).status).toBe(200)
+  })
+  test('forwarded headers of an untrusted sender change nothing', async () => {
+    const headers = { origin: 'https://evil.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' }
+    expect((await desk.request('keys.create', desk.admin, { label: 'x' }, headers)).status).toBe(403)
+  })
+})
+
+describe('every answer', () => {
+  test.each(NAMES)('%s is inert, unkept and from one origin', async (name) => {
+    for (const person of [desk.nobody, desk.member]) {
+      const response = await desk.request(name, person)
+      await response.body?.cancel()
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+      expect(response.headers.get('cache-control')).toBe('no-store')
+      expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
+      expect(response.headers.get('content-type')).toMatch(/^(application\/json|text\/event-stream)/)
+      expect(response.headers.get('access-control-allow-origin')).toBeNull()
+      expect(response.headers.get('x-request-id')).toMatch(/^req_/)
+    }
+  })
+  test('an unknown route is 404 and a wrong method 405 with Allow, both in the envelope', async () => {
+    const unknown = await fetch(`${desk.url}${ADMIN_BASE}/nothing`)
+    expect(await refusal(unknown)).toMatchObject({ status: 404, code: 'not_found' })
+    const wrong = await fetch(`${desk.url}${ADMIN_BASE}/keys/x`, { method: 'PUT' })
+    expect(wrong.headers.get('allow')).toBe('GET, PATCH')
+    expect(await refusal(wrong)).toMatchObject({ status: 405, code: 'method_not_allowed' })
+    expect((await fetch(`${desk.url}${ADMIN_BASE}/keys`, { method: 'OPTIONS' })).status).toBe(405)
+  })
+})

@@ -1,0 +1,367 @@
+// What the dashboard is told of traffic: exchanges and why they went where they went, sums, health, the live stream.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import type { Output } from '../../src/http/admin/contract.ts'
+import * as S from '../../src/http/admin/schema.ts'
+import { type Frame, FrameReader } from '../../src/lib/sse.ts'
+import { gate, json, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
+import { type Desk, expectShape, startDesk } from './support.ts'
+
+const SECRET_PROMPT = 'the launch code is 0000'
+const SECRET_ANSWER = 'understood, 0000 it is'
+const PROVIDER_TEXT = 'internal detail of the provider'
+
+const answer = (input = 3, cached = 0, output = 2) =>
+  json({
+    ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'up', stop_reason: 'end_turn', stop_sequence: null },
+    content: [{ type: 'text', text: SECRET_ANSWER }],
+    usage: { input_tokens: input, cache_read_input_tokens: cached, output_tokens: output },
+  })
+const failure = (status: number) =>
+  json({ type: 'error', error: { type: 'api_error', message: PROVIDER_TEXT } }, status)
+
+const hello = { model: 'auto', max_tokens: 10, messages: [{ role: 'user', content: SECRET_PROMPT }] }
+
+let desk: Desk
+let provider: Scripted
+let scripts: Script[] = []
+let own: { id: string; secret: string }
+let foreign: { id: string; secret: string }
+
+beforeAll(async () => {
+  provider = await startScripted(() => scripts.shift() ?? answer())
+  desk = await startDesk({
+    vendorA: `${provider.origin}?token=hidden`,
+    vendorB: `${provider.origin}/v1`,
+    config: {
+      fallbacks: { 'vendorA-opus-4-8': ['vendorB-5.5'] },
+    },
+  })
+})
+afterAll(async () => {
+  await desk.stop()
+  await provider.stop()
+})
+beforeEach(() => {
+  scripts = []
+  own = desk.issue({ label: 'own', ownerId: desk.member.member.id, tokensTotal: 100_000 })
+  foreign = desk.issue({ label: 'foreign' })
+})
+
+const ask = async (secret: string, body: object = hello): Promise<Response> => {
+  const response = await desk.post('/v1/messages', body, { 'x-api-key': secret })
+  await response.text()
+  await desk.idle()
+  return response
+}
+const list = (input: object = {}) => desk.call('exchanges.list', desk.admin, input)
+
+describe('an exchange', () => {
+  test('is listed and explained: checks, quota before and after, route, attempt; neither prompt nor answer', async () => {
+    scripts = [answer(100, 40, 7)]
+    const response = await ask(own.secret)
+    const id = response.headers.get('x-request-id') ?? ''
+    const { items } = await list({ key: own.id })
+    expect(items).toMatchObject([
+      {
+        ...{ id, model: 'vendorA-opus-4-8', wire: 'messages', outcome: 'done', status: 200, attempts: 1 },
+        ...{ input: 100, cache_read: 40, output: 7, tokens: 147, estimated: false, key: { id: own.id, label: 'own' } },
+        ...{ cost_micro_usd: 100 * 5 + 20 + 7 * 25, cost_khr: Math.round((695 * 4100) / 1e6) },
+      },
+    ])
+    const told = await desk.call('exchanges.get', desk.admin, { id })
+    expect(told.exchange).toEqual(items[0] as Output<'exchanges.get'>['exchange'])
+    expect(told.checks.map(({ name, passed }) => [name, passed])).toEqual([
+      ...['authentication', 'rate limit', 'request', 'model', 'permission', 'quota'].map(
+        (name) => [name, true] as [string, boolean],
+      ),
+    ])
+    expect(told.quota).toMatchObject({ billed: 147, left_before: 100_000, left_after: 99_853 })
+    expect(told.route).toMatchObject({ mode: 'pass', client_wire: 'messages', provider_wire: 'messages' })
+    expect(told.attempts).toMatchObject([
+      { provider: 'vendor_a', account: 'main', result: 'answered', error_code: null },
+    ])
+    expect(told.raw_usage).toMatchObject({ input_tokens: 100 })
+    const text = JSON.stringify(told)
+    for (const word of [SECRET_PROMPT, SECRET_ANSWER, own.secret]) expect(text).not.toContain(word)
+  })
+  test('that moved to another target tells every attempt, by status and code and never by the provider’s text', async () => {
+    scripts = [
+      failure(500),
+      json({
+        ...{ id: 'resp_1', object: 'response', created_at: 1, model: 'up', status: 'completed' },
+        output: [
+          {
+            type: 'message',
+            id: 'm',
+            role: 'assistant',
+            status: 'completed',
+            content: [{ type: 'output_text', text: 'hi', annotations: [] }],
+          },
+        ],
+        usage: { input_tokens: 5, output_tokens: 1, total_tokens: 6 },
+      }),
+    ]
+    const response = await ask(own.secret, { ...hello, top_k: 5 })
+    expect(response.status).toBe(200)
+    const told = await desk.call('exchanges.get', desk.admin, { id: response.headers.get('x-request-id') ?? '' })
+    expect(told.attempts).toMatchObject([
+      {
+        provider: 'vendor_a',
+        model: 'vendorA-opus-4-8',
+        result: 'failed',
+        error_code: 'upstream_error',
+        provider_status: 500,
+      },
+      { provider: 'vendor_b', model: 'vendorB-5.5', result: 'answered', error_code: null },
+    ])
+    expect(told.route).toMatchObject({ mode: 'translate', provider_wire: 'responses' })
+    expect(told.route.why.join(' ')).toContain('fallback')
+    expect(told.dropped).toContain('top_k')
+    expect(JSON.stringify(told)).not.toContain(PROVIDER_TEXT)
+  })
+  test('that failed keeps its attempts and bills nothing', async () => {
+    scripts = [failure(400)]
+    const response = await ask(own.secret)
+    const told = await desk.call('exchanges.get', desk.admin, { id: response.headers.get('x-request-id') ?? '' })
+    expect(told.exchange).toMatchObject({ tokens: 0, attempts: 1, status: response.status })
+    expect(told.attempts).toMatchObject([{ result: 'failed', provider_status: 400 }])
+    expect(told.quota).toMatchObject({ billed: 0, left_before: 100_000, left_after: 100_000 })
+  })
+  test('of another’s key is not there for a member, in the list nor by its id', async () => {
+    const id = (await ask(foreign.secret)).headers.get('x-request-id') ?? ''
+    await ask(own.secret)
+    const { items } = await desk.call('exchanges.list', desk.member)
+    expect(items.length).toBeGreaterThan(0)
+    const keys = await desk.call('keys.list', desk.member, { limit: 200 })
+    const theirs = new Set(keys.items.map((key) => key.id))
+    expect(items.every(({ key }) => theirs.has(key.id))).toBe(true)
+    expect((await desk.request('exchanges.get', desk.member, { id })).status).toBe(404)
+  })
+  test('is found by every filter, and pages hold each once, newest first', async () => {
+    scripts = [answer(), failure(400), answer(), answer(), failure(400)]
+    for (let i = 0; i < 5; i++) await ask(own.secret)
+    const ids: string[] = []
+    for (let before: number | null | undefined; before !== null; ) {
+      const page = await list({ key: own.id, limit: 2, ...(before === undefined ? {} : { before }) })
+      expect(page.items.length).toBeLessThanOrEqual(2)
+      ids.push(...page.items.map(({ id }) => id))
+      before = page.next
+    }
+    expect(ids).toHaveLength(5)
+    expect(new Set(ids).size).toBe(5)
+    const whole = await list({ key: own.id })
+    expect(ids).toEqual(whole.items.map(({ id }) => id))
+    expect((await list({ key: own.id, outcome: 'done' })).items).toHaveLength(3)
+    expect((await list({ key: own.id, model: 'vendorB-4o' })).items).toHaveLength(0)
+    const all = (await list({ limit: 200 })).items
+    for (const outcome of ['done', 'refused', 'failed', 'open'] as const) {
+      const found = (await list({ outcome, limit: 200 })).items
+      expect(found).toEqual(all.filter((item) => item.outcome === outcome))
+    }
+    const { started_at } = whole.items[2] ?? { started_at: '' }
+    const since = (await list({ key: own.id, since: started_at })).items
+    const until = (await list({ key: own.id, until: started_at })).items
+    expect(since.every((item) => item.started_at >= started_at)).toBe(true)
+    expect(since.length + until.length).toBe(5)
+  })
+})
+
+describe('usage', () => {
+  test('adds up, however it is cut: by nothing, by model, by key, for a key, for a member', async () => {
+    scripts = [answer(100, 300, 5), answer(10, 0, 5)]
+    await ask(own.secret)
+    await ask(own.secret)
+    await ask(foreign.secret)
+    const reports = await Promise.all(
+      (['none', 'model', 'key'] as const).map((by) => desk.call('usage.get', desk.admin, { by })),
+    )
+    for (const report of reports) {
+      expect(report.totals).toEqual((reports[0] as Output<'usage.get'>).totals)
+      const sum = report.series.reduce((tokens, { totals }) => tokens + totals.tokens, 0)
+      expect(sum).toBe(report.totals.tokens)
+      for (const { points, totals } of report.series) {
+        expect(points.reduce((tokens, point) => tokens + point.tokens, 0)).toBe(totals.tokens)
+        expect(points).toHaveLength(31)
+      }
+    }
+    const one = await desk.call('usage.get', desk.admin, {
+      key: own.id,
+      step: 'hour',
+      since: new Date(Date.now() - 3_600_000).toISOString(),
+    })
+    expect(one.totals).toMatchObject({ requests: 2, input: 110, cache_read: 300, output: 10, tokens: 420 })
+    expect(one.cache_hit_share).toBeCloseTo(300 / 410)
+    expect(one.latency.sampled).toBe(2)
+    expect(one.latency.total_ms?.p50).toBeLessThanOrEqual(one.latency.total_ms?.p99 ?? -1)
+    const { key } = await desk.call('keys.list', desk.admin, { search: own.id }).then(({ items: [key] }) => ({ key }))
+    expect(key?.spark.at(-1)).toBe(420)
+    expect(key?.last_used_at).not.toBeNull()
+    expect((await desk.call('keys.usage', desk.member, { id: own.id })).series.map(({ group }) => group)).toEqual([
+      'vendorA-opus-4-8',
+    ])
+    const theirs = await desk.call('usage.get', desk.member, { by: 'key' })
+    expect(theirs.series.map(({ group }) => group)).not.toContain(foreign.id)
+    expect(theirs.series.map(({ group }) => group)).toContain(own.id)
+  })
+  test('of more keys than a chart holds keeps the largest and puts the rest together', async () => {
+    const keys = Array.from({ length: 15 }, (_, i) => desk.issue({ label: `many ${i}` }))
+    for (const [i, { secret }] of keys.entries()) {
+      scripts = [answer(1_000_000 + i)]
+      await ask(secret)
+    }
+    const { series, totals } = await desk.call('usage.get', desk.admin, {
+      by: 'key',
+      since: new Date().toISOString().slice(0, 10),
+    })
+    expect(series).toHaveLength(13)
+    expect(series.at(-1)?.group).toBe('other')
+    expect(series[0]).toMatchObject({ group: keys[14]?.id, label: 'many 14' })
+    expect(series.reduce((tokens, each) => tokens + each.totals.tokens, 0)).toBe(totals.tokens)
+  })
+  test('the holder of a key reads their own history with it, and nobody else’s', async () => {
+    scripts = [answer(100, 300, 5)]
+    await ask(own.secret)
+    await ask(foreign.secret)
+    const response = await desk.get('/v1/usage/history?days=7', { 'x-api-key': own.secret })
+    const history = (await response.json()) as { days: { at: string; tokens: number }[]; models: object[] }
+    expect(history.days).toHaveLength(7)
+    expect(history.days.at(-1)).toMatchObject({ tokens: 405, requests: 1, cost_micro_usd: 100 * 5 + 150 + 5 * 25 })
+    expect(history.models).toMatchObject([{ model: 'vendorA-opus-4-8', tokens: 405 }])
+    expect((await desk.get('/v1/usage/history?days=0', { 'x-api-key': own.secret })).status).toBe(400)
+    expect((await fetch(`${desk.url}/v1/usage/history`)).status).toBe(401)
+  })
+})
+
+describe('what serves', () => {
+  test('models and accounts tell health and prices and never a credential', async () => {
+    await ask(own.secret)
+    const models = await desk.call('models.list', desk.admin)
+    const opus = models.items.find(({ id }) => id === 'vendorA-opus-4-8')
+    expect(opus).toMatchObject({
+      aliases: ['auto'],
+      available: true,
+      price: { input: 5, output: 25 },
+      fallbacks: ['vendorB-5.5'],
+    })
+    expect(opus?.targets.map(({ provider }) => provider)).toEqual(['vendor_a', 'vendor_b'])
+    const accounts = await desk.call('accounts.list', desk.admin)
+    expect(accounts.items.map(({ provider, name }) => `${provider}/${name}`)).toEqual([
+      'vendor_a/main',
+      'vendor_b/main',
+    ])
+    expect(accounts.items[0]).toMatchObject({ base_url: provider.origin, in_flight: 0, state: 'closed' })
+    const settings = await desk.call('settings.get', desk.admin)
+    const text = JSON.stringify([models, accounts, settings])
+    for (const secret of ['secret-a', 'secret-b', 'hidden']) expect(text).not.toContain(secret)
+    expect((await desk.call('models.list', desk.member)).items.every(({ targets }) => targets.length === 0)).toBe(true)
+  })
+  test('an account that keeps failing is shown as open', async () => {
+    const before = await desk.call('accounts.list', desk.admin)
+    expect(before.items.map(({ state }) => state)).toEqual(['closed', 'closed'])
+    scripts = Array.from({ length: 10 }, () => failure(500))
+    for (let i = 0; i < 5; i++) await ask(own.secret, { ...hello, model: 'vendorA-haiku-4-5' })
+    const { items } = await desk.call('accounts.list', desk.admin)
+    expect(items[0]).toMatchObject({ provider: 'vendor_a', state: 'open' })
+    expect(items[0]?.models).toContainEqual({ model: 'vendorA-haiku-4-5', state: 'open', in_flight: 0 })
+  })
+  test('what is open in the process comes back to rest', async () => {
+    const hold = gate()
+    const held = answer()
+    scripts = [{ ...held, steps: [hold, ...(held.steps as string[])] }]
+    const index = provider.requests.length
+    const running = ask(own.secret, { ...hello, model: 'vendorA-sonnet-5' })
+    await provider.arrived(index)
+    expect(await desk.call('state', desk.admin)).toMatchObject({
+      open_exchanges: 1,
+      open_reservations: 1,
+      provider_attempts: 1,
+    })
+    expect((await desk.call('keys.get', desk.admin, { id: own.id })).tokens_held).toBeGreaterThan(0)
+    hold.open()
+    await running
+    expect(await desk.call('state', desk.admin)).toMatchObject({
+      open_exchanges: 0,
+      open_reservations: 0,
+      provider_attempts: 0,
+    })
+  })
+})
+
+describe('settings', () => {
+  test('are in force at once, told as set here, in the audit, and go back to the configuration', async () => {
+    const rate = async () =>
+      ((await (await desk.get('/v1/usage')).json()) as { rate: { khr_per_usd: number } }).rate.khr_per_usd
+    expect(await rate()).toBe(4100)
+    const key_defaults = { tokens_total: 42, expires_days: 2, models: ['auto'] }
+    const set = await desk.call('settings.put', desk.admin, {
+      khr_per_usd: 4000,
+      key_defaults,
+      limits: { rpm: 1, tpm: 0, concurrency: 0 },
+    })
+    expect(set).toMatchObject({ khr_per_usd: 4000, overridden: ['khr_per_usd', 'limits', 'key_defaults'] })
+    expect(await rate()).toBe(4000)
+    const { key } = await desk.call('keys.create', desk.admin, { label: 'by default' })
+    expect(key).toMatchObject({ tokens_total: 42, models: ['vendorA-opus-4-8'] })
+    const limited = desk.issue()
+    expect([(await ask(limited.secret)).status, (await ask(limited.secret)).status]).toEqual([200, 429])
+    const back = await desk.call('settings.put', desk.admin, { khr_per_usd: null, key_defaults: null, limits: null })
+    expect(back).toMatchObject({ khr_per_usd: 4100, overridden: [] })
+    expect((await ask(limited.secret)).status).toBe(200)
+    const { items } = await desk.call('audit.list', desk.admin, { target: 'khr_per_usd' })
+    expect(items.map(({ before, after }) => [before, after])).toEqual([
+      [4000, null],
+      [null, 4000],
+    ])
+    // The configuration's own object is nobody's to change.
+    expect(desk.config).toMatchObject({ khrPerUsd: 4100, limits: { rpm: 0 } })
+  })
+})
+
+async function* framesOf(bytes: ReadableStream<Uint8Array>): AsyncGenerator<Frame> {
+  const reader = new FrameReader()
+  for await (const chunk of bytes) yield* reader.push(chunk)
+}
+
+describe('the live stream', () => {
+  const watch = async (person: Desk['admin']) => {
+    const response = await desk.request('live', person)
+    expect(response.headers.get('content-type')).toContain('text/event-stream')
+    const frames = framesOf(response.body as ReadableStream<Uint8Array>)
+    return {
+      response,
+      next: async (event: string): Promise<unknown> => {
+        for (;;) {
+          const { value, done } = await frames.next()
+          if (done) return undefined
+          if (value?.event === event) return JSON.parse(value.data)
+        }
+      },
+      stop: () => frames.return?.(undefined),
+    }
+  }
+  test('shows an exchange as it ends, to an admin and its owner, and ends without a trace', async () => {
+    const [admin, member] = [await watch(desk.admin), await watch(desk.member)]
+    const counters = await admin.next('counters')
+    expectShape(S.Counters, counters)
+    expect((await desk.call('state', desk.admin)).live_streams).toBe(2)
+    await ask(foreign.secret)
+    await ask(own.secret)
+    const [first, second] = [await admin.next('exchange'), await admin.next('exchange')]
+    expectShape(S.Exchange, first)
+    expect(first).toMatchObject({ key: { id: foreign.id }, outcome: 'done' })
+    expect(second).toMatchObject({ key: { id: own.id } })
+    expect(await member.next('exchange')).toEqual(second)
+    const { items } = await list({ key: own.id })
+    expect(items[0]).toEqual({ ...(second as S.Exchange), ended_at: items[0]?.ended_at ?? null })
+    await Promise.all([admin.stop(), member.stop()])
+    while ((await desk.call('state', desk.admin)).live_streams > 0)
+      await new Promise((resolve) => setImmediate(resolve))
+  })
+  test('ends when the right to see it does', async () => {
+    const person = await desk.join('Short', 'admin')
+    const stream = await watch(person)
+    await desk.call('members.update', desk.admin, { id: person.member.id, role: 'member' })
+    expect(await stream.next('exchange')).toBeUndefined()
+  }, 10_000)
+})

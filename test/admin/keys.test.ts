@@ -1,0 +1,223 @@
+// Keys through the admin API: an admin's without bounds, a member's own within theirs.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { permits } from '../../src/keys/key.ts'
+import { type Desk, refusal, startDesk } from './support.ts'
+
+let desk: Desk
+beforeAll(async () => {
+  desk = await startDesk()
+})
+afterAll(() => desk.stop())
+
+const DAY = 86_400_000
+const inDays = (days: number): string => new Date(Date.now() + days * DAY).toISOString()
+const usage = (secret: string) => desk.get('/v1/usage', { 'x-api-key': secret })
+
+describe('an admin', () => {
+  test('makes a key that works, and no other answer ever holds its secret', async () => {
+    const { key, secret } = await desk.call('keys.create', desk.admin, { label: ' ci ', models: ['auto', 'vendorB-*'] })
+    expect(key).toMatchObject({
+      ...{ label: 'ci', status: 'active', tokens_total: 1_000_000, tokens_used: 0, rpm: null },
+      ...{ models: ['vendorA-opus-4-8', 'vendorB-*'], owner: { id: desk.admin.member.id, name: 'Ada' } },
+    })
+    expect((await usage(secret)).status).toBe(200)
+    for (const name of ['keys.get', 'keys.list', 'audit.list'] as const) {
+      const input = name === 'keys.get' ? { id: key.id } : {}
+      const text = JSON.stringify(await desk.call(name, desk.admin, input))
+      expect(text).toContain(key.id)
+      expect(text).not.toContain(secret)
+    }
+  })
+  test('changes, tops up, resets, rotates and revokes; each is in force at once and in the audit by name', async () => {
+    const { key, secret } = await desk.call('keys.create', desk.admin, { label: 'one', tokens_total: 10, owner: null })
+    const id = key.id
+    expect(key.owner).toBeNull()
+    expect(await desk.call('keys.update', desk.admin, { id, label: 'two', rpm: 5, concurrency: 0 })).toMatchObject({
+      ...{ label: 'two', rpm: 5, concurrency: 0, tokens_total: 10 },
+    })
+    expect((await desk.call('keys.update', desk.admin, { id, rpm: null })).rpm).toBeNull()
+    expect((await desk.call('keys.top-up', desk.admin, { id, tokens: 7 })).tokens_total).toBe(17)
+    await desk.call('keys.reset', desk.admin, { id })
+    const rotated = await desk.call('keys.rotate', desk.admin, { id, grace_seconds: 60 })
+    expect([(await usage(secret)).status, (await usage(rotated.secret)).status]).toEqual([200, 200])
+    const again = await desk.call('keys.rotate', desk.admin, { id })
+    expect((await usage(rotated.secret)).status).toBe(401)
+    expect((await desk.call('keys.revoke', desk.admin, { id })).status).toBe('revoked')
+    expect((await usage(again.secret)).status).toBe(401)
+    const late = await desk.request('keys.update', desk.admin, { id, label: 'three' })
+    expect(await refusal(late)).toMatchObject({ status: 400 })
+    const { items } = await desk.call('audit.list', desk.admin, { target: id })
+    expect(items.map(({ action }) => action)).toEqual([
+      ...[
+        'key.revoke',
+        'key.rotate',
+        'key.rotate',
+        'key.update',
+        'key.update',
+        'key.update',
+        'key.update',
+        'key.issue',
+      ],
+    ])
+    expect(new Set(items.map(({ actor }) => actor.name))).toEqual(new Set(['Ada']))
+  })
+  test('finds keys by label, id, owner and status, in any order, page by page', async () => {
+    const owner = (await desk.join('Olga', 'member')).member.id
+    for (const label of ['zeta', 'Alpha', 'mid']) await desk.call('keys.create', desk.admin, { label, owner })
+    const list = (input: object) => desk.call('keys.list', desk.admin, { owner, ...input })
+    const labels = async (input: object) => (await list(input)).items.map(({ label }) => label)
+    expect(await labels({ sort: 'label', order: 'asc' })).toEqual(['Alpha', 'mid', 'zeta'])
+    expect(await labels({ sort: 'label', order: 'asc', limit: 1, offset: 1 })).toEqual(['mid'])
+    expect(await list({ limit: 1 })).toMatchObject({ total: 3 })
+    expect(await labels({ search: 'ALPH' })).toEqual(['Alpha'])
+    expect((await list({ search: 'olga' })).total).toBe(3)
+    expect((await list({ status: 'revoked' })).total).toBe(0)
+  })
+  test.each([
+    ['keys.create', {}, 'label'],
+    ['keys.create', { label: 'x', tokens_total: -1 }, 'tokens_total'],
+    ['keys.create', { label: 'x', tokens_total: 1.5 }, 'tokens_total'],
+    ['keys.create', { label: 'x', models: [] }, 'models'],
+    ['keys.create', { label: 'x', models: ['no-such-model'] }, 'models'],
+    ['keys.create', { label: 'x', expires_at: 'tomorrow' }, 'expires_at'],
+    ['keys.create', { label: 'x', expires_at: '2001-01-01' }, 'expires_at'],
+    ['keys.create', { label: 'x', owner: 'mem_nobody' }, 'owner'],
+    ['keys.create', { label: 'x', labell: 'x' }, 'labell'],
+    ['keys.list', { limit: 0 }, 'limit'],
+    ['keys.list', { limit: 'ten' }, 'limit'],
+    ['keys.list', { colour: 'red' }, 'colour'],
+    ['exchanges.list', { since: 'x' }, 'since'],
+    ['usage.get', { since: '2026-02-01', until: '2026-01-01' }, 'since'],
+    ['usage.get', { since: '1990-01-01', step: 'hour' }, 'since'],
+  ] as const)('%s with %j is 400 and names %s', async (name, input, member) => {
+    const response = await desk.request(name, desk.admin, input)
+    expect(response.status).toBe(400)
+    const { error } = (await response.json()) as { error: { param: string | null; message: string } }
+    expect(`${error.param} ${error.message}`).toContain(member)
+  })
+  test.each(['{', '[]', 'null', '"x"', ''])('a body of %j is refused in the envelope', async (body) => {
+    const response = await fetch(`${desk.url}/admin/api/keys`, {
+      ...{ method: 'POST', body, headers: { ...desk.admin.headers, origin: desk.url } },
+    })
+    expect(response.status).toBe(400)
+    expect((await refusal(response)).code).toMatch(/^invalid_(json|request)$/)
+  })
+  test('a body past any use is 413', async () => {
+    const response = await desk.request('keys.create', desk.admin, { label: 'x'.repeat(300_000) })
+    expect(response.status).toBe(413)
+  })
+})
+
+test.each(['<script>alert(1)</script>', '"><img src=x onerror=alert(1)>', 'a\u2028</script>b', "';--", '{{7*7}}'])(
+  'a label of %j comes back as it is, as JSON that no browser runs',
+  async (label) => {
+    await desk.call('keys.create', desk.admin, { label })
+    const response = await desk.request('keys.list', desk.admin, { search: label })
+    expect(response.headers.get('content-type')).toMatch(/^application\/json/)
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+    const { items } = (await response.json()) as { items: { label: string }[] }
+    expect(items.map((item) => item.label)).toEqual([label])
+  },
+)
+
+describe('a member', () => {
+  test('sees, changes and is told of their own keys only', async () => {
+    const { key: foreign } = await desk.call('keys.create', desk.admin, { label: 'not theirs' })
+    const { key: own } = await desk.call('keys.create', desk.member, { label: 'own' })
+    expect(own.owner).toEqual({ id: desk.member.member.id, name: 'Mia' })
+    expect((await desk.call('keys.list', desk.member)).items.map(({ id }) => id)).toEqual([own.id])
+    const id = foreign.id
+    for (const [name, ask] of [
+      ['keys.get', (id: string) => ({ id })],
+      ['keys.update', (id: string) => ({ id, label: 'x' })],
+      ['keys.top-up', (id: string) => ({ id, tokens: 1 })],
+      ['keys.rotate', (id: string) => ({ id })],
+      ['keys.revoke', (id: string) => ({ id })],
+      ['keys.usage', (id: string) => ({ id })],
+      ['usage.get', (id: string) => ({ key: id })],
+      ['exchanges.list', (id: string) => ({ key: id })],
+    ] as const) {
+      // Whether there is such a key is not to be told either.
+      const nothing = await refusal(await desk.request(name, desk.member, ask('key_none')))
+      expect(nothing.status).toBe(404)
+      expect(await refusal(await desk.request(name, desk.member, ask(id)))).toEqual(nothing)
+    }
+    expect((await desk.call('keys.get', desk.admin, { id })).status).toBe('active')
+  })
+
+  const limits = { maxKeys: 2, maxTokensPerKey: 1_000, maxExpiryDays: 30, models: ['vendorB-*', 'vendorA-haiku-4-5'] }
+  test('gets defaults that fit their limits', async () => {
+    const person = await desk.join('Dan', 'member', limits)
+    const { key } = await desk.call('keys.create', person, { label: 'x' })
+    expect(key).toMatchObject({ tokens_total: 1_000, models: limits.models })
+    expect(Date.parse(key.expires_at)).toBeLessThanOrEqual(Date.now() + 30 * DAY)
+  })
+  test.each([
+    ['tokens_total', { tokens_total: 1_001 }],
+    ['expires_at', { expires_at: inDays(31) }],
+    ['models', { models: ['*'] }],
+    ['models', { models: ['vendorA-opus-4-8'] }],
+    ['models', { models: ['auto'] }],
+    ['models', { models: ['vendorA-*'] }],
+    ['models', { models: ['vendor*'] }],
+    ['owner', { owner: 'mem_other' }],
+    ['owner', { owner: null }],
+  ] as const)('is refused a key whose %s is past them: %j', async (param, input) => {
+    const person = await desk.join(`Eve ${crypto.randomUUID()}`, 'member', limits)
+    const response = await desk.request('keys.create', person, { label: 'x', ...input })
+    expect(response.status).toBe(403)
+    expect(await response.json()).toMatchObject({ error: { code: 'permission_denied', param } })
+    expect((await desk.call('keys.list', person)).total).toBe(0)
+  })
+  test('may use what lies within', async () => {
+    const person = await desk.join('Finn', 'member', limits)
+    const models = ['vendorB-5.*', 'vendorB-*', 'vendorA-haiku-4.5']
+    const { key } = await desk.call('keys.create', person, {
+      label: 'x',
+      models,
+      tokens_total: 10,
+      expires_at: inDays(30),
+    })
+    expect(key.models).toEqual(['vendorB-5.*', 'vendorB-*', 'vendorA-haiku-4-5'])
+    await desk.call('keys.top-up', person, { id: key.id, tokens: 990 })
+    const more = await desk.request('keys.top-up', person, { id: key.id, tokens: 1 })
+    expect(more.status).toBe(403)
+    const reset = await desk.request('keys.reset', person, { id: key.id })
+    expect(reset.status).toBe(403)
+  })
+  test('has no way around the number of keys: a used key counts until it expires, an unused one can be exchanged', async () => {
+    const person = await desk.join('Gus', 'member', limits)
+    const make = () => desk.request('keys.create', person, { label: 'x' })
+    const first = await desk.call('keys.create', person, { label: 'x' })
+    expect((await make()).status).toBe(200)
+    expect((await make()).status).toBe(403)
+    await desk.call('keys.revoke', person, { id: first.key.id })
+    const second = await desk.call('keys.create', person, { label: 'y' })
+    desk.server.gateway.store.journal.charge(second.key.id, 5)
+    await desk.call('keys.revoke', person, { id: second.key.id })
+    expect(await refusal(await make())).toMatchObject({ status: 403, code: 'permission_denied' })
+  })
+  test('cannot cut the expiry of a key short, nor loosen a limit that stands', async () => {
+    const person = await desk.join('Hana', 'member', limits)
+    const { key } = await desk.call('keys.create', person, { label: 'x', rpm: 10, expires_at: inDays(5) })
+    const id = key.id
+    for (const input of [{ expires_at: inDays(4) }, { rpm: 11 }, { rpm: 0 }, { rpm: null }]) {
+      expect((await desk.request('keys.update', person, { id, ...input })).status).toBe(403)
+    }
+    expect(await desk.call('keys.update', person, { id, rpm: 9, expires_at: inDays(6) })).toMatchObject({ rpm: 9 })
+  })
+  test('whose models are patterns: what lies within them by letter lies within them by every model', () => {
+    const letter = fc.constantFrom('a', 'b', '-')
+    const pattern = fc.array(fc.oneof(letter, fc.constant('*')), { maxLength: 6 }).map((pieces) => pieces.join(''))
+    const id = fc.array(letter, { maxLength: 6 }).map((letters) => letters.join(''))
+    fc.assert(
+      fc.property(pattern, pattern, id, (wide, narrow, model) => {
+        const within = permits({ models: [wide] }, narrow)
+        if (within && permits({ models: [narrow] }, model)) expect(permits({ models: [wide] }, model)).toBe(true)
+      }),
+      { numRuns: 5_000 },
+    )
+  })
+})

@@ -1,0 +1,129 @@
+// The rules of time at the door, with a clock of their own.
+
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { GatewayError } from '../../src/errors.ts'
+import { createAttempts, peerName } from '../../src/members/attempts.ts'
+import { DEFAULT_LIMITS } from '../../src/members/member.ts'
+import { createMembership, IDLE_MS, SESSION_MS } from '../../src/members/membership.ts'
+import { DAY, NOW, open } from '../store/support.ts'
+
+const SYSTEM = { kind: 'system', id: 'test' } as const
+
+const start = () => {
+  const time = { now: NOW }
+  const store = open(':memory:', () => time.now)
+  const membership = createMembership({ store, clock: () => time.now })
+  const add = (name: string, role: 'admin' | 'member' = 'admin') =>
+    store.members.add({ name, role, limits: DEFAULT_LIMITS, passwordHash: 'x' }, SYSTEM)
+  return { time, store, membership, add }
+}
+
+describe('a session', () => {
+  test('ends seven days after its last use, to the millisecond', () => {
+    const { time, membership, add } = start()
+    const { secret } = membership.openSession(add('Ada'))
+    time.now += IDLE_MS - 1
+    expect(membership.session(secret)?.member.name).toBe('Ada')
+    time.now += IDLE_MS - 1
+    expect(membership.session(secret)).toBeDefined()
+    time.now += IDLE_MS
+    expect(membership.session(secret)).toBeUndefined()
+  })
+  test('ends thirty days after sign-in however much it is used', () => {
+    const { time, membership, add } = start()
+    const { secret, expiresAt } = membership.openSession(add('Ada'))
+    expect(expiresAt).toBe(NOW + SESSION_MS)
+    while (time.now + DAY < expiresAt) {
+      time.now += DAY
+      expect(membership.session(secret)).toBeDefined()
+    }
+    time.now = expiresAt - 1
+    expect(membership.session(secret)).toBeDefined()
+    time.now = expiresAt
+    expect(membership.session(secret)).toBeUndefined()
+  })
+  test('sees its member as they are now', () => {
+    const { store, membership, add } = start()
+    add('Boss')
+    const member = add('Ada')
+    const { secret } = membership.openSession(member)
+    store.members.update(member.id, { role: 'member', name: 'Adele' }, SYSTEM)
+    expect(membership.session(secret)?.member).toMatchObject({ role: 'member', name: 'Adele' })
+    store.members.remove(member.id, SYSTEM)
+    expect(membership.session(secret)).toBeUndefined()
+  })
+})
+
+describe('links and tokens', () => {
+  test('an invitation is valid for seven days', () => {
+    const { time, membership, add } = start()
+    const { token, expiresAt } = membership.invite(add('Ivy').id, SYSTEM)
+    expect(expiresAt).toBe(NOW + 7 * DAY)
+    time.now = expiresAt - 1
+    expect(membership.invited(token, 'peer').name).toBe('Ivy')
+    time.now = expiresAt
+    expect(() => membership.invited(token, 'peer')).toThrow(/expired/)
+  })
+  test('a setup link of an earlier offer is void', async () => {
+    const { membership } = start()
+    const first = membership.offerSetup() ?? ''
+    const second = membership.offerSetup() ?? ''
+    await expect(membership.setUp(first, 'Ada', 'long enough', 'peer')).rejects.toThrow(/not|never/)
+    expect((await membership.setUp(second, 'Ada', 'long enough', 'peer')).role).toBe('admin')
+    expect(membership.offerSetup()).toBeUndefined()
+  })
+  test('an admin token ends when it expires', () => {
+    const { time, membership, add } = start()
+    const { secret } = membership.issueToken('ci', NOW + 1_000, add('Ada'))
+    time.now += 999
+    expect(membership.token(secret)?.label).toBe('ci')
+    time.now += 1
+    expect(membership.token(secret)).toBeUndefined()
+  })
+  test.each(['', 'x', '\u0000', 'sl-admin-', 'a'.repeat(100_000)])('%j opens nothing', (secret) => {
+    const { membership, add } = start()
+    membership.openSession(add('Ada'))
+    expect(membership.session(secret)).toBeUndefined()
+    expect(membership.token(secret)).toBeUndefined()
+    expect(membership.token(`sl-admin-${secret}`)).toBeUndefined()
+  })
+})
+
+describe('attempts', () => {
+  test('no window holds more than the limit, and whoever waits as long as told is let in', () =>
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 5 }),
+        fc.array(fc.integer({ min: 0, max: 400 }), { minLength: 1, maxLength: 60 }),
+        (most, pauses) => {
+          let now = 1_000_000
+          const attempts = createAttempts({ clock: () => now, most, windowMs: 1_000 })
+          const taken: number[] = []
+          for (const pause of pauses) {
+            now += pause
+            try {
+              attempts.take('a')
+            } catch (error) {
+              if (!(error instanceof GatewayError) || error.retryAfterMs === undefined) throw error
+              expect(error.retryAfterMs).toBeGreaterThan(0)
+              const inWindow = taken.filter((time) => time > now - 1_000)
+              expect(inWindow).toHaveLength(most)
+              now += error.retryAfterMs
+              attempts.take('a')
+            }
+            taken.push(now)
+            expect(taken.filter((time) => time > now - 1_000).length).toBeLessThanOrEqual(most)
+          }
+        },
+      ),
+    ))
+  test.each([
+    ['203.0.113.9', '203.0.113.9'],
+    ['::ffff:203.0.113.9', '203.0.113.9'],
+    ['2001:db8:0:12::1', '2001:db8:0:12::/64'],
+    ['2001:0DB8:0000:0012:ffff:1:2:3', '2001:db8:0:12::/64'],
+    ['::1', '0:0:0:0::/64'],
+    [undefined, 'unknown'],
+  ])('%p counts as %s', (address, name) => expect(peerName(address)).toBe(name))
+})

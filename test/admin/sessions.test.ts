@@ -1,0 +1,277 @@
+// Coming in and going out: the setup link, passwords, invitations, sessions and their ends.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { loadConfig } from '../../src/config.ts'
+import { ADMIN_BASE } from '../../src/http/admin/routes.ts'
+import { silentLog } from '../../src/log.ts'
+import { startServer } from '../../src/serve.ts'
+import { cookieOf, type Desk, PASSWORD, type Person, refusal, startDesk } from './support.ts'
+
+const cookie = (secret: string): Person => ({ headers: { cookie: `sluice_session=${secret}` } })
+
+describe('a first start', () => {
+  const startAlone = async (directory: string) => {
+    const loaded = loadConfig({ flags: { port: '0', data: directory }, env: {}, cwd: directory })
+    if (!loaded.ok) throw new Error('no configuration')
+    const lines: string[] = []
+    const server = await startServer(loaded.config, { err: (line) => lines.push(line) }, silentLog)
+    const link = lines
+      .map((line) => /^Setup {6}(\S+)\/dashboard\/setup#(\w+)$/.exec(line))
+      .find((found) => found !== null)
+    const post = (path: string, body: object) =>
+      fetch(server.url + ADMIN_BASE + path, {
+        method: 'POST',
+        headers: { origin: server.url },
+        body: JSON.stringify(body),
+      })
+    return { server, url: link?.[1], token: link?.[2] ?? '', post }
+  }
+
+  test('prints a link that works once and names the first admin; another start without an admin prints another', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'sluice-setup-'))
+    const first = await startAlone(directory)
+    await first.server.stop()
+    const { server, url, token, post } = await startAlone(directory)
+    try {
+      expect(url).toBe(server.url)
+      expect(token).not.toBe(first.token)
+      expect(await (await fetch(`${server.url}${ADMIN_BASE}/session`)).json()).toMatchObject({
+        ...{ signed_in: false, setup_needed: true, version: null, key_defaults: null },
+      })
+      const admin = { name: ' Ada ', password: PASSWORD }
+      for (const wrong of ['', token.slice(1), first.token]) {
+        const refused = await post('/setup', { ...admin, token: wrong })
+        expect(refused.status).toBeGreaterThanOrEqual(400)
+      }
+      const short = await post('/setup', { ...admin, token, password: 'short' })
+      expect(await refusal(short)).toMatchObject({ status: 400, code: 'invalid_request' })
+      // Two at once: the link makes one admin.
+      const both = await Promise.all([
+        post('/setup', { ...admin, token }),
+        post('/setup', { ...admin, token, name: 'Eve' }),
+      ])
+      expect(both.map((response) => response.status).sort()).toEqual([200, 404])
+      const won = both.find((response) => response.status === 200)
+      expect(won?.headers.get('set-cookie')).toMatch(/; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000$/)
+      expect((await post('/setup', { ...admin, token, name: 'Mallory' })).status).toBe(404)
+      expect(server.gateway.store.members.list()).toHaveLength(1)
+      expect(server.gateway.membership.offerSetup()).toBeUndefined()
+    } finally {
+      await server.stop()
+      rmSync(directory, { recursive: true, force: true })
+    }
+  })
+})
+
+describe('with people', () => {
+  let desk: Desk
+  beforeAll(async () => {
+    desk = await startDesk()
+  })
+  afterAll(() => desk.stop())
+
+  const signIn = (name: string, password: string, person: Person = desk.nobody, headers = {}) =>
+    desk.request('session.sign-in', person, { name, password }, headers)
+  const works = async (person: Person): Promise<boolean> => (await desk.call('session.get', person)).signed_in
+
+  test('signing in gives a new secret each time, kept from scripts and other sites, and closes what was brought', async () => {
+    const first = await signIn('ada', PASSWORD)
+    expect(first.status).toBe(200)
+    expect(first.headers.get('set-cookie')).toMatch(
+      /^sluice_session=[0-9A-Za-z]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000$/,
+    )
+    const old = cookie(cookieOf(first))
+    expect(await works(old)).toBe(true)
+    const again = await signIn('ada', PASSWORD, old)
+    expect(cookieOf(again)).not.toBe(cookieOf(first))
+    expect(await works(old)).toBe(false)
+    expect(await works(cookie(cookieOf(again)))).toBe(true)
+  })
+  test('a session that was chosen by someone else is never adopted', async () => {
+    const planted = 'A'.repeat(43)
+    const response = await signIn('ada', PASSWORD, cookie(planted))
+    expect(cookieOf(response)).not.toBe(planted)
+    expect(await works(cookie(planted))).toBe(false)
+  })
+  test('only hashes are stored: neither cookie nor token nor link is in the database', async () => {
+    const { server } = desk
+    const secret = cookieOf(await signIn('ada', PASSWORD))
+    const { secret: token } = await desk.call('tokens.create', desk.admin, { label: 'ci' })
+    const { invitation } = await desk.call('members.invite', desk.admin, { name: 'Hal', role: 'member' })
+    const file = join(desk.config.dataDir, 'copy.db')
+    server.gateway.store.backup(file)
+    const bytes = Buffer.from(await Bun.file(file).arrayBuffer())
+    for (const word of [secret, token, invitation.token, PASSWORD]) expect(bytes.includes(word)).toBe(false)
+    expect(bytes.includes('Hal')).toBe(true)
+  })
+  test('the cookie is kept to https where the page came by it', async () => {
+    const host = new URL(desk.url).host
+    const response = await signIn('ada', PASSWORD, desk.nobody, { origin: `https://${host}` })
+    expect(response.headers.get('set-cookie')).toEndWith('; Secure')
+  })
+  test('a wrong name and a wrong password are refused in the same words', async () => {
+    const [name, password] = await Promise.all([signIn('nobody', PASSWORD), signIn('ada', 'wrong horse battery')])
+    const refused = await refusal(name)
+    expect(refused).toMatchObject({ status: 401 })
+    expect(await refusal(password)).toEqual(refused)
+    expect(name.headers.get('set-cookie')).toBeNull()
+  })
+  test('signing out ends the session, signing out everywhere all of them and nobody else’s', async () => {
+    const [one, two, three] = [1, 2, 3].map(() => desk.signedIn(desk.admin.member))
+    if (one === undefined || two === undefined || three === undefined) throw new Error('no sessions')
+    const out = await desk.request('session.sign-out', one)
+    expect(out.headers.get('set-cookie')).toMatch(/^sluice_session=; Path=\/; .*Max-Age=0$/)
+    expect(await works(one)).toBe(false)
+    expect(await works(two)).toBe(true)
+    await desk.call('session.sign-out-everywhere', two)
+    expect([await works(two), await works(three), await works(desk.member)]).toEqual([false, false, true])
+    desk.admin = desk.signedIn(desk.admin.member)
+  })
+  test('a new password needs the old one and ends the other sessions', async () => {
+    const mover = await desk.join('Moe', 'member')
+    const other = desk.signedIn(mover.member)
+    const wrong = await desk.request('session.password', mover, {
+      current: 'not it at all',
+      password: 'a new long one',
+    })
+    expect(wrong.status).toBe(401)
+    expect(await works(other)).toBe(true)
+    await desk.call('session.password', mover, { current: PASSWORD, password: 'a new long one' })
+    expect([await works(mover), await works(other)]).toEqual([true, false])
+    expect((await signIn('Moe', PASSWORD)).status).toBe(401)
+    expect((await signIn('moe', 'a new long one')).status).toBe(200)
+  })
+  test('an invitation works once; a new one ends the one before; it also sets a forgotten password anew', async () => {
+    const { member, invitation } = await desk.call('members.invite', desk.admin, { name: 'Ivy', role: 'member' })
+    expect(member.status).toBe('invited')
+    const renewed = await desk.call('members.renew-invitation', desk.admin, { id: member.id })
+    const open = (token: string) => desk.request('invitation.open', desk.nobody, { token })
+    const accept = (token: string, password = PASSWORD) =>
+      desk.request('invitation.accept', desk.nobody, { token, password })
+    expect((await open(invitation.token)).status).toBe(404)
+    expect((await accept(invitation.token)).status).toBe(404)
+    const { token } = renewed.invitation
+    expect(await desk.call('invitation.open', desk.nobody, { token })).toMatchObject({ name: 'Ivy', role: 'member' })
+    const both = await Promise.all([accept(token), accept(token)])
+    expect(both.map((response) => response.status).sort()).toEqual([200, 404])
+    const session = cookie(both.map(cookieOf).find((secret) => secret !== '') ?? '')
+    expect((await desk.call('session.get', session)).member).toMatchObject({ name: 'Ivy', role: 'member' })
+    expect((await open(token)).status).toBe(404)
+
+    const reset = await desk.call('members.renew-invitation', desk.admin, { id: member.id })
+    expect((await accept(reset.invitation.token, 'quite another one')).status).toBe(200)
+    expect(await works(session)).toBe(false)
+    expect((await signIn('ivy', PASSWORD)).status).toBe(401)
+  })
+  test('a name that is taken is refused, whatever its case; a removed member’s name is free', async () => {
+    const invite = (name: string) => desk.request('members.invite', desk.admin, { name, role: 'member' })
+    const { member } = await desk.call('members.invite', desk.admin, { name: 'Zoe', role: 'member' })
+    expect(await refusal(await invite(' zOE '))).toMatchObject({ status: 400, code: 'invalid_request' })
+    await desk.call('members.remove', desk.admin, { id: member.id })
+    expect((await invite('zoe')).status).toBe(200)
+  })
+  test('a removed member is out at once, with their keys and tokens', async () => {
+    const leaver = await desk.join('Lee', 'admin')
+    const { key, secret } = await desk.call('keys.create', leaver, { label: 'theirs' })
+    const token = await desk.call('tokens.create', leaver, { label: 'theirs' })
+    await desk.call('members.remove', desk.admin, { id: leaver.member.id })
+    expect(await works(leaver)).toBe(false)
+    expect((await signIn('Lee', PASSWORD)).status).toBe(401)
+    expect((await desk.get('/v1/usage', { 'x-api-key': secret })).status).toBe(401)
+    expect((await desk.call('keys.get', desk.admin, { id: key.id })).status).toBe('revoked')
+    const byToken = await desk.request('keys.list', { headers: { authorization: `Bearer ${token.secret}` } })
+    expect(byToken.status).toBe(401)
+  })
+  test('who is no admin any more has lost it with the next request, their tokens too', async () => {
+    const former = await desk.join('Fay', 'admin')
+    const { secret } = await desk.call('tokens.create', former, { label: 'theirs' })
+    const token = { headers: { authorization: `Bearer ${secret}` } }
+    await desk.call('accounts.list', token)
+    await desk.call('members.update', desk.admin, { id: former.member.id, role: 'member' })
+    expect((await desk.request('accounts.list', former)).status).toBe(403)
+    expect((await desk.request('accounts.list', token)).status).toBe(401)
+  })
+  test('the last admin can neither be removed nor made a member', async () => {
+    const alone = await startDesk()
+    try {
+      const { id } = alone.admin.member
+      const { member } = await alone.call('members.invite', alone.admin, { name: 'Not yet', role: 'admin' })
+      for (const response of [
+        await alone.request('members.remove', alone.admin, { id }),
+        await alone.request('members.update', alone.admin, { id, role: 'member' }),
+      ]) {
+        expect(await refusal(response)).toMatchObject({ status: 400, code: 'invalid_request' })
+      }
+      await alone.call('members.remove', alone.admin, { id: member.id })
+    } finally {
+      await alone.stop()
+    }
+  })
+  test('a token is shown once, works until it is revoked and not a request longer', async () => {
+    const { token, secret } = await desk.call('tokens.create', desk.admin, { label: 'ci' })
+    expect(secret).toMatch(/^sl-admin-[0-9A-Za-z]{43}$/)
+    const script = { headers: { authorization: `Bearer ${secret}` } }
+    const { items } = await desk.call('tokens.list', script)
+    expect(JSON.stringify(items)).not.toContain(secret)
+    await desk.call('tokens.revoke', desk.admin, { id: token.id })
+    expect((await desk.request('tokens.list', script)).status).toBe(401)
+  })
+  test('too many wrong passwords are refused for the account, then for the address, and say truthfully until when', async () => {
+    const crowd = await startDesk()
+    try {
+      const attempt = (name: string, password = 'wrong horse battery') =>
+        crowd.request('session.sign-in', crowd.nobody, { name, password })
+      const wrong = await Promise.all(Array.from({ length: 12 }, () => attempt('mia')))
+      const statuses = wrong.map((response) => response.status).sort()
+      expect(statuses).toEqual([...Array<number>(10).fill(401), 429, 429])
+      const limited = wrong.find((response) => response.status === 429)
+      expect(Number(limited?.headers.get('retry-after'))).toBeGreaterThan(14 * 60)
+      expect(Number(limited?.headers.get('retry-after'))).toBeLessThanOrEqual(15 * 60)
+      // Even the right password must wait; another account need not.
+      expect((await attempt('MIA ', PASSWORD)).status).toBe(429)
+      expect((await attempt('ada', PASSWORD)).status).toBe(200)
+      const strangers = await Promise.all(Array.from({ length: 21 }, (_, i) => attempt(`stranger ${i}`)))
+      expect(strangers.filter((response) => response.status === 401)).toHaveLength(20)
+      expect((await attempt('ada', PASSWORD)).status).toBe(429)
+    } finally {
+      await crowd.stop()
+    }
+  }, 30_000)
+  test('behind a trusted proxy its word counts for host, scheme and address; before that it does not', async () => {
+    const proxied = await startDesk()
+    try {
+      const headers = (address: string) => ({
+        origin: 'https://gate.example',
+        'x-forwarded-host': 'gate.example',
+        'x-forwarded-proto': 'https',
+        'x-forwarded-for': `10.9.9.9, ${address}`,
+      })
+      const attempt = (address: string, name: string, password = PASSWORD) =>
+        proxied.request('session.sign-in', proxied.nobody, { name, password }, headers(address))
+      expect((await attempt('203.0.113.1', 'ada')).status).toBe(403)
+      await proxied.call('settings.put', proxied.admin, { trust_proxy: true })
+      const entered = await attempt('203.0.113.1', 'ada')
+      expect(entered.status).toBe(200)
+      expect(entered.headers.get('set-cookie')).toEndWith('; Secure')
+      const foreign = await proxied.request(
+        'session.sign-in',
+        proxied.nobody,
+        { name: 'ada', password: PASSWORD },
+        {
+          ...headers('203.0.113.1'),
+          origin: 'https://evil.example',
+        },
+      )
+      expect(foreign.status).toBe(403)
+      const { setUp } = proxied.server.gateway.membership
+      for (let i = 0; i < 30; i++) await setUp('guess', 'x', PASSWORD, '203.0.113.2').catch(() => undefined)
+      expect((await attempt('203.0.113.2', 'ada')).status).toBe(429)
+      expect((await attempt('203.0.113.3', 'ada')).status).toBe(200)
+    } finally {
+      await proxied.stop()
+    }
+  })
+})

@@ -1,0 +1,87 @@
+// The compiled file as a process: what it says, line by line, and how it ends.
+
+export type Child = {
+  pid: number
+  kill(signal: NodeJS.Signals): void
+  /** The exit code; that of a killed one is not 0. */
+  exited: Promise<number>
+  /** All of it, once it has ended. */
+  out: Promise<string>
+  err: Promise<string>
+  /** The first line of stderr, not seen by this call before, that the pattern matches: its first group or the line. */
+  says(pattern: RegExp): Promise<string>
+  /** The base URL, once it listens. */
+  ready(): Promise<string>
+}
+
+const children = new Set<Child>()
+
+/** An environment that names nothing of this machine's. */
+export const launch = (
+  command: string | string[],
+  words: string[],
+  cwd: string,
+  env: Record<string, string> = {},
+): Child => {
+  const spawned = Bun.spawn([command, words].flat(), {
+    ...{ cwd, stdout: 'pipe', stderr: 'pipe', stdin: 'ignore' },
+    env: { PATH: process.env.PATH ?? '', TMPDIR: cwd, ...env },
+  })
+  const err = lines(spawned.stderr)
+  const child: Child = {
+    pid: spawned.pid,
+    kill: (signal) => spawned.kill(signal),
+    exited: spawned.exited,
+    out: new Response(spawned.stdout).text(),
+    err: err.whole,
+    says: err.first,
+    ready: () => err.first(/^API\s+(\S+)\/v1$/),
+  }
+  children.add(child)
+  void spawned.exited.then(() => children.delete(child))
+  return child
+}
+
+/** Ends whatever a failed test has left running. */
+export const endAll = async (): Promise<void> => {
+  const left = [...children]
+  for (const child of left) child.kill('SIGKILL')
+  await Promise.all(left.map((child) => child.exited))
+}
+
+const lines = (stream: ReadableStream<Uint8Array>) => {
+  const seen: string[] = []
+  let at = 0
+  let over = false
+  let grown = Promise.withResolvers<void>()
+  const read = async (): Promise<string> => {
+    const text = new TextDecoder()
+    let rest = ''
+    for await (const chunk of stream) {
+      const pieces = (rest + text.decode(chunk, { stream: true })).split('\n')
+      rest = pieces.pop() ?? ''
+      seen.push(...pieces)
+      grown.resolve()
+      grown = Promise.withResolvers()
+    }
+    if (rest !== '') seen.push(rest)
+    over = true
+    grown.resolve()
+    return seen.join('\n')
+  }
+  return {
+    whole: read(),
+    first: async (pattern: RegExp): Promise<string> => {
+      for (;;) {
+        for (; at < seen.length; at++) {
+          const found = pattern.exec(seen[at] ?? '')
+          if (found === null) continue
+          at++
+          return found[1] ?? found[0]
+        }
+        if (over) throw new Error(`ended without ${pattern}:\n${seen.join('\n')}`)
+        await grown.promise
+      }
+    },
+  }
+}

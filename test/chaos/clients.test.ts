@@ -1,0 +1,218 @@
+// Clients that read slowly, leave, vanish or never finish what they began: the provider is held back or let go, and
+// nothing is kept for those who have gone.
+
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { gate, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
+import { type Attacked, openGateway, providersAt } from './support/gateway.ts'
+import { connect, rawPost } from './support/socket.ts'
+import { CHAT, SSE, STORIES, streamed, whole } from './support/stories.ts'
+
+const MEGABYTE = 1024 * 1024
+
+let script: Script = {}
+let provider: Scripted
+let gateway: Attacked
+
+beforeAll(async () => {
+  provider = await startScripted(() => script)
+  gateway = await openGateway({
+    providers: providersAt({ a: [provider.origin], b: [provider.origin] }, { first_byte: '10s', idle: '300ms' }),
+    body_timeout: '300ms',
+    keep_alive: '10s',
+  })
+})
+afterEach(async () => {
+  await gateway.quiet()
+})
+afterAll(async () => {
+  await gateway.stop()
+  await provider.stop()
+})
+
+const latest = () => provider.arrived(provider.requests.length - 1)
+const next = () => provider.arrived(provider.requests.length)
+
+/** Resolves with a figure once it has not changed for 200 ms. */
+const settled = async (read: () => number): Promise<number> => {
+  let last = -1
+  for (let same = 0; same < 10; ) {
+    await Bun.sleep(20)
+    same = read() === last ? same + 1 : 0
+    last = read()
+  }
+  return last
+}
+
+const within = async <T>(ms: number, wanted: Promise<T>): Promise<T> => {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Error(`not within ${ms} ms`)), ms)
+  return Promise.race([wanted, late.promise]).finally(() => clearTimeout(timer))
+}
+
+describe.each(STORIES.map((story) => [story.path, story] as const))('%s', (path, story) => {
+  test('a client that does not read holds the provider back, and then gets every byte', async () => {
+    const word = story.word('x'.repeat(64 * 1024))
+    const count = 1_000
+    const many = function* () {
+      yield story.begin
+      for (let sent = 0; sent < count; sent++) yield word
+      yield story.end
+    }
+    script = { headers: SSE, steps: many() }
+    const before = await gateway.figures()
+    const client = connect(gateway.url, true)
+    const arrival = next()
+    client.write(rawPost(path, gateway.secret, JSON.stringify(story.request(true))))
+    const request = await arrival
+    const held = await settled(() => request.sent)
+    expect(held).toBeLessThan(24 * MEGABYTE)
+    if (gateway.child !== undefined) {
+      // In a process of its own what the gateway holds can be told from what the test does.
+      expect((await gateway.figures()).rssBytes - before.rssBytes).toBeLessThan(64 * MEGABYTE)
+    }
+    client.socket.resume()
+    // Longer than `idle` has passed: the provider was kept waiting, it did not fall silent.
+    expect(await within(20_000, request.closed)).toBe('done')
+    const heard = await client.hears('\r\n0\r\n\r\n')
+    expect(heard.includes('event: error')).toBe(false)
+    expect(client.bytes).toBeGreaterThan(count * 64 * 1024)
+    client.socket.destroy()
+  }, 30_000)
+
+  test('a client that leaves before any answer ends the provider call within a second', async () => {
+    script = { end: 'hang' }
+    for (const stream of [false, true]) {
+      const leaving = new AbortController()
+      const arrival = next()
+      const answer = gateway.post(path, story.request(stream), { signal: leaving.signal }).catch(() => 'left')
+      const request = await arrival
+      leaving.abort()
+      expect(await answer).toBe('left')
+      expect(await within(1_000, request.closed)).toBe('aborted')
+      await gateway.quiet()
+    }
+  })
+
+  test('a client that leaves in the middle of a stream ends the provider call within a second', async () => {
+    script = { headers: SSE, steps: [story.begin, story.word('hello'), gate()] }
+    const leaving = new AbortController()
+    const response = await gateway.post(path, story.request(true), { signal: leaving.signal })
+    await response.body?.getReader().read()
+    const request = await latest()
+    leaving.abort()
+    expect(await within(1_000, request.closed)).toBe('aborted')
+  })
+
+  test('a socket that is reset in the middle of a stream ends the provider call within a second', async () => {
+    script = { headers: SSE, steps: [story.begin, story.word('hello'), gate()] }
+    const client = connect(gateway.url)
+    client.write(rawPost(path, gateway.secret, JSON.stringify(story.request(true))))
+    await client.hears('hello')
+    const request = await latest()
+    client.socket.resetAndDestroy()
+    expect(await within(1_000, request.closed)).toBe('aborted')
+  })
+})
+
+test('clients that leave the moment their answer begins leave nothing behind', async () => {
+  script = streamed(CHAT, gate())
+  const before = provider.requests.length
+  const client = async (at: number): Promise<void> => {
+    const leaving = new AbortController()
+    const answer = gateway.post(CHAT.path, CHAT.request(true), { signal: leaving.signal }).catch(() => undefined)
+    // Some leave on the way in, some with the headers on their way out.
+    for (let turns = 0; turns < at % 40; turns++) await new Promise((resolve) => setImmediate(resolve))
+    leaving.abort()
+    await answer
+  }
+  for (let round = 0; round < 4; round++) await Promise.all(Array.from({ length: 40 }, (_, at) => client(at)))
+  await gateway.quiet()
+  const ends = await Promise.all(provider.requests.slice(before).map(({ closed }) => within(1_000, closed)))
+  expect(new Set(ends)).toEqual(new Set(ends.length === 0 ? [] : ['aborted']))
+})
+
+test('a client that closes its sending half only still gets its whole answer', async () => {
+  const spoken = gate()
+  script = streamed(CHAT, spoken, CHAT.word('hello'))
+  const client = connect(gateway.url)
+  client.write(rawPost(CHAT.path, gateway.secret, JSON.stringify(CHAT.request(true))))
+  await client.hears('assistant')
+  client.socket.end()
+  spoken.open()
+  const heard = await within(2_000, client.closed)
+  // Closing half is how some say goodbye: the server may take it for that, but must not keep the provider then.
+  if (!heard.includes('[DONE]')) expect(await within(1_000, (await latest()).closed)).toBe('aborted')
+})
+
+describe('a request that does not arrive', () => {
+  test('a body that trickles in is refused in time, and its connection with it', async () => {
+    const client = connect(gateway.url)
+    const body = JSON.stringify(CHAT.request(false))
+    const before = provider.requests.length
+    client.write(rawPost(CHAT.path, gateway.secret, body.slice(0, 10), body.length))
+    const heard = await within(2_000, client.hears('\r\n\r\n'))
+    expect(heard).toStartWith('HTTP/1.1 400 ')
+    expect(heard).toContain('x-gateway-error-code: invalid_request')
+    client.socket.destroy()
+    expect(provider.requests.length).toBe(before)
+  })
+
+  test('a chunked body that stops is refused in time', async () => {
+    const client = connect(gateway.url)
+    client.write(
+      `POST ${CHAT.path} HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer ${gateway.secret}\r\n` +
+        'Transfer-Encoding: chunked\r\n\r\n5\r\n{"mod\r\n',
+    )
+    expect(await within(2_000, client.hears('\r\n\r\n'))).toStartWith('HTTP/1.1 400 ')
+    client.socket.destroy()
+  })
+
+  test('a client that leaves in the middle of its body leaves nothing behind', async () => {
+    const figures = await gateway.figures()
+    for (let at = 0; at < 20; at++) {
+      const client = connect(gateway.url)
+      client.write(rawPost(CHAT.path, gateway.secret, '{"model":', 5_000))
+      await new Promise((resolve) => client.socket.once('connect', resolve))
+      client.socket.destroy()
+      await client.closed
+    }
+    script = whole(CHAT)
+    expect((await gateway.post(CHAT.path, CHAT.request(false))).status).toBe(200)
+    expect((await gateway.quiet()).fds).toBeLessThan(figures.fds + 30)
+  })
+
+  test('half-open connections do not stand in the way of others', async () => {
+    const clients = Array.from({ length: 200 }, () => connect(gateway.url))
+    for (const client of clients) client.write('POST /v1/chat/completions HTTP/1.1\r\nHost: g\r\nX-Half: ')
+    script = whole(CHAT)
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => gateway.post(CHAT.path, CHAT.request(false)).then(({ status }) => status)),
+    )
+    expect(answers).toEqual(Array(20).fill(200))
+    for (const client of clients) client.socket.destroy()
+  })
+
+  test('a host of one character is a host', async () => {
+    script = whole(CHAT)
+    const client = connect(gateway.url)
+    client.write(rawPost(CHAT.path, gateway.secret, JSON.stringify(CHAT.request(false))).replace('gateway', 'g'))
+    expect(await client.hears('hello')).toStartWith('HTTP/1.1 200 ')
+    client.socket.destroy()
+  })
+
+  test('garbage for a request is answered or cut, and the server serves on', async () => {
+    for (const garbage of [
+      '\x16\x03\x01\x02',
+      'GET\r\n\r\n',
+      'POST / HTTP/9.9\r\n\r\n',
+      `GET /${'x'.repeat(200_000)}`,
+    ]) {
+      const client = connect(gateway.url)
+      client.write(garbage)
+      client.socket.end()
+      await within(2_000, client.closed)
+    }
+    script = whole(CHAT)
+    expect((await gateway.post(CHAT.path, CHAT.request(false))).status).toBe(200)
+  })
+})

@@ -1,0 +1,306 @@
+// Accounts that fail, cool down and come back, in front of clients that should notice none of it.
+
+import { afterEach, describe, expect, test } from 'bun:test'
+import type { FileConfig } from '../../src/config/schema.ts'
+import type { Clock } from '../../src/relay/exchange.ts'
+import { type Handler, json, type Scripted, startScripted } from '../support/provider/scripted.ts'
+import { type Attacked, BINARY, openGateway, providersAt } from './support/gateway.ts'
+import { CHAT, MESSAGES, RESPONSES, SSE, streamed, whole } from './support/stories.ts'
+
+let opened: { stop(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const each of opened.reverse()) await each.stop()
+  opened = []
+})
+
+const provider = async (handler: Handler): Promise<Scripted> => {
+  const started = await startScripted(handler)
+  opened.push(started)
+  return started
+}
+
+const gatewayOf = async (file: FileConfig, clock?: Clock): Promise<Attacked> => {
+  const started = await openGateway(file, clock)
+  opened.push(started)
+  return started
+}
+
+/** A port where nobody listens. */
+const deadOrigin = (): string => {
+  const server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  server.stop(true)
+  return `http://127.0.0.1:${server.port}`
+}
+
+const broken = json({ error: { message: 'no', type: 'server_error' } }, 500)
+const refusing = (retryAfter: string) =>
+  json({ error: { message: 'slow down', type: 'rate_limit_error' } }, 429, { 'retry-after': retryAfter })
+
+const ask = async (gateway: Attacked, stream = false, init: RequestInit = {}): Promise<number> => {
+  const response = await gateway.post(CHAT.path, CHAT.request(stream), init)
+  const text = await response.text()
+  return stream && !text.includes('[DONE]') ? 0 : response.status
+}
+
+/** Asks so many times, a few at once. */
+const askMany = async (gateway: Attacked, count: number): Promise<Map<number, number>> => {
+  const statuses = new Map<number, number>()
+  let left = count
+  const worker = async (): Promise<void> => {
+    while (left-- > 0) {
+      const status = await ask(gateway, left % 2 === 0)
+      statuses.set(status, (statuses.get(status) ?? 0) + 1)
+    }
+  }
+  await Promise.all(Array.from({ length: 20 }, worker))
+  return statuses
+}
+
+const answering: Handler = ({ text }) => (JSON.parse(text).stream === true ? streamed(CHAT) : whole(CHAT))
+
+describe('two accounts', () => {
+  test.each([
+    ['refuses connections', deadOrigin],
+    ['answers 500', async () => (await provider(() => broken)).origin],
+    ['answers 401', async () => (await provider(() => json({ error: { message: 'who?' } }, 401))).origin],
+    ['resets connections', async () => (await provider(() => ({ end: 'reset' }))).origin],
+    ['answers 429', async () => (await provider(() => refusing('1'))).origin],
+    ['ends streams before they begin', async () => (await provider(() => ({ headers: SSE, steps: [] }))).origin],
+  ])(
+    'of which one %s: none of 1,000 requests is lost',
+    async (_, makeDead) => {
+      const dead = await makeDead()
+      const alive = await provider(answering)
+      const gateway = await gatewayOf({ providers: providersAt({ b: [dead, alive.origin] }) })
+      expect(await askMany(gateway, 1_000)).toEqual(new Map([[200, 1_000]]))
+      // The dead one is hardly asked any more once that is known.
+      const figures = await gateway.quiet()
+      const failed = figures.sum('sluice_attempts_total') - figures.sum('sluice_requests_total')
+      expect(failed).toBeLessThan(100)
+      expect(figures.sum('sluice_requests_total')).toBe(1_000)
+    },
+    30_000,
+  )
+
+  test('of which one hangs: a request moves on once it has waited for the first byte', async () => {
+    const hanging = await provider(() => ({ end: 'hang' }))
+    const alive = await provider(answering)
+    const gateway = await gatewayOf({
+      providers: providersAt({ b: [hanging.origin, alive.origin] }, { first_byte: '100ms' }),
+    })
+    const statuses = await Promise.all(Array.from({ length: 40 }, () => ask(gateway)))
+    expect(new Set(statuses)).toEqual(new Set([200]))
+    await gateway.quiet()
+    for (const request of hanging.requests) expect(await request.closed).toBe('aborted')
+  })
+
+  test('share the requests by weight', async () => {
+    const origins = await Promise.all([provider(answering), provider(answering)])
+    const file = { providers: providersAt({ b: origins.map(({ origin }) => origin) }) }
+    const [first] = file.providers.vendor_b.accounts
+    if (first) Object.assign(first, { weight: 3 })
+    const gateway = await gatewayOf(file)
+    await askMany(gateway, 800)
+    const share = (origins[0]?.requests.length ?? 0) / 800
+    expect(share).toBeGreaterThan(0.6)
+    expect(share).toBeLessThan(0.9)
+  })
+
+  test('keep a conversation on the account it began on', async () => {
+    const origins = await Promise.all([provider(answering), provider(answering)])
+    const gateway = await gatewayOf({ providers: providersAt({ b: origins.map(({ origin }) => origin) }) })
+    const placesOf = async (turns: (at: number) => { body: object; headers?: Record<string, string> }) => {
+      const places: number[] = []
+      for (let at = 0; at < 12; at++) {
+        const before = origins.map(({ requests }) => requests.length)
+        const { body, headers = {} } = turns(at)
+        const response = await gateway.post(CHAT.path, body, { headers })
+        await response.text()
+        places.push(origins.findIndex(({ requests }, index) => requests.length > (before[index] ?? 0)))
+      }
+      return new Set(places)
+    }
+    for (let conversation = 0; conversation < 6; conversation++) {
+      const opening = { role: 'user', content: `conversation ${conversation}` }
+      const history = (at: number) =>
+        Array.from({ length: at }, () => [
+          { role: 'assistant', content: 'and?' },
+          { role: 'user', content: 'go on' },
+        ]).flat()
+      const byOpening = await placesOf((at) => ({
+        body: { model: CHAT.model, messages: [opening, ...history(at)] },
+      }))
+      expect(byOpening.size).toBe(1)
+      const byName = await placesOf(() => ({
+        body: CHAT.request(false),
+        headers: { 'x-session-id': `named ${conversation}` },
+      }))
+      expect(byName.size).toBe(1)
+    }
+    // Conversations as such are spread.
+    expect(origins.every(({ requests }) => requests.length > 0)).toBe(true)
+  })
+
+  test('move a conversation to the other account when its own fails, and keep it there', async () => {
+    let down = false
+    const origins = await Promise.all([provider((...all) => (down ? broken : answering(...all))), provider(answering)])
+    const gateway = await gatewayOf({ providers: providersAt({ b: origins.map(({ origin }) => origin) }) })
+    const say = (name: string) => ask(gateway, false, { headers: { 'x-session-id': name } })
+    let name = ''
+    for (let at = 0; origins[0]?.requests.length === 0; at++) {
+      name = `talk ${at}`
+      await say(name)
+    }
+    down = true
+    for (let at = 0; at < 20; at++) expect(await say(name)).toBe(200)
+    expect(origins[1]?.requests.length).toBeGreaterThanOrEqual(20)
+  })
+})
+
+test("a provider's Retry-After is kept: the account is left alone until then, and clients are told", async () => {
+  const limited = await provider(() => refusing('30'))
+  const alive = await provider(answering)
+  const both = await gatewayOf({ providers: providersAt({ b: [limited.origin, alive.origin] }) })
+  for (let at = 0; at < 60; at++) expect(await ask(both)).toBe(200)
+  expect(limited.requests.length).toBe(1)
+
+  const alone = await gatewayOf({ providers: providersAt({ b: [limited.origin] }) })
+  const response = await alone.post(CHAT.path, CHAT.request(false))
+  expect([response.status, response.headers.get('retry-after')]).toEqual([503, '30'])
+  expect(response.headers.get('x-should-retry')).toBeNull()
+  await alone.quiet()
+})
+
+test('a success that began before does not end the time a provider asked for', async () => {
+  const held = Promise.withResolvers<void>()
+  const limited = await provider(async (_, index) => {
+    if (index > 0) return refusing('30')
+    await held.promise
+    return whole(CHAT)
+  })
+  const alive = await provider(answering)
+  const gateway = await gatewayOf({ providers: providersAt({ b: [limited.origin, alive.origin] }) })
+  const waiting: Promise<number>[] = []
+  while (limited.requests.length < 2) waiting.push(ask(gateway))
+  for (let at = 0; at < 10 && limited.requests.length < 2; at++) await ask(gateway)
+  held.resolve()
+  await Promise.all(waiting)
+  const asked = limited.requests.length
+  for (let at = 0; at < 40; at++) expect(await ask(gateway)).toBe(200)
+  expect(limited.requests.length).toBe(asked)
+})
+
+describe('fallbacks', () => {
+  test('another vendor answers in the client wire, named by its own model', async () => {
+    const down = await provider(() => broken)
+    const other = await provider(({ text }) => (JSON.parse(text).stream ? streamed(RESPONSES) : whole(RESPONSES)))
+    const gateway = await gatewayOf({
+      providers: providersAt({ a: [down.origin], b: [other.origin] }),
+      fallbacks: { [MESSAGES.model]: [RESPONSES.model] },
+    })
+    const plain = await gateway.post(MESSAGES.path, MESSAGES.request(false))
+    expect(plain.status).toBe(200)
+    const answer = (await plain.json()) as { type: string; model: string; content: unknown }
+    expect([answer.type, answer.model]).toEqual(['message', RESPONSES.model])
+    expect(JSON.stringify(answer.content)).toContain('hello')
+    const stream = await (await gateway.post(MESSAGES.path, MESSAGES.request(true))).text()
+    expect(stream).toContain('hello')
+    expect(stream).toContain('event: message_stop')
+    await gateway.quiet()
+  })
+
+  test('are not taken for what is the fault of the request', async () => {
+    const strict = await provider(() =>
+      json(
+        {
+          type: 'error',
+          error: { type: 'invalid_request_error', message: 'prompt is too long: 9 tokens > 8 maximum' },
+        },
+        400,
+      ),
+    )
+    const other = await provider(() => whole(RESPONSES))
+    const gateway = await gatewayOf({
+      providers: providersAt({ a: [strict.origin], b: [other.origin] }),
+      fallbacks: { [MESSAGES.model]: [RESPONSES.model] },
+    })
+    const response = await gateway.post(MESSAGES.path, MESSAGES.request(false))
+    expect([response.status, response.headers.get('x-gateway-error-code')]).toEqual([400, 'context_length_exceeded'])
+    expect(other.requests).toHaveLength(0)
+  })
+
+  test('end with max_tries', async () => {
+    const down = await provider(() => broken)
+    const origins = [down.origin, down.origin, down.origin]
+    const gateway = await gatewayOf({ providers: providersAt({ b: origins }), max_tries: 2 })
+    expect(await ask(gateway)).toBe(502)
+    expect(down.requests).toHaveLength(2)
+  })
+
+  test('are not taken once the first byte is out', async () => {
+    const heard = Promise.withResolvers<void>()
+    const cut = await provider(() => ({
+      headers: SSE,
+      steps: (async function* () {
+        yield CHAT.begin + CHAT.word('half')
+        await heard.promise
+      })(),
+      end: 'cut' as const,
+    }))
+    const other = await provider(answering)
+    const gateway = await gatewayOf({
+      providers: providersAt({ b: [cut.origin] }),
+      fallbacks: { [CHAT.model]: ['vendorB-5.4'] },
+      models: { 'vendorB-5.4': { upstream: 'other' } },
+    })
+    const response = await gateway.post(CHAT.path, CHAT.request(true))
+    heard.resolve()
+    const text = await response.text()
+    expect(text).toContain('half')
+    expect(text).toContain('event: error')
+    expect(cut.requests).toHaveLength(1)
+    expect(other.requests).toHaveLength(0)
+  })
+})
+
+describe.skipIf(BINARY !== undefined)('the breaker, by a clock of its own', () => {
+  test('opens after failures, lets one request through to see, and closes when that is answered', async () => {
+    let down = true
+    const clock = { at: 1_790_000_000_000, now: () => clock.at }
+    const flaky = await provider((...all) => (down ? broken : answering(...all)))
+    const alive = await provider(answering)
+    const gateway = await gatewayOf({ providers: providersAt({ b: [flaky.origin, alive.origin] }) }, clock)
+    const state = async () => (await gateway.figures()).sum('sluice_breaker_state{provider="vendor_b",account="one"')
+    while ((await state()) === 0) await ask(gateway)
+    expect(await state()).toBe(2)
+    const opened = flaky.requests.length
+    for (let at = 0; at < 40; at++) expect(await ask(gateway)).toBe(200)
+    expect(flaky.requests.length).toBe(opened)
+
+    clock.at += 10_000
+    expect(await state()).toBe(1)
+    for (let at = 0; at < 40 && flaky.requests.length === opened; at++) expect(await ask(gateway)).toBe(200)
+    // It was still down: open again, and one request is all it took to see.
+    expect([flaky.requests.length, await state()]).toEqual([opened + 1, 2])
+
+    down = false
+    clock.at += 10_000
+    for (let at = 0; at < 40 && (await state()) !== 0; at++) expect(await ask(gateway)).toBe(200)
+    expect(await state()).toBe(0)
+    const closed = flaky.requests.length
+    for (let at = 0; at < 40; at++) await ask(gateway)
+    expect(flaky.requests.length).toBeGreaterThan(closed + 5)
+  })
+
+  test('shows in /readyz when no account is left', async () => {
+    const clock = { at: 1_790_000_000_000, now: () => clock.at }
+    const down = await provider(() => broken)
+    const gateway = await gatewayOf({ providers: providersAt({ b: [down.origin] }) }, clock)
+    const ready = async () => (await fetch(`${gateway.url}/readyz`)).status
+    expect(await ready()).toBe(200)
+    for (let at = 0; at < 5; at++) await ask(gateway)
+    expect(await ready()).toBe(503)
+    clock.at += 10_000
+    expect(await ready()).toBe(200)
+  })
+})

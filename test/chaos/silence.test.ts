@@ -1,0 +1,200 @@
+// Providers that say nothing: the line is kept open in the client's own words, and given up in time.
+
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { gate, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
+import { type Attacked, openGateway, providersAt } from './support/gateway.ts'
+import { CHAT, MESSAGES, RESPONSES, SSE, STORIES, type Story, streamed, whole } from './support/stories.ts'
+
+let script: Script = {}
+let provider: Scripted
+/** Patient with providers, quick to reassure clients. */
+let patient: Attacked
+/** The same without patience. */
+let strict: Attacked
+
+beforeAll(async () => {
+  provider = await startScripted(() => script)
+  const origins = { a: [provider.origin], b: [provider.origin] }
+  const long = { first_byte: '20s', idle: '20s' }
+  patient = await openGateway({ providers: providersAt(origins, long), keep_alive: '50ms', early_start: '50ms' })
+  const short = { first_byte: '150ms', idle: '150ms', total: '450ms' }
+  strict = await openGateway({ providers: providersAt(origins, short), keep_alive: '10s', early_start: '10s' })
+})
+afterEach(async () => {
+  await patient.quiet()
+  await strict.quiet()
+})
+afterAll(async () => {
+  await patient.stop()
+  await strict.stop()
+  await provider.stop()
+})
+
+const KEEP_ALIVE = new Map<Story, RegExp>([
+  [CHAT, /^:[^\n]*$/],
+  [RESPONSES, /^:[^\n]*$/],
+  [MESSAGES, /^event: ping\ndata: \{"type": ?"ping"\}$/],
+])
+
+/** Reads frames one by one. */
+const reading = (response: Response) => {
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  let rest = ''
+  const next = async (): Promise<string | undefined> => {
+    for (;;) {
+      // A comment is a line of its own, an event ends with a blank one.
+      const end = rest.startsWith(':') ? '\n' : '\n\n'
+      const gap = rest.indexOf(end)
+      if (gap !== -1) {
+        const frame = rest.slice(0, gap)
+        rest = rest.slice(gap + end.length)
+        return frame
+      }
+      const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
+      if (done) return undefined
+      rest += value
+    }
+  }
+  const all = async (): Promise<string[]> => {
+    const frames: string[] = []
+    for (let frame = await next(); frame !== undefined; frame = await next()) frames.push(frame)
+    return frames
+  }
+  return { next, all }
+}
+
+const codeOf = (frame: string | undefined): string =>
+  frame?.startsWith('event: error\n') ? JSON.parse(frame.slice(frame.indexOf('{'))).error.code : `no error: ${frame}`
+
+describe.each(STORIES.map((story) => [story.path, story] as const))('%s', (path, story) => {
+  const isKeepAlive = (frame: string | undefined): boolean => KEEP_ALIVE.get(story)?.test(frame ?? '') === true
+
+  test('a stream that pauses is kept alive with what its clients pass over, and goes on', async () => {
+    const pause = gate()
+    script = streamed(story, story.word('before'), pause, story.word('after'))
+    const frames = reading(await patient.post(path, story.request(true)))
+    let frame = await frames.next()
+    while (!frame?.includes('before')) frame = await frames.next()
+    for (let kept = 0; kept < 3; kept++) expect(isKeepAlive(await frames.next())).toBe(true)
+    pause.open()
+    const rest = (await frames.all()).filter((each) => !isKeepAlive(each))
+    expect(rest[0]).toContain('after')
+    expect(rest.join()).not.toContain('event: error')
+  })
+
+  test('a stream is begun although its provider has not answered yet', async () => {
+    const pause = gate()
+    script = { ...streamed(story), steps: [pause, story.begin, story.word('late'), story.end] }
+    const response = await patient.post(path, story.request(true))
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
+    const frames = reading(response)
+    for (let kept = 0; kept < 2; kept++) expect(isKeepAlive(await frames.next())).toBe(true)
+    pause.open()
+    expect((await frames.all()).join()).toContain('late')
+  })
+
+  test('a failure after such a beginning is an error frame', async () => {
+    const pause = gate()
+    script = { ...streamed(story), steps: [pause], end: 'cut' }
+    const frames = reading(await patient.post(path, story.request(true)))
+    expect(isKeepAlive(await frames.next())).toBe(true)
+    pause.open()
+    expect(codeOf((await frames.all()).at(-1))).toBe('upstream_error')
+  })
+
+  test('a client that leaves after such a beginning ends the provider call', async () => {
+    script = { ...streamed(story), end: 'hang' }
+    const leaving = new AbortController()
+    const response = await patient.post(path, story.request(true), { signal: leaving.signal })
+    await reading(response).next()
+    const request = await provider.arrived(provider.requests.length - 1)
+    leaving.abort()
+    expect(await request.closed).toBe('aborted')
+  })
+
+  test('a provider that falls silent in the middle is cut with gateway_timeout', async () => {
+    script = { headers: SSE, steps: [story.begin, story.word('hello')], end: 'stall' }
+    const frames = await reading(await strict.post(path, story.request(true))).all()
+    expect(codeOf(frames.at(-1))).toBe('gateway_timeout')
+    expect(frames.at(-1)).toContain('fell silent')
+    expect(await (await provider.arrived(provider.requests.length - 1)).closed).toBe('aborted')
+  })
+
+  test('a provider that never comes to its end is cut with gateway_timeout', async () => {
+    const chatter = async function* () {
+      yield story.begin
+      for (;;) {
+        yield story.word('and ')
+        await Bun.sleep(50)
+      }
+    }
+    script = { headers: SSE, steps: chatter() }
+    const frames = await reading(await strict.post(path, story.request(true))).all()
+    expect(codeOf(frames.at(-1))).toBe('gateway_timeout')
+    expect(frames.at(-1)).toContain('did not finish')
+    expect(await (await provider.arrived(provider.requests.length - 1)).closed).toBe('aborted')
+  })
+
+  test.each([
+    ['no headers', false, (): Script => ({ end: 'hang' })],
+    ['no headers for a stream', true, (): Script => ({ end: 'hang' })],
+    ['headers alone', false, (): Script => ({ end: 'stall' })],
+    ['headers alone for a stream', true, (): Script => ({ headers: SSE, end: 'stall' })],
+    ['half an answer', false, (): Script => ({ steps: ['{"id":'], end: 'stall' })],
+  ])('a provider that gives %s is a 504', async (_, stream, plays) => {
+    script = plays()
+    const response = await strict.post(path, story.request(stream))
+    expect([response.status, response.headers.get('x-gateway-error-code')]).toEqual([504, 'gateway_timeout'])
+    expect(await (await provider.arrived(provider.requests.length - 1)).closed).toBe('aborted')
+  })
+})
+
+test('an early start still moves to another provider when the first one fails', async () => {
+  const pause = gate()
+  const first = await startScripted(() => ({ headers: SSE, steps: [pause], end: 'cut' }))
+  const second = await startScripted(() => streamed(RESPONSES))
+  const own = await openGateway({
+    providers: providersAt({ a: [first.origin], b: [second.origin] }, { first_byte: '20s' }),
+    fallbacks: { 'vendorA-opus-4-8': ['vendorB-5.5'] },
+    keep_alive: '100ms',
+    early_start: '100ms',
+  })
+  const response = await own.post(MESSAGES.path, MESSAGES.request(true))
+  expect(response.status).toBe(200)
+  const frames = reading(response)
+  expect(await frames.next()).toContain('ping')
+  pause.open()
+  const text = (await frames.all()).join('\n')
+  expect(text).toContain('hello')
+  expect(text).toContain('message_stop')
+  await own.quiet()
+  await own.stop()
+  await Promise.all([first.stop(), second.stop()])
+})
+
+test('a provider that refuses the connection is an error of ours', async () => {
+  const full = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  const port = full.port
+  full.stop(true)
+  const own = await openGateway({ providers: providersAt({ b: [`http://127.0.0.1:${port}`] }, { connect: '200ms' }) })
+  const response = await own.post(CHAT.path, CHAT.request(false))
+  expect(response.headers.get('x-gateway-error-code')).toBe('upstream_error')
+  await own.quiet()
+  await own.stop()
+})
+
+test('a provider that is silent for longer than a connection takes is not given up for it', async () => {
+  const pause = gate()
+  const slow = await startScripted(() => ({ ...whole(CHAT), steps: [pause, JSON.stringify(CHAT.answer)] }))
+  const own = await openGateway({
+    providers: providersAt({ b: [slow.origin] }, { connect: '50ms', first_byte: '20s' }),
+  })
+  const answer = own.post(CHAT.path, CHAT.request(false))
+  await slow.arrived(0)
+  await Bun.sleep(200)
+  pause.open()
+  expect((await answer).status).toBe(200)
+  await own.quiet()
+  await own.stop()
+  await slow.stop()
+})

@@ -1,0 +1,166 @@
+// A gateway under attack: the compiled file as a process of its own when SLUICE_BINARY names it, else in this one. What
+// it is asked about itself goes through GET /metrics, so that both answer alike.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { FileConfig } from '../../../src/config/schema.ts'
+import { loadConfig } from '../../../src/config.ts'
+import { silentLog } from '../../../src/log.ts'
+import type { Clock } from '../../../src/relay/exchange.ts'
+import { type Server, startServer } from '../../../src/serve.ts'
+import { type Child, launch } from '../../binary/support/process.ts'
+
+export const BINARY = process.env.SLUICE_BINARY
+
+export type Figures = {
+  open: number
+  reservations: number
+  fds: number
+  rssBytes: number
+  /** Any sample by its line's beginning, `sluice_requests_total{wire="messages"` for instance, summed. */
+  sum(prefix: string): number
+}
+
+export type Attacked = {
+  url: string
+  secret: string
+  directory: string
+  /** In this process only. */
+  server: Server | undefined
+  /** As a process of its own only. */
+  child: Child | undefined
+  post(path: string, body: unknown, init?: RequestInit): Promise<Response>
+  figures(): Promise<Figures>
+  /** Resolves once nothing is open any more; throws with what is left after two seconds. */
+  quiet(): Promise<Figures>
+  /** Writes the file anew and has it read. */
+  reload(file: object): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Throws unless what is written is a configuration. */
+export const openGateway = async (file: FileConfig, clock?: Clock): Promise<Attacked> => {
+  const directory = mkdtempSync(join(tmpdir(), 'sluice-chaos-'))
+  const path = join(directory, 'sluice.yaml')
+  const write = (content: object): void =>
+    writeFileSync(
+      path,
+      JSON.stringify({
+        ...{ listen: { port: 0 }, data: './data', drain: '1s', log: { level: 'warn' } },
+        ...content,
+        metrics: { enabled: true },
+      }),
+    )
+  write(file)
+  const running = BINARY === undefined ? await startHere(path, directory, clock) : await startThere(BINARY, directory)
+  const figures = async (): Promise<Figures> => {
+    const response = await fetch(`${running.url}/metrics`)
+    const text = await response.text()
+    if (response.status !== 200) throw new Error(text)
+    const sum = (prefix: string): number =>
+      text
+        .split('\n')
+        .filter((line) => line.startsWith(prefix))
+        .reduce((total, line) => total + Number(line.slice(line.lastIndexOf(' ') + 1)), 0)
+    return {
+      open: sum('sluice_open_exchanges '),
+      reservations: sum('sluice_open_reservations '),
+      fds: sum('process_open_fds '),
+      rssBytes: sum('process_resident_memory_bytes '),
+      sum,
+    }
+  }
+  return {
+    ...running,
+    directory,
+    figures,
+    post: (route, body, init = {}) =>
+      fetch(running.url + route, {
+        method: 'POST',
+        ...init,
+        headers: {
+          'content-type': 'application/json',
+          authorization: `Bearer ${running.secret}`,
+          ...(init.headers as Record<string, string>),
+        },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    quiet: async () => {
+      const until = performance.now() + 2_000
+      for (;;) {
+        const now = await figures()
+        const inFlight = now.sum('sluice_attempts_in_flight')
+        if (now.open + now.reservations + inFlight === 0) return now
+        if (performance.now() > until)
+          throw new Error(`left: ${now.open} exchanges, ${now.reservations} reservations, ${inFlight} attempts`)
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    },
+    reload: async (content) => {
+      write(content)
+      await running.reload()
+    },
+    stop: async () => {
+      await running.stop()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+const startHere = async (path: string, directory: string, clock: Clock | undefined) => {
+  const read = () => loadConfig({ flags: { config: path }, env: {}, cwd: directory })
+  const loaded = read()
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
+  const server = await startServer(loaded.config, { err: () => undefined }, silentLog, clock)
+  const { secret } = server.gateway.store.keys.issue(
+    { label: 'chaos', tokensTotal: 1_000_000_000, expiresAt: Date.now() + 86_400_000, models: ['*'] },
+    { kind: 'system', id: 'test' },
+  )
+  return {
+    url: server.url,
+    secret,
+    server,
+    child: undefined,
+    reload: async () => {
+      const again = read()
+      if (again.ok) await server.reload(again.config)
+    },
+    stop: () => server.stop(),
+  }
+}
+
+const startThere = async (binary: string, directory: string) => {
+  const create = launch(binary, ['keys', 'create', '--label', 'chaos', '--tokens', '1000000000', '--json'], directory)
+  if ((await create.exited) !== 0) throw new Error(await create.err)
+  const { key } = JSON.parse(await create.out)
+  const child = launch(binary, ['serve'], directory)
+  return {
+    url: await child.ready(),
+    secret: String(key),
+    server: undefined,
+    child,
+    reload: async () => {
+      child.kill('SIGHUP')
+      await child.says(/configuration (not )?reloaded/)
+    },
+    stop: async () => {
+      child.kill('SIGTERM')
+      await child.exited
+    },
+  }
+}
+
+export type Timeouts = { connect?: string; first_byte?: string; idle?: string; total?: string }
+
+/** The `providers` of a configuration: accounts `one`, `two` … at these origins. */
+export const providersAt = (origins: { a?: string[]; b?: string[] }, timeouts: Timeouts = {}) => {
+  const accounts = (bases: string[]) =>
+    bases.map((base_url, at) => ({ name: NAMES[at] ?? `more${at}`, base_url, credential: 'secret' }))
+  return {
+    vendor_a: { accounts: accounts(origins.a ?? []), timeouts },
+    vendor_b: { accounts: accounts((origins.b ?? []).map((origin) => `${origin}/v1`)), timeouts },
+  }
+}
+
+const NAMES = ['one', 'two', 'three']

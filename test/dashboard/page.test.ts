@@ -1,0 +1,487 @@
+// The page end to end, in a real browser against a running gateway: from the first boot to every page there is.
+
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import Anthropic from '@anthropic-ai/sdk'
+import axe from 'axe-core'
+import OpenAI from 'openai'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { chromiumPath, launchBrowser, MISSING } from './browser.ts'
+import { type Started, startDashboard } from './support.ts'
+
+setDefaultTimeout(60_000)
+if (chromiumPath === undefined) console.warn(MISSING)
+
+const ADMIN = { name: 'Sophea', password: 'lock-gates-open-at-dawn' }
+
+describe.skipIf(chromiumPath === undefined)('the page', () => {
+  let gateway: Started
+  let browser: Browser
+  let signedIn: Awaited<ReturnType<BrowserContext['storageState']>>
+  /** What went wrong in any page, in the browser's own words: a refused script, an error nobody caught. */
+  const troubles: string[] = []
+
+  /** Runs with a page of its own and closes it. `as` is a kept session; none is a stranger. */
+  const visit = async <T>(
+    path: string,
+    run: (page: Page) => Promise<T>,
+    { as, ...options }: BrowserContextOptions & { as?: typeof signedIn } = {},
+  ): Promise<T> => {
+    const context = await browser.newContext({ ...options, ...(as === undefined ? {} : { storageState: as }) })
+    context.setDefaultTimeout(10_000)
+    const page = await context.newPage()
+    page.on('pageerror', (error) => troubles.push(error.message))
+    page.on('console', (message) => {
+      if (/Content Security Policy|Refused to/i.test(message.text())) troubles.push(message.text())
+    })
+    page.on('request', (request) => {
+      const { protocol, origin } = new URL(request.url())
+      if (protocol.startsWith('http') && origin !== gateway.url) troubles.push(`asked ${request.url()}`)
+    })
+    try {
+      await page.goto(path.startsWith('http') ? path : gateway.url + path)
+      return await run(page)
+    } finally {
+      await context.close()
+    }
+  }
+
+  const admin = <T>(path: string, run: (page: Page) => Promise<T>, options: BrowserContextOptions = {}): Promise<T> =>
+    visit(path, run, { ...options, as: signedIn })
+
+  /** Makes a key in the page and hands back the secret that was shown once. */
+  const makeKey = async (page: Page, label: string, tokens?: string): Promise<string> => {
+    await page.getByRole('button', { name: 'Create key', exact: true }).first().click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Label').fill(label)
+    if (tokens !== undefined) await dialog.getByLabel('Token quota').fill(tokens)
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    await dialog.getByText('Copy the secret now').waitFor()
+    const secret = (await dialog.locator('.secret code').textContent()) ?? ''
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    return secret
+  }
+
+  const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name })
+
+  beforeAll(async () => {
+    gateway = await startDashboard()
+    browser = await launchBrowser()
+    signedIn = await visit(gateway.setupLink, async (page) => {
+      await page.getByLabel('Your name').fill(ADMIN.name)
+      await page.getByLabel('Password', { exact: true }).fill(ADMIN.password)
+      await page.getByLabel('Password again').fill(ADMIN.password)
+      await page.getByRole('button', { name: 'Create administrator' }).click()
+      await heading(page, 'Overview').waitFor()
+      return page.context().storageState()
+    })
+  })
+
+  afterAll(async () => {
+    await browser?.close()
+    await gateway?.stop()
+  })
+
+  test('a first boot without the link says where the link is', async () => {
+    const fresh = await startDashboard()
+    try {
+      const context = await browser.newContext()
+      const page = await context.newPage()
+      await page.goto(`${fresh.url}/dashboard`)
+      await heading(page, 'Welcome to sluice').waitFor()
+      expect(await page.getByRole('main').textContent()).toContain('setup link')
+      await context.close()
+    } finally {
+      await fresh.stop()
+    }
+  })
+
+  test('a setup link works once', () =>
+    visit(gateway.setupLink, async (page) => {
+      await heading(page, 'Sign in').waitFor()
+      expect(await page.getByLabel('Your name').count()).toBe(0)
+    }))
+
+  test('a stranger signs in with the right password only, and lands where they wanted to go', () =>
+    visit('/dashboard/models', async (page) => {
+      await page.getByLabel('Name').fill(ADMIN.name)
+      await page.getByLabel('Password').fill('not the password at all')
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByRole('alert').waitFor()
+      await page.getByLabel('Password').fill(ADMIN.password)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await heading(page, 'Models').waitFor()
+      await page.getByRole('button', { name: 'Sign out' }).click()
+      await heading(page, 'Sign in').waitFor()
+    }))
+
+  test('a key made in the page works in both official SDKs, and its quota is seen to fall', () =>
+    admin('/dashboard/keys', async (page) => {
+      const secret = await makeKey(page, 'sdk key', '50,000')
+      expect(secret).toMatch(/^sk-sl-[0-9A-Za-z]{43}$/)
+      expect(await page.content()).not.toContain(secret)
+      const openai = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: secret, maxRetries: 0 })
+      const chat = await openai.chat.completions.create({
+        model: 'auto',
+        messages: [{ role: 'user', content: 'Say hello [[usage:9000,1000]]' }],
+      })
+      expect(chat.choices[0]?.message.content).toBeTruthy()
+      const anthropic = new Anthropic({ baseURL: gateway.url, apiKey: secret, maxRetries: 0 })
+      const message = await anthropic.messages.create({
+        model: 'vendorB-5.5',
+        max_tokens: 2000,
+        messages: [{ role: 'user', content: 'Say hello [[usage:9000,1000]]' }],
+      })
+      expect(message.content.length).toBeGreaterThan(0)
+      // The row moves by itself: nothing is loaded again.
+      await page
+        .getByRole('row', { name: /sdk key/ })
+        .getByText('30K', { exact: true })
+        .waitFor()
+      await page.getByRole('link', { name: 'sdk key' }).click()
+      await heading(page, 'sdk key').waitFor()
+      await page.getByText('30,000', { exact: true }).waitFor()
+    }))
+
+  test('the snippets carry the key and this address, and can be reached by arrow keys', () =>
+    admin('/dashboard/keys', async (page) => {
+      await page.getByRole('button', { name: 'Create key', exact: true }).first().click()
+      await page.getByLabel('Label').fill('snippets')
+      await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+      const secret = (await page.locator('.secret code').textContent()) ?? '-'
+      const seen = new Set<string>()
+      await page.getByRole('tab', { name: 'curl' }).focus()
+      for (let at = 0; at < 7; at++) {
+        const text = (await page.getByRole('tabpanel').locator('pre').textContent()) ?? ''
+        expect(text).toContain(secret)
+        expect(text).toContain(gateway.url)
+        seen.add(text)
+        await page.keyboard.press('ArrowRight')
+      }
+      expect(seen.size).toBe(7)
+    }))
+
+  test('a key is edited, topped up, rotated and revoked, and a revoked one is refused within a second', () =>
+    admin('/dashboard/keys', async (page) => {
+      const secret = await makeKey(page, 'life of a key', '1000')
+      const ask = (key: string): Promise<number> =>
+        fetch(`${gateway.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } }).then(({ status }) => status)
+      expect(await ask(secret)).toBe(200)
+      await page.getByRole('link', { name: 'life of a key' }).click()
+
+      await page.getByRole('button', { name: 'Edit' }).click()
+      await page.getByLabel('Label').fill('renamed')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await heading(page, 'renamed').waitFor()
+
+      await page.getByRole('button', { name: 'Top up' }).click()
+      await page.getByLabel('Tokens to add').fill('4k')
+      await page.getByRole('button', { name: 'Add tokens' }).click()
+      await page.getByText('5,000 tokens').waitFor()
+
+      await page.getByRole('button', { name: 'Rotate' }).click()
+      await page.getByRole('button', { name: 'Make a new secret' }).click()
+      const next = (await page.locator('.secret code').textContent()) ?? ''
+      await page.getByRole('button', { name: 'Done' }).click()
+      expect([await ask(secret), await ask(next)]).toEqual([401, 200])
+
+      await page.getByRole('button', { name: 'Revoke' }).click()
+      const asked = performance.now()
+      await page.getByRole('button', { name: 'Revoke key' }).click()
+      while ((await ask(next)) !== 401) expect(performance.now() - asked).toBeLessThan(1_000)
+      await page.getByText('revoked', { exact: true }).waitFor()
+      expect(await page.getByRole('button', { name: 'Top up' }).count()).toBe(0)
+    }))
+
+  test('a label is text, whatever it holds', () =>
+    admin('/dashboard/keys', async (page) => {
+      const label = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
+      await makeKey(page, label)
+      await page.getByText(label, { exact: true }).first().waitFor()
+      expect(await page.locator('table img, table script').count()).toBe(0)
+      expect(await page.title()).toBe('Keys · sluice')
+    }))
+
+  test('a member makes keys within the limits the admin set, and sees only their own', async () => {
+    const link = await admin('/dashboard/members', async (page) => {
+      await page.getByRole('button', { name: 'Invite' }).click()
+      await page.getByLabel('Name', { exact: true }).fill('Dara')
+      await page.getByLabel('Keys', { exact: true }).fill('1')
+      await page.getByLabel('Tokens for each key').fill('5000')
+      await page.getByRole('button', { name: 'Make the link' }).click()
+      return (await page.locator('.secret code').textContent()) ?? ''
+    })
+    await visit(link, async (page) => {
+      await page.getByLabel('Password', { exact: true }).fill('a boat waits below')
+      await page.getByLabel('Password again').fill('a boat waits below')
+      await page.getByRole('button', { name: 'Accept' }).click()
+      await heading(page, 'Overview').waitFor()
+      const pages = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents()
+      expect(pages).not.toContain('Members')
+      await page.getByRole('link', { name: 'Keys', exact: true }).click()
+      await page.getByText('No keys yet').waitFor()
+
+      await page.getByRole('button', { name: 'Create key', exact: true }).click()
+      await page.getByLabel('Label').fill('too much')
+      await page.getByLabel('Token quota').fill('5001')
+      await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+      await page.getByRole('dialog').getByRole('alert').waitFor()
+      await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+
+      await makeKey(page, 'mine', '5000')
+      await page.getByRole('link', { name: 'mine' }).waitFor()
+      expect(await page.locator('tbody tr').count()).toBe(1)
+
+      await page.getByRole('button', { name: 'Create key', exact: true }).click()
+      await page.getByLabel('Label').fill('one too many')
+      await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+      await page.getByRole('dialog').getByRole('alert').waitFor()
+
+      await page.goto(`${gateway.url}/dashboard/audit`)
+      await heading(page, 'Not found').waitFor()
+    })
+    await visit(link, async (page) => {
+      await page.getByRole('alert').waitFor()
+      expect(await page.getByRole('main').textContent()).toContain('Invitations work once')
+    })
+  })
+
+  test.each([
+    ['Chat completions', 'vendorA-sonnet-5'],
+    ['Responses', 'vendorA-haiku-4-5'],
+    ['Messages', 'vendorB-5.5'],
+  ])('the playground streams %s with %s and shows the raw frames', (wire, model) =>
+    admin('/dashboard/playground', async (page) => {
+      const { secret } = issue()
+      await page.getByLabel('Key', { exact: true }).fill(secret)
+      await page.getByLabel('Wire').selectOption({ label: wire })
+      await page.getByLabel('Model').selectOption(model)
+      await page.getByLabel('Prompt').fill('What does “Phnom Penh” mean? [[pace:20]]')
+      await page.getByRole('button', { name: 'Send' }).click()
+      await page.getByText('Answering').waitFor()
+      await page.getByText('Done', { exact: true }).waitFor()
+      expect((await page.locator('.answer').textContent())?.length).toBeGreaterThan(10)
+      await page.getByRole('button', { name: 'Raw frames' }).click()
+      expect(await page.locator('.frames li').count()).toBeGreaterThan(4)
+      await page.getByRole('button', { name: 'Answer' }).click()
+      await page.getByRole('link', { name: 'See how this request went' }).click()
+      await heading(page, model).waitFor()
+      await page.getByRole('heading', { name: 'One attempt' }).waitFor()
+    }),
+  )
+
+  test('the playground shows a tool call, an image to the model, and an image by a model', () =>
+    admin('/dashboard/playground', async (page) => {
+      const { secret } = issue()
+      await page.getByLabel('Key', { exact: true }).fill(secret)
+      await page.getByLabel('Offer a tool').check()
+      await page.getByLabel('Image').setInputFiles({ name: 'lock.png', mimeType: 'image/png', buffer: ONE_PIXEL })
+      await page.getByLabel('Prompt').fill('Use the tool get_weather for Phnom Penh')
+      await page.getByAltText('To be sent').waitFor()
+      await page.getByRole('button', { name: 'Send' }).click()
+      await page.getByRole('heading', { name: 'Calls get_weather' }).waitFor()
+      await page.getByLabel('Wire').selectOption({ label: 'Images' })
+      await page.getByLabel('Size').fill('256x256')
+      await page.getByRole('button', { name: 'Send' }).click()
+      await page.getByAltText('What the model drew').waitFor()
+    }))
+
+  test('the playground says in the gateway’s words why a request failed', () =>
+    admin('/dashboard/playground', async (page) => {
+      await page.getByLabel('Key', { exact: true }).fill('sk-sl-wrong')
+      await page.getByRole('button', { name: 'Send' }).click()
+      await page.getByText('Failed', { exact: true }).waitFor()
+      expect(await page.getByRole('alert').textContent()).toContain('API key')
+    }))
+
+  test('exchanges come in by themselves, are filtered, and one is explained', () =>
+    admin('/dashboard/exchanges', async (page) => {
+      await page.getByText(/^Live/).waitFor()
+      const { secret, id } = issue('live one')
+      const send = (content: string) =>
+        fetch(`${gateway.url}/v1/chat/completions`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ model: 'vendorA-opus-4-7', messages: [{ role: 'user', content }] }),
+        }).then((answer) => answer.arrayBuffer())
+      await send('Say hello')
+      await page.getByRole('row', { name: /live one/ }).waitFor()
+      await send('Fail [[error:content_policy]]')
+      await page.goto(`${gateway.url}/dashboard/exchanges?key=${id}&outcome=failed`)
+      const rows = page.locator('tbody tr')
+      await rows.first().waitFor()
+      expect(await rows.count()).toBe(1)
+      await rows.first().click()
+      await heading(page, 'vendorA-opus-4-7').waitFor()
+      const text = (await page.getByRole('main').textContent()) ?? ''
+      for (const part of ['Checks', 'Route', 'Quota', 'content_policy_violation', 'HTTP 400'])
+        expect(text).toContain(part)
+    }))
+
+  test('the key-holder page shows one key’s usage to a stranger and nothing else', () =>
+    visit('/usage', async (page) => {
+      const { secret } = issue('holder')
+      await fetch(`${gateway.url}/v1/messages`, {
+        method: 'POST',
+        headers: { 'x-api-key': secret, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          model: 'vendorA-sonnet-5',
+          max_tokens: 500,
+          messages: [{ role: 'user', content: 'Hello [[usage:300,200]]' }],
+        }),
+      }).then((answer) => answer.arrayBuffer())
+      await page.getByLabel('Key').fill('sk-sl-not-a-key')
+      await page.getByRole('button', { name: 'Show usage' }).click()
+      await page.getByRole('alert').waitFor()
+      await page.getByLabel('Key').fill(secret)
+      await page.getByRole('button', { name: 'Show usage' }).click()
+      await page.getByRole('heading', { name: 'holder' }).waitFor()
+      await page
+        .getByRole('row', { name: /vendorA-sonnet-5/ })
+        .getByText('500', { exact: true })
+        .waitFor()
+      expect(page.url()).not.toContain(secret)
+      expect(await page.locator('a[href^="/dashboard/"]').count()).toBe(0)
+    }))
+
+  test('the documentation opens operations and guides without signing in', () =>
+    visit('/docs', async (page) => {
+      await heading(page, 'API reference').waitFor()
+      await page.getByText('/v1/messages', { exact: true }).click()
+      await page.getByText('max_tokens', { exact: true }).first().waitFor()
+      await page.getByRole('link', { name: 'Claude Code' }).click()
+      await heading(page, 'Claude Code').waitFor()
+      expect(await page.getByRole('main').textContent()).toContain(`ANTHROPIC_BASE_URL="${gateway.url}"`)
+    }))
+
+  test('settings are changed, in force at once, and go back to the configuration’s', () =>
+    admin('/dashboard/settings', async (page) => {
+      await page.getByLabel('Riel for one US dollar').fill('4050')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByText('Back to the configuration').waitFor()
+      const { secret } = issue()
+      const usage = await fetch(`${gateway.url}/v1/usage`, { headers: { 'x-api-key': secret } })
+      expect(await usage.json()).toMatchObject({ rate: { khr_per_usd: 4050 } })
+      await page.getByRole('button', { name: 'Back to the configuration' }).click()
+      await page.getByText('Back to the configuration').waitFor({ state: 'detached' })
+      expect(await page.getByLabel('Riel for one US dollar').inputValue()).toBe('4100')
+    }))
+
+  test('the theme is the system’s until one is chosen, and the choice stays', () =>
+    visit(
+      '/docs',
+      async (page) => {
+        const ground = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor')
+        await heading(page, 'API reference').waitFor()
+        const dark = await ground()
+        await page.getByRole('button', { name: /^Theme: system/ }).click()
+        const light = await ground()
+        expect(light).not.toBe(dark)
+        await page.reload()
+        await heading(page, 'API reference').waitFor()
+        expect(await ground()).toBe(light)
+      },
+      { colorScheme: 'dark' },
+    ))
+
+  const PAGES = [
+    '/dashboard',
+    '/dashboard/keys',
+    '/dashboard/exchanges',
+    '/dashboard/playground',
+    '/dashboard/models',
+    '/dashboard/accounts',
+    '/dashboard/members',
+    '/dashboard/audit',
+    '/dashboard/settings',
+    '/usage',
+    '/docs',
+    '/docs/guides/start',
+  ]
+
+  test.each(PAGES)('%s fits a phone, has no serious fault for assistive tools, light and dark', async (path) => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await admin(
+        path,
+        async (page) => {
+          await page.locator('h1').first().waitFor()
+          await page.locator('.bone').first().waitFor({ state: 'detached' })
+          const wide = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
+          expect([path, 'wider than the phone by', Math.max(0, Number(wide))]).toEqual([
+            path,
+            'wider than the phone by',
+            0,
+          ])
+          expect(await faults(page)).toEqual([])
+        },
+        { viewport: { width: 360, height: 740 }, colorScheme, reducedMotion: 'reduce' },
+      )
+    }
+    await admin(path, async (page) => {
+      await page.locator('h1').first().waitFor()
+      await page.locator('.bone').first().waitFor({ state: 'detached' })
+      expect(await faults(page)).toEqual([])
+    })
+  })
+
+  test('a dialog has no serious fault either, keeps the focus, and gives it back', () =>
+    admin('/dashboard/keys', async (page) => {
+      const opener = page.getByRole('button', { name: 'Create key', exact: true })
+      await opener.first().focus()
+      await page.keyboard.press('Enter')
+      await page.getByRole('dialog').waitFor()
+      expect(await faults(page)).toEqual([])
+      await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      expect(await page.evaluate('document.activeElement.textContent')).toContain('Create key')
+    }))
+
+  test('signing out everywhere ends the other sessions at once', async () => {
+    const signIn = async (page: Page): Promise<void> => {
+      await page.getByLabel('Name').fill(ADMIN.name)
+      await page.getByLabel('Password').fill(ADMIN.password)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await heading(page, 'Overview').waitFor()
+    }
+    const other = await visit('/dashboard', async (page) => {
+      await signIn(page)
+      return page.context().storageState()
+    })
+    await visit('/dashboard', async (page) => {
+      await signIn(page)
+      await page.getByRole('link', { name: 'Settings' }).click()
+      await page.getByRole('button', { name: 'Sign out everywhere' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click()
+      await heading(page, 'Sign in').waitFor()
+    })
+    await visit('/dashboard', (page) => heading(page, 'Sign in').waitFor(), { as: other })
+  })
+
+  test('nothing was refused by the policy, thrown uncaught, or asked of another host', () => {
+    expect(troubles).toEqual([])
+  })
+
+  const issue = (label = 'page test'): { id: string; secret: string } => {
+    const made = gateway.server.gateway.store.keys.issue(
+      { label, tokensTotal: 1_000_000, expiresAt: Date.now() + 86_400_000, models: ['*'] },
+      { kind: 'system', id: 'test' },
+    )
+    return { id: made.key.id, secret: made.secret }
+  }
+})
+
+const ONE_PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+
+/** Serious and critical findings of axe, each with where it was found. */
+const faults = async (page: Page): Promise<string[]> => {
+  // Through the tools' own door: the page's policy lets no foreign script in.
+  await page.evaluate(axe.source)
+  const found = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as axe.AxeResults
+  return found.violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id} ${target.join(' ')} ${failureSummary}`),
+    )
+}

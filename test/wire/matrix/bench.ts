@@ -1,0 +1,102 @@
+// The bench the matrix is run on: one listening gateway in front of three providers, each of which speaks one wire alone
+// and plays what it is told to.
+
+import type { Model } from '../../../src/catalogue/model.ts'
+import type { JsonObject } from '../../../src/ir/json.ts'
+import type { Quirks } from '../../../src/ir/quirks.ts'
+import { CHAT_WIRES, type ChatWire } from '../../../src/ir/wire.ts'
+import { DEFAULT_TIMEOUTS, type Provider } from '../../../src/provider/index.ts'
+import { startGateway, type TestGateway } from '../../support/gateway.ts'
+import { type Script, type Scripted, type ScriptedRequest, startScripted } from '../../support/provider/scripted.ts'
+import type { Story } from './story.ts'
+
+export type Variant = NonNullable<Story['variant']>
+
+const QUIRKS: Record<Variant, Quirks> = {
+  plain: {},
+  'no-forms': { structuredOutputByTool: true },
+  'no-custom': { noCustomTools: true },
+  'no-thought': { noReasoning: true },
+}
+
+export type Play = (sent: JsonObject, request: ScriptedRequest) => Script
+
+export type Bench = {
+  gateway: TestGateway
+  /** The model that is served on this wire alone. */
+  model(vendor: ChatWire, variant?: Variant): string
+  /** The next requests to the vendor are answered so, each by what it says. */
+  play(vendor: ChatWire, script: Script | Play): void
+  /** What has reached the vendor since the last `play`. */
+  sent(vendor: ChatWire): ScriptedRequest[]
+  stop(): Promise<void>
+}
+
+const modelId = (vendor: ChatWire, variant: Variant): string =>
+  variant === 'plain' ? `of-${vendor}` : `of-${vendor}-${variant}`
+
+export const startBench = async (): Promise<Bench> => {
+  const plays = new Map<ChatWire, Play>()
+  const vendors = new Map<ChatWire, Scripted>()
+  for (const wire of CHAT_WIRES) {
+    const answer = (request: ScriptedRequest): Script =>
+      plays.get(wire)?.(JSON.parse(request.text), request) ?? { status: 500 }
+    vendors.set(wire, await startScripted(answer))
+  }
+  const origin = (wire: ChatWire): string => vendors.get(wire)?.origin ?? ''
+  const providers = CHAT_WIRES.map(
+    (wire): Provider => ({
+      id: `speaks_${wire}`,
+      wires: [wire],
+      auth: wire === 'messages' ? 'x-api-key' : 'bearer',
+      versionHeader: wire === 'messages' ? { name: 'vendorA-version', value: '2023-06-01' } : undefined,
+      brand: undefined,
+      accounts: [
+        {
+          name: 'main',
+          baseUrl: wire === 'messages' ? origin(wire) : `${origin(wire)}/v1`,
+          credential: 'vendor-secret',
+          weight: 1,
+        },
+      ],
+      timeouts: DEFAULT_TIMEOUTS,
+      quirks: {},
+    }),
+  )
+  const models = CHAT_WIRES.flatMap((wire) =>
+    (Object.keys(QUIRKS) as Variant[]).map(
+      (variant): Model => ({
+        id: modelId(wire, variant),
+        provider: `speaks_${wire}`,
+        family: 'other',
+        displayName: wire,
+        kind: 'text',
+        inputModalities: ['text', 'image'],
+        outputModalities: ['text'],
+        contextWindow: 200_000,
+        maxOutput: 32_000,
+        price: { input: 1, output: 2, cacheRead: 0.1, cacheWrite: 1.25 },
+        tokensPerImage: 0,
+        createdAt: 1_700_000_000,
+        upstream: 'up',
+        quirks: QUIRKS[variant],
+      }),
+    ),
+  )
+  const aliases = { auto: modelId('messages', 'plain') }
+  const gateway = await startGateway({ config: { providers, models, aliases, maxTries: 1 } })
+  return {
+    gateway,
+    model: (vendor, variant = 'plain') => modelId(vendor, variant),
+    play: (vendor, script) => {
+      plays.set(vendor, typeof script === 'function' ? script : () => script)
+      const requests = vendors.get(vendor)?.requests
+      if (requests !== undefined) requests.length = 0
+    },
+    sent: (vendor) => vendors.get(vendor)?.requests ?? [],
+    stop: async () => {
+      await gateway.stop()
+      for (const vendor of vendors.values()) await vendor.stop()
+    },
+  }
+}

@@ -1,0 +1,26 @@
+// The clients by the wire they speak.
+
+import type { JsonObject } from '../../../../src/ir/json.ts'
+import type { ChatWire } from '../../../../src/ir/wire.ts'
+import type { Ask, Told } from '../story.ts'
+import * as chat from './chat-completions.ts'
+import * as messages from './messages.ts'
+import * as responses from './responses.ts'
+
+export type Client = {
+  request(ask: Ask, model: string, stream: boolean): JsonObject
+  /** The answer as the official SDK gathers it from the bytes. */
+  gather(text: string, stream: boolean): Promise<JsonObject>
+  /** The answer's telling, ids and times taken out. */
+  tell(body: JsonObject): Told
+  /** All tokens the client is told of. */
+  total(body: JsonObject): number
+}
+
+export const CLIENTS: Record<ChatWire, Client> = { 'chat-completions': chat, responses, messages }
+
+export const PATHS: Record<ChatWire, string> = {
+  'chat-completions': '/v1/chat/completions',
+  responses: '/v1/responses',
+  messages: '/v1/messages',
+}

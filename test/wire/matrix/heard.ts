@@ -1,0 +1,137 @@
+// What a model was shown, read from the request that reached it: one line for each thing, whatever the wire.
+
+import { isObject, type Json, type JsonObject } from '../../../src/ir/json.ts'
+import type { ChatWire } from '../../../src/ir/wire.ts'
+import type { Ask, Heard, Piece, Shown } from './story.ts'
+
+const callLine = (name: string, input: string): string => `call ${name} ${canonical(input)}`
+/** Whatever the wires do to the spaces of arguments, their members are the same. */
+const canonical = (input: string): string => {
+  try {
+    const value: unknown = JSON.parse(input, (_, member, context?: { source?: string }) =>
+      typeof member === 'number' ? `number ${context?.source}` : member,
+    )
+    const keys = isObject(value) ? Object.keys(value).join() : ''
+    // Free text travels as the one member of an object where a wire has no custom tools.
+    return keys === 'input' ? String((value as JsonObject).input) : JSON.stringify(value)
+  } catch {
+    return input
+  }
+}
+const list = (value: Json | undefined): JsonObject[] =>
+  typeof value === 'string' ? [{ type: 'text', text: value }] : Array.isArray(value) ? value.filter(isObject) : []
+const bytes = (url: string): string => url.replace(/^data:[^,]*,/, '')
+
+const shownLine = (part: Shown): string => {
+  if ('imageUrl' in part) return `image ${part.imageUrl}`
+  if ('image' in part) return `image ${part.image}`
+  if ('pdf' in part) return `pdf ${part.pdf}`
+  return 'file' in part ? `text ${part.file}` : `text ${part.text}`
+}
+const saidLine = (piece: Piece): string[] => {
+  if ('call' in piece) {
+    const name = piece.namespace === undefined ? piece.name : `${piece.namespace}__${piece.name}`
+    return [callLine(name, piece.input)]
+  }
+  // A thought without a seal may go nowhere.
+  if ('thought' in piece) return []
+  return [`text ${'refusal' in piece ? piece.refusal : piece.text}`]
+}
+
+/** What the story says must be shown. */
+export const script = (ask: Ask): Heard =>
+  ask.turns.flatMap((turn): string[] =>
+    turn.role === 'assistant'
+      ? turn.parts.flatMap(saidLine)
+      : turn.parts.flatMap((part) => ('result' in part ? part.result.map(shownLine) : [shownLine(part)])),
+  )
+
+/** Files of text may be wrapped in a line that names them, failures in a word that says so: see `missing`. */
+export const heard = (wire: ChatWire, body: JsonObject): Heard => {
+  switch (wire) {
+    case 'messages':
+      return [
+        ...list(body.system).flatMap(messagesLines),
+        ...list(body.messages).flatMap(({ content }) => list(content).flatMap(messagesLines)),
+      ]
+    case 'chat-completions':
+      return list(body.messages).flatMap(chatLines)
+    case 'responses':
+      return [
+        ...(typeof body.instructions === 'string' ? [`text ${body.instructions}`] : []),
+        ...list(body.input).flatMap(responsesLines),
+      ]
+  }
+}
+
+const messagesLines = (block: JsonObject): string[] => {
+  const source = isObject(block.source) ? block.source : {}
+  switch (block.type) {
+    case 'image':
+      return [`image ${source.url ?? source.data}`]
+    case 'document':
+      return [source.type === 'text' ? `text ${source.data}` : `pdf ${source.data ?? source.url}`]
+    case 'tool_use':
+      return [callLine(String(block.name), JSON.stringify(block.input))]
+    case 'tool_result':
+      return list(block.content).flatMap(messagesLines)
+    case 'thinking':
+    case 'redacted_thinking':
+      return []
+    default:
+      return [`text ${block.text}`]
+  }
+}
+
+const chatLines = (message: JsonObject): string[] => [
+  ...list(message.content).map((part) => {
+    const image = isObject(part.image_url) ? part.image_url : {}
+    const file = isObject(part.file) ? part.file : {}
+    if (part.type === 'image_url') return `image ${bytes(String(image.url))}`
+    if (part.type === 'file') return fileLine(String(file.file_data))
+    return `text ${part.text ?? part.refusal}`
+  }),
+  ...list(message.tool_calls).map(({ function: called, custom }) => {
+    const call = isObject(called) ? called : isObject(custom) ? custom : {}
+    return callLine(String(call.name), String(call.arguments ?? call.input))
+  }),
+]
+
+const fileLine = (url: string): string =>
+  url.startsWith('data:text/') ? `text ${Buffer.from(bytes(url), 'base64').toString('utf8')}` : `pdf ${bytes(url)}`
+
+const responsesLines = (item: JsonObject): string[] => {
+  switch (item.type) {
+    case 'function_call':
+    case 'custom_tool_call': {
+      const name = item.namespace === undefined ? item.name : `${item.namespace}__${item.name}`
+      return [callLine(String(name), String(item.arguments ?? item.input))]
+    }
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      return list(item.output).map(responsesPart)
+    case 'reasoning':
+      return []
+    default:
+      return list(item.content).map(responsesPart)
+  }
+}
+
+const responsesPart = (part: JsonObject): string => {
+  if (part.type === 'input_image') return `image ${bytes(String(part.image_url))}`
+  if (part.type === 'input_file') return fileLine(String(part.file_data ?? part.file_url))
+  return `text ${part.text ?? part.refusal}`
+}
+
+/** Lines of the script that the model was not shown, each as often as it is due. */
+export const missing = (due: Heard, got: Heard): string[] => {
+  const left = [...got]
+  return due.filter((line) => {
+    const exact = left.indexOf(line)
+    const said = line.slice('text '.length)
+    const at =
+      exact !== -1 ? exact : left.findIndex((one) => line.startsWith('text ') && said !== '' && one.includes(said))
+    if (at !== -1 && left[at] === line) left.splice(at, 1)
+    return at === -1 && line !== 'text '
+  })
+}

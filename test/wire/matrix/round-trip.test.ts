@@ -1,0 +1,127 @@
+// A conversation that wanders: a sealed thought goes out to a client of any wire, the client goes on with another vendor
+// and comes back. The first vendor gets its thought back to the letter, no other ever sees it.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { JsonObject } from '../../../src/ir/json.ts'
+import { CHAT_WIRES, type ChatWire } from '../../../src/ir/wire.ts'
+import { sse } from '../../support/provider/scripted.ts'
+import { type Bench, startBench } from './bench.ts'
+import { CLIENTS, PATHS } from './client/index.ts'
+import { requestFaults } from './rules.ts'
+import { user, weather } from './stories/parts.ts'
+import type { Answer } from './story.ts'
+import { VENDORS } from './vendor/index.ts'
+
+let bench: Bench
+beforeAll(async () => {
+  bench = await startBench()
+})
+afterAll(async () => {
+  await bench.stop()
+})
+
+const THOUGHT = 'The place must be Paris 🗼.'
+const seal = (vendor: ChatWire, round: number): string => `U2VhbGVk/${vendor}+${round}==`
+
+const answerOf = (vendor: ChatWire, round: number): Answer => ({
+  pieces: [
+    { thought: `${THOUGHT} ${vendor} ${round}`, seal: seal(vendor, round) },
+    { text: `I look, ${vendor} ${round}.` },
+    { call: `call_${round}`, name: 'get_weather', input: '{"place":"Paris"}' },
+  ],
+  finish: 'calls',
+  usage: { input: 30, output: 20, reasoning: 10 },
+})
+
+/** The request that goes on: what was sent, the answer as the SDK holds it, and the call's result. */
+const goOn = (client: ChatWire, body: JsonObject, answer: JsonObject, round: number): JsonObject => {
+  const list = (value: unknown): JsonObject[] => value as JsonObject[]
+  switch (client) {
+    case 'messages': {
+      const result = { type: 'tool_result', tool_use_id: `call_${round}`, content: 'fog' }
+      const assistant = { role: 'assistant', content: answer.content ?? [] }
+      return { ...body, messages: [...list(body.messages), assistant, { role: 'user', content: [result] }] }
+    }
+    case 'chat-completions': {
+      const [choice] = list(answer.choices)
+      const { parsed: _, ...message } = choice?.message as JsonObject
+      const calls = list(message.tool_calls).map(({ id, type, function: called }) => {
+        const { name = '', arguments: input = '' } = called as JsonObject
+        return { id: id ?? null, type: type ?? null, function: { name, arguments: input } }
+      })
+      const result = { role: 'tool', tool_call_id: `call_${round}`, content: 'fog' }
+      return { ...body, messages: [...list(body.messages), { ...message, tool_calls: calls }, result] }
+    }
+    case 'responses': {
+      const items = list(answer.output).map(({ parsed_arguments: _, ...item }) => item)
+      const result = { type: 'function_call_output', call_id: `call_${round}`, output: 'fog' }
+      return { ...body, input: [...list(body.input), ...items, result] }
+    }
+  }
+}
+
+/** The thoughts a vendor was given back, as its own wire holds them. */
+const thoughtsIn = (vendor: ChatWire, sent: JsonObject): unknown[] => {
+  const list = (value: unknown): JsonObject[] => (Array.isArray(value) ? (value as JsonObject[]) : [])
+  switch (vendor) {
+    case 'messages':
+      return list(sent.messages)
+        .flatMap(({ content }) => list(content))
+        .filter(({ type }) => type === 'thinking' || type === 'redacted_thinking')
+    case 'chat-completions':
+      return list(sent.messages).flatMap(({ reasoning_details: details }) => list(details))
+    case 'responses':
+      return list(sent.input).filter(({ type }) => type === 'reasoning')
+  }
+}
+
+/** The vendor's thought as it said it in an answer. */
+const thoughtOf = (vendor: ChatWire, round: number): JsonObject => {
+  const text = `${THOUGHT} ${vendor} ${round}`
+  const sealed = seal(vendor, round)
+  if (vendor === 'messages') return { type: 'thinking', thinking: text, signature: sealed }
+  if (vendor === 'chat-completions') {
+    return { type: 'reasoning.encrypted', data: sealed, format: 'vendor-v1', index: 0 }
+  }
+  const summary = [{ type: 'summary_text', text }]
+  return { id: 'rs_Vendor0', type: 'reasoning', summary, encrypted_content: sealed }
+}
+
+const routes = CHAT_WIRES.flatMap((client) =>
+  CHAT_WIRES.flatMap((first) => CHAT_WIRES.filter((other) => other !== first).map((other) => [client, first, other])),
+) as [ChatWire, ChatWire, ChatWire][]
+
+describe.each([false, true])('streaming: %p', (stream) => {
+  test.each(routes)('a client of %s keeps the thought of %s through a turn with %s', async (client, first, other) => {
+    let body = CLIENTS[client].request(
+      { turns: [user('Weather?')], tools: [weather], effort: 'high', maxOutput: 8_000 },
+      '',
+      stream,
+    )
+    const given: [ChatWire, number][] = []
+    for (const [round, vendor] of [first, first, other, first].entries()) {
+      const answer = answerOf(vendor, round)
+      const pen = VENDORS[vendor]
+      bench.play(vendor, stream ? sse(pen.stream(answer), 53) : { steps: [pen.json(answer)] })
+      const reply = await bench.gateway.post(PATHS[client], { ...body, model: bench.model(vendor) })
+      const text = await reply.text()
+      expect([reply.status, reply.headers.get('x-gateway-dropped') ?? '']).toEqual([
+        200,
+        client === 'responses' && vendor === 'chat-completions' ? 'reasoning.summary' : '',
+      ])
+      const [request] = bench.sent(vendor)
+      const sent = JSON.parse(request?.text ?? '{}') as JsonObject
+      if (client !== vendor && vendor !== 'chat-completions') expect(requestFaults(vendor, sent)).toEqual([])
+      const own = given.filter(([from]) => from === vendor).map(([from, at]) => thoughtOf(from, at))
+      expect(thoughtsIn(vendor, sent)).toEqual(own)
+      for (const [from, at] of given) {
+        if (from === vendor) continue
+        expect(request?.text).not.toContain(seal(from, at))
+        expect(request?.text).not.toContain(`${THOUGHT} ${from} ${at}`)
+      }
+      expect(request?.text).not.toContain('sluice.')
+      given.push([vendor, round])
+      body = goOn(client, body, await CLIENTS[client].gather(text, stream), round)
+    }
+  })
+})

@@ -1,0 +1,128 @@
+// What every body of the matrix must keep to: the vendors' published types, the strict automata of their streams, and
+// the pairing of calls with results that the vendors enforce beyond their types.
+
+import Ajv, { type ValidateFunction } from 'ajv'
+import { isObject, type Json, type JsonObject } from '../../../src/ir/json.ts'
+import type { ChatWire } from '../../../src/ir/wire.ts'
+import { type Frame, FrameReader } from '../../../src/lib/sse.ts'
+import { checkChatCompletionsStream } from '../../support/automaton/chat-completions.ts'
+import { checkMessagesStream } from '../../support/automaton/messages.ts'
+import { checkResponsesStream } from '../../support/automaton/responses.ts'
+import { hasCorpus, schema } from '../../support/corpus.ts'
+
+const SCHEMAS: Record<ChatWire, { request: string; response: string; event: string }> = {
+  'chat-completions': {
+    request: 'OpenAIChatCompletionCreateParams.strict',
+    response: 'OpenAIChatCompletion.current',
+    event: 'OpenAIChatCompletionChunk.current',
+  },
+  responses: {
+    request: 'OpenAIResponseCreateParams.strict',
+    response: 'OpenAIResponse.current',
+    event: 'OpenAIResponseStreamEvent.current',
+  },
+  messages: {
+    request: 'Anthropic20230601MessageCreateParams.strict',
+    response: 'AnthropicMessage.current',
+    event: 'AnthropicRawMessageStreamEvent.current',
+  },
+}
+
+const compiled = new Map<string, ValidateFunction>()
+
+/** Nothing where the published types are not beside the repository. */
+const faultsBy = (name: string, value: unknown): string[] => {
+  if (!hasCorpus) return []
+  let validate = compiled.get(name)
+  if (validate === undefined) {
+    validate = new Ajv({ strict: false, logger: false, allErrors: false }).compile(schema(name))
+    compiled.set(name, validate)
+  }
+  if (validate(value)) return []
+  return (validate.errors ?? [])
+    .slice(0, 3)
+    .map((error) => `${name}${error.instancePath} ${error.message} ${JSON.stringify(error.params)}`)
+}
+
+export const requestFaults = (wire: ChatWire, body: JsonObject): string[] => [
+  ...faultsBy(SCHEMAS[wire].request, body),
+  ...PAIRINGS[wire](body),
+]
+
+export const answerFaults = (wire: ChatWire, body: JsonObject): string[] => faultsBy(SCHEMAS[wire].response, body)
+
+export const framesOf = (text: string): Frame[] => {
+  const reader = new FrameReader()
+  return [...reader.push(new TextEncoder().encode(text)), ...reader.end()]
+}
+
+/** `lax`: the vendor's own order of frames, passed through. */
+export const streamFaults = (wire: ChatWire, text: string, lax = false): string[] => {
+  const frames = framesOf(text)
+  const order = lax ? [] : AUTOMATA[wire](frames)
+  return [
+    ...order,
+    ...frames.flatMap(({ event, data }) =>
+      data === '[DONE]' || event === 'error' || event === 'ping' ? [] : faultsBy(SCHEMAS[wire].event, JSON.parse(data)),
+    ),
+  ]
+}
+
+const AUTOMATA: Record<ChatWire, (frames: Frame[]) => string[]> = {
+  'chat-completions': (frames) => checkChatCompletionsStream(frames, true),
+  responses: checkResponsesStream,
+  messages: checkMessagesStream,
+}
+
+const list = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
+const ids = (items: JsonObject[], member: string): string[] => items.map((item) => String(item[member])).sort()
+
+const messagesPairing = (body: JsonObject): string[] => {
+  const messages = list(body.messages)
+  return messages.flatMap((message, at) => {
+    const calls = list(message.content).filter(({ type }) => type === 'tool_use')
+    const next = list(messages[at + 1]?.content)
+    const results = list(message.content).filter(({ type }) => type === 'tool_result')
+    const before = list(messages[at - 1]?.content).filter(({ type }) => type === 'tool_use')
+    const wrong: string[] = []
+    if (calls.length > 0) {
+      const answered = next.filter(({ type }) => type === 'tool_result')
+      if (ids(calls, 'id').join() !== ids(answered, 'tool_use_id').join())
+        wrong.push(`messages.${at}: calls unanswered`)
+      if (next.findIndex(({ type }) => type !== 'tool_result') < answered.length && next.length > answered.length) {
+        wrong.push(`messages.${at + 1}: content before the results`)
+      }
+    }
+    if (results.length > 0 && ids(before, 'id').join() !== ids(results, 'tool_use_id').join())
+      wrong.push(`messages.${at}: results without their calls`)
+    return wrong
+  })
+}
+
+const chatPairing = (body: JsonObject): string[] => {
+  const messages = list(body.messages)
+  const wrong: string[] = []
+  messages.forEach((message, at) => {
+    const calls = list(message.tool_calls)
+    const behind = messages.slice(at + 1)
+    const end = behind.findIndex(({ role }) => role !== 'tool')
+    const results = end === -1 ? behind : behind.slice(0, end)
+    if (calls.length > 0 && ids(calls, 'id').join() !== ids(results, 'tool_call_id').join())
+      wrong.push(`messages.${at}: calls unanswered`)
+    const before = messages.slice(0, at).findLast(({ role }) => role !== 'tool')
+    if (message.role === 'tool' && list(before?.tool_calls).length === 0) wrong.push(`messages.${at}: no call before`)
+  })
+  return wrong
+}
+
+const responsesPairing = (body: JsonObject): string[] => {
+  const calls = list(body.input).filter(({ type }) => /^(function|custom_tool)_call$/.test(String(type)))
+  const results = list(body.input).filter(({ type }) => /_call_output$/.test(String(type)))
+  return ids(calls, 'call_id').join() === ids(results, 'call_id').join() ? [] : ['input: calls and results do not pair']
+}
+
+const PAIRINGS: Record<ChatWire, (body: JsonObject) => string[]> = {
+  'chat-completions': chatPairing,
+  responses: responsesPairing,
+  messages: messagesPairing,
+}

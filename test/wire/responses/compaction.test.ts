@@ -1,0 +1,112 @@
+// Compaction asked of a provider that has none: the trigger becomes a request for a summary, the summary the one item
+// of the answer, and that item the user's words in what follows, whoever the provider is.
+
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { GatewayError } from '../../../src/errors.ts'
+import type { ChatEvent } from '../../../src/ir/event.ts'
+import { unfold } from '../../../src/ir/fold.ts'
+import { isObject, type JsonObject } from '../../../src/ir/json.ts'
+import { splice } from '../../../src/lib/json-splice.ts'
+import { FrameReader } from '../../../src/lib/sse.ts'
+import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
+import { messages } from '../../../src/wire/messages/index.ts'
+import { responses } from '../../../src/wire/responses/index.ts'
+import { chatResponse } from '../../support/arbitrary/answer.ts'
+
+const tools = [{ type: 'function', name: 'shell', parameters: { type: 'object', properties: {} } }]
+const said = { type: 'message', role: 'user', content: 'Rename the file.' }
+const asking: JsonObject = { model: 'm', tools, tool_choice: 'auto', input: [said, { type: 'compaction_trigger' }] }
+const TARGET = { model: 'upstream', maxOutput: 1_000, quirks: {} }
+const ask = (body: JsonObject) => ({ model: 'm', body, inputEstimate: 1, now: 1 })
+
+const frames = (text: string): JsonObject[] =>
+  new FrameReader(1 << 20).push(new TextEncoder().encode(text)).map(({ data }) => JSON.parse(data) as JsonObject)
+
+const streamed = (events: readonly ChatEvent[], body = asking): JsonObject[] => {
+  const encoder = responses.encodeEvents(ask(body))
+  return frames(events.map((event) => encoder.push(event)).join(''))
+}
+
+const itemsDone = (stream: JsonObject[]): JsonObject[] =>
+  stream.flatMap(({ type, item }) => (type === 'response.output_item.done' && isObject(item) ? [item] : []))
+
+describe('the request', () => {
+  test.each([
+    ['messages', messages],
+    ['chat-completions', chatCompletions],
+  ])('asks a provider of %s for a summary, with the tools shown but none to call', (_, wire) => {
+    const { body } = wire.encodeRequest(responses.decodeRequest(asking), TARGET)
+    const last = (body.messages as JsonObject[]).at(-1)
+    expect(last?.role).toBe('user')
+    expect(JSON.stringify(last)).toContain('Write that summary now')
+    expect(body.tools).toHaveLength(1)
+    expect(JSON.stringify(body.tool_choice)).toContain('none')
+  })
+
+  test('a conversation without tools is asked without a choice of them', () => {
+    expect(responses.decodeRequest({ model: 'm', input: [said, { type: 'compaction_trigger' }] }).toolChoice).toBe(
+      undefined,
+    )
+  })
+})
+
+describe('the answer', () => {
+  const events: ChatEvent[] = [
+    { type: 'start', id: 'msg_7' },
+    { type: 'reasoning-start', part: 0 },
+    { type: 'reasoning-delta', part: 0, text: 'hm' },
+    { type: 'reasoning-end', part: 0 },
+    { type: 'text-start', part: 1 },
+    { type: 'text-delta', part: 1, text: 'Rename a ' },
+    { type: 'text-delta', part: 1, text: 'to b. ✓' },
+    { type: 'text-end', part: 1 },
+    { type: 'finish', reason: 'stop', usage: { input: 3, output: 4 } },
+  ]
+
+  test('is one compaction item and nothing else, streamed and whole', () => {
+    const stream = streamed(events)
+    const items = itemsDone(stream)
+    expect(items.map(({ type }) => type)).toEqual(['compaction'])
+    const last = stream.at(-1)
+    expect(last?.type).toBe('response.completed')
+    expect(isObject(last?.response) ? last.response.output : undefined).toEqual(items)
+    expect(isObject(last?.response) ? last.response.usage : undefined).toMatchObject({ total_tokens: 7 })
+    const whole = responses.encodeResponse(
+      { id: 'msg_7', parts: [{ type: 'text', text: 'Rename a to b. ✓' }], finish: 'stop', usage: {} },
+      ask(asking),
+    )
+    expect(whole.output).toEqual(items)
+  })
+
+  test('comes back in plain words, to a provider of another wire and to one of this', () => {
+    const [item] = itemsDone(streamed(events))
+    const next: JsonObject = { model: 'm', input: [item ?? null, { type: 'message', role: 'user', content: 'Go on.' }] }
+    const { body } = messages.encodeRequest(responses.decodeRequest(next), TARGET)
+    expect(JSON.stringify(body.messages)).toContain('Rename a to b. ✓')
+    const edits = responses.passEdits(next, { model: 'm', outputCap: undefined, quirks: {} })
+    const passed = JSON.parse(splice(JSON.stringify(next), edits)) as { input: JsonObject[] }
+    expect(passed.input).toHaveLength(2)
+    expect(passed.input[0]).toMatchObject({ type: 'message', role: 'user' })
+    expect(passed.input[0]?.content).toContain('Rename a to b. ✓')
+  })
+
+  test('of any kind ends once, and holds at most the one item where something was said', () => {
+    fc.assert(
+      fc.property(chatResponse, (response) => {
+        const stream = streamed(unfold(response))
+        const ends = stream.filter(({ type }) => /^response\.(completed|incomplete|failed)$/.test(String(type)))
+        expect(ends).toHaveLength(1)
+        const spoke = response.parts.some((part) => part.type === 'text' && part.text !== '')
+        expect(itemsDone(stream).map(({ type }) => type)).toEqual(spoke ? ['compaction'] : [])
+      }),
+    )
+  })
+
+  test('that breaks off is a failure without an item', () => {
+    const error = new GatewayError('upstream_error', 'The connection broke off.')
+    const stream = streamed([...events.slice(0, 6), { type: 'error', error }])
+    expect(itemsDone(stream)).toEqual([])
+    expect(stream.map(({ type }) => type)).toContain('response.failed')
+  })
+})
