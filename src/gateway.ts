@@ -14,6 +14,7 @@ import type { Metrics } from './metrics.ts'
 import { createAffinity } from './relay/affinity.ts'
 import type { Client, Clock, Relay } from './relay/exchange.ts'
 import { createHealth } from './relay/health.ts'
+import { createRecall } from './relay/recall.ts'
 import { createSettings, type Settings } from './settings.ts'
 import type { Store } from './store/store.ts'
 
@@ -86,6 +87,7 @@ export const createGateway = ({
     limits: createLimits({ clock: now, defaults: config.limits }),
     health: createHealth(clock),
     affinity: createAffinity(),
+    recall: createRecall(),
     fetch,
     clock,
     fallbacks: config.fallbacks,
@@ -110,7 +112,7 @@ const REPORT_EVERY_MS = 5_000
 
 /** A journal whose failures are told; the ledger deals with them. */
 const watched = (journal: Journal, failed: (cause: unknown) => void): Journal => ({
-  claim: () => journal.claim(),
+  claim: (writeSettled) => journal.claim(writeSettled),
   charge: (keyId, tokens) => journal.charge(keyId, tokens),
   write(batch) {
     try {

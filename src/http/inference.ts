@@ -3,10 +3,12 @@
 import { Elysia } from 'elysia'
 import { GatewayError } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
+import type { JsonObject } from '../ir/json.ts'
 import { totalTokens } from '../ir/usage.ts'
 import type { Wire } from '../ir/wire.ts'
 import type { Key } from '../keys/key.ts'
 import type { Ticket } from '../ledger/limits.ts'
+import { splice } from '../lib/json-splice.ts'
 import { estimateInput } from '../relay/estimate.ts'
 import { type Client, type Exchange, leave } from '../relay/exchange.ts'
 import { relayExchange } from '../relay/relay.ts'
@@ -83,7 +85,12 @@ const begin = async (
   } finally {
     gateway.arriving--
   }
-  const { body, model, stream } = admit(wire, text, key, gateway.catalogue, gateway.config.hideForbiddenModels)
+  const admitted = admit(wire, text, key, gateway.catalogue, gateway.config.hideForbiddenModels)
+  const { model, stream } = admitted
+  const edits = wire === 'responses' ? gateway.recall.edits(key.id, admitted.body) : []
+  const sent = edits.length === 0 ? undefined : admitted.body
+  if (edits.length > 0) text = splice(text, edits)
+  const body = sent === undefined ? admitted.body : (JSON.parse(text) as JsonObject)
   const codec = CODECS[wire]
   const inputEstimate = estimateInput(body)
   const reservation = await gateway.ledger.reserve({
@@ -106,6 +113,7 @@ const begin = async (
     codec,
     text,
     body,
+    sent,
     headers: request.headers,
     model,
     stream,

@@ -63,9 +63,10 @@ export type Sampling = {
 /**
  * A member the IR has no word for. `essential`: leaving it out would change what the request means, so a foreign
  * encoder refuses it with 400; else a foreign encoder lists `name` as dropped. `name` may be a path into the request
- * (`tools.2.defer_loading`). `details` go with the refusal, as `error.details`, for clients that act on them.
+ * (`tools.2.defer_loading`). `details` go with the refusal, as `error.details`, for clients that act on them; `advice`
+ * is a sentence on what the client can do instead.
  */
-export type OpaqueMember = { name: string; value: Json; essential: boolean; details?: ErrorDetails }
+export type OpaqueMember = { name: string; value: Json; essential: boolean; details?: ErrorDetails; advice?: string }
 
 export type ChatRequest = {
   /** As the client wrote it; the relay puts the target's own id on the way out. */

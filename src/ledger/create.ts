@@ -1,4 +1,5 @@
-// The ledger over a journal: admission in memory, durable once per turn of the event loop.
+// The ledger over a journal: admission in memory, reservations durable once per turn of the event loop, settlements in
+// groups.
 
 import type { Price } from '../catalogue/model.ts'
 import { GatewayError } from '../errors.ts'
@@ -28,6 +29,9 @@ export type LedgerOptions = {
 
 /** Progress waits this long to be written together: half of what the contract allows. */
 const PROGRESS_MS = 1_000
+/** Settlements wait this long to be written together, or until they are this many: their sums are then added once. */
+const SETTLE_MS = 20
+const SETTLE_GROUP = 128
 /** How long a write that failed waits before it is tried again by itself; the next reservation tries sooner. */
 const RETRY_MS = 250
 
@@ -50,6 +54,7 @@ export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: 
   let waiting: Waiting[] = []
   let settled: SettledExchange[] = []
   let scheduled = false
+  let settleDue = false
   let progressDue = false
   let retryDue = false
 
@@ -65,15 +70,21 @@ export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: 
   const schedule = (): void => {
     if (scheduled) return
     scheduled = true
-    timers.soon(write)
+    timers.soon(() => {
+      scheduled = false
+      // After a write that failed, settlements go with the first one that may succeed.
+      write(retryDue || settled.length >= SETTLE_GROUP ? 'settled' : 'opened')
+    })
   }
 
-  /** Writes reservations and settlements, and progress when asked; says whether it could. */
-  const write = (withProgress = false): unknown => {
-    scheduled = false
-    const batch: Batch = { opened: waiting.map((each) => each.open), progressed: [], settled }
-    if (withProgress) for (const [exchange, usage] of progress) batch.progressed.push({ open: exchange, usage })
-    if (batch.opened.length === 0 && batch.progressed.length === 0 && settled.length === 0) return undefined
+  /** Writes reservations and as much else as is asked for; gives the failure where there was one. */
+  const write = (what: 'opened' | 'settled' | 'all'): unknown => {
+    const batch: Batch = {
+      opened: waiting.map((each) => each.open),
+      progressed: what === 'all' ? [...progress].map(([open, usage]) => ({ open, usage })) : [],
+      settled: what === 'opened' ? NONE : settled,
+    }
+    if (batch.opened.length + batch.progressed.length + batch.settled.length === 0) return undefined
     const answered = waiting
     waiting = []
     try {
@@ -87,8 +98,8 @@ export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: 
       retryLater()
       return cause
     }
-    settled = []
-    if (withProgress) progress.clear()
+    if (what !== 'opened') settled = []
+    if (what === 'all') progress.clear()
     for (const each of answered) each.resolve()
     return undefined
   }
@@ -98,7 +109,7 @@ export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: 
     retryDue = true
     timers.later(() => {
       retryDue = false
-      write(true)
+      write('all')
     }, RETRY_MS)
   }
 
@@ -116,17 +127,17 @@ export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: 
         totalMs: how.totalMs === undefined ? undefined : count(how.totalMs),
       },
       endedAt: clock(),
-      costMicroUsd: costMicroUsd(usage, prices(exchange.model)),
+      costMicroUsd: costMicroUsd(usage, prices(how.model ?? exchange.model)),
       rawUsage: raw === undefined ? undefined : JSON.stringify(raw),
       leftAfter: key === undefined ? undefined : key.tokensTotal - key.tokensUsed,
     })
   }
 
-  for (const { usage, ...exchange } of journal.claim()) {
+  for (const { usage, ...exchange } of journal.claim(() => void write('settled'))) {
     const how = { outcome: 'failed', usage, estimated: true, errorCode: 'internal_error', attempts: 1 } as const
     record(exchange, { ...how, status: undefined, totalMs: undefined }, undefined)
   }
-  const failure = write()
+  const failure = write('settled')
   if (failure !== undefined) throw failure
 
   return {
@@ -167,7 +178,7 @@ export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: 
       progressDue = true
       timers.later(() => {
         progressDue = false
-        write(true)
+        write('all')
       }, PROGRESS_MS)
     },
     settle({ exchangeId }, { rawUsage, ...settlement }) {
@@ -176,16 +187,25 @@ export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: 
       close(exchange)
       progress.delete(exchange)
       record(exchange, settlement, rawUsage)
-      schedule()
+      if (settled.length >= SETTLE_GROUP) schedule()
+      else if (!settleDue) {
+        settleDue = true
+        timers.later(() => {
+          settleDue = false
+          write('settled')
+        }, SETTLE_MS)
+      }
     },
     openCount: () => open.size,
     heldBy: (keyId) => held.get(keyId) ?? 0,
     flush() {
-      const failure = write(true)
+      const failure = write('all')
       if (failure !== undefined) throw failure
     },
   }
 }
+
+const NONE: SettledExchange[] = []
 
 const count = (figure: number): number => (figure > 0 && figure < Number.MAX_SAFE_INTEGER ? Math.round(figure) : 0)
 

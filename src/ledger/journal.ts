@@ -43,9 +43,10 @@ export type Batch = { opened: OpenExchange[]; progressed: Progress[]; settled: S
 export type Journal = {
   /**
    * Makes this process the one writer of exchanges until the store closes, and lists what a previous one left open.
-   * Throws a StoreError where another process is the writer.
+   * Throws a StoreError where another process is the writer. `writeSettled` is called before this process reads
+   * exchanges or their sums, so that it finds in them whatever is settled.
    */
-  claim(): LeftOpen[]
+  claim(writeSettled: () => void): LeftOpen[]
   /** Adds settled tokens to a key, live at once; they become durable with the next `write`. */
   charge(keyId: string, tokens: number): void
   /** One transaction: the batch, its sums and what was charged. Throws with nothing written. Synchronous. */

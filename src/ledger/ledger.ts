@@ -87,7 +87,10 @@ export type Ledger = {
   reserve(ask: ReserveAsk): Promise<Reservation>
   /** Figures of a long exchange so far; durable within two seconds, used if the process is killed. */
   progress(reservation: Reservation, usage: Usage): void
-  /** Once per reservation; a second call throws. Durable with the writes of the same turn of the event loop. */
+  /**
+   * Once per reservation; a second call throws. In the key's counter at once, in this process's reads of the store at
+   * once, durable within 20 ms: a process killed before settles it at its next start, from its last durable progress.
+   */
   settle(reservation: Reservation, settlement: Settlement): void
   /** Reservations not yet settled. */
   openCount(): number

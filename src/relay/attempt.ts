@@ -9,6 +9,7 @@ import { FrameReader, FrameTooLarge } from '../lib/sse.ts'
 import { includeUsage } from '../wire/chat-completions/pass.ts'
 import type { ChatCodec, PassCodec, Tap, Undo } from '../wire/codec.ts'
 import { CODECS, chatCodec } from '../wire/index.ts'
+import { answerIn, rememberable } from '../wire/responses/references.ts'
 import type { Exchange, Relay } from './exchange.ts'
 import type { Target } from './route.ts'
 import { askOf, encodeFor, quirksOf, translateResponse, translateStream } from './translate.ts'
@@ -140,19 +141,28 @@ const readAnswer = async (
   if (body === undefined) throw malformedAnswer()
   if (isObject(body.error)) throw codec.decodeError(statusWithin(body.error), body)
   const read = codec.readUsage(body)
-  const shown =
+  const translated =
     plan.undo === undefined
-      ? rename(text, body, target.model.id)
-      : JSON.stringify(
-          translateResponse(
-            withExact(text, body),
-            chatCodec(exchange.wire),
-            codec as ChatCodec,
-            askOf(exchange, target.model.id, relay.clock.now()),
-            plan.undo,
-          ),
+      ? undefined
+      : translateResponse(
+          withExact(text, body),
+          chatCodec(exchange.wire),
+          codec as ChatCodec,
+          askOf(exchange, target.model.id, relay.clock.now()),
+          plan.undo,
         )
+  if (translated !== undefined) remember(relay, exchange, () => translated)
+  const shown = translated === undefined ? rename(text, body, target.model.id) : JSON.stringify(translated)
   return { kind: 'json', target, text: shown, usage: read?.usage, rawUsage: read?.raw, body }
+}
+
+/** What was made of an answer from another wire, only the gateway can say when the client refers to it later. */
+const remember = (relay: Relay, exchange: Exchange, answer: () => JsonObject | undefined): void => {
+  const { body, sent = body } = exchange
+  if (exchange.wire !== 'responses' || sent.store === false) return
+  const made = answer()
+  const kept = made === undefined ? undefined : rememberable(sent, body, made)
+  if (kept !== undefined) relay.recall.keep(exchange.key.id, kept, exchange.text.length)
 }
 
 /** Some providers answer 200 and put the status inside the error. */
@@ -187,7 +197,13 @@ const openStream = async (
   const tap =
     plan.undo === undefined
       ? codec.tap({ model: target.model.id, includeUsage: includeUsage(exchange.body), now: Math.floor(now / 1000) })
-      : translateStream(chatCodec(exchange.wire), codec as ChatCodec, askOf(exchange, target.model.id, now), plan.undo)
+      : translateStream(
+          chatCodec(exchange.wire),
+          codec as ChatCodec,
+          askOf(exchange, target.model.id, now),
+          plan.undo,
+          (text) => remember(relay, exchange, () => answerIn(text)),
+        )
   const source = readFrom(response.body, tap, abort)
   for (;;) {
     const first = await source.read()

@@ -12,6 +12,7 @@ import type { Provider } from '../provider/provider.ts'
 import type { PassCodec } from '../wire/codec.ts'
 import type { Affinity } from './affinity.ts'
 import type { Health } from './health.ts'
+import type { Recall } from './recall.ts'
 
 /** What one attempt came to, for the log: never a secret, a prompt or provider text. */
 export type AttemptRecord = {
@@ -49,6 +50,8 @@ export type Exchange = {
   /** The client's body, to the byte, and parsed. */
   readonly text: string
   readonly body: JsonObject
+  /** The body as the client sent it, where text and body have its references resolved. */
+  readonly sent: JsonObject | undefined
   readonly headers: Headers
   /** The model the client asked for, resolved. */
   readonly model: Model
@@ -88,6 +91,7 @@ export type Relay = {
   ledger: Ledger
   health: Health
   affinity: Affinity
+  recall: Recall
   fetch: (url: string, init: RequestInit) => Promise<Response>
   clock: Clock
   fallbacks: Readonly<Record<string, string[]>>

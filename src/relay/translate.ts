@@ -51,7 +51,7 @@ export const quirksOf = ({ provider, model }: Target) => ({
 /** What the answer's form depends on. */
 export const askOf = (exchange: Exchange, model: string, now: number): Ask => ({
   model,
-  body: exchange.body,
+  body: exchange.sent ?? exchange.body,
   inputEstimate: exchange.inputEstimate,
   now: Math.floor(now / 1000),
 })
@@ -64,8 +64,14 @@ export const translateResponse = (
   undo: Undo,
 ): JsonObject => client.encodeResponse(requireWhole(provider.decodeResponse(body, undo)), ask)
 
-/** Frames of the provider's wire in, text of the client's wire out. */
-export const translateStream = (client: ChatCodec, provider: ChatCodec, ask: Ask, undo: Undo): Tap => {
+/** Frames of the provider's wire in, text of the client's wire out. `onDone` is given the text that ends the answer. */
+export const translateStream = (
+  client: ChatCodec,
+  provider: ChatCodec,
+  ask: Ask,
+  undo: Undo,
+  onDone?: (text: string) => void,
+): Tap => {
   const decoder = provider.decodeEvents(undo)
   const encoder = client.encodeEvents(ask)
   const whole = wholeCalls()
@@ -108,6 +114,7 @@ export const translateStream = (client: ChatCodec, provider: ChatCodec, ask: Ask
         // A failure goes out by `fail`, so that every failure of a stream takes one way.
         if (event.type !== 'error') text += encoder.push(event)
       }
+      if (state === 'done') onDone?.(text)
       return text
     },
     output,

@@ -191,7 +191,7 @@ describe('backup and restore', () => {
     const file = `${path}.copy`
     const server = open(path)
     server.backup(file)
-    server.journal.claim()
+    server.journal.claim(() => {})
     expect(refusalOf(() => restoreStore(file, path))).toContain('server is running')
     server.close()
     restoreStore(file, path)
@@ -202,19 +202,19 @@ describe('the lock of the server', () => {
   test('a second server on the same database is refused, the command line is not', () => {
     const path = newPath()
     const server = open(path)
-    server.journal.claim()
+    server.journal.claim(() => {})
     const other = open(path)
-    expect(refusalOf(() => other.journal.claim())).toContain('Another server is running')
+    expect(refusalOf(() => other.journal.claim(() => {}))).toContain('Another server is running')
     expect(other.keys.issue(newKey(), ACTOR).key.label).toBe('a key')
     server.close()
-    expect(other.journal.claim()).toEqual([])
+    expect(other.journal.claim(() => {})).toEqual([])
   })
 
   test('a server that is killed leaves no lock behind', async () => {
     const path = newPath()
     const script = `
       import { openStore } from ${JSON.stringify(new URL('../../src/store/sqlite/index.ts', import.meta.url).pathname)}
-      openStore(${JSON.stringify(path)}).journal.claim()
+      openStore(${JSON.stringify(path)}).journal.claim(() => {})
       console.log('locked')
       for await (const _ of Bun.stdin.stream()) {}`
     // The child ends with its standard input, however this process ends.
@@ -223,11 +223,11 @@ describe('the lock of the server', () => {
     try {
       const { value } = await child.stdout.getReader().read()
       expect(new TextDecoder().decode(value)).toContain('locked')
-      expect(refusalOf(() => other.journal.claim())).toContain('Another server is running')
+      expect(refusalOf(() => other.journal.claim(() => {}))).toContain('Another server is running')
     } finally {
       child.kill('SIGKILL')
       await child.exited
     }
-    expect(other.journal.claim()).toEqual([])
+    expect(other.journal.claim(() => {})).toEqual([])
   })
 })

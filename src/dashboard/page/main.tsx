@@ -68,16 +68,9 @@ const Dashboard = ({ path }: { path: string }) => {
   )
 }
 
-/** A new page has its heading read and its name in the tab. */
+/** A new page has its heading read. */
 const arrive = (): void => {
-  const heading = document.querySelector<HTMLElement>('main h1')
-  heading?.focus({ preventScroll: true })
-  title()
-}
-
-const title = (): void => {
-  const heading = document.querySelector('main h1')?.textContent
-  document.title = heading ? `${heading} · sluice` : 'sluice'
+  document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true })
 }
 
 const Missing = () => (

@@ -1,4 +1,4 @@
-// The journal in SQLite: one transaction of prepared statements per turn of the event loop. The hot path of the store.
+// The journal in SQLite: transactions of prepared statements. The hot path of the store.
 
 import type { Database } from 'bun:sqlite'
 import type { Usage } from '../../ir/usage.ts'
@@ -62,6 +62,7 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
   const addModel = db.query(ADD_MODEL)
   const charge = db.query('UPDATE keys SET tokens_used = tokens_used + ? WHERE id = ?')
   let unlock: (() => void) | undefined
+  let writeSettled = (): void => {}
 
   const writeAll = (batch: Batch): void => {
     for (const each of batch.opened) {
@@ -124,9 +125,10 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
   }
 
   const journal: Journal = {
-    claim() {
+    claim(before) {
       if (unlock !== undefined) throw storeError('This store already has its ledger.')
       unlock = path === undefined ? () => {} : lockServer(path)
+      writeSettled = before
       return db.query<LeftRow, []>(LEFT_OPEN).all().map(toLeftOpen)
     },
     charge: ring.charge,
@@ -146,9 +148,12 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
   return {
     ...journal,
     claimed: () => unlock !== undefined,
+    /** To be called before exchanges or their sums are read. */
+    settle: () => writeSettled(),
     release() {
       unlock?.()
       unlock = undefined
+      writeSettled = () => {}
     },
   }
 }

@@ -86,7 +86,7 @@ export const encodeLabels = (request: ChatRequest, body: JsonObject, out: Outgoi
 const SHARED = new Set(['store', 'safety_identifier', 'prompt_cache_retention', 'prompt_cache_options'])
 
 export const encodeOpaque = (request: ChatRequest, body: JsonObject, out: Outgoing): void => {
-  for (const { name, value, essential, details } of request.opaque) {
+  for (const { name, value, essential, details, advice } of request.opaque) {
     if (request.origin === 'chat-completions') {
       if (name !== 'stream_options') body[name] = value
       else if (request.stream && isObject(value)) body.stream_options = { ...value, include_usage: true }
@@ -95,7 +95,7 @@ export const encodeOpaque = (request: ChatRequest, body: JsonObject, out: Outgoi
     } else if (essential) {
       const options: ErrorOptions = { param: name }
       if (details !== undefined) options.details = details
-      throw new GatewayError('invalid_request', `'${name}' cannot be used with this model.`, options)
+      throw new GatewayError('invalid_request', `'${name}' cannot be used with this model.${advice === undefined ? '' : ` ${advice}`}`, options)
     } else {
       out.drop(name)
     }

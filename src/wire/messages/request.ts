@@ -202,16 +202,18 @@ export const encodeRequest = (request: ChatRequest, target: Target): EncodedRequ
 }
 
 const refuseForeign = (request: ChatRequest, dropped: Dropped): void => {
-  for (const { name, essential, details } of request.opaque) {
+  for (const { name, essential, details, advice } of request.opaque) {
     if (!essential) dropped.path(name)
     else {
-      throw new GatewayError('invalid_request', `${name}: not supported by this model`, {
+      throw new GatewayError('invalid_request', `${name}: not supported by this model${advised(advice)}`, {
         param: name,
         ...(details === undefined ? {} : { details }),
       })
     }
   }
 }
+
+const advised = (advice: string | undefined): string => (advice === undefined ? '' : `. ${advice}`)
 
 const restore = (body: JsonObject, name: string, value: Json): void => {
   const [outer = '', inner] = name.split('.', 2)

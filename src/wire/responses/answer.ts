@@ -28,7 +28,7 @@ export const unanswered = (ask: Ask, id: string, createdAt: number): JsonObject 
     model: ask.model,
     output: [],
     parallel_tool_calls: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : true,
-    previous_response_id: null,
+    previous_response_id: ifString(body.previous_response_id),
     prompt_cache_key: ifString(body.prompt_cache_key),
     reasoning: { effort: null, summary: null, ...objectOr(body.reasoning) },
     safety_identifier: ifString(body.safety_identifier),

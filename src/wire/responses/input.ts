@@ -17,6 +17,11 @@ type User = Extract<Turn, { role: 'user' }>
 /** Items without which the request would mean something else; what they stand for is kept at this wire's provider. */
 const ESSENTIAL = new Set(['item_reference', 'additional_tools', 'mcp_approval_response'])
 
+const ADVICE: { [type: string]: string } = {
+  item_reference: 'What it refers to is not known here, or no longer: send the item itself, or set store to false.',
+  compaction: 'Only the provider that made it can read it: go on with one of its models, or begin a new conversation.',
+}
+
 /** Items a client may have written: they stay with whatever turn is open. All others are the model's. */
 const FROM_CLIENT = /(_output|_response|_trigger|_update|_reference|additional_tools)$/
 
@@ -55,7 +60,8 @@ export const decodeInput = (input: Json | undefined, opaque: OpaqueMember[]): Tu
   }
 
   const keepEssential = (item: JsonObject, type: string, path: string): void => {
-    opaque.push({ name: path, value: item, essential: true })
+    const advice = ADVICE[type]
+    opaque.push({ name: path, value: item, essential: true, ...(advice === undefined ? {} : { advice }) })
     keep(item, type)
   }
 

@@ -57,6 +57,8 @@ const ESSENTIAL = new Set(['previous_response_id', 'conversation', 'background',
 /** With one of these the provider has an input already. */
 const INPUTS = ['previous_response_id', 'conversation', 'prompt']
 
+const UNKNOWN_ANSWER = 'The answer is not known here, or no longer: send the whole conversation as input.'
+
 const LOGPROBS = 'message.output_text.logprobs'
 const ENCRYPTED = 'reasoning.encrypted_content'
 
@@ -97,7 +99,8 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
   set('logprobs', decodeWishes(body, opaque))
   for (const [name, value] of Object.entries(body)) {
     if (READ.has(name) || !given(value) || value === SILENT[name]) continue
-    opaque.push({ name, value, essential: ESSENTIAL.has(name) })
+    const advice = name === 'previous_response_id' ? { advice: UNKNOWN_ANSWER } : {}
+    opaque.push({ name, value, essential: ESSENTIAL.has(name), ...advice })
   }
   return request
 }

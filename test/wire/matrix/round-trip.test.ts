@@ -44,7 +44,7 @@ const goOn = (client: ChatWire, body: JsonObject, answer: JsonObject, round: num
     }
     case 'chat-completions': {
       const [choice] = list(answer.choices)
-      const { parsed: _, ...message } = choice?.message as JsonObject
+      const { parsed: _, ...message } = (choice?.message ?? {}) as JsonObject
       const calls = list(message.tool_calls).map(({ id, type, function: called }) => {
         const { name = '', arguments: input = '' } = called as JsonObject
         return { id: id ?? null, type: type ?? null, function: { name, arguments: input } }

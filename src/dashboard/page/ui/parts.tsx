@@ -25,30 +25,36 @@ export const Button = ({ kind, size, busy = false, children, disabled, ...rest }
   </button>
 )
 
+/** The page's heading, which also names the tab. */
 export const PageHead = ({
   title,
   lead,
   crumb,
   children,
 }: {
-  title: ComponentChildren
+  title: string
   lead?: ComponentChildren
   crumb?: { href: string; label: string }
   children?: ComponentChildren
-}) => (
-  <header class="page-head">
-    <div>
-      {crumb && (
-        <a class="crumb" href={crumb.href}>
-          ‹ {crumb.label}
-        </a>
-      )}
-      <h1 tabIndex={-1}>{title}</h1>
-      {lead && <p class="lead">{lead}</p>}
-    </div>
-    {children && <div class="tools">{children}</div>}
-  </header>
-)
+}) => {
+  useEffect(() => {
+    document.title = `${title} · sluice`
+  }, [title])
+  return (
+    <header class="page-head">
+      <div>
+        {crumb && (
+          <a class="crumb" href={crumb.href}>
+            ‹ {crumb.label}
+          </a>
+        )}
+        <h1 tabIndex={-1}>{title}</h1>
+        {lead && <p class="lead">{lead}</p>}
+      </div>
+      {children && <div class="tools">{children}</div>}
+    </header>
+  )
+}
 
 export const Card = ({
   title,

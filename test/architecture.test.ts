@@ -1,0 +1,72 @@
+// Who may import whom: the table of docs/architecture.md, held against every file.
+
+import { describe, expect, test } from 'bun:test'
+import { dirname, join, relative } from 'node:path'
+import { Glob } from 'bun'
+
+const ROOT = join(import.meta.dir, '..')
+
+const MAY_IMPORT: Record<string, string[]> = {
+  lib: [],
+  errors: [],
+  ir: ['errors'],
+  wire: ['ir', 'errors', 'lib'],
+  provider: ['ir', 'errors'],
+  catalogue: ['ir', 'errors'],
+  keys: ['errors', 'ir'],
+  members: ['errors', 'ir', 'keys', 'ledger', 'store'],
+  ledger: ['ir', 'errors', 'keys', 'catalogue', 'store'],
+  relay: ['wire', 'provider', 'catalogue', 'ir', 'errors', 'lib', 'keys', 'ledger'],
+  store: ['keys', 'ledger', 'members', 'ir', 'errors', 'drizzle'],
+  config: ['catalogue', 'provider', 'ir'],
+  demo: ['ir', 'lib'],
+}
+
+/** Folders whose files are not held to a list, and what they must stay away from all the same. */
+const MUST_NOT: Record<string, RegExp> = {
+  http: /^(cli|store\/sqlite)/,
+  cli: /^http\//,
+}
+
+type Import = { from: string; to: string }
+
+const layerOf = (path: string): string => path.split('/')[0]?.replace(/\.tsx?$/, '') ?? ''
+
+const sources = Array.from(new Glob('src/**/*.{ts,tsx}').scanSync(ROOT)).filter((file) => !file.includes('/dist/'))
+
+const importsOf = async (file: string): Promise<{ ours: Import[]; packages: string[] }> => {
+  const text = await Bun.file(join(ROOT, file)).text()
+  const names = Array.from(
+    text.matchAll(/^(?:import|export)[^'"]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm),
+  ).map((found) => found[1] ?? found[2] ?? found[3] ?? '')
+  const from = relative('src', file)
+  return {
+    ours: names
+      .filter((name) => name.startsWith('.'))
+      .map((name) => ({ from, to: relative('src', join(dirname(file), name)) })),
+    packages: names.filter((name) => !name.startsWith('.')),
+  }
+}
+
+describe('every file keeps to its layer', () => {
+  test.each(sources)('%s', async (file) => {
+    const { ours, packages } = await importsOf(file)
+    const layer = layerOf(relative('src', file))
+    const allowed = MAY_IMPORT[layer]
+    for (const { from, to } of ours) {
+      const target = to.startsWith('..') ? (to.split('/')[1] ?? '') : layerOf(to)
+      if (allowed) expect([layer, ...allowed]).toContain(target)
+      expect(to).not.toMatch(MUST_NOT[layer] ?? /^$/)
+      if (layer === 'wire') {
+        const [, own = ''] = from.split('/')
+        const [, other = ''] = to.split('/')
+        if (to.startsWith('wire/') && to.split('/').length > 2 && from.split('/').length > 2) expect(other).toBe(own)
+      }
+    }
+    for (const name of packages) {
+      if (name.startsWith('drizzle-orm')) expect(relative('src', file)).toStartWith('store/sqlite/')
+      if (name === 'elysia' || name.startsWith('@elysiajs/')) expect(relative('src', file)).toMatch(/^(http\/|app\.ts)/)
+      if (name === 'bun:sqlite') expect(relative('src', file)).toStartWith('store/sqlite/')
+    }
+  })
+})

@@ -1,0 +1,92 @@
+// The matrix as the document people read: a row for each story, a column for each crossing, and why a cell is not whole.
+
+import { CHAT_WIRES, type ChatWire } from '../../../src/ir/wire.ts'
+import type { Outcome } from './cell.ts'
+import { COLUMNS, type Matrix, ROWS, type Row } from './run.ts'
+import { crossing } from './story.ts'
+
+const SHORT: Record<ChatWire, string> = { 'chat-completions': 'chat', responses: 'resp', messages: 'msgs' }
+
+const HEAD = `# Compatibility
+
+What a client of each wire gets from a provider of each wire. Written by \`bun scripts/compatibility.ts\`, which plays
+every story of \`test/wire/matrix\` through a listening gateway; a test fails when this file is out of date or a cell is
+red. Both official SDKs gather the answers; requests, answers and events are checked against the vendors' published
+types and the strict rules of their streams; the ledger's figures must be the vendor's to the token, and the client's.
+
+A column is client → provider (\`chat\`: chat-completions, \`resp\`: responses, \`msgs\`: messages). Each cell holds two
+marks: the answer as JSON, then as a stream.
+
+| mark | meaning |
+|---|---|
+| ✓ | the same story is told, whichever provider tells it |
+| ○ | told, but for what the note says |
+| ⊘ | refused with \`invalid_request\` before any provider is called; the note says why |
+| · | cannot be: this client cannot ask it, or this provider cannot answer it |
+| ✗ | broken |
+`
+
+const COLUMN_PAIRS = CHAT_WIRES.flatMap((client) => CHAT_WIRES.map((vendor) => ({ client, vendor })))
+
+/** Notes are numbered in the order they first come, the same words once. */
+const numbered = () => {
+  const notes: string[] = []
+  return {
+    notes,
+    of: (note: string): number => {
+      const at = notes.indexOf(note)
+      return at === -1 ? notes.push(note) : at + 1
+    },
+  }
+}
+
+const noteFor = ({ story }: Row, client: ChatWire, vendor: ChatWire, outcome: Outcome): string | undefined => {
+  if (outcome.refused !== undefined) {
+    return `\`${story?.refused?.[crossing(client, vendor)]}\` is refused: “${outcome.refused}”`
+  }
+  if (outcome.dropped.length > 0) {
+    const paths = outcome.dropped.map((path) => `\`${path}\``).join(', ')
+    return `${paths} listed in \`x-gateway-dropped\`: ${story?.because ?? 'no reason is given'}`
+  }
+  return story?.differs?.vendors.includes(vendor) && client !== vendor ? story.differs.why : undefined
+}
+
+const markOf = (outcome: Outcome | undefined, noted: boolean): string => {
+  if (outcome === undefined) return '·'
+  if (outcome.faults.length > 0) return '✗'
+  if (outcome.refused !== undefined) return '⊘'
+  return noted ? '○' : '✓'
+}
+
+/** The document, and a line for each red cell. */
+export const compatibility = async (matrix: Matrix): Promise<{ text: string; red: string[] }> => {
+  const notes = numbered()
+  const red: string[] = []
+  const lines: string[] = []
+  let group = ''
+  for (const row of ROWS) {
+    if (row.group !== group) {
+      group = row.group
+      lines.push(`| **${group}** |${' |'.repeat(COLUMN_PAIRS.length)}`)
+    }
+    const cells: string[] = []
+    for (const { client, vendor } of COLUMN_PAIRS) {
+      const marks: string[] = []
+      const numbers = new Set<number>()
+      for (const column of COLUMNS.filter((one) => one.client === client && one.vendor === vendor)) {
+        const outcome = await matrix.outcome(row, column)
+        const note = outcome === undefined ? undefined : noteFor(row, client, vendor, outcome)
+        if (note !== undefined) numbers.add(notes.of(note))
+        marks.push(markOf(outcome, note !== undefined))
+        for (const fault of outcome?.faults ?? [])
+          red.push(`${row.name}, ${client} → ${vendor}, ${column.stream ? 'stream' : 'JSON'}: ${fault}`)
+      }
+      cells.push([marks.join(' '), ...[...numbers].map((number) => `[${number}]`)].join(' '))
+    }
+    lines.push(`| ${row.name} | ${cells.join(' | ')} |`)
+  }
+  const head = COLUMN_PAIRS.map(({ client, vendor }) => `${SHORT[client]} → ${SHORT[vendor]}`)
+  const table = [`| story | ${head.join(' | ')} |`, `|---|${':-:|'.repeat(head.length)}`, ...lines]
+  const list = notes.notes.map((note, at) => `${at + 1}. ${note}`)
+  return { text: [HEAD, ...table, '', '## Notes', '', ...list, ''].join('\n'), red }
+}
