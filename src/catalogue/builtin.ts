@@ -152,6 +152,7 @@ export const BUILTIN_MODELS: readonly Model[] = [
     tokensPerImage: 1_056,
     price: usd(5, 40, 1.25, 5),
     released: '2025-04-23',
+    quirks: { rejects: ['response_format'] },
   }),
   model({
     id: 'vendorB-imagegen-3',

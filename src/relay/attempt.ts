@@ -162,7 +162,8 @@ const remember = (relay: Relay, exchange: Exchange, answer: () => JsonObject | u
   if (exchange.wire !== 'responses' || sent.store === false) return
   const made = answer()
   const kept = made === undefined ? undefined : rememberable(sent, body, made)
-  if (kept !== undefined) relay.recall.keep(exchange.key.id, kept, exchange.text.length)
+  if (kept === undefined) return
+  relay.recall.keep(exchange.key.id, kept, exchange.text.length + JSON.stringify(kept.output).length)
 }
 
 /** Some providers answer 200 and put the status inside the error. */

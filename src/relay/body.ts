@@ -153,7 +153,8 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
       },
       cancel() {
         leave(options.client)
-        end({ answer, error: undefined, aborted: true })
+        // Some clients close as soon as they have seen the last event: they have had their answer.
+        end({ answer, error: undefined, aborted: answer?.tap.state !== 'done' || first !== undefined })
       },
     },
     { highWaterMark: 0 },

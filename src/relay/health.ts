@@ -15,7 +15,8 @@ export type Health = {
   /** Whether an attempt may go there now. A half-open breaker lets one request through at a time. */
   allows(target: string): boolean
   begin(target: string): void
-  succeeded(target: string): void
+  /** `begunAt`: an attempt from before the breaker opened says nothing of what is now. */
+  succeeded(target: string, begunAt?: number): void
   /** `coolMs`: how long the provider asked to be left alone. */
   failed(target: string, coolMs?: number): void
   /** The attempt ended without a word about the account: the client left, or the request was at fault. */
@@ -31,6 +32,7 @@ type Circuit = {
   bad: number
   goodBefore: number
   badBefore: number
+  openedAt: number
   openUntil: number
   probing: boolean
   inFlight: number
@@ -47,6 +49,7 @@ export const createHealth = (clock: Clock): Health => {
       bad: 0,
       goodBefore: 0,
       badBefore: 0,
+      openedAt: 0,
       openUntil: 0,
       probing: false,
       inFlight: 0,
@@ -75,8 +78,9 @@ export const createHealth = (clock: Clock): Health => {
       at.inFlight++
       if (stateOf(at) === 'half-open') at.probing = true
     },
-    succeeded: (target) => {
+    succeeded: (target, begunAt = Number.POSITIVE_INFINITY) => {
       const at = leave(target)
+      if (at.openUntil !== 0 && begunAt < at.openedAt) return
       // What was before an outage that is over counts no more.
       if (at.openUntil !== 0) at.bad = at.badBefore = 0
       at.openUntil = 0
@@ -94,6 +98,7 @@ export const createHealth = (clock: Clock): Health => {
       const bad = at.bad + at.badBefore
       const total = bad + at.good + at.goodBefore
       const tripped = wasProbe || (bad >= MIN_ATTEMPTS && bad / total >= FAILURE_RATE)
+      if (tripped || coolMs !== undefined) at.openedAt = now
       if (tripped) at.openUntil = now + OPEN_MS
       if (coolMs !== undefined) at.openUntil = Math.max(at.openUntil, now + coolMs)
     },

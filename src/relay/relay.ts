@@ -86,7 +86,7 @@ const record = async (relay: Relay, exchange: Exchange, target: Target): Promise
     const answer = await attempt(relay, exchange, target, abort)
     noted.ms = relay.clock.now() - startedAt
     exchange.firstByteAt = relay.clock.now()
-    health.succeeded(target.name)
+    health.succeeded(target.name, startedAt)
     return answer
   } catch (error) {
     noted.ms = relay.clock.now() - startedAt

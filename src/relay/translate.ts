@@ -79,6 +79,7 @@ export const translateStream = (
   let usage: Usage | undefined
   let state: Tap['state'] = 'open'
   let error: GatewayError | undefined
+  const isDone = (): boolean => state === 'done'
 
   const note = (event: ChatEvent): void => {
     switch (event.type) {
@@ -114,7 +115,7 @@ export const translateStream = (
         // A failure goes out by `fail`, so that every failure of a stream takes one way.
         if (event.type !== 'error') text += encoder.push(event)
       }
-      if (state === 'done') onDone?.(text)
+      if (isDone()) onDone?.(text)
       return text
     },
     output,

@@ -1,6 +1,7 @@
 // Same wire: bytes pass. Every recording goes through a listening gateway to a provider that replays it.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { BUILTIN_MODELS } from '../../src/catalogue/builtin.ts'
 import type { Json, JsonObject } from '../../src/ir/json.ts'
 import type { Wire } from '../../src/ir/wire.ts'
 import { type Frame, FrameReader } from '../../src/lib/sse.ts'
@@ -43,14 +44,16 @@ const requestFor = (recording: Recording): string => {
 /** Sums a vendor's own figures the way its documentation says they add up. */
 const vendorTotal = (wire: Wire, usage: JsonObject): number => {
   const n = (value: Json | undefined): number => (typeof value === 'number' ? value : 0)
-  return wire === 'messages'
-    ? n(usage.input_tokens) +
-        n(usage.cache_read_input_tokens) +
-        n(usage.cache_creation_input_tokens) +
-        n(usage.output_tokens)
-    : wire === 'chat-completions'
-      ? n(usage.prompt_tokens) + n(usage.completion_tokens)
-      : n(usage.input_tokens) + n(usage.output_tokens)
+  if (wire === 'chat-completions') return n(usage.prompt_tokens) + n(usage.completion_tokens)
+  if (wire !== 'messages') return n(usage.input_tokens) + n(usage.output_tokens)
+  const own = (figures: JsonObject): number =>
+    n(figures.input_tokens) +
+    n(figures.cache_read_input_tokens) +
+    n(figures.cache_creation_input_tokens) +
+    n(figures.output_tokens)
+  // Rounds beside the answer's own, such as a summary of the conversation, are billed and stand apart.
+  const rounds = (Array.isArray(usage.iterations) ? usage.iterations : []) as JsonObject[]
+  return rounds.filter(({ type }) => type !== 'message').reduce((sum, round) => sum + own(round), own(usage))
 }
 
 const recordedUsage = ({ wire, stream, response }: Recording): JsonObject | undefined => {
@@ -98,13 +101,13 @@ describe.skipIf(!hasCorpus)('recordings pass a provider of their own wire unchan
 
   beforeAll(async () => {
     provider = await startScripted(() => script)
-    gateway = await startGateway({ vendorA: provider.origin, vendorB: `${provider.origin}/v1` })
-    for (const model of gateway.server.gateway.catalogue.list()) {
-      if (model.id === 'vendorA-opus-4-8') model.upstream = 'up-a'
-      if (model.id === 'vendorB-5.5') model.upstream = 'up-b'
-    }
-    const vendorB = gateway.server.gateway.providers.get('vendor_b')
-    if (vendorB) vendorB.wires = ['responses', 'chat-completions', 'images']
+    const renamed: Record<string, string> = { 'vendorA-opus-4-8': 'up-a', 'vendorB-5.5': 'up-b' }
+    const models = BUILTIN_MODELS.map((model) => ({ ...model, upstream: renamed[model.id] ?? model.upstream }))
+    gateway = await startGateway({
+      vendorA: provider.origin,
+      vendorB: `${provider.origin}/v1`,
+      config: { models },
+    })
   })
   afterAll(async () => {
     await gateway.stop()

@@ -1,9 +1,11 @@
 // What the dashboard reads: each query seeks by an index and looks at a bounded number of rows, however many there are.
+// Exchanges in flight are few and in one index of their own; the others know only those that ended.
 
 import type { Database, SQLQueryBindings } from 'bun:sqlite'
 import { desc, inArray } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import type { Insight, LatencyQuery, LatencySample, PageQuery, SeriesQuery, SeriesRow } from '../insight.ts'
+import { lastRow, rowAt } from './rows.ts'
 import { exchanges } from './schema.ts'
 
 const STEP_MS = { hour: 3_600_000, day: 86_400_000 }
@@ -35,13 +37,21 @@ export const createInsight = (db: Database, orm: BunSQLiteDatabase): Insight => 
   latencies: (query) => latencies(db, query),
   lastUsed(keyIds) {
     const last = db.query<{ at: number }, [string]>(
-      'SELECT started_at AS at FROM exchanges INDEXED BY exchanges_key WHERE key_id = ? ORDER BY row DESC LIMIT 1',
+      `SELECT started_at AS at FROM exchanges INDEXED BY exchanges_by_key WHERE key_id = ? AND ${ENDED}
+       ORDER BY row DESC LIMIT 1`,
     )
     const found = new Map<string, number>()
     for (const id of keyIds) {
       const at = last.get(id)?.at
       if (at !== undefined) found.set(id, at)
     }
+    const inFlight = db
+      .query<{ id: string; at: number }, []>(
+        'SELECT key_id AS id, max(started_at) AS at FROM exchanges WHERE outcome IS NULL GROUP BY 1',
+      )
+      .all()
+    const asked = new Set(keyIds)
+    for (const { id, at } of inFlight) if (asked.has(id)) found.set(id, Math.max(at, found.get(id) ?? at))
     return found
   },
 })
@@ -88,21 +98,10 @@ const series = (db: Database, { step, by, since, until, keyIds, model }: SeriesQ
     .all(JSON.stringify(steps), JSON.stringify(keyIds), ...which)
 }
 
-/** The first row that began at or after a time; undefined: none has. */
-const rowAt = (db: Database, time: number): number | undefined =>
-  db
-    .query<{ row: number }, [number]>(
-      'SELECT row FROM exchanges INDEXED BY exchanges_started WHERE started_at >= ? ORDER BY started_at, row LIMIT 1',
-    )
-    .get(time)?.row
-
-const lastRow = (db: Database): number =>
-  db.query<{ row: number | null }, []>('SELECT max(row) AS row FROM exchanges').get()?.row ?? 0
-
 type Condition = { sql: string; values: SQLQueryBindings[] }
 
-/** `index` serves the driver's condition in the order of rows. */
-type Driver = Condition & { index: string }
+/** `index` serves the driver's condition in the order of rows; `rest` is what is left to be asked of each candidate. */
+type Driver = Condition & { index: string; rest: Condition | undefined }
 
 const findRows = (db: Database, query: PageQuery): { rows: number[]; next: number | undefined } => {
   const { limit, before, since, until } = query
@@ -110,14 +109,13 @@ const findRows = (db: Database, query: PageQuery): { rows: number[]; next: numbe
   const end = until === undefined ? undefined : rowAt(db, until)
   if (from === undefined) return { rows: [], next: undefined }
   const to = Math.min(before ?? Number.MAX_SAFE_INTEGER, end ?? Number.MAX_SAFE_INTEGER)
-  const { drivers, rest } = plan(query)
   let found: number[] = []
   // Below the lowest row that every driver was followed to, the page would have gaps.
   let complete = 0
-  for (const driver of drivers) {
-    const rows = follow(db, driver, rest, from, to, limit + 1)
+  for (const driver of plan(query)) {
+    const rows = follow(db, driver, from, to, limit + 1)
     found = found.concat(rows)
-    if (rest === undefined || rows.length > limit) continue
+    if (driver.rest === undefined || rows.length > limit) continue
     complete = Math.max(complete, scannedTo(db, driver, from, to) ?? 0)
   }
   const rows = found.filter((row) => row >= complete).sort((a, b) => b - a)
@@ -125,32 +123,36 @@ const findRows = (db: Database, query: PageQuery): { rows: number[]; next: numbe
   return { rows, next: complete > from ? complete : undefined }
 }
 
-/** What finds the candidates, and what is left to be asked of each. */
-const plan = ({ keyIds, model, outcome }: PageQuery): { drivers: Driver[]; rest: Condition | undefined } => {
+const ENDED = 'outcome IS NOT NULL'
+
+/** What finds the candidates. */
+const plan = ({ keyIds, model, outcome }: Pick<PageQuery, 'keyIds' | 'model' | 'outcome'>): Driver[] => {
   const byModel: Condition[] = model === undefined ? [] : [{ sql: 'model = ?', values: [model] }]
-  const byOutcome: Condition[] =
-    outcome === undefined
+  const byKey: Condition[] =
+    keyIds === undefined
       ? []
-      : [outcome === 'open' ? { sql: 'outcome IS NULL', values: [] } : { sql: 'outcome = ?', values: [outcome] }]
-  if (keyIds !== undefined) {
-    const drivers = keyIds.map((id) => ({ index: 'INDEXED BY exchanges_key', sql: 'key_id = ?', values: [id] }))
-    return { drivers, rest: both([...byModel, ...byOutcome]) }
+      : [{ sql: 'key_id IN (SELECT value FROM json_each(?))', values: [JSON.stringify(keyIds)] }]
+  const inFlight: Driver = {
+    ...{ index: 'INDEXED BY exchanges_open', sql: 'outcome IS NULL', values: [] },
+    rest: both([...byKey, ...byModel]),
   }
-  if (outcome === 'open') {
-    return {
-      drivers: [{ index: 'INDEXED BY exchanges_open', sql: 'outcome IS NULL', values: [] }],
-      rest: both(byModel),
-    }
+  if (outcome === 'open') return [inFlight]
+  const byOutcome: Condition[] = outcome === undefined ? [] : [{ sql: 'outcome = ?', values: [outcome] }]
+  const flying = outcome === undefined ? [inFlight] : []
+  if (keyIds !== undefined) {
+    const index = 'INDEXED BY exchanges_by_key'
+    const rest = both([...byModel, ...byOutcome])
+    return [...keyIds.map((id) => ({ index, sql: `key_id = ? AND ${ENDED}`, values: [id], rest })), ...flying]
   }
   if (outcome !== undefined && outcome !== 'done') {
     const sql = "outcome = ? AND outcome <> 'done'"
-    return { drivers: [{ index: 'INDEXED BY exchanges_not_done', sql, values: [outcome] }], rest: both(byModel) }
+    return [{ index: 'INDEXED BY exchanges_not_done', sql, values: [outcome], rest: both(byModel) }]
   }
   if (model !== undefined) {
-    const driver = { index: 'INDEXED BY exchanges_model', sql: 'model = ?', values: [model] }
-    return { drivers: [driver], rest: both(byOutcome) }
+    const sql = `model = ? AND ${ENDED}`
+    return [{ index: 'INDEXED BY exchanges_by_model', sql, values: [model], rest: both(byOutcome) }, ...flying]
   }
-  return { drivers: [{ index: '', sql: 'TRUE', values: [] }], rest: both(byOutcome) }
+  return [{ index: '', sql: 'TRUE', values: [], rest: both(byOutcome) }]
 }
 
 const both = (conditions: Condition[]): Condition | undefined =>
@@ -158,14 +160,8 @@ const both = (conditions: Condition[]): Condition | undefined =>
     ? undefined
     : { sql: conditions.map((each) => each.sql).join(' AND '), values: conditions.flatMap((each) => each.values) }
 
-const follow = (
-  db: Database,
-  driver: Driver,
-  rest: Condition | undefined,
-  from: number,
-  to: number,
-  limit: number,
-): number[] => {
+const follow = (db: Database, driver: Driver, from: number, to: number, limit: number): number[] => {
+  const { rest } = driver
   const candidates = `FROM exchanges ${driver.index} WHERE ${driver.sql} AND row >= ? AND row < ? ORDER BY row DESC LIMIT ?`
   const bounds = [...driver.values, from, to]
   const rows =
@@ -173,7 +169,7 @@ const follow = (
       ? db.query<{ row: number }, SQLQueryBindings[]>(`SELECT row ${candidates}`).all(...bounds, limit)
       : db
           .query<{ row: number }, SQLQueryBindings[]>(
-            `SELECT row FROM (SELECT row, model, outcome ${candidates}) WHERE ${rest.sql} LIMIT ?`,
+            `SELECT row FROM (SELECT row, key_id, model, outcome ${candidates}) WHERE ${rest.sql} LIMIT ?`,
           )
           .all(...bounds, SCAN, ...rest.values, limit)
   return rows.map(({ row }) => row)
@@ -195,9 +191,9 @@ const latencies = (db: Database, { since, until, keyIds, model }: LatencyQuery):
   if (from === undefined) return []
   const to = rowAt(db, until) ?? lastRow(db) + 1
   if (keyIds !== undefined || model !== undefined) {
-    const { drivers, rest } = plan({ limit: 0, keyIds, model, outcome: undefined })
+    const drivers = plan({ keyIds, model, outcome: undefined })
     const share = Math.ceil(LATEST / Math.max(1, drivers.length))
-    const rows = drivers.flatMap((driver) => follow(db, driver, rest, from, to, share))
+    const rows = drivers.flatMap((driver) => follow(db, driver, from, to, share))
     return db
       .query<LatencySample, [string]>(`${TIMES} WHERE row IN (SELECT value FROM json_each(?)) AND ${ANSWERED}`)
       .all(JSON.stringify(rows))

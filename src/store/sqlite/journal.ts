@@ -64,7 +64,8 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
   let unlock: (() => void) | undefined
   let writeSettled = (): void => {}
 
-  const writeAll = (batch: Batch): void => {
+  /** Gives what it charged to each key. */
+  const writeAll = (batch: Batch): Map<string, number> => {
     for (const each of batch.opened) {
       const { exchangeId, keyId, model, wire, stream, startedAt, inputEstimate, reserved } = each
       const made = open.run(exchangeId, keyId, model, wire, stream ? 1 : 0, startedAt, inputEstimate, reserved)
@@ -117,11 +118,17 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
       addDay.run(hour - (hour % DAY_MS), keyId, model, ...sums)
       const name = `${hour} ${model}`
       const known = models.get(name)
-      if (known === undefined) models.set(name, { hour, model, sums })
+      if (known === undefined) models.set(name, { hour, model, sums: [...sums] })
       else for (const [i, figure] of sums.entries()) known.sums[i] = (known.sums[i] ?? 0) + figure
     }
     for (const { hour, model, sums } of models.values()) addModel.run(hour, model, ...sums)
-    for (const [keyId, tokens] of ring.unwritten) charge.run(tokens, keyId)
+    const charges = new Map<string, number>()
+    for (const { keyId, sums } of rollups.values()) {
+      const tokens = sums[2] + sums[3] + sums[4] + sums[5]
+      if (tokens > 0) charges.set(keyId, (charges.get(keyId) ?? 0) + tokens)
+    }
+    for (const [keyId, tokens] of charges) charge.run(tokens, keyId)
+    return charges
   }
 
   const journal: Journal = {
@@ -133,16 +140,17 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
     },
     charge: ring.charge,
     write(batch) {
+      let charges: Map<string, number>
       begin.run()
       try {
-        writeAll(batch)
+        charges = writeAll(batch)
         commit.run()
       } catch (error) {
         // Some failures (a full disk) have rolled back by themselves.
         if (db.inTransaction) rollback.run()
         throw error
       }
-      ring.unwritten.clear()
+      ring.written(charges)
     },
   }
   return {

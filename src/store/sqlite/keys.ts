@@ -19,9 +19,10 @@ type Entry = { key: Key; until: number | undefined }
 
 export type KeyRing = {
   keys: Keys
-  /** Tokens settled and not yet in the database, by key. */
-  unwritten: Map<string, number>
+  /** Adds settled tokens to a key in memory. */
   charge(keyId: string, tokens: number): void
+  /** Charged tokens, by key, have come into the database. */
+  written(charges: ReadonlyMap<string, number>): void
   /** Takes over what other processes changed; `all` includes counters a server elsewhere has moved. */
   reload(all: boolean): void
 }
@@ -30,6 +31,7 @@ export const createKeyRing = (orm: BunSQLiteDatabase, clock: () => number): KeyR
   const byHash = new Map<string, Entry>()
   const byId = new Map<string, Key>()
   const hashesOf = new Map<string, string[]>()
+  /** Tokens charged and not yet in the database, by key. */
   const unwritten = new Map<string, number>()
   let version = 0
 
@@ -127,11 +129,17 @@ export const createKeyRing = (orm: BunSQLiteDatabase, clock: () => number): KeyR
 
   return {
     keys,
-    unwritten,
     charge(keyId, tokens) {
       unwritten.set(keyId, (unwritten.get(keyId) ?? 0) + tokens)
       const key = byId.get(keyId)
       if (key !== undefined) key.tokensUsed += tokens
+    },
+    written(charges) {
+      for (const [keyId, tokens] of charges) {
+        const left = (unwritten.get(keyId) ?? 0) - tokens
+        if (left > 0) unwritten.set(keyId, left)
+        else unwritten.delete(keyId)
+      }
     },
     reload,
   }

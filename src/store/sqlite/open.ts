@@ -44,9 +44,16 @@ export const openStore = (path: string, options: OpenOptions = {}): Store => {
   let seen = version.get()?.data_version
   const ring = createKeyRing(orm, clock)
   const journal = createJournal(db, path === MEMORY ? undefined : path, ring)
-  const queries = createQueries(orm)
+  const queries = createQueries(db, orm)
   const people = createPeople(orm, clock)
   const insight = createInsight(db, orm)
+  /** A read that finds in the database whatever is settled. */
+  const settled =
+    <Args extends unknown[], Found>(read: (...args: Args) => Found) =>
+    (...args: Args): Found => {
+      journal.settle()
+      return read(...args)
+    }
   let watching: Timer | undefined
 
   const refresh = (): boolean => {
@@ -65,8 +72,14 @@ export const openStore = (path: string, options: OpenOptions = {}): Store => {
     keys: ring.keys,
     journal,
     ...queries,
+    usage: settled(queries.usage),
+    exchanges: settled(queries.exchanges),
     ...people,
-    ...insight,
+    series: settled(insight.series),
+    topKeys: settled(insight.topKeys),
+    exchangePage: settled(insight.exchangePage),
+    latencies: settled(insight.latencies),
+    lastUsed: settled(insight.lastUsed),
     refresh,
     watch(intervalMs = 250) {
       unwatch()
@@ -82,7 +95,7 @@ export const openStore = (path: string, options: OpenOptions = {}): Store => {
     },
     // Set to what it is: the page that holds it is written all the same.
     probe: () => db.run('PRAGMA user_version = 0'),
-    backup: (file) => writeBackup(db, file),
+    backup: settled((file: string) => writeBackup(db, file)),
     close() {
       unwatch()
       try {

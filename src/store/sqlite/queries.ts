@@ -1,15 +1,20 @@
 // What operators read: usage from its sums, exchanges and audit page by page; and the removal of old exchanges.
 
-import { and, desc, eq, gte, isNull, lt, type SQL, sql } from 'drizzle-orm'
+import type { Database } from 'bun:sqlite'
+import { and, desc, eq, gte, isNotNull, isNull, lt, type SQL, sql } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import type { AnySQLiteColumn } from 'drizzle-orm/sqlite-core'
 import type { AuditRow, ExchangeRow, Store, UsageQuery, UsageRow } from '../store.ts'
+import { lastRow, rowAt } from './rows.ts'
 import { audit, exchanges, usageDays, usageHours } from './schema.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-export const createQueries = (orm: BunSQLiteDatabase): Pick<Store, 'usage' | 'exchanges' | 'audit' | 'prune'> => ({
+export const createQueries = (
+  db: Database,
+  orm: BunSQLiteDatabase,
+): Pick<Store, 'usage' | 'exchanges' | 'audit' | 'prune'> => ({
   usage: (query) => usage(orm, query),
   exchanges({ limit, before, id, keyId, model, outcome }) {
     const conditions: (SQL | undefined)[] = [
@@ -18,22 +23,23 @@ export const createQueries = (orm: BunSQLiteDatabase): Pick<Store, 'usage' | 'ex
       keyId === undefined ? undefined : eq(exchanges.keyId, keyId),
       // The index of a key is the narrowest: a plus sign keeps the planner from choosing another one.
       model === undefined ? undefined : keyId === undefined ? eq(exchanges.model, model) : sql`+model = ${model}`,
-      outcome === undefined
-        ? undefined
-        : outcome === 'open'
-          ? isNull(exchanges.outcome)
-          : eq(exchanges.outcome, outcome),
-      // Said in the words of the partial indexes, which are used only then.
-      outcome === undefined || outcome === 'open' || outcome === 'done' ? undefined : sql`outcome <> 'done'`,
     ]
-    const rows: ExchangeRow[] = orm
-      .select()
-      .from(exchanges)
-      .where(and(...conditions))
-      .orderBy(desc(exchanges.row))
-      .limit(limit)
-      .all()
-    return rows
+    const those = (state: SQL | undefined): ExchangeRow[] =>
+      orm
+        .select()
+        .from(exchanges)
+        .where(and(...conditions, state))
+        .orderBy(desc(exchanges.row))
+        .limit(limit)
+        .all()
+    // Said in the words of the partial indexes, which are used only then.
+    if (outcome === 'open') return those(isNull(exchanges.outcome))
+    if (outcome === 'done') return those(eq(exchanges.outcome, outcome))
+    if (outcome !== undefined) return those(sql`outcome = ${outcome} AND outcome <> 'done'`)
+    if (id === undefined && keyId === undefined && model === undefined) return those(undefined)
+    return [...those(isNotNull(exchanges.outcome)), ...those(isNull(exchanges.outcome))]
+      .sort((a, b) => b.row - a.row)
+      .slice(0, limit)
   },
   audit({ limit, before, target }) {
     return orm
@@ -51,9 +57,11 @@ export const createQueries = (orm: BunSQLiteDatabase): Pick<Store, 'usage' | 'ex
       .map(({ actorKind, actorId, ...row }): AuditRow => ({ ...row, actor: { kind: actorKind, id: actorId } }))
   },
   prune(beforeMs, batch) {
+    const end = rowAt(db, beforeMs) ?? lastRow(db) + 1
     const old = orm.all<{ row: number }>(sql`
       DELETE FROM exchanges WHERE row IN (
-        SELECT row FROM exchanges WHERE started_at < ${beforeMs} AND outcome IS NOT NULL ORDER BY started_at LIMIT ${batch}
+        SELECT row FROM exchanges WHERE row < ${end} AND started_at < ${beforeMs} AND outcome IS NOT NULL
+        ORDER BY row LIMIT ${batch}
       ) RETURNING row`)
     // Hours go by whole days, so that a day has all of its hours or none.
     const hours = orm.all<{ row: number }>(sql`

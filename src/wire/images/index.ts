@@ -1,6 +1,7 @@
 // The images wire: served by providers that speak it, never translated.
 
 import { isObject, type JsonObject } from '../../ir/json.ts'
+import type { Edit } from '../../lib/json-splice.ts'
 import type { PassCodec } from '../codec.ts'
 import { decodeError, encodeError } from './error.ts'
 import { requestSchema } from './schema.ts'
@@ -12,10 +13,17 @@ const readUsage: PassCodec['readUsage'] = (body: JsonObject) => {
   return usage !== undefined && isObject(body.usage) ? { usage, raw: body.usage } : undefined
 }
 
+const passEdits: PassCodec['passEdits'] = (body, { model, quirks }) => {
+  const edits: Edit[] = body.model === model ? [] : [{ path: ['model'], value: JSON.stringify(model) }]
+  // Models that answer so and in no other way refuse to be asked for it; clients ask wherever they do not know the id.
+  const needless = body.response_format === 'b64_json' && quirks.rejects?.includes('response_format') === true
+  return needless ? [...edits, { path: ['response_format'], value: undefined }] : edits
+}
+
 export const images: PassCodec = {
   wire: 'images',
   requestSchema,
-  passEdits: (body, { model }) => (body.model === model ? [] : [{ path: ['model'], value: JSON.stringify(model) }]),
+  passEdits,
   outputCap: () => undefined,
   tap,
   readUsage,

@@ -123,12 +123,12 @@ const responsesPart = (part: JsonObject): string => {
   return `text ${part.text ?? part.refusal}`
 }
 
-/** Lines of the script that the model was not shown, each as often as it is due. */
+/** Lines of the script that the model was not shown, each as often as it is due. A line's last blanks do not count. */
 export const missing = (due: Heard, got: Heard): string[] => {
   const left = [...got]
   return due.filter((line) => {
     const exact = left.indexOf(line)
-    const said = line.slice('text '.length)
+    const said = line.slice('text '.length).trimEnd()
     const at =
       exact !== -1 ? exact : left.findIndex((one) => line.startsWith('text ') && said !== '' && one.includes(said))
     if (at !== -1 && left[at] === line) left.splice(at, 1)

@@ -83,8 +83,9 @@ const tools = (list: Tool[]): JsonObject[] => {
 
 export const request = (ask: Ask, model: string, stream: boolean): JsonObject => {
   const [first, ...rest] = ask.turns
-  const [only] = first?.role === 'system' ? first.parts : []
-  const instructions = only !== undefined && 'text' in only ? only.text : undefined
+  const [only, ...others] = first?.role === 'system' ? first.parts : []
+  const alone = only !== undefined && 'text' in only && others.length === 0
+  const instructions = alone ? only.text : undefined
   const turns = instructions === undefined ? ask.turns : rest
   const custom = customIds(ask)
   return {

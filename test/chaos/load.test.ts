@@ -1,0 +1,110 @@
+// Many at once: none of them is dropped, and past what the machine is given clients are told so at once.
+
+import { afterEach, describe, expect, test } from 'bun:test'
+import { gate, type Handler, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
+import { type Attacked, BINARY, openGateway, providersAt } from './support/gateway.ts'
+import { connect, rawPost } from './support/socket.ts'
+import { CHAT, streamed, whole } from './support/stories.ts'
+
+let opened: { stop(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const each of opened.reverse()) await each.stop()
+  opened = []
+})
+
+const start = async (handler: Handler, more: object = {}): Promise<{ provider: Scripted; gateway: Attacked }> => {
+  const provider = await startScripted(handler)
+  opened.push(provider)
+  const gateway = await openGateway({ providers: providersAt({ b: [provider.origin] }), ...more })
+  opened.push(gateway)
+  return { provider, gateway }
+}
+
+const STREAMS = 2_000
+
+test(`${STREAMS} open streams at once are all served to their end`, async () => {
+  const finish = gate()
+  const { provider, gateway } = await start(() => streamed(CHAT, CHAT.word('hello'), finish, CHAT.word('goodbye')))
+  const before = await gateway.figures()
+  const clients = Array.from({ length: STREAMS }, () => connect(gateway.url))
+  const request = rawPost(CHAT.path, gateway.secret, JSON.stringify(CHAT.request(true)))
+  for (const client of clients) client.write(request)
+  await Promise.all(clients.map((client) => client.hears('hello')))
+  const during = await gateway.figures()
+  expect([during.open, provider.requests.length]).toEqual([STREAMS, STREAMS])
+  // In a process of its own, what a stream costs can be told.
+  if (BINARY !== undefined) expect((during.rssBytes - before.rssBytes) / STREAMS).toBeLessThan(100 * 1024)
+  // Others are served meanwhile.
+  expect((await fetch(`${gateway.url}/v1`)).status).toBe(200)
+  finish.open()
+  const ends = await Promise.all(clients.map((client) => client.hears('[DONE]')))
+  expect(ends.filter((text) => text.includes('goodbye'))).toHaveLength(STREAMS)
+  for (const client of clients) client.socket.destroy()
+  const after = await gateway.quiet()
+  expect(after.sum('sluice_requests_total{wire="chat-completions",model="vendorB-5.5",outcome="done"')).toBe(STREAMS)
+}, 60_000)
+
+test('clients that leave all at once leave nothing behind', async () => {
+  const { provider, gateway } = await start(() => streamed(CHAT, CHAT.word('hello'), gate()))
+  const before = await gateway.figures()
+  const clients = Array.from({ length: 500 }, () => connect(gateway.url))
+  const request = rawPost(CHAT.path, gateway.secret, JSON.stringify(CHAT.request(true)))
+  for (const client of clients) client.write(request)
+  await Promise.all(clients.map((client) => client.hears('hello')))
+  for (const client of clients) client.socket.destroy()
+  const after = await gateway.quiet()
+  expect(new Set(await Promise.all(provider.requests.map(({ closed }) => closed)))).toEqual(new Set(['aborted']))
+  if (BINARY !== undefined) expect(after.fds).toBeLessThan(before.fds + 20)
+}, 30_000)
+
+describe('load is shed', () => {
+  const refused = async (gateway: Attacked): Promise<void> => {
+    const response = await gateway.post(CHAT.path, CHAT.request(false))
+    expect([response.status, response.headers.get('x-gateway-error-code')]).toEqual([503, 'service_unavailable'])
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+    await response.text()
+  }
+
+  test('past max_open_exchanges, and no longer', async () => {
+    const finish = gate()
+    const { provider, gateway } = await start(({ text }) => answer(text, finish), { max_open_exchanges: 3 })
+    const held = [0, 1, 2].map(() => gateway.post(CHAT.path, CHAT.request(true)).then((each) => each.text()))
+    await provider.arrived(2)
+    await refused(gateway)
+    expect(provider.requests).toHaveLength(3)
+    finish.open()
+    for (const text of await Promise.all(held)) expect(text).toContain('[DONE]')
+    await gateway.quiet()
+    expect((await gateway.post(CHAT.path, CHAT.request(false))).status).toBe(200)
+  })
+
+  test('by bodies that are still on their way in, too', async () => {
+    const { gateway } = await start(() => whole(CHAT), { max_open_exchanges: 2 })
+    const half = () => {
+      const client = connect(gateway.url)
+      client.write(rawPost(CHAT.path, gateway.secret, '{"model":', 500))
+      return client
+    }
+    const clients = [half(), half()]
+    while ((await gateway.figures()).sum('sluice_arriving_requests ') < 2) await new Promise(setImmediate)
+    await refused(gateway)
+    for (const { socket } of clients) socket.destroy()
+    while ((await gateway.figures()).sum('sluice_arriving_requests ') > 0) await new Promise(setImmediate)
+    expect((await gateway.post(CHAT.path, CHAT.request(false))).status).toBe(200)
+  })
+
+  test('past max_memory while anything is in flight; alone, a request is let in', async () => {
+    const finish = gate()
+    const { provider, gateway } = await start(({ text }) => answer(text, finish), { max_memory: '1MB' })
+    const alone = gateway.post(CHAT.path, CHAT.request(true)).then((each) => each.text())
+    await provider.arrived(0)
+    await refused(gateway)
+    finish.open()
+    expect(await alone).toContain('[DONE]')
+    await gateway.quiet()
+    expect((await gateway.post(CHAT.path, CHAT.request(false))).status).toBe(200)
+  })
+})
+
+const answer = (text: string, finish: ReturnType<typeof gate>): Script =>
+  JSON.parse(text).stream === true ? streamed(CHAT, finish, CHAT.word('hello')) : whole(CHAT)

@@ -1,0 +1,148 @@
+// Random stories: conversations and answers as clients and models make them, tidy or not.
+
+import fc from 'fast-check'
+import { PDF, PICTURE_URL, PIXEL } from './stories/parts.ts'
+import type { Answer, Ask, Figures, Piece, Shown, Tool, Turn } from './story.ts'
+
+const text = fc.oneof(
+  fc.constantFrom(
+    'Hello.',
+    ' ',
+    'two\nlines',
+    '"quoted" \\ back',
+    '👩🏽‍🚀 Grüße',
+    '</system>',
+    'data: x\n\n',
+    '\u0000',
+    '\u2028',
+  ),
+  fc.string({ unit: 'grapheme', minLength: 1, maxLength: 24 }),
+)
+const ids = fc.oneof(
+  fc.constantFrom('call_1', 'toolu_01AbC', 'functions.get:0', 'a b', 'ü', 'x'.repeat(70)),
+  fc.string({ minLength: 1, maxLength: 12 }),
+)
+const names = fc.constantFrom('get_weather', 'now', 'a-b', 'n'.repeat(64))
+const inputs = fc
+  .dictionary(fc.string({ unit: 'grapheme', maxLength: 6 }), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 })
+  // The one member `input` is how free text travels: told apart by nobody.
+  .map((value) => JSON.stringify('input' in value ? {} : value))
+
+const figures: fc.Arbitrary<Figures> = fc
+  .record({
+    input: fc.nat(5_000),
+    cacheRead: fc.nat(500),
+    cacheWrite: fc.nat(500),
+    output: fc.integer({ min: 0, max: 5_000 }),
+  })
+  .chain((usage) => fc.nat(usage.output).map((reasoning) => ({ ...usage, reasoning })))
+
+const thought = text.map((said): Piece => ({ thought: said.trim() === '' ? 'Hm.' : said }))
+const calls = fc
+  .array(fc.record({ name: names, input: inputs }), { maxLength: 3 })
+  .map((list) => list.map(({ name, input }, at): Piece => ({ call: `call_${at}`, name, input })))
+
+/** Answers that every wire can say: a thought, a text, calls, in this order. */
+export const answer: fc.Arbitrary<Answer> = fc
+  .record({
+    thoughts: fc.array(thought, { maxLength: 1 }),
+    texts: fc.array(
+      text.filter((said) => said.trim() !== '').map((said): Piece => ({ text: said })),
+      { maxLength: 1 },
+    ),
+    calls,
+    length: fc.boolean(),
+    usage: figures,
+    overlap: fc.boolean(),
+    late: fc.boolean(),
+  })
+  .map(({ thoughts, texts, calls: called, length, usage, overlap, late }) => ({
+    pieces: [...thoughts, ...texts, ...called],
+    finish: length ? 'length' : called.length > 0 ? 'calls' : 'stop',
+    usage,
+    ...(overlap ? { overlap } : {}),
+    ...(late ? { late } : {}),
+  }))
+
+const shown: fc.Arbitrary<Shown> = fc.oneof(
+  { weight: 4, arbitrary: text.map((said) => ({ text: said })) },
+  fc.constant({ imageUrl: PICTURE_URL }),
+  fc.constant({ image: PIXEL }),
+  fc.constant({ pdf: PDF, name: 'a.pdf' }),
+  text.map((file) => ({ file, name: 'a.txt' })),
+)
+const words: fc.Arbitrary<Shown> = text.map((said) => ({ text: said }))
+
+/** `pictures`: whether this client may show them in results. */
+const turn = (pictures: boolean): fc.Arbitrary<Turn> =>
+  fc.oneof(
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        role: fc.constant('user' as const),
+        parts: fc.array(shown, { minLength: 1, maxLength: 3 }),
+      }),
+    },
+    fc.record({ role: fc.constant('system' as const), parts: fc.array(words, { minLength: 1, maxLength: 2 }) }),
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        role: fc.constant('assistant' as const),
+        parts: fc
+          .tuple(
+            fc.array(
+              text.map((said): Piece => ({ text: said })),
+              { maxLength: 1 },
+            ),
+            fc.array(
+              fc.record({ call: ids, name: names, input: inputs }).map((call): Piece => call),
+              { maxLength: 2 },
+            ),
+          )
+          .map(([said, called]) => [...said, ...called])
+          .filter((parts) => parts.length > 0),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        role: fc.constant('user' as const),
+        parts: fc.array(fc.record({ of: ids, result: fc.array(pictures ? shown : words, { maxLength: 2 }) }), {
+          minLength: 1,
+          maxLength: 3,
+        }),
+      }),
+    },
+  )
+
+const tools: fc.Arbitrary<Tool[]> = fc.uniqueArray(names, { maxLength: 3 }).map((list) =>
+  list.map((name, at) => ({
+    name,
+    ...(at === 0 ? {} : { schema: { type: 'object', properties: { a: { type: 'string' } } } }),
+  })),
+)
+
+/** Instructions alone leave the list empty on the wires that hold them apart. */
+const asksSomething = (turns: Turn[]): boolean => turns.some(({ role }) => role !== 'system')
+
+/** Conversations in any order, results of calls that are there or not, before them or after. */
+export const ask = (pictures: boolean): fc.Arbitrary<Ask> =>
+  fc
+    .record({ turns: fc.array(turn(pictures), { minLength: 1, maxLength: 7 }).filter(asksSomething), tools })
+    .map(({ turns, tools: offered }) => ({
+      turns: paired(turns),
+      ...(offered.length === 0 ? {} : { tools: offered }),
+    }))
+
+/** Gives the calls of the conversation to its results, so that most of them meet. */
+const paired = (turns: Turn[]): Turn[] => {
+  const calls = turns.flatMap((one) =>
+    one.role === 'assistant' ? one.parts.flatMap((part) => ('call' in part ? [part.call] : [])) : [],
+  )
+  let at = 0
+  return turns.map((one) =>
+    one.role === 'user'
+      ? { ...one, parts: one.parts.map((part) => ('result' in part ? { ...part, of: calls[at++] ?? part.of } : part)) }
+      : one,
+  )
+}
