@@ -16,6 +16,9 @@ const LOOKS = {
   phone: { viewport: { width: 360, height: 740 }, colorScheme: 'light', deviceScaleFactor: 2 },
 } as const
 
+/** Long lists are cut here. */
+const TALLEST = 1600
+
 type Shot = { name: string; path: string; act?: (page: Page) => Promise<unknown> }
 
 const wanted = new Set(process.argv.slice(2))
@@ -120,7 +123,15 @@ const shoot = async (context: BrowserContext, look: string, { name, path, act }:
   if (act !== undefined) await act(page)
   // Charts and the entrance of fresh rows come to rest.
   await page.waitForTimeout(650)
-  await page.screenshot({ path: join(OUT, `${name}-${look}.png`), fullPage: true })
+  await page.evaluate('scrollTo(0, 0)')
+  const { width, height: least } = page.viewportSize() ?? LOOKS.light.viewport
+  const whole = Number(await page.evaluate('document.documentElement.scrollHeight'))
+  const height = Math.max(least, Math.min(whole, TALLEST))
+  await page.screenshot({
+    path: join(OUT, `${name}-${look}.png`),
+    fullPage: true,
+    clip: { x: 0, y: 0, width, height },
+  })
   await page.close()
 }
 

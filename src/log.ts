@@ -2,6 +2,7 @@
 
 import pino from 'pino'
 import type { LogLevel } from './config.ts'
+import { openSink } from './log-sink.ts'
 import type { Exchange, Summary } from './relay/exchange.ts'
 
 export type Log = {
@@ -16,13 +17,7 @@ export type Log = {
 }
 
 export const createLog = (level: LogLevel): Log => {
-  const destination = pino.destination({
-    dest: 2,
-    sync: false,
-    minLength: 64 * 1024,
-    maxWrite: 128 * 1024,
-    periodicFlush: 500,
-  })
+  const destination = openSink(2)
   const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination)
   return {
     exchange: (exchange, summary) => {
@@ -55,13 +50,7 @@ export const createLog = (level: LogLevel): Log => {
     setLevel: (next) => {
       logger.level = next
     },
-    flush: () => {
-      try {
-        destination.flushSync()
-      } catch {
-        // The descriptor was never ready: nothing was written, so nothing is lost.
-      }
-    },
+    flush: destination.flush,
   }
 }
 

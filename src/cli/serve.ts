@@ -43,8 +43,13 @@ export const runServer = async (config: Config, io: Io, { ready, reread }: RunOp
   const stops = stopRequests(io)
   const ends = [stops.end]
   try {
+    const started = Promise.withResolvers<Server>()
+    // Listened to from the beginning: the signal ends a process that does not.
+    if (reread !== undefined) {
+      ends.push(io.onReload?.(() => void started.promise.then((server) => rereadInto(server, reread))) ?? nothing)
+    }
     const server = await startServer(config, { err: io.err })
-    if (reread !== undefined) ends.push(io.onReload?.(() => void rereadInto(server, reread)) ?? nothing)
+    started.resolve(server)
     const broken = Promise.withResolvers<void>()
     ends.push(io.onFault?.(createFaults(server.gateway.log, broken.resolve)) ?? nothing)
     ready?.(server.url)

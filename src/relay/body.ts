@@ -153,8 +153,7 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
       },
       cancel() {
         leave(options.client)
-        // Some clients close as soon as they have seen the last event: they have had their answer.
-        end({ answer, error: undefined, aborted: answer?.tap.state !== 'done' || first !== undefined })
+        end({ answer, error: undefined, aborted: true })
       },
     },
     { highWaterMark: 0 },

@@ -20,7 +20,7 @@ const provider = async (handler: Handler): Promise<Scripted> => {
 }
 
 const gatewayOf = async (file: FileConfig, clock?: Clock): Promise<Attacked> => {
-  const started = await openGateway(file, clock)
+  const started = await openGateway(file, clock === undefined ? {} : { clock })
   opened.push(started)
   return started
 }

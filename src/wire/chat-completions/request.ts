@@ -159,12 +159,6 @@ export const encodeRequest = (request: ChatRequest, target: Target): EncodedRequ
   const out = outgoing(request, quirks)
   const undo: Undo = out.names.undo
   const body: JsonObject = { model: target.model, messages: encodeTurns(request, out) }
-  if (Array.isArray(body.messages) && body.messages.length === 0) {
-    throw invalidRequest(
-      'The conversation holds nothing that this model can read.',
-      memberName(request.origin, 'messages'),
-    )
-  }
   if (request.stream) {
     body.stream = true
     body.stream_options = { include_usage: true }
@@ -197,6 +191,13 @@ export const encodeRequest = (request: ChatRequest, target: Target): EncodedRequ
   }
   encodeLabels(request, body, out)
   encodeOpaque(request, body, out)
+  // Last: a conversation kept at another provider is refused for that first, with what its client acts on.
+  if (Array.isArray(body.messages) && body.messages.length === 0) {
+    throw invalidRequest(
+      'The conversation holds nothing that this model can read.',
+      memberName(request.origin, 'messages'),
+    )
+  }
   if (request.metadata !== undefined && Object.keys(request.metadata).length > 0) {
     // The vendor takes metadata for stored answers only.
     if (out.origin === 'chat-completions' || body.store === true) body.metadata = request.metadata

@@ -95,7 +95,11 @@ export const encodeOpaque = (request: ChatRequest, body: JsonObject, out: Outgoi
     } else if (essential) {
       const options: ErrorOptions = { param: name }
       if (details !== undefined) options.details = details
-      throw new GatewayError('invalid_request', `'${name}' cannot be used with this model.${advice === undefined ? '' : ` ${advice}`}`, options)
+      throw new GatewayError(
+        'invalid_request',
+        `'${name}' cannot be used with this model.${advice === undefined ? '' : ` ${advice}`}`,
+        options,
+      )
     } else {
       out.drop(name)
     }

@@ -47,7 +47,9 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
     throw invalidRequest('max_tokens: expected a whole number of at least 1', 'max_tokens')
   }
   const messages = anArray(body.messages, 'messages')
-  if (messages.length === 0) throw invalidRequest('messages: at least one message is required', 'messages')
+  const continues = isObject(body.thread) && body.thread.type === 'continue'
+  if (messages.length === 0 && !continues)
+    throw invalidRequest('messages: at least one message is required', 'messages')
   const turns = messages.map((message, at) => decodeTurn(message, `messages.${at}`, extras))
   if (body.system !== undefined && body.system !== null) {
     const parts = decodeContent(body.system, 'system', systemPart(extras))

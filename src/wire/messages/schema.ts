@@ -9,16 +9,9 @@ const Nullable = <T extends Parameters<typeof Type.Optional>[0]>(schema: T) =>
 const Block = Type.Object({ type: Type.String() })
 const Content = Type.Union([Type.String(), Type.Array(Block)])
 
-export const MessagesRequest = Type.Object({
+const members = {
   model: Type.String({ minLength: 1 }),
   max_tokens: Type.Integer({ minimum: 1 }),
-  messages: Type.Array(
-    Type.Object({
-      role: Type.Union([Type.Literal('user'), Type.Literal('assistant'), Type.Literal('system')]),
-      content: Content,
-    }),
-    { minItems: 1 },
-  ),
   system: Nullable(Content),
   stream: Nullable(Type.Boolean()),
   temperature: Nullable(Type.Number()),
@@ -31,6 +24,20 @@ export const MessagesRequest = Type.Object({
   output_config: Nullable(Type.Object({})),
   metadata: Nullable(Type.Object({})),
   service_tier: Nullable(Type.String()),
+}
+
+const Message = Type.Object({
+  role: Type.Union([Type.Literal('user'), Type.Literal('assistant'), Type.Literal('system')]),
+  content: Content,
 })
+
+/** Bodies that do not go on with a conversation kept at the provider. Said by what they lack, so that a refusal never names the member they lack. */
+const Begins = Type.Object({ thread: Type.Optional(Type.Not(Type.Object({ type: Type.Literal('continue') }))) })
+
+/** A conversation that is kept at the provider may go on without a new message. */
+export const MessagesRequest = Type.Union([
+  Type.Object({ ...members, messages: Type.Array(Message, { minItems: 1 }) }),
+  Type.Intersect([Type.Object({ ...members, messages: Type.Array(Message) }), Type.Not(Begins)]),
+])
 
 export type MessagesRequest = Static<typeof MessagesRequest>

@@ -39,8 +39,11 @@ export type Attacked = {
   stop(): Promise<void>
 }
 
+/** `clock` is for one in this process; `apart` makes it a process of its own even when it runs from source. */
+export type OpenOptions = { clock?: Clock; apart?: boolean }
+
 /** Throws unless what is written is a configuration. */
-export const openGateway = async (file: FileConfig, clock?: Clock): Promise<Attacked> => {
+export const openGateway = async (file: FileConfig, { clock, apart = false }: OpenOptions = {}): Promise<Attacked> => {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-chaos-'))
   const path = join(directory, 'sluice.yaml')
   const write = (content: object): void =>
@@ -48,12 +51,15 @@ export const openGateway = async (file: FileConfig, clock?: Clock): Promise<Atta
       path,
       JSON.stringify({
         ...{ listen: { port: 0 }, data: './data', drain: '1s', log: { level: 'warn' } },
-        ...content,
         metrics: { enabled: true },
+        ...content,
       }),
     )
   write(file)
-  const running = BINARY === undefined ? await startHere(path, directory, clock) : await startThere(BINARY, directory)
+  const running =
+    BINARY === undefined && !apart
+      ? await startHere(path, directory, clock)
+      : await startThere(BINARY === undefined ? [process.execPath, MAIN] : [BINARY], directory)
   const figures = async (): Promise<Figures> => {
     const response = await fetch(`${running.url}/metrics`)
     const text = await response.text()
@@ -130,11 +136,13 @@ const startHere = async (path: string, directory: string, clock: Clock | undefin
   }
 }
 
-const startThere = async (binary: string, directory: string) => {
-  const create = launch(binary, ['keys', 'create', '--label', 'chaos', '--tokens', '1000000000', '--json'], directory)
+const MAIN = new URL('../../../src/main.ts', import.meta.url).pathname
+
+const startThere = async (program: string[], directory: string) => {
+  const create = launch(program, ['keys', 'create', '--label', 'chaos', '--tokens', '1000000000', '--json'], directory)
   if ((await create.exited) !== 0) throw new Error(await create.err)
   const { key } = JSON.parse(await create.out)
-  const child = launch(binary, ['serve'], directory)
+  const child = launch(program, ['serve'], directory)
   return {
     url: await child.ready(),
     secret: String(key),

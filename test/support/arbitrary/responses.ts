@@ -262,7 +262,7 @@ export const responsesRequest: fc.Arbitrary<ChatRequest> = fc
     serviceTier: maybe(fc.constantFrom('auto', 'default', 'flex', 'priority')),
     opaque: fc.constantFrom(
       [],
-      [{ name: 'previous_response_id', value: 'resp_1', essential: true }],
+      [{ name: 'previous_response_id', value: 'resp_1', essential: true, advice: UNKNOWN_ANSWER }],
       [
         { name: 'include', value: ['reasoning.encrypted_content'], essential: false },
         { name: 'store', value: false, essential: false },

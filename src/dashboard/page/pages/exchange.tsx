@@ -41,11 +41,7 @@ const Explained = ({ of }: { of: ExplainedExchange }) => {
             value={duration(exchange.total_ms)}
             note={`first byte ${duration(exchange.first_byte_ms)}`}
           />
-          <Stat
-            label="Tokens billed"
-            value={count(exchange.tokens)}
-            note={exchange.estimated ? 'estimated: the provider gave no figure' : "the provider's figures"}
-          />
+          <Stat label="Tokens billed" value={count(exchange.tokens)} note={billedBy(exchange)} />
           <Stat label="Cost" value={usd(exchange.cost_micro_usd)} note={khr(exchange.cost_khr)} />
           <Stat
             label="Key"
@@ -91,7 +87,7 @@ const Explained = ({ of }: { of: ExplainedExchange }) => {
             )}
             {exchange.provider && (
               <>
-                <dt>Answered by</dt>
+                <dt>{exchange.outcome === 'done' ? 'Answered by' : 'Tried last'}</dt>
                 <dd>
                   {exchange.provider} / {exchange.account}
                 </dd>
@@ -144,6 +140,11 @@ const Explained = ({ of }: { of: ExplainedExchange }) => {
       )}
     </div>
   )
+}
+
+const billedBy = ({ tokens, estimated }: ExplainedExchange['exchange']): string => {
+  if (estimated) return 'estimated: the provider gave no figure'
+  return tokens === 0 ? 'nothing was used' : "the provider's figures"
 }
 
 const Tokens = ({ of }: { of: ExplainedExchange['exchange'] }) => {

@@ -92,7 +92,9 @@ const MembersTable = ({
         <thead>
           <tr>
             <th scope="col">Name</th>
-            <th scope="col">Role</th>
+            <th scope="col" class="opt-1">
+              Role
+            </th>
             <th scope="col" class="num">
               Keys
             </th>
@@ -120,7 +122,7 @@ const MembersTable = ({
                   </span>
                 )}
               </th>
-              <td>
+              <td class="opt-1">
                 <Badge plain>{member.role}</Badge>
               </td>
               <td class="num">

@@ -72,7 +72,11 @@ export const Chart = ({ label, at, step, series, format, height = 240, colors = 
           grid: { show: false },
           size: 30,
           space: 58,
-          values: (_, splits) => splits.map((time) => tickOf(time, step)),
+          // The end of the last step is no step.
+          values: (plot, splits) => {
+            const last = plot.data[0].at(-1) ?? 0
+            return splits.map((time) => (time > last ? '' : tickOf(time, step)))
+          },
         },
         {
           ...axis,

@@ -34,14 +34,18 @@ export const ExchangesTable = ({
         <thead>
           <tr>
             <th scope="col">Time</th>
-            <th scope="col">Model</th>
             <th scope="col" class="opt-1">
-              Key
+              Model
             </th>
             {!brief && (
-              <th scope="col" class="opt-3">
-                Wire
-              </th>
+              <>
+                <th scope="col" class="opt-1">
+                  Key
+                </th>
+                <th scope="col" class="opt-3">
+                  Wire
+                </th>
+              </>
             )}
             <th scope="col">Outcome</th>
             {!brief && (
@@ -77,19 +81,23 @@ export const ExchangesTable = ({
                   <a class="name" href={href}>
                     {timeOf(exchange.started_at)}
                   </a>
+                  <span class="sub narrow">{exchange.model}</span>
                 </th>
-                <td class="nowrap">
+                <td class="opt-1 nowrap">
                   {exchange.model}
+                  {brief && <span class="sub clip">{exchange.key.label}</span>}
                   {!brief && exchange.attempts > 1 && <span class="sub">{exchange.attempts} attempts</span>}
                 </td>
-                <td class="opt-1">
-                  <span class="clip">{exchange.key.label}</span>
-                </td>
                 {!brief && (
-                  <td class="opt-3 nowrap">
-                    {exchange.wire}
-                    {exchange.stream && <span class="muted"> · stream</span>}
-                  </td>
+                  <>
+                    <td class="opt-1">
+                      <span class="clip">{exchange.key.label}</span>
+                    </td>
+                    <td class="opt-3 nowrap">
+                      {exchange.wire}
+                      {exchange.stream && <span class="muted"> · stream</span>}
+                    </td>
+                  </>
                 )}
                 <td>
                   <OutcomeBadge exchange={exchange} />

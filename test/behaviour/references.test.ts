@@ -1,0 +1,103 @@
+// References of the responses wire to answers that were made from another wire's: they go on, for their own key, until
+// they are forgotten.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type DemoProviders, startDemoProviders } from '../../src/demo/index.ts'
+import type { JsonObject } from '../../src/ir/json.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+
+let demo: DemoProviders
+let gateway: TestGateway
+beforeAll(async () => {
+  demo = await startDemoProviders()
+  gateway = await startGateway({
+    vendorA: demo.vendorA.baseUrl,
+    vendorB: demo.vendorB.baseUrl,
+    keys: { vendorA: demo.vendorA.apiKey, vendorB: demo.vendorB.apiKey },
+  })
+})
+afterAll(async () => {
+  await gateway.stop()
+  await demo.stop()
+})
+
+type Answer = JsonObject & { id: string; output: (JsonObject & { id: string })[] }
+
+const MODEL = 'vendorA-opus-4-8'
+const tools = [
+  { type: 'function', name: 'get_weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } },
+]
+
+const post = (body: JsonObject, secret = gateway.secret): Promise<Response> =>
+  gateway.post('/v1/responses', { model: MODEL, ...body }, { authorization: `Bearer ${secret}` })
+
+const ask = async (body: JsonObject): Promise<Answer> => {
+  const response = await post(body)
+  const text = await response.text()
+  if (response.status !== 200) throw new Error(text)
+  if (body.stream !== true) return JSON.parse(text) as Answer
+  const last = JSON.parse(text.slice(text.lastIndexOf('\ndata: ') + 7)) as { response: Answer }
+  return last.response
+}
+
+const refusal = async (body: JsonObject, secret?: string): Promise<unknown> => {
+  const response = await post(body, secret)
+  const { error } = (await response.json()) as { error: JsonObject }
+  return [response.status, error.code, error.param]
+}
+
+const sent = (): { messages: JsonObject[]; input: JsonObject[] } => JSON.parse(demo.requests.at(-1)?.body ?? '{}')
+
+describe.each([{ stream: false }, { stream: true }])('%j', ({ stream }) => {
+  const settings = { stream, tools, reasoning: { effort: 'high', summary: 'auto' } }
+
+  test('the items of a step are sent back by reference alone, the thought with its signature', async () => {
+    const user = { role: 'user', content: 'weather in Lima?' }
+    const first = await ask({ ...settings, input: [user] })
+    const call = first.output.find(({ type }) => type === 'function_call')
+    const references = first.output.map(({ id }) => ({ type: 'item_reference', id }))
+    const result = { type: 'function_call_output', call_id: call?.call_id ?? '', output: 'fog' }
+    const second = await ask({ ...settings, input: [user, ...references, result] })
+    expect(JSON.stringify(second.output)).toContain('fog')
+    const [, turn, results] = sent().messages
+    const blocks = (turn?.content ?? []) as JsonObject[]
+    expect(blocks.map(({ type }) => type)).toEqual(['thinking', 'text', 'tool_use'])
+    expect(blocks[0]?.signature).toBeString()
+    expect(JSON.stringify(results)).toContain('fog')
+  })
+
+  test('a conversation goes on from an answer, and says from which', async () => {
+    const first = await ask({ ...settings, input: 'one' })
+    const second = await ask({ ...settings, input: 'two', previous_response_id: first.id })
+    const third = await ask({ ...settings, input: 'three', previous_response_id: second.id })
+    expect(third.previous_response_id).toBe(second.id)
+    expect(sent().messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant', 'user'])
+    expect(JSON.stringify(sent().messages)).toMatch(/one.*two.*three/)
+  })
+})
+
+test('the other provider is given the items themselves, for it has never seen them', async () => {
+  const first = await ask({ input: 'one' })
+  const references = first.output.map(({ id }) => ({ type: 'item_reference', id }))
+  await ask({ model: 'vendorB-5.5', input: [...references, { role: 'user', content: 'two' }] })
+  expect(sent().input[0]).toMatchObject({ type: 'message', role: 'assistant' })
+})
+
+test('what was to be kept nowhere, and what another key was told, cannot be referred to', async () => {
+  const unkept = await ask({ input: 'one', store: false })
+  const kept = await ask({ input: 'one' })
+  const stranger = gateway.issue().secret
+  const byItem = (answer: Answer) => ({ input: [{ type: 'item_reference', id: answer.output[0]?.id ?? '' }] })
+  expect(await refusal({ input: 'two', previous_response_id: unkept.id })).toEqual([
+    400,
+    'invalid_request',
+    'previous_response_id',
+  ])
+  expect(await refusal(byItem(unkept))).toEqual([400, 'invalid_request', 'input.0'])
+  expect(await refusal(byItem(kept), stranger)).toEqual([400, 'invalid_request', 'input.0'])
+  expect(await refusal({ input: 'two', previous_response_id: kept.id }, stranger)).toEqual([
+    400,
+    'invalid_request',
+    'previous_response_id',
+  ])
+})

@@ -1,0 +1,347 @@
+// What an operator sees and does: metrics, readiness, a changed configuration, a full disk, faults, a stop.
+
+import { afterEach, describe, expect, test } from 'bun:test'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createFaults } from '../../src/cli/faults.ts'
+import type { FileConfig } from '../../src/config/schema.ts'
+import { silentLog } from '../../src/log.ts'
+import { createMemory } from '../../src/memory.ts'
+import { gate, type Handler, type Scripted, startScripted } from '../support/provider/scripted.ts'
+import { type Attacked, BINARY, type OpenOptions, openGateway, providersAt } from './support/gateway.ts'
+import { CHAT, streamed, whole } from './support/stories.ts'
+
+let opened: { stop(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const each of opened.reverse()) await each.stop()
+  opened = []
+})
+
+const provider = async (handler: Handler): Promise<Scripted> => {
+  const started = await startScripted(handler)
+  opened.push(started)
+  return started
+}
+
+const gatewayOf = async (file: FileConfig, options: OpenOptions = {}): Promise<Attacked> => {
+  const started = await openGateway(file, options)
+  opened.push(started)
+  return started
+}
+
+const answering: Handler = ({ text }) => (JSON.parse(text).stream === true ? streamed(CHAT) : whole(CHAT))
+
+describe('GET /metrics', () => {
+  const read = (url: string, headers: Record<string, string> = {}) => fetch(`${url}/metrics`, { headers })
+
+  test('counts requests, tokens, times and attempts by names of the configuration only', async () => {
+    const vendor = await provider(answering)
+    const gateway = await gatewayOf({ providers: providersAt({ b: [vendor.origin] }) })
+    await (await gateway.post(CHAT.path, CHAT.request(false))).text()
+    await (await gateway.post(CHAT.path, CHAT.request(true))).text()
+    await (await gateway.post(CHAT.path, { ...CHAT.request(false), model: 'client-text-7' })).text()
+    await (await gateway.post(CHAT.path, '{"client-text-7"')).text()
+    await gateway.quiet()
+    const response = await read(gateway.url)
+    expect(response.headers.get('content-type')).toStartWith('text/plain; version=0.0.4')
+    const text = await response.text()
+    const chat = 'wire="chat-completions"'
+    for (const line of [
+      `sluice_requests_total{${chat},model="vendorB-5.5",outcome="done",status="200"} 2`,
+      `sluice_requests_total{${chat},model="",outcome="refused",status="404"} 1`,
+      `sluice_requests_total{${chat},model="",outcome="refused",status="400"} 1`,
+      `sluice_errors_total{${chat},code="invalid_model"} 1`,
+      'sluice_tokens_total{model="vendorB-5.5",class="input"} 6',
+      'sluice_tokens_total{model="vendorB-5.5",class="output"} 10',
+      'sluice_attempts_total{provider="vendor_b",account="one",code="ok"} 2',
+      `sluice_exchange_duration_seconds_count{${chat},stream="true"} 1`,
+      `sluice_first_byte_seconds_count{${chat},model="vendorB-5.5"} 2`,
+      'sluice_breaker_state{provider="vendor_b",account="one",model="vendorB-5.5"} 0',
+      'sluice_open_exchanges 0',
+      'sluice_ledger_write_failures_total 0',
+    ]) {
+      expect(text.split('\n')).toContain(line)
+    }
+    expect(text).toMatch(/^process_resident_memory_bytes [1-9]/m)
+    if (process.platform === 'linux') expect(text).toMatch(/^process_open_fds [1-9]/m)
+    expect(text).not.toContain('client-text-7')
+  })
+
+  test('is for this machine alone without a token, and a proxy on it speaks for others', async () => {
+    const gateway = await gatewayOf({})
+    expect((await read(gateway.url)).status).toBe(200)
+    for (const name of ['X-Forwarded-For', 'Forwarded', 'X-Real-IP', 'Via']) {
+      const refused = await read(gateway.url, { [name]: '127.0.0.1' })
+      expect([refused.status, refused.headers.get('x-gateway-error-code')]).toEqual([403, 'permission_denied'])
+    }
+  })
+
+  test('is not there unless it is enabled, and asks for its token where one is set', async () => {
+    const gateway = await gatewayOf({})
+    await gateway.reload({ metrics: { enabled: true, token: 'read-me' } })
+    expect((await read(gateway.url)).status).toBe(401)
+    expect((await read(gateway.url, { authorization: 'Bearer read-you' })).status).toBe(401)
+    expect((await read(gateway.url, { authorization: 'Bearer read-me', 'x-forwarded-for': '1.2.3.4' })).status).toBe(
+      200,
+    )
+    await gateway.reload({ metrics: { enabled: false } })
+    const gone = await read(gateway.url, { authorization: 'Bearer read-me' })
+    expect([gone.status, gone.headers.get('x-gateway-error-code')]).toEqual([404, 'not_found'])
+  })
+})
+
+describe('GET /readyz', () => {
+  const ready = async (url: string) => {
+    const response = await fetch(`${url}/readyz`)
+    return [response.status, await response.json()] as const
+  }
+
+  test('says what is missing', async () => {
+    const none = await gatewayOf({})
+    expect(await ready(none.url)).toEqual([
+      503,
+      { status: 'not ready', missing: ['accounts: none is configured, see "sluice config init"'] },
+    ])
+    expect((await fetch(`${none.url}/healthz`)).status).toBe(200)
+    await none.reload({ providers: providersAt({ b: ['http://127.0.0.1:9'] }) })
+    expect(await ready(none.url)).toEqual([200, { status: 'ready' }])
+  })
+
+  test.skipIf(BINARY !== undefined)(
+    'says when the store cannot be written, and when the server is stopping',
+    async () => {
+      const gateway = await gatewayOf({ providers: providersAt({ b: ['http://127.0.0.1:9'] }) })
+      const here = gateway.server?.gateway
+      if (here === undefined) throw new Error('not in this process')
+      here.store.probe = () => {
+        throw new Error('disk full')
+      }
+      here.draining = true
+      expect(await ready(gateway.url)).toEqual([
+        503,
+        {
+          status: 'not ready',
+          missing: ['draining: the server is stopping', 'store: the database cannot be written'],
+        },
+      ])
+    },
+  )
+})
+
+describe('a changed configuration', () => {
+  test('is in force for new exchanges, while a running stream ends as it began', async () => {
+    const finish = gate()
+    const old = await provider(() => streamed(CHAT, CHAT.word('old'), finish, CHAT.word('still old')))
+    const fresh = await provider(() => whole(CHAT))
+    const gateway = await gatewayOf({ providers: providersAt({ b: [old.origin] }) })
+    const response = await gateway.post(CHAT.path, CHAT.request(true))
+    await gateway.reload({
+      providers: providersAt({ b: [fresh.origin] }),
+      aliases: { mine: CHAT.model },
+      models: { [CHAT.model]: { upstream: 'renamed-upstream' } },
+      rate: { khr_per_usd: 5000 },
+      limits: { rpm: 3 },
+    })
+    const answer = await gateway.post(CHAT.path, { ...CHAT.request(false), model: 'mine' })
+    expect([answer.status, ((await answer.json()) as { model: string }).model]).toEqual([200, CHAT.model])
+    expect(JSON.parse(fresh.requests[0]?.text ?? '{}').model).toBe('renamed-upstream')
+    expect(answer.headers.get('x-ratelimit-limit-requests')).toBe('3')
+    const usage = await fetch(`${gateway.url}/v1/usage`, { headers: { 'x-api-key': gateway.secret } })
+    expect(await usage.json()).toMatchObject({ rate: { khr_per_usd: 5000 } })
+    finish.open()
+    const text = await response.text()
+    expect(text).toContain('still old')
+    expect(text).toContain('[DONE]')
+    // What the running one began is counted where it ran.
+    await gateway.quiet()
+  })
+
+  test('that is wrong changes nothing, and the log says why', async () => {
+    const vendor = await provider(answering)
+    const gateway = await gatewayOf({ providers: providersAt({ b: [vendor.origin] }) }, { apart: true })
+    const { child, directory } = gateway
+    writeFileSync(join(directory, 'sluice.yaml'), 'limits: { rpm: fast }\nproviders: {}\n')
+    child?.kill('SIGHUP')
+    const line = JSON.parse((await child?.says(/^\{.*not reloaded.*/)) ?? '{}')
+    expect(line.problems).toEqual([expect.stringContaining('limits.rpm: found "fast"')])
+    expect((await gateway.post(CHAT.path, CHAT.request(false))).status).toBe(200)
+  })
+
+  test('says in the log what changed and what needs a restart, never a value', async () => {
+    const vendor = await provider(answering)
+    const gateway = await gatewayOf({ providers: providersAt({ b: [vendor.origin] }) }, { apart: true })
+    const { child, directory } = gateway
+    const file = {
+      listen: { port: 1 },
+      data: './elsewhere',
+      log: { level: 'warn' },
+      providers: { ...providersAt({ b: [vendor.origin] }), extra: { wires: ['messages'], accounts: [] } },
+      fallbacks: { 'vendorB-5.5': ['vendorB-5.4'] },
+      keep_alive: '9s',
+      metrics: { enabled: true, token: 'a-secret-token' },
+    }
+    writeFileSync(join(directory, 'sluice.yaml'), JSON.stringify(file))
+    child?.kill('SIGHUP')
+    const text = (await child?.says(/^\{.*configuration reloaded.*/)) ?? '{}'
+    const { changed, refused } = JSON.parse(text)
+    expect(changed).toEqual(['drain', 'fallbacks.vendorB-5.5', 'keep_alive', 'metrics.token', 'providers.extra'].sort())
+    expect(refused).toEqual(['listen', 'data'])
+    expect(text).not.toContain('a-secret-token')
+    expect((await fetch(`${gateway.url}/v1`)).status).toBe(200)
+  })
+})
+
+describe('a store that cannot be written', () => {
+  test.skipIf(BINARY !== undefined)(
+    'refuses new requests with 503, keeps what is to be written, and recovers',
+    async () => {
+      const finish = gate()
+      const vendor = await provider(({ text }, index) =>
+        JSON.parse(text).stream === true && index === 0 ? streamed(CHAT, finish, CHAT.word('hello')) : whole(CHAT),
+      )
+      const gateway = await gatewayOf({ providers: providersAt({ b: [vendor.origin] }) })
+      const here = gateway.server?.gateway
+      if (here === undefined) throw new Error('not in this process')
+      const running = gateway.post(CHAT.path, CHAT.request(true)).then((response) => response.text())
+      await vendor.arrived(0)
+      const { write } = here.store.journal
+      here.store.journal.write = () => {
+        throw new Error('database or disk is full')
+      }
+      const refused = await gateway.post(CHAT.path, CHAT.request(false))
+      expect([refused.status, refused.headers.get('x-gateway-error-code')]).toEqual([503, 'service_unavailable'])
+      expect(refused.headers.get('retry-after')).not.toBeNull()
+      expect(vendor.requests).toHaveLength(1)
+      // The one that runs is answered all the same; its settlement waits for the store.
+      finish.open()
+      expect(await running).toContain('[DONE]')
+      expect((await gateway.figures()).sum('sluice_ledger_write_failures_total')).toBeGreaterThan(0)
+      here.store.journal.write = write
+      expect((await gateway.post(CHAT.path, CHAT.request(false))).status).toBe(200)
+      await gateway.quiet()
+      here.ledger.flush()
+      const rows = here.store.exchanges({ limit: 10 })
+      expect(rows.map(({ outcome, output }) => [outcome, output])).toEqual([
+        ['done', 5],
+        ['done', 5],
+      ])
+    },
+  )
+
+  const mountable = process.platform === 'linux' && process.getuid?.() === 0 && canMount()
+  test.skipIf(!mountable)(
+    'on a disk that is really full: 503 while it is, and every row once it is not',
+    async () => {
+      const disk = mkdtempSync(join(tmpdir(), 'sluice-disk-'))
+      expect(Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', disk]).exitCode).toBe(0)
+      try {
+        const vendor = await provider(answering)
+        const gateway = await openGateway({ providers: providersAt({ b: [vendor.origin] }), data: join(disk, 'data') })
+        const ask = async () => (await gateway.post(CHAT.path, CHAT.request(false))).status
+        expect(await ask()).toBe(200)
+        const free = Number(Bun.spawnSync(['df', '--output=avail', '-k', disk]).stdout.toString().split('\n')[1])
+        writeFileSync(join(disk, 'filler'), new Uint8Array(free * 1024))
+        let answered = 1
+        let status = 200
+        while (status === 200 && answered < 5_000) {
+          status = await ask()
+          if (status === 200) answered++
+        }
+        expect(status).toBe(503)
+        expect((await fetch(`${gateway.url}/readyz`)).status).toBe(503)
+        rmSync(join(disk, 'filler'))
+        expect(await ask()).toBe(200)
+        answered++
+        await gateway.quiet()
+        const usage = await fetch(`${gateway.url}/v1/usage`, { headers: { 'x-api-key': gateway.secret } })
+        expect(((await usage.json()) as { tokens_used: number }).tokens_used).toBe(answered * 8)
+        await gateway.stop()
+      } finally {
+        Bun.spawnSync(['umount', '-l', disk])
+        rmSync(disk, { recursive: true, force: true })
+      }
+    },
+    60_000,
+  )
+})
+
+describe('faults that nothing caught', () => {
+  test('are logged without what they may quote at length, and the tenth within a minute stops the server', () => {
+    const said: [string, object | undefined][] = []
+    const log = { ...silentLog, error: (message: string, facts?: object) => void said.push([message, facts]) }
+    let now = 0
+    let stopped = 0
+    const fault = createFaults(
+      log,
+      () => stopped++,
+      () => now,
+    )
+    for (let at = 0; at < 30; at++) {
+      fault(new TypeError('x'.repeat(5_000)))
+      now += 10_000
+    }
+    expect(stopped).toBe(0)
+    expect(JSON.stringify(said[0]).length).toBeLessThan(2_500)
+    for (let at = 0; at < 10; at++) fault('thrown as it is')
+    expect(stopped).toBe(1)
+  })
+})
+
+describe('the bound on memory', () => {
+  test('asks for a collection before it refuses, and never refuses a request that is alone', () => {
+    let bytes = 200
+    let collected = 0
+    const frees = createMemory(
+      () => bytes,
+      () => {
+        collected++
+        bytes = 50
+      },
+    )
+    expect([frees.past(100, 5), collected]).toEqual([false, 1])
+    const full = createMemory(
+      () => 200,
+      () => undefined,
+    )
+    expect([full.past(100, 1), full.past(100, 0), full.past(300, 1)]).toEqual([true, false, false])
+  })
+})
+
+describe('a stop', () => {
+  test('lets a running stream finish, refuses new requests, and cuts with a word what outlasts its time', async () => {
+    const finish = gate()
+    const vendor = await provider(() => streamed(CHAT, CHAT.word('hello'), finish, CHAT.word('goodbye')))
+    const gateway = await openGateway({ providers: providersAt({ b: [vendor.origin] }), drain: '10s' })
+    const response = await gateway.post(CHAT.path, CHAT.request(true))
+    const stopped = gateway.stop()
+    finish.open()
+    const text = await response.text()
+    expect(text).toContain('goodbye')
+    expect(text).toContain('[DONE]')
+    await stopped
+  })
+
+  test('cuts with a word what outlasts its time', async () => {
+    const vendor = await provider(() => streamed(CHAT, CHAT.word('hello'), gate()))
+    const gateway = await openGateway({ providers: providersAt({ b: [vendor.origin] }), drain: '100ms' })
+    const response = await gateway.post(CHAT.path, CHAT.request(true))
+    const stopped = gateway.stop()
+    const text = await response.text()
+    expect(text).toContain('hello')
+    expect(text).toContain('event: error')
+    expect(text).toContain('service_unavailable')
+    await stopped
+    expect(await vendor.requests[0]?.closed).toBe('aborted')
+  })
+})
+
+/** Whether this process may mount, as containers often may not. */
+function canMount(): boolean {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-mount-'))
+  mkdirSync(folder, { recursive: true })
+  const able = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder]).exitCode === 0
+  if (able) Bun.spawnSync(['umount', folder])
+  rmSync(folder, { recursive: true, force: true })
+  return able
+}

@@ -1,0 +1,269 @@
+// Faults the matrix has met, one row each, at the place where they were mended.
+
+import { describe, expect, test } from 'bun:test'
+import { GatewayError } from '../../../src/errors.ts'
+import type { ChatEvent, FinishReason } from '../../../src/ir/event.ts'
+import { fold, unfold } from '../../../src/ir/fold.ts'
+import type { JsonObject } from '../../../src/ir/json.ts'
+import { sequence } from '../../../src/ir/sequence.ts'
+import { requireWhole, wholeCalls } from '../../../src/ir/whole.ts'
+import { parseExact, withExact } from '../../../src/lib/json-exact.ts'
+import { CHAT_CODECS } from '../../../src/wire/index.ts'
+import { framesOf } from './rules.ts'
+
+const { messages, responses, 'chat-completions': chat } = CHAT_CODECS
+const target = { model: 'up', maxOutput: 32_000, quirks: {} }
+const ask = { model: 'm', body: {}, inputEstimate: 3, now: 1 }
+
+const refusalOf = (act: () => unknown): GatewayError => {
+  try {
+    act()
+  } catch (error) {
+    if (error instanceof GatewayError) return error
+  }
+  throw new Error('nothing was refused')
+}
+
+describe('half a call', () => {
+  const call = (text: string): ChatEvent[] => [
+    { type: 'tool-start', part: 0, id: 'c', name: 'f', kind: 'function' },
+    { type: 'tool-delta', part: 0, text },
+    { type: 'tool-end', part: 0 },
+  ]
+  const finish = (reason: FinishReason): ChatEvent => ({ type: 'finish', reason, usage: { output: 2 } })
+  const typesOf = (events: ChatEvent[]): string[] => wholeCalls()(events).map(({ type }) => type)
+
+  test.each(['{"a":', '[1]', '"text"', '{"a":1}}'])('%s is an error where the answer says to be over', (text) => {
+    expect(typesOf([...call(text), finish('tool-calls')])).toEqual(['tool-start', 'tool-delta', 'usage', 'error'])
+    const response = { id: '', parts: fold([...call(text), finish('stop')]).parts, finish: 'stop' as const, usage: {} }
+    expect(refusalOf(() => requireWhole(response)).code).toBe('upstream_error')
+  })
+
+  test.each(['length', 'content-filter'] as const)('passes where the answer was cut by %s', (reason) => {
+    expect(typesOf([...call('{"a":'), finish(reason)])).toEqual(['tool-start', 'tool-delta', 'tool-end', 'finish'])
+  })
+
+  test.each(['', '{}', ' {"a":"}"} '])('whole arguments pass at once: %p', (text) => {
+    expect(typesOf(call(text))).toEqual(['tool-start', 'tool-delta', 'tool-end'])
+  })
+
+  test('a call that never ended is an error, also one of free text', () => {
+    const started: ChatEvent = { type: 'tool-start', part: 0, id: 'c', name: 'f', kind: 'custom' }
+    expect(typesOf([started, finish('tool-calls')])).toEqual(['tool-start', 'usage', 'error'])
+  })
+
+  const undo = { tools: { patch: { name: 'patch', kind: 'custom' as const } } }
+  const cut = '{"input":"*** Beg'
+
+  test('free text that breaks off within its arguments has no end on any wire', () => {
+    const chunk = (delta: JsonObject, finish_reason: string | null = null) => ({
+      data: JSON.stringify({ id: 'x', choices: [{ index: 0, delta, finish_reason }] }),
+    })
+    const calls = [{ index: 0, id: 'c', type: 'function', function: { name: 'patch', arguments: cut } }]
+    const decoder = chat.decodeEvents(undo)
+    const events = [chunk({ tool_calls: calls }), chunk({}, 'tool_calls'), { data: '[DONE]' }].flatMap((frame) =>
+      decoder.push(frame),
+    )
+    expect(wholeCalls()(events).at(-1)?.type).toBe('error')
+
+    const block = { type: 'tool_use', id: 'c', name: 'patch', input: {} }
+    const reader = messages.decodeEvents(undo)
+    const read = [
+      { type: 'message_start', message: { id: 'x' } },
+      { type: 'content_block_start', index: 0, content_block: block },
+      { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: cut } },
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'tool_use' } },
+      { type: 'message_stop' },
+    ].flatMap((data) => reader.push({ event: data.type, data: JSON.stringify(data) }))
+    expect(wholeCalls()(read).at(-1)?.type).toBe('error')
+  })
+
+  test('free text that breaks off in a whole answer is no answer', () => {
+    const body = (finish_reason: string): JsonObject => {
+      const tool_calls = [{ id: 'c', type: 'function', function: { name: 'patch', arguments: cut } }]
+      return { id: 'x', choices: [{ index: 0, message: { role: 'assistant', tool_calls }, finish_reason }] }
+    }
+    expect(refusalOf(() => chat.decodeResponse(body('tool_calls'), undo)).code).toBe('upstream_error')
+    expect(chat.decodeResponse(body('length'), undo).finish).toBe('length')
+  })
+})
+
+describe('integers larger than a number', () => {
+  const input = '{"id":12345678901234567890,"n":-98765432109876543210,"x":0.1234567890123456789,"small":7}'
+
+  test('stay as they were written; fractions are numbers', () => {
+    expect(JSON.stringify(parseExact(input))).toBe(input.replace('0.1234567890123456789', '0.12345678901234568'))
+    expect(parseExact('{"a":9007199254740992}')).toEqual({ a: 9007199254740992 })
+  })
+
+  test('are kept within the body alone, whose own members are read as numbers', () => {
+    const text = `{"seed":12345678901234567890,"inner":${input}}`
+    const body = withExact(text, JSON.parse(text))
+    expect(typeof body.seed).toBe('number')
+    expect(JSON.stringify(body.inner)).toContain('12345678901234567890')
+  })
+
+  test('reach a provider of the messages wire and come back from its client', () => {
+    const body = {
+      model: 'm',
+      messages: [
+        { role: 'user', content: 'x' },
+        { role: 'assistant', tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: input } }] },
+      ],
+    }
+    const sent = JSON.stringify(messages.encodeRequest(chat.decodeRequest(body), target).body)
+    expect(sent).toContain('"id":12345678901234567890,"n":-98765432109876543210')
+    const text = `{"model":"m","max_tokens":9,"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"f","input":${input}}]}]}`
+    const request = messages.decodeRequest(withExact(text, JSON.parse(text)))
+    expect(JSON.stringify(chat.encodeRequest(request, target).body)).toContain('12345678901234567890')
+  })
+})
+
+describe('parts out of order', () => {
+  const through = (events: ChatEvent[]): string[] => {
+    const push = sequence()
+    return events.flatMap(push).map((event) => ('part' in event ? `${event.type} ${event.part}` : event.type))
+  }
+  const opaque = (part: number): ChatEvent => ({
+    type: 'opaque',
+    part,
+    value: { type: 'opaque', origin: 'messages', value: { type: 'x' } },
+  })
+
+  test('a whole part under an open part’s number, and a second start, do not tear it', () => {
+    expect(
+      through([
+        { type: 'text-start', part: 0 },
+        opaque(0),
+        { type: 'text-start', part: 0 },
+        { type: 'text-delta', part: 0, text: 'a' },
+        { type: 'text-end', part: 0 },
+        opaque(1),
+      ]),
+    ).toEqual(['text-start 0', 'text-delta 0', 'text-end 0', 'opaque 1'])
+  })
+
+  test('what comes for a waiting part after its end goes nowhere', () => {
+    expect(
+      through([
+        { type: 'text-start', part: 0 },
+        { type: 'text-start', part: 1 },
+        { type: 'text-end', part: 1 },
+        { type: 'text-delta', part: 1, text: 'late' },
+        { type: 'text-end', part: 0 },
+      ]),
+    ).toEqual(['text-start 0', 'text-end 0', 'text-start 1', 'text-end 1'])
+  })
+})
+
+describe('thoughts', () => {
+  test.each([undefined, true] as const)('a sealed one comes back from a chat stream as it was: full %p', (full) => {
+    const seal = { origin: 'responses' as const, value: { id: 'rs_1', encrypted_content: 'e' } }
+    const thought = { type: 'reasoning' as const, text: 'why', seal, ...(full ? { full } : {}) }
+    const encoder = chat.encodeEvents(ask)
+    const text = unfold({ id: 'x', parts: [thought], finish: 'stop', usage: {} })
+      .map((event) => encoder.push(event))
+      .join('')
+    const decoder = chat.decodeEvents()
+    const [part] = fold(framesOf(text).flatMap((frame) => decoder.push(frame))).parts
+    expect(part).toMatchObject({ type: 'reasoning', text: 'why', seal })
+    expect(part?.type === 'reasoning' && (part.full ?? false)).toBe(full ?? false)
+  })
+})
+
+describe('messages', () => {
+  const usage = (iterations: JsonObject[]) => ({
+    input_tokens: 600,
+    output_tokens: 28,
+    cache_read_input_tokens: 5,
+    iterations,
+  })
+
+  test('rounds billed beside the answer’s own are added to its usage', () => {
+    const read = (iterations: JsonObject[]) => messages.readUsage({ usage: usage(iterations) })?.usage
+    const own = { type: 'message', input_tokens: 600, output_tokens: 28 }
+    expect(read([own])).toEqual({ input: 600, output: 28, cacheRead: 5 })
+    expect(read([{ type: 'compaction', input_tokens: 60_000, output_tokens: 500 }, own])).toEqual({
+      input: 60_600,
+      output: 528,
+      cacheRead: 5,
+    })
+    const advice = {
+      type: 'advisor_message',
+      model: 'b',
+      input_tokens: 10,
+      output_tokens: 2,
+      cache_read_input_tokens: 1,
+    }
+    expect(read([own, advice])).toEqual({ input: 610, output: 30, cacheRead: 6 })
+  })
+
+  test('a provider’s plain word that nothing was produced is the last figure', () => {
+    const encoder = messages.encodeEvents(ask)
+    const events: ChatEvent[] = [
+      { type: 'start', id: 'x' },
+      { type: 'finish', reason: 'stop', usage: { input: 7, output: 0 } },
+    ]
+    const frames = framesOf(events.map((event) => encoder.push(event)).join(''))
+    expect(JSON.parse(frames[0]?.data ?? '').message.usage.output_tokens).toBe(1)
+    expect(JSON.parse(frames[1]?.data ?? '').usage).toMatchObject({ input_tokens: 7, output_tokens: 0 })
+  })
+
+  test('a call’s direct caller is no loss elsewhere; another caller is listed', () => {
+    const sent = (caller: JsonObject) => {
+      const call = { type: 'tool_use', id: 'c', name: 'f', input: {}, caller }
+      const body = { model: 'm', max_tokens: 9, messages: [{ role: 'assistant', content: [call] }] }
+      return chat.encodeRequest(messages.decodeRequest(body), target).dropped
+    }
+    expect(sent({ type: 'direct' })).toEqual([])
+    expect(sent({ type: 'code_execution_20250825', tool_id: 't' })).toEqual(['messages.0.content.0.caller'])
+  })
+
+  test('a conversation kept at the provider may go on with no message; elsewhere its client is told to send it whole', () => {
+    const body = { model: 'm', max_tokens: 9, messages: [], thread: { type: 'continue', previous_message_id: 'msg_1' } }
+    const request = messages.decodeRequest(body)
+    for (const codec of [chat, responses]) {
+      const refused = refusalOf(() => codec.encodeRequest(request, target))
+      expect([refused.param, refused.details]).toEqual(['thread', { error_code: 'thread_not_found' }])
+    }
+    expect(refusalOf(() => messages.decodeRequest({ ...body, thread: null })).param).toBe('messages')
+  })
+})
+
+describe('tools of free text where there are none', () => {
+  const quirks = { noCustomTools: true }
+  const format = { type: 'grammar', syntax: 'lark', definition: 'start: "x"' }
+  const request = responses.decodeRequest({
+    model: 'm',
+    input: [
+      { type: 'custom_tool_call', call_id: 'c1', name: 'patch', input: 'say "x"' },
+      { type: 'custom_tool_call_output', call_id: 'c1', output: 'done' },
+      { role: 'user', content: 'again' },
+    ],
+    tools: [{ type: 'custom', name: 'patch', description: 'Applies a patch.', format }],
+    tool_choice: { type: 'custom', name: 'patch' },
+  })
+
+  test('go out as functions of one string, in the list, the history and the choice', () => {
+    const { body, undo, dropped } = chat.encodeRequest(request, { ...target, quirks })
+    const [tool] = body.tools as { function: JsonObject }[]
+    expect(tool?.function).toMatchObject({
+      name: 'patch',
+      description: 'Applies a patch.\n\nThe input is text of this grammar (lark):\nstart: "x"',
+      parameters: { required: ['input'] },
+    })
+    const [said] = body.messages as { tool_calls: JsonObject[] }[]
+    expect(said?.tool_calls).toEqual([
+      { id: 'c1', type: 'function', function: { name: 'patch', arguments: '{"input":"say \\"x\\""}' } },
+    ])
+    expect(body.tool_choice).toEqual({ type: 'function', function: { name: 'patch' } })
+    expect(undo.tools).toEqual({ patch: { name: 'patch', kind: 'custom' } })
+    expect(dropped).toEqual([])
+  })
+
+  test('stay tools of free text where the provider has them', () => {
+    const { body } = chat.encodeRequest(request, target)
+    expect(body.tools).toMatchObject([{ type: 'custom', custom: { name: 'patch' } }])
+  })
+})
