@@ -68,22 +68,26 @@ export const createGateway = ({
   const now = (): number => clock.now()
   let reportedAt = Number.NEGATIVE_INFINITY
   const unwritten = (cause: unknown): void => {
-    gateway.metrics?.unwritten()
+    gateway?.metrics?.unwritten()
     if (performance.now() - reportedAt < REPORT_EVERY_MS) return
     reportedAt = performance.now()
     log.error('the ledger cannot be written: requests answer 503 until it can', { cause: String(cause) })
   }
-  const gateway: Gateway = {
+  const catalogue = createCatalogue(config)
+  // The ledger settles what a killed process left before there is a gateway to ask.
+  let gateway: Gateway | undefined
+  const ledger = createLedger({
+    store: { keys: store.keys, journal: watched(store.journal, (cause) => unwritten(cause)) },
+    clock: now,
+    prices: (id) => (gateway?.catalogue ?? catalogue).resolve(id)?.price,
+  })
+  gateway = {
     config,
     store,
     log,
-    catalogue: createCatalogue(config),
+    catalogue,
     providers: new Map(config.providers.map((provider) => [provider.id, provider])),
-    ledger: createLedger({
-      store: { keys: store.keys, journal: watched(store.journal, (cause) => unwritten(cause)) },
-      clock: now,
-      prices: (id) => gateway.catalogue.resolve(id)?.price,
-    }),
+    ledger,
     limits: createLimits({ clock: now, defaults: config.limits }),
     health: createHealth(clock),
     affinity: createAffinity(),

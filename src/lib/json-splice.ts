@@ -156,13 +156,6 @@ const skipValue = (text: string, start: number): number => {
   return text.length + 1
 }
 
-/** Whether the text is one object with all its brackets and quotes closed: a quick look, not a full check. */
-export const isClosedObject = (text: string): boolean => {
-  const start = skipSpace(text, 0)
-  if (text.charCodeAt(start) !== OBJECT) return false
-  return skipSpace(text, skipValue(text, start)) === text.length
-}
-
 /** Where the value of an object's first member of that name stands. Stops there: later members are not read. */
 export const findMember = (text: string, name: string): { start: number; end: number } | undefined => {
   let at = skipSpace(text, 0)
@@ -179,12 +172,4 @@ export const findMember = (text: string, name: string): { start: number; end: nu
     at = skipSpace(text, at + 1)
   }
   return undefined
-}
-
-/** The still escaped inside of the string that `opening` ends in, such as `"text":"`; undefined when it is absent. */
-export const rawString = (text: string, opening: string, from = 0): string | undefined => {
-  const at = text.indexOf(opening, from)
-  if (at === -1) return undefined
-  const start = at + opening.length
-  return text.slice(start, skipString(text, start - 1) - 1)
 }

@@ -4,11 +4,10 @@ import { GatewayError } from '../errors.ts'
 import type { ChatEvent } from '../ir/event.ts'
 import type { JsonObject } from '../ir/json.ts'
 import type { ChatRequest } from '../ir/request.ts'
-import type { Usage } from '../ir/usage.ts'
 import { requireWhole, wholeCalls } from '../ir/whole.ts'
 import { withExact } from '../lib/json-exact.ts'
-import { OutputText } from '../lib/output-text.ts'
 import type { Ask, ChatCodec, EncodedRequest, Tap, Undo } from '../wire/codec.ts'
+import { openNotes } from '../wire/pass.ts'
 import type { Exchange } from './exchange.ts'
 import type { Target } from './route.ts'
 
@@ -75,11 +74,8 @@ export const translateStream = (
   const decoder = provider.decodeEvents(undo)
   const encoder = client.encodeEvents(ask)
   const whole = wholeCalls()
-  const output = new OutputText()
-  let usage: Usage | undefined
-  let state: Tap['state'] = 'open'
-  let error: GatewayError | undefined
-  const isDone = (): boolean => state === 'done'
+  const noted = openNotes()
+  const isDone = (): boolean => noted.state === 'done'
 
   const note = (event: ChatEvent): void => {
     switch (event.type) {
@@ -87,28 +83,27 @@ export const translateStream = (
       case 'reasoning-delta':
       case 'refusal-delta':
       case 'tool-delta':
-        output.add(event.text)
+        noted.output.add(event.text)
         break
       case 'start':
       case 'usage':
-        usage = { ...usage, ...event.usage }
+        noted.usage = { ...noted.usage, ...event.usage }
         break
       case 'finish':
-        usage = { ...usage, ...event.usage }
-        state = 'done'
+        noted.usage = { ...noted.usage, ...event.usage }
+        noted.state = 'done'
         break
       case 'error':
-        state = 'failed'
-        error = event.error
+        noted.failed(event.error)
         break
       default:
         break
     }
   }
 
-  return {
-    see: (frame) => {
-      if (state !== 'open') return ''
+  return Object.assign(noted, {
+    see: ((frame) => {
+      if (noted.state !== 'open') return ''
       let text = ''
       for (const event of whole(decoder.push(frame))) {
         note(event)
@@ -117,20 +112,7 @@ export const translateStream = (
       }
       if (isDone()) onDone?.(text)
       return text
-    },
-    output,
-    get usage() {
-      return usage
-    },
-    get rawUsage() {
-      return undefined
-    },
-    get state() {
-      return state
-    },
-    get error() {
-      return error
-    },
-    fail: (why) => encoder.push({ type: 'error', error: why }),
-  }
+    }) satisfies Tap['see'],
+    fail: ((why) => encoder.push({ type: 'error', error: why })) satisfies Tap['fail'],
+  })
 }

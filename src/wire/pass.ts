@@ -2,6 +2,8 @@
 
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject } from '../ir/json.ts'
+import { OutputText } from '../lib/output-text.ts'
+import type { Tap } from './codec.ts'
 import { SEAL_PREFIX } from './seal.ts'
 
 /** Whether a string is a thought of another wire, tagged on its way out. */
@@ -19,3 +21,27 @@ export const parseData = (data: string): JsonObject | undefined => {
 
 export const malformed = (): GatewayError =>
   new GatewayError('upstream_error', 'The provider sent a malformed stream. Try again.')
+
+/** What every tap notes as frames go by. `failed` gives '' so that a tap can end on it. */
+export type Noted = { -readonly [Name in keyof Omit<Tap, 'see' | 'fail'>]: Tap[Name] } & {
+  failed(error: GatewayError): ''
+}
+
+export const openNotes = (): Noted => {
+  const noted: Noted = {
+    usage: undefined,
+    rawUsage: undefined,
+    state: 'open',
+    error: undefined,
+    output: new OutputText(),
+    failed: (error) => {
+      noted.state = 'failed'
+      noted.error = error
+      return ''
+    },
+  }
+  return noted
+}
+
+/** A text of the model among the members of a delta. */
+export const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type Edit, findMember, isClosedObject, rawString, splice } from '../../src/lib/json-splice.ts'
+import { type Edit, findMember, splice } from '../../src/lib/json-splice.ts'
 
 /** JSON text in forms no serialiser writes: spaces anywhere, escaped names, big numbers, names that occur twice. */
 const space = fc.constantFrom('', ' ', '\n\t', '\r\n  ')
@@ -129,29 +129,6 @@ describe('findMember', () => {
         if (Object.hasOwn(object, name))
           expect(JSON.parse(text.slice(span?.start, span?.end))).toEqual(JSON.parse(text)[name])
         else expect(span).toBeUndefined()
-      }),
-    )
-  })
-})
-
-describe('isClosedObject', () => {
-  test('is true of any object and false of any beginning of one', () => {
-    fc.assert(
-      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), space, fc.nat(), (object, gap, cut) => {
-        const text = gap + JSON.stringify(object, null, 1)
-        expect(isClosedObject(text + gap)).toBe(true)
-        expect(isClosedObject(text.slice(0, cut % text.length))).toBe(false)
-      }),
-    )
-  })
-})
-
-describe('rawString', () => {
-  test('gives the escaped inside of a string, whatever it holds', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
-        const json = JSON.stringify({ index: 0, text, more: '"text":"' })
-        expect(JSON.parse(`"${rawString(json, '"text":"')}"`)).toBe(text)
       }),
     )
   })

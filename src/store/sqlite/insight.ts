@@ -1,12 +1,10 @@
 // What the dashboard reads: each query seeks by an index and looks at a bounded number of rows, however many there are.
-// Exchanges in flight are few and in one index of their own; the others know only those that ended.
+// Exchanges in flight are in a small table of their own.
 
 import type { Database, SQLQueryBindings } from 'bun:sqlite'
-import { desc, inArray } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import type { Insight, LatencyQuery, LatencySample, PageQuery, SeriesQuery, SeriesRow } from '../insight.ts'
-import { lastRow, rowAt } from './rows.ts'
-import { exchanges } from './schema.ts'
+import { lastRow, readRows, rowAt } from './rows.ts'
 
 const STEP_MS = { hour: 3_600_000, day: 86_400_000 }
 /** Rows one page looks at where more than the index's own condition is asked for. */
@@ -20,11 +18,7 @@ export const createInsight = (db: Database, orm: BunSQLiteDatabase): Insight => 
   series: (query) => series(db, query),
   exchangePage(query) {
     const { rows, next } = findRows(db, query)
-    if (rows.length === 0) return { rows: [], next }
-    return {
-      rows: orm.select().from(exchanges).where(inArray(exchanges.row, rows)).orderBy(desc(exchanges.row)).all(),
-      next,
-    }
+    return { rows: rows.length === 0 ? [] : readRows(orm, rows), next }
   },
   topKeys: ({ since, until, limit, model }) =>
     db
@@ -37,8 +31,7 @@ export const createInsight = (db: Database, orm: BunSQLiteDatabase): Insight => 
   latencies: (query) => latencies(db, query),
   lastUsed(keyIds) {
     const last = db.query<{ at: number }, [string]>(
-      `SELECT started_at AS at FROM exchanges INDEXED BY exchanges_by_key WHERE key_id = ? AND ${ENDED}
-       ORDER BY row DESC LIMIT 1`,
+      'SELECT started_at AS at FROM exchanges INDEXED BY exchanges_key WHERE key_id = ? ORDER BY row DESC LIMIT 1',
     )
     const found = new Map<string, number>()
     for (const id of keyIds) {
@@ -46,9 +39,7 @@ export const createInsight = (db: Database, orm: BunSQLiteDatabase): Insight => 
       if (at !== undefined) found.set(id, at)
     }
     const inFlight = db
-      .query<{ id: string; at: number }, []>(
-        'SELECT key_id AS id, max(started_at) AS at FROM exchanges WHERE outcome IS NULL GROUP BY 1',
-      )
+      .query<{ id: string; at: number }, []>('SELECT key_id AS id, max(started_at) AS at FROM reservations GROUP BY 1')
       .all()
     const asked = new Set(keyIds)
     for (const { id, at } of inFlight) if (asked.has(id)) found.set(id, Math.max(at, found.get(id) ?? at))
@@ -100,59 +91,79 @@ const series = (db: Database, { step, by, since, until, keyIds, model }: SeriesQ
 
 type Condition = { sql: string; values: SQLQueryBindings[] }
 
-/** `index` serves the driver's condition in the order of rows; `rest` is what is left to be asked of each candidate. */
-type Driver = Condition & { index: string; rest: Condition | undefined }
+/** `index` serves the driver's condition in the order of rows. */
+type Driver = Condition & { index: string }
 
 const findRows = (db: Database, query: PageQuery): { rows: number[]; next: number | undefined } => {
-  const { limit, before, since, until } = query
-  const from = since === undefined ? 0 : rowAt(db, since)
-  const end = until === undefined ? undefined : rowAt(db, until)
-  if (from === undefined) return { rows: [], next: undefined }
-  const to = Math.min(before ?? Number.MAX_SAFE_INTEGER, end ?? Number.MAX_SAFE_INTEGER)
-  let found: number[] = []
+  const { limit } = query
+  let found = query.outcome === undefined || query.outcome === 'open' ? findOpen(db, query) : []
+  const range = query.outcome === 'open' ? undefined : rangeOf(db, query)
   // Below the lowest row that every driver was followed to, the page would have gaps.
   let complete = 0
-  for (const driver of plan(query)) {
-    const rows = follow(db, driver, from, to, limit + 1)
-    found = found.concat(rows)
-    if (driver.rest === undefined || rows.length > limit) continue
-    complete = Math.max(complete, scannedTo(db, driver, from, to) ?? 0)
+  if (range !== undefined) {
+    const { drivers, rest } = plan(query)
+    for (const driver of drivers) {
+      const rows = follow(db, driver, rest, range, limit + 1)
+      found = found.concat(rows)
+      if (rest === undefined || rows.length > limit) continue
+      complete = Math.max(complete, scannedTo(db, driver, range) ?? 0)
+    }
   }
   const rows = found.filter((row) => row >= complete).sort((a, b) => b - a)
   if (rows.length > limit) return { rows: rows.slice(0, limit), next: rows[limit - 1] }
-  return { rows, next: complete > from ? complete : undefined }
+  return { rows, next: complete > (range?.from ?? 0) ? complete : undefined }
 }
 
-const ENDED = 'outcome IS NOT NULL'
+/** Rows of ended exchanges, `to` exclusive. */
+type Range = { from: number; to: number }
 
-/** What finds the candidates. */
-const plan = ({ keyIds, model, outcome }: Pick<PageQuery, 'keyIds' | 'model' | 'outcome'>): Driver[] => {
-  const byModel: Condition[] = model === undefined ? [] : [{ sql: 'model = ?', values: [model] }]
-  const byKey: Condition[] =
-    keyIds === undefined
+const rangeOf = (db: Database, { since, until, before }: PageQuery): Range | undefined => {
+  const from = since === undefined ? 0 : rowAt(db, since)
+  if (from === undefined) return undefined
+  const end = until === undefined ? undefined : rowAt(db, until)
+  return { from, to: Math.min(before ?? Number.MAX_SAFE_INTEGER, end ?? Number.MAX_SAFE_INTEGER) }
+}
+
+const findOpen = (db: Database, { limit, before, keyIds, model, since, until }: PageQuery): number[] => {
+  const conditions: Condition[] = [
+    ...(before === undefined ? [] : [{ sql: 'row < ?', values: [before] }]),
+    ...(since === undefined ? [] : [{ sql: 'started_at >= ?', values: [since] }]),
+    ...(until === undefined ? [] : [{ sql: 'started_at < ?', values: [until] }]),
+    ...(model === undefined ? [] : [{ sql: 'model = ?', values: [model] }]),
+    ...(keyIds === undefined
       ? []
-      : [{ sql: 'key_id IN (SELECT value FROM json_each(?))', values: [JSON.stringify(keyIds)] }]
-  const inFlight: Driver = {
-    ...{ index: 'INDEXED BY exchanges_open', sql: 'outcome IS NULL', values: [] },
-    rest: both([...byKey, ...byModel]),
-  }
-  if (outcome === 'open') return [inFlight]
+      : [{ sql: 'key_id IN (SELECT value FROM json_each(?))', values: [JSON.stringify(keyIds)] }]),
+  ]
+  const { sql, values } = both(conditions) ?? { sql: 'TRUE', values: [] }
+  return db
+    .query<{ row: number }, SQLQueryBindings[]>(
+      `SELECT row FROM reservations WHERE ${sql} ORDER BY row DESC LIMIT ${limit + 1}`,
+    )
+    .all(...values)
+    .map(({ row }) => row)
+}
+
+/** What finds the candidates among ended exchanges, and what is left to be asked of each. */
+const plan = ({
+  keyIds,
+  model,
+  outcome,
+}: Pick<PageQuery, 'keyIds' | 'model' | 'outcome'>): { drivers: Driver[]; rest: Condition | undefined } => {
+  const byModel: Condition[] = model === undefined ? [] : [{ sql: 'model = ?', values: [model] }]
   const byOutcome: Condition[] = outcome === undefined ? [] : [{ sql: 'outcome = ?', values: [outcome] }]
-  const flying = outcome === undefined ? [inFlight] : []
   if (keyIds !== undefined) {
-    const index = 'INDEXED BY exchanges_by_key'
-    const rest = both([...byModel, ...byOutcome])
-    return [...keyIds.map((id) => ({ index, sql: `key_id = ? AND ${ENDED}`, values: [id], rest })), ...flying]
+    const drivers = keyIds.map((id) => ({ index: 'INDEXED BY exchanges_key', sql: 'key_id = ?', values: [id] }))
+    return { drivers, rest: both([...byModel, ...byOutcome]) }
   }
   if (outcome !== undefined && outcome !== 'done') {
     const sql = "outcome = ? AND outcome <> 'done'"
-    return [{ index: 'INDEXED BY exchanges_not_done', sql, values: [outcome], rest: both(byModel) }]
+    return { drivers: [{ index: 'INDEXED BY exchanges_not_done', sql, values: [outcome] }], rest: both(byModel) }
   }
   if (model !== undefined) {
-    const sql = `model = ? AND ${ENDED}`
-    return [{ index: 'INDEXED BY exchanges_by_model', sql, values: [model], rest: both(byOutcome) }, ...flying]
+    const driver = { index: 'INDEXED BY exchanges_model', sql: 'model = ?', values: [model] }
+    return { drivers: [driver], rest: both(byOutcome) }
   }
-  return [{ index: '', sql: 'TRUE', values: [], rest: both(byOutcome) }]
+  return { drivers: [{ index: '', sql: 'TRUE', values: [] }], rest: both(byOutcome) }
 }
 
 const both = (conditions: Condition[]): Condition | undefined =>
@@ -160,8 +171,13 @@ const both = (conditions: Condition[]): Condition | undefined =>
     ? undefined
     : { sql: conditions.map((each) => each.sql).join(' AND '), values: conditions.flatMap((each) => each.values) }
 
-const follow = (db: Database, driver: Driver, from: number, to: number, limit: number): number[] => {
-  const { rest } = driver
+const follow = (
+  db: Database,
+  driver: Driver,
+  rest: Condition | undefined,
+  { from, to }: Range,
+  limit: number,
+): number[] => {
   const candidates = `FROM exchanges ${driver.index} WHERE ${driver.sql} AND row >= ? AND row < ? ORDER BY row DESC LIMIT ?`
   const bounds = [...driver.values, from, to]
   const rows =
@@ -169,14 +185,14 @@ const follow = (db: Database, driver: Driver, from: number, to: number, limit: n
       ? db.query<{ row: number }, SQLQueryBindings[]>(`SELECT row ${candidates}`).all(...bounds, limit)
       : db
           .query<{ row: number }, SQLQueryBindings[]>(
-            `SELECT row FROM (SELECT row, key_id, model, outcome ${candidates}) WHERE ${rest.sql} LIMIT ?`,
+            `SELECT row FROM (SELECT row, model, outcome ${candidates}) WHERE ${rest.sql} LIMIT ?`,
           )
           .all(...bounds, SCAN, ...rest.values, limit)
   return rows.map(({ row }) => row)
 }
 
 /** The last candidate a scan looked at; undefined where it looked at all of them. */
-const scannedTo = (db: Database, driver: Driver, from: number, to: number): number | undefined =>
+const scannedTo = (db: Database, driver: Driver, { from, to }: Range): number | undefined =>
   db
     .query<{ row: number }, SQLQueryBindings[]>(
       `SELECT row FROM exchanges ${driver.index} WHERE ${driver.sql} AND row >= ? AND row < ? ORDER BY row DESC LIMIT 1 OFFSET ?`,
@@ -191,9 +207,9 @@ const latencies = (db: Database, { since, until, keyIds, model }: LatencyQuery):
   if (from === undefined) return []
   const to = rowAt(db, until) ?? lastRow(db) + 1
   if (keyIds !== undefined || model !== undefined) {
-    const drivers = plan({ keyIds, model, outcome: undefined })
+    const { drivers, rest } = plan({ keyIds, model, outcome: undefined })
     const share = Math.ceil(LATEST / Math.max(1, drivers.length))
-    const rows = drivers.flatMap((driver) => follow(db, driver, from, to, share))
+    const rows = drivers.flatMap((driver) => follow(db, driver, rest, { from, to }, share))
     return db
       .query<LatencySample, [string]>(`${TIMES} WHERE row IN (SELECT value FROM json_each(?)) AND ${ANSWERED}`)
       .all(JSON.stringify(rows))

@@ -25,21 +25,21 @@ const ADD_MODEL = `
   ON CONFLICT (hour, model) DO UPDATE SET ${ADDED}`
 
 const OPEN = `
-  INSERT INTO exchanges (id, key_id, model, wire, stream, started_at, input_estimate, reserved)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+  INSERT INTO reservations (row, id, key_id, model, wire, stream, started_at, input_estimate, reserved)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const PROGRESS = `
-  UPDATE exchanges SET input = ?, cache_read = ?, cache_write = ?, output = ?, reasoning = ?
-  WHERE row = ? AND outcome IS NULL`
+  UPDATE reservations SET input = ?, cache_read = ?, cache_write = ?, output = ?, reasoning = ? WHERE row = ?`
 const SETTLE = `
-  UPDATE exchanges SET input = ?, cache_read = ?, cache_write = ?, output = ?, reasoning = ?, ended_at = ?, outcome = ?,
-    status = ?, error_code = ?, provider = ?, account = ?, upstream_model = ?, provider_wire = ?, attempts = ?,
-    first_byte_ms = ?, total_ms = ?, estimated = ?, cost_micro_usd = ?, raw_usage = ?,
-    trail = ?, dropped = ?, left_after = ?
-  WHERE row = ? AND outcome IS NULL`
+  INSERT INTO exchanges (row, id, key_id, model, wire, stream, started_at, input_estimate, reserved, input, cache_read,
+    cache_write, output, reasoning, ended_at, outcome, status, error_code, provider, account, upstream_model,
+    provider_wire, attempts, first_byte_ms, total_ms, estimated, cost_micro_usd, raw_usage, trail, dropped, left_after)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const LAST_ROW = `
+  SELECT max(coalesce((SELECT max(row) FROM exchanges), 0), coalesce((SELECT max(row) FROM reservations), 0)) AS row`
 const LEFT_OPEN = `
   SELECT row, id AS exchangeId, key_id AS keyId, model, wire, stream, started_at AS startedAt,
     input_estimate AS inputEstimate, reserved, input, cache_read AS cacheRead, cache_write AS cacheWrite, output, reasoning
-  FROM exchanges WHERE outcome IS NULL ORDER BY row`
+  FROM reservations ORDER BY row`
 
 type LeftRow = Omit<LeftOpen, 'usage' | 'stream' | 'wire'> & {
   [name in keyof Usage]-?: number | null
@@ -57,19 +57,21 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
   const open = db.query(OPEN)
   const progress = db.query(PROGRESS)
   const settle = db.query(SETTLE)
+  const free = db.query('DELETE FROM reservations WHERE row = ?')
   const addHour = db.query(addSums('usage_hours', 'hour'))
   const addDay = db.query(addSums('usage_days', 'day'))
   const addModel = db.query(ADD_MODEL)
   const charge = db.query('UPDATE keys SET tokens_used = tokens_used + ? WHERE id = ?')
   let unlock: (() => void) | undefined
   let writeSettled = (): void => {}
+  let lastRow = 0
 
   /** Gives what it charged to each key. */
   const writeAll = (batch: Batch): Map<string, number> => {
     for (const each of batch.opened) {
       const { exchangeId, keyId, model, wire, stream, startedAt, inputEstimate, reserved } = each
-      const made = open.run(exchangeId, keyId, model, wire, stream ? 1 : 0, startedAt, inputEstimate, reserved)
-      each.row = Number(made.lastInsertRowid)
+      each.row = ++lastRow
+      open.run(each.row, exchangeId, keyId, model, wire, stream ? 1 : 0, startedAt, inputEstimate, reserved)
     }
     for (const { open: exchange, usage } of batch.progressed) {
       const { input, cacheRead, cacheWrite, output, reasoning } = usage
@@ -85,8 +87,19 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
     const rollups = new Map<string, Rollup>()
     const models = new Map<string, Omit<Rollup, 'keyId'>>()
     for (const settled of batch.settled) {
-      const { usage, ...how } = settled.settlement
+      const { open: exchange, settlement: how } = settled
+      const { usage } = how
+      free.run(exchange.row)
       settle.run(
+        exchange.row,
+        exchange.exchangeId,
+        exchange.keyId,
+        exchange.model,
+        exchange.wire,
+        exchange.stream ? 1 : 0,
+        exchange.startedAt,
+        exchange.inputEstimate,
+        exchange.reserved,
         usage.input ?? null,
         usage.cacheRead ?? null,
         usage.cacheWrite ?? null,
@@ -109,7 +122,6 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
         trailOf(how.trail),
         how.dropped === undefined || how.dropped.length === 0 ? null : JSON.stringify(how.dropped),
         settled.leftAfter ?? null,
-        settled.open.row,
       )
       addTo(rollups, settled)
     }
@@ -136,6 +148,7 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
       if (unlock !== undefined) throw storeError('This store already has its ledger.')
       unlock = path === undefined ? () => {} : lockServer(path)
       writeSettled = before
+      lastRow = db.query<{ row: number }, []>(LAST_ROW).get()?.row ?? 0
       return db.query<LeftRow, []>(LEFT_OPEN).all().map(toLeftOpen)
     },
     charge: ring.charge,

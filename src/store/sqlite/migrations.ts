@@ -3,7 +3,7 @@
 import init from '../../../drizzle/0000_init.sql' with { type: 'text' }
 import members from '../../../drizzle/0001_members.sql' with { type: 'text' }
 import usageModels from '../../../drizzle/0002_usage_models.sql' with { type: 'text' }
-import settledIndexes from '../../../drizzle/0003_settled_indexes.sql' with { type: 'text' }
+import reservations from '../../../drizzle/0003_reservations.sql' with { type: 'text' }
 
 export type Migration = { name: string; sql: string }
 
@@ -12,5 +12,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0000_init', sql: init },
   { name: '0001_members', sql: members },
   { name: '0002_usage_models', sql: usageModels },
-  { name: '0003_settled_indexes', sql: settledIndexes },
+  { name: '0003_reservations', sql: reservations },
 ]

@@ -1,12 +1,13 @@
 // What operators read: usage from its sums, exchanges and audit page by page; and the removal of old exchanges.
 
 import type { Database } from 'bun:sqlite'
-import { and, desc, eq, gte, isNotNull, isNull, lt, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import type { AnySQLiteColumn } from 'drizzle-orm/sqlite-core'
-import type { AuditRow, ExchangeRow, Store, UsageQuery, UsageRow } from '../store.ts'
-import { lastRow, rowAt } from './rows.ts'
-import { audit, exchanges, usageDays, usageHours } from './schema.ts'
+import type { Outcome } from '../../ledger/ledger.ts'
+import type { AuditRow, Store, UsageQuery, UsageRow } from '../store.ts'
+import { lastRow, newestFirst, rowAt } from './rows.ts'
+import { audit, exchanges, reservations, usageDays, usageHours } from './schema.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -17,29 +18,37 @@ export const createQueries = (
 ): Pick<Store, 'usage' | 'exchanges' | 'audit' | 'prune'> => ({
   usage: (query) => usage(orm, query),
   exchanges({ limit, before, id, keyId, model, outcome }) {
-    const conditions: (SQL | undefined)[] = [
-      before === undefined ? undefined : lt(exchanges.row, before),
-      id === undefined ? undefined : eq(exchanges.id, id),
-      keyId === undefined ? undefined : eq(exchanges.keyId, keyId),
-      // The index of a key is the narrowest: a plus sign keeps the planner from choosing another one.
-      model === undefined ? undefined : keyId === undefined ? eq(exchanges.model, model) : sql`+model = ${model}`,
-    ]
-    const those = (state: SQL | undefined): ExchangeRow[] =>
-      orm
-        .select()
-        .from(exchanges)
-        .where(and(...conditions, state))
-        .orderBy(desc(exchanges.row))
-        .limit(limit)
-        .all()
-    // Said in the words of the partial indexes, which are used only then.
-    if (outcome === 'open') return those(isNull(exchanges.outcome))
-    if (outcome === 'done') return those(eq(exchanges.outcome, outcome))
-    if (outcome !== undefined) return those(sql`outcome = ${outcome} AND outcome <> 'done'`)
-    if (id === undefined && keyId === undefined && model === undefined) return those(undefined)
-    return [...those(isNotNull(exchanges.outcome)), ...those(isNull(exchanges.outcome))]
-      .sort((a, b) => b.row - a.row)
-      .slice(0, limit)
+    const conditions = (table: typeof exchanges | typeof reservations): SQL | undefined =>
+      and(
+        before === undefined ? undefined : lt(table.row, before),
+        id === undefined ? undefined : eq(table.id, id),
+        keyId === undefined ? undefined : eq(table.keyId, keyId),
+        // The index of a key is the narrowest: a plus sign keeps the planner from choosing another one.
+        model === undefined ? undefined : keyId === undefined ? eq(table.model, model) : sql`+model = ${model}`,
+      )
+    // Said in the words of the partial index, which is used only then.
+    const ended = outcome === undefined ? undefined : eq(exchanges.outcome, outcome as Outcome)
+    const rare = outcome === undefined || outcome === 'done' ? undefined : sql`outcome <> 'done'`
+    return newestFirst(
+      outcome === 'open'
+        ? []
+        : orm
+            .select()
+            .from(exchanges)
+            .where(and(conditions(exchanges), ended, rare))
+            .orderBy(desc(exchanges.row))
+            .limit(limit)
+            .all(),
+      outcome !== undefined && outcome !== 'open'
+        ? []
+        : orm
+            .select()
+            .from(reservations)
+            .where(conditions(reservations))
+            .orderBy(desc(reservations.row))
+            .limit(limit)
+            .all(),
+    ).slice(0, limit)
   },
   audit({ limit, before, target }) {
     return orm
@@ -60,8 +69,7 @@ export const createQueries = (
     const end = rowAt(db, beforeMs) ?? lastRow(db) + 1
     const old = orm.all<{ row: number }>(sql`
       DELETE FROM exchanges WHERE row IN (
-        SELECT row FROM exchanges WHERE row < ${end} AND started_at < ${beforeMs} AND outcome IS NOT NULL
-        ORDER BY row LIMIT ${batch}
+        SELECT row FROM exchanges WHERE row < ${end} AND started_at < ${beforeMs} ORDER BY row LIMIT ${batch}
       ) RETURNING row`)
     // Hours go by whole days, so that a day has all of its hours or none.
     const hours = orm.all<{ row: number }>(sql`

@@ -1,6 +1,29 @@
-// Exchanges by time: rows and times grow together, so that a time is found by halving the rows.
+// Exchanges by row: ended ones and those in flight in one order; and by time, which grows with the rows, so that a time
+// is found by halving them.
 
 import type { Database } from 'bun:sqlite'
+import { inArray } from 'drizzle-orm'
+import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
+import type { ExchangeRow } from '../store.ts'
+import { exchanges, reservations } from './schema.ts'
+
+/** Newest first. */
+export const readRows = (orm: BunSQLiteDatabase, rows: number[]): ExchangeRow[] =>
+  newestFirst(
+    orm.select().from(exchanges).where(inArray(exchanges.row, rows)).all(),
+    orm.select().from(reservations).where(inArray(reservations.row, rows)).all(),
+  )
+
+export const newestFirst = (ended: ExchangeRow[], inFlight: (typeof reservations.$inferSelect)[]): ExchangeRow[] =>
+  inFlight.length === 0
+    ? ended.sort((a, b) => b.row - a.row)
+    : [...ended, ...inFlight.map((each) => ({ ...UNENDED, ...each }))].sort((a, b) => b.row - a.row)
+
+const UNENDED = {
+  ...{ endedAt: null, outcome: null, status: null, errorCode: null, provider: null, account: null },
+  ...{ upstreamModel: null, providerWire: null, attempts: 0, firstByteMs: null, totalMs: null, estimated: false },
+  ...{ costMicroUsd: 0, rawUsage: null, trail: null, dropped: null, leftAfter: null },
+}
 
 /** The first row that began at or after a time, in ms since the epoch; undefined: none has. */
 export const rowAt = (db: Database, time: number): number | undefined => {

@@ -32,24 +32,41 @@ export const keys = sqliteTable(
   (t) => [uniqueIndex('keys_hash').on(t.hash), index('keys_version').on(t.version)],
 )
 
+/** What an exchange is from its reservation on. No foreign key to `keys`, which are never removed: it would cost a look-up. */
+const begun = {
+  row: integer('row').primaryKey(),
+  id: text('id').notNull(),
+  keyId: text('key_id').notNull(),
+  model: text('model').notNull(),
+  wire: text('wire').notNull(),
+  stream: integer('stream', { mode: 'boolean' }).notNull(),
+  startedAt: integer('started_at').notNull(),
+  inputEstimate: integer('input_estimate').notNull(),
+  reserved: integer('reserved').notNull(),
+}
+
+const counts = {
+  input: integer('input'),
+  cacheRead: integer('cache_read'),
+  cacheWrite: integer('cache_write'),
+  output: integer('output'),
+  reasoning: integer('reasoning'),
+}
+
 /**
- * One row per exchange: inserted with its reservation, updated once when it settles; `outcome` is null in between, and
- * the counts are then the progress so far. `row` follows the order of arrival, and so does `startedAt`: times are found by
- * halving the rows, without an index. No foreign key to `keys`, which are
- * never removed: the check would cost each request a look-up.
+ * Exchanges in flight, the counts their progress so far: a table of a few pages, written before each provider call. At
+ * its settlement an exchange moves to `exchanges` under the same `row`.
+ */
+export const reservations = sqliteTable('reservations', { ...begun, ...counts })
+
+/**
+ * Exchanges that ended, each written once. `row` follows the order of arrival, and so does `startedAt`: times are found
+ * by halving the rows, without an index.
  */
 export const exchanges = sqliteTable(
   'exchanges',
   {
-    row: integer('row').primaryKey(),
-    id: text('id').notNull(),
-    keyId: text('key_id').notNull(),
-    model: text('model').notNull(),
-    wire: text('wire').notNull(),
-    stream: integer('stream', { mode: 'boolean' }).notNull(),
-    startedAt: integer('started_at').notNull(),
-    inputEstimate: integer('input_estimate').notNull(),
-    reserved: integer('reserved').notNull(),
+    ...begun,
     endedAt: integer('ended_at'),
     outcome: text('outcome', { enum: ['done', 'refused', 'failed', 'aborted'] }),
     status: integer('status'),
@@ -61,11 +78,7 @@ export const exchanges = sqliteTable(
     attempts: integer('attempts').notNull().default(0),
     firstByteMs: integer('first_byte_ms'),
     totalMs: integer('total_ms'),
-    input: integer('input'),
-    cacheRead: integer('cache_read'),
-    cacheWrite: integer('cache_write'),
-    output: integer('output'),
-    reasoning: integer('reasoning'),
+    ...counts,
     estimated: integer('estimated', { mode: 'boolean' }).notNull().default(false),
     costMicroUsd: integer('cost_micro_usd').notNull().default(0),
     rawUsage: text('raw_usage'),
@@ -77,11 +90,9 @@ export const exchanges = sqliteTable(
     leftAfter: integer('left_after'),
   },
   (t) => [
-    // A reservation pays for one index; an exchange that ended is entered in the others when its group is written.
-    index('exchanges_open').on(t.row).where(sql`outcome IS NULL`),
-    index('exchanges_by_id').on(t.id).where(sql`outcome IS NOT NULL`),
-    index('exchanges_by_key').on(t.keyId).where(sql`outcome IS NOT NULL`),
-    index('exchanges_by_model').on(t.model).where(sql`outcome IS NOT NULL`),
+    index('exchanges_id').on(t.id),
+    index('exchanges_key').on(t.keyId),
+    index('exchanges_model').on(t.model),
     // What operators look for is rare; an exchange that went well pays nothing for being findable by its outcome.
     index('exchanges_not_done').on(t.outcome).where(sql`outcome <> 'done'`),
   ],

@@ -1,35 +1,23 @@
 // Watches a chat-completions stream that passes through: the model id in every chunk, the usage chunk we asked for,
 // the end and the failure. A stream reads as it would without us: usage shows only to clients that asked for it.
 
-import type { GatewayError } from '../../errors.ts'
-import { isObject, type JsonObject } from '../../ir/json.ts'
-import type { Usage } from '../../ir/usage.ts'
-import { findMember, isClosedObject, rawString, splice } from '../../lib/json-splice.ts'
-import { OutputText } from '../../lib/output-text.ts'
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { findMember, splice } from '../../lib/json-splice.ts'
+import type { OutputText } from '../../lib/output-text.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
-import { malformed, parseData } from '../pass.ts'
+import { malformed, openNotes, parseData, textOf } from '../pass.ts'
 import { decodeError, encodeError } from './error.ts'
 import { decodeUsage } from './usage.ts'
 
-const NO_USAGE = '"usage":null'
+const NO_USAGE = ',"usage":null'
 
 export const tap = (options: TapOptions): Tap => {
   const modelText = JSON.stringify(options.model)
-  const output = new OutputText()
-  let usage: Usage | undefined
-  let rawUsage: JsonObject | undefined
-  let state: Tap['state'] = 'open'
-  let error: GatewayError | undefined
+  const noted = openNotes()
   // Chunks of one stream begin alike up to their model: the spot is looked up once and then recognised.
   let prefix = ''
   let renamed = ''
-
-  const failed = (why: GatewayError): string => {
-    state = 'failed'
-    error = why
-    return ''
-  }
 
   const rename = (data: string): string => {
     if (prefix !== '' && data.startsWith(prefix)) return renamed + data.slice(prefix.length)
@@ -40,59 +28,54 @@ export const tap = (options: TapOptions): Tap => {
     return renamed + data.slice(span.end)
   }
 
-  /** A chunk that carries figures: noted, and shown as far as the client asked. */
-  const withUsage = (data: string): string => {
-    const chunk = parseData(data)
-    if (chunk === undefined) return failed(malformed())
-    if (isObject(chunk.usage)) {
-      usage = decodeUsage(chunk.usage)
-      rawUsage = chunk.usage
-      if (options.includeUsage) return data
-      if (Array.isArray(chunk.choices) && chunk.choices.length === 0) return ''
-    }
-    return options.includeUsage ? data : splice(data, [{ path: ['usage'], value: undefined }])
-  }
-
   const see = (frame: Frame): string => {
-    if (state !== 'open') return ''
+    if (noted.state !== 'open') return ''
     let { data } = frame
     if (data === '[DONE]') {
-      state = 'done'
+      noted.state = 'done'
       return writeFrame({ data })
     }
-    if (frame.event === 'error' || !data.includes('"choices"')) {
-      const parsed = parseData(data)
-      if (parsed === undefined) return failed(malformed())
-      if (frame.event === 'error' || isObject(parsed.error)) return failed(decodeError(200, parsed))
+    const chunk = parseData(data)
+    if (chunk === undefined) return noted.failed(malformed())
+    const { choices, usage } = chunk
+    if (frame.event === 'error' || isObject(chunk.error)) return noted.failed(decodeError(200, chunk))
+    if (Array.isArray(choices)) for (const choice of choices) if (isObject(choice)) addText(noted.output, choice.delta)
+    if (isObject(usage)) {
+      noted.usage = decodeUsage(usage)
+      noted.rawUsage = usage
+      if (!options.includeUsage && Array.isArray(choices) && choices.length === 0) return ''
     }
-    if (!isClosedObject(data)) return failed(malformed())
-    output.add(
-      rawString(data, '"content":"') ?? rawString(data, '"arguments":"') ?? rawString(data, '"reasoning_content":"'),
-    )
-    if (data.includes('"usage"')) {
-      const none = options.includeUsage ? -1 : data.indexOf(`,${NO_USAGE}`)
-      if (none !== -1) data = data.slice(0, none) + data.slice(none + NO_USAGE.length + 1)
-      else if (!options.includeUsage || !data.includes(NO_USAGE)) data = withUsage(data)
-      if (data === '') return ''
-    }
-    return writeFrame({ ...frame, data: rename(data) })
+    if (usage !== undefined && !options.includeUsage) data = withoutUsage(data, usage)
+    data = rename(data)
+    return frame.event === undefined ? writeFrame({ data }) : writeFrame({ event: frame.event, data })
   }
 
-  return {
+  return Object.assign(noted, {
     see,
-    output,
-    get usage() {
-      return usage
-    },
-    get rawUsage() {
-      return rawUsage
-    },
-    get state() {
-      return state
-    },
-    get error() {
-      return error
-    },
-    fail: (why, requestId) => writeFrame({ event: 'error', data: JSON.stringify(encodeError(why, requestId)) }),
-  }
+    fail: ((why, requestId) =>
+      writeFrame({ event: 'error', data: JSON.stringify(encodeError(why, requestId)) })) satisfies Tap['fail'],
+  })
+}
+
+/** Written so, the member is cut without reading the text over: within strings its quotes would be escaped. */
+const withoutUsage = (data: string, usage: Json): string => {
+  const at = usage === null ? data.lastIndexOf(NO_USAGE) : -1
+  return at === -1
+    ? splice(data, [{ path: ['usage'], value: undefined }])
+    : data.slice(0, at) + data.slice(at + NO_USAGE.length)
+}
+
+const addText = (output: OutputText, delta: Json | undefined): void => {
+  if (!isObject(delta)) return
+  output.add(
+    textOf(delta.content) ?? textOf(delta.refusal) ?? textOf(delta.reasoning_content) ?? textOf(delta.reasoning),
+  )
+  if (isObject(delta.function_call)) output.add(textOf(delta.function_call.arguments))
+  if (!Array.isArray(delta.tool_calls)) return
+  for (const call of delta.tool_calls) if (isObject(call)) output.add(inputOf(call))
+}
+
+const inputOf = (call: JsonObject): string | undefined => {
+  if (isObject(call.function)) return textOf(call.function.arguments)
+  return isObject(call.custom) ? textOf(call.custom.input) : undefined
 }

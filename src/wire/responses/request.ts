@@ -57,7 +57,7 @@ const ESSENTIAL = new Set(['previous_response_id', 'conversation', 'background',
 /** With one of these the provider has an input already. */
 const INPUTS = ['previous_response_id', 'conversation', 'prompt']
 
-const UNKNOWN_ANSWER = 'The answer is not known here, or no longer: send the whole conversation as input.'
+export const UNKNOWN_ANSWER = 'The answer is not known here, or no longer: send the whole conversation as input.'
 
 const LOGPROBS = 'message.output_text.logprobs'
 const ENCRYPTED = 'reasoning.encrypted_content'

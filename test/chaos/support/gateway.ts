@@ -11,7 +11,7 @@ import type { Clock } from '../../../src/relay/exchange.ts'
 import { type Server, startServer } from '../../../src/serve.ts'
 import { type Child, launch } from '../../binary/support/process.ts'
 
-export const BINARY = process.env.SLUICE_BINARY
+export const BINARY = process.env.SLUICE_BINARY || undefined
 
 export type Figures = {
   open: number

@@ -16,6 +16,7 @@ import type {
   UserPart,
 } from '../../../src/ir/part.ts'
 import type { ChatRequest, Tool, Turn } from '../../../src/ir/request.ts'
+import { UNKNOWN_ANSWER } from '../../../src/wire/responses/request.ts'
 
 const words = fc.oneof(
   fc.string({ minLength: 1, maxLength: 12 }),

@@ -11,6 +11,7 @@ import { answerFaults, requestFaults, streamFaults } from './rules.ts'
 import { standIn } from './stand-in.ts'
 import { crossing, type Figures, type Story, type Told } from './story.ts'
 import { VENDORS } from './vendor/index.ts'
+import { unmet, type Waived } from './wishes.ts'
 
 export type Cell = { story: Story; client: ChatWire; vendor: ChatWire; stream: boolean }
 
@@ -77,16 +78,21 @@ const sentFaults = (bench: Bench, story: Story, client: ChatWire, vendor: ChatWi
   const [request] = bench.sent(vendor)
   if (request === undefined) return ['nothing reached the vendor']
   const sent = JSON.parse(request.text) as JsonObject
-  const unseen = story.unseen?.[crossing(client, vendor)] ?? []
-  const lost = missing(script(story.ask), heard(vendor, exactly(request.text) as JsonObject)).filter(
-    (line) => !unseen.includes(line),
-  )
+  const lost = missing(script(story.ask), heard(vendor, exactly(request.text) as JsonObject))
   return [
     ...(client === vendor ? [] : requestFaults(vendor, sent)),
+    ...(client === vendor ? [] : unmet(story.ask, vendor, sent, waived(story, client, vendor))),
     ...(client === vendor ? [] : unaskable(story, vendor, request.text)),
     ...lost.map((line) => `the model was not shown: ${line}`),
   ]
 }
+
+/** Wishes that the table says cannot be met. */
+const waived = (story: Story, client: ChatWire, vendor: ChatWire): Waived => ({
+  stop: story.dropped?.[crossing(client, vendor)] !== undefined,
+  form: story.variant === 'no-forms',
+  thought: story.variant === 'no-thought',
+})
 
 /** What the model's provider is configured to lack must not be asked of it. */
 const unaskable = ({ variant }: Story, vendor: ChatWire, text: string): string[] => {

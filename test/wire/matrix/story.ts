@@ -88,8 +88,6 @@ export type Story = {
    * the table gives.
    */
   differs?: { vendors: ChatWire[]; why: string }
-  /** What the model must have been shown; the whole of `ask` where absent. */
-  unseen?: Partial<Record<Crossing, string[]>>
   /** Stands in a whole answer's text to the letter. */
   verbatim?: string
   /** Passes through as the vendor sent it though the strict rules forbid it. */

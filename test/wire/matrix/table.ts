@@ -16,15 +16,23 @@ types and the strict rules of their streams; the ledger's figures must be the ve
 
 A column is client → provider (\`chat\`: chat-completions, \`resp\`: responses, \`msgs\`: messages). Each cell holds two
 marks: the answer as JSON, then as a stream.
-
-| mark | meaning |
-|---|---|
-| ✓ | the same story is told, whichever provider tells it |
-| ○ | told, but for what the note says |
-| ⊘ | refused with \`invalid_request\` before any provider is called; the note says why |
-| · | cannot be: this client cannot ask it, or this provider cannot answer it |
-| ✗ | broken |
 `
+
+const MARKS = [
+  ['mark', 'meaning'],
+  ['✓', 'the same story is told, whichever provider tells it'],
+  ['○', 'told, but for what the note says'],
+  ['⊘', 'refused with `invalid_request` before any provider is called; the note says why'],
+  ['·', 'cannot be: this client cannot ask it, or this provider cannot answer it'],
+  ['✗', 'broken'],
+]
+
+/** Rows under their head, in columns of one width each. */
+const aligned = ([head = [], ...rows]: string[][]): string[] => {
+  const widths = head.map((_, at) => Math.max(...[head, ...rows].map((row) => row[at]?.length ?? 0), 3))
+  const line = (cells: string[]): string => `| ${cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(' | ')} |`
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)]
+}
 
 const COLUMN_PAIRS = CHAT_WIRES.flatMap((client) => CHAT_WIRES.map((vendor) => ({ client, vendor })))
 
@@ -62,12 +70,12 @@ const markOf = (outcome: Outcome | undefined, noted: boolean): string => {
 export const compatibility = async (matrix: Matrix): Promise<{ text: string; red: string[] }> => {
   const notes = numbered()
   const red: string[] = []
-  const lines: string[] = []
+  const lines: string[][] = []
   let group = ''
   for (const row of ROWS) {
     if (row.group !== group) {
       group = row.group
-      lines.push(`| **${group}** |${' |'.repeat(COLUMN_PAIRS.length)}`)
+      lines.push([`**${group}**`, ...COLUMN_PAIRS.map(() => '')])
     }
     const cells: string[] = []
     for (const { client, vendor } of COLUMN_PAIRS) {
@@ -83,10 +91,10 @@ export const compatibility = async (matrix: Matrix): Promise<{ text: string; red
       }
       cells.push([marks.join(' '), ...[...numbers].map((number) => `[${number}]`)].join(' '))
     }
-    lines.push(`| ${row.name} | ${cells.join(' | ')} |`)
+    lines.push([row.name, ...cells])
   }
   const head = COLUMN_PAIRS.map(({ client, vendor }) => `${SHORT[client]} → ${SHORT[vendor]}`)
-  const table = [`| story | ${head.join(' | ')} |`, `|---|${':-:|'.repeat(head.length)}`, ...lines]
+  const table = aligned([['story', ...head], ...lines])
   const list = notes.notes.map((note, at) => `${at + 1}. ${note}`)
-  return { text: [HEAD, ...table, '', '## Notes', '', ...list, ''].join('\n'), red }
+  return { text: [HEAD, ...aligned(MARKS), '', ...table, '', '## Notes', '', ...list, ''].join('\n'), red }
 }

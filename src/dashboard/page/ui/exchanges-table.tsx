@@ -30,7 +30,7 @@ export const ExchangesTable = ({
   const { route } = useLocation()
   return (
     <div class="table-wrap">
-      <table>
+      <table class="dense">
         <thead>
           <tr>
             <th scope="col">Time</th>
@@ -56,7 +56,7 @@ export const ExchangesTable = ({
                 <th scope="col" class="num opt-2">
                   Cost
                 </th>
-                <th scope="col" class="num opt-3">
+                <th scope="col" class="num opt-4">
                   First byte
                 </th>
               </>
@@ -109,7 +109,7 @@ export const ExchangesTable = ({
                       {count(exchange.tokens)}
                     </td>
                     <td class="num opt-2">{usd(exchange.cost_micro_usd)}</td>
-                    <td class="num opt-3">{duration(exchange.first_byte_ms)}</td>
+                    <td class="num opt-4">{duration(exchange.first_byte_ms)}</td>
                   </>
                 )}
                 <td class="num opt-1">{duration(exchange.total_ms)}</td>
