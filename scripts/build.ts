@@ -22,6 +22,7 @@ const code = await bun([
   'src/main.ts',
   // Threads are entry points of their own.
   'src/relay/tokenizer-thread.ts',
+  'src/store/sqlite/checkpoint-thread.ts',
   '--outfile',
   outfile,
 ])

@@ -35,6 +35,7 @@ const Quirks = Type.Object(
     no_mid_system: Type.Optional(Type.Boolean({ description: 'Messages: takes no system turn in the conversation' })),
     no_adaptive_thinking: Type.Optional(Type.Boolean({ description: 'Messages: thinks by token budget only' })),
     no_reasoning: Type.Optional(Type.Boolean({ description: 'Does not reason' })),
+    no_custom_tools: Type.Optional(Type.Boolean({ description: 'Chat-completions: takes no free-text tools' })),
     rejects: Type.Optional(Type.Array(Type.String(), { description: 'Request members the provider refuses' })),
   },
   { ...closed, description: 'How it differs from its wire' },

@@ -6,6 +6,7 @@ import type { Wire } from '../../ir/wire.ts'
 import type { Batch, Journal, LeftOpen, SettledExchange } from '../../ledger/journal.ts'
 import type { Settlement } from '../../ledger/ledger.ts'
 import { storeError } from '../store.ts'
+import { type Checkpoints, createCheckpoints } from './checkpoint.ts'
 import type { KeyRing } from './keys.ts'
 import { lockServer } from './lock.ts'
 
@@ -65,6 +66,7 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
   let unlock: (() => void) | undefined
   let writeSettled = (): void => {}
   let lastRow = 0
+  let checkpoints: Checkpoints | undefined
 
   /** Gives what it charged to each key. */
   const writeAll = (batch: Batch): Map<string, number> => {
@@ -148,6 +150,7 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
       if (unlock !== undefined) throw storeError('This store already has its ledger.')
       unlock = path === undefined ? () => {} : lockServer(path)
       writeSettled = before
+      if (path !== undefined) checkpoints = createCheckpoints(db, path)
       lastRow = db.query<{ row: number }, []>(LAST_ROW).get()?.row ?? 0
       return db.query<LeftRow, []>(LEFT_OPEN).all().map(toLeftOpen)
     },
@@ -164,6 +167,7 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
         throw error
       }
       ring.written(charges)
+      checkpoints?.wrote(batch.opened.length + batch.progressed.length + batch.settled.length)
     },
   }
   return {
@@ -171,6 +175,10 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
     claimed: () => unlock !== undefined,
     /** To be called before exchanges or their sums are read. */
     settle: () => writeSettled(),
+    /** Before the connection closes. */
+    stop() {
+      checkpoints?.stop()
+    },
     release() {
       unlock?.()
       unlock = undefined

@@ -98,6 +98,7 @@ export const openStore = (path: string, options: OpenOptions = {}): Store => {
     backup: settled((file: string) => writeBackup(db, file)),
     close() {
       unwatch()
+      journal.stop()
       try {
         db.close(true)
       } finally {
@@ -113,8 +114,8 @@ const prepare = (db: Database, path: string, busyTimeoutMs: number): void => {
   db.run('PRAGMA synchronous = NORMAL')
   db.run('PRAGMA foreign_keys = ON')
   db.run('PRAGMA cache_size = -16384')
-  // Fewer, larger checkpoints: the last pages of each index are rewritten by every turn and copied once.
-  db.run('PRAGMA wal_autocheckpoint = 4000')
+  // A server's checkpoints are made by a thread; these, within a write, are for when it cannot keep up.
+  db.run('PRAGMA wal_autocheckpoint = 32000')
   if (appliedMigrations(db)?.length !== MIGRATIONS.length) migrate(db, path)
 }
 

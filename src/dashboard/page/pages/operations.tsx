@@ -9,6 +9,7 @@ export type Schema = {
   required?: string[]
   items?: Schema
   anyOf?: Schema[]
+  allOf?: Schema[]
   const?: unknown
   $ref?: string
   minimum?: number
@@ -147,30 +148,44 @@ const fromParameters = (parameters: NonNullable<Operation['parameters']>): Schem
   required: parameters.filter(({ required }) => required === true).map(({ name }) => name),
 })
 
-const Members = ({ of }: { of: Schema }) => (
-  <div class="table-wrap">
-    <table>
-      <tbody>
-        {Object.entries(of.properties ?? {}).map(([name, member]) => (
-          <tr key={name}>
-            <th scope="row" class="nowrap">
-              <code>{name}</code>
-            </th>
-            <td>
-              <span class="mono">{typeOf(member)}</span>{' '}
-              {of.required?.includes(name) && (
-                <Badge plain tone="warn">
-                  required
-                </Badge>
-              )}
-              {member.description && <span class="sub">{member.description}</span>}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
-)
+const Members = ({ of: schema }: { of: Schema }) => {
+  const of = objectOf(schema)
+  return (
+    <div class="table-wrap">
+      <table>
+        <tbody>
+          {Object.entries(of.properties ?? {}).map(([name, member]) => (
+            <tr key={name}>
+              <th scope="row" class="nowrap">
+                <code>{name}</code>
+              </th>
+              <td>
+                <span class="mono">{typeOf(member)}</span>{' '}
+                {of.required?.includes(name) && (
+                  <Badge plain tone="warn">
+                    required
+                  </Badge>
+                )}
+                {member.description && <span class="sub">{member.description}</span>}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+/** The members of an object, of the first of several, or of all it is put together from. */
+const objectOf = (schema: Schema): Schema => {
+  const parts = schema.anyOf?.slice(0, 1) ?? schema.allOf
+  if (parts === undefined) return schema
+  const objects = parts.map(objectOf)
+  return {
+    properties: Object.assign({}, ...objects.map(({ properties }) => properties)),
+    required: objects.flatMap(({ required }) => required ?? []),
+  }
+}
 
 /** A schema in few words: string, integer ≥ 1, array of object, "a" | "b". */
 export const typeOf = (schema: Schema): string => {

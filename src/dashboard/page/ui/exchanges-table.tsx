@@ -42,7 +42,7 @@ export const ExchangesTable = ({
                 <th scope="col" class="opt-1">
                   Key
                 </th>
-                <th scope="col" class="opt-3">
+                <th scope="col" class="opt-4">
                   Wire
                 </th>
               </>
@@ -93,7 +93,7 @@ export const ExchangesTable = ({
                     <td class="opt-1">
                       <span class="clip">{exchange.key.label}</span>
                     </td>
-                    <td class="opt-3 nowrap">
+                    <td class="opt-4 nowrap">
                       {exchange.wire}
                       {exchange.stream && <span class="muted"> · stream</span>}
                     </td>

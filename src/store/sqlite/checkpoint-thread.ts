@@ -1,0 +1,36 @@
+// The thread of the checkpoints: copies the write-ahead log into the database while the server goes on writing.
+
+import { Database } from 'bun:sqlite'
+
+export type ToCheckpoint = { path: string }
+export type Checkpointed = { failure: string | undefined }
+
+declare const self: Worker
+
+/** What is written meanwhile is copied by the next pass; one that found no more than this leaves the rest. */
+const FEW_FRAMES = 64
+const PASSES = 5
+
+const checkpoint = (path: string): void => {
+  const db = new Database(path, { readwrite: true })
+  try {
+    const pass = db.query<{ log: number; checkpointed: number }, []>('PRAGMA wal_checkpoint(PASSIVE)')
+    for (let passes = 0, before = 0; passes < PASSES; passes++) {
+      const copied = pass.get()?.checkpointed ?? 0
+      if (copied - before <= FEW_FRAMES) return
+      before = copied
+    }
+  } finally {
+    db.close(true)
+  }
+}
+
+self.onmessage = ({ data }: MessageEvent<ToCheckpoint>) => {
+  let failure: string | undefined
+  try {
+    checkpoint(data.path)
+  } catch (error) {
+    failure = String(error)
+  }
+  self.postMessage({ failure } satisfies Checkpointed)
+}
