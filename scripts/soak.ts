@@ -143,6 +143,8 @@ const audit = (path: string, seen: Set<string>) => {
   return found
 }
 
+const mb = (bytes = 0): number => Math.round(bytes / 1024 / 1024)
+
 const spawn = (words: string[], cwd: string, env: Record<string, string>) =>
   Bun.spawn([...PROGRAM, ...words], {
     ...{ cwd, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
@@ -188,7 +190,9 @@ const soak = async (vendors: DemoProviders, cwd: string): Promise<boolean> => {
     const sample = async (): Promise<void> => {
       const figure = await figuresOf(url)
       const [rssBytes, fds] = [figure('process_resident_memory_bytes '), figure('process_open_fds ')]
-      samples.push({ atMs: performance.now() - begunAt, rssBytes, fds })
+      const atMs = performance.now() - begunAt
+      samples.push({ atMs, rssBytes, fds })
+      if (!values.short) console.error(`${Math.round(atMs / 1000)} s  ${mb(rssBytes)} MB  ${fds} descriptors`)
     }
     await sample()
     const sampling = setInterval(() => void sample().catch(() => undefined), SAMPLE_MS)
@@ -211,7 +215,6 @@ const soak = async (vendors: DemoProviders, cwd: string): Promise<boolean> => {
     const { rows, tokens, ...books } = audit(join(cwd, 'data', 'sluice.db'), seen)
     const slope = slopeOf(samples)
     const [first, last] = [samples[0], samples.at(-1)]
-    const mb = (bytes = 0): number => Math.round(bytes / 1024 / 1024)
     const verdicts: [string, number, boolean][] = [
       ...Object.entries(books).map(([name, value]): [string, number, boolean] => [name, value, value === 0]),
       ['rowsUncounted', rows - settled, rows === settled],

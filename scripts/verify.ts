@@ -5,7 +5,7 @@ import { bun, install, ROOT } from './run.ts'
 const steps: [string, () => Promise<number>][] = [
   ['install', install],
   ['lint', () => bun(['x', '--bun', 'biome', 'check', '.'])],
-  ['types', () => bun(['x', '--bun', 'tsc', '--noEmit'])],
+  ['types', () => bun(['run', '--bun', 'typecheck'])],
   ['tests', () => bun(['test'])],
   ['build', () => bun(['scripts/build.ts'])],
   ['binary', () => bun(['test', 'test/binary'], { SLUICE_BINARY: `${ROOT}/dist/sluice` })],

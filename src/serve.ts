@@ -6,10 +6,12 @@ import { createApp } from './app.ts'
 import type { Config } from './config.ts'
 import { GatewayError } from './errors.ts'
 import { createGateway, type Gateway } from './gateway.ts'
-import { createLog } from './log.ts'
+import { createLog, type Log } from './log.ts'
+import { startPruning } from './pruning.ts'
 import { type Clock, leave } from './relay/exchange.ts'
 import { applyMetrics, type Reloaded, reload } from './reload.ts'
 import { openStore } from './store/sqlite/index.ts'
+import type { Store } from './store/store.ts'
 
 export type Server = {
   url: string
@@ -28,8 +30,6 @@ export const DATABASE = 'sluice.db'
 const BUN_BODY_LIMIT = Number.MAX_SAFE_INTEGER
 /** How long the clients of a stopped server may take to fetch the end of their answers. */
 const FAREWELL_MS = 1_000
-const PRUNE_EVERY_MS = 60_000
-const PRUNE_BATCH = 2_000
 
 /** Throws a sentence for the operator when the store or the port cannot be had. */
 export const startServer = async (
@@ -40,6 +40,21 @@ export const startServer = async (
 ): Promise<Server> => {
   mkdirSync(config.dataDir, { recursive: true })
   const store = openStore(join(config.dataDir, DATABASE))
+  try {
+    return await startWith(store, config, io, log, clock)
+  } catch (error) {
+    store.close()
+    throw error
+  }
+}
+
+const startWith = async (
+  store: Store,
+  config: Config,
+  io: ServeIo,
+  log: Log,
+  clock: Clock | undefined,
+): Promise<Server> => {
   const gateway = createGateway({ config, store, log, ...(clock === undefined ? {} : { clock }) })
   await applyMetrics(gateway)
   const app = createApp(gateway)
@@ -55,8 +70,7 @@ export const startServer = async (
     pending: () => server.pendingRequests,
   }
   const unwatch = store.watch()
-  const pruning = setInterval(() => prune(gateway), PRUNE_EVERY_MS)
-  pruning.unref()
+  const stopPruning = startPruning(gateway)
   const url = `http://${hostOf(config.listen.host)}:${server.port}`
   io.err(`API        ${url}/v1`)
   io.err(`Dashboard  ${url}/dashboard`)
@@ -70,7 +84,7 @@ export const startServer = async (
     await drain(gateway, gateway.config.drainMs)
     await server.stop(true)
     await stopped.catch(() => undefined)
-    clearInterval(pruning)
+    stopPruning()
     unwatch()
     gateway.ledger.flush()
     store.close()
@@ -123,16 +137,4 @@ const drain = async (gateway: Gateway, drainMs: number): Promise<void> => {
 const until = async (holds: () => boolean, forMs: number): Promise<void> => {
   const end = performance.now() + forMs
   while (!holds() && performance.now() < end) await Bun.sleep(10)
-}
-
-/** Removes what is past its keeping in small steps, one per turn, so that no request waits for it. */
-const prune = (gateway: Gateway): void => {
-  const { retentionMs } = gateway.config
-  if (retentionMs === 0) return
-  try {
-    const removed = gateway.store.prune(gateway.clock.now() - retentionMs, PRUNE_BATCH)
-    if (removed === PRUNE_BATCH) setTimeout(() => prune(gateway), 50).unref()
-  } catch (error) {
-    gateway.log.warn('old exchanges could not be removed', { cause: String(error) })
-  }
 }

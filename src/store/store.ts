@@ -108,7 +108,8 @@ export type Store = Insight & {
   watch(intervalMs?: number): () => void
   /**
    * Removes settled exchanges that began before `beforeMs` and the hourly sums of the whole days before it, at most
-   * `batch` rows; how many went, 0 when all are gone. Daily sums stay. Blocks: some 5 ms for 200 rows.
+   * `batch` rows; how many went, fewer than `batch` when all are gone. Daily sums stay. Blocks: a few µs a row, more
+   * where what it touches comes from the disk.
    */
   prune(beforeMs: number, batch: number): number
   /** Writes a page and nothing else: throws where the store cannot be written. */

@@ -3,7 +3,7 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { ACTOR, cleanUp, NOW, newKey, newPath, open } from '../store/support.ts'
-import { ask, bench, settlement } from './support.ts'
+import { ask, bench, PRICE, settlement } from './support.ts'
 
 afterEach(cleanUp)
 
@@ -58,13 +58,14 @@ describe('reserve', () => {
   })
 
   test('writes all of a turn in one transaction', async () => {
-    const { ledger, key, turn, writes } = setUp()
+    const { ledger, key, turn, wait, writes } = setUp()
     const before = writes()
     const reserving = Array.from({ length: 50 }, () => ledger.reserve(ask(key)))
     turn()
     const reservations = await Promise.all(reserving)
+    expect(writes() - before).toBe(1)
     for (const reservation of reservations) ledger.settle(reservation, settlement())
-    turn()
+    wait()
     expect(writes() - before).toBe(2)
     expect(key.tokensUsed).toBe(50 * 150)
   })
@@ -177,6 +178,70 @@ describe('settle', () => {
   })
 })
 
+describe('settlements', () => {
+  const reserved = async (count: number, path = ':memory:') => {
+    const at = setUp(1_000_000_000, path)
+    const reserving = Array.from({ length: count }, () => at.ledger.reserve(ask(at.key)))
+    at.turn()
+    return { ...at, reservations: await Promise.all(reserving) }
+  }
+
+  test('of a busy turn are written without waiting for their time, and all of them at once', async () => {
+    const { ledger, reservations, turn, last, writes } = await reserved(200)
+    const before = writes()
+    for (const reservation of reservations) ledger.settle(reservation, settlement())
+    turn()
+    expect(writes() - before).toBe(1)
+    expect(last().settled).toHaveLength(200)
+  })
+
+  test('that wait for their time are not written with the next reservation, nor charged with it', async () => {
+    const path = newPath()
+    const { ledger, key, reservations, turn, wait } = await reserved(1, path)
+    for (const reservation of reservations) ledger.settle(reservation, settlement())
+    const next = ledger.reserve(ask(key))
+    turn()
+    await next
+    const other = open(path)
+    expect(other.exchanges({ limit: 9 }).map((row) => row.outcome)).toEqual([null, null])
+    expect(other.keys.get(key.id)?.tokensUsed).toBe(0)
+    wait()
+    expect(other.exchanges({ limit: 9 }).map((row) => row.outcome)).toEqual([null, 'done'])
+    other.refresh()
+    expect(other.keys.get(key.id)?.tokensUsed).toBe(150)
+  })
+
+  test('are found by whoever reads in the same process, written or not', async () => {
+    const { ledger, store, key, reservations } = await reserved(3)
+    for (const reservation of reservations) ledger.settle(reservation, settlement())
+    expect(store.exchanges({ limit: 9 }).map((row) => row.outcome)).toEqual(['done', 'done', 'done'])
+    expect(store.usage({ by: 'key' })[0]).toMatchObject({ group: key.id, requests: 3, output: 150 })
+  })
+
+  test('of exchanges that began in another order than they ended keep the order of arrival', async () => {
+    const { ledger, store, reservations } = await reserved(5)
+    const ids = reservations.map(({ exchangeId }) => exchangeId).reverse()
+    for (const at of [3, 0, 4, 2]) {
+      const reservation = reservations[at]
+      if (reservation !== undefined) ledger.settle(reservation, settlement())
+      ledger.flush()
+      expect(store.exchanges({ limit: 9 }).map(({ id }) => id)).toEqual(ids)
+    }
+  })
+
+  test('cost what the model that answered costs, where it was another than was asked for', async () => {
+    const store = open()
+    const { key } = store.keys.issue(newKey(), ACTOR)
+    const prices = { ...PRICE, input: 1, output: 2 }
+    const { ledger, turn } = bench(store, undefined, (model) => (model === 'vendorB-5.5' ? prices : PRICE))
+    const reserving = ledger.reserve(ask(key, { model: 'vendorA-opus-4-8' }))
+    turn()
+    ledger.settle(await reserving, settlement({ model: 'vendorB-5.5', usage: { input: 1_000, output: 100 } }))
+    expect(store.exchanges({ limit: 1 })[0]).toMatchObject({ model: 'vendorA-opus-4-8', costMicroUsd: 1_200 })
+    expect(store.usage({ by: 'model' })[0]?.costMicroUsd).toBe(1_200)
+  })
+})
+
 describe('a store that cannot write', () => {
   test('refuses reservations, and lets go of what they held', async () => {
     const { ledger, key, turn, failing } = setUp()
@@ -272,7 +337,7 @@ describe('after a kill', () => {
     expect(open(path).exchanges({ limit: 9, outcome: 'open' })).toHaveLength(1)
   })
 
-  test('a process killed by the system loses no settled token', async () => {
+  test('a process killed by the system loses no token that was settled for longer than a moment', async () => {
     const path = newPath()
     const at = (file: string) => JSON.stringify(new URL(`../../src/${file}`, import.meta.url).pathname)
     const child = Bun.spawn(
@@ -296,6 +361,10 @@ describe('after a kill', () => {
     try {
       const { value } = await child.stdout.getReader().read()
       expect(new TextDecoder().decode(value)).toContain('open')
+      // Nobody but the process itself writes what waits there.
+      const other = open(path)
+      const deadline = Date.now() + 5_000
+      while (other.exchanges({ limit: 300, outcome: 'done' }).length < 200 && Date.now() < deadline) await turnOver()
     } finally {
       child.kill('SIGKILL')
       await child.exited
@@ -306,6 +375,8 @@ describe('after a kill', () => {
     expect(store.usage({ by: 'model' })[0]).toMatchObject({ requests: 201, errors: 1, output: 200 })
   })
 })
+
+const turnOver = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 test('progress of many exchanges waits to be written together', async () => {
   const { ledger, store, key, turn, wait, writes } = setUp()

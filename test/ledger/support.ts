@@ -1,7 +1,9 @@
 // A ledger for tests: its timers run when the test says, its journal fails when the test says.
 
+import type { Price } from '../../src/catalogue/model.ts'
 import type { Key } from '../../src/keys/key.ts'
 import { createLedger, type Timers } from '../../src/ledger/create.ts'
+import type { Batch } from '../../src/ledger/journal.ts'
 import type { Ledger, ReserveAsk, Settlement } from '../../src/ledger/ledger.ts'
 import type { Store } from '../../src/store/store.ts'
 import { NOW } from '../store/support.ts'
@@ -17,21 +19,29 @@ export type Bench = {
   /** Makes the next writes fail. */
   failing(is: boolean): void
   writes(): number
+  /** What the last write, done or failed, was asked to write. */
+  last(): Batch
   /** Writes tried, failed ones included. */
   attempts(): number
 }
 
-export const bench = (store: Store, clock: () => number = () => NOW): Bench => {
+export const bench = (
+  store: Store,
+  clock: () => number = () => NOW,
+  prices: (modelId: string) => Price | undefined = () => PRICE,
+): Bench => {
   let soon: (() => void)[] = []
   let later: (() => void)[] = []
   let failing = false
   let writes = 0
   let attempts = 0
+  let last: Batch = { opened: [], progressed: [], settled: [] }
   const timers: Timers = { soon: (run) => soon.push(run), later: (run) => later.push(run) }
   const journal: Store['journal'] = {
     ...store.journal,
     write(batch) {
       attempts++
+      last = batch
       if (failing) throw new Error('disk full')
       writes++
       store.journal.write(batch)
@@ -41,7 +51,7 @@ export const bench = (store: Store, clock: () => number = () => NOW): Bench => {
     for (const each of due) each()
   }
   return {
-    ledger: createLedger({ store: { keys: store.keys, journal }, clock, prices: () => PRICE, timers }),
+    ledger: createLedger({ store: { keys: store.keys, journal }, clock, prices, timers }),
     turn() {
       const due = soon
       soon = []
@@ -56,6 +66,7 @@ export const bench = (store: Store, clock: () => number = () => NOW): Bench => {
       failing = is
     },
     writes: () => writes,
+    last: () => last,
     attempts: () => attempts,
   }
 }

@@ -5,6 +5,7 @@ import type { ChatEvent, Start } from '../../ir/event.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Logprob, Seal } from '../../ir/part.ts'
 import type { Usage } from '../../ir/usage.ts'
+import { digest } from '../../lib/digest.ts'
 import type { EventDecoder, Undo } from '../codec.ts'
 import { openDetail, reasoningText, textOf } from './assistant.ts'
 import { audioCollector } from './audio.ts'
@@ -12,7 +13,7 @@ import { openCalls } from './calls.ts'
 import { decodeError } from './error.ts'
 import { decodeFinish } from './finish.ts'
 import { decodeCitations, decodeLogprobs } from './marks.ts'
-import { digest } from './tools.ts'
+
 import { decodeUsage } from './usage.ts'
 
 /** At most one text, refusal or thought is open at a time; calls may overlap. See `openCalls`. */

@@ -3,6 +3,7 @@
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { ChatRequest, CustomTool, FunctionTool, Tool, ToolChoice } from '../../ir/request.ts'
+import { digest } from '../../lib/digest.ts'
 import type { SentTool, Undo } from '../codec.ts'
 import type { Outgoing } from './outgoing.ts'
 import { given, optionalBoolean, optionalString, readArray, readObject, readString } from './read.ts'
@@ -107,7 +108,7 @@ export const toolNames = (request: ChatRequest, customAsFunction = false): ToolN
     if (already !== undefined) return already
     const full = namespace === undefined ? name : `${namespace}__${name}`
     const legal = full.length <= MAX_NAME && LEGAL_NAME.test(full) && !taken.has(full)
-    const out = legal ? full : `${full.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, MAX_NAME - 14)}_${digest(key)}`
+    const out = legal ? full : `${full.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, MAX_NAME - 12)}_${digest(key)}`
     known.set(key, out)
     taken.add(out)
     return out
@@ -123,9 +124,6 @@ export const toolNames = (request: ChatRequest, customAsFunction = false): ToolN
   }
   return { of, undo: Object.keys(sent).length === 0 ? {} : { tools: sent } }
 }
-
-/** Thirteen letters and digits that stand for a text, always the same. */
-export const digest = (text: string): string => Bun.hash(text).toString(36).padStart(13, '0')
 
 export const encodeTools = (tools: Tool[], out: Outgoing): JsonObject[] =>
   tools.flatMap((tool, at): JsonObject[] => {

@@ -4,11 +4,11 @@ import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { SystemPart, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
+import { digest } from '../../lib/digest.ts'
 import { asFunction, decodeAssistant, encodeCall } from './assistant.ts'
 import type { Outgoing } from './outgoing.ts'
 import { type ContentPart, decodeContent, encodeContent, encodePart } from './parts.ts'
 import { given, optionalString, readArray, readObject, readString } from './read.ts'
-import { digest } from './tools.ts'
 
 export const decodeTurns = (messages: Json | undefined): Turn[] => {
   const list = readArray(messages, 'messages')
@@ -202,7 +202,7 @@ const MAX_ID = 40
 
 /** The vendor refuses ids longer than forty characters. */
 const sentId = (id: string): string => {
-  if (id.length > MAX_ID) return `${id.slice(0, MAX_ID - 14)}_${digest(id)}`
+  if (id.length > MAX_ID) return `${id.slice(0, MAX_ID - 12)}_${digest(id)}`
   return id === '' ? 'call_0' : id
 }
 

@@ -2,6 +2,7 @@
 // way every time, and a tool's rewriting is written down so that the answer can undo it.
 
 import type { ChatRequest } from '../../ir/request.ts'
+import { digest } from '../../lib/digest.ts'
 import type { Undo } from '../codec.ts'
 
 const NAME = /^[a-zA-Z0-9_-]{1,128}$/
@@ -27,7 +28,7 @@ export const toolNames = (request: ChatRequest): ToolNames => {
       if (known !== undefined) return known
       const plain = name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 100)
       let sent = plain === '' ? 'tool' : plain
-      if (taken.has(sent)) sent = `${sent}_${shortHash(name)}`
+      if (taken.has(sent)) sent = `${sent}_${digest(name)}`
       taken.add(sent)
       sentNames.set(name, sent)
       const kind = kinds.get(name)
@@ -40,11 +41,11 @@ export const toolNames = (request: ChatRequest): ToolNames => {
 /** An id of a call as this wire takes it: at most 64 characters, never empty. */
 export const callId = (id: string): string => {
   if (id === '') return 'call_0'
-  return id.length <= MAX_ID ? id : `${id.slice(0, 40)}_${shortHash(id)}`
+  return id.length <= MAX_ID ? id : `${id.slice(0, 40)}_${digest(id)}`
 }
 
 /** A client's label (a user, a cache key) within the wire's 64 characters: longer ones become their hash. */
-export const label = (text: string): string => (text.length <= MAX_ID ? text : `h_${shortHash(text)}`)
+export const label = (text: string): string => (text.length <= MAX_ID ? text : `h_${digest(text)}`)
 
 /** An id within the wire's charset, without the prefix other ids are made with. */
 export const bareId = (id: string): string => {
@@ -52,5 +53,3 @@ export const bareId = (id: string): string => {
   const plain = bare.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 100)
   return plain === '' ? '0' : plain
 }
-
-const shortHash = (text: string): string => Bun.hash(text).toString(36)
