@@ -141,7 +141,7 @@ describe('a request of another wire', () => {
     const [dotted, spaced, custom] = body.tools as JsonObject[]
     expect(one?.id).toHaveLength(40)
     expect(first?.tool_call_id).toBe(one?.id)
-    expect(one?.function.name).toMatch(/^a_b_[a-z0-9]{13}$/)
+    expect(one?.function.name).toMatch(/^a_b_[a-z0-9]{11}$/)
     expect(two?.function.name).toBe('fs__read')
     expect(dotted).toMatchObject({ function: { name: one?.function.name } })
     expect(spaced).toMatchObject({ function: { name: 'fs__read' } })
