@@ -25,7 +25,7 @@ const PROGRAM = process.env.SLUICE_BINARY ? [process.env.SLUICE_BINARY] : [proce
 const SAMPLE_MS = Math.min(10_000, (MINUTES * 60_000) / 20)
 /** Growth that a run long enough to tell may show, in KB per minute. */
 const MOST_KB_PER_MINUTE = 1_024
-const LONG_ENOUGH_MINUTES = 5
+const LONG_ENOUGH_MINUTES = 10
 
 const FAULTS = [
   '[[error:500]]',
@@ -106,9 +106,18 @@ const figuresOf = async (url: string): Promise<(name: string) => number> => {
       .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0)
 }
 
-/** KB per minute over the second half, by least squares: the first is what a process grows into. */
+/**
+ * KB per minute over the second half, by least squares: the first is what a process grows into. Of each minute the
+ * lowest sample counts, for that is what a collection has left.
+ */
 const slopeOf = (samples: Sample[]): number => {
-  const late = samples.slice(Math.floor(samples.length / 2))
+  const lowest = new Map<number, Sample>()
+  for (const sample of samples) {
+    const minute = Math.floor(sample.atMs / 60_000)
+    const known = lowest.get(minute)
+    if (known === undefined || sample.rssBytes < known.rssBytes) lowest.set(minute, sample)
+  }
+  const late = [...lowest.values()].slice(Math.floor(lowest.size / 2))
   const meanAt = late.reduce((sum, { atMs }) => sum + atMs, 0) / late.length
   const mean = late.reduce((sum, { rssBytes }) => sum + rssBytes, 0) / late.length
   const above = late.reduce((sum, { atMs, rssBytes }) => sum + (atMs - meanAt) * (rssBytes - mean), 0)

@@ -3,11 +3,15 @@
 import { Elysia } from 'elysia'
 import anthropicSdk from '../../docs/guides/anthropic-sdk.md' with { type: 'text' }
 import claudeCode from '../../docs/guides/claude-code.md' with { type: 'text' }
+import cline from '../../docs/guides/cline.md' with { type: 'text' }
 import codex from '../../docs/guides/codex.md' with { type: 'text' }
 import curl from '../../docs/guides/curl.md' with { type: 'text' }
 import langchain from '../../docs/guides/langchain.md' with { type: 'text' }
+import openaiAgents from '../../docs/guides/openai-agents.md' with { type: 'text' }
 import openaiSdk from '../../docs/guides/openai-sdk.md' with { type: 'text' }
 import opencode from '../../docs/guides/opencode.md' with { type: 'text' }
+import pi from '../../docs/guides/pi.md' with { type: 'text' }
+import qwenCode from '../../docs/guides/qwen-code.md' with { type: 'text' }
 import start from '../../docs/guides/start.md' with { type: 'text' }
 import aiSdk from '../../docs/guides/vercel-ai-sdk.md' with { type: 'text' }
 import { PAGE_HEADERS, shell } from './dashboard.ts'
@@ -21,9 +25,13 @@ const GUIDES: readonly (readonly [string, string])[] = [
   ['anthropic-sdk', anthropicSdk],
   ['vercel-ai-sdk', aiSdk],
   ['langchain', langchain],
+  ['openai-agents', openaiAgents],
   ['claude-code', claudeCode],
   ['codex', codex],
   ['opencode', opencode],
+  ['pi', pi],
+  ['qwen-code', qwenCode],
+  ['cline', cline],
 ]
 
 let rendered: Guide[] | undefined

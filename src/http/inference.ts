@@ -10,7 +10,7 @@ import type { Key } from '../keys/key.ts'
 import type { Ticket } from '../ledger/limits.ts'
 import { splice } from '../lib/json-splice.ts'
 import { estimateInput } from '../relay/estimate.ts'
-import { type Client, type Exchange, leave } from '../relay/exchange.ts'
+import { type AttemptRecord, type Client, type Exchange, leave } from '../relay/exchange.ts'
 import { relayExchange } from '../relay/relay.ts'
 import { CODECS } from '../wire/index.ts'
 import { admit } from './admit.ts'
@@ -101,7 +101,9 @@ const begin = async (
     stream,
     inputEstimate,
     outputCap: codec.outputCap(body),
-    maxOutput: wire === 'images' ? model.tokensPerImage * (typeof body.n === 'number' ? body.n : 1) : model.maxOutput,
+    maxOutput: wire === 'images' ? model.tokensPerImage : model.maxOutput,
+    answers: (wire === 'images' || wire === 'chat-completions') && typeof body.n === 'number' ? body.n : 1,
+    fixed: wire === 'images',
   })
   const client: Client = { left: request.signal.aborted, call: undefined }
   gateway.open.set(id, client)
@@ -126,7 +128,7 @@ const begin = async (
     headersOut: ticket.headers(wire),
     onSettled: (summary) => {
       gateway.open.delete(id)
-      if (summary.outcome === 'refused' && exchange.attempts.length === 0) ticket.refund()
+      if (summary.outcome === 'refused' && !exchange.attempts.some(reachedProvider)) ticket.refund()
       ticket.tokens(totalTokens(summary.tokens))
       ticket.leave()
       gateway.log.exchange(exchange, summary)
@@ -136,3 +138,6 @@ const begin = async (
   }
   return exchange
 }
+
+/** Refused on the way to a provider, for what its wire cannot say, a request has consumed nothing. */
+const reachedProvider = (attempt: AttemptRecord): boolean => attempt.providerStatus !== undefined

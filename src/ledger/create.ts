@@ -27,8 +27,8 @@ export type LedgerOptions = {
   timers?: Timers
 }
 
-/** Progress waits this long to be written together: half of what the contract allows. */
-const PROGRESS_MS = 1_000
+/** Progress waits this long to be written together: less than half of the two seconds a kill may cost. */
+const PROGRESS_MS = 750
 /** Settlements wait this long to be written together, or until they are this many: their sums are then added once. */
 const SETTLE_MS = 20
 const SETTLE_GROUP = 128

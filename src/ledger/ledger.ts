@@ -18,8 +18,12 @@ export type ReserveAsk = {
   inputEstimate: number
   /** The client's own output cap, where it gave one. */
   outputCap: number | undefined
-  /** What the model could give at most: the cap the provider applies when it gets none. For images: tokens in all. */
+  /** What the model could give at most: the cap the provider applies when it gets none. Of an image: its tokens. */
   maxOutput: number
+  /** How many answers or images were asked for, each of up to the cap; 1 by default. */
+  answers?: number | undefined
+  /** The provider takes no cap: all of it is set aside, or the request is refused. */
+  fixed?: boolean | undefined
 }
 
 /**
@@ -81,8 +85,9 @@ export type Settlement = {
 
 export type Ledger = {
   /**
-   * Sets tokens aside and resolves once that is durable. Throws `quota_exhausted` (402) when the key has nothing left,
-   * `rate_limit_exceeded` (429, short retryAfterMs) when what is left is only held by requests in flight.
+   * Sets tokens aside and resolves once that is durable. Throws `quota_exhausted` (402) when the key has nothing left, or
+   * too little for what cannot be made smaller; `rate_limit_exceeded` (429, short retryAfterMs) when what is left is only
+   * held by requests in flight.
    */
   reserve(ask: ReserveAsk): Promise<Reservation>
   /** Figures of a long exchange so far; durable within two seconds, used if the process is killed. */

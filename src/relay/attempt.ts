@@ -12,7 +12,7 @@ import { CODECS, chatCodec } from '../wire/index.ts'
 import { answerIn, rememberable } from '../wire/responses/references.ts'
 import type { Exchange, Relay } from './exchange.ts'
 import type { Target } from './route.ts'
-import { askOf, encodeFor, quirksOf, translateResponse, translateStream } from './translate.ts'
+import { askOf, capFor, encodeFor, quirksOf, translateResponse, translateStream } from './translate.ts'
 import { broken, networkError, probe, send, timedOut } from './upstream.ts'
 
 /** A whole answer for the client, and what it consumed: `usage` undefined when the provider did not say. */
@@ -67,7 +67,7 @@ export const attempt = async (
 ): Promise<Answer> => {
   const codec = CODECS[target.wire]
   const plan = planFor(exchange, target, codec)
-  const { connectMs, firstByteMs } = target.provider.timeouts
+  const { connectMs, firstByteMs, idleMs } = target.provider.timeouts
   const giveUp = (): void => abort.abort(timedOut('did not answer'))
   // One timer for both: nearly every answer comes before either.
   const first = Math.min(connectMs, firstByteMs)
@@ -76,12 +76,17 @@ export const attempt = async (
     void probe(target, abort)
     timer = setTimeout(giveUp, firstByteMs - first)
   }, first)
+  /** From its first byte on, a whole answer may pause no longer than a stream. */
+  const heard = (): void => {
+    clearTimeout(timer)
+    timer = setTimeout(() => abort.abort(timedOut('fell silent and did not go on')), idleMs)
+  }
   try {
     const response = await send(relay, target, plan.body, exchange.headers, abort)
     if (response.status !== 200) throw await refusal(response, codec, abort)
     return exchange.stream
       ? await openStream(relay, exchange, target, codec, plan, response, abort)
-      : await readAnswer(relay, exchange, target, codec, plan, response, abort)
+      : await readAnswer(relay, exchange, target, codec, plan, response, abort, heard)
   } finally {
     clearTimeout(timer)
   }
@@ -91,7 +96,7 @@ const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan => 
   if (target.wire === exchange.wire) {
     const edits = codec.passEdits(exchange.body, {
       model: target.model.upstream,
-      outputCap: exchange.reservation.outputCap,
+      outputCap: capFor(exchange, target),
       quirks: quirksOf(target),
     })
     exchange.dropped = []
@@ -135,8 +140,9 @@ const readAnswer = async (
   plan: Plan,
   response: Response,
   abort: AbortController,
+  heard: () => void,
 ): Promise<JsonAnswer> => {
-  const text = await readText(response, ANSWER_BYTES, abort)
+  const text = await readText(response, ANSWER_BYTES, abort, heard)
   const body = parse(text)
   if (body === undefined) throw malformedAnswer()
   if (isObject(body.error)) throw codec.decodeError(statusWithin(body.error), body)
@@ -246,8 +252,13 @@ const readFrom = (body: ReadableStream<Uint8Array>, tap: Tap, abort: AbortContro
   }
 }
 
-/** A body as text, within a bound. */
-const readText = async (response: Response, bytes: number, abort: AbortController): Promise<string> => {
+/** A body as text, within a bound. `heard` is called for each piece of one whose length is unknown. */
+const readText = async (
+  response: Response,
+  bytes: number,
+  abort: AbortController,
+  heard?: () => void,
+): Promise<string> => {
   // A compressed body's length says nothing of what it unfolds to.
   const declared = Number(
     response.headers.has('content-encoding') ? Number.NaN : response.headers.get('content-length'),
@@ -258,6 +269,7 @@ const readText = async (response: Response, bytes: number, abort: AbortControlle
     const pieces: Uint8Array[] = []
     let size = 0
     for await (const piece of response.body) {
+      heard?.()
       size += piece.byteLength
       if (size > bytes) {
         abort.abort()

@@ -13,6 +13,11 @@ export type Metered = { usage: Usage; rawUsage: JsonObject | undefined; estimate
 export const meterStream = async (exchange: Exchange, tap: Tap, final: boolean): Promise<Metered> => {
   const { usage, rawUsage } = tap
   if (final && usage?.output !== undefined) return { usage, rawUsage, estimated: false }
+  if (exchange.model.kind === 'image') {
+    // A picture has no words to count: begun for a client that left it is paid for, broken off by the provider it is not.
+    const made = final || exchange.client.left ? imagesAsked(exchange.body) : 0
+    return { usage: { ...usage, output: made * exchange.model.tokensPerImage }, rawUsage, estimated: true }
+  }
   const counted = await countTokens(tap.output.text, tap.output.chars)
   return {
     usage: {
@@ -25,6 +30,8 @@ export const meterStream = async (exchange: Exchange, tap: Tap, final: boolean):
     estimated: true,
   }
 }
+
+const imagesAsked = ({ n }: JsonObject): number => (typeof n === 'number' ? n : 1)
 
 /** An answer without usage: the prompt by estimate, the answer by the tokenizer over its text. */
 export const meterAnswer = async (exchange: Exchange, answer: JsonAnswer): Promise<Metered> => {

@@ -54,18 +54,24 @@ const runAttempts = async (relay: Relay, exchange: Exchange): Promise<Answer> =>
     )
   }
   let failure: GatewayError | undefined
+  let refused: GatewayError | undefined
   for (const target of targets.slice(0, relay.maxTries)) {
     if (exchange.client.left) break
     try {
       return await record(relay, exchange, target)
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error
+      // What another model cannot take says nothing of the one that was asked for.
+      if (!error.failover && target.model.id !== exchange.model.id) {
+        refused ??= error
+        continue
+      }
       // The last word goes to the first failure of the model that was asked for, unless another is plainer.
       failure = failure === undefined || failure.code === 'service_unavailable' ? error : failure
       if (!error.failover) throw error
     }
   }
-  throw failure ?? broken()
+  throw failure ?? refused ?? broken()
 }
 
 const record = async (relay: Relay, exchange: Exchange, target: Target): Promise<Answer> => {

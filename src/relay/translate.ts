@@ -24,7 +24,7 @@ export const encodeFor = (
 ): EncodedRequest => {
   try {
     exchange.request ??= client.decodeRequest(withExact(exchange.text, exchange.body))
-    return provider.encodeRequest(capped(exchange.request, exchange.reservation.outputCap), {
+    return provider.encodeRequest(capped(exchange.request, capFor(exchange, target)), {
       model: target.model.upstream,
       maxOutput: target.model.maxOutput,
       quirks: quirksOf(target),
@@ -32,6 +32,16 @@ export const encodeFor = (
   } catch (error) {
     throw error instanceof RangeError ? tooDeep(error) : error
   }
+}
+
+/**
+ * The cap a target must be given: what the quota leaves, or, of a model that stands in for a smaller one whose client gave
+ * no cap, what was set aside for that one.
+ */
+export const capFor = (exchange: Exchange, target: Target): number | undefined => {
+  const { model, reservation, codec, body } = exchange
+  if (reservation.outputCap !== undefined) return reservation.outputCap
+  return target.model.maxOutput > model.maxOutput && codec.outputCap(body) === undefined ? model.maxOutput : undefined
 }
 
 const capped = (request: ChatRequest, cap: number | undefined): ChatRequest =>

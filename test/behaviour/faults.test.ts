@@ -139,6 +139,19 @@ describe.each(crossings)('%s → %s', (wire, model) => {
     expect(row?.outcome).toBe('failed')
   })
 
+  test('json: a body that stops in the middle is cut like a stream, however long its first byte might take', async () => {
+    const timeouts = [...gateway.server.gateway.providers.values()].map((provider) => provider.timeouts)
+    for (const each of timeouts) each.firstByteMs = 60_000
+    try {
+      const response = await gateway.post(PATHS[wire], requestOn(wire, model, '[[stall]] one two three', false))
+      expect([response.status, response.headers.get('x-gateway-error-code')]).toEqual([504, 'gateway_timeout'])
+      await response.text()
+      await expectNothingLeft()
+    } finally {
+      for (const each of timeouts) each.firstByteMs = 150
+    }
+  })
+
   test('stream: a whole answer obeys every rule of its wire', async () => {
     const response = await gateway.post(PATHS[wire], requestOn(wire, model, 'say something', true))
     const text = await response.text()

@@ -12,7 +12,8 @@ const key = (tokensTotal: number, tokensUsed: number): Key => ({
   ...{ tokensTotal, tokensUsed, rpm: undefined, tpm: undefined, concurrency: undefined },
 })
 
-type Row = [string, { total: number; used: number; held: number; input: number; cap?: number; max: number }, unknown]
+type Asked = { total: number; used: number; held: number; input: number; cap?: number; max: number }
+type Row = [string, Asked & { answers?: number; fixed?: boolean }, unknown]
 
 describe('admission', () => {
   test.each<Row>([
@@ -42,8 +43,43 @@ describe('admission', () => {
       { total: 100, used: 0, held: 1, input: 100, max: 9 },
       'rate_limit_exceeded',
     ],
-  ])('a request that %s', (_what, { total, used, held, input, cap, max }, expected) => {
-    const run = () => admit(key(total, used), held, { inputEstimate: input, outputCap: cap, maxOutput: max })
+    [
+      'wants three answers that fit',
+      { total: 1000, used: 0, held: 0, input: 100, cap: 300, max: 900, answers: 3 },
+      { reserved: 1000 },
+    ],
+    [
+      'wants three answers, each lowered',
+      { total: 1000, used: 0, held: 0, input: 100, cap: 301, max: 900, answers: 3 },
+      { reserved: 1000, outputCap: 300 },
+    ],
+    [
+      'wants more answers than tokens are left',
+      { total: 100, used: 0, held: 0, input: 98, cap: 9, max: 9, answers: 3 },
+      'quota_exhausted',
+    ],
+    [
+      'wants more answers than others leave it',
+      { total: 100, used: 0, held: 60, input: 10, cap: 20, max: 20, answers: 3 },
+      'rate_limit_exceeded',
+    ],
+    [
+      'wants two pictures that fit',
+      { total: 9000, used: 0, held: 900, input: 100, max: 4000, answers: 2, fixed: true },
+      { reserved: 8100 },
+    ],
+    [
+      'wants a picture the rest does not cover',
+      { total: 4000, used: 0, held: 0, input: 1, max: 4000, fixed: true },
+      'quota_exhausted',
+    ],
+    [
+      'wants a picture while others hold its tokens',
+      { total: 5000, used: 0, held: 4000, input: 1, max: 4000, fixed: true },
+      'rate_limit_exceeded',
+    ],
+  ])('a request that %s', (_what, { total, used, held, input, cap, max, ...more }, expected) => {
+    const run = () => admit(key(total, used), held, { inputEstimate: input, outputCap: cap, maxOutput: max, ...more })
     if (typeof expected === 'string') expect(run).toThrow(expect.objectContaining({ code: expected }))
     else expect(run()).toEqual({ outputCap: undefined, ...(expected as object) } as ReturnType<typeof admit>)
   })
@@ -64,6 +100,8 @@ describe('admission', () => {
   const asks = fc.record({
     ...{ total: tokens, used: tokens, held: tokens, inputEstimate: tokens, maxOutput: tokens },
     outputCap: fc.option(tokens, { nil: undefined }),
+    answers: fc.option(fc.integer({ min: 1, max: 5 }), { nil: undefined }),
+    fixed: fc.option(fc.boolean(), { nil: undefined }),
   })
 
   test('what is used and held never passes the total, but for the estimate of a request that is alone', () =>
@@ -75,7 +113,7 @@ describe('admission', () => {
           else expect(used + reserved).toBeLessThanOrEqual(Math.max(total, used + rest.inputEstimate + 1))
         } catch (error) {
           if (!(error instanceof GatewayError)) throw error
-          if (used < total) expect(held).toBeGreaterThan(0)
+          if (used < total) expect(held > 0 || (rest.answers ?? 1) > 1 || rest.fixed === true).toBe(true)
         }
       }),
     ))
@@ -84,9 +122,18 @@ describe('admission', () => {
     fc.assert(
       fc.property(asks, ({ total, used, held: _, ...rest }) => {
         const wanted = rest.outputCap ?? rest.maxOutput
-        const { outputCap, reserved } = admit(key(used + total + 1, used), 0, rest)
+        const answers = rest.answers ?? 1
+        let admitted: ReturnType<typeof admit>
+        try {
+          admitted = admit(key(used + total + 1, used), 0, rest)
+        } catch {
+          expect(answers > 1 || rest.fixed === true).toBe(true)
+          return
+        }
+        const { outputCap, reserved } = admitted
         if (outputCap !== undefined) expect(outputCap).toBeLessThanOrEqual(wanted)
-        expect(reserved).toBe(rest.inputEstimate + (outputCap ?? wanted))
+        if (outputCap !== undefined && wanted > 0) expect(rest.fixed).not.toBe(true)
+        expect(reserved).toBe(rest.inputEstimate + (outputCap ?? wanted) * answers)
       }),
     ))
 })

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { type Config, loadConfig } from '../../src/config.ts'
 import type { NewKey } from '../../src/keys/key.ts'
 import { silentLog } from '../../src/log.ts'
+import type { Clock } from '../../src/relay/exchange.ts'
 import { type Server, startServer } from '../../src/serve.ts'
 
 export type TestGateway = {
@@ -30,11 +31,19 @@ export type GatewayFor = {
   keys?: { vendorA?: string; vendorB?: string }
   /** What the configuration file would say besides. */
   config?: Partial<Config>
+  /** The gateway's time, where the test tells it. */
+  clock?: Clock
 }
 
 const YEAR_MS = 365 * 86_400_000
 
-export const startGateway = async ({ vendorA, vendorB, keys = {}, config = {} }: GatewayFor): Promise<TestGateway> => {
+export const startGateway = async ({
+  vendorA,
+  vendorB,
+  keys = {},
+  config = {},
+  clock,
+}: GatewayFor): Promise<TestGateway> => {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-test-'))
   const env = {
     ...(vendorA === undefined ? {} : { VENDOR_A_BASE_URL: vendorA, VENDOR_A_API_KEY: keys.vendorA ?? 'secret-a' }),
@@ -43,7 +52,7 @@ export const startGateway = async ({ vendorA, vendorB, keys = {}, config = {} }:
   const loaded = loadConfig({ flags: { host: '127.0.0.1', port: '0', data: directory }, env, cwd: directory })
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
   const whole: Config = { ...loaded.config, drainMs: 1_000, ...config }
-  const server = await startServer(whole, { err: () => undefined }, silentLog)
+  const server = await startServer(whole, { err: () => undefined }, silentLog, clock)
   const issue: TestGateway['issue'] = (input = {}) => {
     const made = server.gateway.store.keys.issue(
       { label: 'test', tokensTotal: 1_000_000_000, expiresAt: Date.now() + YEAR_MS, models: ['*'], ...input },

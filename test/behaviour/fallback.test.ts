@@ -1,0 +1,49 @@
+// A model that another one stands in for: what the other cannot take is not what the client hears.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type DemoProviders, startDemoProviders } from '../../src/demo/index.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+
+let demo: DemoProviders
+let gateway: TestGateway
+beforeAll(async () => {
+  demo = await startDemoProviders()
+  gateway = await startGateway({
+    vendorA: demo.vendorA.baseUrl,
+    vendorB: demo.vendorB.baseUrl,
+    keys: { vendorA: demo.vendorA.apiKey, vendorB: demo.vendorB.apiKey },
+    config: { fallbacks: { 'vendorB-5.5': ['vendorA-opus-4-8'] } },
+  })
+})
+afterAll(async () => {
+  await gateway.stop()
+  await demo.stop()
+})
+
+const ask = async (input: string, tools: object[]): Promise<unknown[]> => {
+  const response = await gateway.post('/v1/responses', { model: 'vendorB-5.5', input, tools })
+  const { model, error } = (await response.json()) as { model?: string; error?: { code: string } }
+  return [response.status, error?.code ?? model, response.headers.has('retry-after')]
+}
+
+const shell = { type: 'function', name: 'shell', parameters: { type: 'object', properties: {} } }
+
+test.each<[string, string, object[], unknown[]]>([
+  ['answers in its place', '[[error:503@vendor_b]] hi', [shell], [200, 'vendorA-opus-4-8', false]],
+  [
+    'cannot take the request',
+    '[[error:503@vendor_b]] hi',
+    [{ type: 'web_search' }],
+    [503, 'service_unavailable', true],
+  ],
+  [
+    'finds it too long',
+    '[[error:503@vendor_b]] [[error:context_length@vendor_a]] hi',
+    [shell],
+    [503, 'service_unavailable', true],
+  ],
+  ['is not asked', '[[error:context_length@vendor_b]] hi', [shell], [400, 'context_length_exceeded', false]],
+])('the other %s', async (_, said, tools, expected) => {
+  for (const { target } of gateway.server.gateway.health.states()) gateway.server.gateway.health.succeeded(target)
+  expect(await ask(said, tools)).toEqual(expected)
+})

@@ -1,0 +1,210 @@
+// However an exchange ends, what was produced is billed, no more and no less, once, and nothing stays held.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
+import type { ChatWire } from '../../src/ir/wire.ts'
+import { tokenize } from '../../src/relay/tokenizer.ts'
+import { connect, rawPost } from '../chaos/support/socket.ts'
+import { gate, type Script } from '../support/provider/scripted.ts'
+import { booksOf, CROSSINGS, MODEL_OF, type Money, requestOn, spoken, startMoney, totalOf } from './support.ts'
+
+let money: Money
+beforeAll(async () => {
+  // Its tables take long to load on a busy machine, and a settlement does not wait for them.
+  while ((await tokenize(WORDS.join(''))) !== SAID);
+  money = await startMoney()
+  for (const provider of money.server.gateway.providers.values()) {
+    provider.timeouts = { connectMs: 5_000, firstByteMs: 5_000, idleMs: 60, totalMs: 5_000 }
+  }
+})
+afterAll(() => money.stopAll())
+
+const WORDS = ['The ', 'quick ', 'brown ', 'fox ', 'jumps ', 'over ', 'the ', 'lazy ', 'dog.']
+const SAID = countTokens(WORDS.join(''))
+const billed = { input: 1_234, cached: 100, output: 77 }
+
+/** Circuits are closed again: what failed before is no reason not to be asked. */
+const settleDown = (): void => {
+  const { health } = money.server.gateway
+  for (const { target } of health.states()) health.succeeded(target)
+}
+
+const expectBooks = async (id: string, total: number): Promise<void> => {
+  await money.idle()
+  expect(booksOf(money, id)).toMatchObject({ rows: 1, total, used: total, held: 0, sums: [total, total, total] })
+  expect(money.server.gateway.ledger.openCount()).toBe(0)
+}
+
+/** Reads until all words are heard, and gives what reads the rest. */
+const hear = async (response: Response): Promise<() => Promise<string>> => {
+  const reader = response.body?.getReader()
+  const text = new TextDecoder()
+  let heard = ''
+  const until = async (word: string | undefined): Promise<string> => {
+    while (word === undefined || !heard.includes(word)) {
+      const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
+      if (done && word !== undefined) throw new Error(`ended with ${heard}`)
+      if (done) break
+      heard += text.decode(value, { stream: true })
+    }
+    return heard
+  }
+  await until('dog.')
+  return () => until(undefined)
+}
+
+describe.each(CROSSINGS)('%s → %s', (client, provider) => {
+  /** Only the messages wire tells its input before its end. */
+  const input = (estimate: number): number => (provider === 'messages' ? billed.input + billed.cached : estimate)
+  const start = () => {
+    settleDown()
+    return money.issue({ tokensTotal: 100_000 })
+  }
+
+  test('a client that leaves in the middle pays the words that were said', async () => {
+    const { id, secret } = start()
+    const silence = gate()
+    money.answers((wire) => spoken(wire as ChatWire, true, { billed, steps: [...WORDS, silence] }))
+    const leaving = new AbortController()
+    const from = money.provider.requests.length
+    const response = await money.ask(client, provider, { secret, stream: true, signal: leaving.signal })
+    await hear(response)
+    leaving.abort()
+    const request = await money.provider.arrived(from)
+    expect(await request.closed).toBe('aborted')
+    await money.idle()
+    const row = money.row(response)
+    expect(row).toMatchObject({ outcome: 'aborted', estimated: true, output: SAID })
+    await expectBooks(id, input(row.inputEstimate) + SAID)
+  })
+
+  test('a provider that breaks off in the middle is paid the words it said', async () => {
+    const { id, secret } = start()
+    const heard = gate()
+    money.answers((wire) => spoken(wire as ChatWire, true, { billed, steps: [...WORDS, heard], end: 'cut' }))
+    const response = await money.ask(client, provider, { secret, stream: true })
+    const rest = await hear(response)
+    heard.open()
+    expect(await rest()).toContain('event: error')
+    await money.idle()
+    const row = money.row(response)
+    expect(row).toMatchObject({ outcome: 'failed', estimated: true, output: SAID })
+    await expectBooks(id, input(row.inputEstimate) + SAID)
+  })
+
+  test('a provider that falls silent in the middle is paid the words it said', async () => {
+    const { id, secret } = start()
+    money.answers((wire) => spoken(wire as ChatWire, true, { billed, steps: WORDS, end: 'stall' }))
+    const response = await money.ask(client, provider, { secret, stream: true })
+    expect(await response.text()).toContain('gateway_timeout')
+    await money.idle()
+    const row = money.row(response)
+    expect(row).toMatchObject({ outcome: 'failed', errorCode: 'gateway_timeout', output: SAID })
+    await expectBooks(id, input(row.inputEstimate) + SAID)
+  })
+
+  test('a client that leaves after the last word pays the provider’s figures', async () => {
+    const { id, secret } = start()
+    money.answers((wire) => spoken(wire as ChatWire, true, { billed, steps: WORDS }))
+    const leaving = new AbortController()
+    const response = await money.ask(client, provider, { secret, stream: true, signal: leaving.signal })
+    await response.text()
+    leaving.abort()
+    await money.idle()
+    expect(money.row(response)).toMatchObject({ outcome: 'done', estimated: false, output: billed.output })
+    await expectBooks(id, billed.input + billed.cached + billed.output)
+  })
+
+  const nothing: [string, Script][] = [
+    ['refuses', { status: 400, steps: ['{"error":{"message":"no"}}'] }],
+    ['is overloaded', { status: 529, steps: ['{"error":{"message":"no"}}'] }],
+    ['fails', { status: 500, steps: ['no'] }],
+    ['resets the connection', { end: 'reset' }],
+    ['answers with a page', { headers: { 'content-type': 'text/html' }, steps: ['<html>'] }],
+    ['sends no answer in its answer', { steps: ['{'] }],
+  ]
+  for (const stream of [false, true]) {
+    test.each(nothing)(`a provider that %s is paid nothing (stream: ${stream})`, async (_, script) => {
+      const { id, secret } = start()
+      money.answers(() => script)
+      const response = await money.ask(client, provider, { secret, stream })
+      expect(response.status).toBeGreaterThanOrEqual(400)
+      await response.text()
+      await money.idle()
+      expect(totalOf(money.row(response))).toBe(0)
+      expect(money.row(response).costMicroUsd).toBe(0)
+      await expectBooks(id, 0)
+    })
+  }
+
+  test('a stream that ends before its first word is paid nothing', async () => {
+    const { id, secret } = start()
+    money.answers(() => ({ headers: { 'content-type': 'text/event-stream' }, steps: [] }))
+    const response = await money.ask(client, provider, { secret, stream: true })
+    await response.text()
+    expect(response.status).toBe(502)
+    await expectBooks(id, 0)
+  })
+
+  test('a client that does not wait for a whole answer pays for the prompt that was sent', async () => {
+    const { id, secret } = start()
+    money.answers(() => ({ end: 'hang' }))
+    const leaving = new AbortController()
+    const from = money.provider.requests.length
+    const asking = money.ask(client, provider, { secret, signal: leaving.signal }).catch(() => undefined)
+    const request = await money.provider.arrived(from)
+    leaving.abort()
+    await asking
+    expect(await request.closed).toBe('aborted')
+    await money.idle()
+    const [row] = money.server.gateway.store.exchanges({ limit: 1, keyId: id })
+    expect(row).toMatchObject({ outcome: 'aborted', estimated: true, output: 0, input: row?.inputEstimate })
+    await expectBooks(id, row?.inputEstimate ?? -1)
+  })
+
+  test('an answer without figures is counted', async () => {
+    const { id, secret } = start()
+    money.answers((wire) => spoken(wire as ChatWire, true, { steps: WORDS, figures: false }))
+    const response = await money.ask(client, provider, { secret, stream: true })
+    await response.text()
+    await money.idle()
+    const row = money.row(response)
+    expect(row).toMatchObject({ outcome: 'done', estimated: true, output: SAID, input: row.inputEstimate })
+    await expectBooks(id, totalOf(row))
+  })
+})
+
+describe('a stream begun early', () => {
+  test.each([true, false])('pays for the prompt if its client leaves before any word: %s', async (leaves) => {
+    settleDown()
+    const { gateway } = money.server
+    const before = gateway.earlyStartMs
+    gateway.earlyStartMs = 10
+    try {
+      const { id, secret } = money.issue({ tokensTotal: 100_000 })
+      const late = gate()
+      money.answers(async () => {
+        await late.opened
+        return { status: 500 }
+      })
+      const from = money.provider.requests.length
+      const socket = connect(money.url)
+      socket.write(rawPost('/v1/messages', secret, JSON.stringify(requestOn('messages', MODEL_OF.messages, true))))
+      await socket.hears('200 OK')
+      const request = await money.provider.arrived(from)
+      if (leaves) {
+        socket.socket.destroy()
+        expect(await request.closed).toBe('aborted')
+      }
+      late.open()
+      if (!leaves) await socket.hears('upstream_error')
+      await money.idle()
+      socket.socket.destroy()
+      const [row] = gateway.store.exchanges({ limit: 1, keyId: id })
+      expect(row?.outcome).toBe(leaves ? 'aborted' : 'failed')
+      await expectBooks(id, leaves ? (row?.inputEstimate ?? -1) : 0)
+    } finally {
+      gateway.earlyStartMs = before
+    }
+  })
+})

@@ -1,0 +1,131 @@
+// Pictures are billed by the provider's figures, else by what the model's pictures are set to cost.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { gate, type Script } from '../support/provider/scripted.ts'
+import { booksOf, type Money, startMoney, totalOf } from './support.ts'
+
+const EACH = 4_000
+const PICTURE = 'iVBORw0KGgo='
+const usage = { input_tokens: 11, input_tokens_details: { text_tokens: 11 }, output_tokens: 272, total_tokens: 283 }
+const wholeAnswer = (images: number, figures?: object): Script => ({
+  steps: [
+    JSON.stringify({
+      created: 1,
+      data: Array.from({ length: images }, () => ({ b64_json: PICTURE })),
+      ...(figures === undefined ? {} : { usage: figures }),
+    }),
+  ],
+})
+const frame = (data: { type: string; [name: string]: unknown }): string =>
+  `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
+const partial = frame({ type: 'image_generation.partial_image', b64_json: PICTURE, partial_image_index: 0 })
+const completed = (figures?: object): string =>
+  frame({ type: 'image_generation.completed', b64_json: PICTURE, ...(figures === undefined ? {} : { usage: figures }) })
+const SSE = { 'content-type': 'text/event-stream' }
+
+let money: Money
+beforeAll(async () => {
+  money = await startMoney()
+  const model = money.server.gateway.catalogue.resolve('vendorB-image-1')
+  if (model !== undefined) model.tokensPerImage = EACH
+})
+afterAll(() => money.stopAll())
+
+const draw = (secret: string, more: object = {}, signal?: AbortSignal): Promise<Response> =>
+  money.post(
+    '/v1/images/generations',
+    { model: 'vendorB-image-1', prompt: 'a lock', size: '1024x1024', ...more },
+    { authorization: `Bearer ${secret}` },
+    signal,
+  )
+const drawn = async (script: Script, more: object = {}) => {
+  money.answers(() => script)
+  const { id, secret } = money.issue({ tokensTotal: 1_000_000 })
+  const response = await draw(secret, more)
+  const text = await response.text()
+  await money.idle()
+  const row = money.row(response)
+  const books = booksOf(money, id)
+  expect(books).toMatchObject({ rows: 1, held: 0, total: books.used ?? -1 })
+  return { response, text, row, used: books.used }
+}
+
+describe('pictures', () => {
+  test.each([
+    ['answer', wholeAnswer(2, usage), {}],
+    ['stream', { headers: SSE, steps: [partial, completed(usage)] }, { stream: true }],
+  ] as const)('cost what the provider says (%s)', async (_, script, more) => {
+    const { row, used } = await drawn(script, more)
+    expect(row).toMatchObject({ input: 11, output: 272, estimated: false, outcome: 'done' })
+    expect(used).toBe(283)
+  })
+
+  test.each([
+    ['answer of one', wholeAnswer(1), {}, 1],
+    ['answer of three', wholeAnswer(3), { n: 3 }, 3],
+    ['answer of three with nothing but input told', wholeAnswer(3, { input_tokens: 11 }), { n: 3 }, 3],
+    ['stream', { headers: SSE, steps: [partial, completed()] }, { stream: true }, 1],
+  ] as const)(
+    'cost what they are set to cost where the provider says nothing (%s)',
+    async (_, script, more, images) => {
+      const { row } = await drawn(script, more)
+      expect(row).toMatchObject({ output: images * EACH, estimated: true, outcome: 'done' })
+      expect(totalOf(row)).toBe(images * EACH + (row.input ?? 0))
+    },
+  )
+
+  test('that were refused, or not made, cost nothing', async () => {
+    const moderated = { error: { code: 'moderation_blocked', message: 'no' } }
+    for (const [script, more] of [
+      [{ status: 400, steps: [JSON.stringify(moderated)] }, {}],
+      [{ status: 500, steps: ['no'] }, {}],
+      [{ headers: SSE, steps: [frame({ type: 'error', error: { code: 'server_error' } })] }, { stream: true }],
+    ] as [Script, object][]) {
+      const { response, used } = await drawn(script, more)
+      expect(response.status).toBeGreaterThanOrEqual(400)
+      expect(used).toBe(0)
+    }
+  })
+
+  test('whose client leaves while they are drawn are paid', async () => {
+    money.answers(() => ({ headers: SSE, steps: [partial, gate()] }))
+    const { id, secret } = money.issue({ tokensTotal: 1_000_000 })
+    const leaving = new AbortController()
+    const response = await draw(secret, { stream: true }, leaving.signal)
+    const reader = response.body?.getReader()
+    await reader?.read()
+    leaving.abort()
+    await money.idle()
+    expect(money.row(response)).toMatchObject({ outcome: 'aborted', output: EACH, estimated: true })
+    expect(booksOf(money, id)).toMatchObject({ held: 0, rows: 1 })
+  })
+})
+
+describe('a key', () => {
+  test('that cannot pay for a picture gets none, and is not overspent by many at once', async () => {
+    const late = gate()
+    money.answers(async () => {
+      await late.opened
+      return wholeAnswer(1)
+    })
+    const poor = money.issue({ tokensTotal: EACH })
+    const refused = await draw(poor.secret)
+    expect([refused.status, refused.headers.get('x-gateway-error-code')]).toEqual([402, 'quota_exhausted'])
+    await refused.text()
+
+    const { id, secret } = money.issue({ tokensTotal: 3 * EACH - 1 })
+    const from = money.provider.requests.length
+    const asking = Array.from({ length: 10 }, () => draw(secret))
+    await money.provider.arrived(from + 1)
+    const answers: number[] = []
+    const all = asking.map((each) => each.then((response) => answers.push(response.status)))
+    late.open()
+    await Promise.all(all)
+    await money.idle()
+    expect(answers.sort()).toEqual([200, 200, ...Array.from({ length: 8 }, () => 429)])
+    expect(money.key(id).tokensUsed).toBeLessThan(3 * EACH)
+    const last = await draw(secret)
+    expect(last.status).toBe(402)
+    expect(money.provider.requests.length - from).toBe(2)
+  })
+})

@@ -1,0 +1,92 @@
+// Every recording's figures through the gateway to clients of the other wires: the ledger's total is the vendor's.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Json, JsonObject } from '../../src/ir/json.ts'
+import type { ChatWire } from '../../src/ir/wire.ts'
+import { FrameReader } from '../../src/lib/sse.ts'
+import { hasCorpus, type Recording, recordings } from '../support/corpus.ts'
+import { slices } from '../support/provider/scripted.ts'
+import { CROSSINGS, type Money, startMoney, totalOf } from './support.ts'
+
+let money: Money
+beforeAll(async () => {
+  money = await startMoney()
+})
+afterAll(() => money.stopAll())
+
+/** The data of a stream's frames, parsed; its last word by itself. */
+const framesOf = (text: string): (JsonObject | '[DONE]')[] => {
+  const reader = new FrameReader()
+  return [...reader.push(new TextEncoder().encode(text)), ...reader.end()].map(({ data }) =>
+    data === '[DONE]' ? data : JSON.parse(data),
+  )
+}
+
+const isWhole = ({ wire, stream, response }: Recording): boolean => {
+  if (!stream) {
+    const body = JSON.parse(response)
+    return body.error == null && (wire !== 'responses' || body.status === 'completed' || body.status === 'incomplete')
+  }
+  const last = framesOf(response).at(-1)
+  if (wire === 'chat-completions') return last === '[DONE]'
+  const type = (last as JsonObject | undefined)?.type
+  return wire === 'messages' ? type === 'message_stop' : type === 'response.completed' || type === 'response.incomplete'
+}
+
+const usageOf = ({ stream, response }: Recording): JsonObject | undefined => {
+  if (!stream) return JSON.parse(response).usage ?? undefined
+  let usage: JsonObject | undefined
+  for (const data of framesOf(response)) {
+    if (data === '[DONE]') continue
+    const found = (data.message as JsonObject)?.usage ?? (data.response as JsonObject)?.usage ?? data.usage
+    if (found) usage = { ...usage, ...(found as JsonObject) }
+  }
+  return usage
+}
+
+/** A vendor's figures as its documentation adds them up: all there is to bill, and the output in it. */
+const billOf = (wire: ChatWire, usage: JsonObject): { total: number; output: number } => {
+  const n = (value: Json | undefined): number => (typeof value === 'number' ? value : 0)
+  if (wire !== 'messages') {
+    const output = n(wire === 'chat-completions' ? usage.completion_tokens : usage.output_tokens)
+    return { total: n(wire === 'chat-completions' ? usage.prompt_tokens : usage.input_tokens) + output, output }
+  }
+  // Rounds of other models, and of compaction, are billed beside the answer's own and are not in its figures.
+  const rounds = (usage.iterations ?? []) as JsonObject[]
+  const parts = [usage, ...rounds.filter(({ type }) => type !== 'message')]
+  const sum = (name: string): number => parts.reduce((all, part) => all + n(part[name]), 0)
+  const output = sum('output_tokens')
+  return {
+    total: sum('input_tokens') + sum('cache_read_input_tokens') + sum('cache_creation_input_tokens') + output,
+    output,
+  }
+}
+
+describe.skipIf(!hasCorpus).each(CROSSINGS)('to a client of %s what a provider of %s', (client, provider) => {
+  const all = recordings(provider).filter((each) => each.status === 200 && isWhole(each))
+  test.each(all.map((each) => [each.name, each] as const))('billed in %s is what the ledger says', async (_, each) => {
+    const bytes = new TextEncoder().encode(each.response)
+    money.answers(() => ({
+      headers: { 'content-type': each.stream ? 'text/event-stream' : 'application/json' },
+      steps: slices(bytes, each.stream ? 999 : Number.POSITIVE_INFINITY),
+    }))
+    const response = await money.ask(client, provider, { stream: each.stream })
+    const text = await response.text()
+    await money.idle()
+    const row = money.row(response)
+    const usage = usageOf(each)
+    if (response.status !== 200 || text.includes('event: error')) {
+      // What the client's wire cannot be given at all is a failure, not a bill.
+      expect([row.outcome, response.status === 200 || totalOf(row) === 0]).toEqual(['failed', true])
+      return
+    }
+    if (usage === undefined) {
+      expect(row.estimated).toBe(true)
+      return
+    }
+    const { total, output } = billOf(provider, usage)
+    expect({ total: totalOf(row), output: row.output, estimated: row.estimated }).toEqual({
+      ...{ total, output, estimated: false },
+    })
+  })
+})
