@@ -86,6 +86,10 @@ for (const [table, span, spanMs] of [
      FROM exchanges GROUP BY 1, 2, 3`,
   )
 }
+db.run(
+  `INSERT INTO usage_models SELECT hour, model, sum(requests), sum(errors), sum(input), sum(cache_read), sum(cache_write),
+     sum(output), sum(reasoning), sum(cost_micro_usd) FROM usage_hours GROUP BY 1, 2`,
+)
 db.run(`UPDATE keys SET tokens_used = coalesce((SELECT sum(input + cache_read + cache_write + output)
   FROM usage_days WHERE key_id = keys.id), 0)`)
 db.close(true)

@@ -142,7 +142,7 @@ const audit = (path: string, seen: Set<string>) => {
     tokens: billed,
     lost: [...seen].filter((id) => !ids.has(id)).length,
     double: one('SELECT count(*) - count(DISTINCT id) AS n FROM exchanges'),
-    open: one('SELECT count(*) AS n FROM exchanges WHERE outcome IS NULL'),
+    open: one('SELECT count(*) AS n FROM reservations'),
     keyDiffers: one('SELECT sum(tokens_used) AS n FROM keys') - billed,
     daysDiffer: one(`SELECT ${sum} AS n FROM usage_days`) - billed,
     hoursDiffer: one(`SELECT ${sum} AS n FROM usage_hours`) - billed,

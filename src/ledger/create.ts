@@ -181,6 +181,12 @@ export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: 
         write('all')
       }, PROGRESS_MS)
     },
+    narrow({ exchangeId }, tokens) {
+      const exchange = open.get(exchangeId)
+      if (exchange === undefined || tokens >= exchange.reserved) return
+      hold(exchange.keyId, tokens - exchange.reserved)
+      exchange.reserved = tokens
+    },
     settle({ exchangeId }, { rawUsage, ...settlement }) {
       const exchange = open.get(exchangeId)
       if (exchange === undefined) throw new Error(`exchange ${exchangeId} is settled already`)

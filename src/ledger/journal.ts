@@ -15,7 +15,7 @@ export type OpenExchange = {
   /** Milliseconds since the epoch. */
   readonly startedAt: number
   readonly inputEstimate: number
-  readonly reserved: number
+  reserved: number
 }
 
 /** An exchange a previous process left open, with its last durable figures. */

@@ -92,6 +92,8 @@ export type Ledger = {
   reserve(ask: ReserveAsk): Promise<Reservation>
   /** Figures of a long exchange so far; durable within two seconds, used if the process is killed. */
   progress(reservation: Reservation, usage: Usage): void
+  /** Nothing more can come than so many tokens in all: what was set aside beyond them is free at once. */
+  narrow(reservation: Reservation, tokens: number): void
   /**
    * Once per reservation; a second call throws. In the key's counter at once, in this process's reads of the store at
    * once, durable within 20 ms: a process killed before settles it at its next start, from its last durable progress.

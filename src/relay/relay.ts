@@ -1,8 +1,10 @@
 // An admitted exchange to its answer: the attempt loop, the early start of slow streams, and the one settlement.
 
 import { GatewayError } from '../errors.ts'
+import { totalTokens } from '../ir/usage.ts'
 import type { Outcome } from '../ledger/ledger.ts'
 import { includeUsage } from '../wire/chat-completions/pass.ts'
+import type { Tap } from '../wire/codec.ts'
 import { type Answer, attempt, type JsonAnswer, type StreamAnswer } from './attempt.ts'
 import { type StreamEnd, toBody } from './body.ts'
 import type { AttemptRecord, Exchange, Relay } from './exchange.ts'
@@ -177,14 +179,20 @@ const settleStream = async (relay: Relay, exchange: Exchange, end: StreamEnd): P
     settle(relay, exchange, undefined, aborted ? sentOnly(exchange) : nothing, outcome, error)
     return
   }
+  const final = answer.tap.state === 'done'
+  // Counting takes a while: what can no longer be used must not be held for it. No token is shorter than a character.
+  if (!final) relay.ledger.narrow(exchange.reservation, mostOf(exchange, answer.tap))
   let metered: Metered
   try {
-    metered = await meterStream(exchange, answer.tap, answer.tap.state === 'done')
+    metered = await meterStream(exchange, answer.tap, final)
   } catch {
     metered = { usage: answer.tap.usage ?? {}, rawUsage: answer.tap.rawUsage, estimated: true }
   }
   settle(relay, exchange, answer.target, metered, outcome, error)
 }
+
+const mostOf = (exchange: Exchange, { usage, output }: Tap): number =>
+  totalTokens({ ...usage, input: usage?.input ?? exchange.inputEstimate, output: (usage?.output ?? 0) + output.chars })
 
 const nothing: Metered = { usage: {}, rawUsage: undefined, estimated: false }
 

@@ -193,7 +193,7 @@ describe.skipIf(BINARY === '')('the compiled file', () => {
     const db = new Database(join(cwd, 'data', 'sluice.db'), { readonly: true })
     const one = (sql: string) => db.query<Record<string, number>, []>(sql).get() ?? {}
     // What a running stream has come to is durable within two seconds.
-    const written = 'SELECT count(*) AS n FROM exchanges WHERE outcome IS NULL AND output > 0'
+    const written = 'SELECT count(*) AS n FROM reservations WHERE output > 0'
     expect(await within(3_000, async () => one(written).n === 5)).toBe(true)
     const busy = Array.from({ length: 20 }, () => ask(false, '[[slow:50]]').catch(() => undefined))
     await Bun.sleep(30)
@@ -205,7 +205,7 @@ describe.skipIf(BINARY === '')('the compiled file', () => {
     const used = (await usageOf(second.url, key)).tokens_used
     expect(used).toBeGreaterThan(settled)
     const sum = 'sum(coalesce(input, 0) + coalesce(cache_read, 0) + coalesce(cache_write, 0) + coalesce(output, 0))'
-    expect(one('SELECT count(*) AS n FROM exchanges WHERE outcome IS NULL')).toEqual({ n: 0 })
+    expect(one('SELECT count(*) AS n FROM reservations')).toEqual({ n: 0 })
     expect(one('SELECT count(*) - count(DISTINCT id) AS n FROM exchanges')).toEqual({ n: 0 })
     expect(one("SELECT count(*) AS n FROM exchanges WHERE outcome = 'done'").n).toBeGreaterThanOrEqual(20)
     expect(one("SELECT count(*) AS n FROM exchanges WHERE stream = 1 AND outcome = 'failed'")).toEqual({ n: 5 })

@@ -44,6 +44,21 @@ describe('reserve', () => {
     expect([ledger.heldBy(key.id), ledger.openCount(), key.tokensUsed]).toEqual([0, 0, 150])
   })
 
+  test('frees at once what an exchange can no longer use, and never holds more for it', async () => {
+    const { ledger, key, turn } = setUp(2_000)
+    const reserving = ledger.reserve(ask(key))
+    turn()
+    const reservation = await reserving
+    ledger.narrow(reservation, 300)
+    expect(ledger.heldBy(key.id)).toBe(300)
+    ledger.narrow(reservation, 900)
+    expect(ledger.heldBy(key.id)).toBe(300)
+    ledger.settle(reservation, settlement())
+    expect([ledger.heldBy(key.id), key.tokensUsed]).toEqual([0, 150])
+    ledger.narrow(reservation, 1)
+    expect(ledger.heldBy(key.id)).toBe(0)
+  })
+
   test('of a thousand at once lets in only what fits', async () => {
     const { ledger, key, turn } = setUp(10_500)
     const reserving = Array.from({ length: 1_000 }, () => ledger.reserve(ask(key)))
