@@ -149,8 +149,9 @@ describe('pruning', () => {
     )
     expect(left.find((row) => row.outcome === null)?.id).toBe((await stays).exchangeId)
     expect(store.usage({ by: 'day' })).toEqual(before)
-    // The hours of that day are gone: the whole day stands for them.
-    expect(store.usage({ by: 'day', sinceMs: NOW - 8 * DAY + HOUR })).toEqual(before.slice(2))
+    expect(store.usage({ by: 'day', sinceMs: NOW - 8 * DAY + HOUR })).toEqual(before.slice(3))
+    // Of a key the hours of that day are gone: the whole day stands for them.
+    expect(store.usage({ by: 'day', sinceMs: NOW - 8 * DAY + HOUR, keyId: key.id })).toEqual(before.slice(2))
     expect(key.tokensUsed).toBe(10 * 150)
   })
 })

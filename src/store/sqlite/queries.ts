@@ -7,7 +7,7 @@ import type { AnySQLiteColumn } from 'drizzle-orm/sqlite-core'
 import type { Outcome } from '../../ledger/ledger.ts'
 import type { AuditRow, Store, UsageQuery, UsageRow } from '../store.ts'
 import { lastRow, newestFirst, rowAt } from './rows.ts'
-import { audit, exchanges, reservations, usageDays, usageHours } from './schema.ts'
+import { audit, exchanges, reservations, usageDays, usageHours, usageModels } from './schema.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -82,9 +82,15 @@ export const createQueries = (
 
 const floor = (timeMs: number, spanMs: number): number => timeMs - (timeMs % spanMs)
 
-/** Whole days from the daily sums; the day `sinceMs` falls into from its hours, as long as those are kept. */
+/**
+ * Of the whole gateway from its own sums, which have no keys. Else whole days from the daily sums; the day `sinceMs`
+ * falls into from its hours, as long as those are kept.
+ */
 const usage = (orm: BunSQLiteDatabase, { by, sinceMs, keyId }: UsageQuery): UsageRow[] => {
   const since = Math.max(0, sinceMs ?? 0)
+  if (keyId === undefined && by !== 'key') {
+    return sum(orm, usageModels, usageModels.hour, by, gte(usageModels.hour, floor(since, HOUR_MS)))
+  }
   const firstDay = floor(since, DAY_MS)
   const nextDay = firstDay + DAY_MS
   const within = and(gte(usageHours.hour, firstDay), lt(usageHours.hour, nextDay))
@@ -92,22 +98,25 @@ const usage = (orm: BunSQLiteDatabase, { by, sinceMs, keyId }: UsageQuery): Usag
   const groups = new Map<string, UsageRow>()
   if (cut) {
     const from = and(gte(usageHours.hour, floor(since, HOUR_MS)), lt(usageHours.hour, nextDay))
-    for (const row of sum(orm, usageHours, usageHours.hour, by, from, keyId)) add(groups, row)
+    for (const row of sum(orm, usageHours, usageHours.hour, by, and(from, ofKey(usageHours, keyId)))) add(groups, row)
   }
   const from = gte(usageDays.day, cut ? nextDay : firstDay)
-  for (const row of sum(orm, usageDays, usageDays.day, by, from, keyId)) add(groups, row)
+  for (const row of sum(orm, usageDays, usageDays.day, by, and(from, ofKey(usageDays, keyId)))) add(groups, row)
   return [...groups.values()].sort((a, b) => (a.group < b.group ? -1 : a.group > b.group ? 1 : 0))
 }
 
+const ofKey = (table: typeof usageHours | typeof usageDays, keyId: string | undefined): SQL | undefined =>
+  keyId === undefined ? undefined : eq(table.keyId, keyId)
+
+/** By group, in its order. */
 const sum = (
   orm: BunSQLiteDatabase,
-  table: typeof usageHours | typeof usageDays,
+  table: typeof usageHours | typeof usageDays | typeof usageModels,
   span: AnySQLiteColumn,
   by: UsageQuery['by'],
-  from: SQL | undefined,
-  keyId: string | undefined,
+  where: SQL | undefined,
 ): UsageRow[] => {
-  const group = by === 'model' ? table.model : by === 'key' ? table.keyId : sql`${span} / ${DAY_MS}`
+  const group = by === 'day' ? sql`${span} / ${DAY_MS}` : by === 'key' && 'keyId' in table ? table.keyId : table.model
   const total = (column: AnySQLiteColumn) => sql<number>`sum(${column})`
   return orm
     .select({
@@ -122,8 +131,9 @@ const sum = (
       costMicroUsd: total(table.costMicroUsd),
     })
     .from(table)
-    .where(and(from, keyId === undefined ? undefined : eq(table.keyId, keyId)))
+    .where(where)
     .groupBy(sql`1`)
+    .orderBy(sql`1`)
     .all()
     .map((row) => ({ ...row, group: by === 'day' ? utcDay(Number(row.group)) : String(row.group) }))
 }
