@@ -29,7 +29,7 @@ beforeAll(async () => {
     keys: { vendorA: vendors.vendorA.apiKey, vendorB: vendors.vendorB.apiKey },
   })
   for (const provider of gateway.server.gateway.providers.values()) {
-    provider.timeouts = { connectMs: 5_000, firstByteMs: 150, idleMs: 150, totalMs: 5_000 }
+    provider.timeouts = { connectMs: 5_000, firstByteMs: 400, idleMs: 400, totalMs: 10_000 }
   }
 })
 afterAll(async () => {
