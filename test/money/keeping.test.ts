@@ -1,0 +1,109 @@
+// The store of a server: let go of when the server cannot start, and freed of what is past its keeping.
+
+import { afterEach, describe, expect, test } from 'bun:test'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { loadConfig } from '../../src/config.ts'
+import type { Gateway } from '../../src/gateway.ts'
+import { silentLog } from '../../src/log.ts'
+import { startPruning } from '../../src/pruning.ts'
+import { DATABASE, startServer } from '../../src/serve.ts'
+import { openStore } from '../../src/store/sqlite/index.ts'
+import { ask, bench, settlement } from '../ledger/support.ts'
+import { ACTOR, cleanUp, DAY, NOW, newKey, open } from '../store/support.ts'
+
+afterEach(cleanUp)
+
+describe('a server that cannot start', () => {
+  const folders: string[] = []
+  afterEach(() => {
+    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+  })
+  const configured = (port: number) => {
+    const data = mkdtempSync(join(tmpdir(), 'sluice-keeping-'))
+    folders.push(data)
+    const loaded = loadConfig({ flags: { host: '127.0.0.1', port: String(port), data }, env: {}, cwd: data })
+    if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
+    return { data, config: loaded.config }
+  }
+  const start = (config: ReturnType<typeof configured>['config']) =>
+    startServer(config, { err: () => undefined }, silentLog)
+
+  test('because another one runs on its data leaves that one the database to itself', async () => {
+    const { data, config } = configured(0)
+    const other = openStore(join(data, DATABASE))
+    other.journal.claim(() => {})
+    await expect(start(config)).rejects.toThrow('Another server is running')
+    // The last to close a database takes its log away: were it open elsewhere, it would stay.
+    other.close()
+    expect(readdirSync(data).filter((name) => name.startsWith(`${DATABASE}-`))).toEqual([])
+  })
+
+  test('because its port is taken lets another one have its data', async () => {
+    const taken = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
+    try {
+      const { data, config } = configured(taken.port ?? 0)
+      await expect(start(config)).rejects.toThrow()
+      const other = openStore(join(data, DATABASE))
+      expect(other.journal.claim(() => {})).toEqual([])
+      other.close()
+      expect(readdirSync(data).filter((name) => name.startsWith(`${DATABASE}-`))).toEqual([])
+    } finally {
+      await taken.stop(true)
+    }
+  })
+})
+
+describe('pruning', () => {
+  /** A store with this many exchanges of ten days ago and as many of today, and what pruning takes of a gateway. */
+  const kept = async (each: number) => {
+    const time = { now: NOW - 10 * DAY }
+    const store = open(':memory:', () => time.now)
+    const { key } = store.keys.issue(newKey({ tokensTotal: 1e9 }), ACTOR)
+    const { ledger } = bench(store, () => time.now)
+    for (time.now of [NOW - 10 * DAY, NOW]) {
+      const reserving = Array.from({ length: each }, () => ledger.reserve(ask(key)))
+      ledger.flush()
+      for (const reservation of await Promise.all(reserving)) ledger.settle(reservation, settlement())
+      ledger.flush()
+    }
+    const warned: string[] = []
+    const gateway = {
+      ...{ store, config: { retentionMs: 5 * DAY }, clock: { now: () => NOW } },
+      log: { warn: (text: string) => warned.push(text) },
+    } as unknown as Gateway
+    return { store, gateway, warned }
+  }
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+  test('removes by itself all that is too old, and nothing else', async () => {
+    const { store, gateway, warned } = await kept(500)
+    const stop = startPruning(gateway, 1)
+    const until = Date.now() + 5_000
+    while (store.exchanges({ limit: 1_000 }).length > 500 && Date.now() < until) await turn()
+    stop()
+    const left = store.exchanges({ limit: 1_000 })
+    expect(left).toHaveLength(500)
+    expect(left.every((row) => row.startedAt === NOW)).toBe(true)
+    expect(store.usage({ by: 'day' }).map((row) => row.requests)).toEqual([500, 500])
+    expect(warned).toEqual([])
+  })
+
+  test('does nothing where everything is kept, and no more once it is stopped', async () => {
+    const { store, gateway } = await kept(50)
+    let asked = 0
+    const counted = { ...gateway, store: { ...store, prune: () => asked++ } } as unknown as Gateway
+    const stop = startPruning(counted, 1)
+    while (asked === 0) await turn()
+    stop()
+    const before = asked
+    for (let i = 0; i < 50; i++) await turn()
+    expect(asked).toBe(before)
+    const forever = { ...counted, config: { retentionMs: 0 } } as unknown as Gateway
+    const stopForever = startPruning(forever, 1)
+    for (let i = 0; i < 200; i++) await turn()
+    stopForever()
+    expect(asked).toBe(before)
+  })
+})
