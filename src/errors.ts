@@ -65,9 +65,10 @@ export class GatewayError extends Error {
     this.name = 'GatewayError'
     this.code = code
     this.param = options.param
-    this.retryAfterMs = options.retryAfterMs
+    // Providers have been seen to name years.
+    this.retryAfterMs = options.retryAfterMs && Math.min(options.retryAfterMs, LONGEST_RETRY_MS)
     this.details = options.details
-    this.provider = options.provider
+    this.provider = options.provider && named(options.provider)
     this.#retry = options.retry
   }
 
@@ -89,6 +90,17 @@ export class GatewayError extends Error {
     return this.#retry ?? ERRORS[this.code].retry
   }
 }
+
+const LONGEST_RETRY_MS = 86_400_000
+
+/** A provider's code and id as far as they are names: nothing keeps it from putting a sentence there. */
+const named = ({ status, code, requestId }: ProviderFailure): ProviderFailure => ({
+  ...(status === undefined ? {} : { status }),
+  ...(code !== undefined && NAME.test(code) ? { code } : {}),
+  ...(requestId !== undefined && NAME.test(requestId) ? { requestId } : {}),
+})
+
+const NAME = /^[\w.:/-]{1,100}$/
 
 /** A 400 that names the member at fault. */
 export const invalidRequest = (message: string, param?: string): GatewayError =>

@@ -1,13 +1,13 @@
-// A body to an admitted request, in the contract's order: JSON, a valid request of its wire, a model, permission.
+// A body to an admitted request, in the contract's order: a valid request of its wire, a model, permission.
 
 import type { TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler, type ValueError } from '@sinclair/typebox/compiler'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Model } from '../catalogue/model.ts'
 import { GatewayError, invalidRequest } from '../errors.ts'
-import { isObject, type JsonObject } from '../ir/json.ts'
 import type { Wire } from '../ir/wire.ts'
 import { type Key, permits } from '../keys/key.ts'
+import type { ClientBody } from '../relay/client-body.ts'
 import { CHAT_CODECS, CODECS } from '../wire/index.ts'
 
 const CHECKS: Record<Wire, TypeCheck<TSchema>> = {
@@ -17,10 +17,16 @@ const CHECKS: Record<Wire, TypeCheck<TSchema>> = {
   images: TypeCompiler.Compile(CODECS.images.requestSchema),
 }
 
-export type Admitted = { body: JsonObject; model: Model; stream: boolean }
+export type Admitted = { model: Model; stream: boolean }
 
-export const admit = (wire: Wire, text: string, key: Key, catalogue: Catalogue, hideForbidden: boolean): Admitted => {
-  const body = parseBody(text)
+export const admit = (
+  wire: Wire,
+  client: ClientBody,
+  key: Key,
+  catalogue: Catalogue,
+  hideForbidden: boolean,
+): Admitted => {
+  const body = client.outline
   const check = CHECKS[wire]
   if (!check.Check(body)) throw fault(check.Errors(body).First(), body)
   const model = findModel(wire, body.model as string, catalogue)
@@ -32,23 +38,8 @@ export const admit = (wire: Wire, text: string, key: Key, catalogue: Catalogue, 
           `This key may not use the model ${model.id}. Ask for one that may, or pick another model from GET /v1/models.`,
         )
   }
-  if (wire !== 'images' && !model.inputModalities.includes('image')) refuseImages(wire, body, model)
-  return { body, model, stream: body.stream === true }
-}
-
-const parseBody = (text: string): JsonObject => {
-  let body: unknown
-  try {
-    body = JSON.parse(text)
-  } catch (error) {
-    throw new GatewayError(
-      'invalid_json',
-      'The body is not valid JSON. Check it for a cut end, stray commas and quotes.',
-      { cause: error },
-    )
-  }
-  if (!isObject(body)) throw invalidRequest('The body must be a JSON object.')
-  return body
+  if (wire !== 'images' && !model.inputModalities.includes('image')) refuseImages(wire, client, model)
+  return { model, stream: body.stream === true }
 }
 
 /** The first fault as a sentence that names the member the way clients write paths. */
@@ -105,8 +96,8 @@ const unknownModel = (name: string): GatewayError =>
     `There is no model "${name.slice(0, 100)}". GET /v1/models lists the models this key may use.`,
   )
 
-const refuseImages = (wire: Exclude<Wire, 'images'>, body: JsonObject, model: Model): void => {
-  const { turns } = CHAT_CODECS[wire].decodeRequest(body)
+const refuseImages = (wire: Exclude<Wire, 'images'>, client: ClientBody, model: Model): void => {
+  const { turns } = CHAT_CODECS[wire].decodeRequest(client.whole().body)
   for (const turn of turns) {
     for (const part of turn.parts) {
       const parts = part.type === 'tool-result' ? part.parts : [part]

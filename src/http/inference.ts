@@ -3,13 +3,12 @@
 import { Elysia } from 'elysia'
 import { GatewayError } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
-import type { JsonObject } from '../ir/json.ts'
 import { totalTokens } from '../ir/usage.ts'
 import type { Wire } from '../ir/wire.ts'
 import type { Key } from '../keys/key.ts'
 import type { Ticket } from '../ledger/limits.ts'
 import { splice } from '../lib/json-splice.ts'
-import { estimateInput } from '../relay/estimate.ts'
+import { openBody, openText } from '../relay/client-body.ts'
 import { type AttemptRecord, type Client, type Exchange, leave } from '../relay/exchange.ts'
 import { relayExchange } from '../relay/relay.ts'
 import { CODECS } from '../wire/index.ts'
@@ -79,20 +78,18 @@ const begin = async (
 ): Promise<Exchange> => {
   const startedAt = gateway.clock.now()
   gateway.arriving++
-  let text: string
+  let bytes: Uint8Array<ArrayBuffer>
   try {
-    text = await readBody(request, gateway.config.bodyLimitBytes, gateway.config.bodyTimeoutMs)
+    bytes = await readBody(request, gateway.config.bodyLimitBytes, gateway.config.bodyTimeoutMs)
   } finally {
     gateway.arriving--
   }
-  const admitted = admit(wire, text, key, gateway.catalogue, gateway.config.hideForbiddenModels)
-  const { model, stream } = admitted
-  const edits = wire === 'responses' ? gateway.recall.edits(key.id, admitted.body) : []
-  const sent = edits.length === 0 ? undefined : admitted.body
-  if (edits.length > 0) text = splice(text, edits)
-  const body = sent === undefined ? admitted.body : (JSON.parse(text) as JsonObject)
+  const asSent = openBody(bytes)
+  const { model, stream } = admit(wire, asSent, key, gateway.catalogue, gateway.config.hideForbiddenModels)
+  const edits = wire === 'responses' ? gateway.recall.edits(key.id, () => asSent.whole().body) : []
+  const body = edits.length === 0 ? asSent : openText(splice(asSent.whole().text, edits))
+  const { outline, inputEstimate } = body
   const codec = CODECS[wire]
-  const inputEstimate = estimateInput(body)
   const reservation = await gateway.ledger.reserve({
     exchangeId: id,
     key,
@@ -100,9 +97,9 @@ const begin = async (
     wire,
     stream,
     inputEstimate,
-    outputCap: codec.outputCap(body),
+    outputCap: codec.outputCap(outline),
     maxOutput: wire === 'images' ? model.tokensPerImage : model.maxOutput,
-    answers: (wire === 'images' || wire === 'chat-completions') && typeof body.n === 'number' ? body.n : 1,
+    answers: (wire === 'images' || wire === 'chat-completions') && typeof outline.n === 'number' ? outline.n : 1,
     fixed: wire === 'images',
   })
   const client: Client = { left: request.signal.aborted, call: undefined }
@@ -113,14 +110,13 @@ const begin = async (
     key,
     wire,
     codec,
-    text,
     body,
-    sent,
+    asSent,
     headers: request.headers,
     model,
     stream,
-    inputEstimate,
     startedAt,
+    begunAt: performance.now(),
     reservation,
     client,
     attempts: [],

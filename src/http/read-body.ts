@@ -1,34 +1,36 @@
-// A request's body as text: within the limit, whole, in UTF-8.
+// A request's body as bytes: within the limit and whole.
 
 import { GatewayError, invalidRequest } from '../errors.ts'
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
-
 /** The slowest a client may send, beside the time every client has: a body that trickles holds a place for nothing. */
 const MIN_BYTES_PER_MS = 16
+/** Up to this size, in bytes, a body is read in one go, and has the time of its whole size from the start. */
+const ONE_GO = 1024 * 1024
 
 /**
- * Throws `payload_too_large` (declared or counted while reading), `invalid_json` for what is not UTF-8, and
- * `invalid_request` for a body that does not arrive: within `timeoutMs` and what its size takes at 16 KB a second.
+ * Throws `payload_too_large` (declared or counted while reading), and `invalid_request` for a body that does not arrive:
+ * within `timeoutMs` and what its size takes at 16 KB a second.
  */
-export const readBody = async (request: Request, limitBytes: number, timeoutMs = 30_000): Promise<string> => {
+export const readBody = async (
+  request: Request,
+  limitBytes: number,
+  timeoutMs = 30_000,
+): Promise<Uint8Array<ArrayBuffer>> => {
   const encoding = request.headers.get('content-encoding')
   if (encoding !== null && encoding !== 'identity') {
     throw new GatewayError('invalid_request', 'Send the body without Content-Encoding: compressed bodies are not read.')
   }
-  const declared = request.headers.get('content-length')
-  if (declared !== null && Number(declared) > limitBytes) throw tooLarge(limitBytes)
-  // How far a declared body has come is not to be seen: it has the time of its whole size.
-  const seen = { bytes: Number(declared ?? 0) }
-  const reading: Promise<ArrayBuffer | Uint8Array> =
-    declared === null ? readCounted(request, limitBytes, seen) : request.arrayBuffer()
-  const bytes = await inTime(reading, () => timeoutMs + seen.bytes / MIN_BYTES_PER_MS)
+  const declared = Number(request.headers.get('content-length') ?? Number.NaN)
+  if (declared > limitBytes) throw tooLarge(limitBytes)
+  const inOneGo = declared <= ONE_GO
+  const seen = { bytes: inOneGo ? declared : 0 }
+  const reading: Promise<ArrayBuffer | Uint8Array<ArrayBuffer>> = inOneGo
+    ? request.arrayBuffer()
+    : readCounted(request, limitBytes, seen)
+  const read = await inTime(reading, () => timeoutMs + seen.bytes / MIN_BYTES_PER_MS)
+  const bytes = read instanceof ArrayBuffer ? new Uint8Array(read) : read
   if (bytes.byteLength > limitBytes) throw tooLarge(limitBytes)
-  try {
-    return utf8.decode(bytes)
-  } catch (error) {
-    throw new GatewayError('invalid_json', 'The body is not valid UTF-8. Send JSON encoded as UTF-8.', { cause: error })
-  }
+  return bytes
 }
 
 const inTime = async <T>(reading: Promise<T>, allowedMs: () => number): Promise<T> => {
@@ -52,7 +54,11 @@ const inTime = async <T>(reading: Promise<T>, allowedMs: () => number): Promise<
   }
 }
 
-const readCounted = async (request: Request, limitBytes: number, seen: { bytes: number }): Promise<Uint8Array> => {
+const readCounted = async (
+  request: Request,
+  limitBytes: number,
+  seen: { bytes: number },
+): Promise<Uint8Array<ArrayBuffer>> => {
   if (request.body === null) return new Uint8Array()
   const pieces: Uint8Array[] = []
   for await (const piece of request.body) {

@@ -2,16 +2,25 @@
 
 import { GatewayError } from '../errors.ts'
 import type { Wire } from '../ir/wire.ts'
+import { isStoreError } from '../store/store.ts'
 import { CODECS } from '../wire/index.ts'
 
 /** A fresh request id; ids sort by time. */
 export const requestId = (): string => `req_${Bun.randomUUIDv7('base64url')}`
 
 /** Any failure as an error of the contract; what is not one is ours and unexpected. */
-export const toGatewayError = (error: unknown): GatewayError =>
-  error instanceof GatewayError
-    ? error
+export const toGatewayError = (error: unknown): GatewayError => {
+  if (error instanceof GatewayError) return error
+  return isStoreError(error)
+    ? new GatewayError(
+        'service_unavailable',
+        'The gateway cannot reach its records at the moment. Try again shortly.',
+        {
+          ...{ cause: error, retryAfterMs: 1_000 },
+        },
+      )
     : new GatewayError('internal_error', 'The gateway failed unexpectedly. Try again.', { cause: error })
+}
 
 /** The least a client is asked to wait where waiting is the point. */
 const MIN_RETRY_AFTER_S = 1

@@ -65,8 +65,8 @@ export type Seal = { origin: ChatWire; value: { [name: string]: Json } }
 /** `text` is the thought where `full`, else a summary of it; empty when redacted or omitted. */
 export type ReasoningPart = { type: 'reasoning'; text: string; full?: boolean; seal?: Seal }
 
-/** Something one wire alone can say: `value` verbatim. */
-export type OpaquePart = { type: 'opaque'; origin: ChatWire; value: JsonObject }
+/** Something one wire alone can say: `value` verbatim. `met`: other wires say it by other means, and need not list it. */
+export type OpaquePart = { type: 'opaque'; origin: ChatWire; value: JsonObject; met?: true }
 
 export type SystemPart = TextPart | OpaquePart
 export type UserPart = TextPart | ImagePart | DocumentPart | ToolResultPart | OpaquePart

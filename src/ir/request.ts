@@ -12,6 +12,12 @@ export type Turn =
   | { role: 'user'; parts: UserPart[]; name?: string }
   | { role: 'assistant'; parts: AssistantPart[]; name?: string; phase?: string }
 
+/**
+ * Opaque parts of the conversation may change the list of tools: `within` came along in one, so that its own wire does
+ * not list it; `gone` was taken away by one, so that no other wire lists it.
+ */
+type Listing = { within?: true; gone?: true }
+
 /** `schema` absent: the tool takes no arguments. */
 export type FunctionTool = {
   type: 'function'
@@ -21,19 +27,27 @@ export type FunctionTool = {
   schema?: JsonObject
   strict?: boolean
   cache?: CacheMark
-}
+} & Listing
 /** A tool whose input is free text, in a grammar where one is given. */
-export type CustomTool = { type: 'custom'; name: string; namespace?: string; description?: string; format?: JsonObject }
+export type CustomTool = {
+  type: 'custom'
+  name: string
+  namespace?: string
+  description?: string
+  format?: JsonObject
+} & Listing
 /**
  * A tool the provider runs itself, or any other that only `origin` knows. A foreign encoder refuses it, or, where it is
  * `optional` (an ability the conversation goes on without), lists it as dropped.
  */
-export type OpaqueTool = { type: 'opaque'; origin: ChatWire; value: JsonObject; optional?: boolean }
+export type OpaqueTool = { type: 'opaque'; origin: ChatWire; value: JsonObject; optional?: boolean } & Listing
 export type Tool = FunctionTool | CustomTool | OpaqueTool
 
 export type ToolChoice =
   | { type: 'auto' | 'none' | 'required' }
   | { type: 'tool'; name: string; kind: 'function' | 'custom' }
+  /** Only these of the tools: one of them if it likes, or one in any case. */
+  | { type: 'allowed'; required: boolean; tools: { name: string; kind: 'function' | 'custom' }[] }
 
 export type OutputFormat =
   | { type: 'json-object' }
@@ -64,9 +78,17 @@ export type Sampling = {
  * A member the IR has no word for. `essential`: leaving it out would change what the request means, so a foreign
  * encoder refuses it with 400; else a foreign encoder lists `name` as dropped. `name` may be a path into the request
  * (`tools.2.defer_loading`). `details` go with the refusal, as `error.details`, for clients that act on them; `advice`
- * is a sentence on what the client can do instead.
+ * is a sentence on what the client can do instead. `met`: what it asks is so at any provider, or is said by other
+ * means: a foreign encoder needs no word for it.
  */
-export type OpaqueMember = { name: string; value: Json; essential: boolean; details?: ErrorDetails; advice?: string }
+export type OpaqueMember = {
+  name: string
+  value: Json
+  essential: boolean
+  details?: ErrorDetails
+  advice?: string
+  met?: true
+}
 
 export type ChatRequest = {
   /** As the client wrote it; the relay puts the target's own id on the way out. */

@@ -1,5 +1,7 @@
 // What an exchange consumed, in tokens, in classes that do not overlap, whatever the wire that reported it.
 
+import type { JsonObject } from './json.ts'
+
 /**
  * `input` excludes both cache classes: the prompt's size is the sum of the three. `reasoning` is a part of `output`,
  * never added to it. A count the provider did not give is absent, never 0; a later report overwrites an earlier one.
@@ -15,3 +17,47 @@ export type Usage = {
 /** What is billed: the sum of the disjoint classes. */
 export const totalTokens = (usage: Usage): number =>
   (usage.input ?? 0) + (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0) + (usage.output ?? 0)
+
+/** A number of tokens as a provider wrote it; undefined for whatever is none. */
+export const count = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.round(value) : undefined
+
+/** Figures of which some are part of others: the caches of the prompt, the reasoning of the output. */
+export type Nested = { [Name in 'prompt' | Exclude<keyof Usage, 'input'> | 'total']: number | undefined }
+
+/**
+ * The disjoint classes of such figures. A part counts as one of its whole, and as no more than it, but where the
+ * provider's own total tells that it counted the part beside the whole.
+ */
+export const disjoint = ({ prompt, cacheRead, cacheWrite, output, reasoning, total }: Nested): Usage => {
+  const cached = (cacheRead ?? 0) + (cacheWrite ?? 0)
+  const beside = total === undefined ? 0 : total - (prompt ?? 0) - (output ?? 0)
+  const thoughtsApart = beside > 0 && beside === reasoning
+  const cacheApart = beside > 0 && !thoughtsApart && beside === cached
+  const usage: Usage = {}
+  let rest = cacheApart ? Number.POSITIVE_INFINITY : (prompt ?? cached)
+  const part = (wanted: number): number => {
+    const taken = Math.min(wanted, rest)
+    rest -= taken
+    return taken
+  }
+  if (cacheRead !== undefined) usage.cacheRead = part(cacheRead)
+  if (cacheWrite !== undefined) usage.cacheWrite = part(cacheWrite)
+  if (prompt !== undefined) usage.input = cacheApart ? prompt : rest
+  if (output !== undefined) usage.output = thoughtsApart ? output + beside : output
+  if (reasoning !== undefined) usage.reasoning = reasoning
+  return usage
+}
+
+/** The figures a client is shown: where nothing is told of the prompt, the estimate stands in. */
+export const withPrompt = (usage: Usage, estimate: number): Usage =>
+  usage.input === undefined && usage.cacheRead === undefined && usage.cacheWrite === undefined
+    ? { ...usage, input: estimate }
+    : usage
+
+/** A stream's usage object with a later report of it: each member that tells something overwrites. */
+export const updated = (before: JsonObject | undefined, report: JsonObject): JsonObject => {
+  if (before === undefined) return report
+  const told = Object.entries(report).filter(([, value]) => value !== null && value !== undefined)
+  return { ...before, ...Object.fromEntries(told) }
+}

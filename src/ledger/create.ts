@@ -40,7 +40,9 @@ const PROCESS_TIMERS: Timers = {
   later: (run, delayMs) => setTimeout(run, delayMs).unref(),
 }
 
-type Waiting = { open: OpenExchange; resolve: () => void; reject: (cause: unknown) => void }
+/** `held`: what is still set aside of `reserved`. */
+type Held = OpenExchange & { held: number }
+type Waiting = { open: Held; resolve: () => void; reject: (cause: unknown) => void }
 
 /**
  * Claims the journal (throws a StoreError when another server has it), settles what a killed process left open, and
@@ -48,7 +50,7 @@ type Waiting = { open: OpenExchange; resolve: () => void; reject: (cause: unknow
  */
 export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: LedgerOptions): Ledger => {
   const { keys, journal } = store
-  const open = new Map<string, OpenExchange>()
+  const open = new Map<string, Held>()
   const held = new Map<string, number>()
   const progress = new Map<OpenExchange, Usage>()
   let waiting: Waiting[] = []
@@ -63,9 +65,9 @@ export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: 
     if (now > 0) held.set(keyId, now)
     else held.delete(keyId)
   }
-  const close = (exchange: OpenExchange): void => {
+  const close = (exchange: Held): void => {
     open.delete(exchange.exchangeId)
-    hold(exchange.keyId, -exchange.reserved)
+    hold(exchange.keyId, -exchange.held)
   }
   const schedule = (): void => {
     if (scheduled) return
@@ -113,8 +115,10 @@ export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: 
     }, RETRY_MS)
   }
 
-  const record = (exchange: OpenExchange, how: SettledExchange['settlement'], raw: Settlement['rawUsage']): void => {
+  /** Gives the cost. */
+  const record = (exchange: OpenExchange, how: SettledExchange['settlement'], raw: Settlement['rawUsage']): number => {
     const usage = whole(how.usage)
+    const cost = costMicroUsd(usage, prices(how.model ?? exchange.model))
     journal.charge(exchange.keyId, totalTokens(usage))
     const key = keys.get(exchange.keyId)
     settled.push({
@@ -127,10 +131,11 @@ export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: 
         totalMs: how.totalMs === undefined ? undefined : count(how.totalMs),
       },
       endedAt: clock(),
-      costMicroUsd: costMicroUsd(usage, prices(how.model ?? exchange.model)),
+      costMicroUsd: cost,
       rawUsage: raw === undefined ? undefined : JSON.stringify(raw),
       leftAfter: key === undefined ? undefined : key.tokensTotal - key.tokensUsed,
     })
+    return cost
   }
 
   for (const { usage, ...exchange } of journal.claim(() => void write('settled'))) {
@@ -145,7 +150,7 @@ export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: 
       const key = keys.get(ask.key.id) ?? ask.key
       if (open.has(ask.exchangeId)) throw new Error(`exchange ${ask.exchangeId} has its reservation already`)
       const { reserved, outputCap } = admit(key, held.get(key.id) ?? 0, ask)
-      const exchange: OpenExchange = {
+      const exchange: Held = {
         row: 0,
         exchangeId: ask.exchangeId,
         keyId: key.id,
@@ -155,6 +160,7 @@ export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: 
         startedAt: clock(),
         inputEstimate: count(ask.inputEstimate),
         reserved,
+        held: reserved,
       }
       open.set(exchange.exchangeId, exchange)
       hold(key.id, reserved)
@@ -183,16 +189,16 @@ export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: 
     },
     narrow({ exchangeId }, tokens) {
       const exchange = open.get(exchangeId)
-      if (exchange === undefined || tokens >= exchange.reserved) return
-      hold(exchange.keyId, tokens - exchange.reserved)
-      exchange.reserved = tokens
+      if (exchange === undefined || tokens >= exchange.held) return
+      hold(exchange.keyId, tokens - exchange.held)
+      exchange.held = tokens
     },
     settle({ exchangeId }, { rawUsage, ...settlement }) {
       const exchange = open.get(exchangeId)
       if (exchange === undefined) throw new Error(`exchange ${exchangeId} is settled already`)
       close(exchange)
       progress.delete(exchange)
-      record(exchange, settlement, rawUsage)
+      const cost = record(exchange, settlement, rawUsage)
       if (settled.length >= SETTLE_GROUP) schedule()
       else if (!settleDue) {
         settleDue = true
@@ -201,8 +207,14 @@ export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: 
           write('settled')
         }, SETTLE_MS)
       }
+      return cost
     },
-    openCount: () => open.size,
+    openCount(keyIds) {
+      if (keyIds === undefined) return open.size
+      let count = 0
+      for (const { keyId } of open.values()) if (keyIds.has(keyId)) count++
+      return count
+    },
     heldBy: (keyId) => held.get(keyId) ?? 0,
     flush() {
       const failure = write('all')

@@ -15,7 +15,8 @@ export type OpenExchange = {
   /** Milliseconds since the epoch. */
   readonly startedAt: number
   readonly inputEstimate: number
-  reserved: number
+  /** What was set aside at first, in tokens. */
+  readonly reserved: number
 }
 
 /** An exchange a previous process left open, with its last durable figures. */

@@ -97,10 +97,11 @@ export type Ledger = {
   /**
    * Once per reservation; a second call throws. In the key's counter at once, in this process's reads of the store at
    * once, durable within 20 ms: a process killed before settles it at its next start, from its last durable progress.
+   * Gives what it cost, in micro-USD.
    */
-  settle(reservation: Reservation, settlement: Settlement): void
-  /** Reservations not yet settled. */
-  openCount(): number
+  settle(reservation: Reservation, settlement: Settlement): number
+  /** Reservations not yet settled; of some keys only, where they are given. */
+  openCount(keyIds?: ReadonlySet<string>): number
   /** Tokens of a key held by requests in flight. */
   heldBy(keyId: string): number
   /** Writes what is pending. */

@@ -6,13 +6,15 @@ const PIECES = 64
 /** Collects pieces of text: their length is exact, the text itself is kept up to a bound. */
 export class OutputText {
   #chars = 0
-  #kept = ''
+  #kept = 0
+  #blocks: string[] = []
   #pieces: string[] = []
 
   add(piece: string | undefined): void {
     if (piece === undefined || piece === '') return
     this.#chars += piece.length
-    if (this.#kept.length >= KEPT_CHARS) return
+    if (this.#kept >= KEPT_CHARS) return
+    this.#kept += piece.length
     // Joining now and then makes a flat copy, so that pieces cut from frames do not keep the frames alive.
     if (this.#pieces.push(piece) === PIECES) this.#join()
   }
@@ -25,13 +27,12 @@ export class OutputText {
   /** The text from its beginning, cut at the bound. */
   get text(): string {
     this.#join()
-    return this.#kept
+    return this.#blocks.join('')
   }
 
   #join(): void {
     if (this.#pieces.length === 0) return
-    this.#pieces.unshift(this.#kept)
-    this.#kept = this.#pieces.join('')
+    this.#blocks.push(this.#pieces.join(''))
     this.#pieces = []
   }
 }

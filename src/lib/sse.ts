@@ -5,6 +5,7 @@ export type Frame = { event?: string; data: string }
 
 const CR = 13
 const LF = 10
+const COLON = 58
 
 /** Thrown when one event passes the reader's bound. */
 export class FrameTooLarge extends Error {}
@@ -91,18 +92,19 @@ export class FrameReader {
 
   #line(text: string, start: number, end: number): Frame | undefined {
     if (start === end) return this.#dispatch()
-    const first = text.charCodeAt(start)
-    if (first === 58) return undefined
+    if (text.startsWith('data:', start)) {
+      const value = fieldValue(text, start + 4, end)
+      this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`
+      this.#size = this.#data.length
+      return undefined
+    }
+    if (text.charCodeAt(start) === COLON) return undefined
     const colon = text.indexOf(':', start)
     const nameEnd = colon === -1 || colon > end ? end : colon
     const name = text.slice(start, nameEnd)
-    if (name === 'data') {
-      const value = fieldValue(text, nameEnd, end)
-      this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`
-      this.#size = this.#data.length
-    } else if (name === 'event') {
-      this.#event = fieldValue(text, nameEnd, end)
-    }
+    if (name === 'event') this.#event = fieldValue(text, nameEnd, end)
+    // A line of a name alone has an empty value.
+    else if (name === 'data') this.#data = this.#data === undefined ? '' : `${this.#data}\n`
     return undefined
   }
 

@@ -2,6 +2,7 @@
 
 import { isObject, type Json, type JsonObject } from '../ir/json.ts'
 import type { Wire } from '../ir/wire.ts'
+import type { ClientBody } from './client-body.ts'
 
 /** Remembered conversations. A forgotten one is placed anew: its cache is lost, nothing else. */
 const REMEMBERED = 20_000
@@ -44,22 +45,24 @@ export const conversationOf = (
   keyId: string,
   wire: Wire,
   headers: Headers,
-  body: JsonObject,
+  client: ClientBody,
 ): { id: string; continued: boolean } | undefined => {
   for (const name of HEADERS) {
     const value = headers.get(name)
     if (value !== null && value !== '') return { id: `${keyId}:${name}:${value}`, continued: true }
   }
+  const { outline } = client
   for (const named of [
-    body.previous_response_id,
-    body.conversation,
-    body.prompt_cache_key,
-    threadOf(body),
-    userOf(body),
+    outline.previous_response_id,
+    outline.conversation,
+    outline.prompt_cache_key,
+    threadOf(outline),
+    userOf(outline),
   ]) {
     if (typeof named === 'string' && named !== '') return { id: `${keyId}:${named}`, continued: true }
   }
   if (wire === 'images') return undefined
+  const { body } = client.whole()
   const turns = wire === 'responses' ? body.input : body.messages
   if (!Array.isArray(turns)) return undefined
   const opening = openingOf(turns)

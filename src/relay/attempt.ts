@@ -11,6 +11,7 @@ import type { ChatCodec, PassCodec, Tap, Undo } from '../wire/codec.ts'
 import { CODECS, chatCodec } from '../wire/index.ts'
 import { answerIn, rememberable } from '../wire/responses/references.ts'
 import type { Exchange, Relay } from './exchange.ts'
+import { imagesAsked } from './meter.ts'
 import type { Target } from './route.ts'
 import { askOf, capFor, encodeFor, quirksOf, translateResponse, translateStream } from './translate.ts'
 import { broken, networkError, probe, send, timedOut } from './upstream.ts'
@@ -56,7 +57,7 @@ const LINGER_MS = 1_000
 const FRAME_CHARS = 64 * 1024 * 1024
 
 /** How the request goes out to this target, and how what comes back is read. */
-type Plan = { body: string; undo: Undo | undefined }
+type Plan = { body: string | Uint8Array<ArrayBuffer>; undo: Undo | undefined }
 
 /** Throws GatewayError; one whose `failover` is true may be tried elsewhere. */
 export const attempt = async (
@@ -69,21 +70,31 @@ export const attempt = async (
   const plan = planFor(exchange, target, codec)
   const { connectMs, firstByteMs, idleMs } = target.provider.timeouts
   const giveUp = (): void => abort.abort(timedOut('did not answer'))
-  // One timer for both: nearly every answer comes before either.
-  const first = Math.min(connectMs, firstByteMs)
+  // One timer for all: nearly every answer comes before any.
+  const last = Math.min(firstByteMs, timeLeft(exchange, target))
+  const first = Math.min(connectMs, last)
   let timer = setTimeout(() => {
-    if (first === firstByteMs) return giveUp()
+    if (first === last) return giveUp()
     void probe(target, abort)
-    timer = setTimeout(giveUp, firstByteMs - first)
+    timer = setTimeout(giveUp, last - first)
   }, first)
   /** From its first byte on, a whole answer may pause no longer than a stream. */
   const heard = (): void => {
     clearTimeout(timer)
-    timer = setTimeout(() => abort.abort(timedOut('fell silent and did not go on')), idleMs)
+    const left = timeLeft(exchange, target)
+    timer =
+      left < idleMs
+        ? setTimeout(() => abort.abort(timedOut('did not finish')), left)
+        : setTimeout(() => abort.abort(timedOut('fell silent and did not go on')), idleMs)
   }
   try {
     const response = await send(relay, target, plan.body, exchange.headers, abort)
-    if (response.status !== 200) throw await refusal(response, codec, abort)
+    if (response.status !== 200) {
+      const refused = await refusal(response, codec, abort)
+      // A fault that the body's outline could not show is told by its own name.
+      if (refused.code === 'invalid_request') exchange.body.whole()
+      throw refused
+    }
     return exchange.stream
       ? await openStream(relay, exchange, target, codec, plan, response, abort)
       : await readAnswer(relay, exchange, target, codec, plan, response, abort, heard)
@@ -92,15 +103,19 @@ export const attempt = async (
   }
 }
 
+/** What is left of the exchange's whole time at this target, in milliseconds, 0 when it is over. */
+export const timeLeft = (exchange: Exchange, target: Target): number =>
+  Math.max(0, exchange.begunAt + target.provider.timeouts.totalMs - performance.now())
+
 const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan => {
   if (target.wire === exchange.wire) {
-    const edits = codec.passEdits(exchange.body, {
+    const edits = codec.passEdits(exchange.body.outline, {
       model: target.model.upstream,
       outputCap: capFor(exchange, target),
       quirks: quirksOf(target),
     })
     exchange.dropped = []
-    return { body: splice(exchange.text, edits), undo: undefined }
+    return { body: exchange.body.edited(edits), undo: undefined }
   }
   const encoded = encodeFor(exchange, chatCodec(exchange.wire), chatCodec(target.wire), target)
   exchange.dropped = encoded.dropped
@@ -164,12 +179,13 @@ const readAnswer = async (
 
 /** What was made of an answer from another wire, only the gateway can say when the client refers to it later. */
 const remember = (relay: Relay, exchange: Exchange, answer: () => JsonObject | undefined): void => {
-  const { body, sent = body } = exchange
-  if (exchange.wire !== 'responses' || sent.store === false) return
+  const { body, asSent } = exchange
+  if (exchange.wire !== 'responses' || asSent.outline.store === false) return
   const made = answer()
-  const kept = made === undefined ? undefined : rememberable(sent, body, made)
+  const { text, body: resolved } = body.whole()
+  const kept = made === undefined ? undefined : rememberable(asSent.whole().body, resolved, made)
   if (kept === undefined) return
-  relay.recall.keep(exchange.key.id, kept, exchange.text.length + JSON.stringify(kept.output).length)
+  relay.recall.keep(exchange.key.id, kept, text.length + JSON.stringify(kept.output).length)
 }
 
 /** Some providers answer 200 and put the status inside the error. */
@@ -203,7 +219,12 @@ const openStream = async (
   const now = relay.clock.now()
   const tap =
     plan.undo === undefined
-      ? codec.tap({ model: target.model.id, includeUsage: includeUsage(exchange.body), now: Math.floor(now / 1000) })
+      ? codec.tap({
+          model: target.model.id,
+          includeUsage: includeUsage(exchange.body.outline),
+          images: imagesAsked(exchange.body.outline),
+          now: Math.floor(now / 1000),
+        })
       : translateStream(
           chatCodec(exchange.wire),
           codec as ChatCodec,
@@ -240,6 +261,7 @@ const readFrom = (body: ReadableStream<Uint8Array>, tap: Tap, abort: AbortContro
         const { done, value } = await reader.read()
         let text = ''
         for (const frame of done ? frames.end() : frames.push(value)) text += tap.see(frame)
+        if (done) tap.end?.()
         return done && text === '' ? undefined : text
       } catch (error) {
         if (error instanceof FrameTooLarge) {

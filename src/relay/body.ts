@@ -13,6 +13,8 @@ export type BodyOptions = {
   codec: PassCodec
   requestId: string
   keepAliveMs: number
+  /** When the exchange began, by `performance.now()`: its total time counts from then. */
+  begunAt: number
   /** The answer, or the attempts still under way when the stream was begun early. */
   answer: StreamAnswer | Promise<StreamAnswer>
   /** Builds the wire's error frames where no provider has said anything yet. */
@@ -30,15 +32,15 @@ const PROGRESS_MS = 1_000
 const utf8 = new TextEncoder()
 
 export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
-  const { codec, requestId, keepAliveMs, onEnd } = options
-  const begunAt = performance.now()
+  const { codec, requestId, keepAliveMs, begunAt, onEnd } = options
+  const now = performance.now()
   let answer = options.answer instanceof Promise ? undefined : options.answer
   let first = answer?.first
   let ended = false
   let reading = false
-  let heardAt = begunAt
-  let sentAt = begunAt
-  let reportedAt = begunAt
+  let heardAt = now
+  let sentAt = now
+  let reportedAt = now
   let timer: ReturnType<typeof setTimeout> | undefined
   let out: ReadableStreamDefaultController<Uint8Array> | undefined
 
@@ -102,30 +104,12 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
     timer = setTimeout(watch, Math.max(10, due - now))
   }
 
-  /** The next text for the client; undefined once there is none. */
-  const next = async (): Promise<string | undefined> => {
-    if (answer === undefined) {
-      answer = await options.answer
-      first = answer.first
-      heardAt = performance.now()
-    }
-    if (first !== undefined && first !== '') {
-      const text = first
-      first = undefined
-      return text
-    }
-    const { source, tap } = answer
-    for (;;) {
-      if (tap.state === 'done') return undefined
-      if (tap.state === 'failed') throw tap.error ?? broken()
-      reading = true
-      heardAt = performance.now()
-      const text = await source.read()
-      reading = false
-      heardAt = performance.now()
-      if (text !== undefined && text !== '') return text
-      if (text === undefined && tap.state === 'open') throw broken()
-    }
+  /** Waits for the attempts where the stream was begun without them. */
+  const answered = async (pending: Promise<StreamAnswer>): Promise<StreamAnswer> => {
+    answer = await pending
+    first = answer.first
+    heardAt = performance.now()
+    return answer
   }
 
   return new ReadableStream<Uint8Array>(
@@ -138,11 +122,23 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
       },
       async pull() {
         try {
-          const text = await next()
+          const { source, tap } = answer ?? (await answered(Promise.resolve(options.answer)))
+          let text = first ?? ''
+          first = undefined
+          while (text === '' && tap.state === 'open') {
+            reading = true
+            heardAt = performance.now()
+            const read = await source.read()
+            reading = false
+            heardAt = performance.now()
+            if (read === undefined) break
+            text = read
+          }
+          if (text === '' && tap.state !== 'done') throw tap.error ?? broken()
           if (ended) return
-          if (text !== undefined) send(text)
+          if (text !== '') send(text)
           // Settled with the last word, not after it: a client that has its answer finds its quota up to date.
-          if (text === undefined || answer?.tap.state === 'done') finish(undefined)
+          if (tap.state === 'done') finish(undefined)
         } catch (error) {
           finish(
             error instanceof GatewayError

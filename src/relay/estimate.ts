@@ -12,8 +12,12 @@ const DOCUMENT_CHARS_PER_PAGE = 60_000
 /** Below this a string is never taken for a file. */
 const FILE_CHARS = 1_000
 
-/** A quick guess of the prompt's tokens: characters by four, files by what vendors bill for them. At least 1. */
-export const estimateInput = (body: unknown): number => Math.max(1, Math.ceil(count(body) / CHARS_PER_TOKEN))
+/**
+ * A quick guess of the prompt's tokens: characters by four, files by what vendors bill for them. At least 1. `more`:
+ * characters that the body stands for and does not hold.
+ */
+export const estimateInput = (body: unknown, more = 0): number =>
+  Math.max(1, Math.ceil((count(body) + more) / CHARS_PER_TOKEN))
 
 const count = (value: unknown): number => {
   if (typeof value === 'string') return countText(value)
@@ -27,7 +31,8 @@ const count = (value: unknown): number => {
   return chars
 }
 
-const countText = (text: string): number => {
+/** What a text counts for: its characters, or of a file those of what vendors bill for it. */
+export const countText = (text: string): number => {
   if (text.length < FILE_CHARS || !looksLikeFile(text)) return text.length
   const pages = text.startsWith('data:image') ? 1 : Math.ceil(text.length / DOCUMENT_CHARS_PER_PAGE)
   return Math.min(text.length, pages * IMAGE_TOKENS * CHARS_PER_TOKEN)

@@ -3,7 +3,6 @@
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Model } from '../catalogue/model.ts'
 import type { GatewayError } from '../errors.ts'
-import type { JsonObject } from '../ir/json.ts'
 import type { ChatRequest } from '../ir/request.ts'
 import type { Wire } from '../ir/wire.ts'
 import type { Key } from '../keys/key.ts'
@@ -11,6 +10,7 @@ import type { Ledger, Reservation } from '../ledger/ledger.ts'
 import type { Provider } from '../provider/provider.ts'
 import type { PassCodec } from '../wire/codec.ts'
 import type { Affinity } from './affinity.ts'
+import type { ClientBody } from './client-body.ts'
 import type { Health } from './health.ts'
 import type { Recall } from './recall.ts'
 
@@ -47,17 +47,17 @@ export type Exchange = {
   readonly key: Key
   readonly wire: Wire
   readonly codec: PassCodec
-  /** The client's body, to the byte, and parsed. */
-  readonly text: string
-  readonly body: JsonObject
-  /** The body as the client sent it, where text and body have its references resolved. */
-  readonly sent: JsonObject | undefined
+  /** The client's body, with its references resolved. */
+  readonly body: ClientBody
+  /** The same as the client sent it. */
+  readonly asSent: ClientBody
   readonly headers: Headers
   /** The model the client asked for, resolved. */
   readonly model: Model
   readonly stream: boolean
-  readonly inputEstimate: number
   readonly startedAt: number
+  /** The same by the monotonic clock, `performance.now()`: what limits of the whole exchange count from. */
+  readonly begunAt: number
   readonly reservation: Reservation
   readonly client: Client
   readonly attempts: AttemptRecord[]
@@ -78,6 +78,9 @@ export type Summary = {
   status: number
   errorCode: string | undefined
   tokens: { input: number; cacheRead: number; cacheWrite: number; output: number }
+  /** Part of the output. */
+  reasoning: number
+  costMicroUsd: number
   estimated: boolean
   totalMs: number
 }

@@ -21,9 +21,15 @@ export type Health = {
   failed(target: string, coolMs?: number): void
   /** The attempt ended without a word about the account: the client left, or the request was at fault. */
   ended(target: string): void
-  inFlight(target: string): number
+  /**
+   * Whose turn it is, best first, by weight: over any stretch each has its share to within one request, and between
+   * equals the one with least in flight comes first. The first has had its turn then.
+   */
+  turns<Each extends Weighted>(targets: readonly Each[]): Each[]
   states(): { target: string; state: BreakerState; inFlight: number }[]
 }
+
+type Weighted = { name: string; account: { weight: number } }
 
 type Circuit = {
   /** Attempts that ended well and badly in the window that began at `since`, and in the one before it. */
@@ -36,6 +42,8 @@ type Circuit = {
   openUntil: number
   probing: boolean
   inFlight: number
+  /** What it has been owed and has not had: its weight at every turn, less all of them at its own. */
+  owed: number
 }
 
 export const createHealth = (clock: Clock): Health => {
@@ -53,6 +61,7 @@ export const createHealth = (clock: Clock): Health => {
       openUntil: 0,
       probing: false,
       inFlight: 0,
+      owed: 0,
     }
     circuits.set(target, fresh)
     return fresh
@@ -105,7 +114,19 @@ export const createHealth = (clock: Clock): Health => {
     ended: (target) => {
       leave(target).probing = false
     },
-    inFlight: (target) => circuits.get(target)?.inFlight ?? 0,
+    turns: (targets) => {
+      let all = 0
+      const drawn = targets.map((target) => {
+        const at = circuit(target.name)
+        at.owed += target.account.weight
+        all += target.account.weight
+        return { target, at, lot: Math.random() }
+      })
+      drawn.sort((a, b) => b.at.owed - a.at.owed || a.at.inFlight - b.at.inFlight || a.lot - b.lot)
+      const [first] = drawn
+      if (first !== undefined) first.at.owed -= all
+      return drawn.map(({ target }) => target)
+    },
     states: () => [...circuits].map(([target, at]) => ({ target, state: stateOf(at), inFlight: at.inFlight })),
   }
 }

@@ -15,14 +15,14 @@ export const meterStream = async (exchange: Exchange, tap: Tap, final: boolean):
   if (final && usage?.output !== undefined) return { usage, rawUsage, estimated: false }
   if (exchange.model.kind === 'image') {
     // A picture has no words to count: begun for a client that left it is paid for, broken off by the provider it is not.
-    const made = final || exchange.client.left ? imagesAsked(exchange.body) : 0
+    const made = final || exchange.client.left ? imagesAsked(exchange.body.outline) : 0
     return { usage: { ...usage, output: made * exchange.model.tokensPerImage }, rawUsage, estimated: true }
   }
   const counted = await countTokens(tap.output.text, tap.output.chars)
   return {
     usage: {
       ...usage,
-      input: usage?.input ?? exchange.inputEstimate,
+      input: usage?.input ?? exchange.body.inputEstimate,
       // A stream's first figure of its output is a beginning, not a sum.
       output: Math.max(usage?.output ?? 0, counted),
     },
@@ -31,7 +31,8 @@ export const meterStream = async (exchange: Exchange, tap: Tap, final: boolean):
   }
 }
 
-const imagesAsked = ({ n }: JsonObject): number => (typeof n === 'number' ? n : 1)
+/** How many images a client's body asks for. */
+export const imagesAsked = ({ n }: JsonObject): number => (typeof n === 'number' ? n : 1)
 
 /** An answer without usage: the prompt by estimate, the answer by the tokenizer over its text. */
 export const meterAnswer = async (exchange: Exchange, answer: JsonAnswer): Promise<Metered> => {
@@ -43,7 +44,7 @@ export const meterAnswer = async (exchange: Exchange, answer: JsonAnswer): Promi
     return { usage: { ...usage, output: images * model.tokensPerImage }, rawUsage, estimated: true }
   }
   const output = await countTokens(stringsOf(answer.body.choices ?? answer.body.output ?? answer.body.content))
-  return { usage: { input: exchange.inputEstimate, ...usage, output }, rawUsage, estimated: true }
+  return { usage: { input: exchange.body.inputEstimate, ...usage, output }, rawUsage, estimated: true }
 }
 
 const stringsOf = (value: unknown): string => {

@@ -8,10 +8,12 @@ import { type Remembered, referenceEdits } from '../wire/responses/references.ts
 /** What one key may have kept, and all keys together, in characters of JSON. */
 const KEY_SIZE = 16 * 1024 * 1024
 const ALL_SIZE = 64 * 1024 * 1024
+/** What an answer takes beside its text, in the same measure: short ones would fill the memory before their bound. */
+const OWN_SIZE = 1024
 
 export type Recall = {
   /** The edits that resolve the references of this key's request. */
-  edits(keyId: string, body: JsonObject): Edit[]
+  edits(keyId: string, body: () => JsonObject): Edit[]
   /** `size`: of request and answer, in characters of JSON. */
   keep(keyId: string, exchange: Remembered, size: number): void
 }
@@ -19,7 +21,7 @@ export type Recall = {
 type Kept = Remembered & { size: number }
 type Shelf = { answers: Map<string, Kept>; items: Map<string, { item: JsonObject; of: string }>; size: number }
 
-export const createRecall = ({ keySize = KEY_SIZE, allSize = ALL_SIZE } = {}): Recall => {
+export const createRecall = ({ keySize = KEY_SIZE, allSize = ALL_SIZE, ownSize = OWN_SIZE } = {}): Recall => {
   /** Least lately used first, and so are the answers on each. */
   const shelves = new Map<string, Shelf>()
   let total = 0
@@ -65,7 +67,7 @@ export const createRecall = ({ keySize = KEY_SIZE, allSize = ALL_SIZE } = {}): R
     edits(keyId, body) {
       const shelf = shelfOf(keyId)
       if (shelf === undefined) return []
-      return referenceEdits(body, {
+      return referenceEdits(body(), {
         item: (id) => {
           const found = shelf.items.get(id)
           if (found !== undefined) use(shelf, found.of)
@@ -74,7 +76,8 @@ export const createRecall = ({ keySize = KEY_SIZE, allSize = ALL_SIZE } = {}): R
         conversation: (id) => conversation(shelf, id),
       })
     },
-    keep(keyId, exchange, size) {
+    keep(keyId, exchange, textSize) {
+      const size = textSize + ownSize
       if (size > keySize) return
       const shelf = shelfOf(keyId) ?? { answers: new Map(), items: new Map(), size: 0 }
       const before = shelf.answers.get(exchange.id)

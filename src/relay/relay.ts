@@ -5,12 +5,12 @@ import { totalTokens } from '../ir/usage.ts'
 import type { Outcome } from '../ledger/ledger.ts'
 import { includeUsage } from '../wire/chat-completions/pass.ts'
 import type { Tap } from '../wire/codec.ts'
-import { type Answer, attempt, type JsonAnswer, type StreamAnswer } from './attempt.ts'
+import { type Answer, attempt, type JsonAnswer, type StreamAnswer, timeLeft } from './attempt.ts'
 import { type StreamEnd, toBody } from './body.ts'
 import type { AttemptRecord, Exchange, Relay } from './exchange.ts'
 import { type Metered, meterAnswer, meterStream } from './meter.ts'
 import { route, type Target } from './route.ts'
-import { broken } from './upstream.ts'
+import { timedOut } from './upstream.ts'
 
 /**
  * Answers an exchange. Whatever happens, the reservation is settled once. Throws GatewayError for what is answered as an
@@ -58,7 +58,7 @@ const runAttempts = async (relay: Relay, exchange: Exchange): Promise<Answer> =>
   let failure: GatewayError | undefined
   let refused: GatewayError | undefined
   for (const target of targets.slice(0, relay.maxTries)) {
-    if (exchange.client.left) break
+    if (exchange.client.left || timeLeft(exchange, target) === 0) break
     try {
       return await record(relay, exchange, target)
     } catch (error) {
@@ -73,7 +73,7 @@ const runAttempts = async (relay: Relay, exchange: Exchange): Promise<Answer> =>
       if (!error.failover) throw error
     }
   }
-  throw failure ?? refused ?? broken()
+  throw failure ?? refused ?? timedOut('did not answer')
 }
 
 const record = async (relay: Relay, exchange: Exchange, target: Target): Promise<Answer> => {
@@ -132,19 +132,20 @@ const answerStream = (relay: Relay, exchange: Exchange, answer: StreamAnswer | P
     codec: exchange.codec,
     requestId: exchange.id,
     keepAliveMs: relay.keepAliveMs,
+    begunAt: exchange.begunAt,
     answer,
     client: exchange.client,
     orphan: () =>
       exchange.codec.tap({
         model: exchange.model.id,
-        includeUsage: includeUsage(exchange.body),
+        includeUsage: includeUsage(exchange.body.outline),
         now: Math.floor(relay.clock.now() / 1000),
       }),
     onEnd: (end) => void settleStream(relay, exchange, end),
     onProgress: ({ usage, output }) =>
       relay.ledger.progress(exchange.reservation, {
         ...usage,
-        input: usage?.input ?? exchange.inputEstimate,
+        input: usage?.input ?? exchange.body.inputEstimate,
         output: Math.max(usage?.output ?? 0, Math.ceil(output.chars / 4)),
       }),
   })
@@ -192,7 +193,11 @@ const settleStream = async (relay: Relay, exchange: Exchange, end: StreamEnd): P
 }
 
 const mostOf = (exchange: Exchange, { usage, output }: Tap): number =>
-  totalTokens({ ...usage, input: usage?.input ?? exchange.inputEstimate, output: (usage?.output ?? 0) + output.chars })
+  totalTokens({
+    ...usage,
+    input: usage?.input ?? exchange.body.inputEstimate,
+    output: (usage?.output ?? 0) + output.chars,
+  })
 
 const nothing: Metered = { usage: {}, rawUsage: undefined, estimated: false }
 
@@ -200,7 +205,7 @@ const nothing: Metered = { usage: {}, rawUsage: undefined, estimated: false }
 const sentOnly = (exchange: Exchange): Metered =>
   exchange.attempts.length === 0
     ? nothing
-    : { usage: { input: exchange.inputEstimate, output: 0 }, rawUsage: undefined, estimated: true }
+    : { usage: { input: exchange.body.inputEstimate, output: 0 }, rawUsage: undefined, estimated: true }
 
 /** Settles an exchange that came to no answer, and gives the error to answer with. */
 const settleError = (relay: Relay, exchange: Exchange, error: unknown): unknown => {
@@ -222,7 +227,7 @@ const settle = (
   const totalMs = relay.clock.now() - exchange.startedAt
   const status = exchange.stream && target !== undefined ? 200 : (error?.status ?? (outcome === 'aborted' ? 499 : 200))
   const last = exchange.attempts.at(-1)
-  relay.ledger.settle(exchange.reservation, {
+  const costMicroUsd = relay.ledger.settle(exchange.reservation, {
     outcome,
     usage,
     estimated,
@@ -250,6 +255,8 @@ const settle = (
       cacheWrite: usage.cacheWrite ?? 0,
       output: usage.output ?? 0,
     },
+    reasoning: usage.reasoning ?? 0,
+    costMicroUsd,
     estimated,
     totalMs,
   })

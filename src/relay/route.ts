@@ -23,11 +23,12 @@ export type Target = {
  */
 export const route = (relay: Relay, exchange: Exchange): Target[] => {
   const only = relay.providers.get(exchange.model.provider)
-  const targets: Target[] = []
   const single = only !== undefined && only.accounts.length === 1 && relay.fallbacks[exchange.model.id] === undefined
   const conversation = single
     ? undefined
     : conversationOf(exchange.key.id, exchange.wire, exchange.headers, exchange.body)
+  const healthy: Target[] = []
+  const failing: Target[] = []
   for (const model of modelsOf(relay, exchange)) {
     const provider = relay.providers.get(model.provider)
     const wire = provider === undefined ? undefined : wireOf(provider, exchange.wire)
@@ -36,15 +37,21 @@ export const route = (relay: Relay, exchange: Exchange): Target[] => {
       const name = `${provider.id}/${account.name}/${model.id}`
       return { provider, account, model, wire, name }
     })
-    if (all.length > 1) order(relay, all, conversation)
-    targets.push(...all)
+    const up = all.filter(({ name }) => relay.health.allows(name))
+    healthy.push(...order(relay, up, conversation))
+    if (up.length < all.length)
+      failing.push(
+        ...order(
+          relay,
+          all.filter((target) => !up.includes(target)),
+          conversation,
+        ),
+      )
   }
-  if (targets.length < 2) return targets
-  const healthy = targets.filter((target) => relay.health.allows(target.name))
   if (conversation !== undefined && healthy[0] !== undefined) {
     relay.affinity.place(conversation.id, placeOf(healthy[0]))
   }
-  return [...healthy, ...targets.filter((target) => !healthy.includes(target))]
+  return [...healthy, ...failing]
 }
 
 /** The model asked for, then the ones it falls back to that the key may use. */
@@ -65,20 +72,15 @@ const wireOf = (provider: Provider, wire: Wire): Wire | undefined => {
 
 const placeOf = (target: Target): string => `${target.provider.id}/${target.account.name}`
 
-/** Puts the conversation's own account first, the others by a draw by weight, fewest in flight first among equals. */
-const order = (relay: Relay, targets: Target[], conversation: { id: string; continued: boolean } | undefined): void => {
-  const rank = new Map(
-    targets.map((target) => {
-      // A draw by weight without replacement: the greatest of u^(1/w) wins with a probability of its share.
-      const draw = target.account.weight > 0 ? Math.random() ** (1 / target.account.weight) : 0
-      return [target.name, draw] as const
-    }),
-  )
-  const drawn = (target: Target): number => rank.get(target.name) ?? 0
-  targets.sort((a, b) => drawn(b) - drawn(a) || relay.health.inFlight(a.name) - relay.health.inFlight(b.name))
-  if (conversation?.continued !== true) return
-  const place = relay.affinity.placed(conversation.id)
-  const at = targets.findIndex((target) => placeOf(target) === place)
-  const [own] = at > 0 ? targets.splice(at, 1) : []
-  if (own !== undefined) targets.unshift(own)
+/** The conversation's own account first, the others in turn. */
+const order = (
+  relay: Relay,
+  targets: Target[],
+  conversation: { id: string; continued: boolean } | undefined,
+): Target[] => {
+  if (targets.length < 2) return targets
+  const place = conversation?.continued === true ? relay.affinity.placed(conversation.id) : undefined
+  const own = targets.find((target) => placeOf(target) === place)
+  if (own === undefined) return relay.health.turns(targets)
+  return [own, ...relay.health.turns(targets.filter((target) => target !== own))]
 }

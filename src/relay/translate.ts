@@ -23,7 +23,7 @@ export const encodeFor = (
   target: Target,
 ): EncodedRequest => {
   try {
-    exchange.request ??= client.decodeRequest(withExact(exchange.text, exchange.body))
+    exchange.request ??= decoded(exchange, client)
     return provider.encodeRequest(capped(exchange.request, capFor(exchange, target)), {
       model: target.model.upstream,
       maxOutput: target.model.maxOutput,
@@ -34,6 +34,11 @@ export const encodeFor = (
   }
 }
 
+const decoded = (exchange: Exchange, client: ChatCodec): ChatRequest => {
+  const { text, body } = exchange.body.whole()
+  return client.decodeRequest(withExact(text, body))
+}
+
 /**
  * The cap a target must be given: what the quota leaves, or, of a model that stands in for a smaller one whose client gave
  * no cap, what was set aside for that one.
@@ -41,7 +46,9 @@ export const encodeFor = (
 export const capFor = (exchange: Exchange, target: Target): number | undefined => {
   const { model, reservation, codec, body } = exchange
   if (reservation.outputCap !== undefined) return reservation.outputCap
-  return target.model.maxOutput > model.maxOutput && codec.outputCap(body) === undefined ? model.maxOutput : undefined
+  return target.model.maxOutput > model.maxOutput && codec.outputCap(body.outline) === undefined
+    ? model.maxOutput
+    : undefined
 }
 
 const capped = (request: ChatRequest, cap: number | undefined): ChatRequest =>
@@ -60,8 +67,8 @@ export const quirksOf = ({ provider, model }: Target) => ({
 /** What the answer's form depends on. */
 export const askOf = (exchange: Exchange, model: string, now: number): Ask => ({
   model,
-  body: exchange.sent ?? exchange.body,
-  inputEstimate: exchange.inputEstimate,
+  body: exchange.asSent.whole().body,
+  inputEstimate: exchange.body.inputEstimate,
   now: Math.floor(now / 1000),
 })
 
@@ -120,6 +127,7 @@ export const translateStream = (
         // A failure goes out by `fail`, so that every failure of a stream takes one way.
         if (event.type !== 'error') text += encoder.push(event)
       }
+      noted.rawUsage = decoder.rawUsage
       if (isDone()) onDone?.(text)
       return text
     }) satisfies Tap['see'],

@@ -19,7 +19,7 @@ export const broken = (cause?: unknown): GatewayError =>
 export const send = async (
   relay: Relay,
   target: Target,
-  body: string,
+  body: string | Uint8Array<ArrayBuffer>,
   client: Headers,
   abort: AbortController,
 ): Promise<Response> => {

@@ -52,7 +52,12 @@ export type Ask = {
 }
 
 /** Frames in, events out, synchronously. `end` says the bytes are over: a stream without its terminal event fails. */
-export type EventDecoder = { push(frame: Frame): ChatEvent[]; end(): ChatEvent[] }
+export type EventDecoder = {
+  push(frame: Frame): ChatEvent[]
+  end(): ChatEvent[]
+  /** The provider's own usage object, verbatim, as told so far. */
+  readonly rawUsage: JsonObject | undefined
+}
 
 /** Events in, the wire's text out ('' for nothing), blank lines included. Nothing comes out after a terminal event. */
 export type EventEncoder = { push(event: ChatEvent): string }
@@ -64,6 +69,8 @@ export type EventEncoder = { push(event: ChatEvent): string }
 export type Tap = {
   /** The text to send on for a frame ('' for none), the model named by the gateway's id. */
   see(frame: Frame): string
+  /** The provider's bytes are over: on wires where that may be an end of its own, the state says so. */
+  end?(): void
   /** The latest usage figures, absent until reported. */
   readonly usage: Usage | undefined
   /** The provider's own usage object, verbatim. */
@@ -82,6 +89,8 @@ export type TapOptions = {
   model: string
   /** Chat: whether the client asked for the usage chunk itself. */
   includeUsage: boolean
+  /** Images: how many the client asked for. Default 1. */
+  images?: number
   /** Seconds since the epoch, for a failure before the provider has said anything. */
   now: number
 }

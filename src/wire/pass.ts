@@ -23,7 +23,7 @@ export const malformed = (): GatewayError =>
   new GatewayError('upstream_error', 'The provider sent a malformed stream. Try again.')
 
 /** What every tap notes as frames go by. `failed` gives '' so that a tap can end on it. */
-export type Noted = { -readonly [Name in keyof Omit<Tap, 'see' | 'fail'>]: Tap[Name] } & {
+export type Noted = { -readonly [Name in keyof Omit<Tap, 'see' | 'end' | 'fail'>]: Tap[Name] } & {
   failed(error: GatewayError): ''
 }
 

@@ -45,7 +45,7 @@ describe('reserve', () => {
   })
 
   test('frees at once what an exchange can no longer use, and never holds more for it', async () => {
-    const { ledger, key, turn } = setUp(2_000)
+    const { store, ledger, key, turn } = setUp(2_000)
     const reserving = ledger.reserve(ask(key))
     turn()
     const reservation = await reserving
@@ -57,6 +57,9 @@ describe('reserve', () => {
     expect([ledger.heldBy(key.id), key.tokensUsed]).toEqual([0, 150])
     ledger.narrow(reservation, 1)
     expect(ledger.heldBy(key.id)).toBe(0)
+    // The record says what was set aside at first.
+    ledger.flush()
+    expect(store.exchanges({ limit: 1 })[0]?.reserved).toBe(1_100)
   })
 
   test('of a thousand at once lets in only what fits', async () => {

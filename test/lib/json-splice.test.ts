@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type Edit, findMember, splice } from '../../src/lib/json-splice.ts'
+import { findMember } from '../../src/lib/json-scan.ts'
+import { type Edit, splice } from '../../src/lib/json-splice.ts'
 
 /** JSON text in forms no serialiser writes: spaces anywhere, escaped names, big numbers, names that occur twice. */
 const space = fc.constantFrom('', ' ', '\n\t', '\r\n  ')

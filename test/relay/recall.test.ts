@@ -17,7 +17,12 @@ const turn = (name: string, previous?: string): Remembered => ({
 
 /** The body as it goes on, its references resolved. */
 const resolved = (recall: Recall, key: string, body: JsonObject): JsonObject =>
-  JSON.parse(splice(JSON.stringify(body), recall.edits(key, body))) as JsonObject
+  JSON.parse(
+    splice(
+      JSON.stringify(body),
+      recall.edits(key, () => body),
+    ),
+  ) as JsonObject
 
 const referring = (...ids: string[]): JsonObject => ({ input: ids.map((id) => ({ type: 'item_reference', id })) })
 
@@ -39,14 +44,14 @@ describe('a reference', () => {
   ])('%s stays as it is', (_, body) => {
     const recall = createRecall()
     recall.keep('k', turn('a'), 10)
-    expect(recall.edits('k', body)).toEqual([])
+    expect(recall.edits('k', () => body)).toEqual([])
   })
 
   test('of another key is unknown', () => {
     const recall = createRecall()
     recall.keep('k', turn('a'), 10)
-    expect(recall.edits('other', referring('msg_a'))).toEqual([])
-    expect(recall.edits('other', { previous_response_id: 'resp_a', input: 'x' })).toEqual([])
+    expect(recall.edits('other', () => referring('msg_a'))).toEqual([])
+    expect(recall.edits('other', () => ({ previous_response_id: 'resp_a', input: 'x' }))).toEqual([])
   })
 })
 
@@ -69,47 +74,55 @@ describe('an earlier answer', () => {
   })
 
   test('whose beginning is forgotten is unknown as a whole', () => {
-    const recall = createRecall({ keySize: 100 })
+    const recall = createRecall({ ownSize: 0, keySize: 100 })
     recall.keep('k', turn('a'), 60)
     recall.keep('k', turn('b', 'a'), 60)
-    expect(recall.edits('k', { previous_response_id: 'resp_b', input: 'x' })).toEqual([])
-    expect(recall.edits('k', referring('msg_b'))).toHaveLength(1)
+    expect(recall.edits('k', () => ({ previous_response_id: 'resp_b', input: 'x' }))).toEqual([])
+    expect(recall.edits('k', () => referring('msg_b'))).toHaveLength(1)
   })
 
   test('that refers to itself ends', () => {
     const recall = createRecall()
     recall.keep('k', turn('a', 'b'), 10)
     recall.keep('k', turn('b', 'a'), 10)
-    expect(recall.edits('k', { previous_response_id: 'resp_b', input: 'x' })).toEqual([])
+    expect(recall.edits('k', () => ({ previous_response_id: 'resp_b', input: 'x' }))).toEqual([])
   })
 })
 
 describe('room', () => {
   test('is made by what was used longest ago', () => {
-    const recall = createRecall({ keySize: 100 })
+    const recall = createRecall({ ownSize: 0, keySize: 100 })
     recall.keep('k', turn('a'), 40)
     recall.keep('k', turn('b'), 40)
-    recall.edits('k', referring('msg_a'))
+    recall.edits('k', () => referring('msg_a'))
     recall.keep('k', turn('c'), 40)
-    expect(['a', 'b', 'c'].map((name) => recall.edits('k', referring(`msg_${name}`)).length)).toEqual([1, 0, 1])
+    expect(['a', 'b', 'c'].map((name) => recall.edits('k', () => referring(`msg_${name}`)).length)).toEqual([1, 0, 1])
+  })
+
+  test('is taken by short answers for more than their text', () => {
+    const recall = createRecall({ keySize: 20_000 })
+    for (let at = 0; at < 100; at++) recall.keep('k', turn(`a${at}`), 10)
+    const kept = Array.from({ length: 100 }, (_, at) => recall.edits('k', () => referring(`msg_a${at}`)).length)
+    expect(kept.indexOf(1)).toBeGreaterThan(60)
+    expect(kept.at(-1)).toBe(1)
   })
 
   test('is not taken from others by one key alone, and is shared by all', () => {
-    const recall = createRecall({ keySize: 100, allSize: 150 })
+    const recall = createRecall({ ownSize: 0, keySize: 100, allSize: 150 })
     recall.keep('quiet', turn('a'), 50)
     for (let more = 0; more < 20; more++) recall.keep('busy', turn(`b${more}`), 50)
-    expect(recall.edits('quiet', referring('msg_a'))).toHaveLength(1)
+    expect(recall.edits('quiet', () => referring('msg_a'))).toHaveLength(1)
     recall.keep('third', turn('c'), 50)
-    expect(recall.edits('busy', referring('msg_b18'))).toEqual([])
-    expect(recall.edits('busy', referring('msg_b19'))).toHaveLength(1)
-    expect(recall.edits('third', referring('msg_c'))).toHaveLength(1)
+    expect(recall.edits('busy', () => referring('msg_b18'))).toEqual([])
+    expect(recall.edits('busy', () => referring('msg_b19'))).toHaveLength(1)
+    expect(recall.edits('third', () => referring('msg_c'))).toHaveLength(1)
   })
 
   test('is never made for what is larger than all of it', () => {
-    const recall = createRecall({ keySize: 100 })
+    const recall = createRecall({ ownSize: 0, keySize: 100 })
     recall.keep('k', turn('a'), 40)
     recall.keep('k', turn('b'), 101)
-    expect(['a', 'b'].map((name) => recall.edits('k', referring(`msg_${name}`)).length)).toEqual([1, 0])
+    expect(['a', 'b'].map((name) => recall.edits('k', () => referring(`msg_${name}`)).length)).toEqual([1, 0])
   })
 
   test('holds what fits, the latest always, whatever is kept and in whatever order', () => {
@@ -120,16 +133,16 @@ describe('room', () => {
     })
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 60 }), (steps) => {
-        const recall = createRecall({ keySize: 100, allSize: 220 })
+        const recall = createRecall({ ownSize: 0, keySize: 100, allSize: 220 })
         const sizes = new Map<string, number>()
         for (const { key, name, size } of steps) {
           recall.keep(key, turn(`${key}${name}`), size)
           sizes.set(`${key}${name}`, size)
-          expect(recall.edits(key, referring(`msg_${key}${name}`))).toHaveLength(1)
+          expect(recall.edits(key, () => referring(`msg_${key}${name}`))).toHaveLength(1)
         }
         const held = (key: string): number =>
           [...sizes].reduce(
-            (sum, [name, size]) => sum + (recall.edits(key, referring(`msg_${name}`)).length > 0 ? size : 0),
+            (sum, [name, size]) => sum + (recall.edits(key, () => referring(`msg_${name}`)).length > 0 ? size : 0),
             0,
           )
         const all = ['x', 'y', 'z'].map(held)

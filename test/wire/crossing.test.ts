@@ -7,11 +7,13 @@ import { GatewayError } from '../../src/errors.ts'
 import type { ChatEvent, ChatResponse, FinishReason } from '../../src/ir/event.ts'
 import { fold } from '../../src/ir/fold.ts'
 import type { JsonObject } from '../../src/ir/json.ts'
+import type { AssistantPart } from '../../src/ir/part.ts'
 import { totalTokens } from '../../src/ir/usage.ts'
 import { CHAT_WIRES, type ChatWire } from '../../src/ir/wire.ts'
 import { type Frame, FrameReader } from '../../src/lib/sse.ts'
 import type { Ask, ChatCodec, Target } from '../../src/wire/codec.ts'
 import { CHAT_CODECS } from '../../src/wire/index.ts'
+import { DECLINED } from '../../src/wire/responses/answer.ts'
 import { checkChatCompletionsStream } from '../support/automaton/chat-completions.ts'
 import { checkMessagesStream } from '../support/automaton/messages.ts'
 import { checkResponsesStream } from '../support/automaton/responses.ts'
@@ -91,9 +93,13 @@ const inputOf = (kind: 'function' | 'custom', input: string): unknown => {
   return wrapped ? (value as { input: unknown }).input : value
 }
 
+/** A refusal by its reason alone is put into words where its clients look for some: those are no vendor's. */
+const saidIn = (part: AssistantPart): string =>
+  part.type === 'text' || (part.type === 'refusal' && part.text !== DECLINED) ? part.text : ''
+
 /** What must come through whatever the wire. Figures the vendor did not give are estimated on the way: not compared. */
 const essence = (response: ChatResponse, figures: boolean) => ({
-  text: response.parts.map((part) => (part.type === 'text' || part.type === 'refusal' ? part.text : '')).join(''),
+  text: response.parts.map(saidIn).join(''),
   calls: response.parts.flatMap((part) =>
     // A namespace is flattened into the name where a wire has none.
     part.type === 'tool-call' ? [{ name: part.name.split('__').at(-1), input: inputOf(part.kind, part.input) }] : [],

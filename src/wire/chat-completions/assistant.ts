@@ -3,7 +3,9 @@
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, ReasoningPart, RefusalPart, ToolCallPart } from '../../ir/part.ts'
+import { placed } from '../../ir/place.ts'
 import { openTag, sealTag } from '../seal.ts'
+import { detailText, isSealed } from './details.ts'
 import { decodeContent } from './parts.ts'
 
 /**
@@ -15,16 +17,16 @@ export const decodeAssistant = (
   path: string,
   madeId: (call: number) => string,
 ): AssistantPart[] => {
-  const parts: AssistantPart[] = decodeReasoning(message)
+  const parts: AssistantPart[] = decodeReasoning(message).map((part) => placed(part, `${path}.reasoning_content`))
   for (const [at, part] of assistantContent(message.content, `${path}.content`).entries()) {
     if (part.type === 'text' || part.type === 'refusal') parts.push(part)
     else if (part.type === 'opaque') parts.push(...decodeOther(part.value))
     else throw invalidRequest(`'${path}.content.${at}': an assistant message holds text only.`, `${path}.content.${at}`)
   }
   if (typeof message.refusal === 'string' && message.refusal !== '')
-    parts.push({ type: 'refusal', text: message.refusal })
+    parts.push(placed({ type: 'refusal', text: message.refusal }, `${path}.refusal`))
   if (isObject(message.audio)) {
-    parts.push({ type: 'opaque', origin: 'chat-completions', value: { audio: message.audio } })
+    parts.push(placed({ type: 'opaque', origin: 'chat-completions', value: { audio: message.audio } }, `${path}.audio`))
   }
   if (isObject(message.function_call))
     parts.push(decodeCall({ function: message.function_call }, `${path}.function_call`, madeId(0)))
@@ -60,7 +62,7 @@ export const textOf = (value: Json | undefined): string => {
 
 const decodeReasoning = (message: JsonObject): ReasoningPart[] => {
   const details = Array.isArray(message.reasoning_details) ? message.reasoning_details.filter(isObject) : []
-  const text = reasoningText(message) ?? ''
+  const text = reasoningText(message) ?? details.map((detail) => detailText(detail) ?? '').join('')
   if (details.some((detail) => openDetail(detail) !== undefined)) {
     return details.flatMap((detail): ReasoningPart[] => {
       const opened = openDetail(detail)
@@ -68,7 +70,7 @@ const decodeReasoning = (message: JsonObject): ReasoningPart[] => {
       return typeof detail.text === 'string' ? [{ type: 'reasoning', text: detail.text, full: true }] : []
     })
   }
-  if (details.length > 0) {
+  if (details.some(isSealed)) {
     return [
       {
         type: 'reasoning',
@@ -101,7 +103,7 @@ const decodeCall = (raw: Json, path: string, madeId: string): ToolCallPart => {
   }
   const id = typeof call.id === 'string' && call.id !== '' ? call.id : madeId
   const input = kind === 'custom' ? inputText(body.input) : inputText(body.arguments) || '{}'
-  return { type: 'tool-call', id, name: body.name, kind, input }
+  return placed({ type: 'tool-call', id, name: body.name, kind, input }, path)
 }
 
 /** Arguments as text, also where a server sent them as an object or not at all. */

@@ -3,16 +3,20 @@
 import type { ChatEvent } from '../../ir/event.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Undo } from '../codec.ts'
+import { type FreeText, freeText, sentAs } from '../undo.ts'
 import { inputText } from './assistant.ts'
-import { isCutInput, undoName, unwrapInput } from './undo.ts'
 
 type Call = {
   /** Undefined until its name is known: some servers send the name late. */
   part: number | undefined
   id: string
+  /** The name it was sent under. */
+  name: string
   kind: 'function' | 'custom'
-  /** `json`: the structured output, told as text. `wrapped`: free text within arguments, told when it is whole. */
-  as: 'call' | 'json' | 'wrapped'
+  /** `json`: the structured output, told as text. */
+  as: 'call' | 'json'
+  /** Of a tool of free text that was sent as a function. */
+  wrapped: FreeText | undefined
   pieces: string[]
   closed: boolean
 }
@@ -43,11 +47,11 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
   const close = (call: Call, out: ChatEvent[]): void => {
     call.closed = true
     if (call.part === undefined) return
-    if (call.as === 'wrapped') {
-      const input = call.pieces.join('')
-      out.push({ type: 'tool-delta', part: call.part, text: unwrapInput(input) })
+    if (call.wrapped !== undefined) {
+      const { rest, cut } = call.wrapped.end()
+      if (rest !== '') out.push({ type: 'tool-delta', part: call.part, text: rest })
       // Half a call has no end.
-      if (isCutInput(input)) return
+      if (cut) return
     }
     // An answer of no members is one all the same.
     if (call.as === 'json' && call.pieces.length === 0) out.push({ type: 'text-delta', part: call.part, text: '{}' })
@@ -64,8 +68,10 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
     const call: Call = {
       part: undefined,
       id: id === '' ? madeId(calls.length) : id,
+      name: '',
       kind,
       as: 'call',
+      wrapped: undefined,
       pieces: [],
       closed: false,
     }
@@ -78,13 +84,14 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
     out.push(...closeAll(false), ...before())
     const part = nextPart()
     call.part = part
+    call.name = sent
     if (undo.jsonTool !== undefined && sent === undo.jsonTool) {
       call.as = 'json'
       out.push({ type: 'text-start', part })
     } else {
       made = true
-      const known = undoName(sent, undo)
-      if (known?.kind === 'custom' && call.kind === 'function') call.as = 'wrapped'
+      const known = sentAs(sent, undo)
+      if (known?.kind === 'custom' && call.kind === 'function') call.wrapped = freeText()
       out.push({ type: 'tool-start', part, id: call.id, ...(known ?? { name: sent, kind: call.kind }) })
     }
     const early = call.pieces.join('')
@@ -92,15 +99,18 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
   }
 
   const tell = (call: Call, part: number, text: string, out: ChatEvent[]): void => {
-    if (call.as === 'wrapped') return
-    out.push({ type: call.as === 'json' ? 'text-delta' : 'tool-delta', part, text })
+    const told = call.wrapped === undefined ? text : call.wrapped.push(text)
+    if (told !== '') out.push({ type: call.as === 'json' ? 'text-delta' : 'tool-delta', part, text: told })
   }
 
-  const find = (raw: JsonObject, id: string, named: boolean): Call | undefined => {
-    if (typeof raw.index !== 'number') return id === '' || calls.at(-1)?.id === id ? calls.at(-1) : undefined
-    const call = byIndex.get(raw.index)
+  /** The call an entry goes on with; undefined for the first entry of a call. */
+  const find = (index: Json | undefined, id: string, sent: string, text: string): Call | undefined => {
+    const indexed = typeof index === 'number'
+    const call = indexed ? byIndex.get(index) : calls.at(-1)
+    if (call === undefined || id === call.id) return call
+    if (id === '') return isAnother(call, sent, text) ? undefined : call
     // Servers that count every call as the first one tell them apart by id and name only.
-    return call !== undefined && named && id !== '' && call.part !== undefined && call.id !== id ? undefined : call
+    return indexed && (sent === '' || call.part === undefined) ? call : undefined
   }
 
   return {
@@ -111,11 +121,11 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
       const id = typeof raw.id === 'string' ? raw.id : ''
       const sent = typeof body.name === 'string' ? body.name : ''
       const index = typeof raw.index === 'number' ? raw.index : calls.length
-      const call = find(raw, id, sent !== '') ?? open(index, id, kind)
+      const text = argumentText(kind === 'custom' ? body.input : body.arguments)
+      const call = find(raw.index, id, sent, text) ?? open(index, id, kind)
       if (call.closed) return out
       if (call.part === undefined && id !== '') call.id = id
       if (call.part === undefined && sent !== '') name(call, sent, out)
-      const text = argumentText(kind === 'custom' ? body.input : body.arguments)
       if (text !== '') {
         call.pieces.push(text)
         if (call.part !== undefined) tell(call, call.part, text, out)
@@ -128,6 +138,10 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
     },
   }
 }
+
+/** Whether an entry that names a tool begins a call of its own: the one before it can take no more arguments. */
+const isAnother = (call: Call, sent: string, text: string): boolean =>
+  sent !== '' && (text !== '' || sent !== call.name) && call.kind === 'function' && isWhole(call)
 
 /** An empty object stands for "no arguments yet" where a server sends objects. */
 const argumentText = (value: Json | undefined): string =>

@@ -4,20 +4,20 @@ import { GatewayError } from '../../errors.ts'
 import type { ChatEvent, Start } from '../../ir/event.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Logprob, Seal } from '../../ir/part.ts'
-import type { Usage } from '../../ir/usage.ts'
+import { type Usage, updated } from '../../ir/usage.ts'
 import { digest } from '../../lib/digest.ts'
 import type { EventDecoder, Undo } from '../codec.ts'
 import { openDetail, reasoningText, textOf } from './assistant.ts'
 import { audioCollector } from './audio.ts'
 import { openCalls } from './calls.ts'
+import { detailText, isSealed, withPiece } from './details.ts'
 import { decodeError } from './error.ts'
-import { decodeFinish } from './finish.ts'
+import { decodeFinish, isBroken } from './finish.ts'
 import { decodeCitations, decodeLogprobs } from './marks.ts'
-
 import { decodeUsage } from './usage.ts'
 
 /** At most one text, refusal or thought is open at a time; calls may overlap. See `openCalls`. */
-type Prose = { kind: 'text' | 'refusal' | 'reasoning'; part: number; details: Json[] }
+type Prose = { kind: 'text' | 'refusal' | 'reasoning'; part: number; details: JsonObject[] }
 
 export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   let ended = false
@@ -26,8 +26,11 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   let parts = 0
   let prose: Prose | undefined
   let refused = false
+  /** Whether thoughts come as plain text. */
+  let spoken = false
   let reason: Json | undefined
   let usage: Usage | undefined
+  let rawUsage: JsonObject | undefined
   let serviceTier: string | undefined
   const audio = audioCollector()
 
@@ -35,7 +38,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     if (prose === undefined) return []
     const { kind, part, details } = prose
     prose = undefined
-    if (kind !== 'reasoning' || details.length === 0) return [{ type: `${kind}-end`, part }]
+    if (kind !== 'reasoning' || !details.some(isSealed)) return [{ type: `${kind}-end`, part }]
     return [
       { type: 'reasoning-end', part, seal: { origin: 'chat-completions', value: { reasoning_details: details } } },
     ]
@@ -78,10 +81,15 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     for (const detail of details) {
       if (!isObject(detail)) continue
       const opened = openDetail(detail)
-      if (opened?.seal !== undefined) seal(opened.text, opened.full, opened.seal, out)
-      else if (detail.type !== 'reasoning.encrypted') continue
-      else if (prose?.kind === 'reasoning') prose.details.push(detail)
-      else seal('', undefined, { origin: 'chat-completions', value: { reasoning_details: [detail] } }, out)
+      if (opened?.seal !== undefined) {
+        seal(opened.text, opened.full, opened.seal, out)
+        continue
+      }
+      // Most servers tell the same text beside the details.
+      if (!spoken) readThought(detailText(detail), out)
+      if (prose?.kind === 'reasoning') prose.details = withPiece(prose.details, detail)
+      else if (detail.type === 'reasoning.encrypted')
+        seal('', undefined, { origin: 'chat-completions', value: { reasoning_details: [detail] } }, out)
     }
   }
 
@@ -106,7 +114,9 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   }
 
   const readDelta = (delta: JsonObject, logprobs: Json | undefined, out: ChatEvent[]): void => {
-    readThought(reasoningText(delta), out)
+    const thought = reasoningText(delta)
+    if (thought !== undefined) spoken = true
+    readThought(thought, out)
     if (Array.isArray(delta.reasoning_details)) readDetails(delta.reasoning_details, out)
     readContent(delta.content, isObject(logprobs) ? decodeLogprobs(logprobs.content) : [], out)
     if (typeof delta.refusal === 'string' && delta.refusal !== '') {
@@ -137,10 +147,10 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     out.push(start)
   }
 
-  const readUsage = (raw: unknown, out: ChatEvent[]): void => {
-    const figures = decodeUsage(raw)
-    if (figures === undefined) return
-    usage = figures
+  const readUsage = (raw: JsonObject, out: ChatEvent[]): void => {
+    rawUsage = updated(rawUsage, raw)
+    usage = decodeUsage(rawUsage)
+    if (usage === undefined) return
     // After the reason nothing is left to say before the finish, which carries the figures.
     if (start !== undefined && reason === undefined) out.push({ type: 'usage', usage })
   }
@@ -161,7 +171,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
       const index = typeof choice.index === 'number' ? choice.index : 0
       ours ??= index
       if (index !== ours) continue
-      if (isObject(choice.error) || choice.finish_reason === 'error') return [...out, ...fail(decodeError(200, choice))]
+      if (isBroken(choice)) return [...out, ...fail(decodeError(200, choice))]
       const delta = isObject(choice.delta) ? choice.delta : choice.message
       if (reason === undefined && isObject(delta)) readDelta(delta, choice.logprobs, out)
       if (isObject(choice.usage)) readUsage(choice.usage, out)
@@ -198,6 +208,9 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
       return readChunk(chunk)
     },
     end: () => (ended ? [] : fail(brokenOff())),
+    get rawUsage() {
+      return rawUsage
+    },
   }
 }
 

@@ -4,7 +4,7 @@ import { envelope } from '../../errors.ts'
 import type { ChatEvent, Finish } from '../../ir/event.ts'
 import { isObject } from '../../ir/json.ts'
 import { sequence } from '../../ir/sequence.ts'
-import type { Usage } from '../../ir/usage.ts'
+import { type Usage, withPrompt } from '../../ir/usage.ts'
 import { writeFrame } from '../../lib/sse.ts'
 import type { Ask, EventEncoder } from '../codec.ts'
 import { encodeDetails } from './assistant.ts'
@@ -63,7 +63,7 @@ export const encodeEvents = (ask: Ask): EventEncoder => {
     const closing = `${head}{},"logprobs":null,"finish_reason":"${why}"}]${tiered}${tail}`
     const prefix = head.slice(0, head.lastIndexOf(',"choices":'))
     const figures = showUsage
-      ? `${prefix}${tiered},"choices":[],"usage":${JSON.stringify(encodeUsage(usage))}}\n\n`
+      ? `${prefix}${tiered},"choices":[],"usage":${JSON.stringify(encodeUsage(withPrompt(usage, ask.inputEstimate)))}}\n\n`
       : ''
     return `${endCall()}${closing}${figures}data: [DONE]\n\n`
   }

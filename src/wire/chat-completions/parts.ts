@@ -3,6 +3,7 @@
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { CacheMark, DocumentPart, ImagePart, OpaquePart, Source, TextPart } from '../../ir/part.ts'
+import { placed } from '../../ir/place.ts'
 import type { Outgoing } from './outgoing.ts'
 import { optionalString, readObject, readString } from './read.ts'
 
@@ -11,9 +12,9 @@ export type ContentPart = TextPart | ImagePart | DocumentPart | OpaquePart
 /** A message's `content` as parts: none for absent, null or ''. */
 export const decodeContent = (content: Json | undefined, path: string): ContentPart[] => {
   if (content === undefined || content === null || content === '') return []
-  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  if (typeof content === 'string') return [placed({ type: 'text', text: content }, path)]
   if (!Array.isArray(content)) throw invalidRequest(`'${path}' must be a string or an array of parts.`, path)
-  return content.map((part, at) => decodePart(part, `${path}.${at}`))
+  return content.map((part, at) => placed(decodePart(part, `${path}.${at}`), `${path}.${at}`))
 }
 
 const decodePart = (raw: Json, path: string): ContentPart => {
@@ -52,7 +53,7 @@ const decodeFile = (file: JsonObject, path: string): DocumentPart => {
 }
 
 /** A breakpoint of this wire, or the marker of the messages wire that clients of several vendors send here too. */
-const cacheMark = (part: JsonObject): { cache?: CacheMark } => {
+export const cacheMark = (part: JsonObject): { cache?: CacheMark } => {
   const mark = isObject(part.prompt_cache_breakpoint) ? part.prompt_cache_breakpoint : part.cache_control
   if (!isObject(mark)) return {}
   if (mark.ttl === '12h' || mark.ttl === '1h') return { cache: { ttl: '1h' } }
@@ -97,6 +98,8 @@ export const encodeContent = (parts: JsonObject[]): Json => {
 export const encodePart = (part: ContentPart, path: string, out: Outgoing): JsonObject[] => {
   switch (part.type) {
     case 'text':
+      // Own citations stand beside the message, not in its parts.
+      if (part.citations !== undefined) out.drop(`${path}.${out.origin === 'messages' ? 'citations' : 'annotations'}`)
       return [{ type: 'text', text: part.text, ...breakpoint(part.cache, path, out) }]
     case 'image': {
       const detail = part.detail === undefined || !DETAILS.includes(part.detail) ? {} : { detail: part.detail }
@@ -112,7 +115,7 @@ export const encodePart = (part: ContentPart, path: string, out: Outgoing): Json
       return encodeDocument(part, path, out)
     case 'opaque':
       if (part.origin === 'chat-completions') return [part.value]
-      out.drop(path)
+      if (!part.met) out.drop(path)
       return []
   }
 }

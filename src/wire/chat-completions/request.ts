@@ -4,6 +4,9 @@ import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { ChatRequest, OpaqueMember, OutputFormat, Sampling } from '../../ir/request.ts'
 import type { EncodedRequest, Target, Undo } from '../codec.ts'
+import { isFormless, JSON_ONLY } from '../json-mode.ts'
+import { withToolsFor } from '../tool-list.ts'
+import { decodeExtras } from './extras.ts'
 import { forcedTool } from './json-tool.ts'
 import { effortOf, memberName, SAMPLING, SAMPLING_KEYS } from './members.ts'
 import { outgoing } from './outgoing.ts'
@@ -32,7 +35,10 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
     tools: decodeTools(body),
     sampling: decodeSampling(body),
     origin: 'chat-completions',
-    opaque: decodeOpaque(body),
+    opaque: [
+      ...decodeOpaque(body),
+      ...decodeExtras(Array.isArray(body.messages) ? body.messages : [], Array.isArray(body.tools) ? body.tools : []),
+    ],
   }
   const set = <K extends keyof ChatRequest>(name: K, value: ChatRequest[K] | undefined): void => {
     if (value !== undefined) request[name] = value
@@ -153,8 +159,15 @@ const decodeOpaque = (body: JsonObject): OpaqueMember[] => {
   return opaque
 }
 
+/** Puts an instruction behind those that open the conversation. */
+const instruct = (messages: JsonObject[], content: string): void => {
+  const first = messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
+  messages.splice(first === -1 ? messages.length : first, 0, { role: 'system', content })
+}
+
 /** Throws `invalid_request` where leaving something out would change the request's meaning. */
-export const encodeRequest = (request: ChatRequest, target: Target): EncodedRequest => {
+export const encodeRequest = (asked: ChatRequest, target: Target): EncodedRequest => {
+  const request = withToolsFor(asked, 'chat-completions')
   const { quirks } = target
   const out = outgoing(request, quirks)
   const undo: Undo = out.names.undo
@@ -168,7 +181,7 @@ export const encodeRequest = (request: ChatRequest, target: Target): EncodedRequ
     body.tools = tools
     if (request.toolChoice !== undefined) body.tool_choice = encodeToolChoice(request.toolChoice, request.tools, out)
     if (request.parallelTools !== undefined) body.parallel_tool_calls = request.parallelTools
-  } else if (request.toolChoice?.type === 'required' || request.toolChoice?.type === 'tool') {
+  } else if (request.toolChoice !== undefined && !['auto', 'none'].includes(request.toolChoice.type)) {
     throw invalidRequest("'tool_choice' asks for a tool, but the request has none.", 'tool_choice')
   }
   if (request.maxOutput !== undefined) {
@@ -177,8 +190,11 @@ export const encodeRequest = (request: ChatRequest, target: Target): EncodedRequ
   encodeSampling(request, target, body, out)
   encodeStop(request, body, out)
   if (request.output !== undefined) {
-    if (quirks.structuredOutputByTool) undo.jsonTool = forcedTool(request.output, body)
-    else body.response_format = encodeOutput(request.output)
+    if (quirks.structuredOutputByTool && isFormless(request.output)) {
+      instruct(body.messages as JsonObject[], JSON_ONLY)
+      out.drop(memberName(out.origin, 'response_format'))
+    } else if (quirks.structuredOutputByTool) undo.jsonTool = forcedTool(request.output, body)
+    else body.response_format = encodeOutput(request.output, request.origin === 'messages')
   }
   encodeReasoning(request, target, body, out)
   if (request.verbosity !== undefined) {

@@ -4,16 +4,17 @@ import { GatewayError } from '../../errors.ts'
 import type { ChatResponse } from '../../ir/event.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, Citation, Logprob, ToolCallPart } from '../../ir/part.ts'
-import type { Usage } from '../../ir/usage.ts'
+import { type Usage, withPrompt } from '../../ir/usage.ts'
 import { digest } from '../../lib/digest.ts'
 import type { Ask, Undo } from '../codec.ts'
+import { freeTextOf, sentAs } from '../undo.ts'
 import { decodeAssistant, encodeCall, encodeReasoning } from './assistant.ts'
 import { decodeError } from './error.ts'
-import { decodeFinish, encodeFinish } from './finish.ts'
+import { decodeFinish, encodeFinish, isBroken } from './finish.ts'
 import { decodeCitations, decodeLogprobs, encodeCitation, encodeLogprob } from './marks.ts'
 import { tierOf } from './members.ts'
 
-import { isCutInput, undoCall, undoName } from './undo.ts'
+import { undoCall } from './undo.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
 
 /** Throws `upstream_error` on a body that is no answer of this wire, and a provider's error that came with a 200. */
@@ -23,7 +24,7 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
   const choice = choices.find((one) => one.index === 0) ?? choices[0]
   const message = choice?.message
   if (choice === undefined || !isObject(message)) throw notAnAnswer()
-  if (choice.finish_reason === 'error' || isObject(choice.error)) throw decodeError(200, choice)
+  if (isBroken(choice)) throw decodeError(200, choice)
   const id = typeof body.id === 'string' ? body.id : ''
   let parts: AssistantPart[]
   try {
@@ -52,7 +53,7 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
 
 /** Free text that was sent as a function's argument and breaks off. */
 const isCustomCut = ({ name, kind, input }: ToolCallPart, undo: Undo): boolean =>
-  kind === 'function' && undoName(name, undo)?.kind === 'custom' && isCutInput(input)
+  kind === 'function' && sentAs(name, undo)?.kind === 'custom' && freeTextOf(input).cut
 
 const notAnAnswer = (cause?: unknown): GatewayError =>
   new GatewayError('upstream_error', 'The provider gave an answer that cannot be read. Try again.', { cause })
@@ -88,7 +89,7 @@ export const encodeResponse = (response: ChatResponse, ask: Ask): JsonObject => 
         }),
       },
     ],
-    usage: encodeUsage(response.usage),
+    usage: encodeUsage(withPrompt(response.usage, ask.inputEstimate)),
     system_fingerprint: null,
   }
   const tier = tierOf(response.serviceTier)

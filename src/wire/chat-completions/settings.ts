@@ -1,9 +1,10 @@
 // A request's settings on their way out: sampling, stops, form, thought, labels, and what only its own wire can say.
 
 import { type ErrorOptions, GatewayError, invalidRequest } from '../../errors.ts'
-import { isObject, type JsonObject } from '../../ir/json.ts'
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { ChatRequest, OutputFormat } from '../../ir/request.ts'
 import type { Target } from '../codec.ts'
+import { isClosed } from '../object-schema.ts'
 import { memberName, SAMPLING, SAMPLING_KEYS, tierOf } from './members.ts'
 import type { Outgoing } from './outgoing.ts'
 
@@ -33,12 +34,14 @@ export const encodeStop = ({ stop, origin }: ChatRequest, body: JsonObject, out:
   body.stop = stop
 }
 
-export const encodeOutput = (output: OutputFormat): JsonObject => {
+/** `held`: the client's own wire holds the model to every schema. */
+export const encodeOutput = (output: OutputFormat, held: boolean): JsonObject => {
   if (output.type === 'json-object') return { type: 'json_object' }
   const { name = 'response', description, schema, strict } = output
   const json: JsonObject = { name: name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'response', schema }
   if (description !== undefined) json.description = description
   if (strict !== undefined) json.strict = strict
+  else if (held && isClosed(schema)) json.strict = true
   return { type: 'json_schema', json_schema: json }
 }
 
@@ -82,22 +85,42 @@ export const encodeLabels = (request: ChatRequest, body: JsonObject, out: Outgoi
   else body.service_tier = tier
 }
 
-/** Members that the vendor's newer wire has under the same name and meaning. */
-const SHARED = new Set(['store', 'safety_identifier', 'prompt_cache_retention', 'prompt_cache_options'])
+/** Members that the vendor's newer wire has under the same name and meaning, and what of each this wire knows. */
+const SHARED: { [name: string]: ((value: Json) => Json | undefined) | undefined } = {
+  store: (value) => value,
+  safety_identifier: (value) => value,
+  moderation: (value) => value,
+  prompt_cache_retention: (value) => value,
+  prompt_cache_options: (value) => {
+    const { mode, ttl } = isObject(value) ? value : {}
+    return { ...(mode === undefined ? {} : { mode }), ...(ttl === '30m' ? { ttl } : {}) }
+  },
+  stream_options: (value) => {
+    const { include_obfuscation: blurred } = isObject(value) ? value : {}
+    return blurred === undefined ? {} : { include_obfuscation: blurred }
+  },
+}
 
 export const encodeOpaque = (request: ChatRequest, body: JsonObject, out: Outgoing): void => {
-  for (const { name, value, essential, details, advice } of request.opaque) {
+  for (const { name, value, essential, details, advice, met } of request.opaque) {
     if (request.origin === 'chat-completions') {
+      // What stood within messages and tools is in its part.
+      if (name.includes('.')) continue
       if (name !== 'stream_options') body[name] = value
       else if (request.stream && isObject(value)) body.stream_options = { ...value, include_usage: true }
-    } else if (request.origin === 'responses' && SHARED.has(name)) {
-      body[name] = value
+    } else if (request.origin === 'responses' && SHARED[name] !== undefined) {
+      const known = SHARED[name](value)
+      if (JSON.stringify(known) !== JSON.stringify(value)) out.drop(name)
+      if (name === 'stream_options') Object.assign(isObject(body.stream_options) ? body.stream_options : {}, known)
+      else if (!isObject(known) || Object.keys(known).length > 0) body[name] = known
+    } else if (met) {
+      // Nothing to say here.
     } else if (essential) {
       const options: ErrorOptions = { param: name }
       if (details !== undefined) options.details = details
       throw new GatewayError(
         'invalid_request',
-        `'${name}' cannot be used with this model.${advice === undefined ? '' : ` ${advice}`}`,
+        `'${name}' cannot be used with this model. ${advice ?? 'Leave it out, or use a model whose provider has it.'}`,
         options,
       )
     } else {

@@ -2,7 +2,9 @@
 // the end and the failure. A stream reads as it would without us: usage shows only to clients that asked for it.
 
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import { findMember, splice } from '../../lib/json-splice.ts'
+import { findMember } from '../../lib/json-scan.ts'
+import { splice } from '../../lib/json-splice.ts'
+import { Likeness } from '../../lib/likeness.ts'
 import type { OutputText } from '../../lib/output-text.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
@@ -15,6 +17,7 @@ const NO_USAGE = ',"usage":null'
 export const tap = (options: TapOptions): Tap => {
   const modelText = JSON.stringify(options.model)
   const noted = openNotes()
+  const likeness = new Likeness()
   // Chunks of one stream begin alike up to their model: the spot is looked up once and then recognised.
   let prefix = ''
   let renamed = ''
@@ -30,6 +33,11 @@ export const tap = (options: TapOptions): Tap => {
 
   const see = (frame: Frame): string => {
     if (noted.state !== 'open') return ''
+    const like = likeness.match(frame)
+    if (like !== undefined) {
+      noted.output.add(like.text)
+      return like.out
+    }
     let { data } = frame
     if (data === '[DONE]') {
       noted.state = 'done'
@@ -47,7 +55,9 @@ export const tap = (options: TapOptions): Tap => {
     }
     if (usage !== undefined && !options.includeUsage) data = withoutUsage(data, usage)
     data = rename(data)
-    return frame.event === undefined ? writeFrame({ data }) : writeFrame({ event: frame.event, data })
+    const out = frame.event === undefined ? writeFrame({ data }) : writeFrame({ event: frame.event, data })
+    if (!isObject(usage) && isTextOnly(choices)) likeness.learn(frame, CONTENT, out)
+    return out
   }
 
   return Object.assign(noted, {
@@ -55,6 +65,15 @@ export const tap = (options: TapOptions): Tap => {
     fail: ((why, requestId) =>
       writeFrame({ event: 'error', data: JSON.stringify(encodeError(why, requestId)) })) satisfies Tap['fail'],
   })
+}
+
+const CONTENT = ['choices', 0, 'delta', 'content'] as const
+
+/** Whether a chunk says nothing but a piece of text. */
+const isTextOnly = (choices: Json | undefined): boolean => {
+  if (!Array.isArray(choices) || choices.length !== 1 || !isObject(choices[0])) return false
+  const { delta } = choices[0]
+  return isObject(delta) && typeof delta.content === 'string' && !delta.tool_calls && !delta.function_call
 }
 
 /** Written so, the member is cut without reading the text over: within strings its quotes would be escaped. */

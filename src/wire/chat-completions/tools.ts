@@ -2,20 +2,25 @@
 
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, CustomTool, FunctionTool, Tool, ToolChoice } from '../../ir/request.ts'
 import { digest } from '../../lib/digest.ts'
 import type { SentTool, Undo } from '../codec.ts'
+import { isClosed, objectRoot } from '../object-schema.ts'
 import type { Outgoing } from './outgoing.ts'
+import { cacheMark } from './parts.ts'
 import { given, optionalBoolean, optionalString, readArray, readObject, readString } from './read.ts'
 
 export const decodeTools = (body: JsonObject): Tool[] => {
   const tools = given(body.tools)
-    ? readArray(body.tools, 'tools').map((tool, at) => decodeTool(tool, `tools.${at}`))
+    ? readArray(body.tools, 'tools').map((tool, at) => placed(decodeTool(tool, `tools.${at}`), `tools.${at}`))
     : []
   if (!given(body.functions)) return tools
   return [
     ...tools,
-    ...readArray(body.functions, 'functions').map((tool, at) => decodeFunction(tool, `functions.${at}`)),
+    ...readArray(body.functions, 'functions').map((tool, at) =>
+      placed(decodeFunction(tool, `functions.${at}`), `functions.${at}`),
+    ),
   ]
 }
 
@@ -24,7 +29,7 @@ const decodeTool = (raw: Json, path: string): Tool => {
   if (tool.type === 'custom') return decodeCustom(tool.custom, `${path}.custom`)
   // Some servers' clients leave the type out.
   if (tool.type === 'function' || (tool.type === undefined && isObject(tool.function))) {
-    return decodeFunction(tool.function, `${path}.function`)
+    return { ...decodeFunction(tool.function, `${path}.function`), ...cacheMark(tool) }
   }
   readString(tool.type, `${path}.type`)
   return { type: 'opaque', origin: 'chat-completions', value: tool }
@@ -76,16 +81,32 @@ export const decodeToolChoice = (body: JsonObject): ToolChoice | undefined => {
   if (choice === 'any') return { type: 'required' }
   if (!isObject(choice)) throw invalidRequest(`'${path}' must be 'auto', 'none', 'required' or name a tool.`, path)
   if (legacy) return { type: 'tool', kind: 'function', name: readString(choice.name, `${path}.name`) }
-  if (opaqueChoice(choice)) return undefined
+  if (isSpecial(choice)) return allowedTools(choice)
   const kind = choice.type === 'custom' ? 'custom' : 'function'
   const named = choice[kind]
   const name = isObject(named) ? named.name : choice.name
   return { type: 'tool', kind, name: readString(name, `${path}.${kind}.name`) }
 }
 
-/** A choice only this wire can make: a list of allowed tools. */
+/** A choice among some of the tools, where all of those are the client's own. */
+const allowedTools = (choice: JsonObject): ToolChoice | undefined => {
+  const allowed = isObject(choice.allowed_tools) ? choice.allowed_tools : undefined
+  if (choice.type !== 'allowed_tools' || !Array.isArray(allowed?.tools) || allowed.tools.length === 0) return undefined
+  const tools = allowed.tools.flatMap((tool) => {
+    const kind = isObject(tool) && tool.type === 'custom' ? 'custom' : 'function'
+    const named = isObject(tool) ? tool[kind] : undefined
+    return isObject(named) && typeof named.name === 'string' ? [{ name: named.name, kind } as const] : []
+  })
+  if (tools.length < allowed.tools.length) return undefined
+  return { type: 'allowed', required: allowed.mode === 'required', tools }
+}
+
+/** A choice only this wire can make. */
 export const opaqueChoice = (choice: Json | undefined): boolean =>
-  isObject(choice) && choice.type !== 'function' && choice.type !== 'custom' && choice.function === undefined
+  isObject(choice) && isSpecial(choice) && allowedTools(choice) === undefined
+
+const isSpecial = (choice: JsonObject): boolean =>
+  choice.type !== 'function' && choice.type !== 'custom' && choice.function === undefined
 
 export type ToolNames = {
   /** The name a tool or a call goes out under. */
@@ -127,16 +148,14 @@ export const toolNames = (request: ChatRequest, customAsFunction = false): ToolN
 
 export const encodeTools = (tools: Tool[], out: Outgoing): JsonObject[] =>
   tools.flatMap((tool, at): JsonObject[] => {
+    const path = placeOf(tool, `tools.${at}`)
     if (tool.type === 'opaque') {
       if (tool.origin === 'chat-completions') return [tool.value]
       if (tool.optional === true) {
-        out.drop(`tools.${at}`)
+        out.drop(path)
         return []
       }
-      throw invalidRequest(
-        `'tools.${at}': server tools run only at their own provider, not with this model.`,
-        `tools.${at}`,
-      )
+      throw invalidRequest(`'${path}': server tools run only at their own provider, not with this model.`, path)
     }
     const head: JsonObject = { name: out.names.of(tool.name, tool.namespace) }
     if (tool.description !== undefined) head.description = tool.description
@@ -146,10 +165,15 @@ export const encodeTools = (tools: Tool[], out: Outgoing): JsonObject[] =>
       if (tool.format !== undefined) head.format = nestFormat(tool.format)
       return [{ type: 'custom', custom: head }]
     }
-    if (tool.cache !== undefined) out.drop(`tools.${at}.cache_control`)
+    if (tool.cache !== undefined) out.drop(`${path}.cache_control`)
     if (tool.schema !== undefined)
-      head.parameters = out.origin === 'chat-completions' ? tool.schema : rooted(tool.schema)
-    if (tool.strict !== undefined) head.strict = tool.strict
+      head.parameters =
+        out.origin === 'chat-completions'
+          ? tool.schema
+          : rooted(tool.schema, (member) => out.drop(`${path}.parameters.${member}`))
+    const lax = out.origin === 'messages' && tool.strict === true && !isClosed(tool.schema)
+    if (lax) out.drop(`${path}.strict`)
+    else if (tool.strict !== undefined) head.strict = tool.strict
     return [{ type: 'function', function: head }]
   })
 
@@ -173,15 +197,28 @@ const textFunction = ({ format }: CustomTool, head: JsonObject): JsonObject => {
 }
 
 /** The vendor refuses parameters that are not declared an object with properties. */
-const rooted = (schema: JsonObject): JsonObject => {
-  if (schema.type === 'object' && isObject(schema.properties)) return schema
-  return { ...schema, type: 'object', properties: isObject(schema.properties) ? schema.properties : {} }
+const rooted = (schema: JsonObject, drop: (member: string) => void): JsonObject => {
+  const root = objectRoot(schema, drop)
+  return isObject(root.properties) ? root : { ...root, properties: {} }
 }
 
 export const encodeToolChoice = (choice: ToolChoice, tools: Tool[], out: Outgoing): Json => {
-  if (choice.type !== 'tool') return choice.type
-  const tool = tools.find((one) => one.type === choice.kind && one.name === choice.name)
-  const name = out.names.of(choice.name, tool === undefined || tool.type === 'opaque' ? undefined : tool.namespace)
-  const kind = out.customAsFunction ? 'function' : choice.kind
-  return { type: kind, [kind]: { name } }
+  const named = (wanted: { name: string; kind: 'function' | 'custom' }): JsonObject => {
+    const tool = tools.find((one) => one.type === wanted.kind && one.name === wanted.name)
+    if (tool === undefined || tool.type === 'opaque') {
+      throw invalidRequest(`'tool_choice': there is no tool named ${JSON.stringify(wanted.name)}.`, 'tool_choice')
+    }
+    const kind = out.customAsFunction ? 'function' : wanted.kind
+    return { type: kind, [kind]: { name: out.names.of(wanted.name, tool.namespace) } }
+  }
+  switch (choice.type) {
+    case 'tool':
+      return named(choice)
+    case 'allowed': {
+      const mode = choice.required ? 'required' : 'auto'
+      return { type: 'allowed_tools', allowed_tools: { mode, tools: choice.tools.map(named) } }
+    }
+    default:
+      return choice.type
+  }
 }

@@ -3,18 +3,31 @@
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { SystemPart, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
+import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
 import { digest } from '../../lib/digest.ts'
 import { asFunction, decodeAssistant, encodeCall } from './assistant.ts'
 import type { Outgoing } from './outgoing.ts'
-import { type ContentPart, decodeContent, encodeContent, encodePart } from './parts.ts'
+import { type ContentPart, cacheMark, decodeContent, encodeContent, encodePart } from './parts.ts'
 import { given, optionalString, readArray, readObject, readString } from './read.ts'
 
 export const decodeTurns = (messages: Json | undefined): Turn[] => {
   const list = readArray(messages, 'messages')
   if (list.length === 0) throw invalidRequest("'messages' must hold at least one message.", 'messages')
   const calls = new Map<string, ToolCallPart>()
-  return list.map((message, at) => decodeTurn(readObject(message, `messages.${at}`), at, calls))
+  return list.map((message, at) => {
+    const path = `messages.${at}`
+    const raw = readObject(message, path)
+    return placed(marked(decodeTurn(raw, at, calls), raw), path)
+  })
+}
+
+/** Clients of several vendors also set the marker of the messages wire on the message: it stands for its last part. */
+const marked = (turn: Turn, message: JsonObject): Turn => {
+  const last = turn.parts.at(-1)
+  if (last !== undefined && (last.type === 'text' || last.type === 'tool-call' || last.type === 'tool-result'))
+    Object.assign(last, cacheMark(message), last.cache === undefined ? {} : { cache: last.cache })
+  return turn
 }
 
 /** `calls` collects the calls seen so far, by id and, for the legacy form that has no ids, by name. */
@@ -49,7 +62,7 @@ const decodeTurn = (message: JsonObject, at: number, calls: Map<string, ToolCall
       return decodeResult(message, readString(message.tool_call_id, `${path}.tool_call_id`), path, calls)
     case 'function': {
       const called = readString(message.name, `${path}.name`)
-      return decodeResult(message, calls.get(`function ${called}`)?.id ?? `call_${at}`, path, calls)
+      return decodeResult(message, calls.get(`function ${called}`)?.id ?? called, path, calls)
     }
     default:
       throw invalidRequest(
@@ -70,7 +83,8 @@ const toSystemPart = (part: ContentPart, path: string): SystemPart => {
 
 const decodeResult = (message: JsonObject, callId: string, path: string, calls: Map<string, ToolCallPart>): Turn => {
   const parts = decodeContent(message.content, `${path}.content`)
-  return { role: 'user', parts: [{ type: 'tool-result', callId, kind: calls.get(callId)?.kind ?? 'function', parts }] }
+  const kind = calls.get(callId)?.kind ?? 'function'
+  return { role: 'user', parts: [placed({ type: 'tool-result', callId, kind, parts }, path)] }
 }
 
 /** An assistant message's calls and what has come back for them. */
@@ -83,7 +97,7 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): JsonObject[] =
   const open = new Map<string, { round: Round; sent: string }[]>()
   for (const { turn, at } of joined(request)) {
     if (turn.role === 'system') {
-      const parts = turn.parts.flatMap((part, index) => encodePart(part, out.pathOf(at, index), out))
+      const parts = turn.parts.flatMap((part, index) => encodePart(part, placeOf(part, out.pathOf(at, index)), out))
       if (parts.length > 0 || out.origin === 'chat-completions') {
         messages.push({ role: turn.developer ? 'developer' : 'system', content: encodeContent(parts), ...nameOf(turn) })
       }
@@ -94,7 +108,7 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): JsonObject[] =
       const content: JsonObject[] = []
       let results = 0
       for (const [index, part] of turn.parts.entries()) {
-        const path = out.pathOf(at, index)
+        const path = placeOf(part, out.pathOf(at, index))
         if (part.type !== 'tool-result') content.push(...encodePart(part, path, out))
         else if (encodeResult(part, path, open, content, out)) results += 1
       }
@@ -122,7 +136,10 @@ const joined = (request: ChatRequest): { turn: Turn; at: number }[] => {
   for (const [at, turn] of request.turns.entries()) {
     const last = turns.at(-1)
     if (request.origin !== 'chat-completions' && turn.role === 'assistant' && last?.turn.role === 'assistant') {
-      last.turn = { ...last.turn, parts: [...last.turn.parts, ...turn.parts] }
+      last.turn = placed(
+        { ...last.turn, parts: [...last.turn.parts, ...turn.parts] },
+        placeOf(last.turn, `messages.${last.at}`),
+      )
     } else {
       turns.push({ turn, at })
     }
@@ -143,7 +160,7 @@ const encodeAssistant = (
   const message: JsonObject = { role: 'assistant' }
   const round: Round = { message, waiting: [], results: [], attachments: [] }
   for (const [index, part] of turn.parts.entries()) {
-    const path = out.pathOf(at, index)
+    const path = placeOf(part, out.pathOf(at, index))
     switch (part.type) {
       case 'text':
         if (part.text !== '') content.push(...encodePart(part, path, out))
@@ -158,8 +175,9 @@ const encodeAssistant = (
         break
       }
       case 'opaque':
-        if (part.origin !== 'chat-completions') out.drop(path)
-        else if (part.value.audio !== undefined) message.audio = audioReference(part.value.audio)
+        if (part.origin !== 'chat-completions') {
+          if (!part.met) out.drop(path)
+        } else if (part.value.audio !== undefined) message.audio = audioReference(part.value.audio)
         else content.push(part.value)
         break
       case 'tool-call': {
@@ -182,6 +200,7 @@ const encodeAssistant = (
   if (content.length > 0) message.content = encodeContent(content)
   else message.content = calls.length > 0 || message.audio !== undefined ? null : ''
   if (turn.name !== undefined) message.name = turn.name
+  if (turn.phase !== undefined) out.drop(`${placeOf(turn, out.pathOf(at))}.phase`)
   if (calls.length === 0) return message
   message.tool_calls = calls
   return round
@@ -219,7 +238,7 @@ const encodeResult = (
   const texts: JsonObject[] = []
   const attached: JsonObject[] = []
   for (const inner of part.parts) {
-    for (const one of encodePart(inner, path, out)) (one.type === 'text' ? texts : attached).push(one)
+    for (const one of encodePart(inner, placeOf(inner, path), out)) (one.type === 'text' ? texts : attached).push(one)
   }
   if (part.isError) texts.unshift({ type: 'text', text: 'Error:' })
   if (slot === undefined) {

@@ -1,34 +1,25 @@
 // Usage on this wire: `prompt_tokens` counts cached tokens in, `completion_tokens` counts reasoning in.
 
 import { isObject, type JsonObject } from '../../ir/json.ts'
-import type { Usage } from '../../ir/usage.ts'
-
-const count = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.round(value) : undefined
+import { count, disjoint, type Usage } from '../../ir/usage.ts'
 
 /** The disjoint classes of a `usage` object; undefined where it holds no count at all. */
 export const decodeUsage = (raw: unknown): Usage | undefined => {
   if (!isObject(raw)) return undefined
   const prompt = count(raw.prompt_tokens)
-  const completion = count(raw.completion_tokens)
-  if (prompt === undefined && completion === undefined) return undefined
-  const promptDetails = isObject(raw.prompt_tokens_details) ? raw.prompt_tokens_details : {}
-  const completionDetails = isObject(raw.completion_tokens_details) ? raw.completion_tokens_details : {}
-  const cacheRead = count(promptDetails.cached_tokens) ?? count(raw.prompt_cache_hit_tokens)
-  const cacheWrite = count(promptDetails.cache_write_tokens)
-  const reasoning = count(completionDetails.reasoning_tokens)
-  const usage: Usage = {}
-  if (prompt !== undefined) usage.input = Math.max(0, prompt - (cacheRead ?? 0) - (cacheWrite ?? 0))
-  if (cacheRead !== undefined) usage.cacheRead = cacheRead
-  if (cacheWrite !== undefined) usage.cacheWrite = cacheWrite
-  if (completion !== undefined) {
-    // Some compatible servers leave reasoning out of the completion count: their own total gives it away.
-    const apart =
-      reasoning !== undefined && reasoning > 0 && raw.total_tokens === (prompt ?? 0) + completion + reasoning
-    usage.output = apart ? completion + reasoning : completion
-  }
-  if (reasoning !== undefined) usage.reasoning = reasoning
-  return usage
+  const output = count(raw.completion_tokens)
+  if (prompt === undefined && output === undefined) return undefined
+  const inPrompt = isObject(raw.prompt_tokens_details) ? raw.prompt_tokens_details : {}
+  const inOutput = isObject(raw.completion_tokens_details) ? raw.completion_tokens_details : {}
+  return disjoint({
+    prompt,
+    // Compatible servers tell their cache beside the prompt, under names of their own.
+    cacheRead: count(inPrompt.cached_tokens) ?? count(raw.prompt_cache_hit_tokens) ?? count(raw.cached_tokens),
+    cacheWrite: count(inPrompt.cache_write_tokens),
+    output,
+    reasoning: count(inOutput.reasoning_tokens),
+    total: count(raw.total_tokens),
+  })
 }
 
 /** A `usage` object. The wire demands prompt, completion and total: a class nobody reported counts as none there. */

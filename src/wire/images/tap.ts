@@ -1,15 +1,28 @@
-// Watches an images stream that passes through: partial images, then one completed event with the usage.
+// Watches an images stream that passes through: partial images, then one completed event with its usage for each image.
 
-import { isObject } from '../../ir/json.ts'
-import { findMember, splice } from '../../lib/json-splice.ts'
+import { isObject, type JsonObject } from '../../ir/json.ts'
+import { findMember } from '../../lib/json-scan.ts'
+import { splice } from '../../lib/json-splice.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
 import { malformed, openNotes, parseData } from '../pass.ts'
 import { decodeError, encodeError } from './error.ts'
-import { decodeUsage } from './usage.ts'
+import { decodeUsage, sum } from './usage.ts'
 
 export const tap = (options: TapOptions): Tap => {
   const noted = openNotes()
+  const reports: JsonObject[] = []
+  const asked = options.images ?? 1
+  let images = 0
+
+  const completed = ({ usage }: JsonObject): void => {
+    images++
+    if (images === asked) noted.state = 'done'
+    if (!isObject(usage)) return
+    reports.push(usage)
+    noted.usage = sum(noted.usage, decodeUsage(usage))
+    noted.rawUsage = reports.length === 1 ? usage : { images: reports }
+  }
 
   const see = (frame: Frame): string => {
     if (noted.state !== 'open') return ''
@@ -17,11 +30,7 @@ export const tap = (options: TapOptions): Tap => {
     if (data === undefined) return frame.data === '[DONE]' ? '' : noted.failed(malformed())
     const type = frame.event ?? data.type
     if (type === 'error' || isObject(data.error)) return noted.failed(decodeError(200, data))
-    if (type === 'image_generation.completed') {
-      noted.state = 'done'
-      noted.usage = decodeUsage(data.usage)
-      if (isObject(data.usage)) noted.rawUsage = data.usage
-    }
+    if (type === 'image_generation.completed') completed(data)
     if (findMember(frame.data, 'model') === undefined) return writeFrame(frame)
     return writeFrame({
       ...frame,
@@ -31,6 +40,10 @@ export const tap = (options: TapOptions): Tap => {
 
   return Object.assign(noted, {
     see,
+    // A provider may draw fewer images than it was asked for.
+    end: () => {
+      if (images > 0 && noted.state === 'open') noted.state = 'done'
+    },
     fail: ((why) => writeFrame({ event: 'error', data: JSON.stringify(encodeError(why)) })) satisfies Tap['fail'],
   })
 }

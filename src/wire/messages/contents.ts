@@ -29,17 +29,6 @@ export const endOfThought = (part: number, slot: 'signature' | 'data', content: 
   return seal === undefined ? { type: 'reasoning-end', part } : { type: 'reasoning-end', part, seal }
 }
 
-/** The free text in the arguments of a custom tool; what is not in that form is the text itself. */
-export const freeText = (input: string): string => {
-  const value = parsed(input)
-  return isObject(value) && typeof value.input === 'string' ? value.input : input
-}
-
-/** Whether the arguments of a custom tool break off within its free text. */
-export const isCutInput = (input: string): boolean => CUT.test(input) && parsed(input) === undefined
-
-const CUT = /^\s*\{\s*"input"\s*:/
-
 /** The text as a JSON object; undefined for anything else. */
 export const parsed = (text: string): JsonObject | undefined => {
   try {

@@ -4,6 +4,7 @@
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject } from '../../ir/json.ts'
 import type { ToolCallPart, ToolResultPart, UserPart } from '../../ir/part.ts'
+import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
 import {
   callInput,
@@ -27,9 +28,11 @@ export const encodeTurns = (request: ChatRequest, context: PartContext, noMidSys
   const first = request.turns.findIndex((turn) => turn.role !== 'system')
   // Own system messages beyond the first stand in the list, where their client put them.
   const hoisted = own ? Math.min(first === -1 ? 1 : first, 1) : first === -1 ? request.turns.length : first
-  const system = request.turns
-    .slice(0, hoisted)
-    .flatMap((turn, at) => systemBlocks(turn, context.dropped.turn(at), context))
+  const system = request.turns.slice(0, hoisted).flatMap((turn, at) => {
+    const path = context.dropped.turn(at)
+    if (turn.name !== undefined) context.dropped.path(`${path}.name`)
+    return systemBlocks(turn, path, context)
+  })
   const writer = new Writer(pair(request.turns), own, noMidSystem, context)
   request.turns.forEach((turn, at) => {
     if (at >= hoisted) writer.write(turn, at)
@@ -96,7 +99,9 @@ class Writer {
 
   #user(turn: Extract<Turn, { role: 'user' }>, at: number, path: string): void {
     this.#answerCalls(at)
-    const blocks = turn.parts.flatMap((part, number) => this.#userPart(part, `${path}.content.${number}`))
+    const blocks = turn.parts.flatMap((part, number) =>
+      this.#userPart(part, placeOf(part, `${path}.content.${number}`)),
+    )
     if (blocks.length > 0) this.#push('user', blocks, !this.own || this.#resultsOf === at)
   }
 
@@ -112,15 +117,16 @@ class Writer {
         return encodeDocument(part, path, this.context)
       case 'opaque':
         if (part.origin === 'messages') return [part.value]
-        this.context.dropped.path(path)
+        if (!part.met) this.context.dropped.path(path)
         return []
     }
   }
 
   #assistant(turn: Extract<Turn, { role: 'assistant' }>, path: string): void {
+    if (turn.phase !== undefined) this.context.dropped.path(`${path}.phase`)
     const calls = turn.parts.filter((part) => part.type === 'tool-call')
     const blocks = turn.parts.flatMap((part, number): JsonObject[] => {
-      const partPath = `${path}.content.${number}`
+      const partPath = placeOf(part, `${path}.content.${number}`)
       if (part.type !== 'tool-call') return encodeAssistantPart(part, partPath, this.context)
       const { extras, names } = this.context
       return [
@@ -168,7 +174,9 @@ class Writer {
 
   /** A result without a call, as the user's words. */
   #orphan(part: ToolResultPart, path: string): JsonObject[] {
-    const content = part.parts.flatMap((inner, at) => encodeResultPart(inner, `${path}.content.${at}`, this.context))
+    const content = part.parts.flatMap((inner, at) =>
+      encodeResultPart(inner, placeOf(inner, `${path}.content.${at}`), this.context),
+    )
     return [{ type: 'text', text: `Result of the tool call ${part.callId}:` }, ...content.filter(standsAlone)]
   }
 
@@ -192,10 +200,10 @@ class Writer {
 const systemBlocks = (turn: Turn, path: string, context: PartContext): JsonObject[] => {
   if (turn.role !== 'system') return []
   return turn.parts.flatMap((part, at): JsonObject[] => {
-    if (part.type === 'text')
-      return encodeText(part, path === 'system' ? `system.${at}` : `${path}.content.${at}`, context)
+    const partPath = placeOf(part, path === 'system' ? `system.${at}` : `${path}.content.${at}`)
+    if (part.type === 'text') return encodeText(part, partPath, context)
     if (part.origin === 'messages') return [part.value]
-    context.dropped.path(`${path}.content.${at}`)
+    if (!part.met) context.dropped.path(partPath)
     return []
   })
 }

@@ -2,24 +2,33 @@
 
 import { GatewayError } from '../../errors.ts'
 import { isObject } from '../../ir/json.ts'
+import { parseExact } from '../../lib/json-exact.ts'
+import type { Frame } from '../../lib/sse.ts'
 import type { EventDecoder, Undo } from '../codec.ts'
 import { broken, Reader } from './reader.ts'
 
 export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   const reader = new Reader(undo)
   return {
-    push: ({ data, event }) => {
-      if (reader.over || data === '[DONE]') return []
+    push: (frame) => {
+      if (reader.over || frame.data === '[DONE]') return []
       let value: unknown
       try {
-        value = JSON.parse(data)
+        value = parse(frame)
       } catch {
         return reader.fail(broken())
       }
-      return isObject(value) ? reader.read(value, event) : reader.fail(broken())
+      return isObject(value) ? reader.read(value, frame.event) : reader.fail(broken())
     },
     end: () => (reader.over ? [] : reader.fail(new GatewayError('upstream_error', CUT))),
+    get rawUsage() {
+      return reader.rawUsage
+    },
   }
 }
+
+/** A block's start may hold a call's whole input, whose integers must stay as they were written. */
+const parse = ({ event, data }: Frame): unknown =>
+  event === undefined || event === 'content_block_start' ? parseExact(data) : JSON.parse(data)
 
 const CUT = 'The answer of the provider broke off before its end. Try again.'

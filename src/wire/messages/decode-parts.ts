@@ -16,28 +16,29 @@ import type {
   ToolResultPart,
   UserPart,
 } from '../../ir/part.ts'
+import { placed } from '../../ir/place.ts'
 import { openTag, SEAL_PREFIX } from '../seal.ts'
 import { aName, anArray, anObject, aString, optional } from './expect.ts'
 import type { Collected } from './extras.ts'
 
 /** Reads the content of a turn of the role. A string is one text; an empty one is nothing. */
-export const decodeContent = <P>(
+export const decodeContent = <P extends object>(
   content: unknown,
   path: string,
   decode: (block: JsonObject, type: string, path: string) => P,
 ): (P | TextPart)[] => {
-  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
+  if (typeof content === 'string') return content === '' ? [] : [placed({ type: 'text', text: content }, path)]
   if (!Array.isArray(content)) throw invalidRequest(`${path}: expected a string or an array of blocks`, path)
   return content.map((raw, at) => {
     const block = anObject(raw, `${path}.${at}`)
-    return decode(block, aString(block.type, `${path}.${at}.type`), `${path}.${at}`)
+    return placed(decode(block, aString(block.type, `${path}.${at}.type`), `${path}.${at}`), `${path}.${at}`)
   })
 }
 
 export const systemPart =
   (extras: Collected) =>
   (block: JsonObject, type: string, path: string): SystemPart =>
-    type === 'text' ? decodeText(block, path, extras) : opaque(block)
+    type === 'text' ? decodeText(block, path, extras) : toolChangeOr(shown, block, path, extras)
 
 export const userPart =
   (extras: Collected) =>
@@ -50,8 +51,10 @@ export const userPart =
       case 'document':
       case 'search_result':
         return decodeReadable(block, type, path, extras)
+      case 'compaction':
+        return decodeCompaction(block, path, extras)
       default:
-        return opaque(block)
+        return FROM_MODEL.test(type) ? opaque(block) : toolChangeOr(shown, block, path, extras)
     }
   }
 
@@ -85,8 +88,10 @@ export const assistantPart =
         )
       case 'redacted_thinking':
         return decodeThought('', 'data', aString(block.data, `${path}.data`))
+      case 'compaction':
+        return decodeCompaction(block, path, extras)
       default:
-        return opaque(block)
+        return toolChangeOr(opaque, block, path, extras)
     }
   }
 
@@ -97,6 +102,40 @@ const TOOL_USE = new Set(['type', 'id', 'name', 'input', 'cache_control'])
 const TOOL_RESULT = new Set(['type', 'tool_use_id', 'content', 'is_error', 'cache_control'])
 
 const opaque = (value: JsonObject): OpaquePart => ({ type: 'opaque', origin: 'messages', value })
+
+/** Blocks of the model's, and of its provider's tools: the conversation can go on without them. */
+const FROM_MODEL = /^(tool_use|server_tool_use|mcp_.*|thinking|redacted_thinking|fallback|.+_tool_result)$/
+
+/** What a model was told or shown in a form that only this wire has cannot be left out. */
+const shown = (value: JsonObject, path: string, extras: Collected, advice?: string): OpaquePart => {
+  extras.add(path, value, { essential: true, ...(advice === undefined ? {} : { advice }) })
+  return opaque(value)
+}
+
+export const isToolChange = ({ type }: JsonObject): boolean => type === 'tool_addition' || type === 'tool_removal'
+
+/** Changes of the list of tools are made in the list: see tool-changes.ts. */
+const toolChangeOr = (
+  otherwise: (block: JsonObject, path: string, extras: Collected) => OpaquePart,
+  block: JsonObject,
+  path: string,
+  extras: Collected,
+): OpaquePart => (isToolChange(block) ? { ...opaque(block), met: true } : otherwise(block, path, extras))
+
+const SEALED = 'Only the provider that made it can read it: go on with one of its models, or begin a new conversation.'
+
+const SUMMARY = 'The conversation up to here, as a summary of what was said and done:\n\n'
+
+/** What stands for all that was said before it: readable anywhere as text, but where it is sealed. */
+const decodeCompaction = (block: JsonObject, path: string, extras: Collected): TextPart | OpaquePart => {
+  const content = optional(block.content, `${path}.content`, aString)
+  if (content !== undefined && content !== '') {
+    extras.add(path, block, { met: true })
+    return { type: 'text', text: SUMMARY + content, ...cacheOf(block, path) }
+  }
+  const sealed = optional(block.encrypted_content, `${path}.encrypted_content`, aString)
+  return sealed === undefined ? { ...opaque(block), met: true } : shown(block, path, extras, SEALED)
+}
 
 /** A thought as it came back in its slot: tagged, of this wire's own, or plain. */
 export const decodeThought = (text: string, slot: 'signature' | 'data', content: string): ReasoningPart => {
@@ -167,7 +206,9 @@ const decodeDocument = (block: JsonObject, path: string, extras: Collected): Doc
   const raw = anObject(block.source, `${path}.source`)
   let source: Source
   if (raw.type === 'content') {
-    extras.add(`${path}.source`, raw)
+    // Its texts are readable anywhere; its pictures are not in them.
+    const pictured = Array.isArray(raw.content) && raw.content.some((inner) => isObject(inner) && inner.type !== 'text')
+    extras.add(`${path}.source`, raw, { essential: pictured })
     source = { kind: 'text', text: textOf(raw.content) }
   } else {
     source = decodeSource(raw, `${path}.source`)
@@ -233,7 +274,7 @@ const resultPart = (
       extras.add(path, block)
       return { type: 'text', text: `Tool found: ${aString(block.tool_name, `${path}.tool_name`)}` }
     default:
-      return opaque(block)
+      return shown(block, path, extras)
   }
 }
 

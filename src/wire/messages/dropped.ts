@@ -1,5 +1,6 @@
 // What could not be said on this wire, by the paths its client knows.
 
+import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest } from '../../ir/request.ts'
 
 /** Members of the IR under the names each wire's clients gave them. */
@@ -34,7 +35,7 @@ export type Dropped = {
   /** Lists a member of the request under its client's name for it. */
   member(name: keyof (typeof MEMBERS)['messages']): void
   nameOf(name: keyof (typeof MEMBERS)['messages']): string
-  /** The path of a turn: exact where the client's wire has one member a turn, else the turn's own number. */
+  /** The path of the turn at this place of the list. */
   turn(index: number): string
 }
 
@@ -49,6 +50,10 @@ export const droppedOf = (request: ChatRequest): Dropped => {
     path: (path) => void paths.add(path),
     member: (name) => void paths.add(names[name]),
     nameOf: (name) => names[name],
-    turn: (index) => (index < offset ? 'system' : `${list}.${index - offset}`),
+    turn: (index) => {
+      const turn = request.turns[index]
+      const path = index < offset ? 'system' : `${list}.${index - offset}`
+      return turn === undefined ? path : placeOf(turn, path)
+    },
   }
 }

@@ -5,7 +5,7 @@ import type { ChatEvent, Finish } from '../../ir/event.ts'
 import type { Json, JsonObject } from '../../ir/json.ts'
 import type { OpaquePart, Seal } from '../../ir/part.ts'
 import { sequence } from '../../ir/sequence.ts'
-import type { Usage } from '../../ir/usage.ts'
+import { type Usage, withPrompt } from '../../ir/usage.ts'
 import type { Ask, EventEncoder } from '../codec.ts'
 import { encodeCitation, openCall, slotOf } from './blocks.ts'
 import { encodeError } from './error.ts'
@@ -108,7 +108,7 @@ class Writer {
     this.#started = true
     this.#usage = { ...this.#usage, ...usage }
     this.#firstOutput = Math.max(1, this.#usage.output ?? 1)
-    const known = { ...this.#usage, input: this.#usage.input ?? this.#ask.inputEstimate, output: this.#firstOutput }
+    const known = { ...withPrompt(this.#usage, this.#ask.inputEstimate), output: this.#firstOutput }
     return frame('message_start', {
       message: {
         id: messageId(id),
@@ -220,11 +220,7 @@ class Writer {
     const out = this.#start('', undefined) + this.#end(undefined)
     this.#over = true
     const usage = { ...this.#usage, ...event.usage }
-    const total = {
-      ...usage,
-      input: usage.input ?? this.#ask.inputEstimate,
-      output: this.#finalOutput(usage.output),
-    }
+    const total = { ...withPrompt(usage, this.#ask.inputEstimate), output: this.#finalOutput(usage.output) }
     const delta = encodeStop(event.reason, event.stopSequence, this.#calls, this.#refused)
     return `${out}${frame('message_delta', { delta, usage: encodeUsageDelta(total) })}${frame('message_stop', {})}`
   }

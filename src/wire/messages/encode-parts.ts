@@ -11,21 +11,24 @@ import type {
   TextPart,
   ToolResultPart,
 } from '../../ir/part.ts'
+import { placeOf } from '../../ir/place.ts'
 import { parseExact } from '../../lib/json-exact.ts'
 import type { Dropped } from './dropped.ts'
 import type { Extras } from './extras.ts'
 import type { Names } from './names.ts'
 
-export type PartContext = { extras: Extras; dropped: Dropped; names: Names; noReasoning: boolean }
+/** `own`: the client spoke this wire. */
+export type PartContext = { extras: Extras; dropped: Dropped; names: Names; noReasoning: boolean; own: boolean }
 
 /** Whether a text may stand in a block of its own: the provider refuses blank ones. */
 export const isBlank = (text: string): boolean => text.trim() === ''
 
-export const encodeText = (part: TextPart, path: string, { extras }: PartContext): JsonObject[] => {
+export const encodeText = (part: TextPart, path: string, { extras, dropped, own }: PartContext): JsonObject[] => {
   if (isBlank(part.text)) return []
   const citations = (part.citations ?? []).flatMap((citation) =>
     citation.kind === 'opaque' && citation.origin === 'messages' ? [citation.value] : [],
   )
+  if (!own && citations.length < (part.citations ?? []).length) dropped.path(`${path}.annotations`)
   const block: JsonObject = { type: 'text', text: part.text, ...mark(part.cache) }
   if (citations.length > 0) block.citations = citations
   return [extras.restore(path, block)]
@@ -108,7 +111,9 @@ const inlined = (source: Source): Source => {
 
 /** The result's block under the id its call was sent with. */
 export const encodeToolResult = (part: ToolResultPart, id: string, path: string, context: PartContext): JsonObject => {
-  const content = part.parts.flatMap((inner, at) => encodeResultPart(inner, `${path}.content.${at}`, context))
+  const content = part.parts.flatMap((inner, at) =>
+    encodeResultPart(inner, placeOf(inner, `${path}.content.${at}`), context),
+  )
   const block: JsonObject = { type: 'tool_result', tool_use_id: id }
   // The provider takes only text in a failure, and refuses an empty one.
   const isError = part.isError === true && content.every((inner) => inner.type === 'text')
@@ -134,7 +139,7 @@ export const encodeResultPart = (
       return encodeDocument(part, path, context)
     case 'opaque':
       if (part.origin === 'messages') return [part.value]
-      context.dropped.path(path)
+      if (!part.met) context.dropped.path(path)
       return []
   }
 }
@@ -162,7 +167,7 @@ export const encodeAssistantPart = (
     }
     case 'opaque':
       if (part.origin === 'messages') return [part.value]
-      context.dropped.path(path)
+      if (!part.met) context.dropped.path(path)
       return []
   }
 }

@@ -7,7 +7,11 @@ import type { ChatRequest, OpaqueMember } from '../../ir/request.ts'
 
 export type Collected = {
   members: OpaqueMember[]
-  add(name: string, value: Json, how?: { essential?: boolean; details?: ErrorDetails }): void
+  add(
+    name: string,
+    value: Json,
+    how?: { essential?: boolean; details?: ErrorDetails; advice?: string; met?: true },
+  ): void
   /** Collects what a block holds beyond the known members. */
   rest(value: JsonObject, known: ReadonlySet<string>, path: string): void
 }
@@ -20,6 +24,8 @@ export const collect = (): Collected => {
       value,
       essential: how.essential === true,
       ...(how.details === undefined ? {} : { details: how.details }),
+      ...(how.advice === undefined ? {} : { advice: how.advice }),
+      ...(how.met === undefined ? {} : { met: how.met }),
     })
   }
   return {

@@ -1,46 +1,7 @@
-// JSON schemas as the provider takes them: an object at the root of a tool's input, and the narrow dialect of strict
-// tools and structured output.
+// JSON schemas in the narrow dialect of strict tools and structured output.
 
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
-
-const COMBINATORS = ['anyOf', 'oneOf', 'allOf'] as const
-
-/**
- * A tool's input schema with an object at its root. The provider refuses alternatives there: their properties are
- * gathered, none of them required unless all alternatives say so.
- */
-export const objectRoot = (schema: JsonObject | undefined, drop: (member: string) => void): JsonObject => {
-  if (schema === undefined) return { type: 'object', properties: {} }
-  const { anyOf: _, oneOf: __, allOf: ___, ...rest } = schema
-  const root: JsonObject = { ...rest, type: 'object' }
-  if (schema.type !== 'object' && Array.isArray(root.enum)) delete root.enum
-  if (root.properties !== undefined && !isObject(root.properties)) delete root.properties
-  if (root.required !== undefined) {
-    const required: string[] = names(root.required)
-    if (required.length === 0 && !Array.isArray(root.required)) delete root.required
-    else root.required = required
-  }
-  for (const combinator of COMBINATORS) {
-    const branches = Array.isArray(schema[combinator]) ? schema[combinator].filter(isObject) : []
-    if (schema[combinator] === undefined) continue
-    drop(`parameters.${combinator}`)
-    if (branches.length === 0) continue
-    const properties: JsonObject = {}
-    for (const branch of branches) if (isObject(branch.properties)) Object.assign(properties, branch.properties)
-    root.properties = { ...properties, ...(isObject(root.properties) ? root.properties : {}) }
-    const demanded = branches.map((branch) => names(branch.required))
-    const shared =
-      combinator === 'allOf'
-        ? demanded.flat()
-        : (demanded[0] ?? []).filter((name) => demanded.every((list) => list.includes(name)))
-    const required: string[] = [...new Set([...names(root.required), ...shared])]
-    if (required.length > 0) root.required = required
-  }
-  return root
-}
-
-const names = (value: Json | undefined): string[] =>
-  Array.isArray(value) ? value.filter((name) => typeof name === 'string') : []
+import { names } from '../object-schema.ts'
 
 const KEPT = new Set(['type', 'enum', 'const', 'title', 'description', 'default', '$ref', 'format', 'pattern'])
 const FORMATS = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'])

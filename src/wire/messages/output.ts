@@ -1,37 +1,51 @@
-// Structured output: the provider's own where it can say the schema, else a tool the model must answer with.
+// Structured output: the provider's own where it can say the schema, else a tool the model must answer with; where the
+// client gave no form, words.
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject } from '../../ir/json.ts'
-import type { ChatRequest } from '../../ir/request.ts'
+import type { ChatRequest, OutputFormat } from '../../ir/request.ts'
+import { isFormless, JSON_ONLY } from '../json-mode.ts'
+import { objectRoot } from '../object-schema.ts'
 import type { Dropped } from './dropped.ts'
 import type { Names } from './names.ts'
 import { strictSchema } from './output-schema.ts'
 
-export type Output = { format?: JsonObject; jsonTool?: { name: string; tool: JsonObject } }
+/** `words`: an instruction to be put to the model. */
+export type Output = { format?: JsonObject; jsonTool?: { name: string; tool: JsonObject }; words?: string }
 
 export const encodeOutput = (request: ChatRequest, byTool: boolean, names: Names, dropped: Dropped): Output => {
   const { output } = request
   if (output === undefined) return {}
-  if (output.type === 'json-object')
-    return jsonTool(names, { type: 'object' }, 'Give your whole answer as one JSON object.')
   const own = request.origin === 'messages'
-  if (!byTool) {
-    const schema = own ? output.schema : strictSchema(output.schema)
-    if (schema !== undefined) return { format: { type: 'json_schema', schema } }
+  if (output.type === 'json-object' || (!own && isFormless(output))) {
+    // Asked for, but not held to.
+    dropped.member('output')
+    return { words: JSON_ONLY }
   }
-  if (output.schema.type !== undefined && output.schema.type !== 'object') {
+  if (own && !byTool) return { format: { type: 'json_schema', schema: output.schema } }
+  const { type } = output.schema
+  if (type !== undefined && type !== 'object') {
     const path = dropped.nameOf('output')
     throw invalidRequest(`${path}: the schema must describe an object`, path)
   }
-  return jsonTool(
-    names,
-    { ...output.schema, type: 'object' },
-    output.description ?? 'Give your whole answer in the form of the schema.',
-  )
+  const described = withDescription(output)
+  const schema = byTool ? undefined : strictSchema(rooted(described))
+  if (schema !== undefined) return { format: { type: 'json_schema', schema } }
+  const path = dropped.nameOf('output')
+  const root = objectRoot(output.schema, (member) => dropped.path(`${path}.${member}`))
+  return jsonTool(names, root, output.description ?? 'Give your whole answer in the form of the schema.')
 }
+
+/** A root that refers to its own definitions, followed; one of alternatives stays as it is. */
+const rooted = (schema: JsonObject): JsonObject => (schema.$ref === undefined ? schema : objectRoot(schema, () => {}))
+
+/** The provider has no other place for what the client says of the form. */
+const withDescription = ({ schema, description }: Extract<OutputFormat, { type: 'json-schema' }>): JsonObject =>
+  description === undefined || description === '' || schema.description !== undefined
+    ? schema
+    : { ...schema, description }
 
 const jsonTool = (names: Names, schema: JsonObject, description: string): Output => {
   const name = names.claim('json')
-  const { anyOf: _, oneOf: __, allOf: ___, ...root } = schema
-  return { jsonTool: { name, tool: { name, description, input_schema: root } } }
+  return { jsonTool: { name, tool: { name, description, input_schema: schema } } }
 }

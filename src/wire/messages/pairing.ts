@@ -2,6 +2,7 @@
 // never; the provider takes unique ids only.
 
 import type { ToolCallPart, ToolResultPart } from '../../ir/part.ts'
+import { placeOf } from '../../ir/place.ts'
 import type { Turn } from '../../ir/request.ts'
 import { sentCallId } from './names.ts'
 
@@ -64,7 +65,7 @@ export const pair = (turns: Turn[]): Pairing => {
     orderOf: (result) => place(result).order,
     turnOf: (result) => place(result).turn,
     numberOf: (turn) => numbers.get(turn) ?? 0,
-    pathOf: (result, turnPath) => `${turnPath(place(result).turn)}.content.${place(result).part}`,
+    pathOf: (result, turnPath) => placeOf(result, `${turnPath(place(result).turn)}.content.${place(result).part}`),
   }
 }
 

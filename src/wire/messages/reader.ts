@@ -3,20 +3,21 @@
 import { GatewayError } from '../../errors.ts'
 import type { ChatEvent } from '../../ir/event.ts'
 import { isObject, type JsonObject } from '../../ir/json.ts'
-import type { Usage } from '../../ir/usage.ts'
+import { type Usage, updated } from '../../ir/usage.ts'
 import type { SentTool, Undo } from '../codec.ts'
-import { argumentsIn, endOfThought, freeText, isCutInput, parsed, textIn } from './contents.ts'
+import { type FreeText, freeText, sentAs } from '../undo.ts'
+import { argumentsIn, endOfThought, parsed, textIn } from './contents.ts'
 import { decodeCitation } from './decode-parts.ts'
 import { decodeError } from './error.ts'
 import { decodeStop } from './stop.ts'
 import { decodeUsage } from './usage.ts'
 
-/** A content block that has begun. `json` is a call told as text; `custom` waits for its whole input. */
+/** A content block that has begun. `json` is a call told as text; `custom` holds free text within its input. */
 type Block =
   | { type: 'text'; part: number }
   | { type: 'thought'; part: number; signature: string }
   | { type: 'tool' | 'json'; part: number; initial: string; touched: boolean }
-  | { type: 'custom'; part: number; initial: string; chunks: string[] }
+  | { type: 'custom'; part: number; initial: string; touched: boolean; text: FreeText }
   | { type: 'opaque'; value: JsonObject; chunks: string[] }
   /** Came whole in its start. */
   | { type: 'whole' }
@@ -33,12 +34,18 @@ export class Reader {
   #parts = 0
   #calls = 0
   #usage: Usage = {}
+  #rawUsage: JsonObject | undefined
   #tier: string | undefined
   #stop: unknown
   #stopSequence: string | undefined
 
   constructor(undo: Undo) {
     this.#undo = undo
+  }
+
+  /** What the provider has told of its usage, the latest of each member. */
+  get rawUsage(): JsonObject | undefined {
+    return this.#rawUsage
   }
 
   fail(error: GatewayError): ChatEvent[] {
@@ -91,9 +98,11 @@ export class Reader {
   }
 
   #report(raw: unknown): Usage | undefined {
-    const usage = decodeUsage(raw)
-    if (usage !== undefined) Object.assign(this.#usage, usage)
-    if (isObject(raw) && typeof raw.service_tier === 'string') this.#tier = raw.service_tier
+    if (!isObject(raw)) return undefined
+    if (typeof raw.service_tier === 'string') this.#tier = raw.service_tier
+    this.#rawUsage = updated(this.#rawUsage, raw)
+    const usage = decodeUsage(this.#rawUsage)
+    if (usage !== undefined) this.#usage = usage
     return usage
   }
 
@@ -144,11 +153,11 @@ export class Reader {
       return { block: { type: 'json', part, initial, touched: false }, events: [{ type: 'text-start', part }] }
     }
     this.#calls++
-    const sent: SentTool = this.#undo.tools?.[name] ?? { name, kind: 'function' }
+    const sent: SentTool = sentAs(name, this.#undo) ?? { name, kind: 'function' }
     const start: ChatEvent = { type: 'tool-start', part, id: typeof raw.id === 'string' ? raw.id : '', ...sent }
     const block: Block =
       sent.kind === 'custom'
-        ? { type: 'custom', part, initial, chunks: [] }
+        ? { type: 'custom', part, initial, touched: false, text: freeText() }
         : { type: 'tool', part, initial, touched: false }
     return { block, events: [start] }
   }
@@ -210,6 +219,8 @@ export class Reader {
         block.touched = true
         return [{ type: block.type === 'json' ? 'text-delta' : 'tool-delta', part: block.part, text }]
       case 'custom':
+        block.touched = true
+        return toolDelta(block.part, block.text.push(text))
       case 'opaque':
         block.chunks.push(text)
         return []
@@ -240,11 +251,12 @@ export class Reader {
         return [{ type: `${kind}-delta`, part, text: block.initial === '' ? '{}' : block.initial }, end]
       }
       case 'custom': {
-        const input = block.chunks.length > 0 ? block.chunks.join('') : block.initial
-        const text = freeText(input)
-        const told: ChatEvent[] = text === '' ? [] : [{ type: 'tool-delta', part: block.part, text }]
+        const { part, text } = block
+        const first = block.touched ? '' : text.push(block.initial)
+        const { rest, cut } = text.end()
+        const told = toolDelta(part, first + rest)
         // Half a call has no end.
-        return isCutInput(input) ? told : [...told, { type: 'tool-end', part: block.part }]
+        return cut ? told : [...told, { type: 'tool-end', part }]
       }
       case 'opaque': {
         const input = block.chunks.length > 0 ? parsed(block.chunks.join('')) : undefined
@@ -280,6 +292,8 @@ export class Reader {
     return out
   }
 }
+
+const toolDelta = (part: number, text: string): ChatEvent[] => (text === '' ? [] : [{ type: 'tool-delta', part, text }])
 
 /** Blocks whose start a provider forgot: text and thought explain themselves, a call without a name does not. */
 const IMPLIED: { [delta: string]: JsonObject | undefined } = {

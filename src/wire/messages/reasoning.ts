@@ -1,10 +1,11 @@
 // How the model should think: `thinking` and `output_config.effort` in both directions.
 
-import { isObject, type JsonObject } from '../../ir/json.ts'
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { ChatRequest, Effort, Reasoning } from '../../ir/request.ts'
 import type { Target } from '../codec.ts'
 import type { Dropped } from './dropped.ts'
 import { aNumber } from './expect.ts'
+import type { Collected } from './extras.ts'
 
 const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const satisfies Effort[]
 /** The least budget the provider takes. */
@@ -22,21 +23,28 @@ const BUDGETS: Record<Exclude<Effort, 'none'>, number> = {
 export const isEffort = (value: unknown): value is (typeof EFFORTS)[number] =>
   EFFORTS.some((effort) => effort === value)
 
-/** Undefined where `thinking` is of a kind the IR has no word for; `{}` where the client said nothing. */
-export const decodeThinking = (raw: unknown): Reasoning | undefined => {
+const MEMBERS: { [type: string]: ReadonlySet<string> } = {
+  disabled: new Set(['type']),
+  enabled: new Set(['type', 'budget_tokens', 'display']),
+  adaptive: new Set(['type', 'display']),
+}
+
+/** What the IR has no word for, of `thinking` or all of it, goes to the extras. */
+export const decodeThinking = (raw: Json | undefined, extras: Collected): Reasoning => {
   if (raw === undefined || raw === null) return {}
-  if (!isObject(raw)) return undefined
-  const summary = decodeDisplay(raw.display)
-  switch (raw.type) {
-    case 'disabled':
-      return { mode: 'off' }
-    case 'enabled':
-      return { mode: 'budget', budgetTokens: aNumber(raw.budget_tokens, 'thinking.budget_tokens'), ...summary }
-    case 'adaptive':
-      return { mode: 'adaptive', ...summary }
-    default:
-      return undefined
+  const known = isObject(raw) ? MEMBERS[String(raw.type)] : undefined
+  if (!isObject(raw) || known === undefined) {
+    extras.add('thinking', raw)
+    return {}
   }
+  extras.rest(raw, known, 'thinking')
+  if (raw.type === 'disabled') return { mode: 'off' }
+  const summary = decodeDisplay(raw.display)
+  if (summary.summary === undefined && raw.display !== undefined && raw.display !== null)
+    extras.add('thinking.display', raw.display)
+  return raw.type === 'enabled'
+    ? { mode: 'budget', budgetTokens: aNumber(raw.budget_tokens, 'thinking.budget_tokens'), ...summary }
+    : { mode: 'adaptive', ...summary }
 }
 
 const decodeDisplay = (display: unknown): Pick<Reasoning, 'summary'> => {

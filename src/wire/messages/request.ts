@@ -2,8 +2,10 @@
 
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { placed } from '../../ir/place.ts'
 import type { ChatRequest, OutputFormat, Reasoning, Sampling, Turn } from '../../ir/request.ts'
 import type { EncodedRequest, Target, Undo } from '../codec.ts'
+import { withToolsFor } from '../tool-list.ts'
 import { encodeTurns, endsWithoutThought } from './conversation.ts'
 import { assistantPart, decodeContent, systemPart, userPart } from './decode-parts.ts'
 import { type Dropped, droppedOf } from './dropped.ts'
@@ -15,7 +17,16 @@ import { toolNames } from './names.ts'
 import { encodeOutput } from './output.ts'
 import { decodeThinking, encodeReasoning, isEffort } from './reasoning.ts'
 import { cap, encodeRest, encodeSampling } from './settings.ts'
-import { decodeTool, decodeToolChoice, encodeToolChoice, encodeTools, forces, historicTools } from './tools.ts'
+import { changedTools } from './tool-changes.ts'
+import {
+  amongAllowed,
+  decodeTool,
+  decodeToolChoice,
+  encodeToolChoice,
+  encodeTools,
+  forces,
+  historicTools,
+} from './tools.ts'
 
 const MEMBERS = new Set([
   'model',
@@ -50,16 +61,22 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
   const continues = isObject(body.thread) && body.thread.type === 'continue'
   if (messages.length === 0 && !continues)
     throw invalidRequest('messages: at least one message is required', 'messages')
-  const turns = messages.map((message, at) => decodeTurn(message, `messages.${at}`, extras))
+  const turns = messages.map((message, at) => placed(decodeTurn(message, `messages.${at}`, extras), `messages.${at}`))
   if (body.system !== undefined && body.system !== null) {
     const parts = decodeContent(body.system, 'system', systemPart(extras))
-    if (parts.length > 0) turns.unshift({ role: 'system', parts })
+    if (parts.length > 0) turns.unshift(placed({ role: 'system', parts }, 'system'))
   }
   const request: ChatRequest = {
     model: aName(body.model, 'model'),
     stream: optional(body.stream, 'stream', aBoolean) ?? false,
     turns,
-    tools: (optional(body.tools, 'tools', anArray) ?? []).map((tool, at) => decodeTool(tool, `tools.${at}`, extras)),
+    tools: changedTools(
+      (optional(body.tools, 'tools', anArray) ?? []).map((tool, at) =>
+        placed(decodeTool(tool, `tools.${at}`, extras), `tools.${at}`),
+      ),
+      messages,
+      extras,
+    ),
     ...decodeToolChoice(body.tool_choice),
     maxOutput,
     sampling: decodeSampling(body),
@@ -80,16 +97,19 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
   return request
 }
 
+const MESSAGE = new Set(['role', 'content'])
+
 const decodeTurn = (raw: Json, path: string, extras: Collected): Turn => {
   const message = anObject(raw, path)
   const content = message.content
+  extras.rest(message, MESSAGE, path)
   switch (message.role) {
     case 'user':
       return { role: 'user', parts: decodeContent(content, `${path}.content`, userPart(extras)) }
     case 'assistant':
       return { role: 'assistant', parts: decodeContent(content, `${path}.content`, assistantPart(extras)) }
     case 'system':
-      return { role: 'system', parts: decodeContent(content, `${path}.content`, systemPart(extras)) }
+      return { role: 'system', parts: decodeContent(content ?? '', `${path}.content`, systemPart(extras)) }
     default:
       throw invalidRequest(`${path}.role: expected user, assistant or system`, `${path}.role`)
   }
@@ -110,8 +130,7 @@ const decodeConfig = (body: JsonObject, extras: Collected): { reasoning?: Reason
   const config = optional(body.output_config, 'output_config', anObject) ?? {}
   const { effort, format, ...others } = config
   extras.rest(others, new Set(), 'output_config')
-  const thinking = decodeThinking(body.thinking)
-  if (thinking === undefined && body.thinking !== undefined) extras.add('thinking', body.thinking)
+  const thinking = decodeThinking(body.thinking, extras)
   const reasoning: Reasoning = { ...thinking }
   if (isEffort(effort)) reasoning.effort = effort
   else if (effort !== undefined && effort !== null) extras.add('output_config.effort', effort)
@@ -148,7 +167,8 @@ const decodeOwn = (name: string, value: Json, extras: Collected): void => {
 }
 
 /** Throws `invalid_request` where leaving something out would change the request's meaning. */
-export const encodeRequest = (request: ChatRequest, target: Target): EncodedRequest => {
+export const encodeRequest = (asked: ChatRequest, target: Target): EncodedRequest => {
+  const request = amongAllowed(withToolsFor(asked, 'messages'))
   const { quirks } = target
   const own = request.origin === 'messages'
   const dropped = droppedOf(request)
@@ -162,10 +182,10 @@ export const encodeRequest = (request: ChatRequest, target: Target): EncodedRequ
   const offered = encodeTools(request, names, extras, dropped)
   const historic = offered.length === 0 && !own && output.jsonTool === undefined ? historicTools(request, names) : []
   const tools = [...offered, ...historic, ...(output.jsonTool === undefined ? [] : [output.jsonTool.tool])]
-  const choice =
-    historic.length > 0 ? { type: 'none' } : encodeToolChoice(request, names, tools, output.jsonTool?.name, dropped)
-  const context = { extras, dropped, names, noReasoning: quirks.noReasoning === true }
+  const choice = historic.length > 0 ? { type: 'none' } : encodeToolChoice(request, names, tools, output.jsonTool?.name)
+  const context = { extras, dropped, names, noReasoning: quirks.noReasoning === true, own }
   const { system, messages } = encodeTurns(request, context, quirks.noMidSystem === true)
+  if (output.words !== undefined) system.push({ type: 'text', text: output.words })
   const maxTokens = cap(request.maxOutput, target.maxOutput)
   const { thinking, effort } = encodeReasoning(
     request,
@@ -204,7 +224,8 @@ export const encodeRequest = (request: ChatRequest, target: Target): EncodedRequ
 }
 
 const refuseForeign = (request: ChatRequest, dropped: Dropped): void => {
-  for (const { name, essential, details, advice } of request.opaque) {
+  for (const { name, essential, details, advice, met } of request.opaque) {
+    if (met) continue
     if (!essential) dropped.path(name)
     else {
       throw new GatewayError('invalid_request', `${name}: not supported by this model${advised(advice)}`, {
@@ -215,7 +236,7 @@ const refuseForeign = (request: ChatRequest, dropped: Dropped): void => {
   }
 }
 
-const advised = (advice: string | undefined): string => (advice === undefined ? '' : `. ${advice}`)
+const advised = (advice = 'Leave it out, or use a model whose provider has it.'): string => `. ${advice}`
 
 const restore = (body: JsonObject, name: string, value: Json): void => {
   const [outer = '', inner] = name.split('.', 2)

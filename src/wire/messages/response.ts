@@ -3,7 +3,7 @@
 import type { ChatEvent, ChatResponse } from '../../ir/event.ts'
 import { fold } from '../../ir/fold.ts'
 import { isObject, type JsonObject } from '../../ir/json.ts'
-import type { Usage } from '../../ir/usage.ts'
+import { type Usage, withPrompt } from '../../ir/usage.ts'
 import type { Ask, Undo } from '../codec.ts'
 import { encodePart } from './blocks.ts'
 import { messageId } from './names.ts'
@@ -36,10 +36,7 @@ export const encodeResponse = (response: ChatResponse, ask: Ask): JsonObject => 
     model: ask.model,
     content: response.parts.flatMap(encodePart),
     ...encodeStop(response.finish, response.stopSequence, calls, refused),
-    usage: encodeUsage(
-      response.usage.input === undefined ? { ...response.usage, input: ask.inputEstimate } : response.usage,
-      encodeTier(response.serviceTier),
-    ),
+    usage: encodeUsage(withPrompt(response.usage, ask.inputEstimate), encodeTier(response.serviceTier)),
   }
 }
 

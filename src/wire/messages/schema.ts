@@ -26,10 +26,11 @@ const members = {
   service_tier: Nullable(Type.String()),
 }
 
-const Message = Type.Object({
-  role: Type.Union([Type.Literal('user'), Type.Literal('assistant'), Type.Literal('system')]),
-  content: Content,
-})
+/** A system message may hold settings alone. */
+const Message = Type.Union([
+  Type.Object({ role: Type.Union([Type.Literal('user'), Type.Literal('assistant')]), content: Content }),
+  Type.Object({ role: Type.Literal('system'), content: Nullable(Content) }),
+])
 
 /** Bodies that do not go on with a conversation kept at the provider. Said by what they lack, so that a refusal never names the member they lack. */
 const Begins = Type.Object({ thread: Type.Optional(Type.Not(Type.Object({ type: Type.Literal('continue') }))) })

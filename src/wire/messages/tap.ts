@@ -1,7 +1,9 @@
 // Watches a messages stream that passes through: usage from message_start and message_delta, the end, the failure.
 
 import { isObject, type JsonObject } from '../../ir/json.ts'
+import { updated } from '../../ir/usage.ts'
 import { splice } from '../../lib/json-splice.ts'
+import { Likeness } from '../../lib/likeness.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
 import { malformed, openNotes, parseData, textOf } from '../pass.ts'
@@ -10,12 +12,13 @@ import { decodeUsage } from './usage.ts'
 
 export const tap = (options: TapOptions): Tap => {
   const noted = openNotes()
+  const likeness = new Likeness()
   let started = false
 
   const report = (raw: unknown): void => {
     if (!isObject(raw)) return
-    noted.usage = { ...noted.usage, ...decodeUsage(raw) }
-    noted.rawUsage = { ...noted.rawUsage, ...raw }
+    noted.rawUsage = updated(noted.rawUsage, raw)
+    noted.usage = decodeUsage(noted.rawUsage)
   }
 
   const start = (event: string, text: string, { message }: JsonObject): string => {
@@ -29,8 +32,23 @@ export const tap = (options: TapOptions): Tap => {
     return writeFrame({ event, data: splice(text, edits) })
   }
 
+  const delta = (event: string, frame: Frame, { delta }: JsonObject): string => {
+    const out = writeFrame({ event, data: frame.data })
+    if (!isObject(delta)) return out
+    const said = SAID.find((member) => typeof delta[member] === 'string')
+    if (said === undefined) return out
+    noted.output.add(textOf(delta[said]))
+    likeness.learn(frame, ['delta', said], out)
+    return out
+  }
+
   const see = (frame: Frame): string => {
     if (noted.state !== 'open') return ''
+    const like = likeness.match(frame)
+    if (like !== undefined) {
+      noted.output.add(like.text)
+      return like.out
+    }
     const data = parseData(frame.data)
     // A trailing [DONE] is another wire's habit: nothing is meant by it here.
     if (data === undefined) return frame.data === '[DONE]' ? '' : noted.failed(malformed())
@@ -38,11 +56,7 @@ export const tap = (options: TapOptions): Tap => {
     if (typeof event !== 'string') return noted.failed(malformed())
     switch (event) {
       case 'content_block_delta':
-        if (isObject(data.delta)) {
-          const { text, partial_json: input, thinking } = data.delta
-          noted.output.add(textOf(text) ?? textOf(input) ?? textOf(thinking))
-        }
-        break
+        return delta(event, frame, data)
       case 'message_start':
         return start(event, frame.data, data)
       case 'message_delta':
@@ -65,3 +79,6 @@ export const tap = (options: TapOptions): Tap => {
       writeFrame({ event: 'error', data: JSON.stringify(encodeError(why, requestId)) })) satisfies Tap['fail'],
   })
 }
+
+/** The members by which deltas say what the model puts out. */
+const SAID = ['text', 'partial_json', 'thinking'] as const

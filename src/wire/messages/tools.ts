@@ -2,14 +2,16 @@
 
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest, CustomTool, FunctionTool, Tool, ToolChoice } from '../../ir/request.ts'
+import { objectRoot } from '../object-schema.ts'
 import { cacheOf } from './decode-parts.ts'
 import type { Dropped } from './dropped.ts'
 import { mark } from './encode-parts.ts'
 import { aBoolean, aName, anObject, aString, optional } from './expect.ts'
 import type { Collected, Extras } from './extras.ts'
 import type { Names } from './names.ts'
-import { objectRoot, strictSchema } from './output-schema.ts'
+import { strictSchema } from './output-schema.ts'
 
 const FUNCTION = new Set(['type', 'name', 'description', 'input_schema', 'strict', 'cache_control'])
 
@@ -64,7 +66,7 @@ export const encodeTools = (request: ChatRequest, names: Names, extras: Extras, 
   const own = request.origin === 'messages'
   let strict = 0
   return request.tools.flatMap((tool, at): JsonObject[] => {
-    const path = `tools.${at}`
+    const path = placeOf(tool, `tools.${at}`)
     if (tool.type === 'opaque') {
       if (tool.origin === 'messages') return [tool.value]
       if (tool.optional !== true) throw invalidRequest(`${path}: server tools run only at their own provider`, path)
@@ -95,7 +97,7 @@ const encodeFunction = (
   own: boolean,
   drop: (member: string) => void,
 ): JsonObject => {
-  const root = objectRoot(tool.schema, drop)
+  const root = objectRoot(tool.schema, (member) => drop(`parameters.${member}`))
   const narrowed = strict && !own ? strictSchema(root) : undefined
   if (strict && !own && narrowed === undefined) drop('strict')
   const block: JsonObject = { name }
@@ -130,13 +132,26 @@ const asText = (value: Json | undefined): string => (typeof value === 'string' ?
 /** Whether the request makes the model call a tool, and so keeps it from thinking. */
 export const forces = (choice: JsonObject | undefined): boolean => choice?.type === 'any' || choice?.type === 'tool'
 
+/** This provider knows no choice among some of the tools: those that are not allowed are left out. */
+export const amongAllowed = (request: ChatRequest): ChatRequest => {
+  const choice = request.toolChoice
+  if (choice?.type !== 'allowed') return request
+  const tools = request.tools.filter(
+    (tool) => tool.type !== 'opaque' && choice.tools.some(({ name, kind }) => name === tool.name && kind === tool.type),
+  )
+  const lost = choice.tools.find(({ name }) => !tools.some((tool) => tool.type !== 'opaque' && tool.name === name))
+  if (lost !== undefined) {
+    throw invalidRequest(`tool_choice: there is no tool named ${JSON.stringify(lost.name)}`, 'tool_choice')
+  }
+  return { ...request, tools, toolChoice: { type: choice.required ? 'required' : 'auto' } }
+}
+
 /** Throws `invalid_request` for the choice of a tool that is not there. `jsonTool`: the stand-in for structured output. */
 export const encodeToolChoice = (
   request: ChatRequest,
   names: Names,
   tools: JsonObject[],
   jsonTool: string | undefined,
-  dropped: Dropped,
 ): JsonObject | undefined => {
   const parallel = request.parallelTools === undefined ? {} : { disable_parallel_tool_use: !request.parallelTools }
   const choice = request.toolChoice
@@ -150,8 +165,8 @@ export const encodeToolChoice = (
   }
   if (choice.type === 'tool') return { type: 'tool', name: chosen(request, choice, names), ...parallel }
   if (tools.length === 0) {
-    if (choice.type === 'required') dropped.path('tool_choice')
-    return undefined
+    if (choice.type !== 'required') return undefined
+    throw invalidRequest('tool_choice asks for a tool, but the request has none', 'tool_choice')
   }
   switch (choice.type) {
     case 'none':
@@ -159,6 +174,7 @@ export const encodeToolChoice = (
     case 'auto':
       return { type: 'auto', ...parallel }
     case 'required':
+    case 'allowed':
       return { type: 'any', ...parallel }
   }
 }

@@ -1,7 +1,7 @@
 // Usage as the messages wire reports it: classes are already disjoint there, so the mapping is a renaming.
 
 import { isObject, type JsonObject } from '../../ir/json.ts'
-import type { Usage } from '../../ir/usage.ts'
+import { count, type Usage } from '../../ir/usage.ts'
 
 /**
  * Absent where the object holds no count at all. `cache_creation` by lifetime stands in where its sum is missing. Rounds
@@ -67,9 +67,6 @@ const TIERS: { [tier: string]: string } = {
   priority: 'priority',
   batch: 'batch',
 }
-
-const count = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.trunc(value) : undefined
 
 const sumByLifetime = (raw: unknown): number | undefined => {
   if (!isObject(raw)) return undefined

@@ -2,7 +2,7 @@
 
 import type { FinishReason } from '../../ir/event.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import type { Usage } from '../../ir/usage.ts'
+import { type Usage, withPrompt } from '../../ir/usage.ts'
 import type { Ask } from '../codec.ts'
 import { bareId } from './names.ts'
 import { given } from './read.ts'
@@ -77,12 +77,17 @@ export type Ending = {
   reason: FinishReason
   usage: Usage
   serviceTier?: string
-  /** Whether the answer says itself that it is a refusal. */
-  refused: boolean
 }
 
-/** Why the answer is not whole; undefined where it is. */
-export const incompleteReason = (reason: FinishReason, refused: boolean): string | undefined => {
+/** Said where a model refused by its reason alone: clients know a refusal by its words and take a cut answer for a fault. */
+export const DECLINED = 'The model declined to answer.'
+
+/** Whether a refusal must be put into words: none were said, and no call is left that its client would carry out. */
+export const isUnsaid = (reason: FinishReason, held: { calls: boolean; refused: boolean }): boolean =>
+  reason === 'refusal' && !held.refused && !held.calls
+
+/** Why the answer is not whole; undefined where it is. `calls`: a refusal stops the calls before it too. */
+export const incompleteReason = (reason: FinishReason, calls: boolean): string | undefined => {
   switch (reason) {
     case 'length':
     case 'context-length':
@@ -90,7 +95,7 @@ export const incompleteReason = (reason: FinishReason, refused: boolean): string
     case 'content-filter':
       return 'content_filter'
     case 'refusal':
-      return refused ? undefined : 'content_filter'
+      return calls ? 'content_filter' : undefined
     default:
       return undefined
   }
@@ -98,9 +103,8 @@ export const incompleteReason = (reason: FinishReason, refused: boolean): string
 
 /** The response at its end. Clients count on its usage: where the provider told no input, the estimate stands in. */
 export const answered = (base: JsonObject, output: JsonObject[], ending: Ending, ask: Ask): JsonObject => {
-  const why = incompleteReason(ending.reason, ending.refused)
-  const { usage } = ending
-  const told = usage.input !== undefined || usage.cacheRead !== undefined || usage.cacheWrite !== undefined
+  const calls = output.some(({ type }) => type === 'function_call' || type === 'custom_tool_call')
+  const why = incompleteReason(ending.reason, calls)
   return {
     ...base,
     status: why === undefined ? 'completed' : 'incomplete',
@@ -108,6 +112,6 @@ export const answered = (base: JsonObject, output: JsonObject[], ending: Ending,
     incomplete_details: why === undefined ? null : { reason: why },
     output,
     ...(isTier(ending.serviceTier) ? { service_tier: ending.serviceTier } : {}),
-    usage: encodeUsage(told ? usage : { ...usage, input: ask.inputEstimate }),
+    usage: encodeUsage(withPrompt(ending.usage, ask.inputEstimate)),
   }
 }

@@ -3,6 +3,7 @@
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { CacheMark, DocumentPart, ImagePart, OpaquePart, Source, TextPart } from '../../ir/part.ts'
+import { placed, placeOf } from '../../ir/place.ts'
 import type { OpaqueMember } from '../../ir/request.ts'
 import type { Outgoing } from './outgoing.ts'
 import { given, optionalString, readObject, readString } from './read.ts'
@@ -14,9 +15,9 @@ export type ContentPart = TextPart | ImagePart | DocumentPart | OpaquePart
  * in `opaque` as essential, for what the user showed cannot be left out.
  */
 export const decodeContent = (value: Json | undefined, path: string, opaque: OpaqueMember[]): ContentPart[] => {
-  if (typeof value === 'string') return [{ type: 'text', text: value }]
+  if (typeof value === 'string') return [placed({ type: 'text', text: value }, path)]
   if (!Array.isArray(value)) throw invalidRequest(`'${path}' must be a string or an array.`, path)
-  return value.map((part, at) => decodePart(part, `${path}.${at}`, opaque))
+  return value.map((part, at) => placed(decodePart(part, `${path}.${at}`, opaque), `${path}.${at}`))
 }
 
 const decodePart = (value: Json, path: string, opaque: OpaqueMember[]): ContentPart => {
@@ -97,7 +98,7 @@ const decodeCache = (part: JsonObject): { cache?: CacheMark } => {
 
 /** Parts as input content. Foreign opaque parts are left out and listed. */
 export const encodeContent = (parts: readonly ContentPart[], turn: number, out: Outgoing): JsonObject[] =>
-  parts.flatMap((part, at) => encodePart(part, out.pathOf(turn, at), out))
+  parts.flatMap((part, at) => encodePart(part, placeOf(part, out.pathOf(turn, at)), out))
 
 /** Content as the wire prefers it: plain text where that says it all. */
 export const shortest = (content: JsonObject[]): Json => {
@@ -109,6 +110,7 @@ export const shortest = (content: JsonObject[]): Json => {
 const encodePart = (part: ContentPart, path: string, out: Outgoing): JsonObject[] => {
   switch (part.type) {
     case 'text':
+      if (part.citations !== undefined && !out.own) out.drop(`${path}.citations`)
       return [{ type: 'input_text', text: part.text, ...encodeCache(part.cache, path, out) }]
     case 'image':
       return [
@@ -120,11 +122,13 @@ const encodePart = (part: ContentPart, path: string, out: Outgoing): JsonObject[
         },
       ]
     case 'document':
-      if (part.context !== undefined) out.drop(`${path}.context`)
-      return [{ ...encodeDocument(part, path, out), ...encodeCache(part.cache, path, out) }]
+      return [
+        ...(part.context === undefined || part.context === '' ? [] : [{ type: 'input_text', text: part.context }]),
+        { ...encodeDocument(part, path, out), ...encodeCache(part.cache, path, out) },
+      ]
     case 'opaque':
       if (part.origin === 'responses') return [part.value]
-      out.drop(path)
+      if (!part.met) out.drop(path)
       return []
   }
 }
@@ -172,9 +176,10 @@ const fileData = (mediaType: string, data: string, name: string | undefined, out
 
 // The provider tells a file's kind by its extension.
 const fileName = (name: string | undefined, mediaType: string): string => {
-  const extension = mediaType.startsWith('text/') ? 'txt' : (mediaType.split('/')[1] ?? 'bin')
-  if (name === undefined || name === '') return `document.${extension}`
-  return name.toLowerCase().endsWith(`.${extension}`) ? name : `${name}.${extension}`
+  if (name !== undefined && /\.[a-z0-9]{1,8}$/i.test(name)) return name
+  const subtype = mediaType.split('/')[1] ?? ''
+  const extension = mediaType === 'text/plain' || !/^[a-z0-9]{1,8}$/.test(subtype) ? 'txt' : subtype
+  return name === undefined || name === '' ? `document.${extension}` : `${name}.${extension}`
 }
 
 const titled = (text: string, name: string | undefined): string =>

@@ -4,6 +4,7 @@
 import { GatewayError } from '../../errors.ts'
 import type { ChatEvent, FinishReason } from '../../ir/event.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { Usage } from '../../ir/usage.ts'
 import type { Frame } from '../../lib/sse.ts'
 import type { EventDecoder, Undo } from '../codec.ts'
 import { decodeError } from './error.ts'
@@ -18,9 +19,11 @@ export type AnswerReader = {
   whole(response: JsonObject): ChatEvent[]
   fail(error: GatewayError): ChatEvent[]
   end(): ChatEvent[]
+  readonly rawUsage: JsonObject | undefined
 }
 
 const broken = (message: string) => new GatewayError('upstream_error', message)
+const unreadable = () => broken('The answer of the provider could not be read. Try again.')
 
 export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   const reader = answerReader(undo)
@@ -31,11 +34,17 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
       try {
         event = JSON.parse(frame.data)
       } catch {
-        return reader.fail(broken('The answer of the provider could not be read. Try again.'))
+        return reader.fail(unreadable())
       }
-      return isObject(event) ? reader.event(event) : []
+      if (!isObject(event)) return reader.fail(unreadable())
+      return reader.event(
+        event.type === undefined && frame.event !== undefined ? { ...event, type: frame.event } : event,
+      )
     },
     end: () => reader.end(),
+    get rawUsage() {
+      return reader.rawUsage
+    },
   }
 }
 
@@ -44,6 +53,7 @@ export const answerReader = (undo: Undo): AnswerReader => {
   const items = itemReader(undo, (event) => out.push(event))
   let started = false
   let over = false
+  let rawUsage: JsonObject | undefined
   let latest = 0
 
   const begin = (response: JsonObject | undefined): void => {
@@ -69,6 +79,18 @@ export const answerReader = (undo: Undo): AnswerReader => {
     return latest
   }
 
+  const report = ({ usage }: JsonObject): Usage | undefined => {
+    if (isObject(usage)) rawUsage = usage
+    return decodeUsage(usage)
+  }
+
+  /** A response that failed may have been billed all the same. */
+  const failed = (response: Json | undefined): void => {
+    const usage = isObject(response) ? report(response) : undefined
+    if (usage !== undefined) out.push({ type: 'usage', usage })
+    fail(decodeError(200, response))
+  }
+
   const finish = (response: JsonObject): void => {
     begin(response)
     items.settle(Array.isArray(response.output) ? response.output : [])
@@ -76,7 +98,7 @@ export const answerReader = (undo: Undo): AnswerReader => {
     out.push({
       type: 'finish',
       reason: reasonOf(response, items.calls, items.refused),
-      usage: decodeUsage(response.usage) ?? {},
+      usage: report(response) ?? {},
       ...(typeof response.service_tier === 'string' ? { serviceTier: response.service_tier } : {}),
     })
   }
@@ -95,6 +117,28 @@ export const answerReader = (undo: Undo): AnswerReader => {
       case 'response.function_call_arguments.delta':
       case 'response.custom_tool_call_input.delta':
         items.input(placeOf(event), text(event.delta))
+        return
+      case 'response.output_text.done':
+        begin(undefined)
+        items.saidAll(placeOf(event), indexOf(event.content_index), 'text', text(event.text), event.logprobs)
+        return
+      case 'response.refusal.done':
+        begin(undefined)
+        items.saidAll(placeOf(event), indexOf(event.content_index), 'refusal', text(event.refusal))
+        return
+      case 'response.function_call_arguments.done':
+        items.inputAll(placeOf(event), text(event.arguments))
+        return
+      case 'response.custom_tool_call_input.done':
+        items.inputAll(placeOf(event), text(event.input))
+        return
+      case 'response.reasoning_summary_text.done':
+        begin(undefined)
+        items.thoughtAll(placeOf(event), false, indexOf(event.summary_index), text(event.text))
+        return
+      case 'response.reasoning_text.done':
+        begin(undefined)
+        items.thoughtAll(placeOf(event), true, indexOf(event.content_index), text(event.text))
         return
       case 'response.reasoning_summary_text.delta':
         begin(undefined)
@@ -136,11 +180,11 @@ export const answerReader = (undo: Undo): AnswerReader => {
       case 'response.completed':
       case 'response.incomplete':
         if (isObject(event.response)) settle(event.response)
-        else fail(broken('The answer of the provider could not be read. Try again.'))
+        else fail(unreadable())
         return
       case 'response.failed':
       case 'response.cancelled':
-        fail(decodeError(200, event.response))
+        failed(event.response)
         return
       case 'error':
         fail(decodeError(200, event))
@@ -153,7 +197,7 @@ export const answerReader = (undo: Undo): AnswerReader => {
   /** A response that is over, by whatever event or body it came. */
   const settle = (response: JsonObject): void => {
     const { status } = response
-    if (isObject(response.error)) fail(decodeError(200, response))
+    if (isObject(response.error)) failed(response)
     else if (status === undefined || status === null || status === 'completed' || status === 'incomplete')
       finish(response)
     else fail(broken('The provider could not answer the request. Try again.'))
@@ -171,6 +215,9 @@ export const answerReader = (undo: Undo): AnswerReader => {
     whole: (response) => emit(() => settle(response)),
     fail: (error) => emit(() => fail(error)),
     end: () => emit(() => fail(broken('The answer of the provider broke off before its end. Try again.'))),
+    get rawUsage() {
+      return rawUsage
+    },
   }
 }
 

@@ -7,7 +7,7 @@ import type { Citation, Logprob, Seal } from '../../ir/part.ts'
 import { sequence } from '../../ir/sequence.ts'
 import type { Usage } from '../../ir/usage.ts'
 import type { Ask, EventEncoder } from '../codec.ts'
-import { answered, incompleteReason, responseId, unanswered } from './answer.ts'
+import { answered, DECLINED, incompleteReason, isUnsaid, responseId, unanswered } from './answer.ts'
 import { asksCompaction, compacted } from './compaction.ts'
 import { failureFrames } from './failure-frames.ts'
 import { type Delta, numberedFrames } from './frames.ts'
@@ -63,6 +63,7 @@ const answerStream = (ask: Ask): ((event: ChatEvent) => string) => {
   let item: Item | undefined
   let usage: Usage = {}
   let refused = false
+  let calls = false
 
   const start = (id: string, createdAt: number): string => {
     base = unanswered(ask, responseId(id), createdAt)
@@ -144,7 +145,8 @@ const answerStream = (ask: Ask): ((event: ChatEvent) => string) => {
 
   const beginContent = (kind: Content['kind']): string => {
     let text = ''
-    if (item?.kind !== 'message') {
+    // Some clients read no message that holds a refusal: what was said before it stands apart.
+    if (item?.kind !== 'message' || (kind === 'refusal' && item.content.length > 0)) {
       text = close()
       item = { kind: 'message', id: idOf('msg_', undefined, output.length), content: [], part: undefined }
       text += addItem(messageItem(item.id, [], 'in_progress'))
@@ -183,6 +185,7 @@ const answerStream = (ask: Ask): ((event: ChatEvent) => string) => {
   }
 
   const beginCall = (event: Extract<ChatEvent, { type: 'tool-start' }>): string => {
+    calls = true
     const text = close()
     const own = idOf(callPrefix(event.kind), event.itemId, output.length)
     const call = namedCall(event, own)
@@ -288,9 +291,11 @@ const answerStream = (ask: Ask): ((event: ChatEvent) => string) => {
     let text = base === undefined ? start('', ask.now) : ''
     const response = base ?? {}
     if (event.type === 'finish') {
-      const cut = incompleteReason(event.reason, refused) !== undefined
+      if (isUnsaid(event.reason, { calls, refused }))
+        text += beginContent('refusal') + say('refusal', DECLINED, undefined)
+      const cut = incompleteReason(event.reason, calls) !== undefined
       text += close(cut ? 'incomplete' : 'completed')
-      const ending = { ...event, usage: { ...usage, ...event.usage }, refused }
+      const ending = { ...event, usage: { ...usage, ...event.usage } }
       const finished = answered(response, output, ending, ask)
       text += frame(`response.${String(finished.status)}`, { response: finished })
       output = []

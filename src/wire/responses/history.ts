@@ -3,6 +3,7 @@
 
 import type { JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, RefusalPart, TextPart, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
+import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
 import { type ContentPart, encodeContent, shortest } from './content.ts'
 import { callId } from './names.ts'
@@ -85,7 +86,9 @@ const gatherResults = (turns: readonly Turn[]): Map<string, Waiting[]> => {
 const asInstructions = (turn: Turn): string | undefined => {
   if (turn.role !== 'system' || turn.developer === true || turn.parts.length !== 1) return undefined
   const [part] = turn.parts
-  return part?.type === 'text' && part.cache === undefined && part.text !== '' ? part.text : undefined
+  return part?.type === 'text' && part.cache === undefined && part.citations === undefined && part.text !== ''
+    ? part.text
+    : undefined
 }
 
 const isItem = (part: ContentPart): boolean =>
@@ -151,7 +154,7 @@ const notCarriedOut = (call: ToolCallPart): ToolResultPart => ({
 })
 
 const resultItem = ({ part, turn }: Waiting, kind: ToolCallPart['kind'], out: Outgoing): JsonObject => {
-  if (part.cache !== undefined) out.drop(`${out.pathOf(turn)}.cache_control`)
+  if (part.cache !== undefined) out.drop(`${placeOf(part, out.pathOf(turn))}.cache_control`)
   const content = encodeContent(part.parts, turn, out).filter(({ type, text }) => type !== 'input_text' || text !== '')
   return {
     type: kind === 'custom' ? 'custom_tool_call_output' : 'function_call_output',
@@ -175,8 +178,8 @@ const assistantItems = (turn: Assistant, at: number, position: number, out: Outg
   const items: JsonObject[] = []
   let said: (TextPart | RefusalPart)[] = []
   const close = (): void => {
-    const item = saidItem(said, turn.phase, `msg_${position + items.length}`, () =>
-      out.drop(`${out.pathOf(at)}.citations`),
+    const item = saidItem(said, turn.phase, `msg_${position + items.length}`, (part) =>
+      out.drop(`${placeOf(part, out.pathOf(at))}.citations`),
     )
     if (item !== undefined) items.push(item)
     said = []
@@ -184,12 +187,13 @@ const assistantItems = (turn: Assistant, at: number, position: number, out: Outg
   if (turn.name !== undefined) out.drop(`${out.pathOf(at)}.name`)
   turn.parts.forEach((part, number) => {
     if (part.type === 'text' || part.type === 'refusal') {
-      if (part.type === 'text' && part.cache !== undefined) out.drop(`${out.pathOf(at, number)}.cache_control`)
+      if (part.type === 'text' && part.cache !== undefined)
+        out.drop(`${placeOf(part, out.pathOf(at, number))}.cache_control`)
       if (part.text !== '' || out.own) said.push(part)
       return
     }
     close()
-    items.push(...partItem(part, out.pathOf(at, number), out))
+    items.push(...partItem(part, placeOf(part, out.pathOf(at, number)), out))
   })
   close()
   return items
@@ -211,7 +215,7 @@ const partItem = (part: Exclude<AssistantPart, TextPart | RefusalPart>, path: st
       return [encodeCall(part, out)]
     case 'opaque':
       if (part.origin === 'responses') return [part.value]
-      out.drop(path)
+      if (!part.met) out.drop(path)
       return []
   }
 }
@@ -221,7 +225,7 @@ const saidItem = (
   said: readonly (TextPart | RefusalPart)[],
   phase: string | undefined,
   id: string,
-  dropCitations: () => void,
+  dropCitations: (part: TextPart) => void,
 ): JsonObject | undefined => {
   const [first] = said
   if (first === undefined) return undefined
@@ -232,7 +236,7 @@ const saidItem = (
   const content = said.map((part) => {
     if (part.type === 'refusal') return refusalContent(part.text)
     const annotations = (part.citations ?? []).flatMap((citation) => encodeCitation(citation, part.text.length))
-    if (annotations.length < (part.citations ?? []).length) dropCitations()
+    if (annotations.length < (part.citations ?? []).length) dropCitations(part)
     return textContent(part.text, annotations, encodeLogprobs(part.logprobs ?? []))
   })
   return { type: 'message', id, role: 'assistant', status: 'completed', content, ...known }

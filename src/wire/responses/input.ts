@@ -4,18 +4,20 @@
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, OpaquePart, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
-import type { OpaqueMember, Turn } from '../../ir/request.ts'
+import { placed, placeOf } from '../../ir/place.ts'
+import type { OpaqueMember, Tool, Turn } from '../../ir/request.ts'
 import { instruction, openCompaction } from './compaction.ts'
 import { type ContentPart, decodeContent } from './content.ts'
 import { argumentsText, decodeText } from './output.ts'
-import { given, optionalString, readName, readObject, readString, stringOr } from './read.ts'
+import { given, optionalArray, optionalString, readName, readObject, readString, stringOr } from './read.ts'
 import { openReasoning } from './reasoning.ts'
+import { decodeTools } from './tools.ts'
 
 type Assistant = Extract<Turn, { role: 'assistant' }>
 type User = Extract<Turn, { role: 'user' }>
 
 /** Items without which the request would mean something else; what they stand for is kept at this wire's provider. */
-const ESSENTIAL = new Set(['item_reference', 'additional_tools', 'mcp_approval_response'])
+const ESSENTIAL = new Set(['item_reference', 'mcp_approval_response'])
 
 const ADVICE: { [type: string]: string } = {
   item_reference: 'What it refers to is not known here, or no longer: send the item itself, or set store to false.',
@@ -25,9 +27,11 @@ const ADVICE: { [type: string]: string } = {
 /** Items a client may have written: they stay with whatever turn is open. All others are the model's. */
 const FROM_CLIENT = /(_output|_response|_trigger|_update|_reference|additional_tools)$/
 
-export const decodeInput = (input: Json | undefined, opaque: OpaqueMember[]): Turn[] => {
+/** `tools`: the request's list, to which items of the conversation may add. */
+export const decodeInput = (input: Json | undefined, opaque: OpaqueMember[], tools: Tool[]): Turn[] => {
   if (!given(input)) return []
-  if (typeof input === 'string') return [{ role: 'user', parts: [{ type: 'text', text: input }] }]
+  if (typeof input === 'string')
+    return [placed({ role: 'user', parts: [placed({ type: 'text', text: input }, 'input')] }, 'input')]
   if (!Array.isArray(input)) throw invalidRequest("'input' must be a string or an array.", 'input')
   const turns: Turn[] = []
   /** The user turn that results are being gathered in. */
@@ -53,8 +57,8 @@ export const decodeInput = (input: Json | undefined, opaque: OpaqueMember[]): Tu
     }
     results.parts.push(part)
   }
-  const keep = (item: JsonObject, type: string): void => {
-    const part: OpaquePart = { type: 'opaque', origin: 'responses', value: item }
+  const keep = (item: JsonObject, type: string, path: string, met = false): void => {
+    const part: OpaquePart = placed({ type: 'opaque', origin: 'responses', value: item, ...(met ? { met } : {}) }, path)
     if (FROM_CLIENT.test(type)) (turns.at(-1) ?? open({ role: 'user', parts: [] })).parts.push(part)
     else assistant().parts.push(part)
   }
@@ -62,7 +66,7 @@ export const decodeInput = (input: Json | undefined, opaque: OpaqueMember[]): Tu
   const keepEssential = (item: JsonObject, type: string, path: string): void => {
     const advice = ADVICE[type]
     opaque.push({ name: path, value: item, essential: true, ...(advice === undefined ? {} : { advice }) })
-    keep(item, type)
+    keep(item, type, path)
   }
 
   input.forEach((value, at) => {
@@ -71,7 +75,7 @@ export const decodeInput = (input: Json | undefined, opaque: OpaqueMember[]): Tu
     const type = itemType(item, path)
     switch (type) {
       case 'message': {
-        const turn = decodeMessage(item, path, opaque)
+        const turn = placed(decodeMessage(item, path, opaque), path)
         if (turn.role !== 'assistant') {
           open(turn)
           break
@@ -87,18 +91,19 @@ export const decodeInput = (input: Json | undefined, opaque: OpaqueMember[]): Tu
         break
       }
       case 'reasoning':
-        assistant().parts.push(openReasoning(item))
+        assistant().parts.push(placed(openReasoning(item), path))
         break
       case 'function_call':
       case 'custom_tool_call':
         // Calls made by a program of the provider's are answered to that program: they mean nothing without it.
-        if (fromProgram(item)) keep(item, type)
-        else assistant().parts.push(decodeCall(item, type, path))
+        if (fromProgram(item)) keep(item, type, path)
+        else assistant().parts.push(placed(decodeCall(item, type, path), path))
         break
       case 'function_call_output':
       case 'custom_tool_call_output':
-        if (fromProgram(item) || !given(item.call_id)) keep(item, type)
-        else result(decodeResult(item, type, path, opaque))
+        if (fromProgram(item)) keep(item, type, path)
+        else if (!given(item.call_id)) keepEssential(item, type, path)
+        else result(placed(decodeResult(item, type, path, opaque), path))
         break
       case 'compaction_trigger':
         if (at === input.length - 1) open({ role: 'user', parts: [instruction()] })
@@ -110,10 +115,16 @@ export const decodeInput = (input: Json | undefined, opaque: OpaqueMember[]): Tu
         else open({ role: 'user', parts: [{ type: 'text', text: summary }] })
         break
       }
+      case 'additional_tools':
+      case 'tool_search_output':
+        for (const tool of decodeTools(optionalArray(item.tools, `${path}.tools`) ?? [], opaque, `${path}.tools`))
+          tools.push(placed({ ...tool, within: true }, placeOf(tool, path)))
+        keep(item, type, path, true)
+        break
       default:
         if (ESSENTIAL.has(type) || (type === 'configuration_update' && given(item.text))) {
           keepEssential(item, type, path)
-        } else keep(item, type)
+        } else keep(item, type, path)
     }
   })
   return turns
@@ -160,23 +171,25 @@ const decodeMessage = (item: JsonObject, path: string, opaque: OpaqueMember[]): 
 type SystemContent = Extract<ContentPart, { type: 'text' | 'opaque' }>
 
 const decodeSaid = (content: Json | undefined, path: string): AssistantPart[] => {
-  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  if (typeof content === 'string') return [placed({ type: 'text', text: content }, path)]
   if (!given(content)) return []
   if (!Array.isArray(content)) throw invalidRequest(`'${path}' must be a string or an array.`, path)
-  return content.map((value, at): AssistantPart => {
-    if (typeof value === 'string') return { type: 'text', text: value }
-    const part = readObject(value, `${path}.${at}`)
-    switch (readString(part.type, `${path}.${at}.type`)) {
-      case 'output_text':
-      case 'input_text':
-      case 'text':
-        return decodeText(part)
-      case 'refusal':
-        return { type: 'refusal', text: stringOr(part.refusal, '') }
-      default:
-        return { type: 'opaque', origin: 'responses', value: part }
-    }
-  })
+  return content.map((value, at): AssistantPart => placed(decodeSaidPart(value, `${path}.${at}`), `${path}.${at}`))
+}
+
+const decodeSaidPart = (value: Json, path: string): AssistantPart => {
+  if (typeof value === 'string') return { type: 'text', text: value }
+  const part = readObject(value, path)
+  switch (readString(part.type, `${path}.type`)) {
+    case 'output_text':
+    case 'input_text':
+    case 'text':
+      return decodeText(part)
+    case 'refusal':
+      return { type: 'refusal', text: stringOr(part.refusal, '') }
+    default:
+      return { type: 'opaque', origin: 'responses', value: part }
+  }
 }
 
 const decodeCall = (item: JsonObject, type: 'function_call' | 'custom_tool_call', path: string): ToolCallPart => {

@@ -4,6 +4,7 @@
 import type { ChatEvent } from '../../ir/event.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Undo } from '../codec.ts'
+import { sentAs } from '../undo.ts'
 import { argumentsText, decodeCitation, decodeCitations, decodeLogprobs } from './output.ts'
 import { stringOr } from './read.ts'
 import { decodeReasoning } from './reasoning.ts'
@@ -25,9 +26,13 @@ export type ItemReader = {
   contentAdded(at: number, index: number, part: JsonObject): void
   contentDone(at: number, index: number, part: JsonObject): void
   said(at: number, index: number, kind: 'text' | 'refusal', text: string, logprobs?: Json): void
+  /** The whole of what was said, of a call's input, of one part of a thought: what was not streamed of it comes now. */
+  saidAll(at: number, index: number, kind: 'text' | 'refusal', text: string, logprobs?: Json): void
   cited(at: number, index: number, annotation: JsonObject): void
   input(at: number, text: string): void
+  inputAll(at: number, text: string): void
   thought(at: number, full: boolean, index: number, text: string): void
+  thoughtAll(at: number, full: boolean, index: number, text: string): void
   /** Whether the client has calls to carry out, and whether the model refused. */
   readonly calls: boolean
   readonly refused: boolean
@@ -36,6 +41,8 @@ export type ItemReader = {
 /** Events go to `emit` as the items' pieces come in. */
 export const itemReader = (undo: Undo, emit: (event: ChatEvent) => void): ItemReader => {
   const items = new Map<number, Item>()
+  /** Items as they were announced: some servers say all of them there, and never that they are done. */
+  const announced = new Map<number, JsonObject>()
   const doneIds = new Set<string>()
   let next = 0
   let calls = false
@@ -110,7 +117,7 @@ export const itemReader = (undo: Undo, emit: (event: ChatEvent) => void): ItemRe
       return call
     }
     calls = true
-    const sent = undo.tools?.[name]
+    const sent = sentAs(name, undo)
     const namespace = sent?.namespace ?? (typeof item.namespace === 'string' ? item.namespace : undefined)
     const itemId = typeof item.id === 'string' ? { itemId: item.id } : {}
     emit({
@@ -176,6 +183,7 @@ export const itemReader = (undo: Undo, emit: (event: ChatEvent) => void): ItemRe
 
   const added = (at: number, item: JsonObject): void => {
     if (items.has(at)) return
+    if (item.type !== 'reasoning') announced.set(at, item)
     switch (item.type) {
       case 'message':
         message(at)
@@ -198,10 +206,10 @@ export const itemReader = (undo: Undo, emit: (event: ChatEvent) => void): ItemRe
     const known = items.get(at)
     switch (known?.kind) {
       case 'message':
-        endMessage(at, known, item)
+        endMessage(at, known, item ?? announced.get(at))
         break
       case 'call':
-        endCall(known, item)
+        endCall(known, item ?? announced.get(at))
         break
       case 'reasoning':
         endThought(known, item)
@@ -214,6 +222,7 @@ export const itemReader = (undo: Undo, emit: (event: ChatEvent) => void): ItemRe
         return
     }
     items.set(at, { kind: 'done' })
+    announced.delete(at)
   }
 
   const kindOf = (part: JsonObject): Content['kind'] | undefined =>
@@ -240,6 +249,10 @@ export const itemReader = (undo: Undo, emit: (event: ChatEvent) => void): ItemRe
       if (kind !== undefined) endContent(content(at, index, kind), part)
     },
     said: (at, index, kind, text, logprobs) => say(content(at, index, kind), kind, text, logprobs),
+    saidAll(at, index, kind, text, logprobs) {
+      const target = content(at, index, kind)
+      if (target !== undefined) say(target, kind, restOf(text, target.text), target.text === '' ? logprobs : undefined)
+    },
     cited(at, index, annotation) {
       const target = content(at, index, 'text')
       if (target?.open !== true) return
@@ -249,6 +262,15 @@ export const itemReader = (undo: Undo, emit: (event: ChatEvent) => void): ItemRe
     input(at, text) {
       const call = items.get(at)
       if (call?.kind === 'call') feed(call, text)
+    },
+    inputAll(at, text) {
+      const call = items.get(at)
+      if (call?.kind === 'call') feed(call, restOf(text, call.text))
+    },
+    thoughtAll(at, full, index, text) {
+      const item = items.get(at)
+      const untold = item === undefined || (item.kind === 'reasoning' && (item.text === '' || index > item.summary))
+      if (untold) thought(at, full, index, text)
     },
     get calls() {
       return calls

@@ -1,13 +1,17 @@
 // A responses request, both ways.
 
-import { type ErrorDetails, GatewayError, invalidRequest } from '../../errors.ts'
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import type { ChatRequest, OpaqueMember, Sampling, Turn } from '../../ir/request.ts'
+import { invalidRequest } from '../../errors.ts'
+import type { JsonObject } from '../../ir/json.ts'
+import { placed } from '../../ir/place.ts'
+import type { ChatRequest, OpaqueMember, Sampling } from '../../ir/request.ts'
 import type { EncodedRequest, Target, Undo } from '../codec.ts'
+import { isFormless, JSON_ONLY } from '../json-mode.ts'
+import { withToolsFor } from '../tool-list.ts'
 import { asksCompaction } from './compaction.ts'
 import { encodeTurns } from './history.ts'
 import { decodeInput } from './input.ts'
 import { label } from './names.ts'
+import { encodeOpaque } from './opaque.ts'
 import { type Outgoing, outgoing } from './outgoing.ts'
 import {
   given,
@@ -52,8 +56,8 @@ const READ = new Set([
   'top_logprobs',
 ])
 
-/** Members that put the conversation, or the answer, where only this wire's provider keeps it. */
-const ESSENTIAL = new Set(['previous_response_id', 'conversation', 'background', 'prompt'])
+/** Members that put the conversation, or the answer, where only this wire's provider keeps it, or have it judged there. */
+const ESSENTIAL = new Set(['previous_response_id', 'conversation', 'background', 'prompt', 'moderation'])
 /** With one of these the provider has an input already. */
 const INPUTS = ['previous_response_id', 'conversation', 'prompt']
 
@@ -66,19 +70,22 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
   const opaque: OpaqueMember[] = []
   const model = readName(body.model, 'model')
   const stream = optionalBoolean(body.stream, 'stream') ?? false
-  const turns = decodeInput(body.input, opaque)
+  const tools = decodeTools(optionalArray(body.tools, 'tools') ?? [], opaque)
+  const turns = decodeInput(body.input, opaque, tools)
   if (turns.length === 0 && !INPUTS.some((name) => given(body[name]))) {
     throw invalidRequest("'input' must be given and not empty.", 'input')
   }
   const instructions = optionalString(body.instructions, 'instructions')
   if (instructions !== undefined && instructions !== '') {
-    turns.unshift({ role: 'system', parts: [{ type: 'text', text: instructions }] } satisfies Turn)
+    turns.unshift(
+      placed({ role: 'system', parts: [placed({ type: 'text', text: instructions }, 'instructions')] }, 'instructions'),
+    )
   }
   const request: ChatRequest = {
     model,
     stream,
     turns,
-    tools: decodeTools(optionalArray(body.tools, 'tools') ?? [], opaque),
+    tools,
     sampling: decodeSampling(body),
     origin: 'responses',
     opaque,
@@ -100,7 +107,9 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
   for (const [name, value] of Object.entries(body)) {
     if (READ.has(name) || !given(value) || value === SILENT[name]) continue
     const advice = name === 'previous_response_id' ? { advice: UNKNOWN_ANSWER } : {}
-    opaque.push({ name, value, essential: ESSENTIAL.has(name), ...advice })
+    // No other provider keeps what it was not asked to keep.
+    const met = name === 'store' && value === false ? { met: true as const } : {}
+    opaque.push({ name, value, essential: ESSENTIAL.has(name), ...advice, ...met })
   }
   return request
 }
@@ -119,15 +128,24 @@ const decodeWishes = (body: JsonObject, opaque: OpaqueMember[]): { top: number }
   const include = optionalArray(body.include, 'include') ?? []
   const top = optionalCount(body.top_logprobs, 'top_logprobs', 0)
   const others = include.filter((wish) => wish !== LOGPROBS)
-  if (others.length > 0) opaque.push({ name: 'include', value: others, essential: false })
+  // Sealed thoughts come with every answer that another wire's provider gives.
+  const met = others.every((wish) => wish === ENCRYPTED) ? { met: true as const } : {}
+  if (others.length > 0) opaque.push({ name: 'include', value: others, essential: false, ...met })
   if (others.length < include.length) return { top: top ?? 0 }
   if (top !== undefined && top > 0) opaque.push({ name: 'top_logprobs', value: top, essential: false })
   return undefined
 }
 
-export const encodeRequest = (request: ChatRequest, target: Target): EncodedRequest => {
+export const encodeRequest = (asked: ChatRequest, target: Target): EncodedRequest => {
+  const request = withToolsFor(asked, 'responses')
   const out = outgoing(request, target.quirks)
   const { instructions, input } = encodeTurns(request, out)
+  const inWords =
+    out.quirks.structuredOutputByTool === true && request.output !== undefined && isFormless(request.output)
+  if (inWords) {
+    out.drop(FORMAT[out.origin])
+    input.unshift({ type: 'message', role: 'system', content: JSON_ONLY })
+  }
   const undo: Undo = {}
   const body: JsonObject = {
     model: target.model,
@@ -145,6 +163,9 @@ export const encodeRequest = (request: ChatRequest, target: Target): EncodedRequ
   const text = encodeText(request, out)
   if (text !== undefined) body.text = text
   encodeOpaque(request, body, out)
+  // Last: what has left nothing is refused for itself first.
+  if (input.length === 0 && !out.own)
+    throw invalidRequest('The conversation holds nothing that this model can read.', 'messages')
   if (request.logprobs !== undefined) {
     body.include = [...(Array.isArray(body.include) ? body.include : []), LOGPROBS]
     if (request.logprobs.top > 0) body.top_logprobs = Math.min(20, request.logprobs.top)
@@ -161,21 +182,36 @@ export const encodeRequest = (request: ChatRequest, target: Target): EncodedRequ
 const encodeToolUse = (request: ChatRequest, out: Outgoing, undo: Undo): JsonObject => {
   const tools = encodeTools(request.tools, out)
   const parallel = request.parallelTools === undefined ? {} : { parallel_tool_calls: request.parallelTools }
-  if (request.output !== undefined && out.quirks.structuredOutputByTool === true) {
+  if (request.output !== undefined && out.quirks.structuredOutputByTool === true && !isFormless(request.output)) {
     const stand = jsonTool(request.output, request)
     if (typeof stand.name === 'string') undo.jsonTool = stand.name
     const choice = tools.length === 0 ? { type: 'function', name: stand.name } : 'required'
     return { tools: [...tools, stand], tool_choice: choice, ...parallel }
   }
   // The provider refuses a choice among no tools; a client of this wire may have its tools at the provider.
-  if (tools.length === 0 && !out.own) return {}
   const choice = request.toolChoice
+  if (tools.length === 0 && !out.own) {
+    if (choice === undefined || choice.type === 'auto' || choice.type === 'none') return {}
+    throw invalidRequest("'tool_choice' asks for a tool, but the request has none.", 'tool_choice')
+  }
   return {
     ...(tools.length === 0 ? {} : { tools }),
     ...(choice === undefined ? {} : { tool_choice: encodeToolChoice(choice, request, out) }),
     ...parallel,
   }
 }
+
+const FORMAT = {
+  'chat-completions': 'response_format',
+  responses: 'text.format',
+  messages: 'output_config.format',
+} as const
+
+const CAP = {
+  'chat-completions': 'max_completion_tokens',
+  responses: 'max_output_tokens',
+  messages: 'max_tokens',
+} as const
 
 /** The provider refuses a lower cap. */
 const LEAST_OUTPUT = 16
@@ -187,7 +223,7 @@ const encodeLimits = (
 ): JsonObject => {
   const limits: JsonObject = {}
   if (maxOutput !== undefined) {
-    if (maxOutput < LEAST_OUTPUT) out.drop(origin === 'responses' ? 'max_output_tokens' : 'max_tokens')
+    if (maxOutput < LEAST_OUTPUT) out.drop(CAP[origin])
     const most = target.maxOutput > 0 ? target.maxOutput : maxOutput
     limits.max_output_tokens = Math.max(LEAST_OUTPUT, Math.min(maxOutput, most))
   }
@@ -215,49 +251,11 @@ const encodeLabels = ({ user, metadata, cacheKey, serviceTier }: ChatRequest, ou
 
 const encodeText = ({ output, verbosity }: ChatRequest, out: Outgoing): JsonObject | undefined => {
   const text: JsonObject = {}
-  if (output !== undefined && out.quirks.structuredOutputByTool !== true) text.format = encodeFormat(output)
+  if (output !== undefined && out.quirks.structuredOutputByTool !== true)
+    text.format = encodeFormat(output, out.origin === 'messages')
   if (verbosity !== undefined) {
     if (['low', 'medium', 'high'].includes(verbosity)) text.verbosity = verbosity
     else out.drop(out.own ? 'text.verbosity' : 'verbosity')
   }
   return Object.keys(text).length === 0 ? undefined : text
-}
-
-/** Our own client's members go back where they were; another wire's are listed, or refused where they matter. */
-const encodeOpaque = (request: ChatRequest, body: JsonObject, out: Outgoing): void => {
-  for (const { name, value, essential, details } of request.opaque) {
-    if (out.own) {
-      // What stood within the input is in its turn.
-      if (!name.startsWith('input.')) putBack(body, name.split('.'), value)
-    } else if (essential) {
-      throw new GatewayError('invalid_request', `'${name}' cannot be carried to the provider of this model.`, {
-        param: name,
-        ...(details === undefined ? {} : { details: details as ErrorDetails }),
-      })
-    } else {
-      out.drop(name)
-    }
-  }
-}
-
-/** Sets a member by its path; objects missing on the way are made within `reasoning` and `text` alone. */
-const putBack = (body: JsonObject, path: string[], value: Json): void => {
-  const [first, ...rest] = path
-  if (first === undefined) return
-  if (rest.length === 0) {
-    body[first] = value
-    return
-  }
-  const inner = body[first]
-  if (Array.isArray(inner)) {
-    const [at, ...deeper] = rest
-    const item = inner[Number(at)]
-    if (isObject(item) && deeper.length > 0) putBack(item, deeper, value)
-  } else if (isObject(inner)) {
-    putBack(inner, rest, value)
-  } else if (first === 'reasoning' || first === 'text') {
-    const made: JsonObject = {}
-    body[first] = made
-    putBack(made, rest, value)
-  }
 }

@@ -5,8 +5,9 @@ import type { ChatResponse } from '../../ir/event.ts'
 import { fold } from '../../ir/fold.ts'
 import type { JsonObject } from '../../ir/json.ts'
 import { isObject } from '../../ir/json.ts'
+import type { AssistantPart } from '../../ir/part.ts'
 import type { Ask, Undo } from '../codec.ts'
-import { answered, incompleteReason, responseId, unanswered } from './answer.ts'
+import { answered, DECLINED, incompleteReason, isUnsaid, responseId, unanswered } from './answer.ts'
 import { asksCompaction, compactedAnswer } from './compaction.ts'
 import { answerReader } from './decode-events.ts'
 import { bareId } from './names.ts'
@@ -31,12 +32,11 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
 }
 
 export const encodeResponse = (answer: ChatResponse, ask: Ask): JsonObject => {
-  const response = asksCompaction(ask.body) ? compactedAnswer(answer) : answer
+  const response = said(asksCompaction(ask.body) ? compactedAnswer(answer) : answer)
   const idOf = itemIds(bareId(response.id))
   const output: JsonObject[] = []
   let content: JsonObject[] = []
-  const refused = response.parts.some(({ type }) => type === 'refusal')
-  const cut = incompleteReason(response.finish, refused) !== undefined
+  const cut = incompleteReason(response.finish, holds(response, 'tool-call')) !== undefined
   /** Only the last item can have been cut. */
   const close = (last: boolean): void => {
     if (content.length === 0) return
@@ -52,6 +52,8 @@ export const encodeResponse = (answer: ChatResponse, ask: Ask): JsonObject => {
         break
       }
       case 'refusal':
+        // Some clients read no message that holds one: what was said before it stands apart.
+        close(false)
         content.push(refusalContent(part.text))
         break
       case 'tool-call': {
@@ -76,5 +78,14 @@ export const encodeResponse = (answer: ChatResponse, ask: Ask): JsonObject => {
   })
   close(true)
   const base = unanswered(ask, responseId(response.id), response.createdAt ?? ask.now)
-  return answered(base, output, { ...response, reason: response.finish, refused }, ask)
+  return answered(base, output, { ...response, reason: response.finish }, ask)
 }
+
+const holds = ({ parts }: ChatResponse, wanted: AssistantPart['type']): boolean =>
+  parts.some(({ type }) => type === wanted)
+
+/** The answer with its refusal in words. */
+const said = (response: ChatResponse): ChatResponse =>
+  isUnsaid(response.finish, { calls: holds(response, 'tool-call'), refused: holds(response, 'refusal') })
+    ? { ...response, parts: [...response.parts, { type: 'refusal', text: DECLINED }] }
+    : response

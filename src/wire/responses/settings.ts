@@ -3,6 +3,7 @@
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject } from '../../ir/json.ts'
 import type { ChatRequest, Effort, OpaqueMember, OutputFormat, Reasoning } from '../../ir/request.ts'
+import { isClosed } from '../object-schema.ts'
 import type { Outgoing } from './outgoing.ts'
 import { given, optionalBoolean, optionalObject, optionalString, readObject, readString } from './read.ts'
 import { encodeSchema } from './tools.ts'
@@ -87,7 +88,8 @@ export const decodeFormat = (value: JsonObject, opaque: OpaqueMember[]): OutputF
 
 const FORMAT_NAME = /^[a-zA-Z0-9_-]{1,64}$/
 
-export const encodeFormat = (output: OutputFormat): JsonObject => {
+/** `held`: the client's own wire holds the model to every schema. */
+export const encodeFormat = (output: OutputFormat, held: boolean): JsonObject => {
   if (output.type === 'json-object') return { type: 'json_object' }
   const name = output.name ?? 'response'
   return {
@@ -96,6 +98,7 @@ export const encodeFormat = (output: OutputFormat): JsonObject => {
     ...(output.description === undefined ? {} : { description: output.description }),
     schema: output.schema,
     ...(output.strict === undefined ? {} : { strict: output.strict }),
+    ...(output.strict === undefined && held && isClosed(output.schema) ? { strict: true } : {}),
   }
 }
 

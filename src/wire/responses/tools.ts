@@ -3,7 +3,9 @@
 
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, CustomTool, FunctionTool, OpaqueMember, Tool, ToolChoice } from '../../ir/request.ts'
+import { isClosed, objectRoot } from '../object-schema.ts'
 import type { Outgoing } from './outgoing.ts'
 import { given, optionalBoolean, optionalObject, optionalString, readName, readObject } from './read.ts'
 
@@ -16,13 +18,13 @@ const CUSTOM_MEMBERS = new Set(['type', 'name', 'description', 'format'])
  */
 const ABILITIES = /^(web_search|tool_search|image_generation)/
 
-export const decodeTools = (tools: readonly Json[], opaque: OpaqueMember[]): Tool[] => {
+export const decodeTools = (tools: readonly Json[], opaque: OpaqueMember[], list = 'tools'): Tool[] => {
   const others = tools.some((tool) => isReadable(tool) || (isObject(tool) && tool.type === 'namespace'))
   return tools.flatMap((value, at): Tool[] => {
-    const path = `tools.${at}`
+    const path = `${list}.${at}`
     const tool = readObject(value, path)
     const type = readName(tool.type, `${path}.type`)
-    if (type === 'function' || type === 'custom') return [decodeTool(tool, type, undefined, path, opaque)]
+    if (type === 'function' || type === 'custom') return [placed(decodeTool(tool, type, undefined, path, opaque), path)]
     if (type === 'namespace' && Array.isArray(tool.tools) && tool.tools.length > 0 && tool.tools.every(isReadable)) {
       const namespace = readName(tool.name, `${path}.name`)
       if (given(tool.description) && tool.description !== namespace) {
@@ -30,11 +32,12 @@ export const decodeTools = (tools: readonly Json[], opaque: OpaqueMember[]): Too
       }
       return tool.tools.filter(isReadable).map((inner, number) => {
         const kind = inner.type === 'custom' ? 'custom' : 'function'
-        return decodeTool(inner, kind, namespace, `${path}.tools.${number}`, opaque)
+        const place = `${path}.tools.${number}`
+        return placed(decodeTool(inner, kind, namespace, place, opaque), place)
       })
     }
     const optional = others && ABILITIES.test(type) ? { optional: true } : {}
-    return [{ type: 'opaque', origin: 'responses', value: tool, ...optional }]
+    return [placed({ type: 'opaque', origin: 'responses', value: tool, ...optional }, path)]
   })
 }
 
@@ -71,7 +74,7 @@ export const encodeTools = (tools: readonly Tool[], out: Outgoing): JsonObject[]
   const encoded: JsonObject[] = []
   let group: { name: string; tools: JsonObject[] } | undefined
   tools.forEach((tool, at) => {
-    const path = `tools.${at}`
+    const path = placeOf(tool, `tools.${at}`)
     if (tool.type === 'opaque') {
       if (tool.origin !== 'responses') {
         if (tool.optional === true) {
@@ -111,12 +114,18 @@ const encodeTool = (tool: FunctionTool | CustomTool, path: string, out: Outgoing
     return { type: 'custom', ...common, ...(tool.format === undefined ? {} : { format: flatFormat(tool.format) }) }
   }
   if (tool.cache !== undefined) out.drop(`${path}.cache_control`)
+  const lax = out.origin === 'messages' && tool.strict === true && !isClosed(tool.schema)
+  if (lax) out.drop(`${path}.strict`)
   return {
     type: 'function',
     ...common,
-    parameters: tool.schema === undefined && out.own ? null : encodeSchema(tool.schema ?? {}),
+    parameters: out.own
+      ? tool.schema === undefined
+        ? null
+        : encodeSchema(tool.schema)
+      : encodeSchema(objectRoot(tool.schema, (member) => out.drop(`${path}.parameters.${member}`))),
     // This wire takes silence for `true`, the others for `false`.
-    strict: tool.strict ?? (out.own ? null : false),
+    strict: lax ? false : (tool.strict ?? (out.own ? null : false)),
   }
 }
 
@@ -142,13 +151,36 @@ export const decodeToolChoice = (value: Json | undefined, opaque: OpaqueMember[]
   if (type === 'function' || type === 'custom') {
     return { type: 'tool', name: readName(value.name, 'tool_choice.name'), kind: type }
   }
-  opaque.push({ name: 'tool_choice', value, essential: true })
-  return undefined
+  const allowed = allowedTools(value)
+  if (allowed === undefined) opaque.push({ name: 'tool_choice', value, essential: true })
+  return allowed
+}
+
+/** A choice among some of the tools, where all of those are the client's own. */
+const allowedTools = ({ type, mode, tools }: JsonObject): ToolChoice | undefined => {
+  if (type !== 'allowed_tools' || !Array.isArray(tools) || tools.length === 0) return undefined
+  const named = tools.flatMap((tool) => {
+    if (!isReadable(tool) || typeof tool.name !== 'string') return []
+    return [{ name: tool.name, kind: tool.type === 'custom' ? ('custom' as const) : ('function' as const) }]
+  })
+  return named.length < tools.length ? undefined : { type: 'allowed', required: mode === 'required', tools: named }
 }
 
 export const encodeToolChoice = (choice: ToolChoice, request: ChatRequest, out: Outgoing): Json => {
-  if (choice.type !== 'tool') return choice.type
-  const tool = request.tools.find((other) => other.type !== 'opaque' && other.name === choice.name)
-  const type = tool === undefined || tool.type === 'opaque' ? choice.kind : tool.type
-  return { type, name: out.names.sent(choice.name, undefined) }
+  const named = ({ name, kind }: { name: string; kind: 'function' | 'custom' }): JsonObject => {
+    const tool = request.tools.find((other) => other.type !== 'opaque' && other.name === name)
+    if (tool === undefined && !out.own) {
+      throw invalidRequest(`'tool_choice': there is no tool named ${JSON.stringify(name)}.`, 'tool_choice')
+    }
+    const type = tool === undefined || tool.type === 'opaque' ? kind : tool.type
+    return { type, name: out.names.sent(name, undefined) }
+  }
+  switch (choice.type) {
+    case 'tool':
+      return named(choice)
+    case 'allowed':
+      return { type: 'allowed_tools', mode: choice.required ? 'required' : 'auto', tools: choice.tools.map(named) }
+    default:
+      return choice.type
+  }
 }

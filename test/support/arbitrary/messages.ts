@@ -146,7 +146,7 @@ export const messagesRequest: fc.Arbitrary<ChatRequest> = fc
       { maxLength: 4 },
     ),
     tools: fc.uniqueArray(fc.oneof(functionTool, ownServerTool), { maxLength: 4, selector: nameOf }),
-    choice: maybe(fc.constantFrom<ToolChoice['type']>('auto', 'none', 'required', 'tool')),
+    choice: maybe(fc.constantFrom<'auto' | 'none' | 'required' | 'tool'>('auto', 'none', 'required', 'tool')),
     parallelTools: maybe(fc.boolean()),
     maxOutput: fc.integer({ min: 2000, max: 90_000 }),
     stop: maybe(fc.array(words, { minLength: 1, maxLength: 3 })),

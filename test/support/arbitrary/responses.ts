@@ -265,8 +265,8 @@ export const responsesRequest: fc.Arbitrary<ChatRequest> = fc
       [],
       [{ name: 'previous_response_id', value: 'resp_1', essential: true, advice: UNKNOWN_ANSWER }],
       [
-        { name: 'include', value: ['reasoning.encrypted_content'], essential: false },
-        { name: 'store', value: false, essential: false },
+        { name: 'include', value: ['reasoning.encrypted_content'], essential: false, met: true },
+        { name: 'store', value: false, essential: false, met: true },
       ],
       [{ name: 'prompt_cache_options', value: { mode: 'explicit' }, essential: false }],
     ),

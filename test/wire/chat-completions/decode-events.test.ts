@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import type { FinishReason } from '../../../src/ir/event.ts'
 import { fold } from '../../../src/ir/fold.ts'
 import type { JsonObject } from '../../../src/ir/json.ts'
+import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
 import { sealTag } from '../../../src/wire/seal.ts'
 import { call, chunk, DONE, decode, delta, parts, stop } from './stream.ts'
 
@@ -83,6 +84,34 @@ describe('what a provider may send', () => {
       'a name that comes late',
       [call(0, { arguments: '{"a"' }, 'A'), call(0, { name: 'f', arguments: ':1}' }), stop('tool_calls')],
       [['A', 'f', '{"a":1}']],
+    ],
+    [
+      'neither index nor id, several in one chunk',
+      [
+        delta({
+          tool_calls: [{ function: { name: 'f', arguments: '{}' } }, { function: { name: 'f', arguments: '{"a":1}' } }],
+        }),
+        stop('tool_calls'),
+      ],
+      [
+        [expect.any(String), 'f', '{}'],
+        [expect.any(String), 'f', '{"a":1}'],
+      ],
+    ],
+    [
+      'index 0 and no id, its arguments after its name',
+      [
+        call(0, { name: 'f', arguments: '{"a":1}' }),
+        call(0, { name: 'g', arguments: '' }),
+        call(0, { arguments: '{"b":' }),
+        call(0, { name: 'g', arguments: '2}' }),
+        call(0, { name: 'g', arguments: '' }),
+        stop('tool_calls'),
+      ],
+      [
+        [expect.any(String), 'f', '{"a":1}'],
+        [expect.any(String), 'g', '{"b":2}'],
+      ],
     ],
     ['the reason stop', [call(0, { name: 'f', arguments: '{}' }, 'A'), stop('stop')], [['A', 'f', '{}']]],
   ])('a call with %s', (_, frames, expected) => {
@@ -164,6 +193,47 @@ describe('what a provider may send', () => {
     ],
   ])('%s', (_, pieces, expected) => {
     expect(parts([...pieces.map(delta), stop()])).toEqual(expected as never)
+  })
+
+  test.each([true, false])('a thought signed in pieces comes whole, its text beside it %p', (beside) => {
+    const piece = (text: string, more: JsonObject = {}) =>
+      delta({
+        ...(beside ? { reasoning: text } : {}),
+        reasoning_details: [{ type: 'reasoning.text', text, index: 0, format: 'x', ...more }],
+      })
+    const sealed = { type: 'reasoning.text', text: 'ab', index: 0, format: 'x', signature: 's' }
+    const own = { type: 'reasoning.encrypted', data: 'e', index: 1 }
+    const frames = [
+      piece('a'),
+      piece('b'),
+      piece('', { text: null, signature: 's' }),
+      delta({ reasoning_details: [own] }),
+    ]
+    const thought = {
+      type: 'reasoning',
+      text: 'ab',
+      full: true,
+      seal: { origin: 'chat-completions', value: { reasoning_details: [sealed, own] } },
+    }
+    expect(parts([...frames, delta({ content: 'x' }), stop()])).toEqual([thought, { type: 'text', text: 'x' }] as never)
+    const message = {
+      role: 'assistant',
+      content: 'x',
+      ...(beside ? { reasoning: 'ab' } : {}),
+      reasoning_details: [sealed, own],
+    }
+    expect(chatCompletions.decodeResponse({ choices: [{ index: 0, message, finish_reason: 'stop' }] }).parts).toEqual([
+      thought,
+      { type: 'text', text: 'x' },
+    ] as never)
+  })
+
+  test('details that hold no secret say no more than their text', () => {
+    const details = { reasoning_details: [{ type: 'reasoning.summary', summary: 'a' }] }
+    const due = [{ type: 'reasoning', text: 'a', full: true }]
+    expect(parts([delta(details), stop()])).toEqual(due as never)
+    const message = { role: 'assistant', content: null, ...details }
+    expect(chatCompletions.decodeResponse({ choices: [{ index: 0, message }] }).parts).toEqual(due as never)
   })
 
   test('a thought this gateway sealed comes out of a chain of gateways as it went in', () => {
@@ -251,6 +321,18 @@ describe('what a provider may send', () => {
     expect(fold(decode([...frames, DONE])).usage).toEqual({ input: 6, cacheRead: 4, output: 3 })
   })
 
+  test('a later report of usage that leaves something out takes nothing back', () => {
+    const frames = [
+      chunk(
+        { delta: { content: 'a' }, finish_reason: 'stop' },
+        { usage: { prompt_tokens: 10, completion_tokens: 3, prompt_tokens_details: { cached_tokens: 4 } } },
+      ),
+      chunk(undefined, { usage: { prompt_tokens: 10, completion_tokens: 4, prompt_tokens_details: null } }),
+      DONE,
+    ]
+    expect(fold(decode(frames)).usage).toEqual({ input: 6, cacheRead: 4, output: 4 })
+  })
+
   test('a prologue without an id, chunks without choices, a missing role and repeated reasons', () => {
     const frames = [
       { data: JSON.stringify({ id: '', model: '', created: 0, choices: [], prompt_filter_results: [] }) },
@@ -282,6 +364,8 @@ describe('what a provider may send', () => {
     ['content_filter', 'a', 'content-filter'],
     ['tool_calls', 'a', 'stop'],
     ['eos', 'a', 'stop'],
+    ['model_length', 'a', 'length'],
+    ['sensitive', 'a', 'content-filter'],
   ])('the reason %s', (reason, content, expected) => {
     expect(fold(decode([delta({ content }), stop(reason), DONE])).finish).toBe(expected)
   })

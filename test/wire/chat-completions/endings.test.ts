@@ -36,6 +36,11 @@ describe('what ends badly', () => {
       'upstream_error',
     ],
     [
+      'a server that gave up',
+      [chunk({ delta: { content: 'a' }, finish_reason: 'insufficient_system_resource' }), DONE],
+      'upstream_error',
+    ],
+    [
       'a prompt too long',
       [{ data: '{"error":{"message":"secret","code":"context_length_exceeded"}}' }],
       'context_length_exceeded',

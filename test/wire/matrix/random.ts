@@ -146,3 +146,29 @@ const paired = (turns: Turn[]): Turn[] => {
       : one,
   )
 }
+
+const plain = fc.constantFrom('Hello.', 'two\nlines', '"q" \\ b', '👩🏽‍🚀 Grüße', 'data: x\n\n', '\u2028', 'a')
+const untidyPiece: fc.Arbitrary<Piece> = fc.oneof(
+  plain.map((said): Piece => ({ text: said })),
+  plain.map((said): Piece => ({ thought: said.replaceAll('\n', ' ') })),
+  fc.record({ name: names, input: inputs }).map(({ name, input }): Piece => ({ call: '', name, input })),
+)
+
+/** Answers in any order of their pieces, for vendors that keep to no form. */
+export const untidyAnswer: fc.Arbitrary<Answer> = fc
+  .record({
+    pieces: fc.array(untidyPiece, { maxLength: 5 }),
+    refusal: fc.option(plain, { freq: 4, nil: undefined }),
+    cut: fc.constantFrom(undefined, undefined, 'length' as const, 'filter' as const),
+    usage: figures,
+  })
+  .map(({ pieces, refusal, cut, usage }): Answer => {
+    const numbered = pieces.map((piece, at): Piece => ('call' in piece ? { ...piece, call: `call_${at}` } : piece))
+    const calls = pieces.some((piece) => 'call' in piece)
+    const refused = refusal !== undefined && !calls && cut === undefined
+    return {
+      pieces: refused ? [...numbered, { refusal }] : numbered,
+      finish: cut ?? (calls ? 'calls' : refused ? 'refusal' : 'stop'),
+      usage,
+    }
+  })

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/ir/json.ts'
 import type { Quirks } from '../../../src/ir/quirks.ts'
 import type { ChatRequest } from '../../../src/ir/request.ts'
+import { JSON_ONLY } from '../../../src/wire/json-mode.ts'
 import { messages } from '../../../src/wire/messages/index.ts'
 import { sealTag } from '../../../src/wire/seal.ts'
 import { base, encode, hello, refusal } from './asking.ts'
@@ -152,7 +153,6 @@ describe('structured output', () => {
 
   test.each<[string, Partial<ChatRequest>, Quirks]>([
     ['a model without it', { output: { type: 'json-schema', schema } }, { structuredOutputByTool: true }],
-    ['any object', { output: { type: 'json-object' } }, {}],
     [
       'open objects',
       { output: { type: 'json-schema', schema: { type: 'object', additionalProperties: { type: 'string' } } } },
@@ -167,6 +167,17 @@ describe('structured output', () => {
     const decoded = messages.decodeResponse(answer, undo)
     expect(decoded).toMatchObject({ parts: [{ type: 'text', text: '{"n":4}' }], finish: 'stop' })
     expect(messages.decodeResponse({ ...answer, stop_reason: 'max_tokens' }, undo).finish).toBe('length')
+  })
+
+  test.each<[string, Partial<ChatRequest>]>([
+    ['of any form', { output: { type: 'json-object' } }],
+    ['of a form that says nothing', { output: { type: 'json-schema', schema: { type: 'object', properties: {} } } }],
+  ])('%s is asked for in words, and listed', (_, request) => {
+    const { body, dropped, undo } = encode({ ...request, tools: [{ type: 'function', name: 'f' }] })
+    expect(body.system).toBe(JSON_ONLY)
+    expect(body.tool_choice).toBeUndefined()
+    expect(undo).toEqual({})
+    expect(dropped).toEqual(['response_format'])
   })
 
   test('beside other tools leaves the model the choice among them', () => {

@@ -93,6 +93,32 @@ describe('a provider’s stream is read', () => {
     expect(decoded.finish).toBe('tool-calls')
   })
 
+  test('integers in arguments whole in the start stay as they were written', () => {
+    const data = `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"f","input":{"id":12345678901234567890}}}`
+    for (const event of ['content_block_start', undefined]) {
+      const whole = { data, ...(event === undefined ? {} : { event }) }
+      const { parts } = fold(decode([frame(start), whole, ...[stop(0), last('tool_use'), end].map(frame)]))
+      expect(parts).toMatchObject([{ input: '{"id":12345678901234567890}' }])
+    }
+  })
+
+  test('a tool of any name is told by its name where others were renamed', () => {
+    const called = begin(0, { type: 'tool_use', id: 't', name: 'constructor', input: {} })
+    const undo: Undo = { tools: { a_b: { name: 'a.b', kind: 'function' } } }
+    expect(answer([start, called, stop(0), last('tool_use'), end], undo).parts).toMatchObject([
+      { name: 'constructor', kind: 'function' },
+    ])
+  })
+
+  test('a round told at the end is added to figures told at the start', () => {
+    const iterations = [{ type: 'compaction', input_tokens: 60_000, output_tokens: 500 }]
+    const usage = { input_tokens: null, output_tokens: 9, iterations }
+    const decoder = messages.decodeEvents()
+    const events = [start, ...hello, { ...last('end_turn'), usage }, end].flatMap((one) => decoder.push(frame(one)))
+    expect(fold(events).usage).toEqual({ input: 60_005, cacheRead: 2, output: 509 })
+    expect(decoder.rawUsage).toEqual({ input_tokens: 5, cache_read_input_tokens: 2, output_tokens: 9, iterations })
+  })
+
   test('a call at an end of the turn is a call', () => {
     expect(answer([start, tool({}), stop(0), last('end_turn'), end]).finish).toBe('tool-calls')
   })

@@ -2,11 +2,13 @@
 
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../../src/errors.ts'
-import type { ChatEvent } from '../../../src/ir/event.ts'
-import { fold } from '../../../src/ir/fold.ts'
+import type { ChatEvent, ChatResponse } from '../../../src/ir/event.ts'
+import { fold, unfold } from '../../../src/ir/fold.ts'
 import type { JsonObject } from '../../../src/ir/json.ts'
+import type { AssistantPart } from '../../../src/ir/part.ts'
 import { FrameReader } from '../../../src/lib/sse.ts'
 import type { Ask } from '../../../src/wire/codec.ts'
+import { DECLINED } from '../../../src/wire/responses/answer.ts'
 import { responses } from '../../../src/wire/responses/index.ts'
 import { checkResponsesStream } from '../../support/automaton/responses.ts'
 import { validator } from './support.ts'
@@ -134,7 +136,6 @@ describe('writing a stream', () => {
     ['length', 'incomplete', 'max_output_tokens'],
     ['context-length', 'incomplete', 'max_output_tokens'],
     ['content-filter', 'incomplete', 'content_filter'],
-    ['refusal', 'incomplete', 'content_filter'],
     ['stop', 'completed', undefined],
     ['stop-sequence', 'completed', undefined],
     ['pause', 'completed', undefined],
@@ -145,6 +146,43 @@ describe('writing a stream', () => {
     expect(response.status).toBe(status)
     expect(response.incomplete_details).toEqual(why === undefined ? null : { reason: why })
     expect((response.output as JsonObject[])[0]?.status).toBe(status)
+  })
+
+  /** The response a stream ends with, and the one of a whole answer. */
+  const bothForms = (parts: AssistantPart[]): JsonObject[] => {
+    const answer: ChatResponse = { id: 'x', parts, finish: 'refusal', usage: {} }
+    const sent = frames(unfold(answer))
+    expect(checkResponsesStream(sent)).toEqual([])
+    return [data(sent.at(-1)).response as JsonObject, responses.encodeResponse(answer, ask)]
+  }
+
+  test.each<[string, AssistantPart[], unknown]>([
+    ['nothing', [], [[DECLINED]]],
+    ['a text', [{ type: 'text', text: 'So' }], [['So'], [DECLINED]]],
+    [
+      'a text and its own words',
+      [
+        { type: 'text', text: 'So' },
+        { type: 'refusal', text: 'No.' },
+      ],
+      [['So'], ['No.']],
+    ],
+  ])('a refusal of %s is an answer that says so, in a message of its own', (_, parts, due) => {
+    for (const { status, output } of bothForms(parts)) {
+      expect(status).toBe('completed')
+      const said = (output as JsonObject[]).map(({ content }) =>
+        (content as JsonObject[]).map(({ text, refusal }) => text ?? refusal),
+      )
+      expect(said).toEqual(due as never)
+      expect((output as JsonObject[]).at(-1)?.content).toMatchObject([{ type: 'refusal' }])
+    }
+  })
+
+  test('a refusal within a call leaves the call undone', () => {
+    for (const response of bothForms([{ type: 'tool-call', id: 'c', name: 'f', kind: 'function', input: '{"a":' }])) {
+      expect(response.incomplete_details).toEqual({ reason: 'content_filter' })
+      expect(response.output).toMatchObject([{ type: 'function_call', status: 'incomplete' }])
+    }
   })
 
   test('where the provider told no usage the estimate stands in', () => {
@@ -216,6 +254,58 @@ describe('reading a stream', () => {
       createdAt: 1,
       parts: [{ type: 'text', text: 'hello' }],
     })
+  })
+
+  const call = (args: string) => ({ type: 'function_call', id: 'fc_1', call_id: 'c', name: 'f', arguments: args })
+  const thought = { type: 'response.reasoning_summary_text.done', output_index: 0, summary_index: 0, text: 'why' }
+  const place = { output_index: 0, content_index: 0 }
+  test.each<[string, unknown[], unknown]>([
+    [
+      'a call whose arguments come at their end only',
+      [
+        { type: 'response.output_item.added', output_index: 0, item: call('') },
+        { type: 'response.function_call_arguments.done', output_index: 0, arguments: '{"a":1}' },
+      ],
+      { id: 'c', name: 'f', input: '{"a":1}' },
+    ],
+    [
+      'a call announced whole',
+      [{ type: 'response.output_item.added', output_index: 0, item: call('{"a":1}') }],
+      { id: 'c', name: 'f', input: '{"a":1}' },
+    ],
+    [
+      'a message announced whole',
+      [{ type: 'response.output_item.added', output_index: 0, item: message('hello') }],
+      { type: 'text', text: 'hello' },
+    ],
+    [
+      'a text that comes at its end only',
+      [{ type: 'response.output_text.done', ...place, text: 'hello' }],
+      { text: 'hello' },
+    ],
+    [
+      'a refusal that comes at its end only',
+      [{ type: 'response.refusal.done', ...place, refusal: 'no' }],
+      { type: 'refusal', text: 'no' },
+    ],
+    ['a thought that comes at its end only', [thought], { type: 'reasoning', text: 'why' }],
+  ])('%s, in an answer that names no items, is read', (_, events, due) => {
+    expect(fold(decode(created, ...events, completed())).parts).toMatchObject([due as object])
+  })
+
+  test('what a failed answer was billed is told before its failure', () => {
+    const response = { error: { code: 'server_error', message: 'x' }, usage: { input_tokens: 3, output_tokens: 1 } }
+    expect(decode(created, { type: 'response.failed', response }).slice(1)).toMatchObject([
+      { type: 'usage', usage: { input: 3, output: 1 } },
+      { type: 'error' },
+    ])
+  })
+
+  test('an event without a type is of the type its frame names', () => {
+    const decoder = responses.decodeEvents()
+    const error = { event: 'error', data: '{"code":"server_is_overloaded","message":"x"}' }
+    expect(decoder.push(error)).toMatchObject([{ type: 'error', error: { code: 'service_unavailable' } }])
+    expect(responses.decodeEvents().push({ data: '[1]' })).toMatchObject([{ type: 'error' }])
   })
 
   test('items that come only with the whole answer are read from it', () => {

@@ -337,7 +337,6 @@ describe('sending for clients of other wires', () => {
       },
       [],
     ],
-    [{ toolChoice: { type: 'required' } }, {}, []],
     [
       { output: { type: 'json-schema', schema: { type: 'object' } } },
       { text: { format: { type: 'json_schema', name: 'response', schema: { type: 'object' } } } },
@@ -358,6 +357,11 @@ describe('sending for clients of other wires', () => {
 
   test.each<[Partial<ChatRequest>, string]>([
     [{ tools: [{ type: 'opaque', origin: 'messages', value: { type: 'web_search_20250305' } }] }, 'tools.0.type'],
+    [{ toolChoice: { type: 'required' } }, 'tool_choice'],
+    [
+      { tools: [{ type: 'function', name: 'f' }], toolChoice: { type: 'tool', name: 'g', kind: 'function' } },
+      'tool_choice',
+    ],
     [
       {
         opaque: [{ name: 'thread', value: {}, essential: true, details: { error_code: 'thread_unsupported_request' } }],
@@ -477,7 +481,7 @@ describe('sending for clients of other wires', () => {
 
   test('structured output by a forced tool comes back as text', () => {
     const { body, undo } = send(
-      { output: { type: 'json-schema', schema: { type: 'object', properties: {} } } },
+      { output: { type: 'json-schema', schema: { type: 'object', properties: { a: { type: 'number' } } } } },
       { structuredOutputByTool: true },
     )
     expect(body).toMatchObject({

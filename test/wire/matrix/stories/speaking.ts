@@ -71,6 +71,7 @@ export const SPEAKING: Story[] = [
     name: 'content filtered',
     ask: { turns: [user('Do harm.')] },
     answer: { pieces: [{ text: 'So you' }], finish: 'filter', usage: { input: 8, output: 3 } },
+    differs: { vendors: ['messages'], why: 'the wire has one word for a filter and for a refusal' },
   },
   {
     group: 'Speech',

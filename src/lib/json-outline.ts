@@ -1,0 +1,68 @@
+// Large JSON without its long strings: what a reader that decides by names, kinds and figures needs of it, for a
+// fraction of the time and memory of parsing the whole.
+
+import { OBJECT, readSlots, type Slot, skipSpace } from './json-scan.ts'
+
+/** `view`: the UTF-8 bytes read as Latin-1, in which JSON's own characters stand where they stand in the bytes. */
+export type Outline = {
+  view: string
+  /** As `JSON.parse` gives it, but for the strings named by `cut`: these are their beginnings. */
+  value: unknown
+  /** The outermost object's members as they stand in the view, where the text was outlined and not parsed whole. */
+  top: Slot[] | undefined
+  /** The long strings' contents, by their places in the view: what is kept of them ends at `kept`. */
+  cut: { start: number; kept: number; end: number }[]
+}
+
+/** A member of the outermost object of no more bytes than this is read exactly. */
+const SMALL = 4096
+/** In others, a string of more bytes than LONG is cut to its first KEPT, or to what comes before its first escape. */
+const LONG = 64
+const KEPT = 16
+
+/** A control character ends JSON where it stands in a string, and is rare elsewhere. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what it looks for
+const CONTROL = /[\x00-\x1f]/
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what it looks for
+const NOT_ASCII = /[^\x00-\x7f]/
+
+/**
+ * Throws a SyntaxError as `JSON.parse` does, but for an escape sequence in a long string that is none: that stays
+ * unseen. The bytes must be UTF-8 without a byte order mark.
+ */
+export const outline = (bytes: Uint8Array): Outline => {
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+  const open = skipSpace(view, 0)
+  // Spaces between the lines of a text made for people: found apart from its strings only by reading it all.
+  if (view.charCodeAt(open) !== OBJECT || CONTROL.test(view)) {
+    return { view, value: JSON.parse(new TextDecoder().decode(bytes)), top: undefined, cut: [] }
+  }
+  const long: Outline['cut'] = []
+  const top = readSlots(view, open, (start, end) => {
+    if (end - start <= LONG || end > view.length) return
+    const escaped = view.slice(start + 1, start + 1 + KEPT).indexOf('\\')
+    long.push({ start: start + 1, kept: start + 1 + (escaped === -1 ? KEPT : escaped), end: end - 1 })
+  })
+  const cut = inside(
+    top.filter(({ valueStart, end }) => end - valueStart > SMALL),
+    long,
+  )
+  let short = ''
+  let at = 0
+  for (const { kept, end } of cut) {
+    short += view.slice(at, kept)
+    at = end
+  }
+  short += view.slice(at)
+  return { view, value: JSON.parse(NOT_ASCII.test(short) ? Buffer.from(short, 'latin1').toString() : short), top, cut }
+}
+
+/** Those that lie within one of the members; both are in the order of the text. */
+const inside = (members: Slot[], strings: Outline['cut']): Outline['cut'] => {
+  let at = 0
+  return strings.filter(({ start }) => {
+    while (start > (members[at]?.end ?? start)) at++
+    return start > (members[at]?.valueStart ?? start)
+  })
+}

@@ -1,0 +1,129 @@
+// Reads JSON text without building its values: where members, elements and strings stand. Of text that is no JSON it says
+// something and ends; parsing says the rest.
+
+/** A member or an element: its name or index, where it begins, where its value does, and where both end. */
+export type Slot = { key: string | number; start: number; valueStart: number; end: number }
+
+export const OBJECT = 123
+export const ARRAY = 91
+const QUOTE = 34
+const BACKSLASH = 92
+
+/**
+ * The members of the object, or the elements of the array, that opens here. `strings` is told of every string among
+ * their values, however deep.
+ */
+export const readSlots = (text: string, open: number, strings?: (start: number, end: number) => void): Slot[] => {
+  const slots: Slot[] = []
+  const isObject = text.charCodeAt(open) === OBJECT
+  let at = skipSpace(text, open + 1)
+  let index = 0
+  while (at < text.length) {
+    const code = text.charCodeAt(at)
+    if (code === 125 || code === 93) break
+    const start = at
+    let key: string | number = index
+    if (isObject) {
+      const end = skipString(text, at)
+      key = readKey(text, at, end)
+      at = skipSpace(text, skipSpace(text, end) + 1)
+    }
+    const valueStart = at
+    const end = skipValue(text, at, strings)
+    slots.push({ key, start, valueStart, end })
+    index++
+    at = skipSpace(text, end)
+    if (text.charCodeAt(at) === 44) at = skipSpace(text, at + 1)
+  }
+  return slots
+}
+
+const readKey = (text: string, start: number, end: number): string => {
+  const raw = text.slice(start + 1, end - 1)
+  return raw.includes('\\') ? (JSON.parse(text.slice(start, end)) as string) : raw
+}
+
+export const skipSpace = (text: string, at: number): number => {
+  let i = at
+  for (;;) {
+    const code = text.charCodeAt(i)
+    if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return i
+    i++
+  }
+}
+
+/** The end of the string that opens here; past the text's end for one that never closes, as below. */
+const skipString = (text: string, open: number): number => {
+  let quote = open
+  for (;;) {
+    quote = text.indexOf('"', quote + 1)
+    if (quote === -1) return text.length + 1
+    let back = quote - 1
+    while (text.charCodeAt(back) === BACKSLASH) back--
+    if ((quote - back) % 2 === 1) return quote + 1
+  }
+}
+
+const skipValue = (text: string, start: number, strings?: (start: number, end: number) => void): number => {
+  const first = text.charCodeAt(start)
+  if (first === QUOTE) {
+    const end = skipString(text, start)
+    strings?.(start, end)
+    return end
+  }
+  let at = start
+  if (first !== OBJECT && first !== ARRAY) {
+    for (; at < text.length; at++) {
+      const code = text.charCodeAt(at)
+      if (code === 44 || code === 125 || code === 93 || code <= 32) break
+    }
+    return at
+  }
+  let depth = 0
+  while (at < text.length) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) {
+      const end = skipString(text, at)
+      strings?.(at, end)
+      at = end
+      continue
+    }
+    at++
+    if (code === OBJECT || code === ARRAY) depth++
+    else if (code === 125 || code === 93) {
+      depth--
+      if (depth === 0) return at
+    }
+  }
+  return text.length + 1
+}
+
+/** Where the value of an object's first member of that name stands. Stops there: later members are not read. */
+export const findMember = (text: string, name: string, from = 0): { start: number; end: number } | undefined => {
+  let at = skipSpace(text, from)
+  if (text.charCodeAt(at) !== OBJECT) return undefined
+  at = skipSpace(text, at + 1)
+  while (text.charCodeAt(at) === QUOTE) {
+    const keyEnd = skipString(text, at)
+    const key = readKey(text, at, keyEnd)
+    const start = skipSpace(text, skipSpace(text, keyEnd) + 1)
+    const end = skipValue(text, start)
+    if (key === name) return { start, end }
+    at = skipSpace(text, end)
+    if (text.charCodeAt(at) !== 44) return undefined
+    at = skipSpace(text, at + 1)
+  }
+  return undefined
+}
+
+/** The same at the end of a path, which goes through objects and, where it says 0, the first elements of arrays. */
+export const findPath = (text: string, path: readonly (string | 0)[]): { start: number; end: number } | undefined => {
+  let found: { start: number; end: number } | undefined = { start: 0, end: text.length }
+  for (const step of path) {
+    if (step !== 0) found = findMember(text, step, found.start)
+    else if (text.charCodeAt(skipSpace(text, found.start)) !== ARRAY) return undefined
+    else found = { start: skipSpace(text, skipSpace(text, found.start) + 1), end: found.end }
+    if (found === undefined) return undefined
+  }
+  return found
+}

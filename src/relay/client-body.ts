@@ -1,0 +1,93 @@
+// A request's body: parsed as far as the gateway has to look, and passed on to the byte. A small one is parsed whole; of
+// a large one, as agents send with every turn, the long strings are left alone until something needs them.
+
+import { isUtf8 } from 'node:buffer'
+import { GatewayError, invalidRequest } from '../errors.ts'
+import { isObject, type JsonObject } from '../ir/json.ts'
+import { outline } from '../lib/json-outline.ts'
+import { type Edit, splice, spliceBytes } from '../lib/json-splice.ts'
+import { SEAL_PREFIX } from '../wire/seal.ts'
+import { countText, estimateInput } from './estimate.ts'
+
+export type Whole = { text: string; body: JsonObject }
+
+export type ClientBody = {
+  /** What is decided by. Of a large body's large members, long strings are cut to their beginnings. */
+  readonly outline: JsonObject
+  /** Tokens, by a quick guess. */
+  readonly inputEstimate: number
+  /** All of it. Throws `invalid_json` for a fault that the outline could not show. */
+  whole(): Whole
+  /** All of it with edits, as a request sends it. */
+  edited(edits: readonly Edit[]): string | Uint8Array<ArrayBuffer>
+}
+
+/** From this size on a body is outlined: below it parsing costs little. */
+const LARGE_BYTES = 32 * 1024
+
+/** Throws `invalid_json`, and `invalid_request` for JSON that is no object. */
+export const openBody = (bytes: Uint8Array<ArrayBuffer>): ClientBody => {
+  if (bytes.byteLength < LARGE_BYTES || bytes[0] === BOM) return openText(bodyText(bytes))
+  if (!isUtf8(bytes)) throw notUtf8()
+  const { view, value, top, cut } = parsed(() => outline(bytes))
+  // Foreign thoughts are told by all of their text.
+  if (view.includes(SEAL_PREFIX)) return openText(bodyText(bytes))
+  let more = 0
+  for (const { start, kept, end } of cut) more += countText(view.slice(start, end)) - (kept - start)
+  let whole: Whole | undefined
+  return {
+    outline: asObject(value),
+    inputEstimate: estimateInput(value, more),
+    whole: () => {
+      const text = whole?.text ?? bodyText(bytes)
+      whole ??= { text, body: asObject(parsed(() => JSON.parse(text))) }
+      return whole
+    },
+    edited: (edits) => spliceBytes(bytes, view, edits, top),
+  }
+}
+
+/** A body that is text already. Throws as `openBody` does. */
+export const openText = (text: string): ClientBody => {
+  const body = asObject(parsed(() => JSON.parse(text)))
+  return {
+    outline: body,
+    inputEstimate: estimateInput(body),
+    whole: () => ({ text, body }),
+    edited: (edits) => splice(text, edits),
+  }
+}
+
+/** The first byte of a byte order mark. */
+const BOM = 0xef
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
+
+/** Throws `invalid_json` for what is not UTF-8. */
+export const bodyText = (bytes: Uint8Array): string => {
+  try {
+    return utf8.decode(bytes)
+  } catch (error) {
+    throw notUtf8(error)
+  }
+}
+
+const parsed = <T>(parse: () => T): T => {
+  try {
+    return parse()
+  } catch (cause) {
+    throw new GatewayError(
+      'invalid_json',
+      'The body is not valid JSON. Check it for a cut end, stray commas and quotes.',
+      { cause },
+    )
+  }
+}
+
+const asObject = (value: unknown): JsonObject => {
+  if (!isObject(value)) throw invalidRequest('The body must be a JSON object.')
+  return value
+}
+
+const notUtf8 = (cause?: unknown): GatewayError =>
+  new GatewayError('invalid_json', 'The body is not valid UTF-8. Send JSON encoded as UTF-8.', { cause })

@@ -1,0 +1,62 @@
+// Members of a request's messages and tools that the decoders do not read: listed by other wires' encoders, or refused
+// where they are something the model was shown.
+
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { OpaqueMember } from '../../ir/request.ts'
+import { given } from './read.ts'
+
+const MESSAGE = new Set([
+  'role',
+  'content',
+  'name',
+  'refusal',
+  'audio',
+  'tool_calls',
+  'tool_call_id',
+  'function_call',
+  'reasoning',
+  'reasoning_content',
+  'reasoning_details',
+  'cache_control',
+])
+const PART = new Set([
+  'type',
+  'text',
+  'refusal',
+  'thinking',
+  'image_url',
+  'file',
+  'cache_control',
+  'prompt_cache_breakpoint',
+])
+const READ_PARTS = new Set(['text', 'image_url', 'file'])
+const TOOL = new Set(['type', 'function', 'custom', 'cache_control'])
+const FUNCTION = new Set(['name', 'description', 'parameters', 'strict'])
+
+export const decodeExtras = (messages: Json[], tools: Json[]): OpaqueMember[] => {
+  const extras: OpaqueMember[] = []
+  const rest = (value: JsonObject, known: ReadonlySet<string>, path: string): void => {
+    for (const [name, member] of Object.entries(value)) {
+      const empty = !given(member) || (Array.isArray(member) && member.length === 0)
+      if (!known.has(name) && !empty) extras.push({ name: `${path}.${name}`, value: member, essential: false })
+    }
+  }
+  for (const [at, message] of messages.entries()) {
+    if (!isObject(message)) continue
+    const path = `messages.${at}`
+    rest(message, MESSAGE, path)
+    const parts = Array.isArray(message.content) ? message.content : []
+    for (const [number, part] of parts.entries()) {
+      if (!isObject(part)) continue
+      const place = `${path}.content.${number}`
+      if (READ_PARTS.has(String(part.type))) rest(part, PART, place)
+      else if (message.role !== 'assistant') extras.push({ name: place, value: part, essential: true })
+    }
+  }
+  for (const [at, tool] of tools.entries()) {
+    if (!isObject(tool) || (tool.type !== 'function' && tool.type !== 'custom')) continue
+    rest(tool, TOOL, `tools.${at}`)
+    if (isObject(tool.function)) rest(tool.function, FUNCTION, `tools.${at}.function`)
+  }
+  return extras
+}

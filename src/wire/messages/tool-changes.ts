@@ -1,0 +1,48 @@
+// Tools that the conversation itself brings along or takes away. Other wires have one list: the tools as they stand at
+// the conversation's end.
+
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { placed, placeOf } from '../../ir/place.ts'
+import type { Tool } from '../../ir/request.ts'
+import { isToolChange } from './decode-parts.ts'
+import type { Collected } from './extras.ts'
+import { decodeTool } from './tools.ts'
+
+/** The list, with what comes along marked `within` and what is taken away `gone`. */
+export const changedTools = (list: Tool[], messages: Json[], extras: Collected): Tool[] => {
+  const tools = [...list]
+  const mark = (name: string | undefined, gone: boolean): void => {
+    const at = tools.findLastIndex((tool) => name !== undefined && nameOf(tool) === name)
+    const known = tools[at]
+    if (known === undefined) return
+    const { gone: _, ...rest } = known
+    tools[at] = placed(gone ? { ...rest, gone } : rest, placeOf(known, `tools.${at}`))
+  }
+  const change = ({ type, tool }: JsonObject, path: string): void => {
+    if (!isObject(tool)) return
+    if (tool.type === 'tool_definition') {
+      const at = `${path}.tool.definition`
+      const added = decodeTool(tool.definition, at, extras)
+      mark(nameOf(added), true)
+      tools.push(placed({ ...added, within: true }, at))
+    } else if (tool.type === 'tool_reference' && typeof tool.name === 'string') {
+      mark(tool.name, type === 'tool_removal')
+    }
+  }
+  for (const [at, message] of messages.entries()) {
+    const content = isObject(message) && Array.isArray(message.content) ? message.content : []
+    for (const [number, block] of content.entries()) {
+      if (!isObject(block)) continue
+      const path = `messages.${at}.content.${number}`
+      if (isToolChange(block)) change(block, path)
+      const inner = block.type === 'compaction' && Array.isArray(block.tool_changes) ? block.tool_changes : []
+      for (const [index, kept] of inner.entries()) if (isObject(kept)) change(kept, `${path}.tool_changes.${index}`)
+    }
+  }
+  return tools
+}
+
+const nameOf = (tool: Tool): string | undefined => {
+  if (tool.type !== 'opaque') return tool.name
+  return typeof tool.value.name === 'string' ? tool.value.name : undefined
+}

@@ -1,0 +1,86 @@
+// JSON schemas with an object at the root, as every vendor wants those of a tool's arguments.
+
+import { isObject, type Json, type JsonObject } from '../ir/json.ts'
+
+const COMBINATORS = ['anyOf', 'oneOf', 'allOf'] as const
+
+/**
+ * The schema with an object at its root. References of the root to its own definitions are followed. Vendors refuse
+ * alternatives there: their properties are gathered, none of them required unless all alternatives say so; `drop` is
+ * told of each.
+ */
+export const objectRoot = (schema: JsonObject | undefined, drop: (member: string) => void): JsonObject => {
+  if (schema === undefined) return { type: 'object', properties: {} }
+  const followed = follow(schema, schema)
+  const { anyOf: _, oneOf: __, allOf: ___, ...rest } = followed
+  const root: JsonObject = { ...rest, type: 'object' }
+  if (followed.type !== 'object' && Array.isArray(root.enum)) delete root.enum
+  if (root.properties !== undefined && !isObject(root.properties)) delete root.properties
+  if (root.required !== undefined) {
+    const required: string[] = names(root.required)
+    if (required.length === 0 && !Array.isArray(root.required)) delete root.required
+    else root.required = required
+  }
+  for (const combinator of COMBINATORS) {
+    const given = followed[combinator]
+    if (given === undefined) continue
+    const branches = Array.isArray(given) ? given.filter(isObject).map((branch) => follow(branch, schema)) : []
+    drop(combinator)
+    if (branches.length === 0) continue
+    const properties: JsonObject = {}
+    for (const branch of branches) if (isObject(branch.properties)) Object.assign(properties, branch.properties)
+    root.properties = { ...properties, ...(isObject(root.properties) ? root.properties : {}) }
+    const demanded = branches.map((branch) => names(branch.required))
+    const shared =
+      combinator === 'allOf'
+        ? demanded.flat()
+        : (demanded[0] ?? []).filter((name) => demanded.every((list) => list.includes(name)))
+    const required: string[] = [...new Set([...names(root.required), ...shared])]
+    if (required.length > 0) root.required = required
+  }
+  return root
+}
+
+/** A schema that is only a reference into the document, as what it refers to; its own members stay. */
+const follow = (schema: JsonObject, document: JsonObject): JsonObject => {
+  let at = schema
+  for (let depth = 0; depth < 8; depth++) {
+    const { $ref: reference, ...own } = at
+    const found = typeof reference === 'string' ? resolved(reference, document) : undefined
+    if (found === undefined) return at
+    at = { ...found, ...own }
+  }
+  return at
+}
+
+const resolved = (reference: string, document: JsonObject): JsonObject | undefined => {
+  if (!reference.startsWith('#/')) return undefined
+  let at: Json | undefined = document
+  for (const name of reference.slice(2).split('/')) {
+    if (!isObject(at)) return undefined
+    at = at[name.replaceAll('~1', '/').replaceAll('~0', '~')]
+  }
+  return isObject(at) && at !== document ? at : undefined
+}
+
+export const names = (value: Json | undefined): string[] =>
+  Array.isArray(value) ? value.filter((name) => typeof name === 'string') : []
+
+/**
+ * Whether every object in the schema is closed and demands all its properties: what vendor_b holds a model to. Others
+ * of that vendor's schemas are advice.
+ */
+export const isClosed = (schema: Json | undefined): boolean => {
+  if (Array.isArray(schema)) return schema.every(isClosed)
+  if (!isObject(schema)) return true
+  if (isObject(schema.properties) || schema.type === 'object') {
+    const required = names(schema.required)
+    const properties = isObject(schema.properties) ? Object.keys(schema.properties) : undefined
+    if (properties === undefined || schema.additionalProperties !== false) return false
+    if (!properties.every((name) => required.includes(name))) return false
+  }
+  const { properties, $defs, definitions, items, anyOf, oneOf, allOf } = schema
+  if (oneOf !== undefined || allOf !== undefined) return false
+  const named = [properties, $defs, definitions].flatMap((group) => (isObject(group) ? Object.values(group) : []))
+  return [...named, items, anyOf].every((inner) => inner === undefined || isClosed(inner))
+}

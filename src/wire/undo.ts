@@ -1,0 +1,99 @@
+// Undoing in an answer what its request's encoding did to tools: their names, and free text sent as an argument.
+
+import { isObject } from '../ir/json.ts'
+import type { SentTool, Undo } from './codec.ts'
+
+/** What the client calls a tool that was sent under `name`; undefined where nothing was changed. */
+export const sentAs = (name: string, { tools }: Undo): SentTool | undefined =>
+  tools !== undefined && Object.hasOwn(tools, name) ? tools[name] : undefined
+
+export type FreeText = {
+  /** The free text that a piece of the arguments adds. */
+  push(piece: string): string
+  /** What is left of it, and whether it breaks off. */
+  end(): { rest: string; cut: boolean }
+}
+
+/**
+ * The free text within the arguments of a custom tool, `{"input":"…"}`, as it is written. What is not of that form is
+ * the text itself, known at its end only.
+ */
+export const freeText = (): FreeText => {
+  let state: 'head' | 'text' | 'tail' = 'head'
+  /** What has come and cannot be told yet. */
+  let held = ''
+
+  const tell = (): string => {
+    let at = 0
+    while (at < held.length && held[at] !== '"') {
+      const size = held[at] === '\\' ? escapeSize(held, at) : 1
+      if (size === 0) break
+      at += size
+    }
+    const text = held.slice(0, at)
+    if (held[at] === '"') state = 'tail'
+    held = held.slice(state === 'tail' ? at + 1 : at)
+    return unescaped(text)
+  }
+
+  return {
+    push: (piece) => {
+      held += piece
+      if (state === 'head') {
+        const head = HEAD.exec(held)
+        if (head === null) return ''
+        state = 'text'
+        held = held.slice(head[0].length)
+      }
+      return state === 'text' ? tell() : ''
+    },
+    end: () => {
+      if (state !== 'head') return { rest: '', cut: state === 'text' || !held.includes('}') }
+      const value = parse(held)
+      if (value !== undefined) {
+        return { rest: isObject(value) && typeof value.input === 'string' ? value.input : held, cut: false }
+      }
+      const start = held.replace(/\s/g, '')
+      return { rest: held, cut: start !== '' && (start.startsWith(OPEN) || OPEN.startsWith(start)) }
+    },
+  }
+}
+
+/** All of it at once. */
+export const freeTextOf = (input: string): { text: string; cut: boolean } => {
+  const reader = freeText()
+  const text = reader.push(input)
+  const { rest, cut } = reader.end()
+  return { text: text + rest, cut }
+}
+
+const HEAD = /^\s*\{\s*"input"\s*:\s*"/
+const OPEN = '{"input":'
+
+/** The length of the escape that begins here, both halves of a character that has two; 0 while it is not all there. */
+const escapeSize = (text: string, at: number): number => {
+  if (text[at + 1] !== 'u') return at + 2 <= text.length ? 2 : 0
+  if (at + 6 > text.length) return 0
+  if (!/^d[89ab]/i.test(text.slice(at + 2, at + 4))) return 6
+  const next = text.slice(at + 6, at + 8)
+  if (next === '' || next === '\\') return 0
+  if (next !== '\\u') return 6
+  return at + 12 <= text.length ? 12 : 0
+}
+
+/** Models write line breaks as they are, and escapes that are none. */
+const unescaped = (text: string): string => {
+  if (!text.includes('\\')) return text
+  const value = parse(`"${text.replace(CONTROL, (char) => JSON.stringify(char).slice(1, -1))}"`)
+  return typeof value === 'string' ? value : text
+}
+
+const CONTROL = /\p{Cc}/gu
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

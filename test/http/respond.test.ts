@@ -1,0 +1,13 @@
+// Failures as errors of the contract.
+
+import { expect, test } from 'bun:test'
+import { toGatewayError } from '../../src/http/respond.ts'
+import { storeError } from '../../src/store/store.ts'
+
+test('a store that cannot be used is a passing state, anything else unexpected, and neither is quoted', () => {
+  const unwritten = toGatewayError(storeError('The disk of /secret/sluice.db is full'))
+  expect(unwritten).toMatchObject({ code: 'service_unavailable', retryAfterMs: 1_000 })
+  const unexpected = toGatewayError(new TypeError('x is /secret'))
+  expect(unexpected.code).toBe('internal_error')
+  for (const { message } of [unwritten, unexpected]) expect(message).not.toContain('secret')
+})

@@ -1,0 +1,70 @@
+// Figures of which some are part of others, as disjoint classes.
+
+import { expect, test } from 'bun:test'
+import { disjoint, type Nested, totalTokens, type Usage, updated } from '../../src/ir/usage.ts'
+
+const none: Nested = {
+  prompt: undefined,
+  cacheRead: undefined,
+  cacheWrite: undefined,
+  output: undefined,
+  reasoning: undefined,
+  total: undefined,
+}
+
+test.each<[string, Partial<Nested>, Usage, number]>([
+  ['nothing told', {}, {}, 0],
+  ['no details', { prompt: 10, output: 5 }, { input: 10, output: 5 }, 15],
+  [
+    'caches within the prompt',
+    { prompt: 10, cacheRead: 4, cacheWrite: 3 },
+    { input: 3, cacheRead: 4, cacheWrite: 3 },
+    10,
+  ],
+  ['all of it cached', { prompt: 4, cacheRead: 4, output: 1 }, { input: 0, cacheRead: 4, output: 1 }, 5],
+  [
+    'a cache larger than the prompt',
+    { prompt: 10, cacheRead: 30, output: 5 },
+    { input: 0, cacheRead: 10, output: 5 },
+    15,
+  ],
+  [
+    'two caches larger than the prompt',
+    { prompt: 10, cacheRead: 8, cacheWrite: 8 },
+    { input: 0, cacheRead: 8, cacheWrite: 2 },
+    10,
+  ],
+  [
+    'a cache beside the prompt by the total',
+    { prompt: 10, cacheRead: 30, output: 5, total: 45 },
+    { input: 10, cacheRead: 30, output: 5 },
+    45,
+  ],
+  [
+    'reasoning within the output',
+    { prompt: 1, output: 9, reasoning: 4, total: 10 },
+    { input: 1, output: 9, reasoning: 4 },
+    10,
+  ],
+  [
+    'reasoning beside the output by the total',
+    { prompt: 1, output: 9, reasoning: 4, total: 14 },
+    { input: 1, output: 13, reasoning: 4 },
+    14,
+  ],
+  ['a cache of no known prompt', { cacheRead: 7, output: 1 }, { cacheRead: 7, output: 1 }, 8],
+  ['a total nobody can explain', { prompt: 10, output: 5, total: 99 }, { input: 10, output: 5 }, 15],
+])('%s', (_, told, classes, total) => {
+  const usage = disjoint({ ...none, ...told })
+  expect(usage).toEqual(classes)
+  expect(totalTokens(usage)).toBe(total)
+})
+
+test('a later report overwrites what it tells and keeps what it leaves out', () => {
+  const first = { input_tokens: 5, details: { cached: 2 }, tier: null }
+  expect(updated(undefined, first)).toBe(first)
+  expect(updated(first, { input_tokens: null, details: null, output_tokens: 7 })).toEqual({
+    ...first,
+    output_tokens: 7,
+  })
+})

@@ -1,0 +1,106 @@
+// A body reads, edits and counts alike, whether it is small enough to be parsed whole or outlined.
+
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { GatewayError } from '../../src/errors.ts'
+import type { Json } from '../../src/ir/json.ts'
+import type { Edit } from '../../src/lib/json-splice.ts'
+import { openBody, openText } from '../../src/relay/client-body.ts'
+import { SEAL_PREFIX } from '../../src/wire/seal.ts'
+
+const utf8 = new TextEncoder()
+const asText = (sent: string | Uint8Array): string => (typeof sent === 'string' ? sent : new TextDecoder().decode(sent))
+
+const LONG = 'Read the file "a.ts"\\n and say — ខ្មែរ 😀 — what it does. '.repeat(1_000)
+const BASE64 = 'iVBORw0KGgo'.repeat(5_000)
+
+const conversation = fc.record({
+  model: fc.string(),
+  messages: fc.array(
+    fc.record({ role: fc.constantFrom('user', 'assistant'), content: fc.oneof(fc.string(), fc.constant(LONG)) }),
+    { minLength: 1, maxLength: 4 },
+  ),
+  last: fc.constantFrom(LONG, `data:image/png;base64,${BASE64}`),
+  stream: fc.boolean(),
+  stream_options: fc.option(fc.record({ include_usage: fc.boolean() })),
+})
+
+const edit: fc.Arbitrary<Edit> = fc.record({
+  path: fc.constantFrom<Edit['path'][]>(['model'], ['absent'], ['stream_options', 'include_usage'], ['messages', 0]),
+  value: fc.constantFrom('"ខ្មែរ"', '1', '{"a":[]}', undefined),
+})
+
+const codeOf = (read: () => unknown): string => {
+  try {
+    read()
+    return 'valid'
+  } catch (error) {
+    return error instanceof GatewayError ? error.code : String(error)
+  }
+}
+
+describe('a large body', () => {
+  test('is edited as its text would be, every other byte unchanged', () => {
+    fc.assert(
+      fc.property(conversation, edit, fc.constantFrom(0, 1), (given, one, indent) => {
+        const text = JSON.stringify(given, null, indent)
+        expect(asText(openBody(utf8.encode(text)).edited([one]))).toBe(asText(openText(text).edited([one])))
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  test('is the same body in whole, and its small members are the same in outline', () => {
+    fc.assert(
+      fc.property(conversation, (given) => {
+        const text = JSON.stringify(given)
+        const { outline, whole } = openBody(utf8.encode(text))
+        expect(whole()).toEqual({ text, body: given as { [name: string]: Json } })
+        const { messages, last, ...small } = given
+        expect(outline).toMatchObject(small)
+        expect(outline.messages).toHaveLength(messages.length)
+        expect(last.startsWith(String(outline.last))).toBe(true)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  test('counts for about as many tokens as its text, and a picture for what vendors bill for one', () => {
+    const plain = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'word '.repeat(20_000) }] })
+    expect(openBody(utf8.encode(plain)).inputEstimate).toBe(openText(plain).inputEstimate)
+    const picture = JSON.stringify({ model: 'm', image: `data:image/png;base64,${BASE64}` })
+    expect(openBody(utf8.encode(picture)).inputEstimate).toBe(openText(picture).inputEstimate)
+  })
+
+  test('that holds a thought of another provider is read whole', () => {
+    const text = JSON.stringify({ messages: [{ signature: SEAL_PREFIX + BASE64 }] })
+    expect(openBody(utf8.encode(text)).outline).toEqual(JSON.parse(text))
+  })
+
+  test.each([
+    ['a cut end', `{"a":"${BASE64}`, 'invalid_json'],
+    ['a raw line break in a string', `{"a":"${BASE64}\n"}`, 'invalid_json'],
+    ['a stray comma', `{"a":"${BASE64}",}`, 'invalid_json'],
+    ['brackets that do not match', `{"a":["${BASE64}"}]`, 'invalid_json'],
+    ['100,000 brackets', `{"a":${'['.repeat(100_000)}`, 'invalid_json'],
+    ['no object', `["${BASE64}"]`, 'invalid_request'],
+  ])('with %s is refused', (_, text, code) => {
+    expect(codeOf(() => openBody(utf8.encode(text)))).toBe(code)
+  })
+
+  test('that is not UTF-8 is refused', () => {
+    const bytes = utf8.encode(`{"a":"${BASE64}"}`)
+    bytes[100] = 0xff
+    expect(codeOf(() => openBody(bytes))).toBe('invalid_json')
+  })
+
+  test('with an escape sequence that is none is found out when it is read whole', () => {
+    const body = openBody(utf8.encode(`{"a":"${BASE64}\\x"}`))
+    expect(codeOf(() => body.whole())).toBe('invalid_json')
+  })
+
+  test('may begin with a byte order mark', () => {
+    const text = JSON.stringify({ a: BASE64 })
+    expect(openBody(utf8.encode(`\ufeff${text}`)).outline).toEqual(JSON.parse(text))
+  })
+})

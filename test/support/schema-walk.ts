@@ -1,0 +1,112 @@
+// Values of a published schema, one for every branch and every optional member: each differs from the least value in
+// one place only.
+
+import { isObject, type Json, type JsonObject } from '../../src/ir/json.ts'
+
+/** What a string may have to be, by the member it stands in. */
+const TEXTS: { [member: string]: string } = {
+  url: 'https://vendor.test/a.png',
+  file_url: 'https://vendor.test/a.pdf',
+  image_url: 'https://vendor.test/a.png',
+  data: 'AAAA',
+  file_data: 'data:application/pdf;base64,AAAA',
+  arguments: '{}',
+}
+
+export const schemaWalk = (document: JsonObject) => {
+  const definitions = isObject(document.definitions) ? document.definitions : {}
+
+  /** The schema itself: references followed, what is chosen by a member's value as plain alternatives. */
+  const plain = (value: Json | undefined): { schema: JsonObject; name: string } => {
+    let schema = isObject(value) ? value : {}
+    let name = ''
+    while (typeof schema.$ref === 'string') {
+      name = schema.$ref.slice('#/definitions/'.length)
+      const found = definitions[name]
+      schema = isObject(found) ? found : {}
+    }
+    const all = Array.isArray(schema.allOf) ? schema.allOf.filter(isObject) : []
+    const chosen = all.flatMap(({ then }) => (isObject(then) && typeof then.$ref === 'string' ? [then] : []))
+    return { schema: chosen.length > 0 ? { anyOf: chosen } : schema, name }
+  }
+  const branches = ({ anyOf, oneOf }: JsonObject): Json[] | undefined =>
+    Array.isArray(anyOf) ? anyOf : Array.isArray(oneOf) ? oneOf : undefined
+  const properties = (schema: JsonObject): [string, Json | undefined][] =>
+    isObject(schema.properties) ? Object.entries(schema.properties) : []
+  const requires = (schema: JsonObject, member: string): boolean =>
+    Array.isArray(schema.required) && schema.required.includes(member)
+  const typesOf = ({ type }: JsonObject): Json[] => (Array.isArray(type) ? type : [type ?? 'object'])
+  const number = (member: string): number => (member === 'max_tokens' ? 1000 : 1)
+
+  const least = (value: Json | undefined, member: string, trail: string[]): Json => {
+    const { schema, name } = plain(value)
+    if (schema.const !== undefined) return schema.const
+    if (Array.isArray(schema.enum)) return schema.enum[0] ?? null
+    const open = branches(schema)?.find((branch) => {
+      const inner = plain(branch)
+      return inner.schema.type !== 'null' && !(inner.name !== '' && trail.includes(inner.name))
+    })
+    if (open !== undefined) return least(open, member, name === '' ? trail : [...trail, name])
+    switch (typesOf(schema).find((type) => type !== 'null')) {
+      case 'string':
+        return TEXTS[member] ?? 'text'
+      case 'number':
+      case 'integer':
+        return number(member)
+      case 'boolean':
+        return true
+      case 'array':
+        return []
+      case 'object': {
+        const inner = name === '' ? trail : [...trail, name]
+        const entries = properties(schema).filter(([key]) => requires(schema, key))
+        return Object.fromEntries(entries.map(([key, property]) => [key, least(property, key, inner)]))
+      }
+      default:
+        return null
+    }
+  }
+
+  function* variants(value: Json | undefined, member: string, trail: string[], depth: number): Generator<Json> {
+    const { schema, name } = plain(value)
+    if (name !== '' && trail.includes(name)) return
+    const inner = name === '' ? trail : [...trail, name]
+    if (schema.const !== undefined) yield schema.const
+    else if (Array.isArray(schema.enum)) yield* schema.enum
+    else if (branches(schema) !== undefined)
+      for (const branch of branches(schema) ?? []) yield* variants(branch, member, inner, depth)
+    else for (const type of typesOf(schema)) yield* ofType(String(type), schema, member, inner, depth)
+  }
+
+  function* ofType(type: string, schema: JsonObject, member: string, trail: string[], depth: number): Generator<Json> {
+    if (type === 'null') yield null
+    else if (type === 'boolean') yield* [true, false]
+    else if (type === 'array') {
+      yield []
+      if (depth > 0) for (const item of variants(schema.items, member, trail, depth - 1)) yield [item]
+    } else if (type === 'object') {
+      const base = () =>
+        Object.fromEntries(
+          properties(schema)
+            .filter(([key]) => requires(schema, key))
+            .map(([key, property]) => [key, least(property, key, trail)]),
+        )
+      yield base()
+      if (depth === 0) return
+      for (const [key, property] of properties(schema))
+        for (const changed of variants(property, key, trail, depth - 1)) yield { ...base(), [key]: changed }
+    } else yield type === 'string' ? (TEXTS[member] ?? 'text') : number(member)
+  }
+
+  /** The members of the document's root, with the alternatives it is made of. */
+  const members = (value: Json | undefined = document): [string, Json | undefined][] => {
+    const { schema } = plain(value)
+    const inner = [schema.anyOf, schema.oneOf, schema.allOf].flatMap((list) => (Array.isArray(list) ? list : []))
+    return [...inner.flatMap(members), ...properties(schema)]
+  }
+
+  return {
+    members: () => new Map(members()),
+    variants: (value: Json | undefined, member: string) => variants(value, member, [], 5),
+  }
+}

@@ -1,0 +1,448 @@
+// Requests of one wire on their way to a provider of another: what the recordings do not hold. Each row is what a client
+// sends, what of it the provider must be sent, and what is listed or refused by the client's own path.
+
+import { describe, expect, test } from 'bun:test'
+import Ajv, { type ValidateFunction } from 'ajv'
+import { GatewayError } from '../../src/errors.ts'
+import type { JsonObject } from '../../src/ir/json.ts'
+import type { ChatWire } from '../../src/ir/wire.ts'
+import { withExact } from '../../src/lib/json-exact.ts'
+import type { EncodedRequest } from '../../src/wire/codec.ts'
+import { CHAT_CODECS } from '../../src/wire/index.ts'
+import { JSON_ONLY } from '../../src/wire/json-mode.ts'
+import { hasCorpus, schema } from '../support/corpus.ts'
+import { schemaWalk } from '../support/schema-walk.ts'
+
+const STRICT: Record<ChatWire, string> = {
+  'chat-completions': 'OpenAIChatCompletionCreateParams.strict',
+  responses: 'OpenAIResponseCreateParams.strict',
+  messages: 'Anthropic20230601MessageCreateParams.strict',
+}
+const compiled = new Map<ChatWire, ValidateFunction>()
+const faults = (wire: ChatWire, body: JsonObject): unknown[] => {
+  if (!hasCorpus) return []
+  const validate = compiled.get(wire) ?? new Ajv({ strict: false, logger: false }).compile(schema(STRICT[wire]))
+  compiled.set(wire, validate)
+  return validate(body) ? [] : (validate.errors ?? [])
+}
+
+const HI: Record<ChatWire, JsonObject> = {
+  'chat-completions': { model: 'm', messages: [{ role: 'user', content: 'hi' }] },
+  responses: { model: 'm', input: 'hi' },
+  messages: { model: 'm', max_tokens: 900, messages: [{ role: 'user', content: 'hi' }] },
+}
+
+const cross = (from: ChatWire, to: ChatWire, asked: JsonObject): EncodedRequest => {
+  const request = CHAT_CODECS[from].decodeRequest({ ...HI[from], ...asked })
+  const sent = CHAT_CODECS[to].encodeRequest(request, { model: 'up', maxOutput: 64_000, quirks: {} })
+  expect(faults(to, sent.body)).toEqual([])
+  return sent
+}
+
+const chat = 'chat-completions'
+const user = (...content: JsonObject[]): JsonObject => ({ messages: [{ role: 'user', content }] })
+const said = (...input: JsonObject[]): JsonObject => ({ input: [...input, { role: 'user', content: 'go on' }] })
+const chatTool = (name: string, parameters?: JsonObject): JsonObject => ({
+  type: 'function',
+  function: { name, parameters },
+})
+const plainTool = (name: string): JsonObject => ({ type: 'function', name, parameters: null, strict: null })
+const closed = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false }
+const definition = { name: 'late', input_schema: closed }
+
+describe('is carried', () => {
+  test.each<[string, ChatWire, ChatWire, JsonObject, JsonObject, string[]]>([
+    [
+      'what both wires of one vendor know',
+      chat,
+      'responses',
+      {
+        store: true,
+        safety_identifier: 's',
+        moderation: { model: 'x' },
+        prompt_cache_retention: '24h',
+        prompt_cache_options: { mode: 'explicit', ttl: '30m' },
+        stream: true,
+        stream_options: { include_usage: true, include_obfuscation: false },
+      },
+      {
+        store: true,
+        safety_identifier: 's',
+        moderation: { model: 'x' },
+        prompt_cache_retention: '24h',
+        prompt_cache_options: { mode: 'explicit', ttl: '30m' },
+        stream_options: { include_obfuscation: false },
+      },
+      [],
+    ],
+    [
+      'what the older of them knows of the newer’s members',
+      'responses',
+      chat,
+      { prompt_cache_options: { mode: 'implicit', prewarm: true }, moderation: { model: 'x' } },
+      { prompt_cache_options: { mode: 'implicit' }, moderation: { model: 'x' } },
+      ['prompt_cache_options'],
+    ],
+    [
+      'what is so at any provider',
+      'responses',
+      'messages',
+      { store: false, include: ['reasoning.encrypted_content'] },
+      {},
+      [],
+    ],
+    [
+      'a choice among some of the tools, by name',
+      chat,
+      'responses',
+      {
+        tools: [chatTool('a.b'), chatTool('c')],
+        tool_choice: {
+          type: 'allowed_tools',
+          allowed_tools: { mode: 'required', tools: [{ type: 'function', function: { name: 'a.b' } }] },
+        },
+      },
+      { tool_choice: { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'a_b' }] } },
+      [],
+    ],
+    [
+      'a choice among some of the tools, by leaving out the others',
+      'responses',
+      'messages',
+      {
+        tools: [plainTool('a'), plainTool('b')],
+        tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'b' }] },
+      },
+      { tools: [{ name: 'b', input_schema: { type: 'object', properties: {} } }], tool_choice: { type: 'auto' } },
+      [],
+    ],
+    [
+      'a schema that refers to its own definitions',
+      chat,
+      'messages',
+      { tools: [chatTool('f', { $ref: '#/$defs/P', $defs: { P: closed } })] },
+      { tools: [{ name: 'f', input_schema: closed }] },
+      [],
+    ],
+    [
+      'a schema of alternatives, gathered',
+      'messages',
+      'responses',
+      {
+        tools: [
+          {
+            name: 'f',
+            input_schema: {
+              type: 'object',
+              oneOf: [closed, { type: 'object', properties: { b: {} }, required: ['b'] }],
+            },
+          },
+        ],
+      },
+      { tools: [{ parameters: { type: 'object', properties: { a: { type: 'string' }, b: {} } }, strict: false }] },
+      ['tools.0.parameters.oneOf'],
+    ],
+    [
+      'a form that refers to its own definitions',
+      chat,
+      'messages',
+      {
+        response_format: {
+          type: 'json_schema',
+          json_schema: { name: 'n', description: 'd', schema: { $ref: '#/$defs/P', $defs: { P: closed } } },
+        },
+      },
+      { output_config: { format: { type: 'json_schema', schema: { ...closed, description: 'd' } } } },
+      [],
+    ],
+    [
+      'a form the model is held to, and stays held to',
+      'messages',
+      chat,
+      { output_config: { format: { type: 'json_schema', schema: closed } } },
+      { response_format: { json_schema: { schema: closed, strict: true } } },
+      [],
+    ],
+    [
+      'JSON of any form, in words',
+      'responses',
+      'messages',
+      { instructions: 'Be brief', text: { format: { type: 'json_object' } } },
+      {
+        system: [
+          { type: 'text', text: 'Be brief' },
+          { type: 'text', text: JSON_ONLY },
+        ],
+      },
+      ['text.format'],
+    ],
+    [
+      'a strict tool the other vendor would refuse as one',
+      'messages',
+      chat,
+      {
+        tools: [{ name: 'f', input_schema: { type: 'object', properties: { a: { type: 'string' } } }, strict: true }],
+      },
+      { tools: [{ function: { name: 'f' } }] },
+      ['tools.0.strict'],
+    ],
+    [
+      'a tool that comes along in the conversation',
+      'messages',
+      'responses',
+      {
+        messages: [
+          { role: 'user', content: 'hi' },
+          { role: 'system', content: [{ type: 'tool_addition', tool: { type: 'tool_definition', definition } }] },
+        ],
+      },
+      { tools: [{ name: 'late', parameters: closed }] },
+      [],
+    ],
+    [
+      'tools found by a search of the client’s',
+      'responses',
+      'messages',
+      {
+        tools: [plainTool('a')],
+        input: [
+          { role: 'user', content: 'hi' },
+          { type: 'additional_tools', role: 'developer', tools: [plainTool('late')] },
+        ],
+      },
+      { tools: [{ name: 'a' }, { name: 'late' }] },
+      [],
+    ],
+    [
+      'a summary that stands for the conversation before it',
+      'messages',
+      'responses',
+      {
+        messages: [
+          { role: 'assistant', content: [{ type: 'compaction', content: 'We built a boat.' }] },
+          { role: 'user', content: 'go on' },
+        ],
+      },
+      { input: [{ role: 'assistant', content: expect.stringContaining('We built a boat.') }, { content: 'go on' }] },
+      [],
+    ],
+    [
+      'settings in the middle of a conversation',
+      'messages',
+      chat,
+      {
+        messages: [
+          { role: 'user', content: 'hi' },
+          { role: 'system', clear_at: 'never', output_config: { effort: 'low' } },
+        ],
+      },
+      { messages: [{ role: 'user', content: 'hi' }] },
+      ['messages.1.clear_at', 'messages.1.output_config'],
+    ],
+    [
+      'the name of a file with its extension',
+      chat,
+      'responses',
+      user({ type: 'file', file: { filename: 'b.csv', file_data: 'data:text/csv;base64,YSxi' } }),
+      { input: [{ content: [{ type: 'input_file', filename: 'b.csv' }] }] },
+      [],
+    ],
+    [
+      'what is said of a document',
+      'messages',
+      'responses',
+      user({ type: 'document', source: { type: 'url', url: 'https://x.test/a.pdf' }, context: 'From 1999' }),
+      { input: [{ content: [{ type: 'input_text', text: 'From 1999' }, { type: 'input_file' }] }] },
+      [],
+    ],
+    [
+      'a cache marker on a message and on a tool',
+      chat,
+      'messages',
+      {
+        messages: [{ role: 'user', content: 'hi', cache_control: { type: 'ephemeral' } }],
+        tools: [{ ...chatTool('f'), cache_control: { type: 'ephemeral', ttl: '1h' } }],
+      },
+      {
+        messages: [{ content: [{ text: 'hi', cache_control: { type: 'ephemeral' } }] }],
+        tools: [{ cache_control: { type: 'ephemeral', ttl: '1h' } }],
+      },
+      [],
+    ],
+  ])('%s (%s → %s)', (_, from, to, asked, sent, dropped) => {
+    const encoded = cross(from, to, asked)
+    expect(encoded.body).toMatchObject(sent)
+    expect(encoded.dropped.toSorted()).toEqual(dropped)
+  })
+})
+
+describe('is listed by the client’s own path', () => {
+  const history = (message: JsonObject): JsonObject => ({
+    messages: [
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', ...message },
+      { role: 'user', content: 'go on' },
+    ],
+  })
+  test.each<[ChatWire, ChatWire, JsonObject, string[]]>([
+    [
+      chat,
+      'messages',
+      { messages: [{ role: 'system', content: 's', name: 'n' }, ...(HI[chat].messages as [])] },
+      ['messages.0.name'],
+    ],
+    [
+      chat,
+      'messages',
+      history({ content: 'a', annotations: [{ type: 'url_citation' }], parsed: { a: 1 } }),
+      ['messages.1.annotations', 'messages.1.parsed'],
+    ],
+    [
+      chat,
+      'responses',
+      history({ content: 'a', reasoning_content: 'thought', annotations: [], refusal: null }),
+      ['messages.1.reasoning_content'],
+    ],
+    [chat, 'responses', { max_completion_tokens: 5 }, ['max_completion_tokens']],
+    [chat, 'messages', { tools: [{ ...chatTool('f'), defer: true }] }, ['tools.0.defer']],
+    [
+      'messages',
+      chat,
+      { thinking: { type: 'adaptive', display: 'updates', block_binding: { a: 1 } } },
+      ['thinking.block_binding', 'thinking.display'],
+    ],
+    [
+      'messages',
+      chat,
+      history({ content: [{ type: 'text', text: 'a', citations: [{ type: 'char_location', cited_text: 'c' }] }] }),
+      ['messages.1.content.0.citations'],
+    ],
+    [
+      'responses',
+      chat,
+      said({
+        type: 'message',
+        role: 'assistant',
+        phase: 'commentary',
+        content: [{ type: 'output_text', text: 'a', annotations: [{ type: 'file_citation', file_id: 'f' }] }],
+      }),
+      ['input.0.content.0.annotations', 'input.0.phase'],
+    ],
+    [
+      'responses',
+      'messages',
+      {
+        instructions: 'i',
+        ...said({
+          role: 'user',
+          content: [
+            { type: 'input_text', text: 'a' },
+            { type: 'input_image', image_url: 'https://x.test/i.png', detail: 'low' },
+          ],
+        }),
+      },
+      ['input.0.content.1.detail'],
+    ],
+    ['responses', chat, said({ type: 'web_search_call', id: 'ws_1', status: 'completed' }), ['input.0']],
+  ])('%s → %s: %j', (from, to, asked, dropped) => {
+    expect(cross(from, to, asked).dropped.toSorted()).toEqual(dropped)
+  })
+})
+
+describe('is refused by the client’s own path', () => {
+  test.each<[ChatWire, ChatWire, JsonObject, string]>([
+    [
+      chat,
+      'messages',
+      user({ type: 'text', text: 'a' }, { type: 'input_audio', input_audio: { data: 'AA', format: 'wav' } }),
+      'messages.0.content.1',
+    ],
+    [chat, 'responses', user({ type: 'video_url', video_url: { url: 'https://x.test/v' } }), 'messages.0.content.0'],
+    ['messages', 'responses', user({ type: 'container_upload', file_id: 'f' }), 'messages.0.content.0'],
+    ['messages', chat, user({ type: 'compaction', encrypted_content: 'sealed' }), 'messages.0.content.0'],
+    [
+      'responses',
+      chat,
+      said({ role: 'user', content: [{ type: 'input_file', file_url: 'https://x.test/a.pdf' }] }),
+      'input.0.content.0',
+    ],
+    [
+      'responses',
+      chat,
+      { instructions: 'i', ...said({ role: 'user', content: [{ type: 'input_image', file_id: 'f' }] }) },
+      'input.0.content.0',
+    ],
+    [chat, 'messages', { tool_choice: 'required' }, 'tool_choice'],
+    [
+      chat,
+      'responses',
+      { tools: [chatTool('f')], tool_choice: { type: 'function', function: { name: 'g' } } },
+      'tool_choice',
+    ],
+    ['responses', 'messages', { moderation: { model: 'x' } }, 'moderation'],
+    [
+      'messages',
+      'responses',
+      user({
+        type: 'document',
+        source: { type: 'content', content: [{ type: 'image', source: { type: 'url', url: 'https://x.test/i.png' } }] },
+      }),
+      'messages.0.content.0.source',
+    ],
+  ])('%s → %s: %j', (from, to, asked, param) => {
+    try {
+      cross(from, to, asked)
+    } catch (error) {
+      expect(error).toBeInstanceOf(GatewayError)
+      expect(error).toMatchObject({ code: 'invalid_request', param })
+      return
+    }
+    throw new Error('nothing was refused')
+  })
+})
+
+describe('integers larger than a number', () => {
+  const input = '{"id":12345678901234567890,"deep":[{"n":-9007199254740993}]}'
+  const texts: Record<ChatWire, string> = {
+    messages: `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"q"},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":${input}}]}],"tools":[{"name":"f","input_schema":{"type":"object","default":${input}}}]}`,
+    'chat-completions': `{"model":"m","messages":[{"role":"user","content":"q"},{"role":"assistant","tool_calls":[{"id":"t","type":"function","function":{"name":"f","arguments":${JSON.stringify(input)}}}]}],"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","default":${input}}}}]}`,
+    responses: `{"model":"m","input":[{"role":"user","content":"q"},{"type":"function_call","call_id":"t","name":"f","arguments":${JSON.stringify(input)}}],"tools":[{"type":"function","name":"f","parameters":{"type":"object","default":${input}}}]}`,
+  }
+  const crossings = (Object.keys(texts) as ChatWire[]).flatMap((from) =>
+    (Object.keys(texts) as ChatWire[]).filter((to) => to !== from).map((to): [ChatWire, ChatWire] => [from, to]),
+  )
+  test.each(crossings)('stay as they were written: %s → %s', (from, to) => {
+    const body = JSON.stringify(cross(from, to, withExact(texts[from], JSON.parse(texts[from]))).body)
+    for (const digits of ['12345678901234567890', '-9007199254740993']) expect(body.split(digits)).toHaveLength(3)
+  })
+})
+
+// Whatever the published types allow: carried in a form the other vendor takes, or refused in a sentence.
+describe.skipIf(!hasCorpus)('every branch of the published types', () => {
+  const wires = Object.keys(STRICT) as ChatWire[]
+  test.each(wires.flatMap((from) => wires.filter((to) => to !== from).map((to): [ChatWire, ChatWire] => [from, to])))(
+    '%s → %s',
+    (from, to) => {
+      const walk = schemaWalk(schema(STRICT[from]) as JsonObject)
+      const wrong: unknown[] = []
+      let carried = 0
+      for (const [member, type] of walk.members()) {
+        if (member === 'model' || member === 'stream') continue
+        for (const value of walk.variants(type, member)) {
+          try {
+            const request = CHAT_CODECS[from].decodeRequest({ ...HI[from], [member]: value })
+            const { body } = CHAT_CODECS[to].encodeRequest(request, { model: 'up', maxOutput: 64_000, quirks: {} })
+            if (faults(to, body).length > 0) wrong.push({ member, value, body })
+            carried++
+          } catch (error) {
+            if (!(error instanceof GatewayError) || error.code !== 'invalid_request' || error.param === undefined)
+              wrong.push({ member, value, error })
+          }
+        }
+      }
+      expect(wrong.slice(0, 3)).toEqual([])
+      expect(carried).toBeGreaterThan(100)
+    },
+    60_000,
+  )
+})

@@ -1,0 +1,76 @@
+// Free text that travelled as the one argument of a function comes out as it is written, however it is cut.
+
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { freeText, freeTextOf, sentAs } from '../../src/wire/undo.ts'
+
+const read = (pieces: string[]) => {
+  const reader = freeText()
+  const told = pieces.map((piece) => reader.push(piece))
+  const { rest, cut } = reader.end()
+  return { told, text: told.join('') + rest, cut }
+}
+
+/** JSON of the text with some of its characters as escapes. */
+const written = (text: string, escaped: boolean): string => {
+  const plain = JSON.stringify({ input: text })
+  if (!escaped) return plain
+  return plain.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+describe('free text', () => {
+  test('is what was written, in any pieces, and all of it is told before the end', () =>
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary', maxLength: 20 }),
+        fc.boolean(),
+        fc.array(fc.nat(9), { minLength: 1 }),
+        (text, escaped, sizes) => {
+          const json = written(text, escaped)
+          const pieces: string[] = []
+          for (let at = 0, turn = 0; at < json.length; turn++) {
+            const size = (sizes[turn % sizes.length] ?? 0) + 1
+            pieces.push(json.slice(at, at + size))
+            at += size
+          }
+          const { told, text: all, cut } = read(pieces)
+          expect(all).toBe(text)
+          expect(told.join('')).toBe(text)
+          expect(cut).toBe(false)
+        },
+      ),
+    ))
+
+  test('is told as it comes, a character with both its halves', () => {
+    expect(read(['{"in', 'put": "a', 'b\\', 'n\\ud83d', '\\u', 'de00', 'c"', '}'])).toEqual({
+      told: ['', 'a', 'b', '\n', '', '😀', 'c', ''],
+      text: 'ab\n😀c',
+      cut: false,
+    })
+  })
+
+  test.each([
+    ['', '', false],
+    ['{}', '{}', false],
+    ['plain words', 'plain words', false],
+    ['{"patch":"x"}', '{"patch":"x"}', false],
+    ['{"why":"y","input":"x"}', 'x', false],
+    ['{"input":"x","why":"y"}', 'x', false],
+    ['{"input":{"a":1}}', '{"input":{"a":1}}', false],
+    ['{"input":"line\nbreak\\t"}', 'line\nbreak\t', false],
+    ['{"in', '{"in', true],
+    ['{"input":', '{"input":', true],
+    ['{"input":"half', 'half', true],
+    ['{"input":"half\\', 'half', true],
+    ['{"input":"whole"', 'whole', true],
+  ])('of %j is %j, cut %p', (input, text, cut) => {
+    expect(freeTextOf(input)).toEqual({ text, cut })
+  })
+})
+
+test('a tool’s own name is found, an object’s is not', () => {
+  const tools = { a_b: { name: 'a.b', kind: 'function' as const } }
+  expect(sentAs('a_b', { tools })?.name).toBe('a.b')
+  expect(sentAs('constructor', { tools })).toBeUndefined()
+  expect(sentAs('a_b', {})).toBeUndefined()
+})
