@@ -1,18 +1,23 @@
-// Compiles the one file to dist/sluice, the page within it. A target such as bun-linux-arm64 may be named; this platform
-// is the default.
+// Compiles the one file, the page within it: bun scripts/build.ts [TARGET] [--out FILE]. A target such as
+// bun-linux-arm64 may be named; this platform is the default, dist/sluice where it goes.
 
 import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
 import { bundlePage } from '../src/dashboard/bundle.ts'
 import { bun, ROOT } from './run.ts'
 
-const [target] = process.argv.slice(2)
-mkdirSync(join(ROOT, 'dist'), { recursive: true })
+const { values, positionals } = parseArgs({ options: { out: { type: 'string' } }, allowPositionals: true })
+const [target] = positionals
+const name = target === undefined ? 'sluice' : `sluice-${target.replace(/^bun-/, '')}`
+const outfile = values.out === undefined ? join(ROOT, 'dist', name) : resolve(values.out)
+mkdirSync(dirname(outfile), { recursive: true })
 await Bun.write(join(ROOT, 'src/dashboard/dist/page.bundle'), JSON.stringify(await bundlePage()))
-const outfile = target === undefined ? 'dist/sluice' : `dist/sluice-${target.replace(/^bun-/, '')}`
 const code = await bun([
   'build',
   '--compile',
+  // A command loads its own modules only, and none is parsed again at every start.
+  ...['--splitting', '--bytecode', '--format=esm'],
   '--minify-syntax',
   '--minify-whitespace',
   '--sourcemap=none',

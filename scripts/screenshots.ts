@@ -1,13 +1,17 @@
 // Writes every page of the dashboard to docs/screenshots: light, dark, and as a phone shows it.
-// bun scripts/screenshots.ts [page …]
+// bun scripts/screenshots.ts [--out DIR] [page …]
 
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { launchBrowser } from '../test/dashboard/browser.ts'
 import { ROOT } from './run.ts'
 import { startShowcase } from './showcase.ts'
 
-const OUT = join(ROOT, 'docs/screenshots')
+const { values, positionals } = parseArgs({ options: { out: { type: 'string' } }, allowPositionals: true })
+const OUT = values.out ?? join(ROOT, 'docs/screenshots')
+mkdirSync(OUT, { recursive: true })
 const ADMIN = { name: 'Sophea', password: 'lock-gates-open-at-dawn' }
 
 const LOOKS = {
@@ -21,7 +25,7 @@ const TALLEST = 1600
 
 type Shot = { name: string; path: string; act?: (page: Page) => Promise<unknown> }
 
-const wanted = new Set(process.argv.slice(2))
+const wanted = new Set(positionals)
 const showcase = await startShowcase()
 const browser = await launchBrowser()
 

@@ -5,6 +5,7 @@ import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { openStore } from '../src/store/sqlite/index.ts'
+import { BLOCK_ROWS } from '../src/store/sqlite/schema.ts'
 
 const { values } = parseArgs({
   options: {
@@ -89,6 +90,11 @@ for (const [table, span, spanMs] of [
 db.run(
   `INSERT INTO usage_models SELECT hour, model, sum(requests), sum(errors), sum(input), sum(cache_read), sum(cache_write),
      sum(output), sum(reasoning), sum(cost_micro_usd) FROM usage_hours GROUP BY 1, 2`,
+)
+db.run(`INSERT INTO exchange_blocks SELECT DISTINCT row / ${BLOCK_ROWS}, key_id FROM exchanges ORDER BY 1, 2`)
+db.run(
+  `UPDATE keys SET last_used_at = used.at FROM (SELECT key_id, max(started_at) AS at FROM exchanges GROUP BY 1) AS used
+   WHERE used.key_id = keys.id`,
 )
 db.run(`UPDATE keys SET tokens_used = coalesce((SELECT sum(input + cache_read + cache_write + output)
   FROM usage_days WHERE key_id = keys.id), 0)`)

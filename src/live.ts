@@ -6,18 +6,32 @@ export type Live = {
   publish(exchange: Exchange, summary: Summary): void
   /** Returns its end. */
   watch(see: (exchange: Exchange, summary: Summary) => void): () => void
-  /** Since the start of the process. */
-  counts(): { finished: number; errors: number; watching: number }
+  /** Since the start of the process, of all exchanges or of one owner's keys. */
+  counts(ownerId?: string): Counts
+  watching(): number
 }
+
+/** `errors`: those refused or failed, also among the finished. */
+export type Counts = { finished: number; errors: number }
 
 export const createLive = (): Live => {
   const watchers = new Set<(exchange: Exchange, summary: Summary) => void>()
-  let finished = 0
-  let errors = 0
+  const all: Counts = { finished: 0, errors: 0 }
+  const byOwner = new Map<string, Counts>()
+  const countsOf = (ownerId: string): Counts => {
+    const known = byOwner.get(ownerId)
+    if (known !== undefined) return known
+    const counts = { finished: 0, errors: 0 }
+    byOwner.set(ownerId, counts)
+    return counts
+  }
   return {
     publish(exchange, summary) {
-      finished++
-      if (summary.outcome === 'refused' || summary.outcome === 'failed') errors++
+      const { ownerId } = exchange.key
+      for (const counts of ownerId === undefined ? [all] : [all, countsOf(ownerId)]) {
+        counts.finished++
+        if (summary.outcome === 'refused' || summary.outcome === 'failed') counts.errors++
+      }
       for (const see of watchers) see(exchange, summary)
     },
     watch(see) {
@@ -25,6 +39,9 @@ export const createLive = (): Live => {
       watchers.add(one)
       return () => void watchers.delete(one)
     },
-    counts: () => ({ finished, errors, watching: watchers.size }),
+    counts: (ownerId) => ({ ...(ownerId === undefined ? all : (byOwner.get(ownerId) ?? NONE)) }),
+    watching: () => watchers.size,
   }
 }
+
+const NONE: Counts = { finished: 0, errors: 0 }

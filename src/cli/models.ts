@@ -1,32 +1,31 @@
-// `models`: the catalogue as this configuration makes it.
+// `models`: the catalogue as this configuration makes it, or as a running server has it.
 
-import type { Model } from '../catalogue/model.ts'
-import type { Config } from '../config.ts'
+import { openBackend, SERVER_FLAGS, type ShownModel, type ShownModels } from './backend.ts'
 import { command } from './command.ts'
-import { DATA_FLAGS, JSON_FLAG, requireData } from './data.ts'
+import { DATA_FLAGS, JSON_FLAG } from './data.ts'
 import { EXIT, printJson } from './io.ts'
 import { columns, grouped } from './table.ts'
 
 export const models = command({
   name: 'models',
   summary: 'List the models and aliases',
-  args: { config: DATA_FLAGS.config, ...JSON_FLAG },
-  run: (args, io) => {
-    const config = requireData(args, io)
-    if (args.json) printJson(io, { models: config.models.map(modelJson), aliases: config.aliases })
-    else io.out([...modelLines(config), '', ...aliasLines(config)].join('\n'))
+  args: { config: DATA_FLAGS.config, ...SERVER_FLAGS, ...JSON_FLAG },
+  run: async (args, io) => {
+    const known = await (await openBackend(args, io)).models()
+    if (args.json) printJson(io, { models: known.items.map(modelJson), aliases: known.aliases })
+    else io.out([...modelLines(known), '', ...aliasLines(known)].join('\n'))
     return EXIT.ok
   },
 })
 
-const modelLines = ({ models }: Config): string[] => {
-  const rows = models.map((model) => [
+const modelLines = ({ items }: ShownModels): string[] => {
+  const rows = items.map((model) => [
     model.id,
     model.provider,
     model.family,
-    `${model.inputModalities.join('+')} → ${model.outputModalities.join('+')}`,
-    grouped(model.contextWindow),
-    grouped(model.maxOutput),
+    `${model.input_modalities.join('+')} → ${model.output_modalities.join('+')}`,
+    grouped(model.context_window),
+    grouped(model.max_output_tokens),
     `${model.price.input}`,
     `${model.price.output}`,
   ])
@@ -34,27 +33,22 @@ const modelLines = ({ models }: Config): string[] => {
   return columns([head, ...rows], '', [4, 5, 6, 7])
 }
 
-const aliasLines = ({ aliases, brands }: Config): string[] => [
+const aliasLines = ({ aliases, brands }: ShownModels): string[] => [
   ...columns(Object.entries(aliases).map(([alias, id]) => [alias, `→ ${id}`])),
   ...brands.map(({ neutral, branded }) => `${branded}-… → ${neutral}-…`),
 ]
 
-const modelJson = (model: Model) => ({
+const modelJson = (model: ShownModel): ShownModel => ({
   id: model.id,
   provider: model.provider,
   upstream: model.upstream,
   family: model.family,
-  display_name: model.displayName,
+  display_name: model.display_name,
   kind: model.kind,
-  input_modalities: model.inputModalities,
-  output_modalities: model.outputModalities,
-  context_window: model.contextWindow,
-  max_output_tokens: model.maxOutput,
-  tokens_per_image: model.tokensPerImage,
-  price: {
-    input: model.price.input,
-    output: model.price.output,
-    cache_read: model.price.cacheRead,
-    cache_write: model.price.cacheWrite,
-  },
+  input_modalities: model.input_modalities,
+  output_modalities: model.output_modalities,
+  context_window: model.context_window,
+  max_output_tokens: model.max_output_tokens,
+  tokens_per_image: model.tokens_per_image,
+  price: model.price,
 })

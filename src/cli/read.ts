@@ -1,9 +1,10 @@
 // Flag values as numbers, times and model lists; what cannot be read is a UsageError that names the flag.
 
-import { type Catalogue, createCatalogue } from '../catalogue/catalogue.ts'
+import { createCatalogue } from '../catalogue/catalogue.ts'
 import { nearest } from '../config/problem.ts'
 import { parseDuration } from '../config/units.ts'
 import type { Config } from '../config.ts'
+import { namedModels } from '../keys/models.ts'
 import { usageError } from './io.ts'
 
 /** A whole number, 0 or more; `1_000_000` is one. */
@@ -57,45 +58,27 @@ const requireRepresentable = (flag: string, text: string, at: number): number =>
   throw usageError(`${flag}: found "${text}", allowed: a time before the year 10000.`)
 }
 
-/**
- * Catalogue ids from a list such as `auto,vendorA-*`: names are resolved like a client's, patterns are kept, in the
- * catalogue's words. A name or a pattern that no model has is refused.
- */
-export const readModels = (flag: string, text: string, config: Config): string[] => {
-  const catalogue = createCatalogue(config)
-  const models = text.split(',').flatMap((part) => {
-    const name = part.trim()
-    if (name === '') return []
-    return [
-      name.includes('*')
-        ? requirePattern(flag, neutralPattern(name, config), catalogue)
-        : requireModel(flag, name, catalogue),
-    ]
-  })
-  if (models.length > 0) return [...new Set(models)]
+/** The names of a list such as `auto,vendorA-*`, as they were typed. */
+export const readNames = (flag: string, text: string): string[] => {
+  const names = text.split(',').flatMap((part) => part.trim() || [])
+  if (names.length > 0) return names
   throw usageError(`${flag}: found an empty list, allowed: model ids separated by commas, or *.`)
 }
 
-const neutralPattern = (pattern: string, config: Config): string => {
-  const brand = config.brands.find(({ branded }) => pattern.startsWith(`${branded}-`))
-  return brand ? brand.neutral + pattern.slice(brand.branded.length) : pattern
-}
-
-const requirePattern = (flag: string, pattern: string, catalogue: Catalogue): string => {
-  const pieces = pattern.split('*').map((piece) => piece.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
-  const form = new RegExp(`^${pieces.join('.*')}$`)
-  if (catalogue.list().some(({ id }) => form.test(id))) return pattern
-  throw usageError(`${flag}: found "${pattern}", which no model's id matches; "sluice models" lists them.`)
-}
-
-const requireModel = (flag: string, name: string, catalogue: Catalogue): string => {
-  const model = catalogue.resolve(name)
-  if (model) return model.id
+/** The names as the models of a key. A name or a pattern that no model has is refused. */
+export const requireModels = (flag: string, names: readonly string[], config: Config): string[] => {
+  const catalogue = createCatalogue(config)
+  const found = namedModels(catalogue, config.brands, names)
+  if ('models' in found) return found.models
+  const { unknown } = found
+  if (unknown.includes('*')) {
+    throw usageError(`${flag}: found "${unknown}", which no model's id matches; "sluice models" lists them.`)
+  }
   const near = nearest(
-    name,
+    unknown,
     catalogue.list().map(({ id }) => id),
   )
   throw usageError(
-    `${flag}: found "${name}", which is no known model${near === undefined ? '' : `; did you mean "${near}"?`} "sluice models" lists them.`,
+    `${flag}: found "${unknown}", which is no known model${near === undefined ? '' : `; did you mean "${near}"?`} "sluice models" lists them.`,
   )
 }

@@ -3,6 +3,8 @@
 import { nearest } from '../config/problem.ts'
 import { GatewayError } from '../errors.ts'
 import { isStoreError } from '../store/store.ts'
+import { accounts } from './accounts.ts'
+import { adminResetLink } from './admin/reset-link.ts'
 import { backup } from './backup.ts'
 import type { Command, Group } from './command.ts'
 import { configCheck } from './config/check.ts'
@@ -33,6 +35,8 @@ export const COMMANDS: (Command | Group)[] = [
   },
   usage,
   models,
+  accounts,
+  { name: 'admin', summary: 'The people of the dashboard', commands: [adminResetLink] },
   { name: 'config', summary: 'The configuration file', commands: [configCheck, configSchema, configInit] },
   backup,
   restore,

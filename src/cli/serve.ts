@@ -46,7 +46,9 @@ export const runServer = async (config: Config, io: Io, { ready, reread }: RunOp
     const started = Promise.withResolvers<Server>()
     // Listened to from the beginning: the signal ends a process that does not.
     if (reread !== undefined) {
-      ends.push(io.onReload?.(() => void started.promise.then((server) => rereadInto(server, reread))) ?? nothing)
+      ends.push(
+        io.onReload?.(() => void started.promise.then((server) => rereadInto(server, reread, config.file))) ?? nothing,
+      )
     }
     const server = await startServer(config, { err: io.err })
     started.resolve(server)
@@ -63,12 +65,17 @@ export const runServer = async (config: Config, io: Io, { ready, reread }: RunOp
 
 const nothing = (): void => undefined
 
-/** A wrong file changes nothing: what is wrong with it is logged, and the old configuration stays in force. */
-const rereadInto = async (server: Server, reread: () => Loaded): Promise<void> => {
+/**
+ * A wrong file changes nothing: what is wrong with it is logged, and the old configuration stays in force. So does one
+ * that is gone: `file` is where it was.
+ */
+const rereadInto = async (server: Server, reread: () => Loaded, file: string | undefined): Promise<void> => {
   const { log } = server.gateway
   try {
     const loaded = reread()
-    if (loaded.ok) await server.reload(loaded.config)
+    if (loaded.ok && file !== undefined && loaded.config.file === undefined) {
+      log.error(`configuration not reloaded: ${file} is gone. Put it back, or restart without it`)
+    } else if (loaded.ok) await server.reload(loaded.config)
     else log.error('configuration not reloaded: it is wrong', { problems: loaded.problems.map(problemLine) })
   } catch (error) {
     log.error('configuration not reloaded', { cause: String(error) })

@@ -1,7 +1,14 @@
 // Small aligned tables, and numbers as people read them.
 
+/** What a label or a server wrote, with nothing in it that a terminal obeys or that turns text around. */
+export const inert = (text: string): string => text.replace(UNPRINTABLE, '\ufffd')
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+
 /** Rows as lines, each column as wide as its widest cell, two blanks between. `right`: columns of numbers. */
-export const columns = (rows: string[][], indent = '', right: number[] = []): string[] => {
+export const columns = (written: string[][], indent = '', right: number[] = []): string[] => {
+  const rows = written.map((row) => row.map(inert))
   const widths: number[] = []
   for (const row of rows) {
     for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length)

@@ -1,10 +1,10 @@
 // `usage`: what was consumed and what it cost, from the hourly totals.
 
-import type { UsageQuery, UsageRow } from '../store/store.ts'
+import type { UsageQuery } from '../store/store.ts'
+import { BACKEND_FLAGS, openBackend, type ShownSums } from './backend.ts'
 import { command } from './command.ts'
-import { DATA_FLAGS, JSON_FLAG, requireData, withStore } from './data.ts'
+import { JSON_FLAG } from './data.ts'
 import { EXIT, printJson } from './io.ts'
-import { requireKey } from './keys/show.ts'
 import { readSince } from './read.ts'
 import { columns, grouped, khr, usd } from './table.ts'
 
@@ -27,83 +27,68 @@ export const usage = command({
       description: 'What a row stands for',
       default: 'model',
     },
-    ...DATA_FLAGS,
+    ...BACKEND_FLAGS,
     ...JSON_FLAG,
   },
   examples: ['sluice usage --since 30d --by day', 'sluice usage --key key_8Fq… --json'],
-  run: (args, io) => {
+  run: async (args, io) => {
     const sinceMs = readSince('--since', args.since, io.now())
     const by = args.by as UsageQuery['by']
-    const config = requireData(args, io)
-    return withStore(config, io, 'read', (store) => {
-      if (args.key !== undefined) requireKey(store, args.key)
-      const rows = store.usage({ by, sinceMs, keyId: args.key })
-      const all = total(rows)
-      if (args.json) {
-        printJson(io, {
-          by,
-          since: sinceMs === undefined ? null : new Date(sinceMs).toISOString(),
-          khr_per_usd: config.khrPerUsd,
-          rows: rows.map((row) => rowJson(row, config.khrPerUsd)),
-          total: rowJson(all, config.khrPerUsd),
-        })
-        return EXIT.ok
-      }
-      const name = (row: UsageRow) => (by === 'key' ? (store.keys.get(row.group)?.label ?? row.group) : row.group)
-      const line = (row: UsageRow, group: string) => [
-        group,
-        grouped(row.requests),
-        grouped(row.errors),
-        grouped(row.input),
-        grouped(row.cacheRead),
-        grouped(row.cacheWrite),
-        grouped(row.output),
-        usd(row.costMicroUsd),
-        khr(row.costMicroUsd, config.khrPerUsd),
-      ]
-      const head = [
-        by.toUpperCase(),
-        'REQUESTS',
-        'ERRORS',
-        'INPUT',
-        'CACHE READ',
-        'CACHE WRITE',
-        'OUTPUT',
-        'USD',
-        'KHR',
-      ]
-      const table = [head, ...rows.map((row) => line(row, name(row))), line(all, 'total')]
-      io.out(columns(table, '', [1, 2, 3, 4, 5, 6, 7, 8]).join('\n'))
+    const backend = await openBackend(args, io)
+    const { rows, khr_per_usd } = await backend.usage({ by, sinceMs, keyId: args.key })
+    const all = total(rows)
+    if (args.json) {
+      printJson(io, {
+        by,
+        since: sinceMs === undefined ? null : new Date(sinceMs).toISOString(),
+        khr_per_usd,
+        rows: rows.map((row) => rowJson(row.group, row, khr_per_usd)),
+        total: rowJson('total', all, khr_per_usd),
+      })
       return EXIT.ok
-    })
+    }
+    const line = (group: string, sums: ShownSums) => [
+      group,
+      grouped(sums.requests),
+      grouped(sums.errors),
+      grouped(sums.input),
+      grouped(sums.cache_read),
+      grouped(sums.cache_write),
+      grouped(sums.output),
+      usd(sums.cost_micro_usd),
+      khr(sums.cost_micro_usd, khr_per_usd),
+    ]
+    const head = [by.toUpperCase(), 'REQUESTS', 'ERRORS', 'INPUT', 'CACHE READ', 'CACHE WRITE', 'OUTPUT', 'USD', 'KHR']
+    const table = [head, ...rows.map((row) => line(row.label, row)), line('total', all)]
+    io.out(columns(table, '', [1, 2, 3, 4, 5, 6, 7, 8]).join('\n'))
+    return EXIT.ok
   },
 })
 
-const total = (rows: UsageRow[]): UsageRow => {
-  const sum = (name: Exclude<keyof UsageRow, 'group'>) => rows.reduce((all, row) => all + row[name], 0)
+const total = (rows: readonly ShownSums[]): ShownSums => {
+  const sum = (name: keyof ShownSums) => rows.reduce((all, row) => all + row[name], 0)
   return {
-    group: 'total',
     requests: sum('requests'),
     errors: sum('errors'),
     input: sum('input'),
-    cacheRead: sum('cacheRead'),
-    cacheWrite: sum('cacheWrite'),
+    cache_read: sum('cache_read'),
+    cache_write: sum('cache_write'),
     output: sum('output'),
     reasoning: sum('reasoning'),
-    costMicroUsd: sum('costMicroUsd'),
+    cost_micro_usd: sum('cost_micro_usd'),
   }
 }
 
-const rowJson = (row: UsageRow, khrPerUsd: number) => ({
-  group: row.group,
-  requests: row.requests,
-  errors: row.errors,
-  input: row.input,
-  cache_read: row.cacheRead,
-  cache_write: row.cacheWrite,
-  output: row.output,
-  reasoning: row.reasoning,
-  tokens: row.input + row.cacheRead + row.cacheWrite + row.output,
-  usd: row.costMicroUsd / 1_000_000,
-  khr: Math.round((row.costMicroUsd / 1_000_000) * khrPerUsd * 100) / 100,
+const rowJson = (group: string, sums: ShownSums, khrPerUsd: number) => ({
+  group,
+  requests: sums.requests,
+  errors: sums.errors,
+  input: sums.input,
+  cache_read: sums.cache_read,
+  cache_write: sums.cache_write,
+  output: sums.output,
+  reasoning: sums.reasoning,
+  tokens: sums.input + sums.cache_read + sums.cache_write + sums.output,
+  usd: sums.cost_micro_usd / 1_000_000,
+  khr: Math.round((sums.cost_micro_usd / 1_000_000) * khrPerUsd * 100) / 100,
 })

@@ -17,7 +17,7 @@ export const models = (gateway: Gateway) =>
     )
     .get('/v1/models/*', ({ request, params }) =>
       guarded(gateway, request, (key) => {
-        const name = decodeURIComponent(params['*'])
+        const name = decoded(params['*'])
         const model = gateway.catalogue.resolve(name)
         if (model !== undefined && permits(key, model.id)) return entry(model)
         throw new GatewayError(
@@ -26,6 +26,15 @@ export const models = (gateway: Gateway) =>
         )
       }),
     )
+
+/** A name that is wrongly encoded is no model's. */
+const decoded = (name: string): string => {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
+}
 
 type KeyLike = Parameters<typeof permits>[0]
 

@@ -71,12 +71,19 @@ export type MemberStore = {
 
 export type NewMember = { name: string; role: Role; limits: MemberLimits; passwordHash?: string }
 
+/** Who came in, or tried to, from where: an address or a network, undefined where it is not known. */
+export type Entry = { peer: string | undefined }
+
 export type SessionStore = {
-  open(session: { hash: string; memberId: string; now: number; expiresAt: number }): void
+  /** `entry`: how the audit tells it; absent where another entry of the audit does. */
+  open(session: { hash: string; memberId: string; now: number; expiresAt: number }, entry?: Entry): void
+  /** Writes into the audit that someone was turned away; `memberId` undefined: the name is nobody's, and is not kept. */
+  refuse(memberId: string | undefined, entry: Entry & { unrecorded: number }): void
   /** The session and its member as they are now; `seenAt` and expiry are the caller's to judge. */
   find(hash: string): (Session & { seenAt: number; expiresAt: number }) | undefined
   seen(hash: string, now: number): void
   close(hash: string): void
+  /** Their own doing; in the audit. */
   closeAll(memberId: string): void
   /** Removes those that ended before. */
   sweep(now: number, idleSince: number): void

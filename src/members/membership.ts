@@ -7,6 +7,7 @@ import { createAttempts, peerName } from './attempts.ts'
 import {
   type AdminToken,
   DEFAULT_LIMITS,
+  type Entry,
   type Member,
   type MemberStore,
   type Session,
@@ -25,6 +26,9 @@ const SEEN_MS = 60_000
 const ATTEMPTS_MS = 15 * 60_000
 const MOST_PER_ACCOUNT = 10
 const MOST_PER_PEER = 30
+/** Rows the audit takes of sign-ins within the same time: of one account, and refused ones of all together. */
+const MOST_TOLD_PER_ACCOUNT = 20
+const MOST_REFUSALS_TOLD = 30
 const TOKEN_PREFIX = 'sl-admin-'
 /** No secret of ours is longer. */
 const LONGEST = 100
@@ -40,11 +44,12 @@ export type Membership = {
   /** Throws `not_found` for a link that is not valid (any more). */
   invited(token: string, peer: string | undefined): Member
   accept(token: string, password: string, peer: string | undefined): Promise<Member>
-  /** A one-time link for a member to set a password with; the one before it ends. */
-  invite(id: string, actor: Actor): { member: Member; token: string; expiresAt: number }
+  /** A one-time link for a member to set a password with, valid for seven days or so long; the one before it ends. */
+  invite(id: string, actor: Actor, validMs?: number): { member: Member; token: string; expiresAt: number }
   /** Ends the member's other sessions. Throws `invalid_api_key` for a wrong password. */
   changePassword(session: Session, current: string, next: string, peer: string | undefined): Promise<void>
-  openSession(member: Member): { secret: string; expiresAt: number }
+  /** `entry`: they came in by their password, for the audit. */
+  openSession(member: Member, entry?: Entry): { secret: string; expiresAt: number }
   /** The session a cookie's secret opens, while it lasts. */
   session(secret: string): Session | undefined
   /** A token that is in force: not revoked, not expired, its maker still an admin. */
@@ -62,8 +67,22 @@ export const createMembership = ({ store, clock }: MembershipOptions): Membershi
   const { members, sessions, tokens } = store
   const perAccount = createAttempts({ clock, most: MOST_PER_ACCOUNT, windowMs: ATTEMPTS_MS })
   const perPeer = createAttempts({ clock, most: MOST_PER_PEER, windowMs: ATTEMPTS_MS })
+  const perAccountTold = createAttempts({ clock, most: MOST_TOLD_PER_ACCOUNT, windowMs: ATTEMPTS_MS })
+  const refusalsTold = createAttempts({ clock, most: MOST_REFUSALS_TOLD, windowMs: ATTEMPTS_MS })
   let setupHash: string | undefined
+  let unrecorded = 0
 
+  /** Whether the audit takes one more row: a stranger at the door must not fill it. What it does not take is counted. */
+  const mayTell = (account: string, refused: boolean): boolean => {
+    try {
+      perAccountTold.take(account)
+      if (refused) refusalsTold.take('all')
+      return true
+    } catch {
+      unrecorded++
+      return false
+    }
+  }
   /** Counted before anything is checked, so that attempts side by side count too; what was right is given back. */
   const attempt = async <T>(peer: string | undefined, account: string | undefined, check: () => T | Promise<T>) => {
     const from = peerName(peer)
@@ -80,6 +99,29 @@ export const createMembership = ({ store, clock }: MembershipOptions): Membershi
     perPeer.giveBack(from)
     if (account !== undefined) perAccount.giveBack(account)
     return result
+  }
+
+  /**
+   * A check of a password, counted, and told to the audit where it fails. `account` is what was typed, so that a name
+   * that is nobody's takes as long as another.
+   */
+  const guarded = async <T>(
+    account: string,
+    peer: string | undefined,
+    memberId: () => string | undefined,
+    check: () => Promise<T>,
+  ): Promise<T> => {
+    try {
+      return await attempt(peer, account, check)
+    } catch (error) {
+      const refused = error instanceof GatewayError && error.code === 'invalid_api_key'
+      if (!refused) unrecorded++
+      else if (mayTell(account, true)) {
+        sessions.refuse(memberId(), { peer, unrecorded })
+        unrecorded = 0
+      }
+      throw error
+    }
   }
 
   const checkInvited = (token: string): Member => {
@@ -114,20 +156,28 @@ export const createMembership = ({ store, clock }: MembershipOptions): Membershi
         setupHash = undefined
         return member
       }),
-    signIn: (name, password, peer) =>
-      attempt(peer, `name:${name.trim().normalize('NFC').toLowerCase()}`, async () => {
-        const found = members.credentials(name.trim().normalize('NFC'))
+    signIn(name, password, peer) {
+      const typed = name.trim().normalize('NFC')
+      const idOf = () => members.credentials(typed)?.member.id
+      return guarded(`name:${typed.toLowerCase()}`, peer, idOf, async () => {
+        const found = members.credentials(typed)
         if (!(await verifyPassword(password, found?.passwordHash)) || found === undefined) throw wrongPassword()
         // While it was checked, the member may have been removed or the password changed.
         const now = members.credentials(found.member.name)
         if (now === undefined || now.passwordHash !== found.passwordHash) throw wrongPassword()
         return now.member
-      }),
-    async changePassword({ member, hash }, current, next, peer) {
-      await attempt(peer, `id:${member.id}`, async () => {
-        const found = members.credentials(member.name)
-        if (!(await verifyPassword(current, found?.passwordHash))) throw wrongPassword()
       })
+    },
+    async changePassword({ member, hash }, current, next, peer) {
+      await guarded(
+        `id:${member.id}`,
+        peer,
+        () => member.id,
+        async () => {
+          const found = members.credentials(member.name)
+          if (!(await verifyPassword(current, found?.passwordHash))) throw wrongPassword()
+        },
+      )
       const passwordHash = await hashPassword(next)
       members.setPassword(member.id, passwordHash, hash, { kind: 'member', id: member.id })
     },
@@ -145,17 +195,18 @@ export const createMembership = ({ store, clock }: MembershipOptions): Membershi
         if (member === undefined) throw noLink('Ask an admin for a new one.')
         return member
       }),
-    invite(id, actor) {
+    invite(id, actor, validMs = INVITATION_MS) {
       const token = randomBase62(43)
-      const expiresAt = clock() + INVITATION_MS
+      const expiresAt = clock() + validMs
       return { member: members.invite(id, { hash: hashSecret(token), expiresAt }, actor), token, expiresAt }
     },
-    openSession(member) {
+    openSession(member, entry) {
       const now = clock()
       const secret = randomBase62(43)
       const expiresAt = now + SESSION_MS
       sessions.sweep(now, now - IDLE_MS)
-      sessions.open({ hash: hashSecret(secret), memberId: member.id, now, expiresAt })
+      const told = entry !== undefined && mayTell(`in:${member.id}`, false) ? entry : undefined
+      sessions.open({ hash: hashSecret(secret), memberId: member.id, now, expiresAt }, told)
       return { secret, expiresAt }
     },
     session(secret) {

@@ -1,8 +1,12 @@
-// What a member may make of their own keys: the limits an admin set, checked where keys are made and changed.
+// What the keys of a member may be: the limits an admin set, checked where a member makes and changes keys, and where an
+// admin makes one for them.
 
 import { GatewayError } from '../errors.ts'
 import { type Key, permits } from '../keys/key.ts'
 import type { MemberLimits } from './member.ts'
+
+/** Whose keys: `name` where someone else makes them, for the words of a refusal. */
+export type Holder = { limits: MemberLimits; name?: string | undefined }
 
 /** What a key is to become; absent members stay as they are. Times in ms since the epoch. */
 export type Wish = {
@@ -28,30 +32,34 @@ const refuse = (message: string, param?: string): GatewayError =>
  * Whether one more key may be made. A key counts until it expires: revoked before, it counts on if it was used, or
  * revoking and making anew would be a way around every limit. Throws `permission_denied`.
  */
-export const checkRoom = (limits: MemberLimits, own: readonly Key[], now: number): void => {
+export const checkRoom = ({ limits, name }: Holder, own: readonly Key[], now: number): void => {
   if (limits.maxKeys === null) return
   const counted = own.filter((key) => key.expiresAt > now && (key.revokedAt === undefined || key.tokensUsed > 0))
   if (counted.length < limits.maxKeys) return
+  const [has, more] = name === undefined ? ['You may have', 'Ask an admin for more.'] : [`${name} may have`, MORE]
   throw refuse(
-    `You may have ${limits.maxKeys} keys, and have them. A used key counts until it expires, even when revoked. Ask an admin for more.`,
+    `${has} ${limits.maxKeys} keys, and no more. A used key counts until it expires, even when revoked. ${more}`,
   )
 }
 
+const MORE = 'Raise their limits under Members.'
+
 /** Whether a key may be made or become so. `key`: as it is, for a change. Throws `permission_denied` naming the member. */
 export const checkWish = (
-  limits: MemberLimits,
+  { limits, name: holder }: Holder,
   wish: Wish,
   defaults: Defaults,
   now: number,
   key: Key | undefined,
 ): void => {
   const { tokensTotal, expiresAt, models } = wish
+  const whose = holder === undefined ? 'A key of yours' : `A key of ${holder}`
   if (tokensTotal !== undefined && limits.maxTokensPerKey !== null && tokensTotal > limits.maxTokensPerKey) {
-    throw refuse(`A key of yours may have ${limits.maxTokensPerKey} tokens at most.`, 'tokens_total')
+    throw refuse(`${whose} may have ${limits.maxTokensPerKey} tokens at most.`, 'tokens_total')
   }
   if (expiresAt !== undefined) {
     if (limits.maxExpiryDays !== null && expiresAt > now + limits.maxExpiryDays * DAY_MS + LEEWAY_MS) {
-      throw refuse(`A key of yours may be valid for ${limits.maxExpiryDays} days at most.`, 'expires_at')
+      throw refuse(`${whose} may be valid for ${limits.maxExpiryDays} days at most.`, 'expires_at')
     }
     // Cut short, a used key would stop counting before its time.
     if (key !== undefined && expiresAt < key.expiresAt) {
@@ -61,7 +69,7 @@ export const checkWish = (
   // A pattern lies within another when the other matches it as it is written, stars and all.
   const outside = models?.find((pattern) => !permits(limits, pattern))
   if (outside !== undefined) {
-    throw refuse(`You may not use ${outside.slice(0, 100)}. Your models: ${limits.models.join(', ')}.`, 'models')
+    throw refuse(`${whose} may not use ${outside.slice(0, 100)}, only ${limits.models.join(', ')}.`, 'models')
   }
   for (const name of ['rpm', 'tpm', 'concurrency'] as const) {
     const wanted = wish[name]

@@ -34,8 +34,9 @@ export const hashPassword = (password: string): Promise<string> =>
 
 /** `hash` undefined: there is nobody of that name; takes as long as if there were, and is false. */
 export const verifyPassword = async (password: string, hash: string | undefined): Promise<boolean> => {
-  const against = hash ?? (await nobodysHash())
-  const matches = await inTurn(() => Bun.password.verify(password.normalize('NFC'), against))
+  // Made for the first of all names, whoever they are: its making would tell the others apart.
+  const nobodys = await nobodysHash()
+  const matches = await inTurn(() => Bun.password.verify(password.normalize('NFC'), hash ?? nobodys))
   return matches && hash !== undefined
 }
 

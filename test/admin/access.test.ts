@@ -1,7 +1,7 @@
 // Who may call what, for every route there is: the rows are made from the routes themselves.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { ADMIN_BASE, ROUTES, type RouteName } from '../../src/http/admin/routes.ts'
+import { ADMIN_BASE, ROUTES, type RouteName } from '../../src/admin-api/routes.ts'
 import { type Desk, type Person, refusal, startDesk } from './support.ts'
 
 let desk: Desk
@@ -37,7 +37,21 @@ describe('without a session', () => {
   )
 })
 
+test('what a proxy in front asks for itself is no word of ours: the cookie counts beside it', async () => {
+  const headers = { authorization: `Basic ${btoa('proxy:password')}` }
+  expect((await desk.request('keys.list', desk.admin, {}, headers)).status).toBe(200)
+  expect((await desk.request('keys.list', desk.nobody, {}, headers)).status).toBe(401)
+  const foreign = { ...headers, origin: 'https://evil.example' }
+  expect((await desk.request('keys.create', desk.admin, { label: 'x' }, foreign)).status).toBe(403)
+})
+
 describe('a member', () => {
+  test('finds nothing by asking for another’s', async () => {
+    const { id } = desk.admin.member
+    await desk.call('keys.create', desk.admin, { label: 'not theirs' })
+    expect((await desk.call('keys.list', desk.admin, { owner: id })).total).toBeGreaterThan(0)
+    expect(await desk.call('keys.list', desk.member, { owner: id })).toEqual({ items: [], total: 0 })
+  })
   test.each(only('admin', 'admin-session'))('%s is refused with 403', async (name) => {
     const response = await desk.request(name, desk.member)
     expect(await refusal(response)).toMatchObject({ status: 403, code: 'permission_denied' })

@@ -1,8 +1,8 @@
 // What the dashboard is told of traffic: exchanges and why they went where they went, sums, health, the live stream.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import type { Output } from '../../src/http/admin/contract.ts'
-import * as S from '../../src/http/admin/schema.ts'
+import type { Output } from '../../src/admin-api/contract.ts'
+import * as S from '../../src/admin-api/schema.ts'
 import { type Frame, FrameReader } from '../../src/lib/sse.ts'
 import { gate, json, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { type Desk, expectShape, startDesk } from './support.ts'
@@ -19,6 +19,19 @@ const answer = (input = 3, cached = 0, output = 2) =>
   })
 const failure = (status: number) =>
   json({ type: 'error', error: { type: 'api_error', message: PROVIDER_TEXT } }, status)
+
+/** An answer on the responses wire: what a fallback to the other vendor speaks. */
+const response = (usage: object) =>
+  json({
+    ...{ id: 'resp_1', object: 'response', created_at: 1, model: 'up', status: 'completed' },
+    output: [
+      {
+        ...{ type: 'message', id: 'm', role: 'assistant', status: 'completed' },
+        content: [{ type: 'output_text', text: 'hi', annotations: [] }],
+      },
+    ],
+    usage,
+  })
 
 const hello = { model: 'auto', max_tokens: 10, messages: [{ role: 'user', content: SECRET_PROMPT }] }
 
@@ -86,25 +99,10 @@ describe('an exchange', () => {
     for (const word of [SECRET_PROMPT, SECRET_ANSWER, own.secret]) expect(text).not.toContain(word)
   })
   test('that moved to another target tells every attempt, by status and code and never by the provider’s text', async () => {
-    scripts = [
-      failure(500),
-      json({
-        ...{ id: 'resp_1', object: 'response', created_at: 1, model: 'up', status: 'completed' },
-        output: [
-          {
-            type: 'message',
-            id: 'm',
-            role: 'assistant',
-            status: 'completed',
-            content: [{ type: 'output_text', text: 'hi', annotations: [] }],
-          },
-        ],
-        usage: { input_tokens: 5, output_tokens: 1, total_tokens: 6 },
-      }),
-    ]
-    const response = await ask(own.secret, { ...hello, top_k: 5 })
-    expect(response.status).toBe(200)
-    const told = await desk.call('exchanges.get', desk.admin, { id: response.headers.get('x-request-id') ?? '' })
+    scripts = [failure(500), response({ input_tokens: 5, output_tokens: 1, total_tokens: 6 })]
+    const answered = await ask(own.secret, { ...hello, top_k: 5 })
+    expect(answered.status).toBe(200)
+    const told = await desk.call('exchanges.get', desk.admin, { id: answered.headers.get('x-request-id') ?? '' })
     expect(told.attempts).toMatchObject([
       {
         provider: 'vendor_a',
@@ -119,6 +117,27 @@ describe('an exchange', () => {
     expect(told.route.why.join(' ')).toContain('fallback')
     expect(told.dropped).toContain('top_k')
     expect(JSON.stringify(told)).not.toContain(PROVIDER_TEXT)
+  })
+  test('tells a member no word of the provider’s, nor what the operator calls things', async () => {
+    const code = 'code-of-the-provider'
+    scripts = [
+      json({ error: { type: 'server_error', code, message: PROVIDER_TEXT } }, 400, {
+        'request-id': 'id-of-the-provider',
+      }),
+    ]
+    const failed = (await ask(own.secret)).headers.get('x-request-id') ?? ''
+    scripts = [answer(100, 20, 7)]
+    const answered = (await ask(own.secret)).headers.get('x-request-id') ?? ''
+    const hidden = [code, 'id-of-the-provider', 'main', 'input_tokens', PROVIDER_TEXT]
+    for (const id of [failed, answered]) {
+      const told = await desk.call('exchanges.get', desk.member, { id })
+      for (const word of hidden) expect(JSON.stringify(told)).not.toContain(word)
+      expect(told).toMatchObject({ exchange: { account: null }, route: { upstream_model: null }, raw_usage: null })
+      expect(told.attempts).toMatchObject([{ account: null, provider_status: null, provider_code: null }])
+    }
+    expect((await desk.call('exchanges.get', desk.admin, { id: answered })).raw_usage).not.toBeNull()
+    const { items } = await desk.call('exchanges.list', desk.member)
+    expect(items.filter(({ account }) => account !== null)).toEqual([])
   })
   test('that failed keeps its attempts and bills nothing', async () => {
     scripts = [failure(400)]
@@ -351,12 +370,51 @@ describe('the live stream', () => {
     expectShape(S.Exchange, first)
     expect(first).toMatchObject({ key: { id: foreign.id }, outcome: 'done' })
     expect(second).toMatchObject({ key: { id: own.id } })
-    expect(await member.next('exchange')).toEqual(second)
+    expect(await member.next('exchange')).toEqual({ ...(second as S.Exchange), account: null })
     const { items } = await list({ key: own.id })
     expect(items[0]).toEqual({ ...(second as S.Exchange), ended_at: items[0]?.ended_at ?? null })
     await Promise.all([admin.stop(), member.stop()])
     while ((await desk.call('state', desk.admin)).live_streams > 0)
       await new Promise((resolve) => setImmediate(resolve))
+  })
+  test('tells reasoning, and the cost by the prices of the model that answered', async () => {
+    const admin = await watch(desk.admin)
+    scripts = [
+      failure(500),
+      response({ input_tokens: 1_000, output_tokens: 900, output_tokens_details: { reasoning_tokens: 700 } }),
+    ]
+    await ask(foreign.secret)
+    const told = (await admin.next('exchange')) as S.Exchange
+    const { items } = await list({ key: foreign.id })
+    expect(told).toEqual({ ...told, ...items[0], ended_at: told.ended_at })
+    expect(told).toMatchObject({ model: 'vendorA-opus-4-8', provider: 'vendor_b', reasoning: 700, output: 900 })
+    const served = desk.server.gateway.catalogue.resolve('vendorB-5.5')?.price ?? { input: 0, output: 0 }
+    expect(told.cost_micro_usd).toBe(1_000 * served.input + 900 * served.output)
+    await admin.stop()
+  })
+  test('counts for a member what their own keys do, for an admin everything', async () => {
+    const counted = async (person: Desk['admin']): Promise<S.Counters> => {
+      const stream = await watch(person)
+      const counters = (await stream.next('counters')) as S.Counters
+      await stream.stop()
+      return counters
+    }
+    const before = [await counted(desk.admin), await counted(desk.member)] as const
+    scripts = [failure(400)]
+    await ask(own.secret)
+    await ask(own.secret)
+    await ask(foreign.secret)
+    const hold = gate()
+    scripts = [own, own, foreign].map(() => ({ ...answer(), steps: [hold, ...(answer().steps as string[])] }))
+    const index = provider.requests.length
+    const running = [own, own, foreign].map(({ secret }) => ask(secret))
+    await Promise.all([0, 1, 2].map((i) => provider.arrived(index + i)))
+    const after = [await counted(desk.admin), await counted(desk.member)] as const
+    expect(after.map(({ finished }, i) => finished - (before[i]?.finished ?? 0))).toEqual([3, 2])
+    expect(after.map(({ errors }, i) => errors - (before[i]?.errors ?? 0))).toEqual([1, 1])
+    expect(after.map((counters) => counters.open_exchanges)).toEqual([3, 2])
+    hold.open()
+    await Promise.all(running)
   })
   test('ends when the right to see it does', async () => {
     const person = await desk.join('Short', 'admin')

@@ -81,6 +81,7 @@ describe('an admin', () => {
     ['keys.create', { label: 'x', tokens_total: 1.5 }, 'tokens_total'],
     ['keys.create', { label: 'x', models: [] }, 'models'],
     ['keys.create', { label: 'x', models: ['no-such-model'] }, 'models'],
+    ['keys.create', { label: 'x', models: ['vendorC-*'] }, 'models'],
     ['keys.create', { label: 'x', expires_at: 'tomorrow' }, 'expires_at'],
     ['keys.create', { label: 'x', expires_at: '2001-01-01' }, 'expires_at'],
     ['keys.create', { label: 'x', owner: 'mem_nobody' }, 'owner'],
@@ -171,6 +172,31 @@ describe('a member', () => {
     expect(await response.json()).toMatchObject({ error: { code: 'permission_denied', param } })
     expect((await desk.call('keys.list', person)).total).toBe(0)
   })
+  test('is made keys by an admin within them, in words for the admin; what is changed later is the admin’s affair', async () => {
+    const { member } = await desk.join('Gina', 'member', limits)
+    const make = (input: object) => desk.request('keys.create', desk.admin, { label: 'x', owner: member.id, ...input })
+    for (const [param, input] of [
+      ['tokens_total', { tokens_total: 1_001 }],
+      ['expires_at', { expires_at: inDays(31) }],
+      ['models', { models: ['*'] }],
+    ] as const) {
+      const response = await make(input)
+      expect(response.status).toBe(403)
+      const { error } = (await response.json()) as { error: { param: string; message: string } }
+      expect(error).toMatchObject({ param, message: expect.stringContaining('of Gina') })
+    }
+    const { key } = await desk.call('keys.create', desk.admin, { label: 'x', owner: member.id, rpm: 0 })
+    expect(key).toMatchObject({ tokens_total: 1_000, models: limits.models, owner: { name: 'Gina' }, rpm: 0 })
+    expect((await make({})).status).toBe(200)
+    expect(await refusal(await make({}))).toMatchObject({
+      status: 403,
+      message: expect.stringContaining('Gina may have 2'),
+    })
+    await desk.call('keys.top-up', desk.admin, { id: key.id, tokens: 5_000 })
+    expect(await desk.call('keys.get', desk.admin, { id: key.id })).toMatchObject({ tokens_total: 6_000 })
+    const admin = await desk.join('Gus A', 'admin', limits)
+    await desk.call('keys.create', desk.admin, { label: 'x', owner: admin.member.id, tokens_total: 9_000 })
+  })
   test('may use what lies within', async () => {
     const person = await desk.join('Finn', 'member', limits)
     const models = ['vendorB-5.*', 'vendorB-*', 'vendorA-haiku-4.5']
@@ -220,4 +246,17 @@ describe('a member', () => {
       { numRuns: 5_000 },
     )
   })
+})
+
+test('a pattern under a brand is kept in the words of the catalogue, and opens what it names', async () => {
+  const branded = await startDesk({ config: { brands: [{ neutral: 'vendorA', branded: 'claude' }] } })
+  try {
+    const { key, secret } = await branded.call('keys.create', branded.admin, { label: 'x', models: ['claude-haiku-*'] })
+    expect(key.models).toEqual(['vendorA-haiku-*'])
+    const response = await branded.get('/v1/models', { 'x-api-key': secret })
+    const { data } = (await response.json()) as { data: { id: string }[] }
+    expect(data.map(({ id }) => id)).toEqual(['vendorA-haiku-4-5'])
+  } finally {
+    await branded.stop()
+  }
 })

@@ -4,12 +4,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ADMIN_BASE } from '../../src/admin-api/routes.ts'
 import { loadConfig } from '../../src/config.ts'
-import { ADMIN_BASE } from '../../src/http/admin/routes.ts'
 import { silentLog } from '../../src/log.ts'
+import { DEFAULT_LIMITS } from '../../src/members/member.ts'
+import { createMembership } from '../../src/members/membership.ts'
 import { startServer } from '../../src/serve.ts'
+import { NOW, open } from '../store/support.ts'
 import { cookieOf, type Desk, PASSWORD, type Person, refusal, startDesk } from './support.ts'
 
+const CHEAP = await Bun.password.hash(PASSWORD, { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 })
 const cookie = (secret: string): Person => ({ headers: { cookie: `sluice_session=${secret}` } })
 
 describe('a first start', () => {
@@ -111,6 +115,22 @@ describe('with people', () => {
     const host = new URL(desk.url).host
     const response = await signIn('ada', PASSWORD, desk.nobody, { origin: `https://${host}` })
     expect(response.headers.get('set-cookie')).toEndWith('; Secure')
+  })
+  test('over https no other host, path or plain connection can plant a session in front of ours', async () => {
+    const https = { origin: `https://${new URL(desk.url).host}` }
+    const response = await signIn('ada', PASSWORD, desk.nobody, https)
+    const [, name, secret] = /^([^=]+)=(\w+);/.exec(response.headers.get('set-cookie') ?? '') ?? []
+    expect(name).toBe('__Host-sluice_session')
+    const own = `${name}=${secret}`
+    const planted = desk.signedIn(desk.member.member).headers.cookie
+    for (const cookie of [`${own}; ${planted}`, `${planted}; ${own}`]) {
+      expect(await desk.call('session.get', { headers: { cookie } })).toMatchObject({ member: { name: 'Ada' } })
+    }
+    const out = await desk.request('session.sign-out', { headers: { cookie: own } }, {}, https)
+    expect(out.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^__Host-sluice_session=; Path=\/; .*Max-Age=0; Secure$/),
+      expect.stringMatching(/^sluice_session=; Path=\/; .*Max-Age=0$/),
+    ])
   })
   test('a wrong name and a wrong password are refused in the same words', async () => {
     const [name, password] = await Promise.all([signIn('nobody', PASSWORD), signIn('ada', 'wrong horse battery')])
@@ -219,6 +239,62 @@ describe('with people', () => {
     await desk.call('tokens.revoke', desk.admin, { id: token.id })
     expect((await desk.request('tokens.list', script)).status).toBe(401)
   })
+  test('the audit tells who came in, who was turned away and from where, and who ended all sessions', async () => {
+    const watched = await startDesk()
+    try {
+      const attempt = (name: string, password: string) =>
+        watched.request('session.sign-in', watched.nobody, { name, password })
+      await attempt('mia', 'wrong horse battery')
+      await attempt('correct horse batterie', 'mia')
+      const entered = await attempt('mia', PASSWORD)
+      await watched.request('session.password', cookie(cookieOf(entered)), {
+        current: 'no',
+        password: 'a new long one',
+      })
+      await watched.call('session.sign-out-everywhere', cookie(cookieOf(entered)))
+      const { items } = await watched.call('audit.list', watched.admin)
+      const { id } = watched.member.member
+      const told = items.filter(({ action }) => action.startsWith('session.'))
+      expect(told.map(({ action, actor, target, target_name }) => [action, actor.kind, target, target_name])).toEqual([
+        ['session.sign-out-everywhere', 'member', id, 'Mia'],
+        ['session.refuse', 'system', id, 'Mia'],
+        ['session.sign-in', 'member', id, 'Mia'],
+        ['session.refuse', 'system', 'unknown name', null],
+        ['session.refuse', 'system', id, 'Mia'],
+      ])
+      expect(told.map(({ after }) => (after as { from?: string }).from)).toEqual([
+        undefined,
+        ...['127.0.0.1', '127.0.0.1', '127.0.0.1', '127.0.0.1'],
+      ])
+      expect(told[0]?.after).toEqual({ sessions: 2 })
+      // What was typed into the wrong field may be a password.
+      expect(JSON.stringify(items)).not.toContain('batter')
+    } finally {
+      await watched.stop()
+    }
+  })
+  test('the audit cannot be filled by guessing: what it leaves out is counted', async () => {
+    const time = { now: NOW }
+    const store = open(':memory:', () => time.now)
+    const membership = createMembership({ store, clock: () => time.now })
+    const member = store.members.add(
+      { name: 'Ada', role: 'admin', limits: DEFAULT_LIMITS, passwordHash: CHEAP },
+      { kind: 'system', id: 'test' },
+    )
+    const refusals = () => store.audit({ limit: 1_000 }).filter(({ action }) => action === 'session.refuse')
+    const guess = (name: string, peer: string) => membership.signIn(name, 'no', peer).catch(() => undefined)
+    // From many addresses, so that no door stops them.
+    for (let i = 0; i < 12; i++) await guess('Ada', `203.0.113.${i}`)
+    expect(refusals()).toHaveLength(10)
+    store.members.setPassword(member.id, CHEAP, undefined, { kind: 'system', id: 'test' })
+    for (let i = 0; i < 40; i++) await guess('Ada ', `198.51.100.${i}`)
+    expect(refusals()).toHaveLength(10)
+    time.now += 15 * 60_000
+    await guess('Ada', '192.0.2.1')
+    expect(refusals()[0]?.after).toEqual({ from: '192.0.2.1', unrecordedBefore: 42 })
+    for (let i = 0; i < 40; i++) membership.openSession(member, { peer: undefined })
+    expect(store.audit({ limit: 1_000 }).filter(({ action }) => action === 'session.sign-in')).toHaveLength(20)
+  })
   test('too many wrong passwords are refused for the account, then for the address, and say truthfully until when', async () => {
     const crowd = await startDesk()
     try {
@@ -238,6 +314,23 @@ describe('with people', () => {
       expect((await attempt('ada', PASSWORD)).status).toBe(429)
     } finally {
       await crowd.stop()
+    }
+  }, 30_000)
+  test('a forwarded address that nobody vouches for opens no second row of attempts', async () => {
+    const spoofed = await startDesk()
+    try {
+      const attempts = Array.from({ length: 32 }, (_, i) =>
+        spoofed.request(
+          'session.sign-in',
+          spoofed.nobody,
+          { name: `stranger ${i}`, password: 'wrong horse battery' },
+          { 'x-forwarded-for': `203.0.113.${i}`, 'x-real-ip': `203.0.113.${i}`, forwarded: `for=203.0.113.${i}` },
+        ),
+      )
+      const statuses = (await Promise.all(attempts)).map((response) => response.status).sort()
+      expect(statuses).toEqual([...Array<number>(30).fill(401), 429, 429])
+    } finally {
+      await spoofed.stop()
     }
   }, 30_000)
   test('behind a trusted proxy its word counts for host, scheme and address; before that it does not', async () => {

@@ -247,6 +247,42 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     })
   })
 
+  test('an admin makes a key for a member, within that member’s limits, and a link for a forgotten password', async () => {
+    const link = await admin('/dashboard/members', async (page) => {
+      await page.getByRole('button', { name: 'Invite' }).click()
+      await page.getByLabel('Name', { exact: true }).fill('Rith')
+      await page.getByLabel('Tokens for each key').fill('7000')
+      await page.getByRole('button', { name: 'Make the link' }).click()
+      await page.getByRole('button', { name: 'Done' }).click()
+
+      await page.goto(`${gateway.url}/dashboard/keys`)
+      await page.getByRole('button', { name: 'Create key', exact: true }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByLabel('Label').fill('for Rith')
+      await dialog.getByLabel('Owner').selectOption({ label: 'Rith' })
+      expect(await dialog.getByLabel('Token quota').inputValue()).toBe('7,000')
+      await dialog.getByLabel('Token quota').fill('8000')
+      await dialog.getByRole('button', { name: 'Create key' }).click()
+      await dialog.getByText('A key of Rith may have 7000 tokens at most.').waitFor()
+      await dialog.getByLabel('Token quota').fill('6000')
+      await dialog.getByRole('button', { name: 'Create key' }).click()
+      await page.getByText('Copy the secret now').waitFor()
+      await page.getByRole('button', { name: 'Done' }).click()
+      await page.getByRole('row', { name: /for Rith.*Rith/ }).waitFor()
+
+      await page.goto(`${gateway.url}/dashboard/members`)
+      await page.getByRole('button', { name: 'New link for Rith' }).click()
+      return (await page.locator('.secret code').textContent()) ?? ''
+    })
+    await visit(link, async (page) => {
+      await page.getByLabel('Password', { exact: true }).fill('a boat waits below')
+      await page.getByLabel('Password again').fill('a boat waits below')
+      await page.getByRole('button', { name: 'Accept' }).click()
+      await page.getByRole('link', { name: 'Keys', exact: true }).click()
+      await page.getByRole('link', { name: 'for Rith' }).waitFor()
+    })
+  })
+
   test.each([
     ['Chat completions', 'vendorA-sonnet-5'],
     ['Responses', 'vendorA-haiku-4-5'],

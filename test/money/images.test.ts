@@ -74,6 +74,27 @@ describe('pictures', () => {
     },
   )
 
+  test.each([
+    ['one', 1, 1, undefined],
+    ['several', 3, 3, 3],
+    ['fewer than were asked for', 3, 2, 3],
+  ])('of a stream of %s are all sent and all counted', async (_, __, made, n) => {
+    const steps = Array.from({ length: made }, () => [partial, completed(usage)]).flat()
+    const { text, row } = await drawn({ headers: SSE, steps }, { stream: true, ...(n === undefined ? {} : { n }) })
+    expect(text.match(/event: image_generation\.completed/g)).toHaveLength(made)
+    expect(text).not.toContain('event: error')
+    expect(row).toMatchObject({ input: 11 * made, output: 272 * made, estimated: false, outcome: 'done' })
+    expect(JSON.parse(row.rawUsage ?? '')).toEqual(
+      made === 1 ? usage : { images: Array.from({ length: made }, () => usage) },
+    )
+  })
+
+  test('of a stream that breaks off before the first are a failure', async () => {
+    const { text, row } = await drawn({ headers: SSE, steps: [partial] }, { stream: true, n: 2 })
+    expect(text).toContain('event: error')
+    expect(row.outcome).not.toBe('done')
+  })
+
   test('that were refused, or not made, cost nothing', async () => {
     const moderated = { error: { code: 'moderation_blocked', message: 'no' } }
     for (const [script, more] of [

@@ -2,9 +2,9 @@
 // server does it itself, within a second where another process does.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { ROUTES, type RouteName } from '../../src/admin-api/routes.ts'
 import type { Io } from '../../src/cli/io.ts'
 import { run } from '../../src/cli/run.ts'
-import { ROUTES, type RouteName } from '../../src/http/admin/routes.ts'
 import { type Desk, startDesk } from '../admin/support.ts'
 import { gate, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { requestOn, spoken } from './support.ts'

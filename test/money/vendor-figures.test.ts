@@ -44,6 +44,10 @@ const usageOf = ({ stream, response }: Recording): JsonObject | undefined => {
   return usage
 }
 
+/** The members that tell something. */
+const told = (usage: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null))
+
 /** A vendor's figures as its documentation adds them up: all there is to bill, and the output in it. */
 const billOf = (wire: ChatWire, usage: JsonObject): { total: number; output: number } => {
   const n = (value: Json | undefined): number => (typeof value === 'number' ? value : 0)
@@ -88,5 +92,6 @@ describe.skipIf(!hasCorpus).each(CROSSINGS)('to a client of %s what a provider o
     expect({ total: totalOf(row), output: row.output, estimated: row.estimated }).toEqual({
       ...{ total, output, estimated: false },
     })
+    expect(told(JSON.parse(row.rawUsage ?? '{}'))).toEqual(told(usage))
   })
 })

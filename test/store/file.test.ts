@@ -1,8 +1,20 @@
 // The database file: its migrations, what is refused and left as it was, copies out and back in.
 
 import { Database } from 'bun:sqlite'
-import { afterEach, describe, expect, test } from 'bun:test'
-import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { restoreStore } from '../../src/store/sqlite/index.ts'
 import { MIGRATIONS } from '../../src/store/sqlite/migrations.ts'
@@ -79,6 +91,7 @@ describe('a file that cannot be used is refused in a sentence and left as it was
     ['cut in half', 'damaged', (path) => truncateSync(path, statSync(path).size / 2)],
     ['cut by a few bytes', 'damaged', (path) => truncateSync(path, statSync(path).size - 10)],
     ['with a spoiled page', 'damaged', spoil],
+    ['without one of its tables', 'damaged', (path) => edit(path, 'DROP TABLE usage_days')],
   ])('a file %s', (_what, reason, harm) => {
     const path = filled()
     harm(path)
@@ -87,11 +100,32 @@ describe('a file that cannot be used is refused in a sentence and left as it was
     expect(message).toContain(reason)
     expect(message).toContain(path)
     expect(sha(path)).toBe(before)
+    expect(readdirSync(dirname(path))).toEqual(['sluice.db'])
   })
 
-  test('a database of another program', () => {
+  test.each<[string, string, (path: string) => void]>([
+    ['that is a folder', 'There is a folder', (path) => mkdirSync(path)],
+    ['whose folder is a file', 'a file is in its place', (path) => writeFileSync(dirname(path), '')],
+    ['that leads nowhere', 'let this user read and write', (path) => symlinkSync(`${path}.gone/x`, path)],
+  ])('a path %s', (_what, reason, harm) => {
+    const path = join(dirname(newPath()), 'data', 'sluice.db')
+    if (!reason.includes('in its place')) mkdirSync(dirname(path))
+    harm(path)
+    const message = refusalOf(() => open(path))
+    expect(message).toContain(reason)
+    expect(message).toContain(path)
+  })
+
+  test('a lock that cannot be taken, though no server has it', () => {
+    const path = filled()
+    mkdirSync(`${path}.lock`)
+    const store = open(path)
+    expect(refusalOf(() => store.journal.claim(() => {}))).toContain(`${path}.lock cannot be opened`)
+  })
+
+  test.each(['notes (text)', 'migrations (id, version)'])('a database of another program, with %s', (table) => {
     const path = newPath()
-    edit(path, 'CREATE TABLE notes (text)')
+    edit(path, `CREATE TABLE ${table}`)
     const before = sha(path)
     expect(refusalOf(() => open(path))).toContain('another program')
     expect(sha(path)).toBe(before)
@@ -230,4 +264,43 @@ describe('the lock of the server', () => {
     }
     expect(other.journal.claim(() => {})).toEqual([])
   })
+})
+
+describe('a full disk', () => {
+  const mount = (size: string): string | undefined => {
+    if (process.platform !== 'linux' || process.getuid?.() !== 0) return undefined
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-full-'))
+    if (Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder]).exitCode === 0) return folder
+    rmSync(folder, { recursive: true })
+    return undefined
+  }
+  const disk = mount('1m')
+  afterAll(() => {
+    if (disk === undefined) return
+    Bun.spawnSync(['umount', '-l', disk])
+    rmSync(disk, { recursive: true, force: true })
+  })
+
+  test.skipIf(disk === undefined)(
+    'is named where a change or a copy finds it, and changes go on once there is room',
+    () => {
+      const path = join(disk ?? '', 'sluice.db')
+      const store = open(path)
+      const elsewhere = open()
+      const many = (of: typeof store) => {
+        for (let i = 0; i < 2_000; i++) of.keys.issue(newKey({ label: 'x'.repeat(100) }), ACTOR)
+      }
+      expect(refusalOf(() => many(store))).toBe(`The disk of the database ${path} is full; make room and try again.`)
+      const kept = store.keys.list().length
+      many(elsewhere)
+      const copy = join(disk ?? '', 'copy.db')
+      expect(refusalOf(() => elsewhere.backup(copy))).toContain(`${copy} is full`)
+      expect(readdirSync(disk ?? '').filter((name) => name.startsWith('copy'))).toEqual([])
+      Bun.spawnSync(['mount', '-o', 'remount,size=8m', disk ?? ''])
+      store.keys.issue(newKey(), ACTOR)
+      expect(store.keys.list()).toHaveLength(kept + 1)
+      store.close()
+      expect(open(path).keys.list()).toHaveLength(kept + 1)
+    },
+  )
 })

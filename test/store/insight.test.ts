@@ -1,11 +1,15 @@
 // Pages of exchanges against a plain filter over all of them, whatever is asked for and however they lie.
 
-import { expect, test } from 'bun:test'
+import { Database } from 'bun:sqlite'
+import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createLedger } from '../../src/ledger/create.ts'
 import type { Outcome } from '../../src/ledger/ledger.ts'
 import type { PageQuery } from '../../src/store/insight.ts'
-import { ACTOR, NOW, newKey, open } from './support.ts'
+import { BLOCK_ROWS } from '../../src/store/sqlite/schema.ts'
+import { ACTOR, cleanUp, NOW, newKey, newPath, open } from './support.ts'
+
+afterEach(cleanUp)
 
 const MODELS = ['a', 'b']
 const OUTCOMES = ['done', 'refused', 'failed', 'aborted'] as const
@@ -91,8 +95,57 @@ test('a rare one far back is found over pages that may be empty, none of them lo
   const keyIds = keys.map(({ id }) => id)
   expect(everyPage(store, { limit: 2, keyIds, model: 'b' })).toEqual(wanted)
   expect(everyPage(store, { limit: 2, keyIds: keyIds.slice(1, 2), model: 'b' })).toEqual([])
-  expect(store.exchangePage({ limit: 2, keyIds: keyIds.slice(1, 2), model: 'b' })).toMatchObject({
-    rows: [],
-    next: 2_002,
-  })
 }, 30_000)
+
+describe('exchanges of keys among many of others', () => {
+  const ROWS = 80 * BLOCK_ROWS
+  const RARE = [3, 5 * BLOCK_ROWS, ROWS - 1]
+  const MINE = 'key_mine'
+
+  /** `key_mine` has the rows of RARE, `key_other` all others; every seventh failed. `noted`: blocks know their keys. */
+  const many = (noted: boolean) => {
+    const path = newPath()
+    open(path).close()
+    const db = new Database(path)
+    db.run('PRAGMA synchronous = OFF')
+    db.run(
+      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+       INSERT INTO exchanges (row, id, key_id, model, wire, stream, started_at, input_estimate, reserved, outcome)
+       SELECT i, 'x' || i, iif(i IN (SELECT value FROM json_each(?)), 'key_mine', 'key_other'), 'a', 'messages', 0,
+         ${NOW} + i, 1, 1, iif(i % 7 = 0, 'failed', 'done') FROM n`,
+      [ROWS, JSON.stringify(RARE)],
+    )
+    db.run(`INSERT INTO exchange_blocks SELECT DISTINCT row / ${BLOCK_ROWS}, ${noted ? 'key_id' : "''"} FROM exchanges`)
+    db.close()
+    return open(path)
+  }
+  const rowsOf = (store: ReturnType<typeof open>, query: Partial<PageQuery>): number[] =>
+    everyPage(store, { limit: 2, keyIds: [MINE], ...query }).map((id) => Number(id.slice(1)))
+
+  test('are found in one page where blocks are noted, and in short ones where any block may hold them', () => {
+    const wanted = RARE.toReversed()
+    const noted = many(true)
+    expect(noted.exchangePage({ limit: 3, keyIds: [MINE] })).toMatchObject({ next: undefined })
+    const unknown = many(false)
+    const { rows, next } = unknown.exchangePage({ limit: 3, keyIds: [MINE] })
+    expect(rows.map(({ row }) => row)).toEqual(wanted.slice(0, 1))
+    expect(next).toBe(57 * BLOCK_ROWS)
+    for (const store of [noted, unknown]) {
+      expect(rowsOf(store, {})).toEqual(wanted)
+      expect(rowsOf(store, { outcome: 'failed' })).toEqual(wanted.filter((row) => row % 7 === 0))
+      expect(rowsOf(store, { outcome: 'done' })).toEqual(wanted.filter((row) => row % 7 !== 0))
+      expect(rowsOf(store, { since: NOW + 4, until: NOW + ROWS - 1 })).toEqual(wanted.slice(1, 2))
+      expect(rowsOf(store, { before: 3 })).toEqual([])
+      expect(rowsOf(store, { keyIds: ['key_none'] })).toEqual([])
+    }
+  }, 30_000)
+
+  test('of very many keys are asked about in steps', () => {
+    const store = many(true)
+    const crowd = [...Array.from({ length: 1_000 }, (_, i) => `key_${i}`), MINE]
+    const { rows, next } = store.exchangePage({ limit: 3, keyIds: crowd })
+    expect(rows.map(({ row }) => row)).toEqual([ROWS - 1])
+    expect(next).toBeGreaterThan(0)
+    expect(rowsOf(store, { keyIds: crowd })).toEqual(RARE.toReversed())
+  }, 30_000)
+})

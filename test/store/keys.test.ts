@@ -151,6 +151,23 @@ describe('a second process', () => {
     expect(() => server.keys.authenticate(bearer(secret))).toThrow()
   })
 
+  test('is not overlooked by a server that changes a key of its own before it looks', () => {
+    const path = newPath()
+    const server = open(path)
+    server.journal.claim(() => undefined)
+    const own = server.keys.issue(newKey(), ACTOR)
+    const revoked = server.keys.issue(newKey(), ACTOR)
+    server.refresh()
+    const cli = open(path)
+    const made = cli.keys.issue(newKey(), ACTOR)
+    cli.keys.revoke(revoked.key.id, ACTOR)
+    server.keys.update(own.key.id, { label: 'own' }, ACTOR)
+    expect(server.refresh()).toBe(true)
+    expect(server.keys.authenticate(bearer(made.secret)).id).toBe(made.key.id)
+    expect(() => server.keys.authenticate(bearer(revoked.secret))).toThrow()
+    expect(server.keys.get(own.key.id)?.label).toBe('own')
+  })
+
   test('is followed by a watching store without anyone asking', async () => {
     const path = newPath()
     const server = open(path)

@@ -1,11 +1,13 @@
 // What operators read of past exchanges, and what pruning leaves.
 
+import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Outcome } from '../../src/ledger/ledger.ts'
+import { BLOCK_ROWS } from '../../src/store/sqlite/schema.ts'
 import type { Store } from '../../src/store/store.ts'
 import { ask, bench, settlement } from '../ledger/support.ts'
-import { ACTOR, cleanUp, DAY, HOUR, NOW, newKey, open } from './support.ts'
+import { ACTOR, cleanUp, DAY, HOUR, NOW, newKey, newPath, open } from './support.ts'
 
 afterEach(cleanUp)
 
@@ -153,5 +155,26 @@ describe('pruning', () => {
     // Of a key the hours of that day are gone: the whole day stands for them.
     expect(store.usage({ by: 'day', sinceMs: NOW - 8 * DAY + HOUR, keyId: key.id })).toEqual(before.slice(2))
     expect(key.tokensUsed).toBe(10 * 150)
+  })
+
+  test('forgets which keys blocks had once their rows are gone', () => {
+    const path = newPath()
+    const store = open(path)
+    const db = new Database(path)
+    for (const block of [0, 1, 2, 3]) {
+      db.run(
+        `INSERT INTO exchanges (row, id, key_id, model, wire, stream, started_at, input_estimate, reserved, outcome)
+         VALUES (?, 'x', 'key_1', 'a', 'messages', 0, ?, 1, 1, 'done')`,
+        [block * BLOCK_ROWS + 7, NOW + block],
+      )
+      db.run("INSERT INTO exchange_blocks VALUES (?, 'key_1'), (?, 'key_2')", [block, block])
+    }
+    const blocks = () => db.query('SELECT DISTINCT block FROM exchange_blocks ORDER BY 1').values().flat()
+    expect([store.prune(NOW + 2, 3), store.prune(NOW + 2, 3), store.prune(NOW + 2, 3)]).toEqual([3, 3, 0])
+    expect(blocks()).toEqual([2, 3])
+    while (store.prune(NOW + 9, 10) > 0);
+    // The next rows come into the last block, of keys that are known to be noted in it.
+    expect(blocks()).toEqual([2, 3])
+    db.close()
   })
 })

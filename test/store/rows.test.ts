@@ -58,7 +58,12 @@ test('a database of before has its open exchanges moved, none lost, and they set
     [2, 'req_2', null, 5],
     [1, 'req_1', 'done', 7],
   ])
+  // No block of before says whose rows it has: any key's may be there.
+  const page = (id: string) => store.exchangePage({ limit: 9, keyIds: [id] }).rows.map(({ row }) => row)
+  expect([page('key_1'), page('key_2')]).toEqual([[3, 2, 1], []])
+  expect(store.lastUsed(['key_1']).get('key_1')).toBe(NOW)
   bench(store)
+  expect(page('key_1')).toEqual([3, 2, 1])
   expect(seen()[1]).toEqual([2, 'req_2', 'failed', 5])
   expect(store.keys.get('key_1')?.tokensUsed).toBe(12)
 })

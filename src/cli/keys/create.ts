@@ -1,9 +1,10 @@
 // `keys create`: a new key, its secret shown once.
 
+import { BACKEND_FLAGS, openBackend } from '../backend.ts'
 import { command } from '../command.ts'
-import { DATA_FLAGS, JSON_FLAG, requireData, withStore } from '../data.ts'
-import { CLI_ACTOR, EXIT, usageError } from '../io.ts'
-import { readCount, readExpiry, readModels } from '../read.ts'
+import { JSON_FLAG } from '../data.ts'
+import { EXIT, usageError } from '../io.ts'
+import { readCount, readExpiry, readNames } from '../read.ts'
 import { LIMIT_FLAGS, readLimits } from './limit-flags.ts'
 import { printKey } from './show.ts'
 
@@ -26,28 +27,25 @@ export const keysCreate = command({
       default: '*',
     },
     ...LIMIT_FLAGS,
-    ...DATA_FLAGS,
+    ...BACKEND_FLAGS,
     ...JSON_FLAG,
   },
   examples: [
     'sluice keys create --label alice --tokens 5000000 --expires 90d',
     "sluice keys create --label ci --models 'vendorA-haiku-4-5,vendorB-*' --rpm 60 --json",
   ],
-  run: (args, io) => {
+  run: async (args, io) => {
     const label = args.label?.trim() ?? ''
     if (label === '') throw usageError('--label is needed: the name of the key.')
-    const config = requireData(args, io)
-    const input = {
+    const backend = await openBackend(args, io)
+    const { key, secret } = await backend.createKey({
       label,
       tokensTotal: readCount('--tokens', args.tokens) ?? 0,
       expiresAt: readExpiry('--expires', args.expires, io.now()),
-      models: readModels('--models', args.models, config),
+      models: readNames('--models', args.models),
       ...readLimits(args),
-    }
-    return withStore(config, io, 'write', (store) => {
-      const { key, secret } = store.keys.issue(input, CLI_ACTOR)
-      printKey(key, secret, args.json, io)
-      return EXIT.ok
     })
+    printKey(key, secret, args.json, io)
+    return EXIT.ok
   },
 })

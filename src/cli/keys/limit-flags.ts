@@ -8,10 +8,14 @@ export const LIMIT_FLAGS = {
   concurrency: { type: 'string', valueHint: 'N', description: 'Requests at once; 0 is no limit' },
 } as const
 
-type Written = { rpm?: string | undefined; tpm?: string | undefined; concurrency?: string | undefined }
+type Name = keyof typeof LIMIT_FLAGS
 
-export const readLimits = (args: Written) => ({
-  rpm: readCount('--rpm', args.rpm),
-  tpm: readCount('--tpm', args.tpm),
-  concurrency: readCount('--concurrency', args.concurrency),
-})
+/** Those that were named. */
+export const readLimits = (args: { [name in Name]?: string | undefined }): { [name in Name]?: number } => {
+  const limits: { [name in Name]?: number } = {}
+  for (const name of ['rpm', 'tpm', 'concurrency'] as const) {
+    const limit = readCount(`--${name}`, args[name])
+    if (limit !== undefined) limits[name] = limit
+  }
+  return limits
+}

@@ -1,61 +1,58 @@
 // A key as the command line shows it, and `keys show`.
 
-import type { Key } from '../../keys/key.ts'
-import { statusOf } from '../../keys/status.ts'
-import type { Store } from '../../store/store.ts'
+import { BACKEND_FLAGS, openBackend, type ShownKey } from '../backend.ts'
 import { command } from '../command.ts'
-import { DATA_FLAGS, JSON_FLAG, requireData, withStore } from '../data.ts'
+import { JSON_FLAG } from '../data.ts'
 import { EXIT, failure, type Io, printJson } from '../io.ts'
 import { columns, grouped } from '../table.ts'
 
 /** A key as JSON; `rpm`, `tpm` and `concurrency` are null where the gateway's default applies. */
-export const keyJson = (key: Key, now: number) => ({
+export const keyJson = (key: ShownKey): ShownKey => ({
   id: key.id,
   label: key.label,
-  tokens_total: key.tokensTotal,
-  tokens_used: key.tokensUsed,
-  tokens_remaining: Math.max(0, key.tokensTotal - key.tokensUsed),
-  expires_at: new Date(key.expiresAt).toISOString(),
+  tokens_total: key.tokens_total,
+  tokens_used: key.tokens_used,
+  tokens_remaining: key.tokens_remaining,
+  expires_at: key.expires_at,
   models: key.models,
-  rpm: key.rpm ?? null,
-  tpm: key.tpm ?? null,
-  concurrency: key.concurrency ?? null,
-  status: statusOf(key, now),
-  created_at: new Date(key.createdAt).toISOString(),
+  rpm: key.rpm,
+  tpm: key.tpm,
+  concurrency: key.concurrency,
+  status: key.status,
+  created_at: key.created_at,
 })
 
 /** Prints one key; `secret` is given where it has just been made, with the one note that matters. */
-export const printKey = (key: Key, secret: string | undefined, json: boolean | undefined, io: Io): void => {
-  const shown = keyJson(key, io.now())
+export const printKey = (key: ShownKey, secret: string | undefined, json: boolean | undefined, io: Io): void => {
   if (json) {
-    const { id, ...rest } = shown
-    printJson(io, secret === undefined ? shown : { id, key: secret, ...rest })
+    const { id, ...rest } = keyJson(key)
+    printJson(io, secret === undefined ? { id, ...rest } : { id, key: secret, ...rest })
     return
   }
-  const limit = (value: number | undefined) => (value === undefined ? 'default' : value === 0 ? 'none' : grouped(value))
+  const limit = (value: number | null) => (value === null ? 'default' : value === 0 ? 'none' : grouped(value))
   const rows = [
     ['id', key.id],
     ...(secret === undefined ? [] : [['key', secret]]),
     ['label', key.label],
-    ['status', shown.status],
+    ['status', key.status],
     [
       'tokens',
-      `${grouped(key.tokensUsed)} of ${grouped(key.tokensTotal)} used, ${grouped(shown.tokens_remaining)} left`,
+      `${grouped(key.tokens_used)} of ${grouped(key.tokens_total)} used, ${grouped(key.tokens_remaining)} left`,
     ],
-    ['expires', shown.expires_at],
+    ['expires', key.expires_at],
     ['models', key.models.join(', ')],
     ['limits', `rpm ${limit(key.rpm)}, tpm ${limit(key.tpm)}, concurrency ${limit(key.concurrency)}`],
-    ['created', shown.created_at],
+    ['created', key.created_at],
   ]
   io.out(columns(rows).join('\n'))
   if (secret !== undefined) io.err('Keep the key now: it is not stored and is not shown again.')
 }
 
-/** The key, or a Failure that says there is none. */
-export const requireKey = (store: Store, id: string): Key => {
-  const key = store.keys.get(id)
-  if (key) return key
-  throw failure(`There is no key "${id}"; "sluice keys list" shows them.`)
+export const noSuchKey = (id: string): string => `There is no key "${id}"; "sluice keys list" shows them.`
+
+/** Throws a Failure: what has ended is not changed. */
+export const requireUnrevoked = ({ id, status }: ShownKey): void => {
+  if (status === 'revoked') throw failure(`The key "${id}" is revoked; make a new one with "sluice keys create".`)
 }
 
 export const keysShow = command({
@@ -63,12 +60,12 @@ export const keysShow = command({
   summary: 'Show one key',
   args: {
     id: { type: 'positional', required: true, description: 'The id of the key, key_…' },
-    ...DATA_FLAGS,
+    ...BACKEND_FLAGS,
     ...JSON_FLAG,
   },
-  run: (args, io) =>
-    withStore(requireData(args, io), io, 'read', (store) => {
-      printKey(requireKey(store, args.id), undefined, args.json, io)
-      return EXIT.ok
-    }),
+  run: async (args, io) => {
+    const backend = await openBackend(args, io)
+    printKey(await backend.getKey(args.id), undefined, args.json, io)
+    return EXIT.ok
+  },
 })

@@ -1,9 +1,9 @@
 // The providers' accounts and how they do. Never a credential, nor what a base URL may hide of one.
 
+import type * as S from '../../admin-api/schema.ts'
 import type { BreakerState } from '../../relay/health.ts'
 import type { Part } from './call.ts'
 import { healthOf } from './models.ts'
-import type * as S from './schema.ts'
 
 export const accounts: Part<'accounts.list'> = {
   'accounts.list': ({ gateway }) => {

@@ -1,6 +1,5 @@
 // The audit: who changed what, newest first.
 
-import type { Actor } from '../../keys/key.ts'
 import type { Part } from './call.ts'
 import { iso, memberNames } from './view.ts'
 
@@ -10,10 +9,11 @@ export const audit: Part<'audit.list'> = {
     const page = rows.slice(0, limit)
     const members = memberNames(gateway)
     const tokens = new Map(gateway.store.tokens.list().map((token) => [token.id, token.label]))
-    const nameOf = ({ kind, id }: Actor): string | null =>
-      (kind === 'member' ? members.get(id) : kind === 'token' ? tokens.get(id) : undefined) ?? null
+    const nameOf = (id: string): string | null =>
+      members.get(id) ?? tokens.get(id) ?? gateway.store.keys.get(id)?.label ?? null
     const items = page.map(({ row, at, actor, action, target: on, before: was, after }) => ({
-      ...{ row, at: iso(at), actor: { ...actor, name: nameOf(actor) }, action, target: on, before: was, after },
+      ...{ row, at: iso(at), actor: { ...actor, name: nameOf(actor.id) }, action },
+      ...{ target: on, target_name: nameOf(on), before: was, after },
     }))
     return { items, next: rows.length > limit ? (page.at(-1)?.row ?? null) : null }
   },

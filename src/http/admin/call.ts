@@ -1,11 +1,11 @@
 // One call of the admin API: who makes it, and what a handler is given.
 
+import type { Input, Output } from '../../admin-api/contract.ts'
+import type { Access, RouteName } from '../../admin-api/routes.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import type { Actor, Key } from '../../keys/key.ts'
 import type { AdminToken, Member, Session } from '../../members/member.ts'
-import type { Input, Output } from './contract.ts'
-import type { Access, RouteName } from './routes.ts'
 
 export type Caller =
   | { kind: 'anyone' }

@@ -5,11 +5,16 @@ import type { Gateway } from '../../gateway.ts'
 import type { Caller } from './call.ts'
 
 const COOKIE = 'sluice_session'
+/** Over https: a name that browsers take from this very host only, so that no neighbour can plant one. */
+const HOST_COOKIE = `__Host-${COOKIE}`
 
-/** A token that is not valid is refused, whatever the cookie says; a cookie that opens nothing is anyone's. */
+/**
+ * A token that is not valid is refused, whatever the cookie says; a cookie that opens nothing is anyone's. Other kinds of
+ * `Authorization` are for a proxy in front, which browsers send on to us.
+ */
 export const identify = (gateway: Gateway, request: Request): Caller => {
   const authorization = request.headers.get('authorization')
-  if (authorization !== null) {
+  if (authorization !== null && /^bearer\b/i.test(authorization)) {
     const secret = /^bearer[ \t]+(\S+)$/i.exec(authorization)?.[1]
     const token = secret === undefined ? undefined : gateway.membership.token(secret)
     if (secret === undefined || token === undefined) {
@@ -20,22 +25,29 @@ export const identify = (gateway: Gateway, request: Request): Caller => {
     }
     return { kind: 'token', token, secret }
   }
-  const secret = cookieOf(request)
+  const [secret] = cookiesOf(request)
   const session = secret === undefined ? undefined : gateway.membership.session(secret)
   return secret === undefined || session === undefined ? { kind: 'anyone' } : { kind: 'session', session, secret }
 }
 
-export const cookieOf = (request: Request): string | undefined => {
-  for (const pair of (request.headers.get('cookie') ?? '').split(';')) {
-    const [name, value] = pair.trim().split('=', 2)
-    if (name === COOKIE && value !== undefined && value !== '') return value
-  }
-  return undefined
+/** Secrets of the sessions a browser brings, the one that counts first. */
+export const cookiesOf = (request: Request): string[] => {
+  const pairs = (request.headers.get('cookie') ?? '').split(';').map((pair) => pair.trim().split('=', 2))
+  return [HOST_COOKIE, COOKIE].flatMap((wanted) =>
+    pairs.flatMap(([name, value]) => (name === wanted && value !== undefined && value !== '' ? [value] : [])),
+  )
 }
 
-/** `maxAgeS` 0 removes it. */
 export const sessionCookie = (secret: string, maxAgeS: number, secure: boolean): string =>
-  `${COOKIE}=${secret}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAgeS}${secure ? '; Secure' : ''}`
+  secure
+    ? `${HOST_COOKIE}=${secret}; ${ATTRIBUTES}; Max-Age=${maxAgeS}; Secure`
+    : `${COOKIE}=${secret}; ${ATTRIBUTES}; Max-Age=${maxAgeS}`
+
+const ATTRIBUTES = 'Path=/; HttpOnly; SameSite=Strict'
+
+/** What removes the session from the browser, one header each. */
+export const endedCookies = (secure: boolean): string[] =>
+  (secure ? [true, false] : [false]).map((https) => sessionCookie('', 0, https))
 
 /** What the request's host and scheme are to the browser; a proxy's word only where it is trusted. */
 const ownOrigin = (request: Request, trustProxy: boolean): { host: string; secure: boolean } => {

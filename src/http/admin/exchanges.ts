@@ -1,13 +1,13 @@
 // Exchanges: pages of them, newest first, and one explained. Figures and codes only; prompts and answers are not kept.
 
+import type * as S from '../../admin-api/schema.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import { totalTokens } from '../../ir/usage.ts'
 import type { ExchangeRow } from '../../store/store.ts'
 import { keyIdsOf, limitedMember, type Part } from './call.ts'
 import { timeOf } from './input.ts'
-import type * as S from './schema.ts'
-import { exchangeView } from './view.ts'
+import { exchangeView, seenBy } from './view.ts'
 
 export const exchanges: Part<'exchanges.list' | 'exchanges.get'> = {
   'exchanges.list': (call, { key, model, outcome, since, until, limit, before }) => {
@@ -16,7 +16,8 @@ export const exchanges: Part<'exchanges.list' | 'exchanges.get'> = {
       since: since === undefined ? undefined : timeOf(since, 'since'),
       until: until === undefined ? undefined : timeOf(until, 'until'),
     })
-    return { items: page.rows.map((row) => exchangeView(call.gateway, row)), next: page.next ?? null }
+    const items = page.rows.map((row) => seenBy(call.caller, exchangeView(call.gateway, row)))
+    return { items, next: page.next ?? null }
   },
   'exchanges.get': ({ gateway, caller }, { id }) => {
     const [row] = gateway.store.exchanges({ limit: 1, id })
@@ -24,9 +25,22 @@ export const exchanges: Part<'exchanges.list' | 'exchanges.get'> = {
     if (row === undefined || (member !== undefined && gateway.store.keys.get(row.keyId)?.ownerId !== member.id)) {
       throw new GatewayError('not_found', 'There is no such exchange. Single exchanges are kept for a time only.')
     }
-    return explain(gateway, row)
+    const told = explain(gateway, row)
+    return member === undefined ? told : forMember(told)
   },
 }
+
+/** The word of a provider, and what the operator calls things, are for operators: a member is a client. */
+const forMember = (told: S.ExplainedExchange): S.ExplainedExchange => ({
+  ...told,
+  exchange: { ...told.exchange, account: null },
+  route: { ...told.route, upstream_model: null },
+  attempts: told.attempts.map((attempt) => ({
+    ...attempt,
+    ...{ account: null, provider_status: null, provider_code: null, provider_request_id: null },
+  })),
+  raw_usage: null,
+})
 
 const explain = (gateway: Gateway, row: ExchangeRow): S.ExplainedExchange => {
   const exchange = exchangeView(gateway, row)
@@ -75,10 +89,12 @@ const checksOf = (gateway: Gateway, row: ExchangeRow, { key }: S.Exchange): S.Ch
     passed('permission', `The key could use ${row.model}.`),
     passed(
       'quota',
-      `${row.reserved} tokens were set aside: ${row.inputEstimate} estimated for the prompt, the rest for the answer.`,
+      `${grouped(row.reserved)} tokens were set aside: ${grouped(row.inputEstimate)} estimated for the prompt, the rest for the answer.`,
     ),
   ]
 }
+
+const grouped = (count: number): string => count.toLocaleString('en-US')
 
 /** One attempt that answered is told by the exchange's own columns. */
 const attemptsOf = (row: ExchangeRow): S.Attempt[] => {

@@ -1,6 +1,7 @@
 // The admin API: every route of the table, each behind the same door: who calls, from where, with what, may they.
 
 import { Elysia } from 'elysia'
+import { ADMIN_BASE, ROUTES, type Route, type RouteName } from '../../admin-api/routes.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import { errorResponse, requestId, toGatewayError } from '../respond.ts'
@@ -15,7 +16,6 @@ import { keys } from './keys.ts'
 import { live } from './live.ts'
 import { members } from './members.ts'
 import { models } from './models.ts'
-import { ADMIN_BASE, ROUTES, type Route, type RouteName } from './routes.ts'
 import { session } from './session.ts'
 import { settings } from './settings.ts'
 import { state } from './state.ts'

@@ -3,12 +3,13 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { Value } from '@sinclair/typebox/value'
+import { CONTRACT, type Contract, type Input } from '../../admin-api/contract.ts'
+import type { RouteName } from '../../admin-api/routes.ts'
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import { isObject } from '../../ir/json.ts'
+import { bodyText } from '../../relay/client-body.ts'
 import { fault } from '../admit.ts'
 import { readBody } from '../read-body.ts'
-import { CONTRACT, type Contract, type Input } from './contract.ts'
-import type { RouteName } from './routes.ts'
 
 const BODY_LIMIT = 256 * 1024
 const NO_QUERY = Type.Object({}, { additionalProperties: false })
@@ -48,7 +49,7 @@ const checked = (schema: TSchema, check: TypeCheck<TSchema>, value: unknown): ob
 }
 
 const jsonOf = async (request: Request): Promise<object> => {
-  const text = await readBody(request, BODY_LIMIT)
+  const text = bodyText(await readBody(request, BODY_LIMIT))
   let value: unknown
   try {
     value = JSON.parse(text)

@@ -1,10 +1,11 @@
-// Keys made and changed. A member's own within the limits an admin set; an admin's without.
+// Keys made and changed. A member's within the limits an admin set, whoever makes them; what an admin changes of them
+// later, and an admin's own, without.
 
+import type { Input } from '../../admin-api/contract.ts'
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import { type Key, permits } from '../../keys/key.ts'
-import { checkRoom, checkWish, type Wish } from '../../members/own-keys.ts'
-import { actorOf, type Call, keyOf, keysOf, limitedMember, type Part } from './call.ts'
-import type { Input } from './contract.ts'
+import { checkRoom, checkWish, type Holder, type Wish } from '../../members/own-keys.ts'
+import { actorOf, type Call, keyOf, limitedMember, type Part } from './call.ts'
 import { timeOf } from './input.ts'
 import { catalogueModels } from './key-models.ts'
 import { oneKeyView } from './view.ts'
@@ -16,15 +17,22 @@ export const keyChanges: Part<
 > = {
   'keys.create': (call, input) => {
     const { gateway, caller } = call
-    const member = limitedMember(caller)
-    if (member !== undefined) checkRoom(member.limits, keysOf(call), gateway.clock.now())
-    const wish = { ...defaultsFor(call), ...wishOf(call, input) }
-    checkOwn(call, wish, undefined)
+    const ownerId = ownerOf(call, input.owner)
+    const holder = holderOf(call, ownerId)
+    const wish = { ...defaultsFor(call, holder), ...wishOf(call, input) }
+    if (holder !== undefined) {
+      const theirs = gateway.store.keys.list().filter((key) => key.ownerId === ownerId)
+      checkRoom(holder, theirs, gateway.clock.now())
+      // Of the gateway's own limits an admin disposes.
+      const { tokensTotal, expiresAt, models } = wish
+      const bound = holder.name === undefined ? wish : { tokensTotal, expiresAt, models }
+      checkWish(holder, bound, gateway.config.limits, gateway.clock.now(), undefined)
+    }
     const { key, secret } = gateway.store.keys.issue(
       {
         ...{ label: input.label.trim(), tokensTotal: wish.tokensTotal, expiresAt: wish.expiresAt, models: wish.models },
         ...{ rpm: wish.rpm ?? undefined, tpm: wish.tpm ?? undefined, concurrency: wish.concurrency ?? undefined },
-        ownerId: ownerOf(call, input.owner),
+        ownerId,
       },
       actorOf(caller),
     )
@@ -78,17 +86,20 @@ const wishOf = ({ gateway }: Call, { tokens_total, expires_at, models, rpm, tpm,
     if (wish.expiresAt <= gateway.clock.now())
       throw invalidRequest('expires_at: expected a time to come.', 'expires_at')
   }
-  if (models !== undefined) wish.models = catalogueModels(gateway.catalogue, models, 'models')
+  if (models !== undefined) wish.models = catalogueModels(gateway, models, 'models')
   if (rpm !== undefined) wish.rpm = rpm
   if (tpm !== undefined) wish.tpm = tpm
   if (concurrency !== undefined) wish.concurrency = concurrency
   return wish
 }
 
-/** The gateway's defaults, as far as the caller's limits reach. */
-const defaultsFor = ({ gateway, caller }: Call): { tokensTotal: number; expiresAt: number; models: string[] } => {
+/** The gateway's defaults, as far as the holder's limits reach. */
+const defaultsFor = (
+  { gateway }: Call,
+  holder: Holder | undefined,
+): { tokensTotal: number; expiresAt: number; models: string[] } => {
   const { tokens_total, expires_days, models } = gateway.settings.values().key_defaults
-  const limits = limitedMember(caller)?.limits
+  const limits = holder?.limits
   const days = Math.min(expires_days, limits?.maxExpiryDays ?? expires_days)
   return {
     tokensTotal: Math.min(tokens_total, limits?.maxTokensPerKey ?? tokens_total),
@@ -97,9 +108,18 @@ const defaultsFor = ({ gateway, caller }: Call): { tokensTotal: number; expiresA
   }
 }
 
-const checkOwn = ({ gateway, caller }: Call, wish: Wish, key: Key | undefined): void => {
+const checkOwn = ({ gateway, caller }: Call, wish: Wish, key: Key): void => {
   const member = limitedMember(caller)
-  if (member !== undefined) checkWish(member.limits, wish, gateway.config.limits, gateway.clock.now(), key)
+  if (member === undefined) return
+  checkWish({ limits: member.limits }, wish, gateway.config.limits, gateway.clock.now(), key)
+}
+
+/** The member whose limits a new key is made within; undefined: an admin's, or nobody's. */
+const holderOf = ({ gateway, caller }: Call, ownerId: string | undefined): Holder | undefined => {
+  const self = limitedMember(caller)
+  if (self !== undefined) return { limits: self.limits }
+  const owner = ownerId === undefined ? undefined : gateway.store.members.get(ownerId)
+  return owner?.role === 'member' ? { limits: owner.limits, name: owner.name } : undefined
 }
 
 /** A member's key is their own; an admin's is theirs, another member's, or (null, or by token) nobody's. */

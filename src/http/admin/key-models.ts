@@ -1,16 +1,12 @@
-// The models of a key as people write them, in the catalogue's words.
+// The models a key, a member or a default is given, checked against the catalogue.
 
-import type { Catalogue } from '../../catalogue/catalogue.ts'
 import { invalidRequest } from '../../errors.ts'
+import type { Gateway } from '../../gateway.ts'
+import { namedModels } from '../../keys/models.ts'
 
-/** Names are resolved like a client's, patterns stay. Throws `invalid_request` for a name no model has. */
-export const catalogueModels = (catalogue: Catalogue, names: readonly string[], param: string): string[] => {
-  const models = names.map((given) => {
-    const name = given.trim()
-    if (name.includes('*')) return name
-    const model = catalogue.resolve(name)
-    if (model !== undefined) return model.id
-    throw invalidRequest(`${param}: there is no model "${name.slice(0, 100)}".`, param)
-  })
-  return [...new Set(models)]
+/** Throws `invalid_request` for a name or a pattern that no model has. */
+export const catalogueModels = ({ catalogue, config }: Gateway, names: readonly string[], param: string): string[] => {
+  const found = namedModels(catalogue, config.brands, names)
+  if ('models' in found) return found.models
+  throw invalidRequest(`${param}: there is no model "${found.unknown.slice(0, 100)}".`, param)
 }

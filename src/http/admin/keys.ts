@@ -1,10 +1,10 @@
 // Keys as they are: the list, one of them. A member sees their own.
 
+import type { Input } from '../../admin-api/contract.ts'
 import { totalTokens } from '../../ir/usage.ts'
 import type { Key } from '../../keys/key.ts'
 import { statusOf } from '../../keys/status.ts'
 import { type Call, keyOf, keysOf, type Part } from './call.ts'
-import type { Input } from './contract.ts'
 import { keyView, memberNames, oneKeyView } from './view.ts'
 
 const DAY_MS = 86_400_000

@@ -1,9 +1,9 @@
 // The live stream: a frame `exchange` as each one ends, and `counters` every two seconds. It ends with the right to see it.
 
+import type * as S from '../../admin-api/schema.ts'
 import type { Gateway } from '../../gateway.ts'
 import { type Caller, limitedMember, type Part } from './call.ts'
-import type * as S from './schema.ts'
-import { endedView, iso } from './view.ts'
+import { endedView, iso, seenBy } from './view.ts'
 
 const COUNTERS_MS = 2_000
 /** Frames a slow page may be behind; past them it misses some, and nothing piles up. */
@@ -30,7 +30,7 @@ const streamOf = (gateway: Gateway, caller: Caller, gone: AbortSignal): Readable
         }
         const unwatch = gateway.live.watch((exchange, summary) => {
           if (member !== undefined && exchange.key.ownerId !== member.id) return
-          send('exchange', endedView(gateway, exchange, summary))
+          send('exchange', seenBy(caller, endedView(gateway, exchange, summary)))
         })
         const counters = setInterval(() => {
           if (stillMay(gateway, caller) && !gateway.draining) send('counters', countersOf(gateway, caller))
@@ -65,8 +65,11 @@ const stillMay = ({ membership }: Gateway, caller: Caller): boolean => {
 
 /** A member is told of their own exchanges only. */
 const countersOf = (gateway: Gateway, caller: Caller): S.Counters => {
-  const at = iso(gateway.clock.now())
-  if (limitedMember(caller) !== undefined) return { at, open_exchanges: 0, finished: 0, errors: 0 }
-  const { finished, errors } = gateway.live.counts()
-  return { at, open_exchanges: gateway.open.size, finished, errors }
+  const member = limitedMember(caller)
+  const own = member === undefined ? undefined : gateway.store.keys.list().filter((key) => key.ownerId === member.id)
+  return {
+    at: iso(gateway.clock.now()),
+    open_exchanges: gateway.ledger.openCount(own && new Set(own.map((key) => key.id))),
+    ...gateway.live.counts(member?.id),
+  }
 }

@@ -1,11 +1,11 @@
 // Members: who is there, who is invited, what they may make.
 
+import type * as S from '../../admin-api/schema.ts'
 import type { Gateway } from '../../gateway.ts'
 import { DEFAULT_LIMITS, type Member, type MemberLimits } from '../../members/member.ts'
 import { cleanName } from '../../members/membership.ts'
 import { actorOf, type Part } from './call.ts'
 import { catalogueModels } from './key-models.ts'
-import type * as S from './schema.ts'
 import { iso, memberView } from './view.ts'
 
 export const members: Part<
@@ -53,8 +53,7 @@ const withLimits = (
   maxKeys: patch?.max_keys === undefined ? limits.maxKeys : patch.max_keys,
   maxTokensPerKey: patch?.max_tokens_per_key === undefined ? limits.maxTokensPerKey : patch.max_tokens_per_key,
   maxExpiryDays: patch?.max_expiry_days === undefined ? limits.maxExpiryDays : patch.max_expiry_days,
-  models:
-    patch?.models === undefined ? limits.models : catalogueModels(gateway.catalogue, patch.models, 'limits.models'),
+  models: patch?.models === undefined ? limits.models : catalogueModels(gateway, patch.models, 'limits.models'),
 })
 
 const viewOf = (gateway: Gateway, member: Member): S.Member =>

@@ -1,10 +1,10 @@
 // The catalogue as served: models, their names and prices, and for admins the targets with their health.
 
+import type * as S from '../../admin-api/schema.ts'
 import type { Gateway } from '../../gateway.ts'
 import type { Provider } from '../../provider/provider.ts'
 import type { BreakerState } from '../../relay/health.ts'
 import { isAdmin, type Part } from './call.ts'
-import type * as S from './schema.ts'
 
 export const models: Part<'models.list'> = {
   'models.list': ({ gateway, caller }) => {
@@ -15,6 +15,7 @@ export const models: Part<'models.list'> = {
       return {
         id: model.id,
         provider: model.provider,
+        upstream: isAdmin(caller) ? model.upstream : null,
         family: model.family,
         display_name: model.displayName,
         kind: model.kind,
@@ -22,6 +23,7 @@ export const models: Part<'models.list'> = {
         output_modalities: model.outputModalities,
         context_window: model.contextWindow,
         max_output_tokens: model.maxOutput,
+        tokens_per_image: model.tokensPerImage,
         aliases: aliases.filter(([, id]) => id === model.id).map(([alias]) => alias),
         price: {
           ...{ input: model.price.input, output: model.price.output },
@@ -39,7 +41,11 @@ export const models: Part<'models.list'> = {
           : [],
       }
     })
-    return { items }
+    return {
+      items,
+      aliases: gateway.config.aliases,
+      brands: gateway.config.brands.map(({ neutral, branded }) => ({ neutral, branded })),
+    }
   },
 }
 

@@ -1,12 +1,12 @@
 // Signing in and out. Every sign-in opens a session of its own: what the browser brought along is closed.
 
+import type * as S from '../../admin-api/schema.ts'
 import { hashSecret } from '../../keys/secret.ts'
-import type { Member } from '../../members/member.ts'
+import type { Entry, Member } from '../../members/member.ts'
 import { SESSION_MS } from '../../members/membership.ts'
 import { VERSION } from '../../version.ts'
 import { type Call, type Caller, type Part, sessionOf } from './call.ts'
-import { cookieOf, sessionCookie } from './caller.ts'
-import type * as S from './schema.ts'
+import { cookiesOf, endedCookies, sessionCookie } from './caller.ts'
 import { limitsView } from './view.ts'
 
 export const session: Part<
@@ -21,9 +21,9 @@ export const session: Part<
 > = {
   'session.get': (call) => sessionView(call, call.caller),
   'session.sign-in': async (call, { name, password }) =>
-    enter(call, await call.gateway.membership.signIn(name, password, call.peer)),
+    enter(call, await call.gateway.membership.signIn(name, password, call.peer), { peer: call.peer }),
   'session.sign-out': (call) => {
-    call.gateway.store.sessions.close(sessionOf(call.caller).hash)
+    closeBrought(call)
     return leave(call)
   },
   'session.sign-out-everywhere': (call) => {
@@ -44,17 +44,22 @@ export const session: Part<
     enter(call, await call.gateway.membership.accept(token, password, call.peer)),
 }
 
-const enter = (call: Call, member: Member): S.Session => {
-  const brought = cookieOf(call.request)
-  if (brought !== undefined) call.gateway.store.sessions.close(hashSecret(brought))
-  const { secret } = call.gateway.membership.openSession(member)
+/** `entry`: by a password; the audit tells the other ways in by themselves. */
+const enter = (call: Call, member: Member, entry?: Entry): S.Session => {
+  closeBrought(call)
+  const { secret } = call.gateway.membership.openSession(member, entry)
   call.headers.append('set-cookie', sessionCookie(secret, SESSION_MS / 1000, call.secure))
   const opened = { member, hash: hashSecret(secret), createdAt: call.gateway.clock.now() }
   return sessionView(call, { kind: 'session', session: opened, secret })
 }
 
+/** All of them: one that stayed would open again once the others are gone. */
+const closeBrought = ({ gateway, request }: Call): void => {
+  for (const secret of cookiesOf(request)) gateway.store.sessions.close(hashSecret(secret))
+}
+
 const leave = (call: Call): { done: true } => {
-  call.headers.append('set-cookie', sessionCookie('', 0, call.secure))
+  for (const cookie of endedCookies(call.secure)) call.headers.append('set-cookie', cookie)
   return { done: true }
 }
 

@@ -1,9 +1,9 @@
 // Settings that are in force at once.
 
+import type * as S from '../../admin-api/schema.ts'
 import type { Gateway } from '../../gateway.ts'
 import { actorOf, type Part } from './call.ts'
 import { catalogueModels } from './key-models.ts'
-import type * as S from './schema.ts'
 
 export const settings: Part<'settings.get' | 'settings.put'> = {
   'settings.get': ({ gateway }) => settingsView(gateway),
@@ -13,7 +13,7 @@ export const settings: Part<'settings.get' | 'settings.put'> = {
       ? {
           key_defaults: {
             ...defaults,
-            models: catalogueModels(gateway.catalogue, defaults.models, 'key_defaults.models'),
+            models: catalogueModels(gateway, defaults.models, 'key_defaults.models'),
           },
         }
       : {}

@@ -8,7 +8,7 @@ export const state: Part<'state'> = {
     open_reservations: gateway.ledger.openCount(),
     pending_requests: gateway.listener?.pending() ?? 0,
     provider_attempts: gateway.health.states().reduce((sum, { inFlight }) => sum + inFlight, 0),
-    live_streams: gateway.live.counts().watching,
+    live_streams: gateway.live.watching(),
     draining: gateway.draining,
     uptime_ms: Math.round(performance.now()),
     rss_bytes: process.memoryUsage.rss(),

@@ -1,11 +1,11 @@
 // Tokens of the admin API, for scripts: shown once, revoked at once.
 
+import type * as S from '../../admin-api/schema.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import type { AdminToken } from '../../members/member.ts'
 import { actorOf, type Part, sessionOf } from './call.ts'
 import { timeOf } from './input.ts'
-import type * as S from './schema.ts'
 import { iso, isoOrNull, memberNames } from './view.ts'
 
 export const tokens: Part<'tokens.list' | 'tokens.create' | 'tokens.revoke'> = {

@@ -1,11 +1,11 @@
 // Usage over time, from sums: the whole gateway by model or key, a member's keys, or one key.
 
+import type * as S from '../../admin-api/schema.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import type { LatencySample, SeriesRow } from '../../store/insight.ts'
 import { keyIdsOf, keyOf, type Part } from './call.ts'
 import { timeOf } from './input.ts'
-import type * as S from './schema.ts'
 import { addFigures, iso, NO_FIGURES, sumsView } from './view.ts'
 
 const STEP_MS = { hour: 3_600_000, day: 86_400_000 }
@@ -16,10 +16,23 @@ const MOST_POINTS = 1_000
 /** How long the order of keys by use is taken from the last look: a long range is read through for it. */
 const RANKING_MS = 60_000
 
-export const usage: Part<'usage.get' | 'keys.usage'> = {
+export const usage: Part<'usage.get' | 'usage.table' | 'keys.usage'> = {
   'usage.get': (call, { since, until, step, by, key, model }) => {
     const range = rangeOf(call.gateway, since, until, step)
     return report(call.gateway, { range, by, keyIds: keyIdsOf(call, key), model })
+  },
+  'usage.table': (call, { since, by, key }) => {
+    const { store, config } = call.gateway
+    const keyId = key === undefined ? undefined : keyOf(call, key).id
+    const rows = store.usage({ by, keyId, sinceMs: since === undefined ? undefined : timeOf(since, 'since') })
+    const labelOf = (group: string): string => (by === 'key' ? (store.keys.get(group)?.label ?? group) : group)
+    return {
+      rows: rows.map(({ group, ...figures }) => ({
+        ...{ group, label: labelOf(group) },
+        ...sumsView(figures, config.khrPerUsd),
+      })),
+      khr_per_usd: config.khrPerUsd,
+    }
   },
   'keys.usage': (call, { id, since, until, step }) => {
     const range = rangeOf(call.gateway, since, until, step)

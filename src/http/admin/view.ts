@@ -1,14 +1,14 @@
 // What the domain's values look like in the admin API.
 
+import type * as S from '../../admin-api/schema.ts'
 import type { Gateway } from '../../gateway.ts'
 import { totalTokens } from '../../ir/usage.ts'
 import type { Key } from '../../keys/key.ts'
 import { statusOf } from '../../keys/status.ts'
-import { costMicroUsd } from '../../ledger/cost.ts'
 import type { Member, MemberLimits } from '../../members/member.ts'
 import type { Exchange as RelayExchange, Summary } from '../../relay/exchange.ts'
 import type { ExchangeRow, UsageRow } from '../../store/store.ts'
-import type * as S from './schema.ts'
+import { type Caller, limitedMember } from './call.ts'
 
 /** ISO 8601 in UTC with milliseconds. */
 export const iso = (ms: number): string => new Date(ms).toISOString()
@@ -127,10 +127,13 @@ export const exchangeView = (gateway: Gateway, row: ExchangeRow): S.Exchange => 
   }
 }
 
+/** As the caller may see it: which account it went through is the operator's affair. */
+export const seenBy = (caller: Caller, exchange: S.Exchange): S.Exchange =>
+  limitedMember(caller) === undefined ? exchange : { ...exchange, account: null }
+
 /** The same of an exchange that ended this moment. */
 export const endedView = (gateway: Gateway, exchange: RelayExchange, summary: Summary): S.Exchange => {
   const last = exchange.attempts.at(-1)
-  const cost = costMicroUsd(summary.tokens, exchange.model.price)
   return {
     id: exchange.id,
     key: { id: exchange.key.id, label: exchange.key.label },
@@ -151,10 +154,10 @@ export const endedView = (gateway: Gateway, exchange: RelayExchange, summary: Su
     cache_read: summary.tokens.cacheRead,
     cache_write: summary.tokens.cacheWrite,
     output: summary.tokens.output,
-    reasoning: 0,
+    reasoning: summary.reasoning,
     tokens: totalTokens(summary.tokens),
     estimated: summary.estimated,
-    cost_micro_usd: cost,
-    cost_khr: khrOf(cost, gateway.config.khrPerUsd),
+    cost_micro_usd: summary.costMicroUsd,
+    cost_khr: khrOf(summary.costMicroUsd, gateway.config.khrPerUsd),
   }
 }

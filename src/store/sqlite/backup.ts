@@ -4,13 +4,12 @@ import { Database } from 'bun:sqlite'
 import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { storeError } from '../store.ts'
-import { appliedMigrations, checkFile } from './check.ts'
+import { appliedMigrations, checkFile, refusalOf } from './check.ts'
 import { lockServer } from './lock.ts'
 
 /** Writes a checked copy of an open database; a copy that fails leaves no file under the name asked for. */
 export const writeBackup = (db: Database, file: string): void => {
   if (existsSync(file)) throw storeError(`The file ${file} exists already; choose another name for the backup.`)
-  mkdirSync(dirname(file), { recursive: true })
   copyTo(db, `${file}.partial`, file)
 }
 
@@ -21,7 +20,7 @@ export const writeBackup = (db: Database, file: string): void => {
 export const restoreStore = (file: string, path: string): void => {
   if (!existsSync(file) || statSync(file).size === 0) throw storeError(`There is no backup at ${file}.`)
   checkFile(file, { thorough: true })
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeFolder(path)
   const unlock = lockServer(path)
   const source = new Database(file, { readonly: true })
   try {
@@ -34,9 +33,10 @@ export const restoreStore = (file: string, path: string): void => {
 }
 
 const copyTo = (db: Database, partial: string, file: string, before?: () => void): void => {
+  makeFolder(file)
   rmSync(partial, { force: true })
   try {
-    db.run('VACUUM INTO ?', [partial])
+    vacuumInto(db, partial)
     checkFile(partial, { thorough: true })
     sync(partial)
     before?.()
@@ -44,7 +44,25 @@ const copyTo = (db: Database, partial: string, file: string, before?: () => void
     sync(dirname(file))
   } catch (error) {
     rmSync(partial, { force: true })
-    throw error
+    throw refusalOf(file, error)
+  }
+}
+
+// Damage is where it is copied from; all else that fails is where it is copied to.
+const vacuumInto = (db: Database, file: string): void => {
+  try {
+    db.run('VACUUM INTO ?', [file])
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    throw /^SQLITE_(CORRUPT|NOTADB)/.test(code) ? refusalOf(db.filename, error) : error
+  }
+}
+
+const makeFolder = (file: string): void => {
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw refusalOf(file, error)
   }
 }
 

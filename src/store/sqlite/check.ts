@@ -1,7 +1,8 @@
 // Whether a file is a database of ours, whole and not newer than we are. Reads only: the file stays as it is.
 
-import { Database } from 'bun:sqlite'
+import { constants, Database } from 'bun:sqlite'
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
+import { pathToFileURL } from 'node:url'
 import { storeError } from '../store.ts'
 import { MIGRATIONS } from './migrations.ts'
 
@@ -12,24 +13,54 @@ const FULL_CHECK_BYTES = 16 * 1024 * 1024
 /** Throws a StoreError. A missing or empty file passes: it will be made. `thorough` reads every page, however many. */
 export const checkFile = (path: string, options: { thorough?: boolean } = {}): void => {
   if (!existsSync(path)) return
-  const { size } = statSync(path)
-  if (size === 0) return
-  checkHeader(path, size)
   let db: Database | undefined
   try {
-    db = new Database(path, { readonly: true })
-    db.run('PRAGMA busy_timeout = 5000')
+    const { size } = statSync(path)
+    if (size === 0) return
+    checkHeader(path, size)
+    db = openAsIs(path)
     checkSchema(db, path)
     checkPages(db, path, options.thorough === true || size <= FULL_CHECK_BYTES)
   } catch (cause) {
-    throw cause instanceof Error && cause.name === 'StoreError' ? cause : damaged(path, cause)
+    throw refusalOf(path, cause)
   } finally {
     db?.close()
   }
 }
 
+/** Without a log nobody has it open, and it is read without making one. What a crash left is played in first. */
+const openAsIs = (path: string): Database => {
+  if (existsSync(`${path}-wal`) || existsSync(`${path}-journal`)) {
+    const db = new Database(path, { readonly: true })
+    db.run('PRAGMA busy_timeout = 5000')
+    return db
+  }
+  const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = constants
+  return new Database(`${pathToFileURL(path).href}?immutable=1`, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+}
+
+/** A StoreError for what a system or SQLite says of a file that cannot be used; anything else as it is. */
+export const refusalOf = (path: string, cause: unknown): unknown => {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  const say = REFUSALS.find(([pattern]) => pattern.test(code))?.[1]
+  if (say !== undefined) return storeError(say(path), cause)
+  return code.startsWith('SQLITE_') ? damaged(path, cause) : cause
+}
+
 const damaged = (path: string, cause?: unknown) =>
   storeError(`The database ${path} is damaged; restore it from a backup with "sluice restore FILE".`, cause)
+
+const REFUSALS: [RegExp, (path: string) => string][] = [
+  [/^EISDIR$/, (path) => `There is a folder at ${path}, where the database should be; choose another data directory.`],
+  [/^(EEXIST|ENOTDIR)$/, (path) => `The database ${path} has no folder: a file is in its place.`],
+  [
+    /^(EACCES|EPERM|EROFS|SQLITE_(PERM|AUTH|READONLY|CANTOPEN))/,
+    (path) => `The database ${path} cannot be opened; let this user read and write the file and its folder.`,
+  ],
+  [/^(ENOSPC|SQLITE_FULL)/, (path) => `The disk of the database ${path} is full; make room and try again.`],
+  [/^(EIO|SQLITE_IOERR)/, (path) => `The disk of the database ${path} fails; see what is wrong with it.`],
+  [/^SQLITE_(BUSY|LOCKED)/, (path) => `The database ${path} is kept busy by another program; try again.`],
+]
 
 const checkHeader = (path: string, size: number): void => {
   const header = Buffer.alloc(100)
@@ -51,8 +82,9 @@ const checkHeader = (path: string, size: number): void => {
 
 /** Names of the migrations a database has had, in order; undefined where it has no list of them. */
 export const appliedMigrations = (db: Database): string[] | undefined => {
-  const list = db.query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'").get()
-  if (list === null) return undefined
+  // Other programs have tables of this name too.
+  const columns = db.query("SELECT 1 FROM pragma_table_info('migrations') WHERE name IN ('position', 'name')").all()
+  if (columns.length < 2) return undefined
   return db
     .query<{ name: string }, []>('SELECT name FROM migrations ORDER BY position')
     .all()

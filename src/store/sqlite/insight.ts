@@ -5,10 +5,14 @@ import type { Database, SQLQueryBindings } from 'bun:sqlite'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import type { Insight, LatencyQuery, LatencySample, PageQuery, SeriesQuery, SeriesRow } from '../insight.ts'
 import { lastRow, readRows, rowAt } from './rows.ts'
+import { BLOCK_ROWS } from './schema.ts'
 
 const STEP_MS = { hour: 3_600_000, day: 86_400_000 }
 /** Rows one page looks at where more than the index's own condition is asked for. */
 const SCAN = 5_000
+/** Blocks of rows one page of some keys' exchanges reads through, and how many blocks and keys it asks about for that. */
+const BLOCKS = 24
+const PROBES = 40_000
 /** A sample of the range: so many stretches, spread evenly, of so many exchanges in a row. */
 const STRETCHES = 64
 const STRETCH = 32
@@ -30,14 +34,13 @@ export const createInsight = (db: Database, orm: BunSQLiteDatabase): Insight => 
       .map(({ id }) => id),
   latencies: (query) => latencies(db, query),
   lastUsed(keyIds) {
-    const last = db.query<{ at: number }, [string]>(
-      'SELECT started_at AS at FROM exchanges INDEXED BY exchanges_key WHERE key_id = ? ORDER BY row DESC LIMIT 1',
-    )
-    const found = new Map<string, number>()
-    for (const id of keyIds) {
-      const at = last.get(id)?.at
-      if (at !== undefined) found.set(id, at)
-    }
+    const ended = db
+      .query<{ id: string; at: number }, [string]>(
+        `SELECT id, last_used_at AS at FROM keys
+         WHERE id IN (SELECT value FROM json_each(?)) AND last_used_at IS NOT NULL`,
+      )
+      .all(JSON.stringify(keyIds))
+    const found = new Map(ended.map(({ id, at }) => [id, at]))
     const inFlight = db
       .query<{ id: string; at: number }, []>('SELECT key_id AS id, max(started_at) AS at FROM reservations GROUP BY 1')
       .all()
@@ -91,27 +94,16 @@ const series = (db: Database, { step, by, since, until, keyIds, model }: SeriesQ
 
 type Condition = { sql: string; values: SQLQueryBindings[] }
 
-/** `index` serves the driver's condition in the order of rows. */
-type Driver = Condition & { index: string }
-
 const findRows = (db: Database, query: PageQuery): { rows: number[]; next: number | undefined } => {
   const { limit } = query
-  let found = query.outcome === undefined || query.outcome === 'open' ? findOpen(db, query) : []
+  const open = query.outcome === undefined || query.outcome === 'open' ? findOpen(db, query) : []
   const range = query.outcome === 'open' ? undefined : rangeOf(db, query)
-  // Below the lowest row that every driver was followed to, the page would have gaps.
-  let complete = 0
-  if (range !== undefined) {
-    const { drivers, rest } = plan(query)
-    for (const driver of drivers) {
-      const rows = follow(db, driver, rest, range, limit + 1)
-      found = found.concat(rows)
-      if (rest === undefined || rows.length > limit) continue
-      complete = Math.max(complete, scannedTo(db, driver, range) ?? 0)
-    }
-  }
-  const rows = found.filter((row) => row >= complete).sort((a, b) => b - a)
+  const ended = range === undefined ? NOTHING : findEnded(db, query, range, limit + 1)
+  // Below the lowest row that was looked at the page would have gaps.
+  const complete = ended.complete ?? 0
+  const rows = [...open, ...ended.rows].filter((row) => row >= complete).sort((a, b) => b - a)
   if (rows.length > limit) return { rows: rows.slice(0, limit), next: rows[limit - 1] }
-  return { rows, next: complete > (range?.from ?? 0) ? complete : undefined }
+  return { rows, next: ended.complete }
 }
 
 /** Rows of ended exchanges, `to` exclusive. */
@@ -143,61 +135,89 @@ const findOpen = (db: Database, { limit, before, keyIds, model, since, until }: 
     .map(({ row }) => row)
 }
 
-/** What finds the candidates among ended exchanges, and what is left to be asked of each. */
-const plan = ({
-  keyIds,
-  model,
-  outcome,
-}: Pick<PageQuery, 'keyIds' | 'model' | 'outcome'>): { drivers: Driver[]; rest: Condition | undefined } => {
+/** Newest first, up to as many as were asked for. `complete`: the lowest row looked at, where there are more below. */
+type Found = { rows: number[]; complete: number | undefined }
+const NOTHING: Found = { rows: [], complete: undefined }
+
+type Filter = Pick<PageQuery, 'keyIds' | 'model' | 'outcome'>
+
+const findEnded = (db: Database, filter: Filter, range: Range, limit: number): Found =>
+  filter.keyIds === undefined ? findIndexed(db, filter, range, limit) : findOfKeys(db, filter, range, limit)
+
+/** By an index that serves one condition in the order of rows; the others are asked of a bounded number of rows. */
+const findIndexed = (db: Database, { model, outcome }: Filter, { from, to }: Range, limit: number): Found => {
   const byModel: Condition[] = model === undefined ? [] : [{ sql: 'model = ?', values: [model] }]
   const byOutcome: Condition[] = outcome === undefined ? [] : [{ sql: 'outcome = ?', values: [outcome] }]
-  if (keyIds !== undefined) {
-    const drivers = keyIds.map((id) => ({ index: 'INDEXED BY exchanges_key', sql: 'key_id = ?', values: [id] }))
-    return { drivers, rest: both([...byModel, ...byOutcome]) }
+  const rare = outcome !== undefined && outcome !== 'done'
+  const driver = rare ? RARE : model !== undefined ? 'INDEXED BY exchanges_model WHERE model = ?' : 'WHERE TRUE'
+  const driven = rare ? [outcome] : model !== undefined ? [model] : []
+  const rest = both(rare ? byModel : byOutcome)
+  const candidates = `FROM exchanges ${driver} AND row >= ? AND row < ? ORDER BY row DESC`
+  const bounds = [...driven, from, to]
+  if (rest === undefined) {
+    const found = db
+      .query<{ row: number }, SQLQueryBindings[]>(`SELECT row ${candidates} LIMIT ?`)
+      .all(...bounds, limit)
+    return { rows: found.map(({ row }) => row), complete: undefined }
   }
-  if (outcome !== undefined && outcome !== 'done') {
-    const sql = "outcome = ? AND outcome <> 'done'"
-    return { drivers: [{ index: 'INDEXED BY exchanges_not_done', sql, values: [outcome] }], rest: both(byModel) }
+  const found = db
+    .query<{ row: number }, SQLQueryBindings[]>(
+      `SELECT row FROM (SELECT row, model, outcome ${candidates} LIMIT ?) WHERE ${rest.sql} LIMIT ?`,
+    )
+    .all(...bounds, SCAN, ...rest.values, limit)
+  if (found.length === limit) return { rows: found.map(({ row }) => row), complete: undefined }
+  const last = db
+    .query<{ row: number }, SQLQueryBindings[]>(`SELECT row ${candidates} LIMIT 1 OFFSET ?`)
+    .get(...bounds, SCAN - 1)
+  return { rows: found.map(({ row }) => row), complete: last !== null && last.row > from ? last.row : undefined }
+}
+
+// Said in the words of the partial index, which is used only then.
+const RARE = "INDEXED BY exchanges_not_done WHERE outcome = ? AND outcome <> 'done'"
+
+/** Block by block, of those the keys are noted in. */
+const findOfKeys = (db: Database, { keyIds = [], model, outcome }: Filter, range: Range, limit: number): Found => {
+  const { from } = range
+  const to = Math.min(range.to, lastRow(db) + 1)
+  if (keyIds.length === 0 || to <= from) return NOTHING
+  const first = Math.floor(from / BLOCK_ROWS)
+  const last = Math.floor((to - 1) / BLOCK_ROWS)
+  const lowest = Math.max(first, last - Math.ceil(PROBES / keyIds.length))
+  const blocks = db
+    .query<{ block: number }, [number, number, string, number]>(
+      `WITH RECURSIVE blocks(block) AS (SELECT ? UNION ALL SELECT block - 1 FROM blocks WHERE block > ?)
+       SELECT block FROM blocks WHERE EXISTS (SELECT 1 FROM exchange_blocks AS noted
+         WHERE noted.block = blocks.block AND noted.key_id IN (SELECT value FROM json_each(?))) LIMIT ?`,
+    )
+    .all(last, lowest, JSON.stringify([...keyIds, '']), BLOCKS)
+    .map(({ block }) => block)
+  const rare = outcome !== undefined && outcome !== 'done'
+  const rest = both([
+    { sql: 'key_id IN (SELECT value FROM json_each(?))', values: [JSON.stringify(keyIds)] },
+    ...(model === undefined ? [] : [{ sql: '+model = ?', values: [model] }]),
+    ...(outcome === 'done' ? [{ sql: 'outcome = ?', values: [outcome] }] : []),
+  ])
+  const within = db.query<{ row: number }, SQLQueryBindings[]>(
+    `SELECT row FROM exchanges ${rare ? RARE : 'NOT INDEXED WHERE TRUE'} AND row >= ? AND row < ? AND ${rest?.sql}
+     ORDER BY row`,
+  )
+  const rows: number[] = []
+  for (const block of blocks) {
+    const start = Math.max(from, block * BLOCK_ROWS)
+    const end = Math.min(to, (block + 1) * BLOCK_ROWS)
+    // Oldest first, as they lie on the disk: read backwards, a cold file is many times slower.
+    const found = within.all(...(rare ? [outcome] : []), start, end, ...(rest?.values ?? []))
+    for (const { row } of found.reverse().slice(0, limit - rows.length)) rows.push(row)
+    if (rows.length === limit) return { rows, complete: undefined }
   }
-  if (model !== undefined) {
-    const driver = { index: 'INDEXED BY exchanges_model', sql: 'model = ?', values: [model] }
-    return { drivers: [driver], rest: both(byOutcome) }
-  }
-  return { drivers: [{ index: '', sql: 'TRUE', values: [] }], rest: both(byOutcome) }
+  const reached = blocks.length === BLOCKS ? (blocks.at(-1) ?? lowest) : lowest
+  return { rows, complete: reached > first ? reached * BLOCK_ROWS : undefined }
 }
 
 const both = (conditions: Condition[]): Condition | undefined =>
   conditions.length === 0
     ? undefined
     : { sql: conditions.map((each) => each.sql).join(' AND '), values: conditions.flatMap((each) => each.values) }
-
-const follow = (
-  db: Database,
-  driver: Driver,
-  rest: Condition | undefined,
-  { from, to }: Range,
-  limit: number,
-): number[] => {
-  const candidates = `FROM exchanges ${driver.index} WHERE ${driver.sql} AND row >= ? AND row < ? ORDER BY row DESC LIMIT ?`
-  const bounds = [...driver.values, from, to]
-  const rows =
-    rest === undefined
-      ? db.query<{ row: number }, SQLQueryBindings[]>(`SELECT row ${candidates}`).all(...bounds, limit)
-      : db
-          .query<{ row: number }, SQLQueryBindings[]>(
-            `SELECT row FROM (SELECT row, model, outcome ${candidates}) WHERE ${rest.sql} LIMIT ?`,
-          )
-          .all(...bounds, SCAN, ...rest.values, limit)
-  return rows.map(({ row }) => row)
-}
-
-/** The last candidate a scan looked at; undefined where it looked at all of them. */
-const scannedTo = (db: Database, driver: Driver, { from, to }: Range): number | undefined =>
-  db
-    .query<{ row: number }, SQLQueryBindings[]>(
-      `SELECT row FROM exchanges ${driver.index} WHERE ${driver.sql} AND row >= ? AND row < ? ORDER BY row DESC LIMIT 1 OFFSET ?`,
-    )
-    .get(...driver.values, from, to, SCAN - 1)?.row
 
 const TIMES = 'SELECT first_byte_ms AS firstByteMs, total_ms AS totalMs FROM exchanges'
 const ANSWERED = "outcome = 'done' AND first_byte_ms IS NOT NULL AND total_ms IS NOT NULL"
@@ -207,9 +227,7 @@ const latencies = (db: Database, { since, until, keyIds, model }: LatencyQuery):
   if (from === undefined) return []
   const to = rowAt(db, until) ?? lastRow(db) + 1
   if (keyIds !== undefined || model !== undefined) {
-    const { drivers, rest } = plan({ keyIds, model, outcome: undefined })
-    const share = Math.ceil(LATEST / Math.max(1, drivers.length))
-    const rows = drivers.flatMap((driver) => follow(db, driver, rest, { from, to }, share))
+    const { rows } = findEnded(db, { keyIds, model, outcome: undefined }, { from, to }, LATEST)
     return db
       .query<LatencySample, [string]>(`${TIMES} WHERE row IN (SELECT value FROM json_each(?)) AND ${ANSWERED}`)
       .all(JSON.stringify(rows))

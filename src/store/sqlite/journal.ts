@@ -9,6 +9,7 @@ import { storeError } from '../store.ts'
 import { type Checkpoints, createCheckpoints } from './checkpoint.ts'
 import type { KeyRing } from './keys.ts'
 import { lockServer } from './lock.ts'
+import { BLOCK_ROWS } from './schema.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -35,6 +36,11 @@ const SETTLE = `
     cache_write, output, reasoning, ended_at, outcome, status, error_code, provider, account, upstream_model,
     provider_wire, attempts, first_byte_ms, total_ms, estimated, cost_micro_usd, raw_usage, trail, dropped, left_after)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const IN_BLOCK = 'INSERT OR IGNORE INTO exchange_blocks (block, key_id) VALUES (?, ?)'
+const CHARGE = `
+  UPDATE keys SET tokens_used = tokens_used + ?, last_used_at = max(coalesce(last_used_at, 0), ?) WHERE id = ?`
+/** Blocks whose keys are remembered: exchanges end nearly in the order they came in. */
+const RECENT_BLOCKS = 4
 const LAST_ROW = `
   SELECT max(coalesce((SELECT max(row) FROM exchanges), 0), coalesce((SELECT max(row) FROM reservations), 0)) AS row`
 const LEFT_OPEN = `
@@ -62,11 +68,27 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
   const addHour = db.query(addSums('usage_hours', 'hour'))
   const addDay = db.query(addSums('usage_days', 'day'))
   const addModel = db.query(ADD_MODEL)
-  const charge = db.query('UPDATE keys SET tokens_used = tokens_used + ? WHERE id = ?')
+  const inBlock = db.query(IN_BLOCK)
+  const charge = db.query(CHARGE)
+  /** Keys known to be noted, by block. */
+  const noted = new Map<number, Set<string>>()
   let unlock: (() => void) | undefined
   let writeSettled = (): void => {}
   let lastRow = 0
   let checkpoints: Checkpoints | undefined
+
+  const note = (row: number, keyId: string): void => {
+    const block = Math.floor(row / BLOCK_ROWS)
+    let keys = noted.get(block)
+    if (keys?.has(keyId)) return
+    if (keys === undefined) {
+      if (noted.size >= RECENT_BLOCKS) noted.clear()
+      keys = new Set()
+      noted.set(block, keys)
+    }
+    inBlock.run(block, keyId)
+    keys.add(keyId)
+  }
 
   /** Gives what it charged to each key. */
   const writeAll = (batch: Batch): Map<string, number> => {
@@ -88,6 +110,7 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
     }
     const rollups = new Map<string, Rollup>()
     const models = new Map<string, Omit<Rollup, 'keyId'>>()
+    const usedAt = new Map<string, number>()
     for (const settled of batch.settled) {
       const { open: exchange, settlement: how } = settled
       const { usage } = how
@@ -125,7 +148,9 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
         how.dropped === undefined || how.dropped.length === 0 ? null : JSON.stringify(how.dropped),
         settled.leftAfter ?? null,
       )
+      note(exchange.row, exchange.keyId)
       addTo(rollups, settled)
+      usedAt.set(exchange.keyId, Math.max(usedAt.get(exchange.keyId) ?? 0, exchange.startedAt))
     }
     for (const { hour, keyId, model, sums } of rollups.values()) {
       addHour.run(hour, keyId, model, ...sums)
@@ -139,9 +164,9 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
     const charges = new Map<string, number>()
     for (const { keyId, sums } of rollups.values()) {
       const tokens = sums[2] + sums[3] + sums[4] + sums[5]
-      if (tokens > 0) charges.set(keyId, (charges.get(keyId) ?? 0) + tokens)
+      charges.set(keyId, (charges.get(keyId) ?? 0) + tokens)
     }
-    for (const [keyId, tokens] of charges) charge.run(tokens, keyId)
+    for (const [keyId, tokens] of charges) charge.run(tokens, usedAt.get(keyId) ?? 0, keyId)
     return charges
   }
 
@@ -164,6 +189,7 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
       } catch (error) {
         // Some failures (a full disk) have rolled back by themselves.
         if (db.inTransaction) rollback.run()
+        noted.clear()
         throw error
       }
       ring.written(charges)
@@ -173,6 +199,8 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
   return {
     ...journal,
     claimed: () => unlock !== undefined,
+    /** So many records more, of others than the journal, are in the log. */
+    wrote: (records: number) => checkpoints?.wrote(records),
     /** To be called before exchanges or their sums are read. */
     settle: () => writeSettled(),
     /** Before the connection closes. */

@@ -33,11 +33,11 @@ export const createKeyRing = (orm: BunSQLiteDatabase, clock: () => number): KeyR
   const hashesOf = new Map<string, string[]>()
   /** Tokens charged and not yet in the database, by key. */
   const unwritten = new Map<string, number>()
+  /** The newest version that was read. Not one of our own making: another process may have made those below it. */
   let version = 0
 
   // A key stays the same object for as long as the store is open: whoever holds it sees it change.
   const take = (row: Row): Key => {
-    version = Math.max(version, row.version)
     const fresh = { ...toKey(row), tokensUsed: row.tokensUsed + (unwritten.get(row.id) ?? 0) }
     const key = Object.assign(byId.get(row.id) ?? fresh, fresh)
     byId.set(key.id, key)
@@ -54,7 +54,10 @@ export const createKeyRing = (orm: BunSQLiteDatabase, clock: () => number): KeyR
 
   const reload = (all: boolean): void => {
     const rows = all ? orm.select().from(table).all() : orm.select().from(table).where(gt(table.version, version)).all()
-    for (const row of rows) take(row)
+    for (const row of rows) {
+      take(row)
+      version = Math.max(version, row.version)
+    }
   }
   reload(true)
 

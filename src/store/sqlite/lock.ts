@@ -2,20 +2,28 @@
 
 import { Database } from 'bun:sqlite'
 import { storeError } from '../store.ts'
+import { refusalOf } from './check.ts'
 
 /**
  * Takes the lock and returns its release. Throws a StoreError while another server holds it. An exclusive transaction
  * on an empty database beside the real one is a lock on every platform SQLite runs on.
  */
 export const lockServer = (path: string): (() => void) => {
-  const db = new Database(`${path}.lock`, { create: true, readwrite: true })
+  const file = `${path}.lock`
+  let db: Database | undefined
   try {
+    db = new Database(file, { create: true, readwrite: true })
     db.run('PRAGMA busy_timeout = 0')
     db.run('PRAGMA journal_mode = MEMORY')
     db.run('BEGIN EXCLUSIVE')
+    const held = db
+    return () => held.close()
   } catch (cause) {
-    db.close()
+    db?.close()
+    if (!isBusy(cause)) throw refusalOf(file, cause)
     throw storeError(`Another server is running on ${path}; stop it first, or choose another data directory.`, cause)
   }
-  return () => db.close()
 }
+
+const isBusy = (cause: unknown): boolean =>
+  cause instanceof Error && 'code' in cause && String(cause.code).startsWith('SQLITE_BUSY')

@@ -79,10 +79,10 @@ export const createMembers = (orm: BunSQLiteDatabase, change: Change, clock: () 
       }),
     invite: (id, { hash, expiresAt }, actor) =>
       change(actor, (tx, note) => {
-        byId(tx, id)
+        const { passwordHash } = byId(tx, id)
         const set = { invitationHash: hash, invitationExpiresAt: expiresAt }
         const after = toMember(tx.update(table).set(set).where(eq(table.id, id)).returning().get())
-        note('member.invite', id, null, { expiresAt })
+        note(passwordHash === null ? 'member.invite' : 'member.reset-link', id, null, { expiresAt })
         return after
       }),
     invited(hash, now) {

@@ -4,6 +4,7 @@ import init from '../../../drizzle/0000_init.sql' with { type: 'text' }
 import members from '../../../drizzle/0001_members.sql' with { type: 'text' }
 import usageModels from '../../../drizzle/0002_usage_models.sql' with { type: 'text' }
 import reservations from '../../../drizzle/0003_reservations.sql' with { type: 'text' }
+import exchangeBlocks from '../../../drizzle/0004_exchange_blocks.sql' with { type: 'text' }
 
 export type Migration = { name: string; sql: string }
 
@@ -13,4 +14,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0001_members', sql: members },
   { name: '0002_usage_models', sql: usageModels },
   { name: '0003_reservations', sql: reservations },
+  { name: '0004_exchange_blocks', sql: exchangeBlocks },
 ]

@@ -6,7 +6,7 @@ import { dirname } from 'node:path'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import type { Store } from '../store.ts'
 import { writeBackup } from './backup.ts'
-import { appliedMigrations, checkFile, checkSchema } from './check.ts'
+import { appliedMigrations, checkFile, checkSchema, refusalOf } from './check.ts'
 import { createInsight } from './insight.ts'
 import { createJournal } from './journal.ts'
 import { createKeyRing } from './keys.ts'
@@ -24,21 +24,33 @@ const MEMORY = ':memory:'
  * version throws a StoreError and is left as it was.
  */
 export const openStore = (path: string, options: OpenOptions = {}): Store => {
-  const clock = options.clock ?? Date.now
-  if (path !== MEMORY) {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    checkFile(path)
-  }
-  const db = new Database(path, { create: true, readwrite: true })
+  let db: Database | undefined
   try {
+    if (path !== MEMORY) {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+      checkFile(path)
+    }
+    db = new Database(path, { create: true, readwrite: true })
     prepare(db, path, options.busyTimeoutMs ?? 2_000)
+    return storeOf(db, path, options.clock ?? Date.now)
   } catch (error) {
-    db.close()
-    throw error
+    db?.close()
+    throw refusalOf(path, error)
   }
+}
+
+const storeOf = (db: Database, path: string, clock: () => number): Store => {
   // Statements of `query` end with their connection; those of `prepare`, which drizzle calls, would keep the file open.
   db.prepare = (text: string) => db.query(text)
   const orm = drizzle(db)
+  const transaction = orm.transaction.bind(orm)
+  orm.transaction = (change, config) => {
+    try {
+      return transaction(change, config)
+    } catch (cause) {
+      throw refusalOf(path, cause)
+    }
+  }
   // Read before the keys are, so that no change falls between the two.
   const version = db.query<{ data_version: number }, []>('PRAGMA data_version')
   let seen = version.get()?.data_version
@@ -74,6 +86,11 @@ export const openStore = (path: string, options: OpenOptions = {}): Store => {
     ...queries,
     usage: settled(queries.usage),
     exchanges: settled(queries.exchanges),
+    prune(beforeMs, batch) {
+      const gone = queries.prune(beforeMs, batch)
+      journal.wrote(gone)
+      return gone
+    },
     ...people,
     series: settled(insight.series),
     topKeys: settled(insight.topKeys),

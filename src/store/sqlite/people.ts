@@ -31,7 +31,7 @@ export const createPeople = (
     )
   return {
     members: createMembers(orm, change, clock),
-    sessions: createSessions(orm),
+    sessions: createSessions(orm, change),
     tokens: createTokens(orm, change, clock),
     settings: createSettings(orm, change, clock),
   }

@@ -6,8 +6,8 @@ import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import type { AnySQLiteColumn } from 'drizzle-orm/sqlite-core'
 import type { Outcome } from '../../ledger/ledger.ts'
 import type { AuditRow, Store, UsageQuery, UsageRow } from '../store.ts'
-import { lastRow, newestFirst, rowAt } from './rows.ts'
-import { audit, exchanges, reservations, usageDays, usageHours, usageModels } from './schema.ts'
+import { firstRow, lastRow, newestFirst, rowAt } from './rows.ts'
+import { audit, BLOCK_ROWS, exchanges, reservations, usageDays, usageHours, usageModels } from './schema.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -23,8 +23,7 @@ export const createQueries = (
         before === undefined ? undefined : lt(table.row, before),
         id === undefined ? undefined : eq(table.id, id),
         keyId === undefined ? undefined : eq(table.keyId, keyId),
-        // The index of a key is the narrowest: a plus sign keeps the planner from choosing another one.
-        model === undefined ? undefined : keyId === undefined ? eq(table.model, model) : sql`+model = ${model}`,
+        model === undefined ? undefined : eq(table.model, model),
       )
     // Said in the words of the partial index, which is used only then.
     const ended = outcome === undefined ? undefined : eq(exchanges.outcome, outcome as Outcome)
@@ -76,7 +75,14 @@ export const createQueries = (
       DELETE FROM usage_hours WHERE rowid IN (
         SELECT rowid FROM usage_hours WHERE hour < ${floor(beforeMs, DAY_MS)} ORDER BY hour LIMIT ${batch - old.length}
       ) RETURNING 1 AS row`)
-    return old.length + hours.length
+    // Blocks before the first row left; into those after it rows may still come, of keys noted there once.
+    const left = firstRow(db) ?? 0
+    const blocks = orm.all<{ row: number }>(sql`
+      DELETE FROM exchange_blocks WHERE rowid IN (
+        SELECT rowid FROM exchange_blocks WHERE block < ${Math.floor(left / BLOCK_ROWS)} ORDER BY block
+        LIMIT ${batch - old.length - hours.length}
+      ) RETURNING 1 AS row`)
+    return old.length + hours.length + blocks.length
   },
 })
 

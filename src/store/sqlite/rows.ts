@@ -49,3 +49,7 @@ export const rowAt = (db: Database, time: number): number | undefined => {
 /** 0 where there is none. */
 export const lastRow = (db: Database): number =>
   db.query<{ row: number | null }, []>('SELECT max(row) AS row FROM exchanges').get()?.row ?? 0
+
+/** Undefined where there is none. */
+export const firstRow = (db: Database): number | undefined =>
+  db.query<{ row: number | null }, []>('SELECT min(row) AS row FROM exchanges').get()?.row ?? undefined

@@ -4,12 +4,20 @@ import { and, eq, isNotNull, isNull, lt, or } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import type { SessionStore } from '../../members/member.ts'
 import { toMember } from './members.ts'
+import type { Change } from './people.ts'
 import { members, sessions as table } from './schema.ts'
 
-export const createSessions = (orm: BunSQLiteDatabase): SessionStore => ({
-  open({ hash, memberId, now, expiresAt }) {
-    orm.insert(table).values({ hash, memberId, createdAt: now, expiresAt, seenAt: now }).run()
-  },
+export const createSessions = (orm: BunSQLiteDatabase, change: Change): SessionStore => ({
+  open: ({ hash, memberId, now, expiresAt }, entry) =>
+    change({ kind: 'member', id: memberId }, (tx, note) => {
+      tx.insert(table).values({ hash, memberId, createdAt: now, expiresAt, seenAt: now }).run()
+      if (entry !== undefined) note('session.sign-in', memberId, null, { from: entry.peer ?? null })
+    }),
+  refuse: (memberId, { peer, unrecorded }) =>
+    change({ kind: 'system', id: 'sign-in' }, (_, note) => {
+      const more = unrecorded === 0 ? {} : { unrecordedBefore: unrecorded }
+      note('session.refuse', memberId ?? 'unknown name', null, { from: peer ?? null, ...more })
+    }),
   find(hash) {
     const row = orm
       .select()
@@ -27,9 +35,11 @@ export const createSessions = (orm: BunSQLiteDatabase): SessionStore => ({
   close(hash) {
     orm.delete(table).where(eq(table.hash, hash)).run()
   },
-  closeAll(memberId) {
-    orm.delete(table).where(eq(table.memberId, memberId)).run()
-  },
+  closeAll: (memberId) =>
+    change({ kind: 'member', id: memberId }, (tx, note) => {
+      const ended = tx.delete(table).where(eq(table.memberId, memberId)).returning({ hash: table.hash }).all()
+      note('session.sign-out-everywhere', memberId, null, { sessions: ended.length })
+    }),
   sweep(now, idleSince) {
     orm
       .delete(table)

@@ -1,16 +1,9 @@
-// Calls of the admin API, typed by its contract: the route's name says method and path, the input fills them.
+// Calls of the admin API from the page, and what is shown of their failures.
 
-import type { Static, TSchema } from '@sinclair/typebox'
-import type { CONTRACT } from '../../../http/admin/contract.ts'
-import { ADMIN_BASE, ROUTES, type RouteName } from '../../../http/admin/routes.ts'
+import { type Answer, type Ask, adminRequest } from '../../../admin-api/request.ts'
+import type { RouteName } from '../../../admin-api/routes.ts'
 
-type Part<N extends RouteName, P extends string> = (typeof CONTRACT)[N] extends { [name in P]: infer T extends TSchema }
-  ? Static<T>
-  : unknown
-
-/** What the caller gives: path members and body as they are, query members as far as they differ from the defaults. */
-export type Ask<N extends RouteName> = Part<N, 'params'> & Partial<Part<N, 'query'>> & Part<N, 'body'>
-export type Answer<N extends RouteName> = Static<(typeof CONTRACT)[N]['output']>
+export type { Answer, Ask }
 
 /** A refusal in the gateway's envelope; `status` 0: no answer came. */
 export class ApiError extends Error {
@@ -31,26 +24,10 @@ export const onSignedOut: { run: () => void } = { run: () => undefined }
 
 /** Throws an ApiError. */
 export const call = async <N extends RouteName>(name: N, input?: Ask<N>, signal?: AbortSignal): Promise<Answer<N>> => {
-  const { method, path } = ROUTES[name]
-  const rest: Record<string, unknown> = { ...(input ?? {}) }
-  let url =
-    ADMIN_BASE +
-    path.replace(/:(\w+)/g, (_, member: string) => {
-      const value = String(rest[member])
-      delete rest[member]
-      return encodeURIComponent(value)
-    })
-  const bodyless = method === 'GET' || method === 'DELETE'
-  if (bodyless) {
-    const query = new URLSearchParams()
-    for (const [member, value] of Object.entries(rest)) {
-      if (value !== undefined && value !== '') query.set(member, String(value))
-    }
-    if (query.size > 0) url += `?${query}`
-  }
-  const answer = await send(url, {
+  const { method, path, body } = adminRequest(name, input)
+  const answer = await send(path, {
     method,
-    ...(bodyless ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(rest) }),
+    ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body }),
     ...(signal === undefined ? {} : { signal }),
   })
   if (!answer.ok) {

@@ -9,6 +9,7 @@ const cents = new Intl.NumberFormat(undefined, {
   minimumSignificantDigits: 2,
   maximumSignificantDigits: 2,
 })
+const fine = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD', minimumFractionDigits: 5 })
 // By its code: many systems have no glyph for the riel's sign.
 const riel = new Intl.NumberFormat(undefined, {
   style: 'currency',
@@ -38,14 +39,16 @@ export const usd = (microUsd: number): string => {
   const value = microUsd / 1e6
   return value !== 0 && Math.abs(value) < 0.01 ? cents.format(value) : dollars.format(value)
 }
+/** What one exchange cost: with as many digits in every row, so that they stand below each other. */
+export const usdFine = (microUsd: number): string => fine.format(microUsd / 1e6)
 export const khr = (value: number): string => riel.format(value)
 
-/** 840 ms, 1.2 s, 2 min */
+/** 840 ms, 1.2 s, 2 min, 3 h */
 export const duration = (ms: number | null): string => {
   if (ms === null) return '–'
   if (ms < 1_000) return `${Math.round(ms)} ms`
   if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`
-  return `${(ms / 60_000).toFixed(1)} min`
+  return ms < 3_600_000 ? `${(ms / 60_000).toFixed(1)} min` : `${(ms / 3_600_000).toFixed(1)} h`
 }
 
 export const bytes = (value: number): string =>

@@ -2,8 +2,8 @@
 
 import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { ADMIN_BASE, ROUTES } from '../../../http/admin/routes.ts'
-import type { Counters, Exchange } from '../../../http/admin/schema.ts'
+import { ADMIN_BASE, ROUTES } from '../../../admin-api/routes.ts'
+import type { Counters, Exchange } from '../../../admin-api/schema.ts'
 
 export type LiveState = 'connecting' | 'live' | 'lost'
 

@@ -1,32 +1,30 @@
 // Audit: who changed what, newest first.
 
-import type { AuditEntry } from '../../../http/admin/schema.ts'
+import type { AuditEntry } from '../../../admin-api/schema.ts'
 import { call } from '../lib/api.ts'
-import { count, dateTime, exact } from '../lib/format.ts'
+import { count, dateTime, exact, timeOf } from '../lib/format.ts'
+import { usePages } from '../lib/pages.ts'
 import { useQuery } from '../lib/query.ts'
-import { useAction, useResource } from '../lib/resource.ts'
-import { Button, Card, Empty, Loaded, PageHead, When } from '../ui/parts.tsx'
+import { Card, Empty, Loaded, PageHead } from '../ui/parts.tsx'
+import { Older } from '../ui/rows.tsx'
 
 const PAGE = 50
 
 export const Audit = () => {
   const [query] = useQuery()
   const target = query.target ? { target: query.target } : {}
-  const entries = useResource((signal) => call('audit.list', { ...target, limit: PAGE }, signal), [query.target])
-  const older = useAction(async () => {
-    const { value } = entries
-    if (!value?.next) return
-    const next = await call('audit.list', { ...target, limit: PAGE, before: value.next })
-    entries.set({ items: [...value.items, ...next.items], next: next.next })
-  })
+  const entries = usePages(
+    (before, signal) => call('audit.list', { ...target, ...before, limit: PAGE }, signal),
+    [query.target],
+  )
   return (
     <>
       <PageHead
         title="Audit"
-        lead="Every change of keys, members, tokens and settings. Entries cannot be altered here."
+        lead="Every change of keys, members, tokens and settings, and who signed in. Entries cannot be altered here."
       />
       <Loaded of={entries} lines={10}>
-        {({ items, next }) => (
+        {({ items }) => (
           <Card flush>
             {items.length === 0 ? (
               <Empty title="No changes yet" />
@@ -36,7 +34,9 @@ export const Audit = () => {
                   <thead>
                     <tr>
                       <th scope="col">Time</th>
-                      <th scope="col">Who</th>
+                      <th scope="col" class="opt-1">
+                        Who
+                      </th>
                       <th scope="col">What</th>
                       <th scope="col" class="opt-1">
                         Change
@@ -51,14 +51,7 @@ export const Audit = () => {
                 </table>
               </div>
             )}
-            {next !== null && (
-              <div class="more">
-                <span class="muted">{older.error?.message ?? `${items.length} shown`}</span>
-                <Button size="small" busy={older.busy} onClick={() => older.run()}>
-                  Older
-                </Button>
-              </div>
-            )}
+            <Older of={entries} shown={items.length} />
           </Card>
         )}
       </Loaded>
@@ -68,23 +61,27 @@ export const Audit = () => {
 
 const KINDS = { cli: 'command line', member: 'member', token: 'admin token', system: 'the gateway' } as const
 
+const whoDid = ({ actor }: AuditEntry): string => actor.name ?? KINDS[actor.kind]
+
 const Entry = ({ of }: { of: AuditEntry }) => (
   <tr>
-    <td class="nowrap" title={exact(of.at)}>
-      <When at={of.at} />
+    <td class="nowrap">
+      <time dateTime={of.at} title={exact(of.at)}>
+        {timeOf(of.at)}
+      </time>
+      <span class="sub narrow">{whoDid(of)}</span>
     </td>
-    <td>
-      {of.actor.name ?? KINDS[of.actor.kind]}
+    <td class="opt-1 nowrap">
+      {whoDid(of)}
       {of.actor.name && of.actor.kind !== 'member' && <span class="sub">{KINDS[of.actor.kind]}</span>}
     </td>
     <td>
       {of.action}
-      <span class="sub mono nowrap">
-        {of.target.startsWith('key') && !of.target.includes(' ') ? (
-          <a href={`/dashboard/keys/${encodeURIComponent(of.target)}`}>{of.target}</a>
-        ) : (
-          of.target
-        )}
+      <span class="sub" title={of.target}>
+        <Target of={of} />
+      </span>
+      <span class="narrow">
+        <Change of={of} />
       </span>
     </td>
     <td class="opt-1">
@@ -92,6 +89,13 @@ const Entry = ({ of }: { of: AuditEntry }) => (
     </td>
   </tr>
 )
+
+/** By what it is called now; the id where it has no name any more. */
+const Target = ({ of: { target, target_name } }: { of: AuditEntry }) => {
+  const name = target_name ?? <span class="mono">{target}</span>
+  const href = /^key_\w+$/.test(target) ? `/dashboard/keys/${encodeURIComponent(target)}` : undefined
+  return href === undefined ? <span>{name}</span> : <a href={href}>{name}</a>
+}
 
 const members = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}

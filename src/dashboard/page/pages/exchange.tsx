@@ -1,7 +1,7 @@
 // One exchange explained: what was checked, where it went and why, what was tried, what it cost.
 
 import { useRoute } from 'preact-iso/router'
-import type { Attempt, ExplainedExchange } from '../../../http/admin/schema.ts'
+import type { Attempt, ExplainedExchange } from '../../../admin-api/schema.ts'
 import { call } from '../lib/api.ts'
 import { count, duration, exact, khr, usd } from '../lib/format.ts'
 import { useResource } from '../lib/resource.ts'
@@ -88,9 +88,7 @@ const Explained = ({ of }: { of: ExplainedExchange }) => {
             {exchange.provider && (
               <>
                 <dt>{exchange.outcome === 'done' ? 'Answered by' : 'Tried last'}</dt>
-                <dd>
-                  {exchange.provider} / {exchange.account}
-                </dd>
+                <dd>{placeOf(exchange)}</dd>
               </>
             )}
             {of.dropped.length > 0 && (
@@ -193,7 +191,7 @@ const Attempts = ({ attempts }: { attempts: Attempt[] }) => {
               <li key={index}>
                 <span class="muted">{index + 1}</span>
                 <span>
-                  {attempt.provider} / {attempt.account}, <code>{attempt.model}</code> on {attempt.wire}{' '}
+                  {placeOf(attempt)}, <code>{attempt.model}</code> on {attempt.wire}{' '}
                   <Badge tone={failed ? 'bad' : attempt.result === 'answered' ? 'good' : 'warn'}>
                     {attempt.error_code ?? attempt.result}
                   </Badge>
@@ -211,6 +209,10 @@ const Attempts = ({ attempts }: { attempts: Attempt[] }) => {
     </Card>
   )
 }
+
+/** Members are not told the account. */
+const placeOf = ({ provider, account }: { provider: string | null; account: string | null }): string =>
+  [provider, account].filter((word) => word !== null).join(' / ')
 
 const ProviderSaid = ({ attempt }: { attempt: Attempt }) => {
   const said = [

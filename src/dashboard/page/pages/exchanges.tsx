@@ -1,15 +1,17 @@
 // Exchanges: a page of them by filter, growing downwards on demand and, while live, upwards by itself.
 
 import { useEffect, useState } from 'preact/hooks'
-import type { Exchange } from '../../../http/admin/schema.ts'
+import type { Exchange } from '../../../admin-api/schema.ts'
 import { type Ask, call } from '../lib/api.ts'
 import { useLive } from '../lib/live.ts'
+import { usePages } from '../lib/pages.ts'
 import { useQuery } from '../lib/query.ts'
-import { useAction, useResource } from '../lib/resource.ts'
+import { useResource } from '../lib/resource.ts'
 import { ExchangesTable } from '../ui/exchanges-table.tsx'
 import { Select } from '../ui/fields.tsx'
 import { LiveDot } from '../ui/live-dot.tsx'
-import { Button, Empty, Loaded, PageHead } from '../ui/parts.tsx'
+import { Empty, Loaded, PageHead } from '../ui/parts.tsx'
+import { Older } from '../ui/rows.tsx'
 
 const PAGE = 50
 /** Rows kept while live: the list must not grow for ever in a tab left open. */
@@ -47,15 +49,12 @@ export const Exchanges = () => {
     ...(hours === undefined ? {} : { since: new Date(Date.now() - hours * 3_600_000).toISOString() }),
   }
   const inputs = [query.key, query.model, outcome, query.since]
-  const page = useResource((signal) => call('exchanges.list', { ...filter, limit: PAGE }, signal), inputs)
+  const page = usePages(
+    (before, signal) => call('exchanges.list', { ...filter, ...before, limit: PAGE }, signal),
+    inputs,
+  )
   useEffect(() => setAdded([]), inputs)
   const choices = useChoices()
-  const older = useAction(async () => {
-    const { value } = page
-    if (!value?.next) return
-    const next = await call('exchanges.list', { ...filter, limit: PAGE, before: value.next })
-    page.set({ items: [...value.items, ...next.items], next: next.next })
-  })
   useLive((exchange) => {
     if (query.key && exchange.key.id !== query.key) return
     if (query.model && exchange.model !== query.model) return
@@ -112,14 +111,7 @@ export const Exchanges = () => {
               ) : (
                 <ExchangesTable items={items} fresh={fresh} />
               )}
-              {value.next !== null && (
-                <div class="more">
-                  <span class="muted">{older.error ? older.error.message : `${items.length} shown`}</span>
-                  <Button size="small" busy={older.busy} onClick={() => older.run()}>
-                    Older
-                  </Button>
-                </div>
-              )}
+              <Older of={page} shown={items.length} />
             </div>
           )
         }}

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
-import type { Key, KeyWithSecret } from '../../../http/admin/schema.ts'
+import type { Key, KeyWithSecret } from '../../../admin-api/schema.ts'
 import { call } from '../lib/api.ts'
 import { compact, count, dateTime, usd } from '../lib/format.ts'
 import { useLive } from '../lib/live.ts'
@@ -16,7 +16,7 @@ import { Form, readCount, Select, Text } from '../ui/fields.tsx'
 import { KeyForm, SecretDialog } from '../ui/key-form.tsx'
 import { KeyStatus, QuotaMeter } from '../ui/key-status.tsx'
 import { Button, Card, Loaded, PageHead, Segments, Stat, When } from '../ui/parts.tsx'
-import { type Measure, UsageView } from '../ui/usage-view.tsx'
+import { type Measure, UsageTable, UsageView } from '../ui/usage-view.tsx'
 
 type Doing = 'edit' | 'top-up' | 'rotate' | 'revoke' | 'reset'
 
@@ -116,7 +116,12 @@ const KeyUsage = ({ id, used }: { id: string; used: number }) => {
         <Segments label="Range" options={RANGES} value={range} onChange={(next) => setQuery({ range: next })} />
       </div>
       <Loaded of={usage}>
-        {(value) => <UsageView usage={value} by="none" measure={measure} onMeasure={setMeasure} />}
+        {(value) => (
+          <div class="stack">
+            <UsageView usage={value} by="none" measure={measure} onMeasure={setMeasure} />
+            <UsageTable usage={value} by="model" />
+          </div>
+        )}
       </Loaded>
     </div>
   )

@@ -1,8 +1,7 @@
 // Keys: find, sort, make.
 
 import { useEffect, useState } from 'preact/hooks'
-import { useLocation } from 'preact-iso/router'
-import type { KeyWithSecret, ListedKey, KeyStatus as Status } from '../../../http/admin/schema.ts'
+import type { KeyWithSecret, ListedKey, KeyStatus as Status } from '../../../admin-api/schema.ts'
 import { type Ask, call } from '../lib/api.ts'
 import { compact, count, day } from '../lib/format.ts'
 import { useLive } from '../lib/live.ts'
@@ -16,6 +15,7 @@ import { Icon } from '../ui/icons.tsx'
 import { KeyForm, SecretDialog } from '../ui/key-form.tsx'
 import { KeyStatus, QuotaMeter } from '../ui/key-status.tsx'
 import { Button, Empty, Loaded, PageHead, When } from '../ui/parts.tsx'
+import { LinkRow } from '../ui/rows.tsx'
 
 const PAGE = 50
 const SEARCH_DELAY_MS = 200
@@ -66,7 +66,11 @@ export const Keys = () => {
     <>
       <PageHead
         title="Keys"
-        lead={!isAdmin.value && most ? `You may have ${count(most)} keys that are not revoked.` : undefined}
+        lead={
+          !isAdmin.value && most
+            ? `You may have ${count(most)} keys; one that was used counts until it expires.`
+            : undefined
+        }
       >
         <Button kind="primary" onClick={() => setCreating(true)}>
           <Icon name="plus" />
@@ -186,7 +190,6 @@ const KeysTable = ({
   order: 'asc' | 'desc'
   onSort: (sort: Sort) => void
 }) => {
-  const { route } = useLocation()
   const Head = ({ by, label, css = '' }: { by: Sort; label: string; css?: string }) => (
     <th scope="col" class={css} aria-sort={sort === by ? (order === 'asc' ? 'ascending' : 'descending') : undefined}>
       <button type="button" onClick={() => onSort(by)}>
@@ -222,13 +225,7 @@ const KeysTable = ({
           {items.map((key) => {
             const href = `/dashboard/keys/${encodeURIComponent(key.id)}`
             return (
-              <tr
-                key={key.id}
-                class="link"
-                onClick={({ target }) => {
-                  if (!(target instanceof HTMLAnchorElement)) route(href)
-                }}
-              >
+              <LinkRow key={key.id} href={href}>
                 <th scope="row">
                   <a class="name" href={href}>
                     {key.label}
@@ -254,7 +251,7 @@ const KeysTable = ({
                 <td class="opt-3">
                   <When at={key.last_used_at} />
                 </td>
-              </tr>
+              </LinkRow>
             )
           })}
         </tbody>

@@ -1,7 +1,7 @@
 // Members: who may sign in, as what, and within which limits they make keys.
 
 import { useState } from 'preact/hooks'
-import type { Invitation, Member, MemberLimits, Role } from '../../../http/admin/schema.ts'
+import type { Invitation, Member, MemberLimits, Role } from '../../../admin-api/schema.ts'
 import { call } from '../lib/api.ts'
 import { compact, count, countField, dateTime, day } from '../lib/format.ts'
 import { useAction, useResource } from '../lib/resource.ts'
@@ -31,7 +31,15 @@ export const Members = () => {
       <Loaded of={members}>
         {({ items }) => (
           <Card flush>
-            <MembersTable items={items} onEdit={setEditing} onRemove={setRemoving} onInvited={setInvited} />
+            <MembersTable
+              items={items}
+              onEdit={setEditing}
+              onRemove={setRemoving}
+              onInvited={(done) => {
+                setInvited(done)
+                members.reload()
+              }}
+            />
           </Card>
         )}
       </Loaded>
@@ -47,9 +55,14 @@ export const Members = () => {
       {editing && <MemberDialog of={editing} onClose={() => setEditing(undefined)} onSaved={members.reload} />}
       {removing && <Remove of={removing} onClose={() => setRemoving(undefined)} onDone={members.reload} />}
       {invited && (
-        <Dialog title={`Invitation for ${invited.member.name}`} onClose={() => setInvited(undefined)} firm>
+        <Dialog
+          title={`${invited.member.status === 'active' ? 'New password' : 'Invitation'} for ${invited.member.name}`}
+          onClose={() => setInvited(undefined)}
+          firm
+        >
           <Notice tone="good">
             Send this link. It works once, until {dateTime(invited.invitation.expires_at)}, and is shown only now.
+            {invited.member.status === 'active' && ' Until it is used, the old password and sessions go on working.'}
           </Notice>
           <Secret text={location.origin + invited.invitation.path} label="Invitation link" />
           <div class="row end">
@@ -95,7 +108,7 @@ const MembersTable = ({
             <th scope="col" class="opt-1">
               Role
             </th>
-            <th scope="col" class="num">
+            <th scope="col" class="num opt-1">
               Keys
             </th>
             <th scope="col" class="opt-1">
@@ -125,15 +138,21 @@ const MembersTable = ({
               <td class="opt-1">
                 <Badge plain>{member.role}</Badge>
               </td>
-              <td class="num">
+              <td class="num opt-1">
                 <a href={`/dashboard/keys?search=${encodeURIComponent(member.name)}`}>{count(member.keys)}</a>
               </td>
               <td class="opt-1">{member.role === 'admin' ? <span class="muted">none</span> : limitsText(member)}</td>
               <td class="opt-2 nowrap">{day(member.created_at)}</td>
               <td>
                 <span class="row end one">
-                  {member.status === 'invited' && (
-                    <Button size="small" busy={renewing.busy} onClick={() => renewing.run(member.id)}>
+                  {member.id !== session.value?.member?.id && (
+                    <Button
+                      size="small"
+                      busy={renewing.busy}
+                      onClick={() => renewing.run(member.id)}
+                      aria-label={`New link for ${member.name}`}
+                      title={member.status === 'active' ? 'To set a new password with' : 'The one before it ends'}
+                    >
                       New link
                     </Button>
                   )}

@@ -1,6 +1,6 @@
 // Models: what the catalogue holds, what it costs, who serves it and how they are.
 
-import type { Model, TargetHealth } from '../../../http/admin/schema.ts'
+import type { Model, TargetHealth } from '../../../admin-api/schema.ts'
 import { call } from '../lib/api.ts'
 import { compact, count } from '../lib/format.ts'
 import { useResource } from '../lib/resource.ts'
@@ -40,18 +40,18 @@ const groups = (items: Model[]): [string, Model[]][] => {
 const Provider = ({ provider, models }: { provider: string; models: Model[] }) => (
   <Card title={provider} flush>
     <div class="table-wrap">
-      <table>
+      <table class="alike">
         <thead>
           <tr>
             <th scope="col">Model</th>
-            <th scope="col" class="opt-3">
+            <th scope="col" class="wide opt-3">
               In → out
             </th>
             <th scope="col" class="num opt-2">
               Context
             </th>
             <th scope="col" class="num opt-3">
-              Most output
+              At most
             </th>
             <th scope="col" class="num">
               Input
@@ -59,7 +59,7 @@ const Provider = ({ provider, models }: { provider: string; models: Model[] }) =
             <th scope="col" class="num">
               Output
             </th>
-            <th scope="col" class="num opt-2">
+            <th scope="col" class="num wide opt-2">
               Cache read / write
             </th>
             <th scope="col" class="opt-1">
@@ -80,14 +80,14 @@ const Provider = ({ provider, models }: { provider: string; models: Model[] }) =
                   {model.fallbacks.length > 0 && ` · falls back to ${model.fallbacks.join(', ')}`}
                 </span>
               </th>
-              <td class="opt-3 nowrap">
-                {model.input_modalities.join(' + ')} → {model.output_modalities.join(' + ')}
+              <td class="wide opt-3 nowrap">
+                {model.input_modalities.join('+')} → {model.output_modalities.join('+')}
               </td>
               <td class="num opt-2">{compact(model.context_window)}</td>
               <td class="num opt-3">{compact(model.max_output_tokens)}</td>
               <td class="num">{price.format(model.price.input)}</td>
               <td class="num">{price.format(model.price.output)}</td>
-              <td class="num opt-2">
+              <td class="num wide opt-2">
                 {price.format(model.price.cache_read)} / {price.format(model.price.cache_write)}
               </td>
               <td class="opt-1">

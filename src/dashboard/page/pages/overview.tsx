@@ -1,7 +1,7 @@
 // Overview: what the gateway did in a span of time, and what it is doing now.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Exchange, Latency } from '../../../http/admin/schema.ts'
+import type { Exchange, Latency } from '../../../admin-api/schema.ts'
 import { call } from '../lib/api.ts'
 import { compact, count, duration, khr, percent, usd } from '../lib/format.ts'
 import { useLive } from '../lib/live.ts'

@@ -1,7 +1,7 @@
 // Settings: one's own password and sessions, and for admins the gateway's figures and admin tokens.
 
 import { useState } from 'preact/hooks'
-import type { Settings as SettingsValue } from '../../../http/admin/schema.ts'
+import type { Settings as SettingsValue } from '../../../admin-api/schema.ts'
 import { type Ask, call } from '../lib/api.ts'
 import { countField } from '../lib/format.ts'
 import { useAction, useResource } from '../lib/resource.ts'

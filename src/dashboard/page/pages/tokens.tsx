@@ -1,7 +1,7 @@
 // Admin tokens: for scripts and the command line, with all an admin may do but people and tokens themselves.
 
 import { useState } from 'preact/hooks'
-import type { AdminToken, AdminTokenWithSecret } from '../../../http/admin/schema.ts'
+import type { AdminToken, AdminTokenWithSecret } from '../../../admin-api/schema.ts'
 import { call } from '../lib/api.ts'
 import { day } from '../lib/format.ts'
 import { useAction, useResource } from '../lib/resource.ts'
@@ -92,6 +92,9 @@ export const Tokens = () => {
         <Dialog title={`Admin token “${made.token.label}”`} onClose={() => setMade(undefined)} firm>
           <Notice tone="good">Copy the token now. It is shown this once.</Notice>
           <Secret text={made.secret} label="Admin token" />
+          <Snippet
+            text={`export SLUICE_SERVER=${location.origin}\nexport SLUICE_TOKEN=${made.secret}\nsluice keys list`}
+          />
           <Snippet text={`curl ${location.origin}/admin/api/keys \\\n  -H "Authorization: Bearer ${made.secret}"`} />
         </Dialog>
       )}

@@ -70,7 +70,7 @@ export const Chart = ({ label, at, step, series, format, height = 240, colors = 
         {
           ...axis,
           grid: { show: false },
-          size: 30,
+          size: 24,
           space: 58,
           // The end of the last step is no step.
           values: (plot, splits) => {

@@ -1,9 +1,9 @@
 // Exchanges as rows, newest first.
 
-import { useLocation } from 'preact-iso/router'
-import type { Exchange } from '../../../http/admin/schema.ts'
-import { count, duration, timeOf, usd } from '../lib/format.ts'
+import type { Exchange } from '../../../admin-api/schema.ts'
+import { count, duration, timeOf, usdFine } from '../lib/format.ts'
 import { Badge, type Tone } from './parts.tsx'
+import { LinkRow } from './rows.tsx'
 
 const TONES: Record<Exchange['outcome'], Tone> = {
   open: undefined,
@@ -27,7 +27,6 @@ export const ExchangesTable = ({
   fresh?: ReadonlySet<string>
   brief?: boolean
 }) => {
-  const { route } = useLocation()
   return (
     <div class="table-wrap">
       <table class="dense">
@@ -70,13 +69,7 @@ export const ExchangesTable = ({
           {items.map((exchange) => {
             const href = `/dashboard/exchanges/${encodeURIComponent(exchange.id)}`
             return (
-              <tr
-                key={exchange.id}
-                class={fresh?.has(exchange.id) ? 'link fresh' : 'link'}
-                onClick={({ target }) => {
-                  if (!(target instanceof HTMLAnchorElement)) route(href)
-                }}
-              >
+              <LinkRow key={exchange.id} href={href} fresh={fresh?.has(exchange.id) ?? false}>
                 <th scope="row" class="nowrap">
                   <a class="name" href={href}>
                     {timeOf(exchange.started_at)}
@@ -101,6 +94,7 @@ export const ExchangesTable = ({
                 )}
                 <td>
                   <OutcomeBadge exchange={exchange} />
+                  {!brief && <span class="sub narrow">{count(exchange.tokens)} tokens</span>}
                 </td>
                 {!brief && (
                   <>
@@ -108,12 +102,12 @@ export const ExchangesTable = ({
                       {exchange.estimated ? '~' : ''}
                       {count(exchange.tokens)}
                     </td>
-                    <td class="num opt-2">{usd(exchange.cost_micro_usd)}</td>
+                    <td class="num opt-2">{usdFine(exchange.cost_micro_usd)}</td>
                     <td class="num opt-4">{duration(exchange.first_byte_ms)}</td>
                   </>
                 )}
                 <td class="num opt-1">{duration(exchange.total_ms)}</td>
-              </tr>
+              </LinkRow>
             )
           })}
         </tbody>

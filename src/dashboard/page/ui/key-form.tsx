@@ -1,13 +1,13 @@
 // The form of a key, for a new one and for changes, and the one time its secret is shown.
 
 import { useState } from 'preact/hooks'
-import type { Key, KeyWithSecret } from '../../../http/admin/schema.ts'
+import type { Key, KeyWithSecret, Member, MemberLimits } from '../../../admin-api/schema.ts'
 import { call } from '../lib/api.ts'
 import { count, countField, toLocalField } from '../lib/format.ts'
-import { useAction } from '../lib/resource.ts'
+import { useAction, useResource } from '../lib/resource.ts'
 import { isAdmin, session } from '../lib/session.ts'
 import { Dialog } from './dialog.tsx'
-import { Form, readCount, Text } from './fields.tsx'
+import { Form, readCount, Select, Text } from './fields.tsx'
 import { ModelsField } from './models-field.tsx'
 import { Button, Notice, Secret } from './parts.tsx'
 import { Snippets } from './snippets.tsx'
@@ -16,6 +16,8 @@ const DAY_MS = 86_400_000
 
 type Draft = {
   label: string
+  /** A member's id, OWN or NOBODY; a new key's only. */
+  owner: string
   tokens: string
   expires: string
   models: string[]
@@ -26,10 +28,15 @@ type Draft = {
 
 const limitField = (value: number | null): string => (value === null ? '' : countField(value))
 
-const draftOf = (key: Key | undefined): Draft => {
+const OWN = ''
+const NOBODY = '-'
+
+/** `limits`: of the member whose key it is to be; an admin's has none. */
+const draftOf = (key: Key | undefined, limits: MemberLimits | undefined): Draft => {
   if (key !== undefined) {
     return {
       label: key.label,
+      owner: OWN,
       tokens: countField(key.tokens_total),
       expires: toLocalField(key.expires_at),
       models: key.models,
@@ -39,16 +46,16 @@ const draftOf = (key: Key | undefined): Draft => {
     }
   }
   const defaults = session.value?.key_defaults
-  const limits = isAdmin.value ? undefined : session.value?.member?.limits
   const days = Math.min(defaults?.expires_days ?? 365, limits?.max_expiry_days ?? Number.POSITIVE_INFINITY)
   const tokens = Math.min(defaults?.tokens_total ?? 1_000_000, limits?.max_tokens_per_key ?? Number.POSITIVE_INFINITY)
   // A member's longest span ends a little before it ends: the clock runs on while the form is open.
   const expires = new Date(Date.now() + days * DAY_MS - (limits?.max_expiry_days ? 60_000 : 0))
   return {
     label: '',
+    owner: OWN,
     tokens: countField(tokens),
     expires: toLocalField(expires.toISOString()),
-    models: limits?.models ?? defaults?.models ?? ['*'],
+    models: limits === undefined || limits.models.includes('*') ? (defaults?.models ?? ['*']) : limits.models,
     rpm: '',
     tpm: '',
     concurrency: '',
@@ -72,6 +79,18 @@ const bodyOf = (draft: Draft) => ({
   concurrency: limitOf(draft.concurrency, 'Requests at once'),
 })
 
+const ownerIn = (owner: string): { owner?: string | null } =>
+  owner === OWN ? {} : { owner: owner === NOBODY ? null : owner }
+
+/** Everyone else a key can be made for; none where that is not for the caller to choose, or nobody else is there. */
+const useOthers = (wanted: boolean): Member[] => {
+  const members = useResource(
+    async (signal) => (wanted ? (await call('members.list', undefined, signal)).items : []),
+    [wanted],
+  )
+  return (members.value ?? []).filter(({ id }) => id !== session.value?.member?.id)
+}
+
 /** `existing` absent: a new key. */
 export const KeyForm = ({
   existing,
@@ -82,17 +101,26 @@ export const KeyForm = ({
   onDone: (made: KeyWithSecret | undefined, key: Key) => void
   onCancel: () => void
 }) => {
-  const [draft, setDraft] = useState(() => draftOf(existing))
+  const own = isAdmin.value ? undefined : session.value?.member?.limits
+  const [draft, setDraft] = useState(() => draftOf(existing, own))
   const set = (change: Partial<Draft>): void => setDraft((before) => ({ ...before, ...change }))
-  const limits = isAdmin.value ? undefined : session.value?.member?.limits
+  const members = useOthers(existing === undefined && isAdmin.value)
+  const owner = members.find(({ id }) => id === draft.owner)
+  // What an admin makes for a member lies within that member's limits; what they change later need not.
+  const limits = owner?.role === 'member' ? owner.limits : own
+  const choose = (next: string): void => {
+    const chosen = members.find(({ id }) => id === next)
+    const { tokens, expires, models } = draftOf(undefined, chosen?.role === 'member' ? chosen.limits : undefined)
+    set({ owner: next, tokens, expires, models })
+  }
   const saving = useAction(async () => {
     const body = bodyOf(draft)
     if (existing === undefined) {
-      const made = await call('keys.create', body)
+      const made = await call('keys.create', { ...body, ...ownerIn(draft.owner) })
       onDone(made, made.key)
     } else {
       // Only what changed: a value that stands above a member's limit by an admin's hand stays as it is.
-      const before = bodyOf(draftOf(existing))
+      const before = bodyOf(draftOf(existing, own))
       const changed = Object.entries(body).filter(([name, value]) => {
         return JSON.stringify(value) !== JSON.stringify(before[name as keyof typeof before])
       })
@@ -111,6 +139,19 @@ export const KeyForm = ({
         autoFocus={existing === undefined}
         placeholder="Who or what uses it"
       />
+      {members.length > 0 && (
+        <Select
+          label="Owner"
+          value={draft.owner}
+          onChange={choose}
+          options={[
+            [OWN, `${session.value?.member?.name ?? 'You'} (you)`],
+            ...members.map(({ id, name, role }) => [id, role === 'admin' ? `${name} (admin)` : name] as const),
+            [NOBODY, 'Nobody: the gateway’s own'],
+          ]}
+          hint={owner && limits ? `Within the limits of ${owner.name}` : 'Who sees it, and what it used'}
+        />
+      )}
       <div class="pair">
         <Text
           label="Token quota"

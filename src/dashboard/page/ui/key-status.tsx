@@ -1,6 +1,6 @@
 // The state of a key in one word, and how much of its quota is gone.
 
-import type { Key } from '../../../http/admin/schema.ts'
+import type { Key } from '../../../admin-api/schema.ts'
 import { compact, percent } from '../lib/format.ts'
 import { Badge, Meter } from './parts.tsx'
 

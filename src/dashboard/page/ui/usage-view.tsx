@@ -1,7 +1,7 @@
 // Usage over time as chart and table: by model or by key, in tokens, money or requests.
 
 import { useState } from 'preact/hooks'
-import type { Series, Sums, Usage } from '../../../http/admin/schema.ts'
+import type { Series, Sums, Usage } from '../../../admin-api/schema.ts'
 import { compact, count, khr, usd } from '../lib/format.ts'
 import { Chart, colorOf } from './chart.tsx'
 import { Card, Empty, Segments } from './parts.tsx'

@@ -142,6 +142,12 @@ export const Usage = Type.Object({
   khr_per_usd: Type.Number(),
 })
 
+/** Sums by group, whole: `group` is a model id, a key id or a UTC day (`2026-09-01`), in that order. */
+export const UsageTable = Type.Object({
+  rows: Type.Array(Type.Composite([Type.Object({ group: Type.String(), label: Type.String() }), Sums])),
+  khr_per_usd: Type.Number(),
+})
+
 export const Outcome = Type.Union([
   Type.Literal('open'),
   Type.Literal('done'),
@@ -150,7 +156,10 @@ export const Outcome = Type.Union([
   Type.Literal('aborted'),
 ])
 
-/** One client request. `model` is what was asked for; `provider` … what answered last. Never a prompt, never an answer. */
+/**
+ * One client request. `model` is what was asked for; `provider` … what answered last; members are not told which account.
+ * Never a prompt, never an answer.
+ */
 export const Exchange = Type.Object({
   id: Type.String(),
   key: Type.Object({ id: Type.String(), label: Type.String() }),
@@ -178,10 +187,13 @@ export const Exchange = Type.Object({
   cost_khr: Count,
 })
 
-/** One try at one target. `ms` runs until its answer began or it failed. `result` `answered` has no error code. */
+/**
+ * One try at one target. `ms` runs until its answer began or it failed. `result` `answered` has no error code. Members are
+ * told neither the account nor what the provider said.
+ */
 export const Attempt = Type.Object({
   provider: Type.String(),
-  account: Type.String(),
+  account: Nullable(Type.String()),
   model: Type.String(),
   wire: Type.String(),
   result: Type.Union([Type.Literal('answered'), Type.Literal('failed'), Type.Literal('ended')]),
@@ -215,7 +227,7 @@ export const ExplainedExchange = Type.Object({
   }),
   attempts: Type.Array(Attempt),
   dropped: Type.Array(Type.String(), { description: 'Members of the request the provider wire could not say.' }),
-  raw_usage: Type.Unknown({ description: "The provider's own usage object, or null." }),
+  raw_usage: Type.Unknown({ description: "The provider's own usage object, or null; for members null." }),
 })
 
 export const BreakerState = Type.Union([Type.Literal('closed'), Type.Literal('open'), Type.Literal('half-open')])
@@ -228,10 +240,14 @@ export const TargetHealth = Type.Object({
   in_flight: Count,
 })
 
-/** Prices are USD per million tokens. `targets` is empty where no account is configured (members: always). */
+/**
+ * Prices are USD per million tokens. `targets` is empty where no account is configured. Members are told neither the
+ * targets nor `upstream`, the provider's own id.
+ */
 export const Model = Type.Object({
   id: Type.String(),
   provider: Type.String(),
+  upstream: Nullable(Type.String()),
   family: Type.String(),
   display_name: Type.String(),
   kind: Type.Union([Type.Literal('text'), Type.Literal('image')]),
@@ -239,6 +255,7 @@ export const Model = Type.Object({
   output_modalities: Type.Array(Type.String()),
   context_window: Count,
   max_output_tokens: Count,
+  tokens_per_image: Count,
   aliases: Type.Array(Type.String()),
   price: Type.Object({
     input: Type.Number(),
@@ -249,6 +266,13 @@ export const Model = Type.Object({
   fallbacks: Type.Array(Type.String()),
   available: Type.Boolean({ description: 'Some account is configured that serves it.' }),
   targets: Type.Array(TargetHealth),
+})
+
+/** The catalogue in its order. `aliases`: name → id; `brands`: the word that ids also answer under. */
+export const Catalogue = Type.Object({
+  items: Type.Array(Model),
+  aliases: Type.Record(Type.String(), Type.String()),
+  brands: Type.Array(Type.Object({ neutral: Type.String(), branded: Type.String() })),
 })
 
 /** One credential of a provider, without the credential. `base_url` has no user, password or query. */
@@ -273,6 +297,7 @@ export const AuditEntry = Type.Object({
   }),
   action: Type.String(),
   target: Type.String(),
+  target_name: Nullable(Type.String({ description: 'What the target is called now: a label or a name.' })),
   before: Type.Unknown(),
   after: Type.Unknown(),
 })
@@ -331,6 +356,7 @@ export type Point = Static<typeof Point>
 export type Series = Static<typeof Series>
 export type Latency = Static<typeof Latency>
 export type Usage = Static<typeof Usage>
+export type UsageTable = Static<typeof UsageTable>
 export type Exchange = Static<typeof Exchange>
 export type Attempt = Static<typeof Attempt>
 export type Check = Static<typeof Check>
@@ -338,6 +364,7 @@ export type ExplainedExchange = Static<typeof ExplainedExchange>
 export type BreakerState = Static<typeof BreakerState>
 export type TargetHealth = Static<typeof TargetHealth>
 export type Model = Static<typeof Model>
+export type Catalogue = Static<typeof Catalogue>
 export type Account = Static<typeof Account>
 export type AuditEntry = Static<typeof AuditEntry>
 export type Settings = Static<typeof Settings>

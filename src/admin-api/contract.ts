@@ -137,6 +137,14 @@ export const CONTRACT = {
     }),
     output: S.Usage,
   },
+  'usage.table': {
+    query: input({
+      since: Type.Optional(Time),
+      by: Type.Union([Type.Literal('model'), Type.Literal('key'), Type.Literal('day')], { default: 'model' }),
+      key: Type.Optional(Given),
+    }),
+    output: S.UsageTable,
+  },
   'exchanges.list': {
     query: input({
       ...Range,
@@ -149,7 +157,7 @@ export const CONTRACT = {
     output: page(S.Exchange),
   },
   'exchanges.get': { params: Id, output: S.ExplainedExchange },
-  'models.list': { output: list(S.Model) },
+  'models.list': { output: S.Catalogue },
   'accounts.list': { output: list(S.Account) },
   'audit.list': {
     query: input({

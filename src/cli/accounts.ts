@@ -1,0 +1,48 @@
+// `accounts`: the credentials at providers as the running server finds them, and which of them rest.
+
+import type { Account } from '../admin-api/schema.ts'
+import { SERVER_FLAGS, serverAddress } from './backend.ts'
+import { command } from './command.ts'
+import { JSON_FLAG } from './data.ts'
+import { EXIT, printJson, usageError } from './io.ts'
+import { columns, grouped } from './table.ts'
+
+export const accounts = command({
+  name: 'accounts',
+  summary: "Health of the providers' accounts in a running server",
+  args: { ...SERVER_FLAGS, ...JSON_FLAG },
+  examples: ['sluice accounts --server https://gateway.example --token sl-admin-…'],
+  run: async (args, io) => {
+    const address = serverAddress(args, io)
+    if (address === undefined) {
+      throw usageError('Health is known to the running server alone: name it with --server URL, or SLUICE_SERVER.')
+    }
+    const { remoteAccounts } = await import('./remote.ts')
+    const items = await remoteAccounts(address)
+    if (args.json) printJson(io, items)
+    else if (items.length === 0) io.out('No account is configured.')
+    else io.out(accountLines(items).join('\n'))
+    return EXIT.ok
+  },
+})
+
+/** As the dashboard says it. */
+const STATES: Record<Account['state'], string> = { closed: 'healthy', 'half-open': 'on trial', open: 'resting' }
+
+const accountLines = (items: Account[]): string[] => {
+  const rows = items.map((account) => [
+    account.provider,
+    account.name,
+    STATES[account.state],
+    account.models
+      .filter(({ state }) => state !== 'closed')
+      .map(({ model, state }) => `${model} ${STATES[state]}`)
+      .join(', ') || '-',
+    grouped(account.in_flight),
+    `${account.weight}`,
+    account.wires.join(', '),
+    account.base_url,
+  ])
+  const head = ['PROVIDER', 'ACCOUNT', 'STATE', 'NOT WELL', 'IN FLIGHT', 'WEIGHT', 'WIRES', 'BASE URL']
+  return columns([head, ...rows], '', [4, 5])
+}

@@ -1,0 +1,77 @@
+// `admin reset-link`: the way back in for whoever lost their password, where nobody is left to make them a link.
+
+import { originOf } from '../../config/origin.ts'
+import type { Member } from '../../members/member.ts'
+import { createMembership } from '../../members/membership.ts'
+import type { Store } from '../../store/store.ts'
+import { command } from '../command.ts'
+import { DATA_FLAGS, JSON_FLAG, requireData, withStore } from '../data.ts'
+import { CLI_ACTOR, EXIT, failure, printJson, usageError } from '../io.ts'
+import { columns } from '../table.ts'
+
+/** It opens everything: it is made to be used at once. */
+const VALID_MS = 3_600_000
+
+export const adminResetLink = command({
+  name: 'reset-link',
+  summary: 'Print a one-time link that sets a new password',
+  args: {
+    name: { type: 'positional', required: false, description: 'Whose; not needed where there is one admin' },
+    url: {
+      type: 'string',
+      valueHint: 'URL',
+      description: 'Where people reach the gateway (default: where it listens)',
+    },
+    ...DATA_FLAGS,
+    ...JSON_FLAG,
+  },
+  examples: ['sluice admin reset-link', 'sluice admin reset-link Dara --url https://gateway.example'],
+  run: (args, io) => {
+    const config = requireData(args, io)
+    const base = args.url === undefined ? originOf(config.listen) : readBase(args.url)
+    return withStore(config, io, 'read', (store) => {
+      const { id, name, role } = theOne(store, args.name)
+      const membership = createMembership({ store, clock: io.now })
+      const { token, expiresAt } = membership.invite(id, CLI_ACTOR, VALID_MS)
+      const url = `${base}/dashboard/invite#${token}`
+      const expires_at = new Date(expiresAt).toISOString()
+      if (args.json) printJson(io, { url, name, role, expires_at })
+      else
+        io.out(
+          columns([
+            ['link', url],
+            ['for', `${name} (${role})`],
+            ['until', expires_at],
+          ]).join('\n'),
+        )
+      io.err('The link works once: it sets a new password and ends the sessions there are.')
+      if (args.url === undefined) io.err('Where people reach the gateway elsewhere, --url names that address.')
+      return EXIT.ok
+    })
+  },
+})
+
+/** The member of that name, or the only admin. */
+const theOne = (store: Store, name: string | undefined): Member => {
+  const members = store.members.list()
+  if (name !== undefined) {
+    const found = members.find((member) => member.name.toLowerCase() === name.trim().normalize('NFC').toLowerCase())
+    if (found !== undefined) return found
+    throw failure(`There is no member "${name}"${members.length === 0 ? '' : `; there are: ${named(members)}`}.`)
+  }
+  const admins = members.filter(({ role, active }) => role === 'admin' && active)
+  const [only] = admins
+  if (only === undefined) throw failure('There is no admin yet; "sluice serve" prints a link to set up the first one.')
+  if (admins.length > 1) throw usageError(`Whose? The admins are: ${named(admins)}.`)
+  return only
+}
+
+const named = (members: Member[]): string => members.map(({ name }) => name).join(', ')
+
+const readBase = (text: string): string => {
+  const url = URL.parse(text)
+  if (url !== null && (url.protocol === 'http:' || url.protocol === 'https:')) {
+    return url.origin + url.pathname.replace(/\/+$/, '').replace(/\/dashboard$/, '')
+  }
+  throw usageError(`--url: found "${text}", allowed: an address such as https://gateway.example.`)
+}

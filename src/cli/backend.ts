@@ -1,0 +1,102 @@
+// What commands work on: the data directory, or a running server by its admin API. Both give the admin API's shapes.
+
+import type { Key, Model, Sums } from '../admin-api/schema.ts'
+import type { UsageQuery } from '../store/store.ts'
+import { DATA_FLAGS } from './data.ts'
+import { type Io, usageError } from './io.ts'
+
+/** A key as the command line shows it: nothing that only a running server knows. */
+export type ShownKey = Omit<Key, 'owner' | 'revoked_at' | 'last_used_at' | 'tokens_held'>
+/** The secret is given this once. */
+export type MadeKey = { key: ShownKey; secret: string }
+
+type Limits = { rpm?: number; tpm?: number; concurrency?: number }
+/** `models`: names as they were typed. */
+export type NewKey = Limits & { label: string; tokensTotal: number; expiresAt: number; models: string[] }
+/** Absent members stay as they are. */
+export type KeyChange = Partial<NewKey> & { addTokens?: number; resetUsage?: boolean }
+
+export type ShownSums = Omit<Sums, 'cost_khr' | 'tokens'>
+export type ShownUsage = { rows: (ShownSums & { group: string; label: string })[]; khr_per_usd: number }
+
+export type ShownModel = Omit<Model, 'aliases' | 'fallbacks' | 'available' | 'targets'>
+export type ShownModels = {
+  items: ShownModel[]
+  aliases: Record<string, string>
+  brands: { neutral: string; branded: string }[]
+}
+
+/** Every method throws a Failure or UsageError of one sentence; those of one key a Failure where there is no such key. */
+export type Backend = {
+  createKey(input: NewKey): Promise<MadeKey>
+  /** Oldest first. */
+  listKeys(): Promise<ShownKey[]>
+  getKey(id: string): Promise<ShownKey>
+  updateKey(id: string, change: KeyChange): Promise<ShownKey>
+  revokeKey(id: string): Promise<ShownKey>
+  rotateKey(id: string, graceMs: number): Promise<MadeKey>
+  usage(query: UsageQuery): Promise<ShownUsage>
+  models(): Promise<ShownModels>
+}
+
+export const SERVER_FLAGS = {
+  server: {
+    type: 'string',
+    valueHint: 'URL',
+    description: 'Work on a running server, not on a data directory (SLUICE_SERVER)',
+  },
+  token: {
+    type: 'string',
+    valueHint: 'TOKEN',
+    description: 'Admin token for --server, made in the dashboard (SLUICE_TOKEN)',
+  },
+} as const
+
+/** The flags of every command that takes either. */
+export const BACKEND_FLAGS = { ...DATA_FLAGS, ...SERVER_FLAGS } as const
+
+export type Where = {
+  config?: string | undefined
+  data?: string | undefined
+  server?: string | undefined
+  token?: string | undefined
+}
+/** A server's address, without a slash at its end, and the token for it. */
+export type ServerAddress = { url: string; token: string }
+
+/** Flags count before the environment: one that names a file or a directory means this machine. */
+export const openBackend = async (where: Where, io: Io): Promise<Backend> => {
+  const address = serverAddress(where, io)
+  if (address === undefined) return (await import('./local.ts')).localBackend(where, io)
+  return (await import('./remote.ts')).remoteBackend(address)
+}
+
+/** Undefined: this machine. Throws a UsageError for what cannot be a server's address, or has no token. */
+export const serverAddress = ({ server, token, config, data }: Where, io: Io): ServerAddress | undefined => {
+  const local = config !== undefined ? '--config' : data !== undefined ? '--data' : undefined
+  if (server !== undefined && local !== undefined) throw usageError(`--server and ${local} exclude each other.`)
+  if (local !== undefined && token !== undefined) throw usageError(`--token and ${local} exclude each other.`)
+  const written = local === undefined ? (server ?? (io.env.SLUICE_SERVER || undefined)) : undefined
+  if (written === undefined) {
+    if (token !== undefined) throw usageError('--token needs --server: the address of the gateway it is for.')
+    return undefined
+  }
+  const url = readAddress(server === undefined ? 'SLUICE_SERVER' : '--server', written)
+  const secret = token ?? io.env.SLUICE_TOKEN
+  if (secret === undefined || secret === '') {
+    throw usageError('--token or SLUICE_TOKEN is needed with a server: an admin token, made in the dashboard.')
+  }
+  // What a header cannot carry is no token.
+  if (!/^[\x21-\x7e]+$/.test(secret)) throw usageError('The token has characters that no admin token has.')
+  return { url, token: secret }
+}
+
+/** The two addresses a server prints at its start are taken for the server's own. */
+const readAddress = (flag: string, text: string): string => {
+  const url = URL.parse(text)
+  if (url !== null && (url.protocol === 'http:' || url.protocol === 'https:') && url.username + url.password === '') {
+    return url.origin + url.pathname.replace(/\/+$/, '').replace(/\/(v1|dashboard)$/, '')
+  }
+  // An address may hold a password: it is not repeated.
+  throw usageError(`${flag}: allowed: the address of a gateway, such as http://127.0.0.1:8080.`)
+}

@@ -1,0 +1,136 @@
+// A running server as a backend: the admin API with an admin token, and its failures in sentences for whoever typed.
+
+import { Value } from '@sinclair/typebox/value'
+import { CONTRACT, type Contract } from '../admin-api/contract.ts'
+import { type Answer, type Ask, adminRequest } from '../admin-api/request.ts'
+import type { RouteName } from '../admin-api/routes.ts'
+import type { Account } from '../admin-api/schema.ts'
+import { VERSION } from '../version.ts'
+import type { Backend, ServerAddress, ShownKey } from './backend.ts'
+import { failure, usageError } from './io.ts'
+import { noSuchKey } from './keys/show.ts'
+import { inert } from './table.ts'
+
+const TIMEOUT_MS = 30_000
+/** Keys in one answer: the most the API gives. */
+const PAGE = 200
+
+export const remoteBackend = (address: ServerAddress): Backend => {
+  const call = <N extends RouteName>(name: N, input?: Ask<N>): Promise<Answer<N>> => callServer(address, name, input)
+  return {
+    createKey: ({ tokensTotal, expiresAt, ...rest }) =>
+      call('keys.create', { ...rest, tokens_total: tokensTotal, expires_at: iso(expiresAt) }),
+    async listKeys() {
+      const keys: ShownKey[] = []
+      for (;;) {
+        const page = await call('keys.list', {
+          ...{ sort: 'created_at', order: 'asc', limit: PAGE, offset: keys.length },
+        })
+        keys.push(...page.items)
+        if (page.items.length < PAGE || keys.length >= page.total) return keys
+      }
+    },
+    getKey: (id) => call('keys.get', { id }),
+    // One call for each kind of change: the API adds tokens by itself, so that two who top up do not undo each other.
+    async updateKey(id, { tokensTotal, expiresAt, addTokens, resetUsage, ...rest }) {
+      const change = {
+        ...rest,
+        ...(tokensTotal === undefined ? {} : { tokens_total: tokensTotal }),
+        ...(expiresAt === undefined ? {} : { expires_at: iso(expiresAt) }),
+      }
+      let key: ShownKey | undefined
+      if (Object.keys(change).length > 0) key = await call('keys.update', { id, ...change })
+      if (addTokens !== undefined && addTokens > 0) key = await call('keys.top-up', { id, tokens: addTokens })
+      if (resetUsage) key = await call('keys.reset', { id })
+      return key ?? (await call('keys.get', { id }))
+    },
+    revokeKey: (id) => call('keys.revoke', { id }),
+    rotateKey: (id, graceMs) => call('keys.rotate', { id, grace_seconds: Math.ceil(graceMs / 1000) }),
+    usage: ({ by, sinceMs, keyId }) =>
+      call('usage.table', {
+        by,
+        ...(sinceMs === undefined ? {} : { since: iso(sinceMs) }),
+        ...(keyId === undefined ? {} : { key: keyId }),
+      }),
+    models: () => call('models.list'),
+  }
+}
+
+/** Accounts live in the server alone: which are kept away is known to the process that calls them. */
+export const remoteAccounts = async (address: ServerAddress): Promise<Account[]> =>
+  (await callServer(address, 'accounts.list')).items
+
+const iso = (ms: number): string => new Date(ms).toISOString()
+
+const callServer = async <N extends RouteName>(address: ServerAddress, name: N, input?: Ask<N>): Promise<Answer<N>> => {
+  const { status, body, location } = await send(address, name, input)
+  const { output, params }: Contract = CONTRACT[name]
+  if (status === 200 && Value.Check(output, body)) return body as Answer<N>
+  if (location !== undefined) {
+    throw failure(`${address.url} sends callers elsewhere (${status}); give --server the address it leads to.`)
+  }
+  const refused = refusalIn(body)
+  if (status === 401) {
+    throw failure(
+      'The server refuses the token: it is wrong, revoked or expired, or whoever made it is no admin now. Make a new one in the dashboard, under Settings.',
+    )
+  }
+  const id = params === undefined ? undefined : (input as { id?: string } | undefined)?.id
+  if (status === 404 && refused?.code === 'not_found' && (id ?? keyOf(input)) !== undefined) {
+    throw failure(noSuchKey(id ?? keyOf(input) ?? ''))
+  }
+  if (status === 400 && refused !== undefined) throw usageError(refused.message)
+  if (refused !== undefined && status !== 404 && status !== 405) throw failure(refused.message)
+  throw failure(await mismatch(address, status))
+}
+
+/** `body`: what came as JSON, undefined for anything else. */
+type Reply = { status: number; body: unknown; location: string | undefined }
+
+const send = async <N extends RouteName>({ url, token }: ServerAddress, name: N, input?: Ask<N>): Promise<Reply> => {
+  const { method, path, body } = adminRequest(name, input)
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', accept: 'application/json' }
+  try {
+    const answer = await fetch(url + path, {
+      ...{ method, headers, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) },
+      ...(body === undefined ? {} : { body }),
+    })
+    const text = await answer.text()
+    return { status: answer.status, body: jsonOf(text), location: answer.headers.get('location') ?? undefined }
+  } catch (error) {
+    if (error instanceof Error && error.name === 'TimeoutError') {
+      throw failure(`The gateway at ${url} did not answer within ${TIMEOUT_MS / 1000} s.`)
+    }
+    throw failure(`No gateway can be reached at ${url} (${reasonOf(error)}); is it running, and is the address right?`)
+  }
+}
+
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const reasonOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'no connection'
+
+type Refusal = { code: string; message: string }
+
+const refusalIn = (body: unknown): Refusal | undefined => {
+  const error = (body as { error?: Partial<Refusal> } | undefined)?.error
+  if (typeof error?.code !== 'string' || typeof error.message !== 'string') return undefined
+  return { code: error.code, message: inert(error.message).slice(0, 500) }
+}
+
+const keyOf = (input: object | undefined): string | undefined => (input as { key?: string } | undefined)?.key
+
+/** Why an answer is none we know: another version, or no gateway at all. */
+const mismatch = async (address: ServerAddress, status: number): Promise<string> => {
+  const { body } = await send(address, 'session.get').catch(() => ({ body: undefined }))
+  const version = (body as { version?: unknown } | undefined)?.version
+  return typeof version === 'string' && version !== ''
+    ? `The gateway at ${address.url} runs sluice ${inert(version).slice(0, 40)} and does not know this command as sluice ${VERSION} does; use the same version on both sides.`
+    : `What answers at ${address.url} (${status}) is no sluice gateway, or one too old for --server.`
+}
