@@ -23,9 +23,16 @@ if (!(MINUTES > 0 && WORKERS > 0)) throw new Error('--minutes and --workers take
 
 const PROGRAM = process.env.SLUICE_BINARY ? [process.env.SLUICE_BINARY] : [process.execPath, join(ROOT, 'src/main.ts')]
 const SAMPLE_MS = Math.min(10_000, (MINUTES * 60_000) / 20)
-/** Growth that a run long enough to tell may show, in KB per minute. */
-const MOST_KB_PER_MINUTE = 1_024
+/** Load and rest take turns: only a process at rest has collected what nothing holds any more. */
+const ROUND_MS = 45_000
+const REST_MS = 15_000
+/** Growth per minute that a run long enough to tell may show beyond doubt. */
+const MOST_GROWTH = { rssBytes: 1024 * 1024, heapBytes: 512 * 1024, fds: 1 }
 const LONG_ENOUGH_MINUTES = 10
+/** What a process under this load comes to rest at: twice what was seen. */
+const MOST_RSS_BYTES = 600 * 1024 * 1024
+/** How long what is still open may take to settle, on a machine that has other things to do. */
+const SETTLE_MS = 30_000
 
 const FAULTS = [
   '[[error:500]]',
@@ -39,7 +46,7 @@ const FAULTS = [
   '[[html]]',
 ]
 
-type Sample = { atMs: number; rssBytes: number; fds: number }
+type Sample = { atMs: number; rssBytes: number; heapBytes: number; fds: number }
 type Counts = { asked: number; whole: number; left: number; failed: number; slow: number }
 type Ask = { path: string; body: object }
 
@@ -62,7 +69,7 @@ const askFor = (content: string): Ask => {
   }
 }
 
-/** One client for as long as the run lasts. `seen` takes the ids of the answers it was given. */
+/** One client for as long as a round lasts. `seen` takes the ids of the answers it was given. */
 const client = async (url: string, key: string, until: number, seen: Set<string>, counts: Counts): Promise<void> => {
   while (performance.now() < until) {
     counts.asked++
@@ -107,23 +114,34 @@ const figuresOf = async (url: string): Promise<(name: string) => number> => {
 }
 
 /**
- * KB per minute over the second half, by least squares: the first is what a process grows into. Of each minute the
- * lowest sample counts, for that is what a collection has left.
+ * Growth per minute over the second half of the rests and its standard error, by least squares: the first half is what
+ * a process grows into.
  */
-const slopeOf = (samples: Sample[]): number => {
-  const lowest = new Map<number, Sample>()
-  for (const sample of samples) {
-    const minute = Math.floor(sample.atMs / 60_000)
-    const known = lowest.get(minute)
-    if (known === undefined || sample.rssBytes < known.rssBytes) lowest.set(minute, sample)
-  }
-  const late = [...lowest.values()].slice(Math.floor(lowest.size / 2))
-  const meanAt = late.reduce((sum, { atMs }) => sum + atMs, 0) / late.length
-  const mean = late.reduce((sum, { rssBytes }) => sum + rssBytes, 0) / late.length
-  const above = late.reduce((sum, { atMs, rssBytes }) => sum + (atMs - meanAt) * (rssBytes - mean), 0)
-  const below = late.reduce((sum, { atMs }) => sum + (atMs - meanAt) ** 2, 0)
-  return below === 0 ? 0 : ((above / below) * 60_000) / 1024
+const trendOf = (rests: Sample[], what: keyof typeof MOST_GROWTH): { perMinute: number; error: number } => {
+  const late = rests
+    .slice(Math.floor(rests.length / 2))
+    .map((sample): [number, number] => [sample.atMs / 60_000, sample[what]])
+  if (late.length < 3) return { perMinute: 0, error: Number.POSITIVE_INFINITY }
+  const mean = (of: (point: [number, number]) => number): number =>
+    late.reduce((sum, point) => sum + of(point), 0) / late.length
+  const [minute, value] = [mean(([at]) => at), mean(([, seen]) => seen)]
+  const spread = mean(([at]) => (at - minute) ** 2)
+  const perMinute = mean(([at, seen]) => (at - minute) * (seen - value)) / spread
+  const unexplained = mean(([at, seen]) => (seen - value - perMinute * (at - minute)) ** 2)
+  return { perMinute, error: Math.sqrt(unexplained / spread / (late.length - 2)) }
 }
+
+/** Wrong is what grows beyond doubt: by more than it may, twice its uncertainty taken off. */
+const growth = (rests: Sample[]): [string, string, boolean][] =>
+  (Object.keys(MOST_GROWTH) as (keyof typeof MOST_GROWTH)[]).map((what) => {
+    const { perMinute, error } = trendOf(rests, what)
+    const shown = (amount: number): string => (what === 'fds' ? amount.toFixed(2) : `${(amount / 1024).toFixed(0)} KB`)
+    return [
+      `${what} a minute`,
+      MINUTES < LONG_ENOUGH_MINUTES ? 'too short to tell' : `${shown(perMinute)} ± ${shown(error)}`,
+      MINUTES < LONG_ENOUGH_MINUTES || perMinute - 2 * error < MOST_GROWTH[what],
+    ]
+  })
 
 /** What the books say against what the clients were told. */
 const audit = (path: string, seen: Set<string>) => {
@@ -194,42 +212,63 @@ const soak = async (vendors: DemoProviders, cwd: string): Promise<boolean> => {
     const seen = new Set<string>()
     const counts: Counts = { asked: 0, whole: 0, left: 0, failed: 0, slow: 0 }
     const samples: Sample[] = []
+    const rests: Sample[] = []
     const begunAt = performance.now()
     const until = begunAt + MINUTES * 60_000
-    const sample = async (): Promise<void> => {
+    const sample = async (): Promise<Sample> => {
       const figure = await figuresOf(url)
-      const [rssBytes, fds] = [figure('process_resident_memory_bytes '), figure('process_open_fds ')]
-      const atMs = performance.now() - begunAt
-      samples.push({ atMs, rssBytes, fds })
-      if (!values.short) console.error(`${Math.round(atMs / 1000)} s  ${mb(rssBytes)} MB  ${fds} descriptors`)
+      const [rssBytes, heapBytes] = [figure('process_resident_memory_bytes '), figure('process_heap_bytes ')]
+      const [fds, atMs] = [figure('process_open_fds '), performance.now() - begunAt]
+      const taken = { atMs, rssBytes, heapBytes, fds }
+      samples.push(taken)
+      if (!values.short) {
+        console.error(`${Math.round(atMs / 1000)} s  ${mb(rssBytes)} MB, heap ${mb(heapBytes)} MB, ${fds} descriptors`)
+      }
+      return taken
+    }
+    const settle = async (): Promise<number> => {
+      const settledBy = performance.now() + SETTLE_MS
+      for (;;) {
+        const figure = await figuresOf(url)
+        const left = figure('sluice_open_exchanges ') + figure('sluice_open_reservations ')
+        if (left === 0 || performance.now() > settledBy) return left
+        await Bun.sleep(50)
+      }
+    }
+    const rest = async (): Promise<void> => {
+      await settle()
+      const end = performance.now() + REST_MS
+      let lowest = await sample()
+      while (performance.now() < end) {
+        await Bun.sleep(1_000)
+        const now = await sample()
+        if (now.heapBytes < lowest.heapBytes) lowest = now
+      }
+      rests.push(lowest)
     }
     await sample()
     const sampling = setInterval(() => void sample().catch(() => undefined), SAMPLE_MS)
-    await Promise.all(Array.from({ length: WORKERS }, () => client(url, key, until, seen, counts)))
-    clearInterval(sampling)
-    const settledBy = performance.now() + 5_000
-    let figure = await figuresOf(url)
-    while (
-      figure('sluice_open_exchanges ') + figure('sluice_open_reservations ') > 0 &&
-      performance.now() < settledBy
-    ) {
-      await Bun.sleep(50)
-      figure = await figuresOf(url)
+    while (performance.now() < until) {
+      const roundEnd = Math.min(until, performance.now() + ROUND_MS)
+      await Promise.all(Array.from({ length: WORKERS }, () => client(url, key, roundEnd, seen, counts)))
+      if (!values.short) await rest()
     }
-    const left = figure('sluice_open_exchanges ') + figure('sluice_open_reservations ')
+    clearInterval(sampling)
+    const left = await settle()
     await sample()
-    const settled = figure('sluice_requests_total')
+    const settled = (await figuresOf(url))('sluice_requests_total')
     server.kill('SIGTERM')
     const code = await server.exited
     const { rows, tokens, ...books } = audit(join(cwd, 'data', 'sluice.db'), seen)
-    const slope = slopeOf(samples)
     const [first, last] = [samples[0], samples.at(-1)]
-    const verdicts: [string, number, boolean][] = [
+    const most = Math.max(...samples.map(({ rssBytes }) => rssBytes))
+    const verdicts: [string, number | string, boolean][] = [
       ...Object.entries(books).map(([name, value]): [string, number, boolean] => [name, value, value === 0]),
       ['rowsUncounted', rows - settled, rows === settled],
       ['leftOpen', left, left === 0],
       ['fdsGrown', (last?.fds ?? 0) - (first?.fds ?? 0), (last?.fds ?? 0) - (first?.fds ?? 0) < 2 * WORKERS + 20],
-      ['kbPerMinute', Math.round(slope), MINUTES < LONG_ENOUGH_MINUTES || slope < MOST_KB_PER_MINUTE],
+      ['mostMemory', `${mb(most)} MB`, most < MOST_RSS_BYTES],
+      ...growth(rests),
       ['exitCode', code, code === 0],
     ]
     const seconds = Math.round(MINUTES * 60)

@@ -1,6 +1,9 @@
-// Everything that must hold, from an empty checkout: install, lint, types, tests, the binary and its tests.
+// Everything that must hold, from an empty checkout: install, lint, types, tests, the binary, its tests and ten seconds of
+// mixed load on it.
 
 import { bun, install, ROOT } from './run.ts'
+
+const BINARY = { SLUICE_BINARY: `${ROOT}/dist/sluice`, SLUICE_KILLS: '20' }
 
 const steps: [string, () => Promise<number>][] = [
   ['install', install],
@@ -8,7 +11,8 @@ const steps: [string, () => Promise<number>][] = [
   ['types', () => bun(['run', '--bun', 'typecheck'])],
   ['tests', () => bun(['test'])],
   ['build', () => bun(['scripts/build.ts'])],
-  ['binary', () => bun(['test', 'test/binary'], { SLUICE_BINARY: `${ROOT}/dist/sluice` })],
+  ['binary', () => bun(['test', 'test/binary', 'test/chaos', 'test/money/killed.test.ts'], BINARY)],
+  ['soak', () => bun(['scripts/soak.ts', '--short'], BINARY)],
 ]
 
 for (const [name, run] of steps) {

@@ -4,7 +4,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Gateway } from './gateway.ts'
 import type { Wire } from './ir/wire.ts'
-import { openFiles, residentBytes } from './process.ts'
+import { heapBytes, openFiles, residentBytes } from './process.ts'
 import type { Exchange, Summary } from './relay/exchange.ts'
 import { VERSION } from './version.ts'
 
@@ -93,6 +93,7 @@ export const createMetrics = (gateway: Gateway): Metrics => {
     1,
   )
   gauge('process_resident_memory_bytes', 'Resident memory.', residentBytes)
+  gauge('process_heap_bytes', 'Memory of it that holds objects, those not yet collected included.', heapBytes)
   gauge('process_open_fds', 'Open file descriptors.', openFiles)
   gauge('process_start_time_seconds', 'When the process began.', () => Date.now() / 1000 - process.uptime())
   gauge('process_cpu_seconds_total', 'Processor time, user and system.', () => {

@@ -1,8 +1,8 @@
 // A configured server from start to stop: store, gateway, listener, and the draining of what is in flight.
 
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createApp } from './app.ts'
+import { originOf } from './config/origin.ts'
 import type { Config } from './config.ts'
 import { GatewayError } from './errors.ts'
 import { createGateway, type Gateway } from './gateway.ts'
@@ -28,6 +28,11 @@ export const DATABASE = 'sluice.db'
 
 /** Bun answers a body past its own limit by itself, without the envelope: its limit must never be the one that counts. */
 const BUN_BODY_LIMIT = Number.MAX_SAFE_INTEGER
+/**
+ * How long a connection may stay without a whole request: peers that vanish say no goodbye. Longer than proxies keep
+ * theirs, and within the 255 seconds that Bun can count.
+ */
+const IDLE_S = 240
 /** How long the clients of a stopped server may take to fetch the end of their answers. */
 const FAREWELL_MS = 1_000
 
@@ -38,7 +43,6 @@ export const startServer = async (
   log = createLog(config.log.level),
   clock?: Clock,
 ): Promise<Server> => {
-  mkdirSync(config.dataDir, { recursive: true })
   const store = openStore(join(config.dataDir, DATABASE))
   try {
     return await startWith(store, config, io, log, clock)
@@ -61,9 +65,15 @@ const startWith = async (
   const server = Bun.serve({
     hostname: config.listen.host,
     port: config.listen.port,
-    idleTimeout: 0,
+    idleTimeout: IDLE_S,
     maxRequestBodySize: BUN_BODY_LIMIT,
-    fetch: (request) => app.fetch(named(request)),
+    fetch: async (request) => {
+      // A request that has come has the gateway's own limits: it may take as long as its provider may think.
+      server.timeout(request, 0)
+      const response = await app.fetch(named(request))
+      if (!isStream(response)) server.timeout(request, IDLE_S)
+      return response
+    },
   })
   gateway.listener = {
     addressOf: (request) => server.requestIP(request)?.address,
@@ -71,7 +81,7 @@ const startWith = async (
   }
   const unwatch = store.watch()
   const stopPruning = startPruning(gateway)
-  const url = `http://${hostOf(config.listen.host)}:${server.port}`
+  const url = originOf({ host: config.listen.host, port: server.port ?? config.listen.port })
   io.err(`API        ${url}/v1`)
   io.err(`Dashboard  ${url}/dashboard`)
   const setup = gateway.membership.offerSetup()
@@ -98,7 +108,9 @@ const startWith = async (
       const reloaded = await reload(gateway, current, next)
       // What was refused is still as it was, and is refused again the next time.
       current = { ...next, listen: current.listen, dataDir: current.dataDir }
-      log.warn('configuration reloaded', { ...reloaded, warnings: next.warnings })
+      const { refused } = reloaded
+      const kept = refused.length === 0 ? '' : `, but ${refused.join(' and ')} stay as they are until a restart`
+      log.warn(`configuration reloaded${kept}`, { ...reloaded, warnings: next.warnings })
       return reloaded
     },
     stop: () => {
@@ -110,18 +122,18 @@ const startWith = async (
 
 /**
  * The framework looks for the path behind the shortest host it can think of, four characters. A request under a shorter
- * name, of a container for instance, is given a longer one.
+ * name, of a container for instance, under one that is none or under none at all (HTTP/1.0) is given another.
  */
 const named = (request: Request): Request => {
   const { url } = request
-  const at = url.indexOf('/', 8)
-  return at >= 11 ? request : new Request(`http://localhost${url.slice(at)}`, request)
+  // Without a usable host it is the path alone.
+  const at = url.startsWith('/') ? 0 : url.indexOf('/', 8)
+  if (at >= 11 && URL.canParse(url)) return request
+  return new Request(`http://localhost${at === -1 ? '/' : url.slice(at)}`, request)
 }
 
-const hostOf = (host: string): string => {
-  if (host === '0.0.0.0' || host === '::') return 'localhost'
-  return host.includes(':') ? `[${host}]` : host
-}
+const isStream = ({ headers }: Response): boolean =>
+  headers.get('content-type')?.startsWith('text/event-stream') === true
 
 /** Waits for exchanges in flight; those that outlast the time are cut with a word, and settled with what they have. */
 const drain = async (gateway: Gateway, drainMs: number): Promise<void> => {

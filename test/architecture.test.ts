@@ -10,6 +10,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   lib: [],
   errors: [],
   ir: ['errors'],
+  'admin-api': [],
   wire: ['ir', 'errors', 'lib'],
   provider: ['ir', 'errors'],
   catalogue: ['ir', 'errors'],

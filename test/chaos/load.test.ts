@@ -42,7 +42,7 @@ test(`${STREAMS} open streams at once are all served to their end`, async () => 
   await Promise.all(clients.map((client) => client.hears('hello')))
   const during = await gateway.figures()
   expect([during.open, provider.requests.length]).toEqual([STREAMS, STREAMS])
-  expect((during.rssBytes - before.rssBytes) / STREAMS).toBeLessThan(100 * 1024)
+  expect((during.rssBytes - before.rssBytes) / STREAMS).toBeLessThan(64 * 1024)
   // Others are served meanwhile.
   expect((await fetch(`${gateway.url}/v1`)).status).toBe(200)
   finish.open()

@@ -8,7 +8,7 @@ import { createFaults } from '../../src/cli/faults.ts'
 import type { FileConfig } from '../../src/config/schema.ts'
 import { silentLog } from '../../src/log.ts'
 import { createMemory } from '../../src/memory.ts'
-import { gate, type Handler, type Scripted, startScripted } from '../support/provider/scripted.ts'
+import { gate, type Handler, json, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { type Attacked, BINARY, type OpenOptions, openGateway, providersAt } from './support/gateway.ts'
 import { CHAT, streamed, whole } from './support/stories.ts'
 
@@ -108,6 +108,18 @@ describe('GET /readyz', () => {
     expect(await ready(none.url)).toEqual([200, { status: 'ready' }])
   })
 
+  test('says when every account has failed, while the process itself is well', async () => {
+    const vendor = await provider(() => json({ error: { message: 'no', type: 'server_error' } }, 500))
+    const gateway = await gatewayOf({ providers: providersAt({ b: [vendor.origin, vendor.origin] }) })
+    expect(await ready(gateway.url)).toEqual([200, { status: 'ready' }])
+    for (let at = 0; at < 5; at++) await (await gateway.post(CHAT.path, CHAT.request(false))).text()
+    expect(await ready(gateway.url)).toEqual([
+      503,
+      { status: 'not ready', missing: ['accounts: every one has failed of late'] },
+    ])
+    expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200)
+  })
+
   test.skipIf(BINARY !== undefined)(
     'says when the store cannot be written, and when the server is stopping',
     async () => {
@@ -157,6 +169,37 @@ describe('a changed configuration', () => {
     await gateway.quiet()
   })
 
+  test('may take away an account that streams: they end as they began, and nobody else goes there', async () => {
+    const finish = gate()
+    const leaving = await provider(({ text }) =>
+      JSON.parse(text).stream === true ? streamed(CHAT, CHAT.word('old'), finish, CHAT.word('still old')) : whole(CHAT),
+    )
+    const staying = await provider(answering)
+    const both = providersAt({ b: [staying.origin, leaving.origin] })
+    const [one, two] = both.vendor_b.accounts
+    const gateway = await gatewayOf({ providers: { vendor_b: { accounts: two === undefined ? [] : [two] } } })
+    const streams = await Promise.all([0, 1, 2].map(() => gateway.post(CHAT.path, CHAT.request(true))))
+    await gateway.reload({ providers: { vendor_b: { accounts: one === undefined ? [] : [one] } } })
+    for (let at = 0; at < 10; at++) await (await gateway.post(CHAT.path, CHAT.request(false))).text()
+    expect([leaving.requests.length, staying.requests.length]).toEqual([3, 10])
+    finish.open()
+    for (const stream of streams) expect(await stream.text()).toContain('[DONE]')
+    const figures = await gateway.quiet()
+    expect(figures.sum('sluice_attempts_total{provider="vendor_b",account="two",code="ok"}')).toBe(3)
+    expect(figures.sum('sluice_breaker_state{provider="vendor_b",account="two"')).toBe(0)
+    expect(figures.sum('sluice_tokens_total')).toBe(13 * 8)
+  })
+
+  test('that is gone changes nothing, and the log says so', async () => {
+    const vendor = await provider(answering)
+    const gateway = await gatewayOf({ providers: providersAt({ b: [vendor.origin] }) }, { apart: true })
+    const { child, directory } = gateway
+    rmSync(join(directory, 'sluice.yaml'))
+    child?.kill('SIGHUP')
+    expect(await child?.says(/^\{.*configuration.*reloaded.*/)).toContain('not reloaded')
+    expect((await gateway.post(CHAT.path, CHAT.request(false))).status).toBe(200)
+  })
+
   test('that is wrong changes nothing, and the log says why', async () => {
     const vendor = await provider(answering)
     const gateway = await gatewayOf({ providers: providersAt({ b: [vendor.origin] }) }, { apart: true })
@@ -184,7 +227,8 @@ describe('a changed configuration', () => {
     writeFileSync(join(directory, 'sluice.yaml'), JSON.stringify(file))
     child?.kill('SIGHUP')
     const text = (await child?.says(/^\{.*configuration reloaded.*/)) ?? '{}'
-    const { changed, refused } = JSON.parse(text)
+    const { changed, refused, msg } = JSON.parse(text)
+    expect(msg).toBe('configuration reloaded, but listen and data stay as they are until a restart')
     expect(changed.sort()).toEqual(
       ['drain', 'fallbacks.vendorB-5.5', 'keep_alive', 'metrics.token', 'providers.extra'].sort(),
     )

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 import type { ErrorCode } from '../../src/errors.ts'
 import { gate, type Script, type Scripted, slices, startScripted } from '../support/provider/scripted.ts'
 import { type Attacked, openGateway, providersAt } from './support/gateway.ts'
-import { startRaw } from './support/socket.ts'
+import { eachRequest, startRaw } from './support/socket.ts'
 import { CHAT, MESSAGES, SSE, STORIES, type Story, streamed, whole } from './support/stories.ts'
 
 const SECRET = 'provider-words-that-must-not-leak'
@@ -192,22 +192,6 @@ describe('sockets', () => {
   const head = (length: number): string =>
     `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`
   const answer = JSON.stringify(MESSAGES.answer)
-
-  /** Calls back with each request whose body has come whole. */
-  const eachRequest = (socket: import('node:net').Socket, respond: (index: number) => void): void => {
-    let heard = ''
-    let index = 0
-    socket.on('data', (data) => {
-      heard += data.toString('latin1')
-      for (;;) {
-        const gap = heard.indexOf('\r\n\r\n')
-        const [, length] = /content-length: (\d+)/i.exec(heard) ?? []
-        if (gap === -1 || heard.length < gap + 4 + Number(length)) return
-        heard = heard.slice(gap + 4 + Number(length))
-        respond(index++)
-      }
-    })
-  }
 
   test('headers that arrive a byte at a time are read', async () => {
     const raw = await startRaw((socket) => {

@@ -33,6 +33,7 @@ const WHOLE = `
 listen: { host: 0.0.0.0, port: 9000 }
 data: ./state
 body_limit: 1MB
+body_timeout: 10s
 rate: { khr_per_usd: 4000.5 }
 providers:
   vendor_a:
@@ -63,6 +64,7 @@ drain: 0
 retention: 400d
 max_tries: 2
 max_open_exchanges: 100
+max_memory: 1.5GB
 hide_forbidden_models: true
 log: { level: debug }
 metrics: { enabled: true, token: env:METRICS }
@@ -73,15 +75,20 @@ const WHOLE_FILES = { 'spare.key': 's\n' }
 
 describe('a configuration', () => {
   test('needs no file: the environment alone configures both providers', () => {
-    const { providers, file, listen, bodyLimitBytes, aliases, keepAliveMs, earlyStartMs } = config({
-      env: { ...ENV_A, ...ENV_B },
-    })
+    const { providers, file, listen, bodyLimitBytes, bodyTimeoutMs, aliases, keepAliveMs, earlyStartMs, ...rest } =
+      config({ env: { ...ENV_A, ...ENV_B } })
     expect(file).toBeUndefined()
     expect(listen).toEqual({ host: '127.0.0.1', port: 8080 })
-    expect({ bodyLimitBytes, keepAliveMs, earlyStartMs }).toEqual({
+    expect({ bodyLimitBytes, bodyTimeoutMs, keepAliveMs, earlyStartMs }).toEqual({
       bodyLimitBytes: 26_214_400,
+      bodyTimeoutMs: 30_000,
       keepAliveMs: 15_000,
       earlyStartMs: 20_000,
+    })
+    expect({ tries: rest.maxTries, open: rest.maxOpenExchanges, memory: rest.maxMemoryBytes }).toEqual({
+      tries: 3,
+      open: 0,
+      memory: 0,
     })
     expect(aliases).toEqual({ auto: 'vendorA-opus-4-8' })
     expect(
@@ -115,6 +122,7 @@ describe('a configuration', () => {
     expect(whole.listen).toEqual({ host: '0.0.0.0', port: 9000 })
     expect(whole).toMatchObject({
       bodyLimitBytes: 1_048_576,
+      bodyTimeoutMs: 10_000,
       khrPerUsd: 4000.5,
       limits: { rpm: 60, tpm: 0, concurrency: 0 },
       keepAliveMs: 5_000,
@@ -123,6 +131,7 @@ describe('a configuration', () => {
       retentionMs: 400 * 86_400_000,
       maxTries: 2,
       maxOpenExchanges: 100,
+      maxMemoryBytes: 1.5 * 1024 ** 3,
       hideForbiddenModels: true,
       log: { level: 'debug' },
       metrics: { enabled: true, token: 'm' },
@@ -267,6 +276,11 @@ describe('a wrong configuration is told with its place, what was found and what 
     ['- listen', 'found a list, allowed: a mapping of members'],
     ['just text', 'found a text, allowed: a mapping of members'],
     ['body_limit: 25mb', 'body_limit: found "25mb", allowed: a size such as 512KB or 25MB, or a number of bytes'],
+    ['body_timeout: 0s', 'body_timeout: found "0s", allowed: a duration such as 500ms'],
+    ['body_timeout: 30', 'body_timeout: found 30, allowed: a duration such as 500ms'],
+    ['max_memory: lots', 'max_memory: found "lots", allowed: a size such as 512MB or 2GB, or 0'],
+    ['max_memory: -1', 'max_memory: found -1, allowed: '],
+    ['max_open_exchanges: -1', 'max_open_exchanges: found -1, allowed: a whole number of 0 or more'],
     ['keep_alive: 15', 'keep_alive: found 15, allowed: a duration such as 500ms'],
     ['keep_alive: 0s', 'keep_alive: found "0s", allowed: a duration such as 500ms'],
     ['early_start: 25d', 'early_start: found 25d, allowed: a duration of up to 24d'],

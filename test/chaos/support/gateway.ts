@@ -32,7 +32,7 @@ export type Attacked = {
   child: Child | undefined
   post(path: string, body: unknown, init?: RequestInit): Promise<Response>
   figures(): Promise<Figures>
-  /** Resolves once nothing is open any more; throws with what is left after two seconds. */
+  /** Resolves once nothing is open any more; throws with what is left after ten seconds: counting tokens may take some. */
   quiet(): Promise<Figures>
   /** Writes the file anew and has it read. */
   reload(file: object): Promise<void>
@@ -93,7 +93,7 @@ export const openGateway = async (file: FileConfig, { clock, apart = false }: Op
         body: typeof body === 'string' ? body : JSON.stringify(body),
       }),
     quiet: async () => {
-      const until = performance.now() + 2_000
+      const until = performance.now() + 10_000
       for (;;) {
         const now = await figures()
         const inFlight = now.sum('sluice_attempts_in_flight')

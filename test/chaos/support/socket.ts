@@ -24,12 +24,30 @@ export const startRaw = async (serve: (socket: net.Socket, index: number) => voi
   }
 }
 
+/** Calls back at each request whose body has come whole, with its number on this connection. */
+export const eachRequest = (socket: net.Socket, respond: (index: number) => void): void => {
+  let heard = ''
+  let index = 0
+  socket.on('data', (data) => {
+    heard += data.toString('latin1')
+    for (;;) {
+      const gap = heard.indexOf('\r\n\r\n')
+      const [, length] = /content-length: (\d+)/i.exec(heard) ?? []
+      if (gap === -1 || heard.length < gap + 4 + Number(length)) return
+      heard = heard.slice(gap + 4 + Number(length))
+      respond(index++)
+    }
+  })
+}
+
 export type RawClient = {
   socket: net.Socket
   write(text: string): void
   /** Resolves with what was heard lately, once it has this in it. Throws when the connection ends before. */
   hears(text: string): Promise<string>
   closed: Promise<string>
+  /** What was heard so far is not looked for any more. */
+  forget(): void
   /** Heard in all. */
   readonly bytes: number
 }
@@ -66,6 +84,9 @@ export const connect = (url: string, paused = false): RawClient => {
       return count
     },
     write: (text) => void socket.write(text),
+    forget: () => {
+      heard = ''
+    },
     hears: async (text) => {
       while (!heard.includes(text)) {
         if (over) throw new Error(`closed before "${text}": ${heard}`)
