@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { ChatWire } from '../src/ir/wire.ts'
 import { agentQuestion, askOf, type Case, MODEL_A, MODEL_B, probe, type Question, streamQuestion } from './cases.ts'
 import { type CaseFigures, type Delay, type Figures, type Memory, type Side, spread } from './figures.ts'
-import type { Ask, Completeness } from './job.ts'
+import type { Ask, Completeness, Delays } from './job.ts'
 import {
   cpuUs,
   end,
@@ -150,8 +150,13 @@ export const measureMemory = async (bench: Bench): Promise<NonNullable<Figures['
 
 const PACED_STREAMS = 200
 const PACED_INTERVAL_MS = 50
+/** Twenty events a second warm a process slowly. */
+const WARM_WINDOWS = 3
 
-/** Delay of single events over many concurrent streams with a steady flow: straight, bare, same wire, translated. */
+/**
+ * Delay of single events over many concurrent streams with a steady flow: straight, bare, same wire and translated, in
+ * turns. The streams of a turn are cut at its end, which the gateway counts during the next, of another.
+ */
 export const measureDelay = async (
   bench: Bench,
   gateway: Server,
@@ -159,23 +164,28 @@ export const measureDelay = async (
 ): Promise<NonNullable<Figures['delay']>> => {
   const { generator, key, pace, provider } = bench
   await provider.control({ mode: 'pace', intervalMs: PACED_INTERVAL_MS })
-  const delayOf = async (port: number, model: string): Promise<Delay> => {
+  const delaysOf = async (port: number, model: string, windowMs: number): Promise<Delays> => {
     const ask = askOf(streamQuestion('chat-completions', model), port, key)
-    const job = { kind: 'pace', ask, connections: PACED_STREAMS } as const
-    await generator.run({ ...job, windowMs: pace.warmUpMs })
-    const result = await generator.run({ ...job, windowMs: pace.windowMs })
+    const result = await generator.run({ kind: 'pace', ask, connections: PACED_STREAMS, windowMs })
     if (result.kind !== 'delays' || result.delays.events === 0) throw new Error('paced streams gave no events')
     return result.delays
   }
-  const delay = {
-    streams: PACED_STREAMS,
-    direct: await delayOf(provider.port, MODEL_B),
-    bare: await delayOf(bare.port, MODEL_B),
-    gateway: await delayOf(gateway.port, MODEL_B),
-    translated: await delayOf(gateway.port, MODEL_A),
-  }
+  const round = async (windowMs: number) => ({
+    bare: await delaysOf(bare.port, MODEL_B, windowMs),
+    gateway: await delaysOf(gateway.port, MODEL_B, windowMs),
+    direct: await delaysOf(provider.port, MODEL_B, windowMs),
+    translated: await delaysOf(gateway.port, MODEL_A, windowMs),
+  })
+  await round(WARM_WINDOWS * pace.warmUpMs)
+  const rounds: Awaited<ReturnType<typeof round>>[] = []
+  for (let n = 0; n < pace.rounds; n++) rounds.push(await round(pace.windowMs))
+  const delay = (side: 'bare' | 'gateway' | 'translated'): Delay => ({
+    p50Us: spread(rounds.map(({ direct, ...sides }) => sides[side].p50Us - direct.p50Us)),
+    p99Us: spread(rounds.map(({ direct, ...sides }) => sides[side].p99Us - direct.p99Us)),
+    events: rounds.reduce((sum, sides) => sum + sides[side].events, 0),
+  })
   await provider.control({ mode: 'answer' })
-  return delay
+  return { streams: PACED_STREAMS, bare: delay('bare'), gateway: delay('gateway'), translated: delay('translated') }
 }
 
 /** The agent's conversation to the other vendor, one request at a time: the median time of an exchange on both sides. */

@@ -68,19 +68,23 @@ const memoryRows = ({ gateway, bare }: { gateway: Memory; bare: Memory }): strin
 
 const delayRows = (delay: NonNullable<Figures['delay']>): string[][] => {
   const added = ({ p50Us, p99Us }: Delay): string =>
-    `p50 ${fixed((p50Us - delay.direct.p50Us) / 1000)} ms, p99 ${fixed((p99Us - delay.direct.p99Us) / 1000)} ms`
-  return [
-    [`Added per event, ${delay.streams} streams, same wire`, added(delay.gateway), added(delay.bare), '', ''],
-    [`Added per event, ${delay.streams} streams, translated`, added(delay.translated), added(delay.bare), '', ''],
+    `p50 ${fixed(p50Us.median / 1000)} ms, p99 ${fixed(p99Us.median / 1000)} ms (${fixed(p99Us.min / 1000)}–${fixed(p99Us.max / 1000)})`
+  const row = (name: string, gateway: Delay): string[] => [
+    `Added per event, ${delay.streams} streams, ${name}`,
+    added(gateway),
+    added(delay.bare),
+    `p99 ≤ ${BARS.addedP99Ms} ms`,
+    verdict(gateway.p99Us.median <= BARS.addedP99Ms * 1000),
   ]
+  return [row('same wire', delay.gateway), row('translated', delay.translated)]
 }
 
 const translationRow = (one: NonNullable<Figures['translation']>): string[] => [
   `Translated exchange, ${whole(one.bodyBytes / 1000)} KB and ${one.tools} tools`,
   `${fixed(one.gatewayUs / 1000)} ms`,
   `${fixed(one.bareUs / 1000)} ms`,
-  '',
-  '',
+  `≤ ${BARS.translatedMs} ms`,
+  verdict(one.gatewayUs <= BARS.translatedMs * 1000),
 ]
 
 /** The figures as one or two tables. */

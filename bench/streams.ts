@@ -11,6 +11,8 @@ type Outgoing = { unsent: Buffer }
 const TAIL_BYTES = 64
 const DRAIN_MS = 10_000
 const OPEN_MS = 10_000
+/** Opening many streams at once is a burst of its own: what it left behind is past by then. */
+const SETTLE_MS = 500
 
 /** The bytes of a request, head and body. */
 export const requestBytes = (ask: Ask): Buffer => {
@@ -196,6 +198,7 @@ export const readDelays = async (ask: Ask, connections: number, windowMs: number
       delays.push(Number(now - BigInt(written)) / 1000)
     }
   })
+  await Bun.sleep(SETTLE_MS)
   measuring = true
   await Bun.sleep(windowMs)
   held.close()

@@ -43,6 +43,8 @@ export type Gateway = Relay & {
 export type Listener = {
   /** The peer's address, as the connection has it. */
   addressOf(request: Request): string | undefined
+  /** The request's stream is over: its connection may stay for another as long as any idle one. */
+  streamed(request: Request): void
   /** Requests it has not finished answering. */
   pending(): number
 }

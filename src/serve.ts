@@ -77,6 +77,7 @@ const startWith = async (
   })
   gateway.listener = {
     addressOf: (request) => server.requestIP(request)?.address,
+    streamed: (request) => server.timeout(request, IDLE_S),
     pending: () => server.pendingRequests,
   }
   const unwatch = store.watch()

@@ -124,6 +124,7 @@ const begin = async (
     headersOut: ticket.headers(wire),
     onSettled: (summary) => {
       gateway.open.delete(id)
+      if (stream) gateway.listener?.streamed(request)
       if (summary.outcome === 'refused' && !exchange.attempts.some(reachedProvider)) ticket.refund()
       ticket.tokens(totalTokens(summary.tokens))
       ticket.leave()

@@ -7,7 +7,7 @@ import { totalTokens, type Usage } from '../ir/usage.ts'
 import type { Store } from '../store/store.ts'
 import { admit } from './admission.ts'
 import { costMicroUsd } from './cost.ts'
-import type { Batch, OpenExchange, SettledExchange } from './journal.ts'
+import type { Batch, OpenExchange, Progress, SettledExchange } from './journal.ts'
 import type { Ledger, Reservation, Settlement } from './ledger.ts'
 
 /** When the ledger's own work runs; tests give their own. */
@@ -29,6 +29,8 @@ export type LedgerOptions = {
 
 /** Progress waits this long to be written together: less than half of the two seconds a kill may cost. */
 const PROGRESS_MS = 750
+/** So many of a thousand streams' figures are written in one turn: the others' events must not wait for all. */
+const PROGRESS_GROUP = 64
 /** Settlements wait this long to be written together, or until they are this many: their sums are then added once. */
 const SETTLE_MS = 20
 const SETTLE_GROUP = 128
@@ -83,7 +85,7 @@ export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: 
   const write = (what: 'opened' | 'settled' | 'all'): unknown => {
     const batch: Batch = {
       opened: waiting.map((each) => each.open),
-      progressed: what === 'all' ? [...progress].map(([open, usage]) => ({ open, usage })) : [],
+      progressed: what === 'all' ? firstOf(progress, PROGRESS_GROUP) : [],
       settled: what === 'opened' ? NONE : settled,
     }
     if (batch.opened.length + batch.progressed.length + batch.settled.length === 0) return undefined
@@ -101,7 +103,7 @@ export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: 
       return cause
     }
     if (what !== 'opened') settled = []
-    if (what === 'all') progress.clear()
+    for (const { open } of batch.progressed) progress.delete(open)
     for (const each of answered) each.resolve()
     return undefined
   }
@@ -111,8 +113,14 @@ export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: 
     retryDue = true
     timers.later(() => {
       retryDue = false
-      write('all')
+      writeProgress()
     }, RETRY_MS)
+  }
+
+  /** Writes whatever waits, progress in groups. */
+  const writeProgress = (): void => {
+    if (write('all') !== undefined || progress.size === 0) progressDue = false
+    else timers.soon(writeProgress)
   }
 
   /** Gives the cost. */
@@ -182,10 +190,7 @@ export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: 
       progress.set(exchange, whole(usage))
       if (progressDue) return
       progressDue = true
-      timers.later(() => {
-        progressDue = false
-        write('all')
-      }, PROGRESS_MS)
+      timers.later(writeProgress, PROGRESS_MS)
     },
     narrow({ exchangeId }, tokens) {
       const exchange = open.get(exchangeId)
@@ -217,13 +222,24 @@ export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: 
     },
     heldBy: (keyId) => held.get(keyId) ?? 0,
     flush() {
-      const failure = write('all')
-      if (failure !== undefined) throw failure
+      do {
+        const failure = write('all')
+        if (failure !== undefined) throw failure
+      } while (progress.size > 0)
     },
   }
 }
 
 const NONE: SettledExchange[] = []
+
+const firstOf = (progress: Map<OpenExchange, Usage>, most: number): Progress[] => {
+  const first: Progress[] = []
+  for (const [open, usage] of progress) {
+    if (first.length === most) break
+    first.push({ open, usage })
+  }
+  return first
+}
 
 const count = (figure: number): number => (figure > 0 && figure < Number.MAX_SAFE_INTEGER ? Math.round(figure) : 0)
 

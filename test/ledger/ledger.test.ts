@@ -410,6 +410,23 @@ test('progress of many exchanges waits to be written together', async () => {
   for (const row of store.exchanges({ limit: 20 })) expect(row.output).toBe(49)
 })
 
+test('progress of very many is written over several turns, and all of it when the ledger is flushed', async () => {
+  const { ledger, store, key, turn, wait, last } = setUp()
+  const reserving = Array.from({ length: 200 }, () => ledger.reserve(ask(key, { maxOutput: 10 })))
+  turn()
+  const reservations = await Promise.all(reserving)
+  const written = () => store.exchanges({ limit: 300 }).filter(({ output }) => output === 7).length
+  for (const reservation of reservations) ledger.progress(reservation, { output: 7 })
+  wait()
+  const first = last().progressed.length
+  expect([first < 100, written()]).toEqual([true, first])
+  for (let turns = 0; turns < 10; turns++) turn()
+  expect(written()).toBe(200)
+  for (const reservation of reservations) ledger.progress(reservation, { output: 8 })
+  ledger.flush()
+  expect(store.exchanges({ limit: 300 }).filter(({ output }) => output === 8)).toHaveLength(200)
+})
+
 test('two ledgers never share a store', () => {
   const { store } = setUp()
   expect(() => bench(store)).toThrow('already has its ledger')
