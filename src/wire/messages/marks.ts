@@ -1,6 +1,7 @@
-// The provider's limit of cache marks in one request.
+// Cache marks of a request: the provider's limit of them, and the one that a client of another wire is spared.
 
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { ChatRequest } from '../../ir/request.ts'
 
 /** The most cache markers the provider takes. */
 const MAX_MARKS = 4
@@ -20,6 +21,16 @@ export const withinMarks = (lists: JsonObject[][]): JsonObject[][] => {
   }
   return excess <= 0 ? lists : lists.map((list) => list.map(strip))
 }
+
+/**
+ * Whether the provider is to be asked to cache the prompt. Clients of other wires need not ask theirs; this one caches
+ * for none who does not, at ten times the price of every later turn. A conversation that goes on is worth it, and one
+ * that its client has named for the cache; a lone question is not: what is written and never read costs more.
+ */
+export const wantsCache = (request: ChatRequest, lists: JsonObject[][]): boolean =>
+  request.origin !== 'messages' &&
+  !lists.some((list) => list.some((block) => marksIn(block).length > 0)) &&
+  (request.cacheKey !== undefined || request.turns.some(({ role }) => role === 'assistant'))
 
 const isMark = (value: Json | undefined): boolean => value !== undefined && value !== null
 

@@ -9,10 +9,10 @@ import { withToolsFor } from '../tool-list.ts'
 import { encodeTurns, endsWithoutThought } from './conversation.ts'
 import { assistantPart, decodeContent, systemPart, userPart } from './decode-parts.ts'
 import { type Dropped, droppedOf } from './dropped.ts'
-import { shortened } from './encode-parts.ts'
+import { mark, shortened } from './encode-parts.ts'
 import { aBoolean, aName, aNumber, anArray, anObject, aString, optional } from './expect.ts'
 import { type Collected, collect, extrasOf } from './extras.ts'
-import { withinMarks } from './marks.ts'
+import { wantsCache, withinMarks } from './marks.ts'
 import { toolNames } from './names.ts'
 import { encodeOutput } from './output.ts'
 import { decodeThinking, encodeReasoning, isEffort } from './reasoning.ts'
@@ -193,11 +193,8 @@ export const encodeRequest = (asked: ChatRequest, target: Target): EncodedReques
     { maxTokens, cannotThink: (budget) => forces(choice) || (budget && endsWithoutThought(messages)) },
     dropped,
   )
-  const [markedTools = [], markedSystem = [], ...contents] = withinMarks([
-    tools,
-    system,
-    ...messages.map(({ content }) => content),
-  ])
+  const lists = [tools, system, ...messages.map(({ content }) => content)]
+  const [markedTools = [], markedSystem = [], ...contents] = withinMarks(lists)
   const body: JsonObject = { model: target.model, max_tokens: maxTokens }
   if (system.length > 0) body.system = shortened(markedSystem)
   body.messages = messages.map(({ role }, at) => ({ role, content: shortened(contents[at] ?? []) }))
@@ -212,6 +209,7 @@ export const encodeRequest = (asked: ChatRequest, target: Target): EncodedReques
   encodeRest(request, body, dropped)
   for (const member of extras.top) restore(body, member.name, member.value)
   if (request.stream) body.stream = true
+  if (wantsCache(request, lists) && !quirks.rejects?.includes('cache_control')) Object.assign(body, mark({}))
   for (const name of quirks.rejects ?? []) {
     if (body[name] === undefined) continue
     delete body[name]

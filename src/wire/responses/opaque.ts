@@ -50,7 +50,7 @@ const putBack = (body: JsonObject, path: string[], value: Json): void => {
     body[first] = value
     return
   }
-  const inner = body[first]
+  const inner = Object.hasOwn(body, first) ? body[first] : undefined
   if (Array.isArray(inner)) {
     const [at, ...deeper] = rest
     const item = inner[Number(at)]

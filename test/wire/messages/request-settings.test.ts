@@ -278,3 +278,27 @@ describe('what this wire cannot say', () => {
     })
   })
 })
+
+describe('the prompt is cached for clients that need not ask their own provider for it', () => {
+  const more: ChatRequest['turns'] = [
+    { role: 'user', parts: [{ type: 'text', text: 'hello' }] },
+    { role: 'assistant', parts: [{ type: 'text', text: 'hi' }] },
+    { role: 'user', parts: [{ type: 'text', text: 'and now?' }] },
+  ]
+  const marked: ChatRequest['turns'] = [
+    { role: 'system', parts: [{ type: 'text', text: 'be kind', cache: { ttl: '1h' } }] },
+    ...more,
+  ]
+  test.each<[string, Partial<ChatRequest>, Quirks, JsonObject | undefined]>([
+    ['a conversation that goes on', { turns: more }, {}, { type: 'ephemeral' }],
+    ['a conversation named for the cache', { cacheKey: 'k' }, {}, { type: 'ephemeral' }],
+    ['not a lone question', {}, {}, undefined],
+    ['not where the client says itself what is cached', { turns: marked, cacheKey: 'k' }, {}, undefined],
+    ['not for a client of this wire', { origin: 'messages', turns: more }, {}, undefined],
+    ['not at a provider that refuses it', { turns: more }, { rejects: ['cache_control'] }, undefined],
+  ])('%s', (_, request, quirks, expected) => {
+    const { body, dropped } = encode(request, quirks)
+    expect(body.cache_control).toEqual(expected as JsonObject)
+    expect(dropped).not.toContain('cache_control')
+  })
+})
