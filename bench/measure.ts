@@ -153,6 +153,19 @@ const PACED_INTERVAL_MS = 50
 /** Twenty events a second warm a process slowly. */
 const WARM_WINDOWS = 3
 
+const pacedDelays = async (
+  { generator, key }: Bench,
+  port: number,
+  model: string,
+  connections: number,
+  windowMs: number,
+): Promise<Delays> => {
+  const ask = askOf(streamQuestion('chat-completions', model), port, key)
+  const result = await generator.run({ kind: 'pace', ask, connections, windowMs })
+  if (result.kind !== 'delays' || result.delays.events === 0) throw new Error('paced streams gave no events')
+  return result.delays
+}
+
 /**
  * Delay of single events over many concurrent streams with a steady flow: straight, bare, same wire and translated, in
  * turns. The streams of a turn are cut at its end, which the gateway counts during the next, of another.
@@ -162,14 +175,10 @@ export const measureDelay = async (
   gateway: Server,
   bare: Server,
 ): Promise<NonNullable<Figures['delay']>> => {
-  const { generator, key, pace, provider } = bench
+  const { pace, provider } = bench
   await provider.control({ mode: 'pace', intervalMs: PACED_INTERVAL_MS })
-  const delaysOf = async (port: number, model: string, windowMs: number): Promise<Delays> => {
-    const ask = askOf(streamQuestion('chat-completions', model), port, key)
-    const result = await generator.run({ kind: 'pace', ask, connections: PACED_STREAMS, windowMs })
-    if (result.kind !== 'delays' || result.delays.events === 0) throw new Error('paced streams gave no events')
-    return result.delays
-  }
+  const delaysOf = (port: number, model: string, windowMs: number): Promise<Delays> =>
+    pacedDelays(bench, port, model, PACED_STREAMS, windowMs)
   const round = async (windowMs: number) => ({
     bare: await delaysOf(bare.port, MODEL_B, windowMs),
     gateway: await delaysOf(gateway.port, MODEL_B, windowMs),
@@ -186,6 +195,43 @@ export const measureDelay = async (
   })
   await provider.control({ mode: 'answer' })
   return { streams: PACED_STREAMS, bare: delay('bare'), gateway: delay('gateway'), translated: delay('translated') }
+}
+
+const CROWD = 2_000
+const CROWD_INTERVAL_MS = 200
+const CROWD_WINDOWS = 4
+
+/** A crowd of streams at a fresh gateway, each with a few events a second: their memory and the delay of an event. */
+export const measureCrowd = async (bench: Bench): Promise<NonNullable<Figures['crowd']>> => {
+  const { pace, provider } = bench
+  const windowMs = CROWD_WINDOWS * pace.windowMs
+  const gateway = await startGateway(bench.launch, 'tested')
+  try {
+    const question = streamQuestion('chat-completions', MODEL_B)
+    const ask = askOf(question, gateway.port, bench.key)
+    await provider.control({ mode: 'answer' })
+    for (let n = 0; n < 20; n++) await probe(question, ask, provider)
+    const idleKb = await restingKb(gateway.pid)
+    await provider.control({ mode: 'pace', intervalMs: CROWD_INTERVAL_MS })
+    const direct = await pacedDelays(bench, provider.port, MODEL_B, CROWD, windowMs)
+    let openKb = 0
+    const sampling = setInterval(() => {
+      openKb = Math.max(openKb, residentKb(gateway.pid))
+    }, 100)
+    const { p50Us, p99Us } = await pacedDelays(bench, gateway.port, MODEL_B, CROWD, windowMs).finally(() =>
+      clearInterval(sampling),
+    )
+    await provider.control({ mode: 'answer' })
+    const added = { p50Us: p50Us - direct.p50Us, p99Us: p99Us - direct.p99Us }
+    return {
+      ...added,
+      streams: CROWD,
+      eventsPerSecond: 1000 / CROWD_INTERVAL_MS,
+      perStreamKb: (openKb - idleKb) / CROWD,
+    }
+  } finally {
+    await end(gateway.child)
+  }
 }
 
 /** The agent's conversation to the other vendor, one request at a time: the median time of an exchange on both sides. */

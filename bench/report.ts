@@ -79,6 +79,23 @@ const delayRows = (delay: NonNullable<Figures['delay']>): string[][] => {
   return [row('same wire', delay.gateway), row('translated', delay.translated)]
 }
 
+const crowdRows = ({ streams, p50Us, p99Us, perStreamKb }: NonNullable<Figures['crowd']>): string[][] => [
+  [
+    `Added per event, ${whole(streams)} streams`,
+    `p50 ${fixed(p50Us / 1000)} ms, p99 ${fixed(p99Us / 1000)} ms`,
+    '',
+    `p99 ≤ ${BARS.crowdP99Ms} ms`,
+    verdict(p99Us <= BARS.crowdP99Ms * 1000),
+  ],
+  [
+    `Per stream of those, at the most`,
+    `${fixed(perStreamKb, 1)} KB`,
+    '',
+    `≤ ${BARS.perStreamKb} KB`,
+    verdict(perStreamKb <= BARS.perStreamKb),
+  ],
+]
+
 const translationRow = (one: NonNullable<Figures['translation']>): string[] => [
   `Translated exchange, ${whole(one.bodyBytes / 1000)} KB and ${one.tools} tools`,
   `${fixed(one.gatewayUs / 1000)} ms`,
@@ -93,6 +110,7 @@ export const tables = (figures: Figures): string => {
     ...(figures.start ? startRows(figures.start) : []),
     ...(figures.memory ? memoryRows(figures.memory) : []),
     ...(figures.delay ? delayRows(figures.delay) : []),
+    ...(figures.crowd ? crowdRows(figures.crowd) : []),
     ...(figures.translation ? [translationRow(figures.translation)] : []),
   ]
   return [
@@ -130,14 +148,14 @@ ${figures.failures.map((failure) => `\nNot measured: ${failure}.\n`).join('')}
 - Streams have 200 frames; the provider writes each by itself, as fast as the reader takes them. In d and e the bare
   proxy relays the provider's own frames untranslated.
 - Added per event: from the provider's write to the client's read, less the same without anything between; each of
-  ${figures.delay?.streams ?? 200} streams carries 20 events a second.
+  ${figures.delay?.streams ?? 200} streams carries 20 events a second, each of ${figures.crowd?.streams ?? 2000} carries ${figures.crowd?.eventsPerSecond ?? 5}.
 
 ## How to run it
 
 \`\`\`
 bun run bench                     # everything, about four minutes; writes this file
 bun run bench --quick             # about one minute, writes nothing
-bun run bench --only a,b          # of a, b, c, d, e, start, memory, delay, translation
+bun run bench --only a,b          # of a, b, c, d, e, start, memory, delay, crowd, translation
 bun run bench --json              # the figures as one JSON document on stdout
 bun run bench --source            # the source instead of the compiled binary
 bun run bench --unpinned          # leaves the cores to the system

@@ -7,7 +7,15 @@ import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { CASES } from './cases.ts'
 import type { Figures } from './figures.ts'
-import { type Bench, measureCase, measureDelay, measureMemory, measureStart, measureTranslation } from './measure.ts'
+import {
+  type Bench,
+  measureCase,
+  measureCrowd,
+  measureDelay,
+  measureMemory,
+  measureStart,
+  measureTranslation,
+} from './measure.ts'
 import {
   endAll,
   type GatewayLaunch,
@@ -22,7 +30,7 @@ import { circumstances, document, tables } from './report.ts'
 
 const ROOT = join(import.meta.dir, '..')
 const BINARY = join(ROOT, 'dist', process.platform === 'win32' ? 'sluice.exe' : 'sluice')
-const SECTIONS = ['a', 'b', 'c', 'd', 'e', 'start', 'memory', 'delay', 'translation'] as const
+const SECTIONS = ['a', 'b', 'c', 'd', 'e', 'start', 'memory', 'delay', 'crowd', 'translation'] as const
 /** Changes what is measured: how many calls of `fetch` this runtime makes at once. */
 const CALLS = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
 type Section = (typeof SECTIONS)[number]
@@ -152,6 +160,9 @@ const measure = async (): Promise<Figures> => {
     })
     await section('memory', 'memory', async () => {
       figures.memory = await measureMemory(bench)
+    })
+    await section('crowd', 'crowd', async () => {
+      figures.crowd = await measureCrowd(bench)
     })
   }
   const bare = await startBare(provider.port, manner)

@@ -131,16 +131,20 @@ export const readStreams = (ask: Ask, connections: number, windowMs: number, com
     for (let n = 0; n < connections; n++) start().catch((error) => fail(String(error)))
   })
 
-/** Opens streams and leaves them open; resolves when each has sent its first body byte, rejects when some do not. */
+/**
+ * Opens streams and leaves them open; resolves when each has sent its first body byte, rejects when some do not.
+ * `lost`: why a stream has ended since.
+ */
 export const holdStreams = async (
   ask: Ask,
   streams: number,
   onBody: (bytes: Buffer) => void = () => {},
-): Promise<{ close(): void }> => {
+): Promise<{ close(): void; lost: string[] }> => {
   const request = requestBytes(ask)
   const connections: { close(): void }[] = []
   let closing = false
   let begunCount = 0
+  const lost: string[] = []
   const close = (): void => {
     closing = true
     for (const connection of connections) connection.close()
@@ -149,7 +153,9 @@ export const holdStreams = async (
     Array.from({ length: streams }, async () => {
       const begun = Promise.withResolvers<void>()
       const stop = (why: string): void => {
-        if (!closing) begun.reject(new Error(`${ask.path}: ${why}`))
+        if (closing) return
+        lost.push(why)
+        begun.reject(new Error(`${ask.path}: ${why}`))
       }
       const connection = await connect(
         ask.port,
@@ -184,7 +190,7 @@ export const holdStreams = async (
     late.catch(() => {})
     opening.catch(() => {})
   }
-  return { close }
+  return { close, lost }
 }
 
 /** Reads write times (`@` and 16 digits of monotonic nanoseconds) out of paced streams for `windowMs`. */
@@ -202,6 +208,8 @@ export const readDelays = async (ask: Ask, connections: number, windowMs: number
   measuring = true
   await Bun.sleep(windowMs)
   held.close()
+  const [why] = held.lost
+  if (why !== undefined) throw new Error(`${ask.path}: ${held.lost.length} of ${connections} streams were lost: ${why}`)
   ascending(delays)
   return { events: delays.length, p50Us: quantile(delays, 0.5), p99Us: quantile(delays, 0.99) }
 }
