@@ -15,7 +15,7 @@ const OPEN_MS = 10_000
 const SETTLE_MS = 500
 
 /** The bytes of a request, head and body. */
-export const requestBytes = (ask: Ask): Buffer => {
+const requestBytes = (ask: Ask): Buffer => {
   const fields = { host: `127.0.0.1:${ask.port}`, 'content-type': 'application/json', ...ask.headers }
   const head = Object.entries({ ...fields, 'content-length': Buffer.byteLength(ask.body) })
     .map(([name, value]) => `${name}: ${value}\r\n`)

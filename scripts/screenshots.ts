@@ -59,6 +59,8 @@ const setUp = async (context: BrowserContext): Promise<void> => {
 const play = async (page: Page): Promise<void> => {
   await page.getByLabel('Key', { exact: true }).fill(showcase.secret)
   await page.getByLabel('Wire').selectOption('messages')
+  await page.getByLabel('Offer a tool').check()
+  await page.getByLabel('Prompt').fill('Use the tool get_weather for Phnom Penh.')
   await page.getByRole('button', { name: 'Send' }).click()
   await page.getByText('Done', { exact: true }).waitFor()
 }

@@ -66,6 +66,10 @@ const dice = (seed: number) => {
 /** Long enough to be worth a provider's cache. */
 const HANDBOOK = 'Open the lower gates only when the levels are equal, and say so before you do. '.repeat(400)
 
+/** What a ticket is made of, and how many tokens it takes. */
+const TICKET = 'The upper gate leaks since the flood. '
+const TICKET_TOKENS = 8
+
 type Ask = { path: string; body: object; secret: string }
 type Roll = ReturnType<typeof dice>
 
@@ -94,8 +98,11 @@ const askFor = (roll: Roll, secrets: string[]): Ask => {
   const fault = roll(22) === 0 ? FAULTS[roll(FAULTS.length)] : ''
   // No figures by order where they would tell: the small key's quota, and what a cache gives back.
   const plain = secret === secrets[5] || secret === secrets[1]
-  const figures = plain ? '' : `[[usage:${800 + roll(9_000)},${120 + roll(1_400)}]]`
-  const text = `Summarise ticket ${roll(9_000)}. ${figures}[[slow:${20 + roll(160)}]]${fault}`
+  const [input, output] = [800 + roll(9_000), 120 + roll(1_400)]
+  const figures = plain ? '' : `[[usage:${input},${output}]]`
+  // As long as the figures say, or more would be billed than was reserved.
+  const ticket = plain ? '' : TICKET.repeat(Math.ceil(input / TICKET_TOKENS))
+  const text = `Summarise ticket ${roll(9_000)}. ${figures}[[slow:${20 + roll(160)}]]${fault} ${ticket}`
   const of = secrets.indexOf(secret)
   const model = of === 3 ? 'vendorA-haiku-4-5' : pick(roll, of === 1 ? 'vendorA' : of === 2 ? 'vendorB-5' : '')
   const stream = roll(3) > 0
@@ -154,6 +161,8 @@ const playPast = async (config: Config): Promise<string[]> => {
         await answer.arrayBuffer().catch(() => undefined)
       }),
     )
+    // What a broken stream used is still counted: the clock moves on when that is done.
+    while (gateway.ledger.openCount() > 0) await Bun.sleep(5)
   }
   gateway.ledger.flush()
   store.close()
@@ -166,12 +175,7 @@ export const startShowcase = async (): Promise<Showcase> => {
   const loaded = loadConfig({
     flags: { host: '127.0.0.1', port: '0', data: join(directory, 'data') },
     cwd: directory,
-    env: {
-      VENDOR_A_BASE_URL: providers.vendorA.baseUrl,
-      VENDOR_A_API_KEY: providers.vendorA.apiKey,
-      VENDOR_B_BASE_URL: providers.vendorB.baseUrl,
-      VENDOR_B_API_KEY: providers.vendorB.apiKey,
-    },
+    env: providers.env,
   })
   if (!loaded.ok) throw new Error(loaded.problems.map(problemLine).join('\n'))
   const config: Config = { ...loaded.config, fallbacks: { 'vendorA-opus-4-8': ['vendorB-5.5'] } }

@@ -197,12 +197,7 @@ const urlOf = async (stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<s
 }
 
 const soak = async (vendors: DemoProviders, cwd: string): Promise<boolean> => {
-  const env = {
-    VENDOR_A_BASE_URL: vendors.vendorA.baseUrl,
-    VENDOR_A_API_KEY: vendors.vendorA.apiKey,
-    VENDOR_B_BASE_URL: vendors.vendorB.baseUrl,
-    VENDOR_B_API_KEY: vendors.vendorB.apiKey,
-  }
+  const env = vendors.env
   writeFileSync(join(cwd, 'sluice.yaml'), 'metrics: { enabled: true }\nlog: { level: error }\n')
   const made = spawn(['keys', 'create', '--label', 'soak', '--tokens', '1000000000000', '--json'], cwd, env)
   const { key } = JSON.parse(await new Response(made.stdout).text())

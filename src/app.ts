@@ -5,6 +5,7 @@ import type { Gateway } from './gateway.ts'
 import { admin } from './http/admin/index.ts'
 import { dashboard } from './http/dashboard.ts'
 import { docs } from './http/docs.ts'
+import { pathsOf } from './http/endpoints.ts'
 import { fallback, frameworkError } from './http/fallback.ts'
 import { health } from './http/health.ts'
 import { inference } from './http/inference.ts'
@@ -18,10 +19,10 @@ export const createApp = (gateway: Gateway) =>
     .use(metrics(gateway))
     .use(models(gateway))
     .use(usage(gateway))
-    .use(inference(gateway, { wire: 'chat-completions', paths: ['/v1/chat/completions', '/v1/v1/chat/completions'] }))
-    .use(inference(gateway, { wire: 'responses', paths: ['/v1/responses', '/v1/v1/responses'] }))
-    .use(inference(gateway, { wire: 'messages', paths: ['/v1/messages', '/v1/v1/messages'] }))
-    .use(inference(gateway, { wire: 'images', paths: ['/v1/images/generations', '/v1/v1/images/generations'] }))
+    .use(inference(gateway, { wire: 'chat-completions', paths: pathsOf('/v1/chat/completions') }))
+    .use(inference(gateway, { wire: 'responses', paths: pathsOf('/v1/responses') }))
+    .use(inference(gateway, { wire: 'messages', paths: pathsOf('/v1/messages') }))
+    .use(inference(gateway, { wire: 'images', paths: pathsOf('/v1/images/generations') }))
     .use(admin(gateway))
     .use(dashboard)
     .use(docs)

@@ -6,6 +6,7 @@ import { originOf } from './config/origin.ts'
 import type { Config } from './config.ts'
 import { GatewayError } from './errors.ts'
 import { createGateway, type Gateway } from './gateway.ts'
+import { requestId } from './http/respond.ts'
 import { createLog, type Log } from './log.ts'
 import { startPruning } from './pruning.ts'
 import { type Clock, leave } from './relay/exchange.ts'
@@ -62,18 +63,13 @@ const startWith = async (
   const gateway = createGateway({ config, store, log, ...(clock === undefined ? {} : { clock }) })
   await applyMetrics(gateway)
   const app = createApp(gateway)
-  const server = Bun.serve({
-    hostname: config.listen.host,
-    port: config.listen.port,
-    idleTimeout: IDLE_S,
-    maxRequestBodySize: BUN_BODY_LIMIT,
-    fetch: async (request) => {
-      // A request that has come has the gateway's own limits: it may take as long as its provider may think.
-      server.timeout(request, 0)
-      const response = await app.fetch(named(request))
-      if (!isStream(response)) server.timeout(request, IDLE_S)
-      return response
-    },
+  const server = listen(config.listen, async (request, on) => {
+    // A request that has come has the gateway's own limits: it may take as long as its provider may think.
+    on.timeout(request, 0)
+    const response = await app.fetch(named(request))
+    if (!response.headers.has('x-request-id')) response.headers.set('x-request-id', requestId())
+    if (!isStream(response)) on.timeout(request, IDLE_S)
+    return response
   })
   gateway.listener = {
     addressOf: (request) => server.requestIP(request)?.address,
@@ -119,6 +115,41 @@ const startWith = async (
       return stopping
     },
   }
+}
+
+type Listener = Bun.Server<undefined>
+
+/** Throws a sentence for the operator where the address or the port cannot be had. */
+const listen = (
+  { host, port }: Config['listen'],
+  answer: (request: Request, on: Listener) => Promise<Response>,
+): Listener => {
+  try {
+    return Bun.serve({
+      hostname: host,
+      port,
+      idleTimeout: IDLE_S,
+      maxRequestBodySize: BUN_BODY_LIMIT,
+      fetch: answer,
+    })
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
+    const say = UNHEARD[code]?.(host, port) ?? `Nothing can listen on port ${port} of ${host} (${code}).`
+    throw Object.assign(new Error(say, { cause }), { code })
+  }
+}
+
+const noAddress = (host: string): string =>
+  `The address ${host} is none of this machine: choose another with --host, 0.0.0.0 for all of them.`
+
+const UNHEARD: Readonly<Record<string, (host: string, port: number) => string>> = {
+  EADDRINUSE: (host, port) =>
+    `Port ${port} of ${host} is in use: stop what listens there, or choose another with --port.`,
+  EACCES: (host, port) =>
+    `This user may not listen on port ${port} of ${host}: choose one above 1023 with --port, or give it the right to.`,
+  EADDRNOTAVAIL: noAddress,
+  EINVAL: noAddress,
+  ENOTFOUND: noAddress,
 }
 
 /**

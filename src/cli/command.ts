@@ -53,7 +53,7 @@ export const command = <const A extends ArgsDef>({
  * The words in a form that can be read one way only: `--name=value`, `--name`, and the positional words after `--`.
  * Throws a UsageError for a flag or word the command does not take, a flag without its value, or a missing word.
  */
-export const strictWords = (words: string[], args: ArgsDef): string[] => {
+const strictWords = (words: string[], args: ArgsDef): string[] => {
   const flags = Object.entries(args).filter(([, arg]) => arg.type !== 'positional')
   const places = Object.entries(args).filter(([, arg]) => arg.type === 'positional')
   const options: string[] = []

@@ -1,7 +1,9 @@
-// Commands to paste, one for every wire and for what surrounds them.
+// Commands to paste, one for every wire and for what surrounds them, and the faults that vendors make on demand.
 
-/** `url` is the gateway's without `/v1`, `secret` a key of it. */
-export const demoCommands = (url: string, secret: string): string => {
+import { columns } from './table.ts'
+
+/** `url` is the gateway's without `/v1`, `secret` a key of it; `directives`: each by name, with what it does. */
+export const demoCommands = (url: string, secret: string, directives: Readonly<Record<string, string>>): string => {
   const post = (path: string, body: object, headers = `-H 'Authorization: Bearer ${secret}'`, flags = "-s -w '\\n'") =>
     `curl ${flags} ${url}${path} ${headers} -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(body)}'`
   const get = (path: string) => `curl -s -w '\\n' ${url}${path} -H 'Authorization: Bearer ${secret}'`
@@ -49,6 +51,15 @@ export const demoCommands = (url: string, secret: string): string => {
       ),
     ],
     [
+      'A stream that breaks off, streamed',
+      post(
+        '/v1/messages',
+        { model: 'auto', max_tokens: 100, stream: true, messages: [{ role: 'user', content: 'Say hello [[cut:6]]' }] },
+        messagesHeaders,
+        '-sN',
+      ),
+    ],
+    [
       'An image',
       `${post('/v1/images/generations', image)} \\\n  | sed 's/.*"b64_json": *"\\([^"]*\\)".*/\\1/' | base64 -d > image.png`,
     ],
@@ -56,5 +67,12 @@ export const demoCommands = (url: string, secret: string): string => {
     ['Usage', get('/v1/usage')],
   ]
   const text = sections.map(([title, line]) => `# ${title}\n${line}`).join('\n\n')
-  return `Key  ${secret}\n\n${text}\n\nPress Ctrl-C to stop.`
+  const faults = [
+    'Faults on demand, anywhere in a prompt: [[error:429]], [[error:429*2]] the first two times only, [[error@vendor_a]] of one vendor only.',
+    ...columns(
+      Object.entries(directives).map(([name, does]) => [`[[${name}]]`, does]),
+      '  ',
+    ),
+  ].join('\n')
+  return `Key  ${secret}\n\n${text}\n\n${faults}\n\nPress Ctrl-C to stop.`
 }

@@ -21,16 +21,13 @@ export const demo = command({
     data: { ...DATA_FLAGS.data, description: 'Data directory (default: a new one, removed at the end)' },
   },
   run: async (args, io) => {
-    const { startDemoProviders } = await import('../demo/index.ts')
+    const { DIRECTIVES, startDemoProviders } = await import('../demo/index.ts')
     const providers = await startDemoProviders({ delayMs: FRAME_DELAY_MS, record: 0 })
     const made = args.data === undefined ? mkdtempSync(join(tmpdir(), 'sluice-demo-')) : undefined
     try {
       // Neither the file nor the accounts of this machine: only what was said on the command line, and the providers.
       const env = {
-        VENDOR_A_BASE_URL: providers.vendorA.baseUrl,
-        VENDOR_A_API_KEY: providers.vendorA.apiKey,
-        VENDOR_B_BASE_URL: providers.vendorB.baseUrl,
-        VENDOR_B_API_KEY: providers.vendorB.apiKey,
+        ...providers.env,
         SLUICE_HOST: io.env.SLUICE_HOST,
         SLUICE_PORT: io.env.SLUICE_PORT,
       }
@@ -39,7 +36,7 @@ export const demo = command({
       const config = requireConfig({ host: args.host, port: args.port, data }, alone)
       const input = { label: 'demo', tokensTotal: 1_000_000, expiresAt: io.now() + DAY_MS, models: ['*'] }
       const { secret } = await withStore(config, io, 'write', (store) => store.keys.issue(input, CLI_ACTOR))
-      return await runServer(config, io, { ready: (url) => io.out(demoCommands(url, secret)) })
+      return await runServer(config, io, { ready: (url) => io.out(demoCommands(url, secret, DIRECTIVES)) })
     } finally {
       await providers.stop()
       if (made !== undefined) rmSync(made, { recursive: true, force: true })

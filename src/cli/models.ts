@@ -1,15 +1,15 @@
 // `models`: the catalogue as this configuration makes it, or as a running server has it.
 
-import { openBackend, SERVER_FLAGS, type ShownModel, type ShownModels } from './backend.ts'
+import { BACKEND_FLAGS, openBackend, type ShownModel, type ShownModels } from './backend.ts'
 import { command } from './command.ts'
-import { DATA_FLAGS, JSON_FLAG } from './data.ts'
+import { JSON_FLAG } from './data.ts'
 import { EXIT, printJson } from './io.ts'
 import { columns, grouped } from './table.ts'
 
 export const models = command({
   name: 'models',
   summary: 'List the models and aliases',
-  args: { config: DATA_FLAGS.config, ...SERVER_FLAGS, ...JSON_FLAG },
+  args: { ...BACKEND_FLAGS, ...JSON_FLAG },
   run: async (args, io) => {
     const known = await (await openBackend(args, io)).models()
     if (args.json) printJson(io, { models: known.items.map(modelJson), aliases: known.aliases })

@@ -79,6 +79,6 @@ export const requireModels = (flag: string, names: readonly string[], config: Co
     catalogue.list().map(({ id }) => id),
   )
   throw usageError(
-    `${flag}: found "${unknown}", which is no known model${near === undefined ? '' : `; did you mean "${near}"?`} "sluice models" lists them.`,
+    `${flag}: found "${unknown}", which is no known model; ${near === undefined ? '' : `did you mean "${near}"? `}"sluice models" lists them.`,
   )
 }

@@ -2,7 +2,7 @@
 
 import { type TObject, type TRecord, type TSchema, TypeGuard } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { allowedBy } from './schema.ts'
+import { allowedHere } from './schema.ts'
 
 /** `source` is the file, flag or environment variable; `path` the member inside the file, '' for the whole. */
 export type Problem = { source: string; path: string; message: string }
@@ -41,10 +41,10 @@ export const checkShape = (schema: TSchema, value: unknown, report: Report, path
   const mapping = mappingOf(schema, value)
   if (mapping) checkMapping(mapping.schema, mapping.value, report, path)
   else if (TypeGuard.IsArray(schema) && Array.isArray(value)) {
-    if (value.length < (schema.minItems ?? 0)) report(path, `found an empty list, allowed: ${allowedBy(schema)}`)
+    if (value.length < (schema.minItems ?? 0)) report(path, `found an empty list, allowed: ${allowedHere(schema)}`)
     for (const [index, item] of value.entries()) checkShape(schema.items, item, report, memberPath(path, index))
   } else if (!Value.Check(schema, value)) {
-    report(path, mismatch(value, allowedBy(schema), schema.secret === true || holdsMore(schema)))
+    report(path, mismatch(value, allowedHere(schema), schema.secret === true || holdsMore(schema)))
   }
 }
 
@@ -65,7 +65,7 @@ const checkMapping = (schema: TObject | TRecord, value: Record<string, unknown>,
   }
   for (const name of schema.required ?? []) {
     const member = properties[name]
-    if (member && !Object.hasOwn(value, name)) report(memberPath(path, name), mismatch(undefined, allowedBy(member)))
+    if (member && !Object.hasOwn(value, name)) report(memberPath(path, name), mismatch(undefined, allowedHere(member)))
   }
 }
 

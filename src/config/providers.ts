@@ -6,6 +6,7 @@ import type { Account, Provider } from '../provider/provider.ts'
 import { memberPath, nearest } from './problem.ts'
 import type { Reader } from './reader.ts'
 import type { FileProvider, FileQuirks } from './schema.ts'
+import { unsendable } from './secret.ts'
 
 /** vendor_a and vendor_b first, then the file's own in its order. */
 export const readProviders = (reader: Reader): Provider[] => {
@@ -113,6 +114,8 @@ const environmentAccount = (reader: Reader, id: string): Account[] => {
     reader.outside(keyName).report('', `found nothing, allowed: the credential for ${urlName}`)
     return []
   }
+  const fault = unsendable(credential)
+  if (fault !== undefined) reader.outside(keyName).report('', fault)
   return baseUrl === undefined ? [] : [{ name: 'main', baseUrl, credential, weight: 1 }]
 }
 

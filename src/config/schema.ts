@@ -2,6 +2,7 @@
 // Closed everywhere: a misspelt member is an error, never a silent default.
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { allowedBy, type Words } from '../lib/allowed.ts'
 import { DURATION_PATTERN, SIZE_PATTERN } from './units.ts'
 
 const closed = { additionalProperties: false }
@@ -75,7 +76,10 @@ const Provider = Type.Object(
           Type.Object({ name: Type.String({ minLength: 1 }), value: Type.String({ minLength: 1 }) }, closed),
           Type.Null(),
         ],
-        { description: 'A version header the provider asks for; null for none' },
+        {
+          description: 'A version header the provider asks for; null for none',
+          allowed: 'a mapping of name and value, or null',
+        },
       ),
     ),
     brand: Type.Optional(
@@ -257,29 +261,7 @@ export const configJsonSchema = (): Record<string, unknown> => ({
 
 const KEPT_OUT = new Set(['allowed', 'secret'])
 
+const WORDS: Words = { text: 'a text', list: 'a list', object: 'a mapping', between: ', ', last: ', ' }
+
 /** The words of an error about a member of this schema. */
-export const allowedBy = (schema: TSchema): string => {
-  if (typeof schema.allowed === 'string') return schema.allowed
-  if (Array.isArray(schema.anyOf)) return schema.anyOf.map((part: TSchema) => allowedBy(part)).join(', ')
-  if ('const' in schema) return JSON.stringify(schema.const)
-  const { minimum, maximum, exclusiveMinimum } = schema
-  switch (schema.type) {
-    case 'null':
-      return 'null'
-    case 'boolean':
-      return 'true or false'
-    case 'string':
-      return schema.minLength ? 'a text that is not empty' : 'a text'
-    case 'integer':
-    case 'number': {
-      const noun = schema.type === 'integer' ? 'a whole number' : 'a number'
-      if (maximum !== undefined) return `${noun} from ${minimum} to ${maximum}`
-      if (exclusiveMinimum !== undefined) return `${noun} above ${exclusiveMinimum}`
-      return minimum === undefined ? noun : `${noun} of ${minimum} or more`
-    }
-    case 'array':
-      return schema.minItems ? 'a list that is not empty' : 'a list'
-    default:
-      return 'a mapping'
-  }
-}
+export const allowedHere = (schema: TSchema): string => allowedBy(schema, WORDS)

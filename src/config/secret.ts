@@ -32,6 +32,12 @@ export const resolveSecret = (reference: string, env: Env, directory: string): R
   return { value: reference, literal: true }
 }
 
+/** What is wrong with a secret that is to go into a header, as the end of a problem; undefined where nothing is. */
+export const unsendable = (secret: string): string | undefined =>
+  /[^ -~]/.test(secret)
+    ? 'found a line break or another character that no header carries, allowed: printable ASCII characters'
+    : undefined
+
 /** The system's short name of a failure, such as ENOENT. */
 export const reasonOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'

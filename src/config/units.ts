@@ -23,15 +23,6 @@ export const parseSize = (text: string | number): number | undefined => {
   return found && unit ? Math.round(Number(found[1]) * unit) : undefined
 }
 
-/** The shortest exact way to write a duration: 90000 → `90s`. */
-export const formatDuration = (ms: number): string => {
-  for (const unit of ['d', 'h', 'm', 's']) {
-    const size = DURATION_MS[unit] ?? 1
-    if (ms >= size && ms % size === 0) return `${ms / size}${unit}`
-  }
-  return `${ms}ms`
-}
-
 /** The shortest exact way to write a size: 26214400 → `25MB`. */
 export const formatSize = (bytes: number): string => {
   for (const unit of ['GB', 'MB', 'KB']) {

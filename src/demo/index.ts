@@ -23,6 +23,8 @@ export type DemoProvider = { baseUrl: string; apiKey: string }
 export type DemoProviders = {
   vendorA: DemoProvider
   vendorB: DemoProvider
+  /** What a gateway that is to find them has in its environment. */
+  env: Record<string, string>
   /** What reached the vendors, in order. */
   requests: Recorded[]
   stop(): Promise<void>
@@ -40,9 +42,17 @@ export const startDemoProviders = async (options: DemoOptions = {}): Promise<Dem
   const keyB = randomId('vkb-demo-', 24)
   const a = startServer({ vendor: createVendorA(), apiKey: keyA, delayMs, record })
   const b = startServer({ vendor: createVendorB(), apiKey: keyB, delayMs, record })
+  const vendorA: DemoProvider = { baseUrl: a.origin, apiKey: keyA }
+  const vendorB: DemoProvider = { baseUrl: `${b.origin}/v1`, apiKey: keyB }
   return {
-    vendorA: { baseUrl: a.origin, apiKey: keyA },
-    vendorB: { baseUrl: `${b.origin}/v1`, apiKey: keyB },
+    vendorA,
+    vendorB,
+    env: {
+      VENDOR_A_BASE_URL: vendorA.baseUrl,
+      VENDOR_A_API_KEY: vendorA.apiKey,
+      VENDOR_B_BASE_URL: vendorB.baseUrl,
+      VENDOR_B_API_KEY: vendorB.apiKey,
+    },
     requests,
     stop: async () => {
       await Promise.all([a.stop(), b.stop()])

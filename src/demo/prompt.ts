@@ -61,7 +61,7 @@ export const segment = (text: string, breakpoint?: '5m' | '1h'): Segment => ({
 })
 
 /** What a picture or file counts as, in tokens: the vendors count by size, the demo by a flat fee. */
-export const MEDIA_TOKENS = 85
+const MEDIA_TOKENS = 85
 
 export const mediaSegment = (media: Media, breakpoint?: '5m' | '1h'): Segment => ({
   text: `${media.mediaType} ${media.url ?? media.bytes ?? 0}`,

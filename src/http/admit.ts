@@ -1,7 +1,7 @@
 // A body to an admitted request, in the contract's order: a valid request of its wire, a model, permission.
 
 import type { TSchema } from '@sinclair/typebox'
-import { type TypeCheck, TypeCompiler, type ValueError } from '@sinclair/typebox/compiler'
+import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Model } from '../catalogue/model.ts'
 import { GatewayError, invalidRequest } from '../errors.ts'
@@ -9,6 +9,7 @@ import type { Wire } from '../ir/wire.ts'
 import { type Key, permits } from '../keys/key.ts'
 import type { ClientBody } from '../relay/client-body.ts'
 import { CHAT_CODECS, CODECS } from '../wire/index.ts'
+import { fault } from './fault.ts'
 
 const CHECKS: Record<Wire, TypeCheck<TSchema>> = {
   'chat-completions': TypeCompiler.Compile(CODECS['chat-completions'].requestSchema),
@@ -41,39 +42,6 @@ export const admit = (
   if (wire !== 'images' && !model.inputModalities.includes('image')) refuseImages(wire, client, model)
   return { model, stream: body.stream === true }
 }
-
-/** The first fault as a sentence that names the member the way clients write paths. */
-export const fault = (error: ValueError | undefined, body: unknown): GatewayError => {
-  if (error === undefined) return invalidRequest('The request is not valid.')
-  const deepest = deepestFault(error)
-  const path = deepest.path.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
-  const missing = deepest.value === undefined && !hasMember(body, deepest.path)
-  const said = missing ? 'is required' : lowerFirst(deepest.message)
-  return invalidRequest(path === '' ? `The body ${said}.` : `${path}: ${said}.`, path === '' ? undefined : path)
-}
-
-// A union's own message says only that nothing matched; the deepest of its branches' faults says what is wrong.
-const deepestFault = (error: ValueError): ValueError => {
-  let best = error
-  for (const branch of error.errors) {
-    for (const inner of branch) {
-      const candidate = deepestFault(inner)
-      if (candidate.path.length > best.path.length) best = candidate
-    }
-  }
-  return best
-}
-
-const hasMember = (body: unknown, path: string): boolean => {
-  let at: unknown = body
-  for (const name of path.slice(1).split('/')) {
-    if (typeof at !== 'object' || at === null || !(name in at)) return false
-    at = (at as Record<string, unknown>)[name]
-  }
-  return true
-}
-
-const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1)
 
 const findModel = (wire: Wire, name: string, catalogue: Catalogue): Model => {
   const model = catalogue.resolve(name)

@@ -16,9 +16,33 @@ export const ENDPOINTS: readonly ListedEndpoint[] = [
   { method: 'POST', path: '/v1/images/generations', wire: 'images' },
 ]
 
-/** The endpoint at a path, whatever the method. Clients whose base ends in /v1 double it: that is understood. */
-export const endpointAt = (pathname: string): ListedEndpoint | undefined => {
-  const path = pathname.replace(/\/+$/, '').replace(/^\/v1\/v1(?=\/)/, '/v1')
+/** Where an endpoint answers: a client that adds /v1 to a base which ends in it is understood. */
+export const pathsOf = (path: string): string[] => [path, `/v1${path}`]
+
+const single = (pathname: string): string => pathname.replace(/\/+$/, '').replace(/^\/v1\/v1(?=\/)/, '/v1')
+
+/** The wire whose clients ask at a path, be there an endpoint or not. */
+export const wireAt = (pathname: string): Wire | undefined => {
+  const path = `${single(pathname)}/`
+  return ENDPOINTS.find((endpoint) => endpoint.wire !== null && path.startsWith(`${endpoint.path}/`))?.wire ?? undefined
+}
+
+/** The pages and probes beside the client API. */
+const PAGES = /^\/(?:(?:healthz|readyz|usage)(?=\/?$)|(?:docs|dashboard)(?=\/|$))/
+
+/** What is served at a path, and how it is asked for. */
+export const servedAt = (pathname: string): { path: string; methods: string[] } | undefined => {
+  const endpoint = endpointAt(pathname)
+  if (endpoint !== undefined) return { path: endpoint.path, methods: endpoint.method === 'GET' ? READ : ['POST'] }
+  const page = PAGES.exec(pathname)?.[0]
+  return page === undefined ? undefined : { path: page, methods: READ }
+}
+
+const READ = ['GET', 'HEAD']
+
+/** The endpoint at a path, whatever the method. */
+const endpointAt = (pathname: string): ListedEndpoint | undefined => {
+  const path = single(pathname)
   return ENDPOINTS.find(
     (endpoint) => endpoint.path === path || (endpoint.path === '/v1/models/{id}' && path.startsWith('/v1/models/')),
   )

@@ -2,24 +2,24 @@
 
 import { GatewayError } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
-import { endpointAt } from './endpoints.ts'
+import { servedAt, wireAt } from './endpoints.ts'
 import { errorResponse, requestId, toGatewayError } from './respond.ts'
 
 export const fallback = (request: Request): Response => {
   const id = requestId()
   const { pathname } = new URL(request.url)
-  const endpoint = endpointAt(pathname)
-  const wire = endpoint?.wire ?? undefined
-  if (endpoint === undefined) {
+  const served = servedAt(pathname)
+  const wire = wireAt(pathname)
+  // One that is asked as it should be, and yet was not found, is another path: a slash too many, for instance.
+  if (served === undefined || served.methods.includes(request.method)) {
     return errorResponse(
       new GatewayError('not_found', `There is no ${pathname.slice(0, 200)} here. GET /v1 lists the endpoints.`),
       id,
-      undefined,
+      wire,
     )
   }
-  const allow = endpoint.method === 'GET' ? 'GET, HEAD' : endpoint.method
-  const error = new GatewayError('method_not_allowed', `${endpoint.path} takes ${endpoint.method} only.`)
-  const response = errorResponse(error, id, wire, { allow })
+  const error = new GatewayError('method_not_allowed', `${served.path} takes ${served.methods[0]} only.`)
+  const response = errorResponse(error, id, wire, { allow: served.methods.join(', ') })
   if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket') return response
   // Agents that probe for a socket go back to POST at once on this status, and wait long on any other.
   return new Response(response.body, {
@@ -33,5 +33,5 @@ export const frameworkError = (gateway: Gateway, request: Request, code: unknown
   const id = requestId()
   const error = toGatewayError(thrown)
   if (error.code === 'internal_error') gateway.log.error('unexpected failure', { request: id, cause: String(thrown) })
-  return errorResponse(error, id, endpointAt(new URL(request.url).pathname)?.wire ?? undefined)
+  return errorResponse(error, id, wireAt(new URL(request.url).pathname))
 }

@@ -4,28 +4,32 @@ import { Elysia } from 'elysia'
 import type { Model } from '../catalogue/model.ts'
 import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
-import { permits } from '../keys/key.ts'
+import { type Key, permits } from '../keys/key.ts'
+import { pathsOf } from './endpoints.ts'
 import { guarded } from './guarded.ts'
 
-export const models = (gateway: Gateway) =>
-  new Elysia({ name: 'models' })
-    .get('/v1/models', ({ request }) =>
-      guarded(gateway, request, (key) => list(gateway, key, new URL(request.url).searchParams)),
-    )
-    .get('/v1/v1/models', ({ request }) =>
-      guarded(gateway, request, (key) => list(gateway, key, new URL(request.url).searchParams)),
-    )
-    .get('/v1/models/*', ({ request, params }) =>
-      guarded(gateway, request, (key) => {
-        const name = decoded(params['*'])
-        const model = gateway.catalogue.resolve(name)
-        if (model !== undefined && permits(key, model.id)) return entry(model)
-        throw new GatewayError(
-          'invalid_model',
-          `There is no model "${name.slice(0, 100)}" for this key. GET /v1/models lists those it may use.`,
-        )
-      }),
-    )
+export const models = (gateway: Gateway) => {
+  const app = new Elysia({ name: 'models' })
+  for (const path of pathsOf('/v1/models')) {
+    app
+      .get(path, ({ request }) =>
+        guarded(gateway, request, (key) => list(gateway, key, new URL(request.url).searchParams)),
+      )
+      .get(`${path}/*`, ({ request, params }: { request: Request; params: { '*': string } }) =>
+        guarded(gateway, request, (key) => one(gateway, key, decoded(params['*']))),
+      )
+  }
+  return app
+}
+
+const one = (gateway: Gateway, key: Key, name: string) => {
+  const model = gateway.catalogue.resolve(name)
+  if (model !== undefined && permits(key, model.id)) return entry(model)
+  throw new GatewayError(
+    'invalid_model',
+    `There is no model "${name.slice(0, 100)}" for this key. GET /v1/models lists those it may use.`,
+  )
+}
 
 /** A name that is wrongly encoded is no model's. */
 const decoded = (name: string): string => {
@@ -36,15 +40,13 @@ const decoded = (name: string): string => {
   }
 }
 
-type KeyLike = Parameters<typeof permits>[0]
-
 const MAX_PAGE = 1000
 
-const list = (gateway: Gateway, key: KeyLike, query: URLSearchParams) => {
+const list = (gateway: Gateway, key: Key, query: URLSearchParams) => {
   const all = gateway.catalogue.list().filter((model) => permits(key, model.id))
   const limit = readLimit(query.get('limit'))
-  const after = indexOf(all, query.get('after_id'))
-  const before = indexOf(all, query.get('before_id'))
+  const after = placeOf(all, query, 'after_id')
+  const before = placeOf(all, query, 'before_id')
   let from = after === undefined ? 0 : after + 1
   const to = before ?? all.length
   const span = Math.max(0, to - from)
@@ -68,10 +70,13 @@ const readLimit = (text: string | null): number | undefined => {
   throw invalidRequest(`limit: expected a whole number from 1 to ${MAX_PAGE}.`, 'limit')
 }
 
-const indexOf = (all: readonly Model[], id: string | null): number | undefined => {
-  if (id === null) return undefined
+/** A place that is not in the list is refused: a client that was given the first page instead would turn pages for ever. */
+const placeOf = (all: readonly Model[], query: URLSearchParams, name: 'after_id' | 'before_id'): number | undefined => {
+  const id = query.get(name)
+  if (id === null || id === '') return undefined
   const at = all.findIndex((model) => model.id === id)
-  return at === -1 ? undefined : at
+  if (at !== -1) return at
+  throw invalidRequest(`${name}: expected the id of a model in the list.`, name)
 }
 
 const entry = (model: Model) => ({

@@ -6,14 +6,20 @@ import type { Gateway } from '../gateway.ts'
 import { totalTokens } from '../ir/usage.ts'
 import type { Key } from '../keys/key.ts'
 import type { SeriesRow } from '../store/insight.ts'
+import { pathsOf } from './endpoints.ts'
 import { guarded } from './guarded.ts'
 
-export const usage = (gateway: Gateway) =>
-  new Elysia({ name: 'usage' })
-    .get('/v1/usage', ({ request }) => guarded(gateway, request, (key) => remaining(gateway, key)))
-    .get('/v1/usage/history', ({ request }) =>
-      guarded(gateway, request, (key) => history(gateway, key, new URL(request.url).searchParams)),
-    )
+export const usage = (gateway: Gateway) => {
+  const app = new Elysia({ name: 'usage' })
+  for (const path of pathsOf('/v1/usage')) {
+    app
+      .get(path, ({ request }) => guarded(gateway, request, (key) => remaining(gateway, key)))
+      .get(`${path}/history`, ({ request }) =>
+        guarded(gateway, request, (key) => history(gateway, key, new URL(request.url).searchParams)),
+      )
+  }
+  return app
+}
 
 const remaining = (gateway: Gateway, key: Key) => {
   const left = Math.max(0, key.tokensTotal - key.tokensUsed)

@@ -18,9 +18,12 @@ export type Usage = {
 export const totalTokens = (usage: Usage): number =>
   (usage.input ?? 0) + (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0) + (usage.output ?? 0)
 
-/** A number of tokens as a provider wrote it; undefined for whatever is none. */
+/** Beyond any answer's tokens, and small enough that the sums of thousands of them are exact. */
+const MOST_TOKENS = 1e12
+
+/** A number of tokens as a provider wrote it; undefined for whatever can be none. */
 export const count = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.round(value) : undefined
+  typeof value === 'number' && value >= 0 && value <= MOST_TOKENS ? Math.round(value) : undefined
 
 /** Figures of which some are part of others: the caches of the prompt, the reasoning of the output. */
 export type Nested = { [Name in 'prompt' | Exclude<keyof Usage, 'input'> | 'total']: number | undefined }

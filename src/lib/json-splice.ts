@@ -62,30 +62,40 @@ const collect = (
   const first = text.charCodeAt(open)
   if (first !== OBJECT && first !== ARRAY) return
   const slots = known ?? readSlots(text, open)
-  const removed = new Set<Slot>()
+  // By name: as many edits as elements, as references have, must not cost their product.
+  const wanted = new Map<string | number | undefined, Edit[]>()
   for (const edit of edits) {
     const key = edit.path[depth]
-    const last = depth === edit.path.length - 1
-    let found = false
-    for (const slot of slots) {
-      if (slot.key !== key) continue
-      found = true
-      if (!last) continue
-      if (edit.value === undefined) removed.add(slot)
+    const others = wanted.get(key)
+    if (others === undefined) wanted.set(key, [edit])
+    else others.push(edit)
+  }
+  const found = new Set<string | number | undefined>()
+  const removed = new Set<Slot>()
+  for (const slot of slots) {
+    const here = wanted.get(slot.key)
+    if (here === undefined) continue
+    found.add(slot.key)
+    const deeper: Edit[] = []
+    for (const edit of here) {
+      if (edit.path.length > depth + 1) deeper.push(edit)
+      else if (edit.value === undefined) removed.add(slot)
       else cuts.push({ start: slot.valueStart, end: slot.end, text: edit.value })
     }
-    if (!found && last && edit.value !== undefined && first === OBJECT) {
-      const comma = slots.length > 0 ? ',' : ''
-      cuts.push({ start: open + 1, end: open + 1, text: `${JSON.stringify(key)}:${edit.value}${comma}` })
+    if (deeper.length > 0 && !removed.has(slot)) collect(text, slot.valueStart, deeper, depth + 1, cuts)
+  }
+  if (first === OBJECT) {
+    const more = slots.length > removed.size ? ',' : ''
+    const added: string[] = []
+    for (const [key, absent] of wanted) {
+      for (const { path, value } of found.has(key) ? [] : absent) {
+        if (path.length === depth + 1 && value !== undefined) added.push(`${JSON.stringify(key)}:${value}`)
+      }
     }
+    if (added.length > 0) cuts.push({ start: open + 1, end: open + 1, text: added.join(',') + more })
   }
+  // After what was added: both may begin at the same place, and this ends further on.
   if (removed.size > 0) cutSlots(slots, removed, cuts)
-  const deeper = edits.filter((edit) => edit.path.length > depth + 1)
-  if (deeper.length === 0) return
-  for (const slot of slots) {
-    const inside = deeper.filter((edit) => edit.path[depth] === slot.key)
-    if (inside.length > 0 && !removed.has(slot)) collect(text, slot.valueStart, inside, depth + 1, cuts)
-  }
 }
 
 // Each removed slot takes one comma along: those before the first kept slot the comma behind them, others the one

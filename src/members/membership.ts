@@ -129,6 +129,8 @@ export const createMembership = ({ store, clock }: MembershipOptions): Membershi
     if (member === undefined) throw noLink('Ask an admin for a new one.')
     return member
   }
+  const noSetup = (): GatewayError =>
+    noLink(members.hasAdmin() ? 'There is an admin already: sign in.' : 'Start the server again for a new one.')
   const setupOpen = (token: string): boolean =>
     setupHash !== undefined && token.length <= LONGEST && hashSecret(token) === setupHash && !members.hasAdmin()
 
@@ -142,12 +144,11 @@ export const createMembership = ({ store, clock }: MembershipOptions): Membershi
     },
     setUp: (token, name, password, peer) =>
       attempt(peer, undefined, async () => {
-        const again = 'Start the server again for a new one.'
-        if (!setupOpen(token)) throw noLink(again)
+        if (!setupOpen(token)) throw noSetup()
         const called = cleanName(name)
         const passwordHash = await hashPassword(password)
         // Two who come with the same link: the password took a while, and the first has used it up.
-        if (!setupOpen(token)) throw noLink(again)
+        if (!setupOpen(token)) throw noSetup()
         const limits = DEFAULT_LIMITS
         const member = members.add(
           { name: called, role: 'admin', limits, passwordHash },
@@ -175,7 +176,8 @@ export const createMembership = ({ store, clock }: MembershipOptions): Membershi
         () => member.id,
         async () => {
           const found = members.credentials(member.name)
-          if (!(await verifyPassword(current, found?.passwordHash))) throw wrongPassword()
+          if (!(await verifyPassword(current, found?.passwordHash)))
+            throw wrongPassword('The current password is not right.')
         },
       )
       const passwordHash = await hashPassword(next)
@@ -245,7 +247,8 @@ export const cleanName = (name: string): string => {
   return clean
 }
 
-const wrongPassword = (): GatewayError => new GatewayError('invalid_api_key', 'The name or the password is not right.')
+const wrongPassword = (message = 'The name or the password is not right.'): GatewayError =>
+  new GatewayError('invalid_api_key', message)
 
 const noLink = (then: string): GatewayError =>
   new GatewayError('not_found', `This link was used, has expired or was never valid. ${then}`)

@@ -160,7 +160,8 @@ const readAnswer = async (
   const text = await readText(response, ANSWER_BYTES, abort, heard)
   const body = parse(text)
   if (body === undefined) throw malformedAnswer()
-  if (isObject(body.error)) throw codec.decodeError(statusWithin(body.error), body)
+  const fault = codec.faultIn(body)
+  if (fault !== undefined) throw fault
   const read = codec.readUsage(body)
   const translated =
     plan.undo === undefined
@@ -188,9 +189,6 @@ const remember = (relay: Relay, exchange: Exchange, answer: () => JsonObject | u
   relay.recall.keep(exchange.key.id, kept, text.length + JSON.stringify(kept.output).length)
 }
 
-/** Some providers answer 200 and put the status inside the error. */
-const statusWithin = (error: JsonObject): number => (typeof error.status === 'number' ? error.status : 200)
-
 const rename = (text: string, body: JsonObject, model: string): string =>
   body.model === undefined || body.model === model
     ? text
@@ -212,9 +210,7 @@ const openStream = async (
   if (response.body === null) throw broken()
   if (type.includes('json') || type.includes('html')) {
     const body = parse(await readText(response, ERROR_BYTES, abort))
-    throw body === undefined || !isObject(body.error)
-      ? malformedAnswer()
-      : codec.decodeError(statusWithin(body.error), body)
+    throw (body === undefined ? undefined : codec.faultIn(body)) ?? malformedAnswer()
   }
   const now = relay.clock.now()
   const tap =

@@ -117,6 +117,8 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
       start(controller) {
         out = controller
         reading = answer === undefined
+        // The response's head leaves with the first bytes of its body: begun early, it must not wait for a provider's.
+        if (answer === undefined) send(codec.keepAlive)
         const idleMs = answer?.target.provider.timeouts.idleMs ?? keepAliveMs
         timer = setTimeout(watch, Math.min(keepAliveMs, idleMs, PROGRESS_MS))
       },

@@ -49,10 +49,8 @@ const runAttempts = async (relay: Relay, exchange: Exchange): Promise<Answer> =>
   if (targets.length === 0) {
     throw new GatewayError(
       'service_unavailable',
-      `No provider account is configured for the model ${exchange.model.id}.`,
-      {
-        retryAfterMs: 60_000,
-      },
+      `No provider account is configured for the model ${exchange.model.id}. Use another model, or tell those who run the gateway.`,
+      { retryAfterMs: 60_000, retry: false },
     )
   }
   let failure: GatewayError | undefined

@@ -4,7 +4,7 @@ import type { Counted, ToCount } from './tokenizer-thread.ts'
 
 /** After so long without work the thread goes, and its memory with it. */
 const IDLE_MS = 60_000
-/** A thread that does not answer for so long is given up: a settlement must not wait for it. */
+/** A thread that does not answer for so long is not waited for any more: a settlement must not be held. */
 const PATIENCE_MS = 3_000
 /** What is assumed where the tokenizer cannot run. */
 const CHARS_PER_TOKEN = 4
@@ -13,14 +13,20 @@ const CHARS_PER_TOKEN = 4
 const THREAD = import.meta.file === 'tokenizer.ts' ? './tokenizer-thread.ts' : './relay/tokenizer-thread.ts'
 
 let thread: Worker | undefined
+/** `slow`: it has been waited for and is still loading. Begun anew, it would never be done on a busy machine. */
+let state: 'loading' | 'slow' | 'ready' = 'loading'
 let idle: ReturnType<typeof setTimeout> | undefined
 let late: ReturnType<typeof setTimeout> | undefined
 let last = 0
 const waiting = new Map<number, { chars: number; resolve: (tokens: number) => void }>()
 
-/** Tokens of a text by the tokenizer; by its length when the tokenizer cannot run. */
+/** Tokens of a text by the tokenizer; by its length when the tokenizer cannot run, or not yet. */
 export const tokenize = (text: string): Promise<number> =>
   new Promise((resolve) => {
+    if (state === 'slow') {
+      resolve(byLength(text.length))
+      return
+    }
     const id = ++last
     waiting.set(id, { chars: text.length, resolve })
     clearTimeout(idle)
@@ -30,36 +36,56 @@ export const tokenize = (text: string): Promise<number> =>
       thread.ref()
       thread.postMessage({ id, text } satisfies ToCount)
     } catch {
-      giveUp()
+      stop()
     }
   })
+
+const byLength = (chars: number): number => Math.ceil(chars / CHARS_PER_TOKEN)
 
 const start = (): Worker => {
   const worker = new Worker(new URL(THREAD, import.meta.url).href)
   worker.onmessage = ({ data }: MessageEvent<Counted>) => {
+    state = 'ready'
     const asked = waiting.get(data.id)
     waiting.delete(data.id)
     asked?.resolve(data.tokens)
     clearTimeout(late)
     late = waiting.size > 0 ? setTimeout(giveUp, PATIENCE_MS) : undefined
-    if (waiting.size > 0) return
-    worker.unref()
-    idle = setTimeout(stop, IDLE_MS)
-    idle.unref()
+    if (waiting.size === 0) rest(worker)
   }
-  worker.onerror = giveUp
+  worker.onerror = stop
   return worker
 }
 
+/** Without work the thread keeps no process alive, and goes after a while. */
+const rest = (worker: Worker): void => {
+  worker.unref()
+  clearTimeout(idle)
+  idle = setTimeout(stop, IDLE_MS)
+  idle.unref()
+}
+
 const stop = (): void => {
+  clearTimeout(idle)
   thread?.terminate()
   thread = undefined
+  state = 'loading'
+  answerByLength()
 }
 
 const giveUp = (): void => {
+  if (thread === undefined || state === 'ready') {
+    stop()
+    return
+  }
+  state = 'slow'
+  answerByLength()
+  rest(thread)
+}
+
+const answerByLength = (): void => {
   clearTimeout(late)
   late = undefined
-  stop()
-  for (const { chars, resolve } of waiting.values()) resolve(Math.ceil(chars / CHARS_PER_TOKEN))
+  for (const { chars, resolve } of waiting.values()) resolve(byLength(chars))
   waiting.clear()
 }

@@ -114,6 +114,8 @@ export type PassCodec = {
   /** The client's own cap on output tokens, where it gave one. */
   outputCap(body: JsonObject): number | undefined
   tap(options: TapOptions): Tap
+  /** What is wrong with a body that came for an answer: the failure it tells, or that it is none. */
+  faultIn(body: JsonObject): GatewayError | undefined
   /** Usage of a whole answer, with the provider's own object. */
   readUsage(body: JsonObject): { usage: Usage; raw: JsonObject } | undefined
   /**
@@ -123,7 +125,7 @@ export type PassCodec = {
   decodeError(status: number, body: unknown): GatewayError
   /** The HTTP body of an error for clients of this wire. */
   encodeError(error: GatewayError, requestId: string): JsonObject
-  /** What is sent while the provider is silent. */
+  /** What is sent while the provider is silent: a frame of its own, so that the next one begins as ever. */
   keepAlive: string
 }
 

@@ -22,6 +22,20 @@ export const parseData = (data: string): JsonObject | undefined => {
 export const malformed = (): GatewayError =>
   new GatewayError('upstream_error', 'The provider sent a malformed stream. Try again.')
 
+/** What a body says went wrong, or that it lacks what every answer of its wire has. */
+export const faultOf = (
+  body: JsonObject,
+  member: 'choices' | 'content' | 'output' | 'data',
+  decodeError: (status: number, body: JsonObject) => GatewayError,
+): GatewayError | undefined => {
+  const { error } = body
+  // Some providers answer 200 and put the status inside the error.
+  if (isObject(error)) return decodeError(typeof error.status === 'number' ? error.status : 200, body)
+  if (typeof error === 'string' && error !== '') return decodeError(200, body)
+  if (Array.isArray(body[member])) return undefined
+  return new GatewayError('upstream_error', 'The provider sent a malformed answer. Try again.')
+}
+
 /** What every tap notes as frames go by. `failed` gives '' so that a tap can end on it. */
 export type Noted = { -readonly [Name in keyof Omit<Tap, 'see' | 'end' | 'fail'>]: Tap[Name] } & {
   failed(error: GatewayError): ''

@@ -60,7 +60,8 @@ describe('a first start', () => {
       expect(both.map((response) => response.status).sort()).toEqual([200, 404])
       const won = both.find((response) => response.status === 200)
       expect(won?.headers.get('set-cookie')).toMatch(/; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000$/)
-      expect((await post('/setup', { ...admin, token, name: 'Mallory' })).status).toBe(404)
+      const late = await refusal(await post('/setup', { ...admin, token, name: 'Mallory' }))
+      expect(late).toMatchObject({ status: 404, message: expect.stringContaining('There is an admin already: sign in.') })
       expect(server.gateway.store.members.list()).toHaveLength(1)
       expect(server.gateway.membership.offerSetup()).toBeUndefined()
     } finally {
@@ -157,7 +158,7 @@ describe('with people', () => {
       current: 'not it at all',
       password: 'a new long one',
     })
-    expect(wrong.status).toBe(401)
+    expect(await refusal(wrong)).toMatchObject({ status: 401, message: 'The current password is not right.' })
     expect(await works(other)).toBe(true)
     await desk.call('session.password', mover, { current: PASSWORD, password: 'a new long one' })
     expect([await works(mover), await works(other)]).toEqual([true, false])

@@ -4,8 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { BUILTIN_MODELS } from '../../src/catalogue/builtin.ts'
 import type { Json, JsonObject } from '../../src/ir/json.ts'
 import type { Wire } from '../../src/ir/wire.ts'
-import { type Frame, FrameReader } from '../../src/lib/sse.ts'
+import type { Frame } from '../../src/lib/sse.ts'
 import { hasCorpus, type Recording, recordings } from '../support/corpus.ts'
+import { framesOf } from '../support/frames.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { type Script, type Scripted, slices, startScripted } from '../support/provider/scripted.ts'
 
@@ -21,11 +22,6 @@ const FALLBACK_REQUESTS: Record<Wire, JsonObject> = {
   'chat-completions': { model: '', messages: [{ role: 'user', content: 'hi' }] },
   responses: { model: '', input: 'hi' },
   images: { model: '', prompt: 'a lock' },
-}
-
-const framesOf = (text: string): Frame[] => {
-  const reader = new FrameReader()
-  return [...reader.push(new TextEncoder().encode(text)), ...reader.end()]
 }
 
 const parsed = (frames: Frame[]): unknown[] =>

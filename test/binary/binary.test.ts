@@ -17,12 +17,7 @@ describe.skipIf(BINARY === '')('the compiled file', () => {
 
   beforeAll(async () => {
     vendors = await startDemoProviders()
-    env = {
-      VENDOR_A_BASE_URL: vendors.vendorA.baseUrl,
-      VENDOR_A_API_KEY: vendors.vendorA.apiKey,
-      VENDOR_B_BASE_URL: vendors.vendorB.baseUrl,
-      VENDOR_B_API_KEY: vendors.vendorB.apiKey,
-    }
+    env = vendors.env
   })
   afterAll(() => vendors.stop())
   beforeEach(() => {

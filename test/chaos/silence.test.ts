@@ -74,7 +74,7 @@ describe.each(STORIES.map((story) => [story.path, story] as const))('%s', (path,
     script = streamed(story, story.word('before'), pause, story.word('after'))
     const frames = reading(await patient.post(path, story.request(true)))
     let frame = await frames.next()
-    while (!frame?.includes('before')) frame = await frames.next()
+    while (frame !== undefined && !frame.includes('before')) frame = await frames.next()
     for (let kept = 0; kept < 3; kept++) expect(isKeepAlive(await frames.next())).toBe(true)
     pause.open()
     const rest = (await frames.all()).filter((each) => !isKeepAlive(each))

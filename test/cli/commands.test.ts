@@ -74,6 +74,12 @@ test('version is one line, or one document', async () => {
 })
 
 describe('models', () => {
+  test('takes the flags of every command on a data directory, and makes none', async () => {
+    const { code, out } = await type('models', '--data', 'elsewhere', '--json')
+    expect({ code, out }).toEqual({ code: 0, out: (await type('models', '--json')).out })
+    expect(existsSync(join(terminal.cwd, 'elsewhere'))).toBe(false)
+  })
+
   test('lists the catalogue and the aliases of the configuration', async () => {
     writeFileSync(
       join(terminal.cwd, 'sluice.yaml'),

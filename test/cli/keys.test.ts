@@ -104,6 +104,10 @@ describe('keys create', () => {
       ['keys', 'create', '--label', 'x', '--models', 'vendorA-opus-4-9'],
       'no known model; did you mean "vendorA-opus-4-8"?',
     ],
+    [
+      ['keys', 'create', '--label', 'x', '--models', 'zz'],
+      '--models: found "zz", which is no known model; "sluice models" lists them.',
+    ],
     [['keys', 'create', '--label', 'x', '--models', 'gpt-*'], "which no model's id matches"],
     [['keys', 'create', '--label', 'x', '--models', ','], '--models: found an empty list'],
     [['keys', 'create', '--label', 'x', 'y'], 'Unexpected word "y".'],

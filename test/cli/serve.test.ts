@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DIRECTIVES } from '../../src/demo/index.ts'
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
 
@@ -169,9 +170,36 @@ describe('serve', () => {
     await twice.err.first(/(Another server is running)/)
     const taken = launch(['serve', '--port', port, '--data', 'other'])
     expect(await taken.child.exited).toBe(1)
-    await taken.err.first(new RegExp(`(${port})`))
+    await taken.err.end
     for (const { err } of [twice, taken]) expect(err.seen.join('\n')).not.toContain('fault of sluice')
-  })
+    expect(taken.err.seen.at(-1)).toBe(
+      `Port ${port} of 127.0.0.1 is in use: stop what listens there, or choose another with --port.`,
+    )
+  }, 20_000)
+
+  test.skipIf(!existsSync('/proc/self')).each([
+    [
+      ['--host', '256.1.1.1'],
+      'The address 256.1.1.1 is none of this machine: choose another with --host, 0.0.0.0 for all of them.',
+    ],
+    [
+      ['--data', '/dev/null/deep/data'],
+      'The database /dev/null/deep/data/sluice.db has no folder: a file is in its place.',
+    ],
+    [
+      ['--data', '/proc/none'],
+      'The folder of the database /proc/none/sluice.db cannot be made; choose another data directory.',
+    ],
+  ])(
+    'what it cannot have ends the start with 1 and what to do: %j',
+    async (words, sentence) => {
+      const { child, err } = launch(['serve', '--port', '0', ...words])
+      expect(await child.exited).toBe(1)
+      await err.end
+      expect(err.seen.at(-1)).toBe(sentence)
+    },
+    20_000,
+  )
 })
 
 test.skipIf(Bun.which('curl') === null || Bun.which('sh') === null)(
@@ -196,13 +224,15 @@ test.skipIf(Bun.which('curl') === null || Bun.which('sh') === null)(
     )
     for (const [title, answer, code] of answers) {
       expect([title, code]).toEqual([title, 0])
-      expect(answer).not.toContain('"error":{')
+      expect(answer.includes('event: error\ndata: {"type":"error","error":{')).toBe(title?.includes('breaks') === true)
+      expect(answer.includes('"error":{')).toBe(title?.includes('breaks') === true)
       if (title === '# An image') continue
       expect([title, answer]).toEqual([
         title,
         expect.stringMatching(title?.includes('streamed') ? /^(event|data): / : /^\{/),
       ])
     }
+    for (const name of Object.keys(DIRECTIVES)) expect(printed).toContain(`  [[${name}]] `)
     const image = new Uint8Array(await Bun.file(join(cwd, 'image.png')).arrayBuffer())
     expect([...image.slice(0, 4)]).toEqual([0x89, 0x50, 0x4e, 0x47])
     demo.child.kill('SIGINT')

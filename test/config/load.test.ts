@@ -333,6 +333,10 @@ describe('a wrong configuration is told with its place, what was found and what 
       account('name: m, base_url: "http://x", credential: file:none.key'),
       'none.key, but the file cannot be read (ENOENT)',
     ],
+    [
+      account('name: m, base_url: "http://x", credential: "two\\nlines"'),
+      'credential: found a line break or another character that no header carries',
+    ],
     [account('name: m, base_url: "http://x", credential: "file:."'), 'but the file cannot be read (EISDIR)'],
     [
       account('name: m, base_url: ftp://x, credential: env:K'),
@@ -415,6 +419,10 @@ describe('a wrong configuration is told with its place, what was found and what 
     [
       { env: { VENDOR_A_BASE_URL: 'http://x' } },
       'VENDOR_A_API_KEY: found nothing, allowed: the credential for VENDOR_A_BASE_URL',
+    ],
+    [
+      { env: { ...ENV_A, VENDOR_A_API_KEY: 'two\nlines' } },
+      'VENDOR_A_API_KEY: found a line break or another character that no header carries',
     ],
     [{ env: { ...ENV_B, VENDOR_B_BASE_URL: 'x' } }, 'VENDOR_B_BASE_URL: found a text that is no URL'],
   ] as [Given, string][])('%j', (given, message) => {

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { nearest } from '../../src/config/problem.ts'
 import { SAMPLE } from '../../src/config/sample.ts'
 import { configJsonSchema } from '../../src/config/schema.ts'
-import { formatDuration, formatSize, parseDuration, parseSize } from '../../src/config/units.ts'
+import { formatSize, parseDuration, parseSize } from '../../src/config/units.ts'
 
 describe('durations and sizes', () => {
   test.each([
@@ -39,10 +39,9 @@ describe('durations and sizes', () => {
     expect(parseSize(text)).toBe(bytes)
   })
 
-  test('are read back as they are written', () =>
+  test('a size is read back as it is written', () =>
     fc.assert(
       fc.property(fc.nat(), (count) => {
-        expect(parseDuration(formatDuration(count))).toBe(count)
         expect(parseSize(formatSize(count))).toBe(count)
       }),
     ))

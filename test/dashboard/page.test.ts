@@ -1,10 +1,12 @@
-// The page end to end, in a real browser against a running gateway: from the first boot to every page there is.
+// The page end to end, in a real browser against a running gateway: from the first boot to every page there is. The
+// compiled file when SLUICE_BINARY names it.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import axe from 'axe-core'
 import OpenAI from 'openai'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import type { KeyWithSecret } from '../../src/admin-api/schema.ts'
 import { chromiumPath, launchBrowser, MISSING } from './browser.ts'
 import { type Started, startDashboard } from './support.ts'
 
@@ -194,6 +196,46 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       expect(await page.getByRole('button', { name: 'Top up' }).count()).toBe(0)
     }))
 
+  test('snippets of a key that draws only are of the kind it may use, and the playground takes the key over', () =>
+    admin('/dashboard/keys', async (page) => {
+      await page.getByRole('button', { name: 'Create key', exact: true }).first().click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByLabel('Label').fill('draws')
+      await dialog.getByLabel('All models').uncheck()
+      await dialog.getByLabel('vendorB-image-1').check()
+      await dialog.getByLabel('vendorA-opus-4-8').uncheck()
+      await dialog.getByRole('button', { name: 'Create key' }).click()
+      await page.getByText('/v1/images/generations').waitFor()
+      await page.getByRole('button', { name: 'Try it in the playground' }).click()
+      await heading(page, 'Playground').waitFor()
+      await page.getByLabel('Size').fill('256x256')
+      await page.getByRole('button', { name: 'Send' }).click()
+      await page.getByAltText('What the model drew').waitFor()
+    }))
+
+  test('snippets of a key without the model behind auto name one it may use', () =>
+    admin('/dashboard/keys', async (page) => {
+      await page.getByRole('button', { name: 'Create key', exact: true }).first().click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByLabel('Label').fill('other vendor')
+      await dialog.getByLabel('All models').uncheck()
+      await dialog.getByLabel('vendorB-5.4-mini').check()
+      await dialog.getByLabel('vendorA-opus-4-8').uncheck()
+      await dialog.getByRole('button', { name: 'Create key' }).click()
+      const snippet = await page.getByRole('tabpanel').locator('pre').textContent()
+      expect(snippet).toContain('"model": "vendorB-5.4-mini"')
+    }))
+
+  test('an expiry that has passed is refused in words of the form', () =>
+    admin('/dashboard/keys', async (page) => {
+      await page.getByRole('button', { name: 'Create key', exact: true }).first().click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByLabel('Label').fill('too late')
+      await dialog.getByLabel('Expires').fill('2020-01-01T00:00')
+      await dialog.getByRole('button', { name: 'Create key' }).click()
+      expect(await dialog.getByRole('alert').textContent()).toContain('Expires: choose a time to come')
+    }))
+
   test('a label is text, whatever it holds', () =>
     admin('/dashboard/keys', async (page) => {
       const label = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
@@ -243,7 +285,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     })
     await visit(link, async (page) => {
       await page.getByRole('alert').waitFor()
-      expect(await page.getByRole('main').textContent()).toContain('Invitations work once')
+      expect(await page.getByRole('main').textContent()).toContain('This link was used')
     })
   })
 
@@ -289,7 +331,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     ['Messages', 'vendorB-5.5'],
   ])('the playground streams %s with %s and shows the raw frames', (wire, model) =>
     admin('/dashboard/playground', async (page) => {
-      const { secret } = issue()
+      const { secret } = await issue()
       await page.getByLabel('Key', { exact: true }).fill(secret)
       await page.getByLabel('Wire').selectOption({ label: wire })
       await page.getByLabel('Model', { exact: true }).selectOption(model)
@@ -309,7 +351,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
 
   test('the playground shows a tool call, an image to the model, and an image by a model', () =>
     admin('/dashboard/playground', async (page) => {
-      const { secret } = issue()
+      const { secret } = await issue()
       await page.getByLabel('Key', { exact: true }).fill(secret)
       await page.getByLabel('Offer a tool').check()
       await page.getByLabel('Image').setInputFiles({ name: 'lock.png', mimeType: 'image/png', buffer: ONE_PIXEL })
@@ -323,6 +365,35 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       await page.getByAltText('What the model drew').waitFor()
     }))
 
+  test('the playground keeps what was asked and answered on the way back, without the key after a reload, and nothing after signing out', () =>
+    visit('/dashboard/playground', async (page) => {
+      await page.getByLabel('Name').fill(ADMIN.name)
+      await page.getByLabel('Password').fill(ADMIN.password)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      const { secret } = await issue()
+      await page.getByLabel('Key', { exact: true }).fill(secret)
+      await page.getByLabel('Wire').selectOption('messages')
+      await page.getByLabel('Prompt').fill('Say when')
+      await page.getByLabel('Prompt').press('Control+Enter')
+      await page.getByText('Done', { exact: true }).waitFor()
+      await page.getByRole('link', { name: 'See how this request went' }).click()
+      await page.getByRole('heading', { name: 'One attempt' }).waitFor()
+      const standing = async () => [
+        await page.getByLabel('Key', { exact: true }).inputValue(),
+        await page.getByLabel('Wire').inputValue(),
+        await page.getByLabel('Prompt').inputValue(),
+      ]
+      await page.goBack()
+      await page.getByText('Done', { exact: true }).waitFor()
+      expect(await standing()).toEqual([secret, 'messages', 'Say when'])
+      await page.reload()
+      await heading(page, 'Playground').waitFor()
+      expect(await standing()).toEqual(['', 'messages', 'Say when'])
+      await page.getByRole('button', { name: 'Sign out' }).click()
+      await heading(page, 'Sign in').waitFor()
+      expect(await page.evaluate('JSON.stringify(sessionStorage)')).toBe('{}')
+    }))
+
   test('the playground says in the gateway’s words why a request failed', () =>
     admin('/dashboard/playground', async (page) => {
       await page.getByLabel('Key', { exact: true }).fill('sk-sl-wrong')
@@ -334,7 +405,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
   test('exchanges come in by themselves, are filtered, and one is explained', () =>
     admin('/dashboard/exchanges', async (page) => {
       await page.getByText(/^Live/).waitFor()
-      const { secret, id } = issue('live one')
+      const { secret, id } = await issue('live one')
       const send = (content: string) =>
         fetch(`${gateway.url}/v1/chat/completions`, {
           method: 'POST',
@@ -355,9 +426,43 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
         expect(text).toContain(part)
     }))
 
+  test('an exchange is found by the request id a client was given; of an unknown one it is said why', () =>
+    admin('/dashboard/exchanges?outcome=done', async (page) => {
+      const { secret } = await issue('found again')
+      const answer = await fetch(`${gateway.url}/v1/responses`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'vendorB-5.4', input: 'Say hello' }),
+      })
+      await answer.arrayBuffer()
+      const find = page.getByLabel('Find by request id')
+      await find.fill(` ${answer.headers.get('x-request-id')} `)
+      await find.press('Enter')
+      await heading(page, 'vendorB-5.4').waitFor()
+      // The way back leads to the list as it was left.
+      await page.getByRole('link', { name: '‹ Exchanges' }).click()
+      await heading(page, 'Exchanges').waitFor()
+      expect(page.url()).toEndWith('?outcome=done')
+      await find.fill('req_nobodys')
+      await find.press('Enter')
+      expect(await page.getByRole('alert').textContent()).toContain('There is no such exchange')
+    }))
+
+  test('the audit shows what was done to one key, owners by name, and all again', () =>
+    admin('/dashboard/keys', async (page) => {
+      await makeKey(page, 'audited')
+      await page.getByRole('link', { name: 'audited' }).click()
+      await page.getByRole('link', { name: 'In the audit' }).click()
+      await page.getByText('key.issue').first().waitFor()
+      expect(await page.locator('tbody tr').count()).toBe(1)
+      await page.getByText(`owner ${ADMIN.name}`).last().waitFor()
+      await page.getByRole('button', { name: 'Show all' }).click()
+      await page.getByText('member.add').first().waitFor()
+    }))
+
   test('the key-holder page shows one key’s usage to a stranger and nothing else', () =>
     visit('/usage', async (page) => {
-      const { secret } = issue('holder')
+      const { secret } = await issue('holder')
       await fetch(`${gateway.url}/v1/messages`, {
         method: 'POST',
         headers: { 'x-api-key': secret, 'content-type': 'application/json' },
@@ -396,12 +501,26 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       await page.getByLabel('Riel for one US dollar').fill('4050')
       await page.getByRole('button', { name: 'Save' }).click()
       await page.getByText('Back to the configuration').waitFor()
-      const { secret } = issue()
+      await page.getByText('Saved and in force').waitFor()
+      const { secret } = await issue()
       const usage = await fetch(`${gateway.url}/v1/usage`, { headers: { 'x-api-key': secret } })
       expect(await usage.json()).toMatchObject({ rate: { khr_per_usd: 4050 } })
       await page.getByRole('button', { name: 'Back to the configuration' }).click()
       await page.getByText('Back to the configuration').waitFor({ state: 'detached' })
       expect(await page.getByLabel('Riel for one US dollar').inputValue()).toBe('4100')
+    }))
+
+  test('a shorter time for exchanges is asked about before anything is removed', () =>
+    admin('/dashboard/settings', async (page) => {
+      const days = page.getByLabel('Keep single exchanges')
+      await days.fill('7')
+      await page.getByRole('button', { name: 'Save' }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByText('cannot be brought back').waitFor()
+      await dialog.getByRole('button', { name: 'Cancel' }).click()
+      await page.reload()
+      await heading(page, 'Settings').waitFor()
+      expect(await days.inputValue()).toBe('90')
     }))
 
   test('the theme is the system’s until one is chosen, and the choice stays', () =>
@@ -463,8 +582,52 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       expect(await faults(page)).toEqual([])
       await page.keyboard.press('Escape')
       await page.getByRole('dialog').waitFor({ state: 'detached' })
-      expect(await page.evaluate('document.activeElement.textContent')).toContain('Create key')
+      const focused = () => page.evaluate('document.activeElement.textContent') as Promise<string>
+      expect(await focused()).toContain('Create key')
+
+      // One dialog after another leads back to the first one's opener; what is gone, to the heading.
+      await makeKey(page, 'focus')
+      await page.waitForFunction('document.activeElement.textContent.includes("Create key")')
+      await page.getByRole('link', { name: 'focus' }).click()
+      await page.getByRole('button', { name: 'Rotate' }).click()
+      await page.getByRole('button', { name: 'Make a new secret' }).click()
+      await page.getByRole('button', { name: 'Done' }).click()
+      await page.waitForFunction('document.activeElement.textContent === "Rotate"')
+      await page.getByRole('button', { name: 'Revoke' }).click()
+      await page.getByRole('button', { name: 'Revoke key' }).click()
+      await page.waitForFunction('document.activeElement.tagName === "H1"')
     }))
+
+  test('what is in the guides can be copied, whole and as it stands', () =>
+    visit('/docs/guides/claude-code', async (page) => {
+      await heading(page, 'Claude Code').waitFor()
+      const blocks = page.locator('.snippet')
+      expect(await blocks.count()).toBeGreaterThan(2)
+      expect(await blocks.first().locator('pre').textContent()).toBe(
+        `export ANTHROPIC_BASE_URL="${gateway.url}"\nexport ANTHROPIC_AUTH_TOKEN="sk-sl-…"\nclaude`,
+      )
+      await blocks.first().getByRole('button', { name: 'Copy' }).click()
+      await page.getByText('Copied').waitFor()
+    }))
+
+  test('the live list goes on after the stream was refused for a while', () =>
+    admin('/dashboard/exchanges', async (page) => {
+      await page.getByText(/^Live/).waitFor()
+      await page.route('**/admin/api/live', (route) => route.fulfill({ status: 502, body: '' }))
+      await page.getByRole('link', { name: 'Overview' }).click()
+      await page.getByText('Connection lost').waitFor()
+      await page.unroute('**/admin/api/live')
+      await page.getByText(/^Live/).waitFor()
+    }))
+
+  test('the key exchanges are filtered by is named, however many were made since', async () => {
+    const { id } = await issue('an early key')
+    await Promise.all(Array.from({ length: 200 }, () => issue('one of many')))
+    await admin(`/dashboard/exchanges?key=${id}`, async (page) => {
+      await page.getByLabel('Key', { exact: true }).getByText('an early key').waitFor({ state: 'attached' })
+      expect(await page.getByLabel('Key', { exact: true }).inputValue()).toBe(id)
+    })
+  })
 
   test('signing out everywhere ends the other sessions at once', async () => {
     const signIn = async (page: Page): Promise<void> => {
@@ -491,11 +654,15 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     expect(troubles).toEqual([])
   })
 
-  const issue = (label = 'page test'): { id: string; secret: string } => {
-    const made = gateway.server.gateway.store.keys.issue(
-      { label, tokensTotal: 1_000_000, expiresAt: Date.now() + 86_400_000, models: ['*'] },
-      { kind: 'system', id: 'test' },
-    )
+  /** By the admin's own hand: what runs may be another process. */
+  const issue = async (label = 'page test'): Promise<{ id: string; secret: string }> => {
+    const cookie = signedIn.cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
+    const answer = await fetch(`${gateway.url}/admin/api/keys`, {
+      method: 'POST',
+      headers: { cookie, origin: gateway.url, 'content-type': 'application/json' },
+      body: JSON.stringify({ label, tokens_total: 1_000_000 }),
+    })
+    const made = (await answer.json()) as KeyWithSecret
     return { id: made.key.id, secret: made.secret }
   }
 })

@@ -139,7 +139,11 @@ describe('a broken stream', () => {
     })
     const reader = answer.body?.getReader()
     let text = ''
-    while (text.split('\n\n').length < 3) text += new TextDecoder().decode((await reader?.read())?.value)
+    while (text.split('\n\n').length < 3) {
+      const { done, value } = (await reader?.read()) ?? { done: true }
+      if (done) throw new Error(`ended with ${text}`)
+      text += new TextDecoder().decode(value)
+    }
     const entry = demo.requests.at(-1)
     expect(entry?.aborted).toBe(false)
     leaving.abort()

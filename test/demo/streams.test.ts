@@ -2,13 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { type DemoProviders, startDemoProviders } from '../../src/demo/index.ts'
+import type { ChatWire } from '../../src/ir/wire.ts'
 import type { Frame } from '../../src/lib/sse.ts'
 import { checkChatCompletionsStream } from '../support/automaton/chat-completions.ts'
 import { checkMessagesStream } from '../support/automaton/messages.ts'
 import { checkResponsesStream } from '../support/automaton/responses.ts'
-import { hasCorpus } from '../support/provider/recording.ts'
+import { hasCorpus, SCHEMAS, violations } from '../support/corpus.ts'
 import { STORIES, TEXT_PATHS, type TextPath } from './stories.ts'
-import { ask, at, type DemoAnswer, faultsBy } from './support.ts'
+import { ask, at, type DemoAnswer } from './support.ts'
 
 let demo: DemoProviders
 beforeAll(async () => {
@@ -18,10 +19,10 @@ afterAll(() => demo.stop())
 
 const TABLE = TEXT_PATHS.flatMap((path) => STORIES.map((story) => ({ path, name: story.name, story })))
 
-const SCHEMAS: Record<TextPath, { whole: string; event: string }> = {
-  '/v1/messages': { whole: 'AnthropicMessage.current', event: 'AnthropicRawMessageStreamEvent.current' },
-  '/v1/chat/completions': { whole: 'OpenAIChatCompletion.current', event: 'OpenAIChatCompletionChunk.current' },
-  '/v1/responses': { whole: 'OpenAIResponse.current', event: 'OpenAIResponseStreamEvent.current' },
+const WIRES: Record<TextPath, ChatWire> = {
+  '/v1/messages': 'messages',
+  '/v1/chat/completions': 'chat-completions',
+  '/v1/responses': 'responses',
 }
 
 const streamed = (path: TextPath, request: object): Promise<DemoAnswer> => {
@@ -31,11 +32,13 @@ const streamed = (path: TextPath, request: object): Promise<DemoAnswer> => {
 
 describe.skipIf(!hasCorpus)('by the published types (skipped: no corpus beside the repository)', () => {
   test.each(TABLE)('$path answers "$name" as its clients expect', async ({ path, story }) => {
+    const schemas = SCHEMAS[WIRES[path]]
     const whole = await ask(demo, path, story.request(path))
-    expect([whole.status, faultsBy(SCHEMAS[path].whole)(whole.body)]).toEqual([200, undefined])
+    expect([whole.status, violations(schemas.response, whole.body)]).toEqual([200, []])
     const { events } = await streamed(path, story.request(path))
-    const faults = faultsBy(SCHEMAS[path].event)
-    expect(events.filter((event) => event.type !== 'ping').flatMap((event) => faults(event) ?? [])).toEqual([])
+    expect(events.filter(({ type }) => type !== 'ping').flatMap((event) => violations(schemas.event, event))).toEqual(
+      [],
+    )
   })
 })
 

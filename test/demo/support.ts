@@ -1,10 +1,9 @@
 // What the demo tests share: asking the demo vendors, reading their streams, checking bodies against the schemas.
 
-import Ajv from 'ajv'
 import type { DemoProviders } from '../../src/demo/index.ts'
 import { isObject, type JsonObject } from '../../src/ir/json.ts'
-import { type Frame, FrameReader } from '../../src/lib/sse.ts'
-import { corpusSchema } from '../support/provider/recording.ts'
+import type { Frame } from '../../src/lib/sse.ts'
+import { framesOf } from '../support/frames.ts'
 
 export type DemoPath = '/v1/messages' | '/v1/chat/completions' | '/v1/responses' | '/v1/images/generations'
 export type DemoAnswer = {
@@ -36,8 +35,7 @@ export const ask = async (
   })
   const text = await answer.text()
   const streamed = answer.headers.get('content-type')?.startsWith('text/event-stream') === true
-  const reader = new FrameReader()
-  const frames = streamed ? [...reader.push(new TextEncoder().encode(text)), ...reader.end()] : []
+  const frames = streamed ? framesOf(text) : []
   const events = frames.flatMap(({ data }) => (data === '[DONE]' ? [] : [parse(data)]))
   return { status: answer.status, headers: answer.headers, text, frames, events, body: streamed ? {} : parse(text) }
 }
@@ -76,20 +74,6 @@ export const toolFor = (path: DemoPath, name: string, parameters: object): objec
     default:
       return { type: 'function', name, description: 'a tool', parameters, strict: false }
   }
-}
-
-type Faults = (value: unknown) => string | undefined
-const compiled = new Map<string, Faults>()
-
-/** What is wrong with a value by a schema of the corpus; undefined where nothing is. */
-export const faultsBy = (schema: string): Faults => {
-  const known = compiled.get(schema)
-  if (known) return known
-  const ajv = new Ajv({ strict: false, allErrors: true, logger: false })
-  const validate = ajv.compile(corpusSchema(schema))
-  const faults: Faults = (value) => (validate(value) ? undefined : ajv.errorsText(validate.errors).slice(0, 600))
-  compiled.set(schema, faults)
-  return faults
 }
 
 /** Follows names and places into a body; undefined where the way ends. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type DemoProviders, startDemoProviders } from '../../src/demo/index.ts'
 import type { JsonObject } from '../../src/ir/json.ts'
-import { hasCorpus } from '../support/provider/recording.ts'
-import { ask, at, faultsBy, saying, toolFor } from './support.ts'
+import { hasCorpus, violations } from '../support/corpus.ts'
+import { ask, at, saying, toolFor } from './support.ts'
 
 let demo: DemoProviders
 beforeAll(async () => {
@@ -294,8 +294,8 @@ describe('images', () => {
   })
 
   test.skipIf(!hasCorpus)('answers as the published types say (skipped: no corpus beside the repository)', async () => {
-    const faults = faultsBy('OpenAIImagesResponse.current')
-    expect(faults((await ask(demo, IMAGES, saying(IMAGES, 'x'))).body)).toBeUndefined()
+    const { body } = await ask(demo, IMAGES, saying(IMAGES, 'x'))
+    expect(violations('OpenAIImagesResponse.current', body)).toEqual([])
   })
 
   test('streams partial pictures, then the whole one with usage', async () => {

@@ -28,6 +28,15 @@ const messagesAnswer = {
   stop_sequence: null,
   usage: { input_tokens: 3, output_tokens: 2 },
 }
+const responsesAnswer = {
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1,
+  status: 'completed',
+  model: 'up',
+  output: [{ id: 'msg_1', type: 'message', role: 'assistant', status: 'completed', content: [] }],
+  usage: { input_tokens: 3, output_tokens: 2, total_tokens: 5 },
+}
 const chat = { model: 'vendorB-5.5', messages: [{ role: 'user', content: 'hi' }] }
 const messages = { model: 'vendorA-opus-4-8', max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] }
 const responses = { model: 'vendorB-5.5', input: 'hi' }
@@ -144,6 +153,14 @@ describe('endpoints', () => {
     expect(body.has_more).toBe(more)
   })
 
+  test.each(['after_id=nope', 'before_id=nope', 'limit=2&after_id=auto'])(
+    'GET /v1/models?%s names no model of the list: 400 invalid_request, for a first page would never end',
+    async (query) => {
+      const message = await expectError(await gateway.get(`/v1/models?${query}`), 'invalid_request', '')
+      expect(message).toContain(query.includes('after') ? 'after_id' : 'before_id')
+    },
+  )
+
   test('GET /v1/models lists only what the key may use', async () => {
     const { secret } = gateway.issue({ models: ['vendorA-*'] })
     const body = (await (await gateway.get('/v1/models', { authorization: `Bearer ${secret}` })).json()) as {
@@ -193,10 +210,27 @@ describe('endpoints', () => {
     ['POST', '/v1/usage', 'GET, HEAD'],
     ['POST', '/v1', 'GET, HEAD'],
     ['PATCH', '/v1/models/auto', 'GET, HEAD'],
+    ['PUT', '/healthz', 'GET, HEAD'],
+    ['POST', '/readyz', 'GET, HEAD'],
+    ['POST', '/docs', 'GET, HEAD'],
+    ['DELETE', '/docs/openapi.json', 'GET, HEAD'],
+    ['POST', '/dashboard/keys', 'GET, HEAD'],
+    ['OPTIONS', '/usage', 'GET, HEAD'],
   ])('%s %s is 405 with Allow: %s', async (method, path, allow) => {
     const response = await fetch(gateway.url + path, { method })
     expect(response.headers.get('allow')).toBe(allow)
     await expectError(response, 'method_not_allowed', path)
+  })
+
+  test.each([
+    ['GET', '/v1/usage//'],
+    ['HEAD', '/v1//'],
+    ['POST', '/v1/messages//'],
+  ])('%s %s is not told that the method is wrong: it is 404 not_found', async (method, path) => {
+    const response = await fetch(gateway.url + path, { method })
+    expect(response.headers.get('allow')).toBeNull()
+    expect(response.headers.get('x-gateway-error-code')).toBe('not_found')
+    expect(response.status).toBe(404)
   })
 
   test('an upgrade to a socket is answered 426, so that agents fall back at once', async () => {
@@ -205,6 +239,33 @@ describe('endpoints', () => {
     })
     expect(response.status).toBe(426)
   })
+
+  test.each(['/v1/models', '/v1/models/auto', '/v1/usage', '/v1/usage/history'])(
+    'GET %s answers on a doubled /v1 as well',
+    async (path) => {
+      const plain = await gateway.get(path)
+      const doubled = await gateway.get(`/v1${path}`)
+      expect(doubled.status).toBe(200)
+      expect(await doubled.json()).toEqual(await plain.json())
+    },
+  )
+
+  test.each(['/v1/messages/count_tokens', '/v1/messages/batches', '/v1/v1/messages/count_tokens'])(
+    '%s is 404 not_found, as messages clients read it',
+    async (path) => {
+      const response = await gateway.post(path, {})
+      expect(response.headers.get('request-id')).toBe(response.headers.get('x-request-id'))
+      expect(await response.clone().json()).toMatchObject({ type: 'error' })
+      await expectError(response, 'not_found', path)
+    },
+  )
+
+  test.each(['/v1', '/healthz', '/readyz', '/docs', '/docs/openapi.json', '/dashboard', '/v1/models', '/nope', '/'])(
+    'GET %s carries a request id, as every response does',
+    async (path) => {
+      expect((await gateway.get(path)).headers.get('x-request-id')).toMatch(/^req_/)
+    },
+  )
 
   test.each(POSTS)('%s answers on a doubled /v1 as well', async (path, body) => {
     const response = await fetch(`${gateway.url}/v1${path}`, { method: 'POST', body: JSON.stringify(body) })
@@ -360,9 +421,11 @@ describe('models and aliases', () => {
     await expectError(await gateway.post(path, { ...body, model: 'vendorB-4' }), 'invalid_request', path)
   })
 
-  test('a provider that is not configured is 503 service_unavailable', async () => {
+  test('a provider that is not configured is 503 service_unavailable, and no retry configures it', async () => {
     const bare = await startGateway({})
-    await expectError(await bare.post('/v1/chat/completions', chat), 'service_unavailable', '')
+    const response = await bare.post('/v1/chat/completions', chat)
+    expect(response.headers.get('x-should-retry')).toBe('false')
+    await expectError(response, 'service_unavailable', '')
     await bare.stop()
   })
 })
@@ -397,15 +460,56 @@ describe('bad input', () => {
       [path, { ...body, [name]: false }, name],
     ]),
   )
-  test.each(
-    wrong.filter(
-      ([path, body, name]) =>
-        !(name === 'size' && body.size === undefined) &&
-        !(path === '/v1/responses' && name === 'input' && body.input === undefined),
-    ),
-  )('%s with %j is 400 invalid_request naming the field', async (path, body, name) => {
-    expect(await expectError(await gateway.post(path, body), 'invalid_request', path)).toContain(name)
+  test.each(wrong.filter(([, body, name]) => !(name === 'size' && body.size === undefined)))(
+    '%s with %j is 400 invalid_request naming the field',
+    async (path, body, name) => {
+      expect(await expectError(await gateway.post(path, body), 'invalid_request', path)).toContain(name)
+    },
+  )
+
+  const said: [string, Record<string, unknown>, string][] = [
+    ['/v1/chat/completions', { ...chat, stream: 'yes' }, 'stream: expected true or false.'],
+    ['/v1/chat/completions', { ...chat, max_tokens: 0 }, 'max_tokens: expected a whole number of 1 or more.'],
+    ['/v1/chat/completions', { ...chat, model: '' }, 'model: expected a string that is not empty.'],
+    ['/v1/chat/completions', { ...chat, model: 5 }, 'model: expected a string that is not empty.'],
+    ['/v1/chat/completions', { ...chat, messages: [] }, 'messages: expected an array that is not empty.'],
+    ['/v1/chat/completions', { ...chat, messages: [{ content: 'x' }] }, 'messages.0.role: is required.'],
+    ['/v1/chat/completions', { ...chat, messages: ['x'] }, 'messages.0: expected an object.'],
+    [
+      '/v1/chat/completions',
+      { ...chat, messages: [{ role: 'user', content: 5 }] },
+      'messages.0.content: expected a string or an array.',
+    ],
+    ['/v1/messages', { ...messages, stream: 1 }, 'stream: expected true or false.'],
+    [
+      '/v1/messages',
+      { ...messages, messages: [{ role: 'robot', content: 'x' }] },
+      'messages.0.role: expected "user", "assistant" or "system".',
+    ],
+    ['/v1/messages', { ...messages, messages: [{ role: 'user' }] }, 'messages.0.content: is required.'],
+    [
+      '/v1/messages',
+      { ...messages, messages: [{ role: 'user', content: 5 }] },
+      'messages.0.content: expected a string or an array.',
+    ],
+    ['/v1/responses', { model: 'nope' }, 'input: is required.'],
+    ['/v1/responses', { model: 'nope', previous_response_id: null }, 'input: is required.'],
+    ['/v1/responses', { ...responses, input: null }, 'input: expected a string or an array.'],
+    ['/v1/responses', { ...responses, input: 5 }, 'input: expected a string or an array.'],
+    ['/v1/images/generations', { ...images, size: 'big' }, 'size: expected a size such as 1024x1024, or auto.'],
+    ['/v1/images/generations', { ...images, n: 0 }, 'n: expected a whole number from 1 to 10.'],
+  ]
+  test.each(said)('%s with %j says in words what is allowed', async (path, body, message) => {
+    expect(await expectError(await gateway.post(path, body), 'invalid_request', path)).toBe(message)
   })
+
+  test.each([{ previous_response_id: 'resp_1' }, { conversation: 'conv_1' }, { prompt: { id: 'pmpt_1' } }])(
+    'a responses request with %j needs no input: the provider has one',
+    async (member) => {
+      script = json(responsesAnswer)
+      expect((await gateway.post('/v1/responses', { model: 'vendorB-5.5', ...member })).status).toBe(200)
+    },
+  )
 
   test('30 MB by Content-Length is 413 payload_too_large', async () => {
     await expectError(

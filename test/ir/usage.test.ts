@@ -1,7 +1,7 @@
 // Figures of which some are part of others, as disjoint classes.
 
 import { expect, test } from 'bun:test'
-import { disjoint, type Nested, totalTokens, type Usage, updated } from '../../src/ir/usage.ts'
+import { count, disjoint, type Nested, totalTokens, type Usage, updated } from '../../src/ir/usage.ts'
 
 const none: Nested = {
   prompt: undefined,
@@ -58,6 +58,14 @@ test.each<[string, Partial<Nested>, Usage, number]>([
   const usage = disjoint({ ...none, ...told })
   expect(usage).toEqual(classes)
   expect(totalTokens(usage)).toBe(total)
+})
+
+test.each([-1, 1e300, Number.POSITIVE_INFINITY, Number.NaN, '7', null, true])('%p is no number of tokens', (value) => {
+  expect(count(value)).toBeUndefined()
+})
+
+test('a number of tokens is whole', () => {
+  expect([0, 6.6, 1e12].map(count)).toEqual([0, 7, 1e12])
 })
 
 test('a later report overwrites what it tells and keeps what it leaves out', () => {

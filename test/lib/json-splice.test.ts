@@ -87,6 +87,34 @@ describe('splice', () => {
     )
   })
 
+  test('sets, adds and removes any members at once', () => {
+    const name = fc.constantFrom('a', 'b', 'c', 'd')
+    fc.assert(
+      fc.property(
+        fc.dictionary(name, fc.nat()),
+        fc.uniqueArray(fc.tuple(name, fc.option(fc.nat(), { nil: undefined })), { selector: ([key]) => key }),
+        (object, changes) => {
+          const due: { [name: string]: number } = { ...object }
+          for (const [key, value] of changes) {
+            if (value === undefined) delete due[key]
+            else due[key] = value
+          }
+          const edits = changes.map(
+            ([key, value]): Edit => ({ path: [key], value: value === undefined ? undefined : String(value) }),
+          )
+          expect(JSON.parse(splice(JSON.stringify(object), edits))).toEqual(due)
+        },
+      ),
+    )
+  })
+
+  test('as many edits as there are elements do not cost their product', () => {
+    const many = 100_000
+    const text = JSON.stringify(Array.from({ length: many }, () => 1))
+    const edits = Array.from({ length: many }, (_, at): Edit => ({ path: [at], value: '2' }))
+    expect(splice(text, edits)).toBe(text.replaceAll('1', '2'))
+  })
+
   test('edits at several depths at once do what each alone would', () => {
     const text = '{ "model" : "a", "s": {"x":[1, {"y" : 2}, 3]}, "model": "b" }'
     const out = splice(text, [

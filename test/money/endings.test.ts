@@ -3,20 +3,28 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import type { ChatWire } from '../../src/ir/wire.ts'
-import { tokenize } from '../../src/relay/tokenizer.ts'
 import { connect, rawPost } from '../chaos/support/socket.ts'
 import { gate, type Script } from '../support/provider/scripted.ts'
-import { booksOf, CROSSINGS, MODEL_OF, type Money, requestOn, spoken, startMoney, totalOf } from './support.ts'
+import {
+  booksOf,
+  CROSSINGS,
+  loadTokenizer,
+  MODEL_OF,
+  type Money,
+  requestOn,
+  spoken,
+  startMoney,
+  totalOf,
+} from './support.ts'
 
 let money: Money
 beforeAll(async () => {
-  // Its tables take long to load on a busy machine, and a settlement does not wait for them.
-  while ((await tokenize(WORDS.join(''))) !== SAID);
+  await loadTokenizer()
   money = await startMoney()
   for (const provider of money.server.gateway.providers.values()) {
     provider.timeouts = { connectMs: 5_000, firstByteMs: 5_000, idleMs: 60, totalMs: 5_000 }
   }
-})
+}, 60_000)
 afterAll(() => money.stopAll())
 
 const WORDS = ['The ', 'quick ', 'brown ', 'fox ', 'jumps ', 'over ', 'the ', 'lazy ', 'dog.']

@@ -6,12 +6,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FileConfig } from '../../src/config/schema.ts'
+import { CHAT_WIRES } from '../../src/ir/wire.ts'
 import { createLedger } from '../../src/ledger/create.ts'
 import { openStore } from '../../src/store/sqlite/index.ts'
 import type { Store } from '../../src/store/store.ts'
 import { type Child, endAll, launch } from '../binary/support/process.ts'
 import { type Handler, type Scripted, startScripted } from '../support/provider/scripted.ts'
-import { CHAT_WIRES, PATHS, requestOn, spoken, totalOf } from './support.ts'
+import { PATHS, requestOn, spoken, totalOf } from './support.ts'
 
 const BINARY = process.env.SLUICE_BINARY
 const COMMAND = BINARY ?? [process.execPath, new URL('../../src/main.ts', import.meta.url).pathname]

@@ -2,17 +2,18 @@
 // nothing that was refused, and let go of however an exchange ends.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import type { ChatWire } from '../../src/ir/wire.ts'
+import { CHAT_WIRES, type ChatWire } from '../../src/ir/wire.ts'
 import { connect, rawPost } from '../chaos/support/socket.ts'
 import { gate, type Script } from '../support/provider/scripted.ts'
-import { CHAT_WIRES, CROSSINGS, MODEL_OF, type Money, PATHS, requestOn, spoken, startMoney } from './support.ts'
+import { CROSSINGS, loadTokenizer, MODEL_OF, type Money, PATHS, requestOn, spoken, startMoney } from './support.ts'
 
 const START = Date.UTC(2026, 8, 1, 12, 0, 0, 250)
 const time = { now: START }
 let money: Money
 beforeAll(async () => {
+  await loadTokenizer()
   money = await startMoney({ clock: { now: () => time.now }, config: { bodyLimitBytes: 20_000 } })
-})
+}, 60_000)
 afterAll(() => money.stopAll())
 beforeEach(() => {
   time.now = START

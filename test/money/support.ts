@@ -1,7 +1,9 @@
 // A gateway before a provider that says exactly what a test wants billed, on whichever wire the gateway reaches it.
 
-import type { ChatWire, Wire } from '../../src/ir/wire.ts'
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
+import { CHAT_WIRES, type ChatWire, type Wire } from '../../src/ir/wire.ts'
 import type { Key } from '../../src/keys/key.ts'
+import { tokenize } from '../../src/relay/tokenizer.ts'
 import type { ExchangeRow } from '../../src/store/store.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { type Handler, type Script, type Scripted, type Step, startScripted } from '../support/provider/scripted.ts'
@@ -20,9 +22,14 @@ export const MODEL_OF: Record<ChatWire, string> = {
   'chat-completions': 'vendorB-5.4',
 }
 
-export const CHAT_WIRES = ['chat-completions', 'responses', 'messages'] as const
 /** Every client wire with every provider wire. */
 export const CROSSINGS = CHAT_WIRES.flatMap((client) => CHAT_WIRES.map((provider) => [client, provider] as const))
+
+/** Its tables take long to load on a busy machine, and a settlement does not wait for them: from here on they are there. */
+export const loadTokenizer = async (): Promise<void> => {
+  const text = 'The quick brown fox jumps over the lazy dog.'
+  while ((await tokenize(text)) !== countTokens(text)) await Bun.sleep(20)
+}
 
 export type Money = TestGateway & {
   provider: Scripted

@@ -14,7 +14,7 @@ import {
   tool,
 } from 'ai'
 import { z } from 'zod'
-import { hasCorpus } from '../support/provider/recording.ts'
+import { hasCorpus } from '../support/corpus.ts'
 import { badRequests } from './sent.ts'
 import { leaks, MODELS, PIXEL, type Running, startGateway } from './support.ts'
 

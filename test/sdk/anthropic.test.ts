@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import Anthropic0 from 'anthropic-sdk-0'
-import { hasCorpus } from '../support/provider/recording.ts'
+import { hasCorpus } from '../support/corpus.ts'
 import { badRequests } from './sent.ts'
 import { leaks, MODELS, PIXEL, type Running, startGateway } from './support.ts'
 

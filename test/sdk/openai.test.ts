@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import { zodResponseFormat, zodTextFormat } from 'openai/helpers/zod'
 import { z } from 'zod'
-import { hasCorpus } from '../support/provider/recording.ts'
+import { hasCorpus } from '../support/corpus.ts'
 import { badRequests } from './sent.ts'
 import { leaks, MODELS, PIXEL, type Running, startGateway } from './support.ts'
 

@@ -1,7 +1,7 @@
 // What reached the demo vendors, judged by the vendors' own published request types.
 
 import type { DemoProviders } from '../../src/demo/index.ts'
-import { faultsBy } from '../demo/support.ts'
+import { violations } from '../support/corpus.ts'
 
 const schemaOf = ({ wire, headers }: DemoProviders['requests'][number]): string | undefined => {
   switch (wire) {
@@ -27,6 +27,6 @@ const schemaOf = ({ wire, headers }: DemoProviders['requests'][number]): string 
 export const badRequests = (demo: DemoProviders): string[] =>
   demo.requests.flatMap((request) => {
     const schema = schemaOf(request)
-    const faults = schema === undefined ? 'unknown path' : faultsBy(schema)(JSON.parse(request.body))
-    return faults === undefined ? [] : [`${request.path} by ${schema}: ${faults} in ${request.body.slice(0, 300)}`]
+    const faults = schema === undefined ? ['unknown path'] : violations(schema, JSON.parse(request.body))
+    return faults.map((fault) => `${request.path}: ${fault} in ${request.body.slice(0, 300)}`)
   })

@@ -43,12 +43,7 @@ export const startGateway = async (file = FILE): Promise<Running> => {
   const loaded = loadConfig({
     flags: { port: '0', data: join(directory, 'data') },
     cwd: directory,
-    env: {
-      VENDOR_A_BASE_URL: demo.vendorA.baseUrl,
-      VENDOR_A_API_KEY: demo.vendorA.apiKey,
-      VENDOR_B_BASE_URL: demo.vendorB.baseUrl,
-      VENDOR_B_API_KEY: demo.vendorB.apiKey,
-    },
+    env: demo.env,
   })
   if (!loaded.ok) throw new Error(loaded.problems.map((problem) => problemLine(problem)).join('\n'))
   const server = await startServer(loaded.config, { err: () => undefined })

@@ -78,8 +78,16 @@ export const startGateway = async ({
       }),
     get: (path, headers = {}) => fetch(server.url + path, { headers: authorized(headers) }),
     idle: async () => {
-      while (server.gateway.open.size > 0) await new Promise((resolve) => setImmediate(resolve))
-      server.gateway.ledger.flush()
+      const { open, live, ledger } = server.gateway
+      const { promise: none, resolve } = Promise.withResolvers<void>()
+      const look = (): void => {
+        if (open.size === 0) resolve()
+      }
+      const unwatch = live.watch(look)
+      look()
+      await none
+      unwatch()
+      ledger.flush()
     },
     stop: async () => {
       await server.stop()

@@ -1,7 +1,10 @@
-// Values of a published schema, one for every branch and every optional member: each differs from the least value in
-// one place only.
+// Values of a published schema: one for every branch and every optional member, each of which differs from the least
+// value in one place only; or one by throws of dice.
 
 import { isObject, type Json, type JsonObject } from '../../src/ir/json.ts'
+
+/** What chooses: the first value is the plainest. */
+export type Throws = { one<T>(first: T, ...others: T[]): T; odd(): boolean }
 
 /** What a string may have to be, by the member it stands in. */
 const TEXTS: { [member: string]: string } = {
@@ -98,6 +101,35 @@ export const schemaWalk = (document: JsonObject) => {
     } else yield type === 'string' ? (TEXTS[member] ?? 'text') : number(member)
   }
 
+  const some = (value: Json | undefined, member: string, dice: Throws, trail: string[], depth: number): Json => {
+    const { schema, name } = plain(value)
+    const inner = name === '' ? trail : [...trail, name]
+    if (schema.const !== undefined) return schema.const
+    if (Array.isArray(schema.enum)) return dice.one<Json>(schema.enum[0] ?? null, ...schema.enum.slice(1))
+    const open = branches(schema)?.filter((branch) => !trail.includes(plain(branch).name))
+    if (open?.[0] !== undefined) return some(dice.one(open[0], ...open.slice(1)), member, dice, inner, depth)
+    const [first = 'null', ...others] = typesOf(schema)
+    switch (dice.one(first, ...others)) {
+      case 'string':
+        return TEXTS[member] ?? dice.one('text', '', 'two\nlines', '"q" \\ b', '👩🏽‍🚀 Grüße', 'data: x\n\n', '\u2028')
+      case 'number':
+      case 'integer':
+        return dice.one(1, 0, 2, 40)
+      case 'boolean':
+        return dice.one(true, false)
+      case 'array': {
+        const length = depth > 0 ? dice.one(0, 1, 2) : 0
+        return Array.from({ length }, () => some(schema.items, member, dice, inner, depth - 1))
+      }
+      case 'object': {
+        const entries = properties(schema).filter(([key]) => requires(schema, key) || (depth > 0 && dice.odd()))
+        return Object.fromEntries(entries.map(([key, property]) => [key, some(property, key, dice, inner, depth - 1)]))
+      }
+      default:
+        return null
+    }
+  }
+
   /** The members of the document's root, with the alternatives it is made of. */
   const members = (value: Json | undefined = document): [string, Json | undefined][] => {
     const { schema } = plain(value)
@@ -108,5 +140,7 @@ export const schemaWalk = (document: JsonObject) => {
   return {
     members: () => new Map(members()),
     variants: (value: Json | undefined, member: string) => variants(value, member, [], 5),
+    /** A value of the definition. */
+    some: (definition: string, dice: Throws): Json => some(definitions[definition], definition, dice, [definition], 4),
   }
 }

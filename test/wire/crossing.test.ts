@@ -2,7 +2,6 @@
 // with the same text, calls, stop reason and figures.
 
 import { describe, expect, test } from 'bun:test'
-import Ajv, { type ValidateFunction } from 'ajv'
 import { GatewayError } from '../../src/errors.ts'
 import type { ChatEvent, ChatResponse, FinishReason } from '../../src/ir/event.ts'
 import { fold } from '../../src/ir/fold.ts'
@@ -10,48 +9,17 @@ import type { JsonObject } from '../../src/ir/json.ts'
 import type { AssistantPart } from '../../src/ir/part.ts'
 import { totalTokens } from '../../src/ir/usage.ts'
 import { CHAT_WIRES, type ChatWire } from '../../src/ir/wire.ts'
-import { type Frame, FrameReader } from '../../src/lib/sse.ts'
+import type { Frame } from '../../src/lib/sse.ts'
 import type { Ask, ChatCodec, Target } from '../../src/wire/codec.ts'
 import { CHAT_CODECS } from '../../src/wire/index.ts'
 import { DECLINED } from '../../src/wire/responses/answer.ts'
 import { checkChatCompletionsStream } from '../support/automaton/chat-completions.ts'
 import { checkMessagesStream } from '../support/automaton/messages.ts'
 import { checkResponsesStream } from '../support/automaton/responses.ts'
-import { hasCorpus, type Recording, recordings, schema } from '../support/corpus.ts'
+import { compileSchemas, hasCorpus, type Recording, recordings, SCHEMAS, violations } from '../support/corpus.ts'
+import { framesOf } from '../support/frames.ts'
 
-const compiled = new Map<string, ValidateFunction>()
-const validator = (name: string): ValidateFunction => {
-  const known = compiled.get(name)
-  if (known) return known
-  const made = new Ajv({ strict: false, logger: false, allErrors: false }).compile(schema(name))
-  compiled.set(name, made)
-  return made
-}
-
-const faults = (name: string, value: unknown): string[] => {
-  const validate = validator(name)
-  return validate(value)
-    ? []
-    : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message} ${JSON.stringify(error.params)}`)
-}
-
-const SCHEMAS: Record<ChatWire, { request: string; response: string; event: string }> = {
-  'chat-completions': {
-    request: 'OpenAIChatCompletionCreateParams.strict',
-    response: 'OpenAIChatCompletion.current',
-    event: 'OpenAIChatCompletionChunk.current',
-  },
-  responses: {
-    request: 'OpenAIResponseCreateParams.strict',
-    response: 'OpenAIResponse.current',
-    event: 'OpenAIResponseStreamEvent.current',
-  },
-  messages: {
-    request: 'Anthropic20230601MessageCreateParams.strict',
-    response: 'AnthropicMessage.current',
-    event: 'AnthropicRawMessageStreamEvent.current',
-  },
-}
+compileSchemas()
 
 const CHECKS: Record<ChatWire, (frames: Frame[], body: JsonObject) => string[]> = {
   'chat-completions': (frames, body) =>
@@ -67,11 +35,6 @@ const askFor = (wire: ChatWire, stream: boolean): Ask => ({
   inputEstimate: 11,
   now: 1_790_000_000,
 })
-
-const framesOf = (text: string): Frame[] => {
-  const reader = new FrameReader()
-  return [...reader.push(new TextEncoder().encode(text)), ...reader.end()]
-}
 
 const decodeAll = (codec: ChatCodec, frames: Frame[]): ChatEvent[] => {
   const decoder = codec.decodeEvents()
@@ -130,7 +93,7 @@ describe.skipIf(!hasCorpus).each(crossings)('%s → %s', (from, to) => {
         expect((error as GatewayError).message.length).toBeGreaterThan(15)
         return
       }
-      expect(faults(SCHEMAS[to].request, sent)).toEqual([])
+      expect(violations(SCHEMAS[to].request, sent)).toEqual([])
     },
   )
 
@@ -146,7 +109,7 @@ describe.skipIf(!hasCorpus).each(crossings)('%s → %s', (from, to) => {
       return
     }
     const body = other.encodeResponse(read, askFor(to, false))
-    expect(faults(SCHEMAS[to].response, body)).toEqual([])
+    expect(violations(SCHEMAS[to].response, body)).toEqual([])
     expect(body.model).toBe('gateway-model')
     const figures = (read.usage.output ?? 0) > 0
     expect(essence(other.decodeResponse(body), figures)).toEqual(essence(read, figures))
@@ -160,7 +123,7 @@ describe.skipIf(!hasCorpus).each(crossings)('%s → %s', (from, to) => {
     expect(CHECKS[to](frames, ask.body)).toEqual([])
     for (const { event, data } of frames) {
       if (data === '[DONE]' || event === 'error') continue
-      expect(faults(SCHEMAS[to].event, JSON.parse(data))).toEqual([])
+      expect(violations(SCHEMAS[to].event, JSON.parse(data))).toEqual([])
     }
     const failed = events.find((event) => event.type === 'error')
     if (failed) {

@@ -2,29 +2,15 @@
 // sends, what of it the provider must be sent, and what is listed or refused by the client's own path.
 
 import { describe, expect, test } from 'bun:test'
-import Ajv, { type ValidateFunction } from 'ajv'
 import { GatewayError } from '../../src/errors.ts'
 import type { JsonObject } from '../../src/ir/json.ts'
-import type { ChatWire } from '../../src/ir/wire.ts'
+import { CHAT_WIRES, type ChatWire } from '../../src/ir/wire.ts'
 import { withExact } from '../../src/lib/json-exact.ts'
 import type { EncodedRequest } from '../../src/wire/codec.ts'
 import { CHAT_CODECS } from '../../src/wire/index.ts'
 import { JSON_ONLY } from '../../src/wire/json-mode.ts'
-import { hasCorpus, schema } from '../support/corpus.ts'
+import { hasCorpus, SCHEMAS, schema, violations } from '../support/corpus.ts'
 import { schemaWalk } from '../support/schema-walk.ts'
-
-const STRICT: Record<ChatWire, string> = {
-  'chat-completions': 'OpenAIChatCompletionCreateParams.strict',
-  responses: 'OpenAIResponseCreateParams.strict',
-  messages: 'Anthropic20230601MessageCreateParams.strict',
-}
-const compiled = new Map<ChatWire, ValidateFunction>()
-const faults = (wire: ChatWire, body: JsonObject): unknown[] => {
-  if (!hasCorpus) return []
-  const validate = compiled.get(wire) ?? new Ajv({ strict: false, logger: false }).compile(schema(STRICT[wire]))
-  compiled.set(wire, validate)
-  return validate(body) ? [] : (validate.errors ?? [])
-}
 
 const HI: Record<ChatWire, JsonObject> = {
   'chat-completions': { model: 'm', messages: [{ role: 'user', content: 'hi' }] },
@@ -35,7 +21,7 @@ const HI: Record<ChatWire, JsonObject> = {
 const cross = (from: ChatWire, to: ChatWire, asked: JsonObject): EncodedRequest => {
   const request = CHAT_CODECS[from].decodeRequest({ ...HI[from], ...asked })
   const sent = CHAT_CODECS[to].encodeRequest(request, { model: 'up', maxOutput: 64_000, quirks: {} })
-  expect(faults(to, sent.body)).toEqual([])
+  expect(violations(SCHEMAS[to].request, sent.body)).toEqual([])
   return sent
 }
 
@@ -91,6 +77,7 @@ describe('is carried', () => {
       {},
       [],
     ],
+    ['what is so at any provider', chat, 'messages', { store: false, modalities: ['text'] }, {}, []],
     [
       'a choice among some of the tools, by name',
       chat,
@@ -211,6 +198,28 @@ describe('is carried', () => {
         ],
       },
       { tools: [{ name: 'a' }, { name: 'late' }] },
+      [],
+    ],
+    [
+      'instructions behind tools that come along first',
+      'responses',
+      'messages',
+      {
+        input: [
+          {
+            type: 'additional_tools',
+            role: 'developer',
+            tools: [{ type: 'namespace', name: 'functions', description: '', tools: [plainTool('late')] }],
+          },
+          { role: 'developer', content: 'You are a coder.' },
+          { role: 'user', content: 'hi' },
+        ],
+      },
+      {
+        system: 'You are a coder.',
+        messages: [{ role: 'user', content: 'hi' }],
+        tools: [{ name: 'functions__late' }],
+      },
       [],
     ],
     [
@@ -419,11 +428,12 @@ describe('integers larger than a number', () => {
 
 // Whatever the published types allow: carried in a form the other vendor takes, or refused in a sentence.
 describe.skipIf(!hasCorpus)('every branch of the published types', () => {
-  const wires = Object.keys(STRICT) as ChatWire[]
-  test.each(wires.flatMap((from) => wires.filter((to) => to !== from).map((to): [ChatWire, ChatWire] => [from, to])))(
+  test.each(
+    CHAT_WIRES.flatMap((from) => CHAT_WIRES.filter((to) => to !== from).map((to): [ChatWire, ChatWire] => [from, to])),
+  )(
     '%s → %s',
     (from, to) => {
-      const walk = schemaWalk(schema(STRICT[from]) as JsonObject)
+      const walk = schemaWalk(schema(SCHEMAS[from].request))
       const wrong: unknown[] = []
       let carried = 0
       for (const [member, type] of walk.members()) {
@@ -432,7 +442,7 @@ describe.skipIf(!hasCorpus)('every branch of the published types', () => {
           try {
             const request = CHAT_CODECS[from].decodeRequest({ ...HI[from], [member]: value })
             const { body } = CHAT_CODECS[to].encodeRequest(request, { model: 'up', maxOutput: 64_000, quirks: {} })
-            if (faults(to, body).length > 0) wrong.push({ member, value, body })
+            if (violations(SCHEMAS[to].request, body).length > 0) wrong.push({ member, value, body })
             carried++
           } catch (error) {
             if (!(error instanceof GatewayError) || error.code !== 'invalid_request' || error.param === undefined)

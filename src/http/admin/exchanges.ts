@@ -23,7 +23,10 @@ export const exchanges: Part<'exchanges.list' | 'exchanges.get'> = {
     const [row] = gateway.store.exchanges({ limit: 1, id })
     const member = limitedMember(caller)
     if (row === undefined || (member !== undefined && gateway.store.keys.get(row.keyId)?.ownerId !== member.id)) {
-      throw new GatewayError('not_found', 'There is no such exchange. Single exchanges are kept for a time only.')
+      throw new GatewayError(
+        'not_found',
+        'There is no such exchange. A request refused at the door is in the log only, and exchanges are kept for a time.',
+      )
     }
     const told = explain(gateway, row)
     return member === undefined ? told : forMember(told)

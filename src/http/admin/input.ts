@@ -8,7 +8,7 @@ import type { RouteName } from '../../admin-api/routes.ts'
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import { isObject } from '../../ir/json.ts'
 import { bodyText } from '../../relay/client-body.ts'
-import { fault } from '../admit.ts'
+import { fault } from '../fault.ts'
 import { readBody } from '../read-body.ts'
 
 const BODY_LIMIT = 256 * 1024

@@ -52,7 +52,7 @@ export const models: Part<'models.list'> = {
 type Standing = { state: BreakerState; in_flight: number }
 
 /** A target nothing was ever sent to. */
-export const AT_REST: Standing = { state: 'closed', in_flight: 0 }
+const AT_REST: Standing = { state: 'closed', in_flight: 0 }
 
 /** By target: `provider/account/model`. */
 export const healthOf = (gateway: Gateway): Map<string, Standing> =>

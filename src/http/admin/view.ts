@@ -15,7 +15,7 @@ export const iso = (ms: number): string => new Date(ms).toISOString()
 export const isoOrNull = (ms: number | null | undefined): string | null => (ms == null ? null : iso(ms))
 
 /** Whole riel. */
-export const khrOf = (microUsd: number, khrPerUsd: number): number => Math.round((microUsd * khrPerUsd) / 1e6)
+const khrOf = (microUsd: number, khrPerUsd: number): number => Math.round((microUsd * khrPerUsd) / 1e6)
 
 export const limitsView = (limits: MemberLimits): S.MemberLimits => ({
   max_keys: limits.maxKeys,

@@ -52,6 +52,10 @@ const damaged = (path: string, cause?: unknown) =>
 
 const REFUSALS: [RegExp, (path: string) => string][] = [
   [/^EISDIR$/, (path) => `There is a folder at ${path}, where the database should be; choose another data directory.`],
+  [
+    /^(ENOENT|ENAMETOOLONG)$/,
+    (path) => `The folder of the database ${path} cannot be made; choose another data directory.`,
+  ],
   [/^(EEXIST|ENOTDIR)$/, (path) => `The database ${path} has no folder: a file is in its place.`],
   [
     /^(EACCES|EPERM|EROFS|SQLITE_(PERM|AUTH|READONLY|CANTOPEN))/,

@@ -10,6 +10,8 @@ type Call = {
   /** Undefined until its name is known: some servers send the name late. */
   part: number | undefined
   id: string
+  /** Whether the id is the server's. */
+  told: boolean
   /** The name it was sent under. */
   name: string
   kind: 'function' | 'custom'
@@ -46,6 +48,8 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
 
   const close = (call: Call, out: ChatEvent[]): void => {
     call.closed = true
+    // A call whose name never came is one all the same, where it is more than an empty entry.
+    if (call.part === undefined && (call.told || call.pieces.length > 0)) name(call, '', out)
     if (call.part === undefined) return
     if (call.wrapped !== undefined) {
       const { rest, cut } = call.wrapped.end()
@@ -68,6 +72,7 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
     const call: Call = {
       part: undefined,
       id: id === '' ? madeId(calls.length) : id,
+      told: id !== '',
       name: '',
       kind,
       as: 'call',
@@ -124,7 +129,7 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
       const text = argumentText(kind === 'custom' ? body.input : body.arguments)
       const call = find(raw.index, id, sent, text) ?? open(index, id, kind)
       if (call.closed) return out
-      if (call.part === undefined && id !== '') call.id = id
+      if (call.part === undefined && id !== '') Object.assign(call, { id, told: true })
       if (call.part === undefined && sent !== '') name(call, sent, out)
       if (text !== '') {
         call.pieces.push(text)

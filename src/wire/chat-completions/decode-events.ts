@@ -6,13 +6,14 @@ import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Logprob, Seal } from '../../ir/part.ts'
 import { type Usage, updated } from '../../ir/usage.ts'
 import { digest } from '../../lib/digest.ts'
+import { parseExact } from '../../lib/json-exact.ts'
 import type { EventDecoder, Undo } from '../codec.ts'
 import { openDetail, reasoningText, textOf } from './assistant.ts'
 import { audioCollector } from './audio.ts'
 import { openCalls } from './calls.ts'
 import { detailText, isSealed, withPiece } from './details.ts'
-import { decodeError } from './error.ts'
-import { decodeFinish, isBroken } from './finish.ts'
+import { decodeError, failureIn } from './error.ts'
+import { decodeFinish } from './finish.ts'
 import { decodeCitations, decodeLogprobs } from './marks.ts'
 import { decodeUsage } from './usage.ts'
 
@@ -123,9 +124,10 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
       refused = true
       out.push({ type: 'refusal-delta', part: inProse('refusal', out), text: delta.refusal })
     }
-    for (const citation of decodeCitations(delta.annotations)) {
-      out.push({ type: 'citation', part: inProse('text', out), citation })
-    }
+    // Without its text a citation says nothing.
+    if (prose?.kind === 'text')
+      for (const citation of decodeCitations(delta.annotations))
+        out.push({ type: 'citation', part: prose.part, citation })
     if (isObject(delta.function_call)) out.push(...calls.delta({ index: -1, function: delta.function_call }))
     if (Array.isArray(delta.tool_calls)) {
       for (const call of delta.tool_calls) if (isObject(call)) out.push(...calls.delta(call))
@@ -171,7 +173,6 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
       const index = typeof choice.index === 'number' ? choice.index : 0
       ours ??= index
       if (index !== ours) continue
-      if (isBroken(choice)) return [...out, ...fail(decodeError(200, choice))]
       const delta = isObject(choice.delta) ? choice.delta : choice.message
       if (reason === undefined && isObject(delta)) readDelta(delta, choice.logprobs, out)
       if (isObject(choice.usage)) readUsage(choice.usage, out)
@@ -198,14 +199,13 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
       if (data.startsWith('[DONE]')) return finish()
       let chunk: unknown
       try {
-        chunk = JSON.parse(data)
+        chunk = parse(data)
       } catch (cause) {
         return fail(unreadable(cause))
       }
       if (!isObject(chunk)) return fail(unreadable())
-      const failed = isObject(chunk.error) || (typeof chunk.error === 'string' && chunk.error !== '')
-      if (event === 'error' || failed) return fail(decodeError(200, chunk))
-      return readChunk(chunk)
+      const failure = event === 'error' ? decodeError(200, chunk) : failureIn(chunk)
+      return failure === undefined ? readChunk(chunk) : fail(failure)
     },
     end: () => (ended ? [] : fail(brokenOff())),
     get rawUsage() {
@@ -213,6 +213,9 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     },
   }
 }
+
+/** Some servers send the arguments of calls as objects, whose integers must stay as they were written. */
+const parse = (data: string): unknown => (data.includes('_call') ? parseExact(data) : JSON.parse(data))
 
 const brokenOff = () =>
   new GatewayError('upstream_error', 'The answer of the provider broke off before its end. Try again.')

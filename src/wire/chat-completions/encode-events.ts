@@ -91,7 +91,7 @@ export const encodeEvents = (ask: Ask): EventEncoder => {
         offset = written
         return ''
       case 'citation': {
-        const annotations = encodeCitation(event.citation, offset)
+        const annotations = encodeCitation(event.citation, offset, written - offset)
         return annotations.length === 0 ? '' : chunk(`{"annotations":${JSON.stringify(annotations)}}`)
       }
       case 'refusal-start':

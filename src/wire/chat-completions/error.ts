@@ -1,7 +1,7 @@
 // Errors: a provider's answer classified by status and machine code, and the gateway's own as this wire's clients read it.
 
 import { envelope, GatewayError } from '../../errors.ts'
-import { isObject, type JsonObject } from '../../ir/json.ts'
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { type FailureDetails, providerError } from '../failure.ts'
 
 const CONTENT_POLICY = new Set([
@@ -59,6 +59,20 @@ export const decodeError = (status: number, body: unknown): GatewayError => {
   const lost = code === 'model_not_found' || code === 'invalid_api_key'
   return providerError(asked && !lost ? 'invalid' : 'refused', { provider })
 }
+
+/** Words by which servers say that they, not the model, put an end to the answer. */
+const FAULTS = new Set<unknown>(['error', 'abort', 'network_error', 'insufficient_system_resource'])
+
+/** What an answer or a chunk says went wrong; undefined where it is one. */
+export const failureIn = (body: JsonObject): GatewayError | undefined => {
+  const { error, choices } = body
+  if (isObject(error) || (typeof error === 'string' && error !== '')) return decodeError(200, body)
+  const broken = Array.isArray(choices) ? choices.find(isBroken) : undefined
+  return broken === undefined ? undefined : decodeError(200, broken)
+}
+
+const isBroken = (choice: Json): boolean =>
+  isObject(choice) && (isObject(choice.error) || FAULTS.has(choice.finish_reason))
 
 const MAXIMUM = /maximum context length is (\d+)/
 const TOKENS = /(?:resulted in|requested) (\d+)/

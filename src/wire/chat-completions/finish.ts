@@ -1,7 +1,7 @@
 // Why the model stopped, both ways.
 
 import type { FinishReason } from '../../ir/event.ts'
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { Json } from '../../ir/json.ts'
 
 /** What the answer holds, which some servers' reasons contradict. */
 export type Held = { calls: boolean; refused: boolean }
@@ -25,12 +25,6 @@ export const decodeFinish = (reason: Json | undefined, { calls, refused }: Held)
       return refused ? 'refusal' : 'stop'
   }
 }
-
-/** Words by which servers say that they, not the model, put an end to the answer. */
-const FAULTS = new Set<unknown>(['error', 'abort', 'network_error', 'insufficient_system_resource'])
-
-/** Whether a choice says that its answer broke. */
-export const isBroken = (choice: JsonObject): boolean => isObject(choice.error) || FAULTS.has(choice.finish_reason)
 
 /** `legacy`: the client reads calls as `function_call`. */
 export const encodeFinish = (reason: FinishReason, { calls, refused, legacy }: Held & { legacy: boolean }): string => {

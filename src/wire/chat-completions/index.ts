@@ -1,9 +1,10 @@
 // The chat-completions wire: its codec, for the clients and for the providers that speak it.
 
 import type { ChatCodec } from '../codec.ts'
+import { faultOf } from '../pass.ts'
 import { decodeEvents } from './decode-events.ts'
 import { encodeEvents } from './encode-events.ts'
-import { decodeError, encodeError } from './error.ts'
+import { decodeError, encodeError, failureIn } from './error.ts'
 import { outputCap, passEdits } from './pass.ts'
 import { decodeRequest, encodeRequest } from './request.ts'
 import { decodeResponse, encodeResponse, readUsage } from './response.ts'
@@ -16,11 +17,12 @@ export const chatCompletions: ChatCodec = {
   passEdits,
   outputCap,
   tap,
+  faultIn: (body) => faultOf(body, 'choices', decodeError) ?? failureIn(body),
   readUsage,
   decodeError,
   encodeError,
   // One newline only: a blank line would make some clients dispatch an empty event.
-  keepAlive: ': keep-alive\n',
+  keepAlive: ': keep-alive\n\n',
   decodeRequest,
   encodeRequest,
   decodeResponse,

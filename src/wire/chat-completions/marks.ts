@@ -18,10 +18,13 @@ const decodeCitation = (raw: JsonObject): Citation => {
   return citation
 }
 
-/** None for a citation only another wire can say. `offset`: characters of the joined text before the part's own. */
-export const encodeCitation = (citation: Citation, offset: number): JsonObject[] => {
+/**
+ * None for a citation only another wire can say. `offset`: characters of the joined text before the part's own, which
+ * has `length`: a citation that names no range is of all of it.
+ */
+export const encodeCitation = (citation: Citation, offset: number, length: number): JsonObject[] => {
   if (citation.kind === 'opaque') return citation.origin === 'chat-completions' ? [citation.value] : []
-  const { url, title = '', start = 0, end = start } = citation
+  const { url, title = '', start = 0, end = length } = citation
   return [{ type: 'url_citation', url_citation: { start_index: start + offset, end_index: end + offset, title, url } }]
 }
 

@@ -143,7 +143,11 @@ const ESSENTIAL = new Set(['n', 'audio', 'modalities', 'moderation', 'web_search
 
 const decodeOpaque = (body: JsonObject): OpaqueMember[] => {
   const opaque: OpaqueMember[] = []
-  const keep = (name: string, value: Json) => opaque.push({ name, value, essential: ESSENTIAL.has(name) })
+  const keep = (name: string, value: Json) => {
+    // No other provider keeps what it was not asked to keep.
+    const met = name === 'store' && value === false ? { met: true as const } : {}
+    opaque.push({ name, value, essential: ESSENTIAL.has(name), ...met })
+  }
   if (given(body.tool_choice) && opaqueChoice(body.tool_choice)) keep('tool_choice', body.tool_choice)
   optionalCount(body.n, 'n', 1)
   for (const [name, value] of Object.entries(body)) {

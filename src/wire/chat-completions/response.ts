@@ -9,8 +9,8 @@ import { digest } from '../../lib/digest.ts'
 import type { Ask, Undo } from '../codec.ts'
 import { freeTextOf, sentAs } from '../undo.ts'
 import { decodeAssistant, encodeCall, encodeReasoning } from './assistant.ts'
-import { decodeError } from './error.ts'
-import { decodeFinish, encodeFinish, isBroken } from './finish.ts'
+import { failureIn } from './error.ts'
+import { decodeFinish, encodeFinish } from './finish.ts'
 import { decodeCitations, decodeLogprobs, encodeCitation, encodeLogprob } from './marks.ts'
 import { tierOf } from './members.ts'
 
@@ -19,12 +19,12 @@ import { decodeUsage, encodeUsage } from './usage.ts'
 
 /** Throws `upstream_error` on a body that is no answer of this wire, and a provider's error that came with a 200. */
 export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse => {
-  if (isObject(body.error)) throw decodeError(200, body)
+  const failure = failureIn(body)
+  if (failure !== undefined) throw failure
   const choices = Array.isArray(body.choices) ? body.choices.filter(isObject) : []
   const choice = choices.find((one) => one.index === 0) ?? choices[0]
   const message = choice?.message
   if (choice === undefined || !isObject(message)) throw notAnAnswer()
-  if (isBroken(choice)) throw decodeError(200, choice)
   const id = typeof body.id === 'string' ? body.id : ''
   let parts: AssistantPart[]
   try {
@@ -109,7 +109,9 @@ const encodeMessage = (parts: AssistantPart[], legacy: boolean): JsonObject => {
       case 'text': {
         const offset: number = content?.length ?? 0
         content = (content ?? '') + part.text
-        annotations.push(...(part.citations ?? []).flatMap((one: Citation) => encodeCitation(one, offset)))
+        annotations.push(
+          ...(part.citations ?? []).flatMap((one: Citation) => encodeCitation(one, offset, part.text.length)),
+        )
         break
       }
       case 'refusal':

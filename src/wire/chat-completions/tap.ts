@@ -2,6 +2,7 @@
 // the end and the failure. A stream reads as it would without us: usage shows only to clients that asked for it.
 
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { updated } from '../../ir/usage.ts'
 import { findMember } from '../../lib/json-scan.ts'
 import { splice } from '../../lib/json-splice.ts'
 import { Likeness } from '../../lib/likeness.ts'
@@ -9,7 +10,7 @@ import type { OutputText } from '../../lib/output-text.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
 import { malformed, openNotes, parseData, textOf } from '../pass.ts'
-import { decodeError, encodeError } from './error.ts'
+import { decodeError, encodeError, failureIn } from './error.ts'
 import { decodeUsage } from './usage.ts'
 
 const NO_USAGE = ',"usage":null'
@@ -21,6 +22,13 @@ export const tap = (options: TapOptions): Tap => {
   // Chunks of one stream begin alike up to their model: the spot is looked up once and then recognised.
   let prefix = ''
   let renamed = ''
+  /** Whether the answer has said why it ends. */
+  let reasoned = false
+
+  const report = (usage: JsonObject): void => {
+    noted.rawUsage = updated(noted.rawUsage, usage)
+    noted.usage = decodeUsage(noted.rawUsage)
+  }
 
   const rename = (data: string): string => {
     if (prefix !== '' && data.startsWith(prefix)) return renamed + data.slice(prefix.length)
@@ -40,20 +48,33 @@ export const tap = (options: TapOptions): Tap => {
     }
     let { data } = frame
     if (data === '[DONE]') {
+      // Clients take an end without a reason for none at all, and ask again.
+      if (!reasoned) return noted.failed(malformed())
       noted.state = 'done'
       return writeFrame({ data })
     }
     const chunk = parseData(data)
     if (chunk === undefined) return noted.failed(malformed())
-    const { choices, usage } = chunk
-    if (frame.event === 'error' || isObject(chunk.error)) return noted.failed(decodeError(200, chunk))
-    if (Array.isArray(choices)) for (const choice of choices) if (isObject(choice)) addText(noted.output, choice.delta)
-    if (isObject(usage)) {
-      noted.usage = decodeUsage(usage)
-      noted.rawUsage = usage
-      if (!options.includeUsage && Array.isArray(choices) && choices.length === 0) return ''
+    const failure = frame.event === 'error' ? decodeError(200, chunk) : failureIn(chunk)
+    if (failure !== undefined) return noted.failed(failure)
+    const { usage } = chunk
+    const choices = Array.isArray(chunk.choices) ? chunk.choices : []
+    let within = false
+    for (const choice of choices) {
+      if (!isObject(choice)) continue
+      addText(noted.output, choice.delta)
+      if (typeof choice.finish_reason === 'string') reasoned = true
+      if (isObject(choice.usage)) report(choice.usage)
+      within ||= choice.usage !== undefined
     }
-    if (usage !== undefined && !options.includeUsage) data = withoutUsage(data, usage)
+    if (isObject(usage)) {
+      report(usage)
+      if (!options.includeUsage && choices.length === 0) return ''
+    }
+    if (!options.includeUsage) {
+      if (usage !== undefined) data = withoutUsage(data, usage)
+      if (within) data = withoutUsageWithin(data, choices)
+    }
     data = rename(data)
     const out = frame.event === undefined ? writeFrame({ data }) : writeFrame({ event: frame.event, data })
     if (!isObject(usage) && isTextOnly(choices)) likeness.learn(frame, CONTENT, out)
@@ -70,8 +91,8 @@ export const tap = (options: TapOptions): Tap => {
 const CONTENT = ['choices', 0, 'delta', 'content'] as const
 
 /** Whether a chunk says nothing but a piece of text. */
-const isTextOnly = (choices: Json | undefined): boolean => {
-  if (!Array.isArray(choices) || choices.length !== 1 || !isObject(choices[0])) return false
+const isTextOnly = (choices: Json[]): boolean => {
+  if (choices.length !== 1 || !isObject(choices[0])) return false
   const { delta } = choices[0]
   return isObject(delta) && typeof delta.content === 'string' && !delta.tool_calls && !delta.function_call
 }
@@ -83,6 +104,13 @@ const withoutUsage = (data: string, usage: Json): string => {
     ? splice(data, [{ path: ['usage'], value: undefined }])
     : data.slice(0, at) + data.slice(at + NO_USAGE.length)
 }
+
+/** Some servers tell it within the choices. */
+const withoutUsageWithin = (data: string, choices: Json[]): string =>
+  splice(
+    data,
+    choices.map((_, at) => ({ path: ['choices', at, 'usage'], value: undefined })),
+  )
 
 const addText = (output: OutputText, delta: Json | undefined): void => {
   if (!isObject(delta)) return

@@ -3,6 +3,7 @@
 import { isObject, type JsonObject } from '../../ir/json.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { PassCodec } from '../codec.ts'
+import { faultOf } from '../pass.ts'
 import { decodeError, encodeError } from './error.ts'
 import { requestSchema } from './schema.ts'
 import { tap } from './tap.ts'
@@ -26,8 +27,9 @@ export const images: PassCodec = {
   passEdits,
   outputCap: () => undefined,
   tap,
+  faultIn: (body) => faultOf(body, 'data', decodeError),
   readUsage,
   decodeError,
   encodeError,
-  keepAlive: ': keep-alive\n',
+  keepAlive: ': keep-alive\n\n',
 }

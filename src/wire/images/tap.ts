@@ -28,7 +28,7 @@ export const tap = (options: TapOptions): Tap => {
     if (noted.state !== 'open') return ''
     const data = parseData(frame.data)
     if (data === undefined) return frame.data === '[DONE]' ? '' : noted.failed(malformed())
-    const type = frame.event ?? data.type
+    const type = typeof data.type === 'string' ? data.type : frame.event
     if (type === 'error' || isObject(data.error)) return noted.failed(decodeError(200, data))
     if (type === 'image_generation.completed') completed(data)
     if (findMember(frame.data, 'model') === undefined) return writeFrame(frame)

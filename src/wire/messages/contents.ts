@@ -2,19 +2,16 @@
 
 import type { ChatEvent } from '../../ir/event.ts'
 import { isObject, type JsonObject } from '../../ir/json.ts'
-import type { Seal } from '../../ir/part.ts'
+import type { Citation, Seal } from '../../ir/part.ts'
 import { decodeCitation, decodeThought } from './decode-parts.ts'
 
-/** A text block's content where it comes with its start. */
-export const textIn = (raw: JsonObject, part: number): ChatEvent[] => {
-  const { text, citations } = raw
-  const events: ChatEvent[] = typeof text === 'string' && text !== '' ? [{ type: 'text-delta', part, text }] : []
-  if (!Array.isArray(citations)) return events
-  for (const citation of citations) {
-    if (isObject(citation)) events.push({ type: 'citation', part, citation: decodeCitation(citation) })
-  }
-  return events
-}
+/** A text block's words where they come with its start. */
+export const textIn = ({ text }: JsonObject, part: number): ChatEvent[] =>
+  typeof text === 'string' && text !== '' ? [{ type: 'text-delta', part, text }] : []
+
+/** What a text block says it is of. */
+export const citationsIn = ({ citations }: JsonObject): Citation[] =>
+  Array.isArray(citations) ? citations.filter(isObject).map(decodeCitation) : []
 
 /** Arguments as text, however the provider sent them; an empty object may be filled by deltas yet. */
 export const argumentsIn = (input: unknown): string => {

@@ -25,17 +25,18 @@ export type Conversation = { system: JsonObject[]; messages: Message[] }
 /** Throws `invalid_request` where nothing is left to answer. */
 export const encodeTurns = (request: ChatRequest, context: PartContext, noMidSystem: boolean): Conversation => {
   const own = request.origin === 'messages'
-  const first = request.turns.findIndex((turn) => turn.role !== 'system')
+  const first = request.turns.findIndex((turn) => turn.role !== 'system' && !isForeign(turn))
   // Own system messages beyond the first stand in the list, where their client put them.
   const hoisted = own ? Math.min(first === -1 ? 1 : first, 1) : first === -1 ? request.turns.length : first
   const system = request.turns.slice(0, hoisted).flatMap((turn, at) => {
+    if (turn.role !== 'system') return []
     const path = context.dropped.turn(at)
     if (turn.name !== undefined) context.dropped.path(`${path}.name`)
     return systemBlocks(turn, path, context)
   })
   const writer = new Writer(pair(request.turns), own, noMidSystem, context)
   request.turns.forEach((turn, at) => {
-    if (at >= hoisted) writer.write(turn, at)
+    if (at >= hoisted || turn.role !== 'system') writer.write(turn, at)
   })
   const messages = polish(writer.end(), own)
   if (messages.length > 0) return { system, messages }
@@ -197,16 +198,18 @@ class Writer {
   }
 }
 
-const systemBlocks = (turn: Turn, path: string, context: PartContext): JsonObject[] => {
-  if (turn.role !== 'system') return []
-  return turn.parts.flatMap((part, at): JsonObject[] => {
+/** Nothing of it is written here: tools that came along in the conversation, say, which stand in the list. */
+const isForeign = (turn: Turn): boolean =>
+  turn.parts.length > 0 && turn.parts.every((part) => part.type === 'opaque' && part.origin !== 'messages')
+
+const systemBlocks = (turn: Extract<Turn, { role: 'system' }>, path: string, context: PartContext): JsonObject[] =>
+  turn.parts.flatMap((part, at): JsonObject[] => {
     const partPath = placeOf(part, path === 'system' ? `system.${at}` : `${path}.content.${at}`)
     if (part.type === 'text') return encodeText(part, partPath, context)
     if (part.origin === 'messages') return [part.value]
     if (!part.met) context.dropped.path(partPath)
     return []
   })
-}
 
 /** An instruction among the user's words, marked as one. */
 const asUserText = (block: JsonObject): JsonObject =>

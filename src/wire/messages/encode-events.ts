@@ -39,6 +39,8 @@ type Open = {
   begun: boolean
   full: boolean | undefined
   chunks: string[]
+  /** Of a text that has not begun: a block of them alone would have no words, which nobody takes back. */
+  citations: JsonObject[]
 }
 
 class Writer {
@@ -88,7 +90,7 @@ class Writer {
         if (event.full !== undefined && this.#open !== undefined) this.#open.full = event.full
         return this.#end(event.seal)
       case 'citation':
-        return this.#open?.kind === 'text' ? this.#citations(encodeCitation(event.citation)) : ''
+        return this.#cite(encodeCitation(event.citation))
       case 'opaque':
         return this.#opaque(event.value)
       case 'usage':
@@ -126,7 +128,7 @@ class Writer {
 
   #begin(kind: Open['kind'], full?: boolean): string {
     const out = this.#start('', undefined) + this.#end(undefined)
-    this.#open = { kind, begun: false, full, chunks: [] }
+    this.#open = { kind, begun: false, full, chunks: [], citations: [] }
     return out
   }
 
@@ -144,7 +146,7 @@ class Writer {
   #text(text: string): string {
     const open = this.#open
     if (open?.kind !== 'text') return ''
-    const start = open.begun ? '' : this.#block({ type: 'text', text: '' })
+    const start = open.begun ? '' : this.#block({ type: 'text', text: '' }) + this.#citations(open.citations)
     return `${start}event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#index},"delta":{"type":"text_delta","text":${JSON.stringify(text)}}}\n\n`
   }
 
@@ -171,10 +173,15 @@ class Writer {
     return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#index},"delta":{"type":"input_json_delta","partial_json":${JSON.stringify(json)}}}\n\n`
   }
 
+  #cite(citations: JsonObject[]): string {
+    if (this.#open?.kind !== 'text') return ''
+    if (this.#open.begun) return this.#citations(citations)
+    this.#open.citations.push(...citations)
+    return ''
+  }
+
   #citations(citations: JsonObject[]): string {
-    if (citations.length === 0) return ''
-    const start = this.#open?.begun === true ? '' : this.#block({ type: 'text', text: '' })
-    return start + citations.map((citation) => this.#delta({ type: 'citations_delta', citation })).join('')
+    return citations.map((citation) => this.#delta({ type: 'citations_delta', citation })).join('')
   }
 
   #end(seal: Seal | undefined): string {

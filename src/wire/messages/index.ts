@@ -1,6 +1,7 @@
 // The messages wire: the codec of everything that speaks it, on either side of the gateway.
 
 import type { ChatCodec } from '../codec.ts'
+import { faultOf } from '../pass.ts'
 import { decodeEvents } from './decode-events.ts'
 import { encodeEvents, PING } from './encode-events.ts'
 import { decodeError, encodeError } from './error.ts'
@@ -23,6 +24,7 @@ export const messages: ChatCodec = {
   encodeEvents,
   decodeError,
   encodeError,
+  faultIn: (body) => faultOf(body, 'content', decodeError),
   readUsage,
   tap,
   keepAlive: PING,

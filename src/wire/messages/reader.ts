@@ -3,18 +3,21 @@
 import { GatewayError } from '../../errors.ts'
 import type { ChatEvent } from '../../ir/event.ts'
 import { isObject, type JsonObject } from '../../ir/json.ts'
-import { type Usage, updated } from '../../ir/usage.ts'
+import type { Citation } from '../../ir/part.ts'
+import type { Usage } from '../../ir/usage.ts'
+import { digest } from '../../lib/digest.ts'
 import type { SentTool, Undo } from '../codec.ts'
 import { type FreeText, freeText, sentAs } from '../undo.ts'
-import { argumentsIn, endOfThought, parsed, textIn } from './contents.ts'
+import { argumentsIn, citationsIn, endOfThought, parsed, textIn } from './contents.ts'
 import { decodeCitation } from './decode-parts.ts'
 import { decodeError } from './error.ts'
 import { decodeStop } from './stop.ts'
-import { decodeUsage } from './usage.ts'
+import { decodeUsage, withReport } from './usage.ts'
 
 /** A content block that has begun. `json` is a call told as text; `custom` holds free text within its input. */
 type Block =
-  | { type: 'text'; part: number }
+  /** Citations are of the whole text, and come before it: they are told at its end. */
+  | { type: 'text'; part: number; citations: Citation[] }
   | { type: 'thought'; part: number; signature: string }
   | { type: 'tool' | 'json'; part: number; initial: string; touched: boolean }
   | { type: 'custom'; part: number; initial: string; touched: boolean; text: FreeText }
@@ -31,6 +34,7 @@ export class Reader {
   readonly #undo: Undo
   readonly #blocks = new Map<number, Block>()
   #started = false
+  #id = ''
   #parts = 0
   #calls = 0
   #usage: Usage = {}
@@ -87,10 +91,11 @@ export class Reader {
     this.#started = true
     const usage = this.#report(message.usage)
     const { id, model } = message
+    if (typeof id === 'string') this.#id = id
     return [
       {
         type: 'start',
-        id: typeof id === 'string' ? id : '',
+        id: this.#id,
         ...(typeof model === 'string' && model !== '' ? { model } : {}),
         ...(usage === undefined ? {} : { usage }),
       },
@@ -100,7 +105,7 @@ export class Reader {
   #report(raw: unknown): Usage | undefined {
     if (!isObject(raw)) return undefined
     if (typeof raw.service_tier === 'string') this.#tier = raw.service_tier
-    this.#rawUsage = updated(this.#rawUsage, raw)
+    this.#rawUsage = withReport(this.#rawUsage, raw)
     const usage = decodeUsage(this.#rawUsage)
     if (usage !== undefined) this.#usage = usage
     return usage
@@ -121,7 +126,10 @@ export class Reader {
     switch (raw.type) {
       case 'text': {
         const part = this.#parts++
-        return { block: { type: 'text', part }, events: [{ type: 'text-start', part }, ...textIn(raw, part)] }
+        return {
+          block: { type: 'text', part, citations: citationsIn(raw) },
+          events: [{ type: 'text-start', part }, ...textIn(raw, part)],
+        }
       }
       case 'thinking': {
         const part = this.#parts++
@@ -154,7 +162,8 @@ export class Reader {
     }
     this.#calls++
     const sent: SentTool = sentAs(name, this.#undo) ?? { name, kind: 'function' }
-    const start: ChatEvent = { type: 'tool-start', part, id: typeof raw.id === 'string' ? raw.id : '', ...sent }
+    const id = typeof raw.id === 'string' && raw.id !== '' ? raw.id : `toolu_${digest(this.#id)}_${part}`
+    const start: ChatEvent = { type: 'tool-start', part, id, ...sent }
     const block: Block =
       sent.kind === 'custom'
         ? { type: 'custom', part, initial, touched: false, text: freeText() }
@@ -197,8 +206,8 @@ export class Reader {
         return []
       case 'citations_delta': {
         const { citation } = delta
-        if (block.type !== 'text' || !isObject(citation)) return []
-        return [{ type: 'citation', part: block.part, citation: decodeCitation(citation) }]
+        if (block.type === 'text' && isObject(citation)) block.citations.push(decodeCitation(citation))
+        return []
       }
       default: {
         // Deltas of blocks only this wire has replace the members of the same name.
@@ -238,8 +247,11 @@ export class Reader {
 
   #close(block: Block): ChatEvent[] {
     switch (block.type) {
-      case 'text':
-        return [{ type: 'text-end', part: block.part }]
+      case 'text': {
+        const { part, citations } = block
+        const cited = citations.map((citation): ChatEvent => ({ type: 'citation', part, citation }))
+        return [...cited, { type: 'text-end', part }]
+      }
       case 'thought':
         return [endOfThought(block.part, 'signature', block.signature)]
       case 'json':

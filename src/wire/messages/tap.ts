@@ -1,14 +1,13 @@
 // Watches a messages stream that passes through: usage from message_start and message_delta, the end, the failure.
 
 import { isObject, type JsonObject } from '../../ir/json.ts'
-import { updated } from '../../ir/usage.ts'
 import { splice } from '../../lib/json-splice.ts'
 import { Likeness } from '../../lib/likeness.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
 import { malformed, openNotes, parseData, textOf } from '../pass.ts'
 import { decodeError, encodeError } from './error.ts'
-import { decodeUsage } from './usage.ts'
+import { decodeUsage, withReport } from './usage.ts'
 
 export const tap = (options: TapOptions): Tap => {
   const noted = openNotes()
@@ -17,7 +16,7 @@ export const tap = (options: TapOptions): Tap => {
 
   const report = (raw: unknown): void => {
     if (!isObject(raw)) return
-    noted.rawUsage = updated(noted.rawUsage, raw)
+    noted.rawUsage = withReport(noted.rawUsage, raw)
     noted.usage = decodeUsage(noted.rawUsage)
   }
 
@@ -52,8 +51,8 @@ export const tap = (options: TapOptions): Tap => {
     const data = parseData(frame.data)
     // A trailing [DONE] is another wire's habit: nothing is meant by it here.
     if (data === undefined) return frame.data === '[DONE]' ? '' : noted.failed(malformed())
-    const event = frame.event ?? data.type
-    if (typeof event !== 'string') return noted.failed(malformed())
+    const event = typeof data.type === 'string' ? data.type : frame.event
+    if (event === undefined) return noted.failed(malformed())
     switch (event) {
       case 'content_block_delta':
         return delta(event, frame, data)
@@ -68,7 +67,8 @@ export const tap = (options: TapOptions): Tap => {
       case 'error':
         return noted.failed(decodeError(200, data))
       default:
-        break
+        // Some providers send their error without naming the event.
+        if (isObject(data.error)) return noted.failed(decodeError(200, data))
     }
     return writeFrame({ event, data: frame.data })
   }

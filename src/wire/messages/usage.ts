@@ -1,7 +1,7 @@
 // Usage as the messages wire reports it: classes are already disjoint there, so the mapping is a renaming.
 
 import { isObject, type JsonObject } from '../../ir/json.ts'
-import { count, type Usage } from '../../ir/usage.ts'
+import { count, type Usage, updated } from '../../ir/usage.ts'
 
 /**
  * Absent where the object holds no count at all. `cache_creation` by lifetime stands in where its sum is missing. Rounds
@@ -23,6 +23,21 @@ export const decodeUsage = (raw: unknown): Usage | undefined => {
     }
   }
   return Object.keys(usage).length === 0 ? undefined : usage
+}
+
+const PROMPT = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens', 'cache_creation'] as const
+
+/** A stream's usage object with a later report of it. One that has no prompt at all, after one was told, leaves it out. */
+export const withReport = (before: JsonObject | undefined, report: JsonObject): JsonObject => {
+  const told = { ...report }
+  if (promptOf(report) === 0 && before !== undefined && promptOf(before) > 0)
+    for (const name of PROMPT) delete told[name]
+  return updated(before, told)
+}
+
+const promptOf = (raw: JsonObject): number => {
+  const { input = 0, cacheRead = 0, cacheWrite = 0 } = classesOf(raw)
+  return input + cacheRead + cacheWrite
 }
 
 const CLASSES = ['input', 'cacheRead', 'cacheWrite', 'output'] as const

@@ -50,7 +50,12 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
 
 export const answerReader = (undo: Undo): AnswerReader => {
   let out: ChatEvent[] = []
-  const items = itemReader(undo, (event) => out.push(event))
+  let id = ''
+  const items = itemReader(
+    undo,
+    () => id,
+    (event) => out.push(event),
+  )
   let started = false
   let over = false
   let rawUsage: JsonObject | undefined
@@ -59,10 +64,11 @@ export const answerReader = (undo: Undo): AnswerReader => {
   const begin = (response: JsonObject | undefined): void => {
     if (started) return
     started = true
-    const { id, model, created_at: createdAt } = response ?? {}
+    const { model, created_at: createdAt } = response ?? {}
+    id = stringOr(response?.id, '')
     out.push({
       type: 'start',
-      id: stringOr(id, ''),
+      id,
       ...(typeof model === 'string' ? { model } : {}),
       ...(typeof createdAt === 'number' ? { createdAt: Math.floor(createdAt) } : {}),
     })

@@ -2,6 +2,7 @@
 
 import { isObject } from '../../ir/json.ts'
 import type { ChatCodec } from '../codec.ts'
+import { faultOf } from '../pass.ts'
 import { decodeEvents } from './decode-events.ts'
 import { encodeEvents } from './encode-events.ts'
 import { decodeError, encodeError } from './error.ts'
@@ -25,11 +26,12 @@ export const responses: ChatCodec = {
   encodeEvents,
   decodeError,
   encodeError,
+  faultIn: (body) => faultOf(body, 'output', decodeError),
   readUsage(body) {
     const usage = decodeUsage(body.usage)
     return usage === undefined || !isObject(body.usage) ? undefined : { usage, raw: body.usage }
   },
   tap,
   // One line end only: a blank line would dispatch an empty event in some readers.
-  keepAlive: ': keepalive\n',
+  keepAlive: ': keep-alive\n\n',
 }

@@ -3,6 +3,7 @@
 
 import type { ChatEvent } from '../../ir/event.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { digest } from '../../lib/digest.ts'
 import type { Undo } from '../codec.ts'
 import { sentAs } from '../undo.ts'
 import { argumentsText, decodeCitation, decodeCitations, decodeLogprobs } from './output.ts'
@@ -38,8 +39,8 @@ export type ItemReader = {
   readonly refused: boolean
 }
 
-/** Events go to `emit` as the items' pieces come in. */
-export const itemReader = (undo: Undo, emit: (event: ChatEvent) => void): ItemReader => {
+/** Events go to `emit` as the items' pieces come in. `answerId`: what calls without an id are named by. */
+export const itemReader = (undo: Undo, answerId: () => string, emit: (event: ChatEvent) => void): ItemReader => {
   const items = new Map<number, Item>()
   /** Items as they were announced: some servers say all of them there, and never that they are done. */
   const announced = new Map<number, JsonObject>()
@@ -123,7 +124,7 @@ export const itemReader = (undo: Undo, emit: (event: ChatEvent) => void): ItemRe
     emit({
       type: 'tool-start',
       part: call.part,
-      id: stringOr(item.call_id, stringOr(item.id, `call_${call.part}`)),
+      id: stringOr(item.call_id, '') || stringOr(item.id, '') || `call_${digest(answerId())}_${call.part}`,
       name: sent?.name ?? name,
       kind: custom ? 'custom' : 'function',
       ...(namespace === undefined ? {} : { namespace }),
@@ -172,9 +173,10 @@ export const itemReader = (undo: Undo, emit: (event: ChatEvent) => void): ItemRe
   }
 
   const endThought = (item: Thought, whole: JsonObject | undefined): void => {
-    const told = whole === undefined ? undefined : decodeReasoning(whole)
+    const passed = item.part === undefined ? undefined : item.full ? 'full' : 'summary'
+    const told = whole === undefined ? undefined : decodeReasoning(whole, passed)
     const part = numberOf(item, told?.full === true)
-    const rest = told === undefined || (told.full === true) !== item.full ? '' : restOf(told.text, item.text)
+    const rest = told === undefined ? '' : restOf(told.text, item.text)
     if (rest !== '') emit({ type: 'reasoning-delta', part, text: rest })
     emit({ type: 'reasoning-end', part, ...(told?.seal === undefined ? {} : { seal: told.seal }) })
   }

@@ -2,6 +2,7 @@
 
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Citation, Logprob, TextPart, TokenLogprob, ToolCallPart } from '../../ir/part.ts'
+import { isWhole } from '../../ir/whole.ts'
 import { given, stringOr } from './read.ts'
 
 /** Arguments as text, whatever a server made of them; '{}' for none. */
@@ -96,12 +97,14 @@ export const messageItem = (id: string, content: JsonObject[], status: ItemStatu
 
 export type Call = Pick<ToolCallPart, 'id' | 'name' | 'kind' | 'namespace'>
 
-export const callItem = (id: string, call: Call, input: string, status: ItemStatus): JsonObject => ({
-  ...(call.kind === 'custom'
-    ? { type: 'custom_tool_call', id, status, call_id: call.id, name: call.name, input }
-    : { type: 'function_call', id, status, call_id: call.id, name: call.name, arguments: input }),
-  ...(call.namespace === undefined ? {} : { namespace: call.namespace }),
-})
+/** Half a call is never completed, wherever an answer that was cut holds it. */
+export const callItem = (id: string, call: Call, input: string, status: ItemStatus): JsonObject => {
+  const space = call.namespace === undefined ? {} : { namespace: call.namespace }
+  if (call.kind === 'custom')
+    return { type: 'custom_tool_call', id, status, call_id: call.id, name: call.name, input, ...space }
+  const known = status === 'completed' && !isWhole(input) ? 'incomplete' : status
+  return { type: 'function_call', id, status: known, call_id: call.id, name: call.name, arguments: input, ...space }
+}
 
 /**
  * Ids of an answer's items: the wire's own where an item came with one, else made from the answer's. Never one twice.

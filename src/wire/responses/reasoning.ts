@@ -5,11 +5,14 @@ import type { ReasoningPart } from '../../ir/part.ts'
 import { openTag, sealTag } from '../seal.ts'
 import { stringOr } from './read.ts'
 
-/** A provider's reasoning item. Its members are the seal, but for the summary where the text says the same. */
-export const decodeReasoning = (item: JsonObject): ReasoningPart => {
+/**
+ * A provider's reasoning item. Its members are the seal, but for the one that the text says already: the thought itself
+ * where it has one, or what `told` says that a stream has passed on.
+ */
+export const decodeReasoning = (item: JsonObject, told?: 'full' | 'summary'): ReasoningPart => {
   const summary = texts(item.summary)
   const content = texts(item.content)
-  const full = content.length > 0
+  const full = told === undefined ? content.length > 0 : told === 'full'
   const text = (full ? content : summary).join('\n\n')
   const value: { [name: string]: Json } = {}
   for (const [name, member] of Object.entries(item)) {
@@ -49,7 +52,7 @@ export const reasoningItem = (id: string, part: ReasoningPart): JsonObject => {
   return { type: 'reasoning', id, summary: summaryOf(part.text), ...(tag === '' ? {} : { encrypted_content: tag }) }
 }
 
-export const summaryOf = (text: string): JsonObject[] => (text === '' ? [] : [{ type: 'summary_text', text }])
+const summaryOf = (text: string): JsonObject[] => (text === '' ? [] : [{ type: 'summary_text', text }])
 
 const texts = (value: Json | undefined): string[] =>
   Array.isArray(value)

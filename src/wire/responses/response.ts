@@ -33,6 +33,7 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
 
 export const encodeResponse = (answer: ChatResponse, ask: Ask): JsonObject => {
   const response = said(asksCompaction(ask.body) ? compactedAnswer(answer) : answer)
+  const parts = response.parts.filter((part) => part.type !== 'opaque' || part.origin === 'responses')
   const idOf = itemIds(bareId(response.id))
   const output: JsonObject[] = []
   let content: JsonObject[] = []
@@ -43,8 +44,8 @@ export const encodeResponse = (answer: ChatResponse, ask: Ask): JsonObject => {
     output.push(messageItem(idOf('msg_', undefined, output.length), content, last && cut ? 'incomplete' : 'completed'))
     content = []
   }
-  response.parts.forEach((part, at) => {
-    const last = at === response.parts.length - 1
+  parts.forEach((part, at) => {
+    const last = at === parts.length - 1
     switch (part.type) {
       case 'text': {
         const annotations = (part.citations ?? []).flatMap((citation) => encodeCitation(citation, part.text.length))
@@ -70,7 +71,6 @@ export const encodeResponse = (answer: ChatResponse, ask: Ask): JsonObject => {
         break
       }
       case 'opaque':
-        if (part.origin !== 'responses') break
         close(false)
         output.push({ ...part.value, id: idOf('', part.value.id, output.length) })
         break

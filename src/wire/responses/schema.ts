@@ -7,9 +7,9 @@ const nullable = <T extends TSchema>(type: T) => Type.Optional(Type.Union([type,
 const Text = Type.String()
 const Item = Type.Object({ type: nullable(Text), role: nullable(Text) })
 
-export const ResponsesRequest = Type.Object({
+const Input = Type.Union([Text, Type.Array(Item)])
+const members = {
   model: Type.String({ minLength: 1 }),
-  input: Type.Optional(Type.Union([Text, Type.Array(Item), Type.Null()])),
   instructions: nullable(Text),
   stream: nullable(Type.Boolean()),
   max_output_tokens: nullable(Type.Integer({ minimum: 1 })),
@@ -29,6 +29,19 @@ export const ResponsesRequest = Type.Object({
   user: nullable(Text),
   prompt_cache_key: nullable(Text),
   service_tier: nullable(Text),
+}
+
+/** Bodies that name nothing their provider keeps. Said by what they lack, so that a refusal names the input alone. */
+const Begins = Type.Object({
+  previous_response_id: Type.Optional(Type.Null()),
+  conversation: Type.Optional(Type.Null()),
+  prompt: Type.Optional(Type.Null()),
 })
+
+/** Where the provider has an input already, a body may do without. */
+export const ResponsesRequest = Type.Union([
+  Type.Object({ ...members, input: Input }),
+  Type.Intersect([Type.Object({ ...members, input: nullable(Input) }), Type.Not(Begins)]),
+])
 
 export type ResponsesRequest = Static<typeof ResponsesRequest>

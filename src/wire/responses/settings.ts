@@ -61,7 +61,7 @@ const encodeEffort = ({ mode, effort, budgetTokens }: Reasoning, out: Outgoing):
   return budgetTokens <= 16_384 ? 'medium' : 'high'
 }
 
-export const decodeFormat = (value: JsonObject, opaque: OpaqueMember[]): OutputFormat | undefined => {
+const decodeFormat = (value: JsonObject, opaque: OpaqueMember[]): OutputFormat | undefined => {
   const type = readString(value.type, 'text.format.type')
   switch (type) {
     case 'text':

@@ -19,7 +19,6 @@ export const tap = (options: TapOptions): Tap => {
   /** An event that holds the whole response as it stands. */
   const whole = (event: string, text: string, { response }: JsonObject): string => {
     if (!isObject(response)) return noted.failed(malformed())
-    if (event === 'response.failed') return noted.failed(decodeError(200, response))
     if (identity === undefined && typeof response.id === 'string') {
       const createdAt = typeof response.created_at === 'number' ? response.created_at : options.now
       identity = { id: response.id, createdAt }
@@ -28,6 +27,8 @@ export const tap = (options: TapOptions): Tap => {
       noted.usage = decodeUsage(response.usage)
       noted.rawUsage = response.usage
     }
+    if (FAILED.has(event) || FAILED.has(`response.${response.status}`) || isObject(response.error))
+      return noted.failed(decodeError(200, response))
     if (event === 'response.completed' || event === 'response.incomplete') noted.state = 'done'
     const edits = response.model === undefined ? [] : [{ path: ['response', 'model'], value: modelText }]
     return writeFrame({ event, data: splice(text, edits) })
@@ -38,11 +39,11 @@ export const tap = (options: TapOptions): Tap => {
     const data = parseData(frame.data)
     // The SDKs' own end marker of another wire: whatever follows would be lost on them.
     if (data === undefined) return frame.data === '[DONE]' ? '' : noted.failed(malformed())
-    const event = frame.event ?? data.type
-    if (typeof event !== 'string') return noted.failed(malformed())
-    if (event === 'error') return noted.failed(decodeError(200, data))
+    const event = typeof data.type === 'string' ? data.type : frame.event
+    if (event === undefined) return noted.failed(malformed())
+    if (event === 'error' || isObject(data.error)) return noted.failed(decodeError(200, data))
     if (typeof data.sequence_number === 'number') sequence = data.sequence_number + 1
-    if (WHOLE.has(event)) return whole(event, frame.data, data)
+    if (WHOLE.has(event) || isObject(data.response)) return whole(event, frame.data, data)
     noted.output.add(textOf(data.delta))
     return writeFrame({ event, data: frame.data })
   }
@@ -68,3 +69,5 @@ const WHOLE = new Set([
   'response.incomplete',
   'response.failed',
 ])
+
+const FAILED = new Set(['response.failed', 'response.cancelled'])

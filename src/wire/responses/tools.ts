@@ -27,7 +27,7 @@ export const decodeTools = (tools: readonly Json[], opaque: OpaqueMember[], list
     if (type === 'function' || type === 'custom') return [placed(decodeTool(tool, type, undefined, path, opaque), path)]
     if (type === 'namespace' && Array.isArray(tool.tools) && tool.tools.length > 0 && tool.tools.every(isReadable)) {
       const namespace = readName(tool.name, `${path}.name`)
-      if (given(tool.description) && tool.description !== namespace) {
+      if (given(tool.description) && tool.description !== '' && tool.description !== namespace) {
         opaque.push({ name: `${path}.description`, value: tool.description, essential: false })
       }
       return tool.tools.filter(isReadable).map((inner, number) => {

@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import { hasCorpus, readRecording, replay } from './recording.ts'
 import { always, gate, inTurn, json, type Scripted, slices, sse, startScripted } from './scripted.ts'
 
 let provider: Scripted | undefined
@@ -91,15 +90,5 @@ describe('a scripted provider', () => {
     const bytes = new TextEncoder().encode('data: é👋\n\n')
     expect(slices(bytes, 3).every((slice) => slice.length <= 3)).toBe(true)
     expect(Buffer.concat(slices(bytes, 3)).equals(Buffer.from(bytes))).toBe(true)
-  })
-})
-
-describe.skipIf(!hasCorpus)('a recording (skipped: no corpus beside the repository)', () => {
-  test('is played back byte for byte', async () => {
-    const recording = readRecording('messages/lingua--parallelToolCallsRequest.stream')
-    const { origin } = await start(replay(recording, 11))
-    const answer = await fetch(origin, { method: 'POST', body: '{}' })
-    expect(answer.headers.get('content-type')).toContain('text/event-stream')
-    expect(Buffer.from(await answer.arrayBuffer()).equals(Buffer.from(recording.response))).toBe(true)
   })
 })

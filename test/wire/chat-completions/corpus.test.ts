@@ -5,29 +5,16 @@ import { GatewayError } from '../../../src/errors.ts'
 import type { ChatResponse } from '../../../src/ir/event.ts'
 import { fold, unfold } from '../../../src/ir/fold.ts'
 import { isObject, type JsonObject } from '../../../src/ir/json.ts'
-import { type Frame, FrameReader } from '../../../src/lib/sse.ts'
+import type { Frame } from '../../../src/lib/sse.ts'
 import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
 import type { Ask, Target } from '../../../src/wire/codec.ts'
 import { checkChatCompletionsStream } from '../../support/automaton/chat-completions.ts'
-import {
-  CHUNK_CURRENT,
-  hasCorpus,
-  REQUEST_STRICT,
-  RESPONSE_CURRENT,
-  recordedErrors,
-  recordings,
-  violations,
-} from './corpus.ts'
+import { hasCorpus, recordedErrors, recordings, SCHEMAS, violations } from '../../support/corpus.ts'
+import { framesOf } from '../../support/frames.ts'
 
+const schemas = SCHEMAS['chat-completions']
 const ask = (body: JsonObject = {}): Ask => ({ model: 'vendorB-5.5', body, inputEstimate: 7, now: 1_790_000_000 })
 const target: Target = { model: 'upstream', maxOutput: 1_000_000, quirks: {} }
-
-const framesOf = (bytes: Uint8Array): Frame[] => {
-  const reader = new FrameReader()
-  return [...reader.push(bytes), ...reader.end()]
-}
-
-const readText = (text: string): Frame[] => framesOf(new TextEncoder().encode(text))
 
 const decodeFrames = (frames: Frame[]) => {
   const decoder = chatCompletions.decodeEvents()
@@ -37,19 +24,21 @@ const decodeFrames = (frames: Frame[]) => {
 /** What must survive a trip through the codec: all but the provider's own name for its model. */
 const essence = ({ model: _, ...rest }: ChatResponse) => rest
 
-const answers = recordings().filter(({ status, response }) => status === 200 && response?.choices !== undefined)
-const streams = recordings().filter(({ sse }) => sse !== undefined)
-const requests = recordings().filter(({ status, request }) => status === 200 && request !== undefined)
+const good = recordings('chat-completions').filter(({ status }) => status === 200)
+const answers = good.filter(({ stream, response }) => !stream && JSON.parse(response).choices !== undefined)
+const streams = good.filter(({ stream }) => stream)
+const requests = good.filter(({ request }) => request !== undefined)
 
 if (!hasCorpus) test.skip('recordings: the corpus does not stand beside the repository', () => {})
 
 describe.skipIf(!hasCorpus)('recorded answers', () => {
-  test.each(answers.map((one) => [one.name, one.response ?? {}, one.request ?? {}] as const))(
+  test.each(answers.map(({ name, response, request }) => [name, response, request] as const))(
     '%s',
-    (_, body, request) => {
+    (_, response, asked) => {
+      const body: JsonObject = JSON.parse(response)
       const decoded = chatCompletions.decodeResponse(body)
-      const encoded = chatCompletions.encodeResponse(decoded, ask(request))
-      expect(violations(RESPONSE_CURRENT, encoded)).toBe('')
+      const encoded = chatCompletions.encodeResponse(decoded, ask(JSON.parse(asked ?? '{}')))
+      expect(violations(schemas.response, encoded)).toEqual([])
       expect(essence(chatCompletions.decodeResponse(encoded))).toEqual(essence(decoded))
       const choice = Array.isArray(body.choices) ? body.choices[0] : undefined
       const again = Array.isArray(encoded.choices) ? encoded.choices[0] : undefined
@@ -69,32 +58,33 @@ describe.skipIf(!hasCorpus)('recorded answers', () => {
 })
 
 describe.skipIf(!hasCorpus)('recorded streams', () => {
-  test.each(streams.map((one) => [one.name, one.sse ?? new Uint8Array()] as const))('%s', (_, bytes) => {
-    const events = decodeFrames(framesOf(bytes))
+  test.each(streams.map(({ name, response }) => [name, framesOf(response)] as const))('%s', (_, recorded) => {
+    const events = decodeFrames(recorded)
     const decoded = fold(events)
     expect(events.filter(({ type }) => type === 'finish' || type === 'error')).toHaveLength(1)
     for (const includeUsage of [true, false]) {
       const encoder = chatCompletions.encodeEvents(ask({ stream_options: { include_usage: includeUsage } }))
-      const frames = readText(events.map((event) => encoder.push(event)).join(''))
+      const frames = framesOf(events.map((event) => encoder.push(event)).join(''))
       expect(checkChatCompletionsStream(frames, includeUsage)).toEqual([])
-      for (const { data } of frames) if (data !== '[DONE]') expect(violations(CHUNK_CURRENT, JSON.parse(data))).toBe('')
+      for (const { data } of frames)
+        if (data !== '[DONE]') expect(violations(schemas.event, JSON.parse(data))).toEqual([])
       const again = fold(decodeFrames(frames))
       expect({ ...essence(again), usage: {} }).toEqual({ ...essence(decoded), usage: {} })
       if (includeUsage) expect(again.usage).toEqual({ input: ask({}).inputEstimate, output: 0, ...decoded.usage })
     }
     // Cut anywhere before its end the stream is a failure, never a shorter answer.
-    const frames = framesOf(bytes)
-    for (const cut of [1, 2, Math.floor(frames.length / 2), frames.length - 1]) {
-      expect(decodeFrames(frames.slice(0, cut)).at(-1)?.type).toBe('error')
+    for (const cut of [1, 2, Math.floor(recorded.length / 2), recorded.length - 1]) {
+      expect(decodeFrames(recorded.slice(0, cut)).at(-1)?.type).toBe('error')
     }
   })
 })
 
 describe.skipIf(!hasCorpus)('recorded requests', () => {
-  test.each(requests.map((one) => [one.name, one.request ?? {}] as const))('%s', (_, body) => {
+  test.each(requests.map(({ name, request }) => [name, request ?? ''] as const))('%s', (_, asked) => {
+    const body: JsonObject = JSON.parse(asked)
     const request = chatCompletions.decodeRequest(body)
     const { body: encoded, dropped } = chatCompletions.encodeRequest(request, target)
-    expect(violations(REQUEST_STRICT, encoded)).toBe('')
+    expect(violations(schemas.request, encoded)).toEqual([])
     expect(dropped).toEqual([])
     expect({ ...chatCompletions.decodeRequest(encoded), model: request.model }).toEqual(request)
   })

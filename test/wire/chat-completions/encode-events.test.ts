@@ -7,7 +7,8 @@ import { fold } from '../../../src/ir/fold.ts'
 import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
 import { sealTag } from '../../../src/wire/seal.ts'
 import { checkChatCompletionsStream } from '../../support/automaton/chat-completions.ts'
-import { ask, deltas, encode, readFrames } from './stream.ts'
+import { framesOf } from '../../support/frames.ts'
+import { ask, deltas, encode } from './stream.ts'
 
 describe('what a client reads', () => {
   const start: ChatEvent = { type: 'start', id: 'msg_01' }
@@ -25,7 +26,7 @@ describe('what a client reads', () => {
   })
 
   test('ids take the wire’s form and stay', () => {
-    const frames = readFrames(encode([start, finish('stop')]))
+    const frames = framesOf(encode([start, finish('stop')]))
     expect(JSON.parse(frames[0]?.data ?? '')).toMatchObject({
       id: 'chatcmpl-msg_01',
       created: 1_790_000_000,
@@ -34,7 +35,7 @@ describe('what a client reads', () => {
   })
 
   test('the usage chunk comes last, and only where it was asked for', () => {
-    const shown = readFrames(encode([start, finish('stop')], { stream_options: { include_usage: true } }))
+    const shown = framesOf(encode([start, finish('stop')], { stream_options: { include_usage: true } }))
     expect(JSON.parse(shown.at(-2)?.data ?? '')).toMatchObject({
       choices: [],
       usage: {
@@ -66,7 +67,7 @@ describe('what a client reads', () => {
       { type: 'tool-end', part: 0 },
       finish('tool-calls'),
     ])
-    expect(checkChatCompletionsStream(readFrames(text))).toEqual([])
+    expect(checkChatCompletionsStream(framesOf(text))).toEqual([])
   })
 
   test('an error ends the stream in one frame, without [DONE], and closes nothing', () => {
@@ -77,14 +78,14 @@ describe('what a client reads', () => {
       { type: 'error', error },
       finish('stop'),
     ])
-    const last = readFrames(text).at(-1)
+    const last = framesOf(text).at(-1)
     expect(last?.event).toBe('error')
     expect(JSON.parse(last?.data ?? '')).toEqual({
       error: { message: 'broke', type: 'api_error', code: 'upstream_error', param: null },
     })
     expect(text).not.toContain('[DONE]')
     expect(text).not.toContain('{}"')
-    expect(checkChatCompletionsStream(readFrames(text))).toEqual([])
+    expect(checkChatCompletionsStream(framesOf(text))).toEqual([])
   })
 
   test('silence and late figures say nothing of their own', () => {

@@ -6,7 +6,7 @@ import { GatewayError } from '../../../src/errors.ts'
 import type { ChatEvent } from '../../../src/ir/event.ts'
 import { fold, unfold } from '../../../src/ir/fold.ts'
 import type { JsonObject } from '../../../src/ir/json.ts'
-import { type Frame, FrameReader } from '../../../src/lib/sse.ts'
+import type { Frame } from '../../../src/lib/sse.ts'
 import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
 import type { Ask, Target } from '../../../src/wire/codec.ts'
 import {
@@ -16,8 +16,10 @@ import {
   garbledEvents,
 } from '../../support/arbitrary/chat-completions.ts'
 import { checkChatCompletionsStream } from '../../support/automaton/chat-completions.ts'
-import { CHUNK_CURRENT, REQUEST_STRICT, RESPONSE_CURRENT, violations } from './corpus.ts'
+import { SCHEMAS, violations } from '../../support/corpus.ts'
+import { framesOf } from '../../support/frames.ts'
 
+const schemas = SCHEMAS['chat-completions']
 const ask = (includeUsage: boolean): Ask => ({
   model: 'vendorB-5.5',
   body: { stream_options: { include_usage: includeUsage } },
@@ -25,12 +27,6 @@ const ask = (includeUsage: boolean): Ask => ({
   now: 1_790_000_000,
 })
 const target: Target = { model: 'upstream', maxOutput: 100_000, quirks: {} }
-
-const read = (...chunks: Uint8Array[]): Frame[] => {
-  const reader = new FrameReader()
-  return [...chunks.flatMap((chunk) => reader.push(chunk)), ...reader.end()]
-}
-const bytes = (text: string) => new TextEncoder().encode(text)
 
 const encode = (events: ChatEvent[], includeUsage = true): string => {
   const encoder = chatCompletions.encodeEvents(ask(includeUsage))
@@ -51,7 +47,7 @@ test('a request comes back from the wire as it went out, and the wire is the ven
   fc.assert(
     fc.property(chatCompletionsRequest, (request) => {
       const { body, dropped, undo } = chatCompletions.encodeRequest(request, target)
-      expect(violations(REQUEST_STRICT, body)).toBe('')
+      expect(violations(schemas.request, body)).toEqual([])
       expect(dropped).toEqual([])
       expect(undo).toEqual({})
       expect(chatCompletions.decodeRequest(body)).toEqual({ ...request, model: 'upstream' })
@@ -94,7 +90,7 @@ test('whatever other wires ask, the request is one the vendor takes', () => {
         return
       }
       const { body, undo } = encoded
-      expect(violations(REQUEST_STRICT, body)).toBe('')
+      expect(violations(schemas.request, body)).toEqual([])
       expect(unpaired(body)).toEqual([])
       const names = ((body.tools ?? []) as JsonObject[]).map(
         (tool) => ((tool.function ?? tool.custom) as JsonObject).name,
@@ -114,7 +110,7 @@ test('an answer comes back from the wire as it went out, and the wire is the ven
   fc.assert(
     fc.property(chatCompletionsResponse, (response) => {
       const body = chatCompletions.encodeResponse(response, ask(true))
-      expect(violations(RESPONSE_CURRENT, body)).toBe('')
+      expect(violations(schemas.response, body)).toEqual([])
       expect(chatCompletions.decodeResponse(body)).toEqual(named(response))
     }),
   )
@@ -127,13 +123,13 @@ test('an answer comes back from the stream as it went out, however its bytes are
       fc.boolean(),
       fc.array(fc.nat(4_000), { maxLength: 6 }),
       (response, includeUsage, cuts) => {
-        const out = bytes(encode(unfold(response), includeUsage))
+        const out = new TextEncoder().encode(encode(unfold(response), includeUsage))
         const places = [0, ...cuts.map((cut) => cut % (out.length + 1)), out.length].sort((a, b) => a - b)
-        const frames = read(...places.slice(1).map((end, at) => out.subarray(places[at], end)))
+        const frames = framesOf(...places.slice(1).map((end, at) => out.subarray(places[at], end)))
         // A cut answer may leave a call's arguments open: the wire says so by its reason.
         expect(checkChatCompletionsStream(frames, includeUsage)).toEqual([])
         for (const { data } of frames)
-          if (data !== '[DONE]') expect(violations(CHUNK_CURRENT, JSON.parse(data))).toBe('')
+          if (data !== '[DONE]') expect(violations(schemas.event, JSON.parse(data))).toEqual([])
         const decoded = fold(decode(frames))
         expect(decoded).toEqual(named(includeUsage ? response : { ...response, usage: {} }))
       },
@@ -149,7 +145,7 @@ test('any events at all make a correct stream with one end', () => {
     fc.property(garbledEvents, fc.boolean(), (events, includeUsage) => {
       const ended = events.some(({ type }) => type === 'finish' || type === 'error')
       const all: ChatEvent[] = ended ? events : [...events, { type: 'finish', reason: 'stop', usage: {} }]
-      const frames = read(bytes(encode(all, includeUsage)))
+      const frames = framesOf(encode(all, includeUsage))
       expect(grammar(checkChatCompletionsStream(frames, includeUsage))).toEqual([])
     }),
     { numRuns: 500 },
@@ -186,7 +182,7 @@ test('any frames at all decode to one end, and nothing after it', () => {
       const events = decode(texts.map((data) => ({ data })))
       expect(terminals(events)).toHaveLength(1)
       expect(['finish', 'error']).toContain(events.at(-1)?.type ?? '')
-      const frames = read(bytes(encode(events)))
+      const frames = framesOf(encode(events))
       expect(grammar(checkChatCompletionsStream(frames))).toEqual([])
     }),
     { numRuns: 500 },
@@ -196,7 +192,7 @@ test('any frames at all decode to one end, and nothing after it', () => {
 test('a stream cut before its end is a failure, never a shorter answer', () => {
   fc.assert(
     fc.property(chatCompletionsResponse, fc.nat(), (response, cut) => {
-      const frames = read(bytes(encode(unfold(response))))
+      const frames = framesOf(encode(unfold(response)))
       const events = decode(frames.slice(0, cut % frames.length))
       expect(terminals(events).map(({ type }) => type)).toEqual(['error'])
     }),

@@ -4,9 +4,9 @@ import type { GatewayError } from '../../../src/errors.ts'
 import type { ChatEvent } from '../../../src/ir/event.ts'
 import { fold } from '../../../src/ir/fold.ts'
 import type { JsonObject } from '../../../src/ir/json.ts'
-import { FrameReader } from '../../../src/lib/sse.ts'
 import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
 import type { Ask, Undo } from '../../../src/wire/codec.ts'
+import { framesOf } from '../../support/frames.ts'
 
 export const DONE = { data: '[DONE]' }
 export const chunk = (choice: JsonObject | undefined, more: JsonObject = {}) => ({
@@ -51,12 +51,8 @@ export const encode = (events: ChatEvent[], body?: JsonObject): string => {
   const encoder = chatCompletions.encodeEvents(ask(body))
   return events.map((event) => encoder.push(event)).join('')
 }
-export const readFrames = (text: string) => {
-  const reader = new FrameReader()
-  return [...reader.push(new TextEncoder().encode(text)), ...reader.end()]
-}
 export const deltas = (text: string) =>
-  readFrames(text)
+  framesOf(text)
     .filter(({ data }) => data !== '[DONE]')
     .flatMap(({ data }) => (JSON.parse(data) as { choices?: { delta: JsonObject }[] }).choices ?? [])
     .map((choice) => choice.delta)

@@ -2,11 +2,12 @@
 
 import { isObject, type JsonObject } from '../../../src/ir/json.ts'
 import type { ChatWire } from '../../../src/ir/wire.ts'
+import { framesOf } from '../../support/frames.ts'
 import { type Gate, gate, type Script, slices, sse } from '../../support/provider/scripted.ts'
 import type { Bench, Play } from './bench.ts'
 import type { Outcome } from './cell.ts'
 import { CLIENTS, PATHS } from './client/index.ts'
-import { framesOf, streamFaults } from './rules.ts'
+import { streamFaults } from './rules.ts'
 import { says, user, weather } from './stories/parts.ts'
 import type { Answer, Ask } from './story.ts'
 import { VENDORS } from './vendor/index.ts'

@@ -9,7 +9,7 @@ import { sequence } from '../../../src/ir/sequence.ts'
 import { requireWhole, wholeCalls } from '../../../src/ir/whole.ts'
 import { parseExact, withExact } from '../../../src/lib/json-exact.ts'
 import { CHAT_CODECS } from '../../../src/wire/index.ts'
-import { framesOf } from './rules.ts'
+import { framesOf } from '../../support/frames.ts'
 
 const { messages, responses, 'chat-completions': chat } = CHAT_CODECS
 const target = { model: 'up', maxOutput: 32_000, quirks: {} }

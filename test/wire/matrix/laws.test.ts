@@ -9,10 +9,11 @@ import { wholeCalls } from '../../../src/ir/whole.ts'
 import { CHAT_WIRES, type ChatWire } from '../../../src/ir/wire.ts'
 import type { Ask } from '../../../src/wire/codec.ts'
 import { CHAT_CODECS } from '../../../src/wire/index.ts'
+import { framesOf } from '../../support/frames.ts'
 import { CLIENTS } from './client/index.ts'
 import { heard, missing, script } from './heard.ts'
 import * as random from './random.ts'
-import { answerFaults, framesOf, requestFaults, streamFaults } from './rules.ts'
+import { answerFaults, requestFaults, streamFaults } from './rules.ts'
 import { VENDORS } from './vendor/index.ts'
 
 const askFor = (client: ChatWire): Ask => ({

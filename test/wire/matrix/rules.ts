@@ -1,60 +1,23 @@
 // What every body of the matrix must keep to: the vendors' published types, the strict automata of their streams, and
 // the pairing of calls with results that the vendors enforce beyond their types.
 
-import Ajv, { type ValidateFunction } from 'ajv'
 import { isObject, type Json, type JsonObject } from '../../../src/ir/json.ts'
 import type { ChatWire } from '../../../src/ir/wire.ts'
-import { type Frame, FrameReader } from '../../../src/lib/sse.ts'
+import type { Frame } from '../../../src/lib/sse.ts'
 import { checkChatCompletionsStream } from '../../support/automaton/chat-completions.ts'
 import { checkMessagesStream } from '../../support/automaton/messages.ts'
 import { checkResponsesStream } from '../../support/automaton/responses.ts'
-import { hasCorpus, schema } from '../../support/corpus.ts'
+import { compileSchemas, SCHEMAS, violations } from '../../support/corpus.ts'
+import { framesOf } from '../../support/frames.ts'
 
-const SCHEMAS: Record<ChatWire, { request: string; response: string; event: string }> = {
-  'chat-completions': {
-    request: 'OpenAIChatCompletionCreateParams.strict',
-    response: 'OpenAIChatCompletion.current',
-    event: 'OpenAIChatCompletionChunk.current',
-  },
-  responses: {
-    request: 'OpenAIResponseCreateParams.strict',
-    response: 'OpenAIResponse.current',
-    event: 'OpenAIResponseStreamEvent.current',
-  },
-  messages: {
-    request: 'Anthropic20230601MessageCreateParams.strict',
-    response: 'AnthropicMessage.current',
-    event: 'AnthropicRawMessageStreamEvent.current',
-  },
-}
-
-const compiled = new Map<string, ValidateFunction>()
-
-/** Nothing where the published types are not beside the repository. */
-const faultsBy = (name: string, value: unknown): string[] => {
-  if (!hasCorpus) return []
-  let validate = compiled.get(name)
-  if (validate === undefined) {
-    validate = new Ajv({ strict: false, logger: false, allErrors: false }).compile(schema(name))
-    compiled.set(name, validate)
-  }
-  if (validate(value)) return []
-  return (validate.errors ?? [])
-    .slice(0, 3)
-    .map((error) => `${name}${error.instancePath} ${error.message} ${JSON.stringify(error.params)}`)
-}
+compileSchemas()
 
 export const requestFaults = (wire: ChatWire, body: JsonObject): string[] => [
-  ...faultsBy(SCHEMAS[wire].request, body),
+  ...violations(SCHEMAS[wire].request, body),
   ...PAIRINGS[wire](body),
 ]
 
-export const answerFaults = (wire: ChatWire, body: JsonObject): string[] => faultsBy(SCHEMAS[wire].response, body)
-
-export const framesOf = (text: string): Frame[] => {
-  const reader = new FrameReader()
-  return [...reader.push(new TextEncoder().encode(text)), ...reader.end()]
-}
+export const answerFaults = (wire: ChatWire, body: JsonObject): string[] => violations(SCHEMAS[wire].response, body)
 
 /** `lax`: the vendor's own order of frames, passed through. */
 export const streamFaults = (wire: ChatWire, text: string, lax = false): string[] => {
@@ -63,7 +26,9 @@ export const streamFaults = (wire: ChatWire, text: string, lax = false): string[
   return [
     ...order,
     ...frames.flatMap(({ event, data }) =>
-      data === '[DONE]' || event === 'error' || event === 'ping' ? [] : faultsBy(SCHEMAS[wire].event, JSON.parse(data)),
+      data === '[DONE]' || event === 'error' || event === 'ping'
+        ? []
+        : violations(SCHEMAS[wire].event, JSON.parse(data)),
     ),
   ]
 }

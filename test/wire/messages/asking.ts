@@ -5,7 +5,7 @@ import { GatewayError } from '../../../src/errors.ts'
 import type { Quirks } from '../../../src/ir/quirks.ts'
 import type { ChatRequest } from '../../../src/ir/request.ts'
 import { messages } from '../../../src/wire/messages/index.ts'
-import { STRICT_2023, violations } from './corpus.ts'
+import { SCHEMAS, violations } from '../../support/corpus.ts'
 import { refusals } from './request-rules.ts'
 
 export const hello = { role: 'user', content: 'Hello' }
@@ -25,7 +25,7 @@ const asked = (request: Partial<ChatRequest>): ChatRequest => ({
 /** The request encoded, in the vendor's form and by its rules. */
 export const encode = (request: Partial<ChatRequest>, quirks: Quirks = {}, maxOutput = 32_000) => {
   const encoded = messages.encodeRequest(asked(request), { model: 'up', maxOutput, quirks })
-  expect(violations(STRICT_2023, encoded.body)).toBe('')
+  expect(violations(SCHEMAS.messages.request, encoded.body)).toEqual([])
   if (request.origin !== 'messages') expect(refusals(encoded.body, 'foreign')).toEqual([])
   return encoded
 }

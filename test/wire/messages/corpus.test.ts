@@ -5,28 +5,18 @@ import type { ErrorCode } from '../../../src/errors.ts'
 import type { ChatEvent, ChatResponse } from '../../../src/ir/event.ts'
 import { fold, unfold } from '../../../src/ir/fold.ts'
 import { isObject, type Json, type JsonObject } from '../../../src/ir/json.ts'
-import { type Frame, FrameReader } from '../../../src/lib/sse.ts'
+import type { Frame } from '../../../src/lib/sse.ts'
 import type { Ask, Target } from '../../../src/wire/codec.ts'
 import { messages } from '../../../src/wire/messages/index.ts'
 import { checkMessagesStream } from '../../support/automaton/messages.ts'
-import {
-  EVENT_CURRENT,
-  hasCorpus,
-  MESSAGE_CURRENT,
-  recordedErrors,
-  recordings,
-  STRICT_2023,
-  STRICT_BETA,
-  violations,
-} from './corpus.ts'
+import { hasCorpus, recordedErrors, recordings, SCHEMAS, violations } from '../../support/corpus.ts'
+import { framesOf } from '../../support/frames.ts'
 
+const schemas = SCHEMAS.messages
+/** Requests with members of the betas. */
+const BETA_REQUEST = 'AnthropicBetaMessageCreateParams.strict'
 const ask: Ask = { model: 'vendorA-opus-4-8', body: {}, inputEstimate: 7, now: 1_790_000_000 }
 const target: Target = { model: 'upstream', maxOutput: 1_000_000, quirks: {} }
-
-const framesOf = (bytes: Uint8Array): Frame[] => {
-  const reader = new FrameReader()
-  return [...reader.push(bytes), ...reader.end()]
-}
 
 const decodeFrames = (frames: Frame[]): ChatEvent[] => {
   const decoder = messages.decodeEvents()
@@ -35,7 +25,7 @@ const decodeFrames = (frames: Frame[]): ChatEvent[] => {
 
 const encodeFrames = (events: ChatEvent[]): Frame[] => {
   const encoder = messages.encodeEvents(ask)
-  return framesOf(new TextEncoder().encode(events.map((event) => encoder.push(event)).join('')))
+  return framesOf(events.map((event) => encoder.push(event)).join(''))
 }
 
 /** What must survive a trip through the codec; arguments count as values, not as the model spaced them. */
@@ -103,9 +93,10 @@ const assembled = (frames: Frame[]): JsonObject => {
   return { ...message, content }
 }
 
-const answers = recordings().filter(({ status, response }) => status === 200 && response?.type === 'message')
-const streams = recordings().filter(({ sse }) => sse !== undefined)
-const requests = recordings().filter(({ status, request }) => status === 200 && request !== undefined)
+const good = recordings('messages').filter(({ status }) => status === 200)
+const answers = good.filter(({ stream }) => !stream)
+const streams = good.filter(({ stream }) => stream)
+const requests = good.filter(({ request }) => request !== undefined)
 
 /** Blocks of betas, which the published types of an answer do not have yet. */
 const BETA = /"type":\s?"(mcp_tool_use|mcp_tool_result|compaction|advisor_tool_result)"|"name":\s?"advisor"/
@@ -113,11 +104,13 @@ const BETA = /"type":\s?"(mcp_tool_use|mcp_tool_result|compaction|advisor_tool_r
 if (!hasCorpus) test.skip('recordings: the corpus does not stand beside the repository', () => {})
 
 describe.skipIf(!hasCorpus)('recorded answers', () => {
-  test.each(answers.map((one) => [one.name, one.response ?? {}] as const))('%s', (_, body) => {
+  test.each(answers.map(({ name, response }) => [name, response] as const))('%s', (_, response) => {
+    const body: JsonObject = JSON.parse(response)
     const decoded = messages.decodeResponse(body)
     const encoded = messages.encodeResponse(decoded, ask)
-    const vendorsOwn = violations(MESSAGE_CURRENT, { stop_details: null, ...body })
-    if (!BETA.test(JSON.stringify(body)) && vendorsOwn === '') expect(violations(MESSAGE_CURRENT, encoded)).toBe('')
+    const vendorsOwn = violations(schemas.response, { stop_details: null, ...body })
+    if (!BETA.test(JSON.stringify(body)) && vendorsOwn.length === 0)
+      expect(violations(schemas.response, encoded)).toEqual([])
     expect(essence(messages.decodeResponse(encoded))).toEqual(essence(decoded))
     expect(reading(encoded)).toEqual(reading(body))
     expect(usageOf(encoded.usage)).toEqual(usageOf(body.usage))
@@ -127,16 +120,17 @@ describe.skipIf(!hasCorpus)('recorded answers', () => {
 })
 
 describe.skipIf(!hasCorpus)('recorded streams', () => {
-  test.each(streams.map((one) => [one.name, framesOf(one.sse ?? new Uint8Array())] as const))('%s', (_, frames) => {
+  test.each(streams.map(({ name, response }) => [name, framesOf(response)] as const))('%s', (_, frames) => {
     const events = decodeFrames(frames)
     const answer = fold(events)
     const vendors = assembled(frames)
     const encoded = encodeFrames(events)
     expect(checkMessagesStream(encoded)).toEqual([])
-    const old = new Set(frames.map(({ data }) => violations(EVENT_CURRENT, JSON.parse(data))))
+    const old = new Set(frames.map(({ data }) => violations(schemas.event, JSON.parse(data)).join('\n')))
     for (const { data } of encoded) {
       // Blocks and citations that pass whole are as good as the vendor's own of that day.
-      if (!data.includes('"type":"ping"')) expect(['', ...old]).toContain(violations(EVENT_CURRENT, JSON.parse(data)))
+      if (!data.includes('"type":"ping"'))
+        expect(['', ...old]).toContain(violations(schemas.event, JSON.parse(data)).join('\n'))
     }
     expect(reading(assembled(encoded))).toEqual(reading(vendors))
     expect(usageOf(assembled(encoded).usage)).toEqual(usageOf(vendors.usage))
@@ -146,12 +140,13 @@ describe.skipIf(!hasCorpus)('recorded streams', () => {
 })
 
 describe.skipIf(!hasCorpus)('recorded requests', () => {
-  test.each(requests.map((one) => [one.name, one.request ?? {}] as const))('%s', (_, body) => {
+  test.each(requests.map(({ name, request }) => [name, request ?? ''] as const))('%s', (_, asked) => {
+    const body: JsonObject = JSON.parse(asked)
     const request = messages.decodeRequest(body)
     const { body: encoded, dropped } = messages.encodeRequest(request, target)
     expect(dropped).toEqual([])
-    if (violations(STRICT_2023, body) === '') expect(violations(STRICT_2023, encoded)).toBe('')
-    else if (violations(STRICT_BETA, body) === '') expect(violations(STRICT_BETA, encoded)).toBe('')
+    if (violations(schemas.request, body).length === 0) expect(violations(schemas.request, encoded)).toEqual([])
+    else if (violations(BETA_REQUEST, body).length === 0) expect(violations(BETA_REQUEST, encoded)).toEqual([])
     expect({ ...messages.decodeRequest(encoded), model: request.model }).toEqual(request)
   })
 })

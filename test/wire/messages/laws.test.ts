@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { GatewayError } from '../../../src/errors.ts'
 import type { ChatEvent } from '../../../src/ir/event.ts'
 import { fold, unfold } from '../../../src/ir/fold.ts'
-import { type Frame, FrameReader } from '../../../src/lib/sse.ts'
+import type { Frame } from '../../../src/lib/sse.ts'
 import type { Ask, Target } from '../../../src/wire/codec.ts'
 import { messages } from '../../../src/wire/messages/index.ts'
 import {
@@ -15,17 +15,15 @@ import {
   requestForMessages,
 } from '../../support/arbitrary/messages.ts'
 import { checkMessagesStream } from '../../support/automaton/messages.ts'
-import { EVENT_CURRENT, MESSAGE_CURRENT, STRICT, STRICT_2023, violations } from './corpus.ts'
+import { SCHEMAS, violations } from '../../support/corpus.ts'
+import { framesOf } from '../../support/frames.ts'
 import { refusals } from './request-rules.ts'
 
+const schemas = SCHEMAS.messages
+/** The newest requests, without sampling. */
+const NEWEST = 'AnthropicMessageCreateParams.strict'
 const ask: Ask = { model: 'vendorA-opus-4-8', body: {}, inputEstimate: 7, now: 1_790_000_000 }
 const target: Target = { model: 'upstream', maxOutput: 100_000, quirks: {} }
-
-const read = (...chunks: Uint8Array[]): Frame[] => {
-  const reader = new FrameReader()
-  return [...chunks.flatMap((chunk) => reader.push(chunk)), ...reader.end()]
-}
-const bytes = (text: string) => new TextEncoder().encode(text)
 
 const encode = (events: ChatEvent[]): string => {
   const encoder = messages.encodeEvents(ask)
@@ -46,7 +44,7 @@ test('a request comes back from the wire as it went out, and the provider would 
   fc.assert(
     fc.property(messagesRequest, (request) => {
       const { body, dropped, undo } = messages.encodeRequest(request, target)
-      expect(violations(STRICT_2023, body)).toBe('')
+      expect(violations(schemas.request, body)).toEqual([])
       expect(refusals(body, 'own')).toEqual([])
       expect(dropped).toEqual([])
       expect(undo).toEqual({})
@@ -77,7 +75,7 @@ test('whatever another wire asks goes out as the provider takes it, or is refuse
         return
       }
       const { body } = encoded
-      expect(violations(wanted.noSampling ? STRICT : STRICT_2023, body)).toBe('')
+      expect(violations(wanted.noSampling ? NEWEST : schemas.request, body)).toEqual([])
       expect(refusals(body, 'foreign')).toEqual([])
       if (wanted.noMidSystem) expect(JSON.stringify(body.messages)).not.toContain('"role":"system"')
       if (wanted.noAdaptiveThinking) expect(JSON.stringify(body.thinking ?? {})).not.toContain('adaptive')
@@ -105,7 +103,7 @@ test('an answer comes back from the wire as it went out, in the vendor’s form'
   fc.assert(
     fc.property(messagesResponse, (response) => {
       const body = messages.encodeResponse(response, ask)
-      expect(violations(MESSAGE_CURRENT, body)).toBe('')
+      expect(violations(schemas.response, body)).toEqual([])
       expect(messages.decodeResponse(JSON.parse(JSON.stringify(body)))).toEqual(named(response))
     }),
     { numRuns: 200 },
@@ -115,9 +113,9 @@ test('an answer comes back from the wire as it went out, in the vendor’s form'
 test('a stream comes back from the wire as it went out, and the automaton accepts it', () => {
   fc.assert(
     fc.property(messagesResponse, (response) => {
-      const frames = read(bytes(encode(unfold(response))))
+      const frames = framesOf(encode(unfold(response)))
       expect(checkMessagesStream(frames)).toEqual([])
-      for (const { data } of frames) expect(violations(EVENT_CURRENT, JSON.parse(data))).toBe('')
+      for (const { data } of frames) expect(violations(schemas.event, JSON.parse(data))).toEqual([])
       expect(fold(decode(frames))).toEqual(named(response))
     }),
     { numRuns: 200 },
@@ -127,14 +125,14 @@ test('a stream comes back from the wire as it went out, and the automaton accept
 test('any slicing of the bytes gives the same events', () => {
   fc.assert(
     fc.property(messagesResponse, fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }), (response, sizes) => {
-      const whole = bytes(encode(unfold(response)))
+      const whole = new TextEncoder().encode(encode(unfold(response)))
       const chunks: Uint8Array[] = []
       for (let at = 0, turn = 0; at < whole.length; turn++) {
         const size = sizes[turn % sizes.length] ?? 1
         chunks.push(whole.slice(at, at + size))
         at += size
       }
-      expect(decode(read(...chunks))).toEqual(decode(read(whole)))
+      expect(decode(framesOf(...chunks))).toEqual(decode(framesOf(whole)))
     }),
   )
 })
@@ -142,7 +140,7 @@ test('any slicing of the bytes gives the same events', () => {
 test('any disorder of events comes out as a stream the automaton accepts, with one end', () => {
   fc.assert(
     fc.property(disorderlyEvents, (events) => {
-      expect(checkMessagesStream(read(bytes(encode(events))))).toEqual([])
+      expect(checkMessagesStream(framesOf(encode(events)))).toEqual([])
     }),
     { numRuns: 500 },
   )
@@ -151,7 +149,7 @@ test('any disorder of events comes out as a stream the automaton accepts, with o
 test('any cut of a stream is one failure', () => {
   fc.assert(
     fc.property(messagesResponse, fc.nat(), (response, where) => {
-      const frames = read(bytes(encode(unfold(response))))
+      const frames = framesOf(encode(unfold(response)))
       const events = decode(frames.slice(0, where % frames.length))
       expect(terminals(events).map(({ type }) => type)).toEqual(['error'])
       expect(events.at(-1)?.type).toBe('error')
@@ -165,7 +163,7 @@ test('frames in any disorder decode to a stream with exactly one end, the last e
       messagesResponse,
       fc.array(fc.tuple(fc.nat(), fc.constantFrom('drop', 'double', 'swap', 'garble', 'null'))),
       (response, edits) => {
-        const frames = read(bytes(encode(unfold(response))))
+        const frames = framesOf(encode(unfold(response)))
         for (const [where, edit] of edits) {
           const at = where % frames.length
           const frame = frames[at]
@@ -181,7 +179,7 @@ test('frames in any disorder decode to a stream with exactly one end, the last e
         expect(terminals(events)).toHaveLength(1)
         expect(terminals(events)[0]).toBe(events.at(-1))
         // What was read of it can still be said; doubled or lost pieces of input are beyond anyone who streams.
-        const wrong = checkMessagesStream(read(bytes(encode(events))))
+        const wrong = checkMessagesStream(framesOf(encode(events)))
         expect(wrong.filter((line) => !line.includes('M6i'))).toEqual([])
       },
     ),

@@ -5,11 +5,12 @@ import { GatewayError } from '../../../src/errors.ts'
 import type { ChatEvent } from '../../../src/ir/event.ts'
 import { fold } from '../../../src/ir/fold.ts'
 import type { JsonObject } from '../../../src/ir/json.ts'
-import { type Frame, FrameReader } from '../../../src/lib/sse.ts'
+import type { Frame } from '../../../src/lib/sse.ts'
 import type { Ask, Undo } from '../../../src/wire/codec.ts'
 import { messages } from '../../../src/wire/messages/index.ts'
 import { openTag } from '../../../src/wire/seal.ts'
 import { checkMessagesStream } from '../../support/automaton/messages.ts'
+import { framesOf } from '../../support/frames.ts'
 
 const ask: Ask = { model: 'vendorA-opus-4-8', body: {}, inputEstimate: 42, now: 0 }
 
@@ -42,11 +43,6 @@ const encode = (events: ChatEvent[]): string => {
   const encoder = messages.encodeEvents(ask)
   return events.map((event) => encoder.push(event)).join('')
 }
-const framesOf = (out: string): Frame[] => {
-  const reader = new FrameReader()
-  return [...reader.push(new TextEncoder().encode(out)), ...reader.end()]
-}
-
 describe('a provider’s stream is read', () => {
   test('usage is the latest of each class', () => {
     const usage = {

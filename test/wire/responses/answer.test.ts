@@ -6,20 +6,18 @@ import type { ChatEvent, ChatResponse } from '../../../src/ir/event.ts'
 import { fold, unfold } from '../../../src/ir/fold.ts'
 import type { JsonObject } from '../../../src/ir/json.ts'
 import type { AssistantPart } from '../../../src/ir/part.ts'
-import { FrameReader } from '../../../src/lib/sse.ts'
 import type { Ask } from '../../../src/wire/codec.ts'
 import { DECLINED } from '../../../src/wire/responses/answer.ts'
 import { responses } from '../../../src/wire/responses/index.ts'
 import { checkResponsesStream } from '../../support/automaton/responses.ts'
-import { validator } from './support.ts'
+import { SCHEMAS, violations } from '../../support/corpus.ts'
+import { framesOf } from '../../support/frames.ts'
 
 const ask: Ask = { model: 'vendorB-5.5', body: {}, inputEstimate: 11, now: 1_790_000_000 }
 
 const frames = (events: ChatEvent[], asked = ask) => {
   const encoder = responses.encodeEvents(asked)
-  const reader = new FrameReader()
-  const out = events.map((event) => encoder.push(event)).join('')
-  return [...reader.push(new TextEncoder().encode(out)), ...reader.end()]
+  return framesOf(events.map((event) => encoder.push(event)).join(''))
 }
 const data = (frame: { data: string } | undefined): JsonObject => JSON.parse(frame?.data ?? '{}')
 const decode = (...events: unknown[]): ChatEvent[] => {
@@ -204,7 +202,7 @@ describe('writing a stream', () => {
       text: { verbosity: 'low' },
     }
     const response = responses.encodeResponse({ id: 'x', parts: [], finish: 'stop', usage: {} }, { ...ask, body })
-    expect(validator('OpenAIResponse.current')(response)).toEqual([])
+    expect(violations(SCHEMAS.responses.response, response)).toEqual([])
     expect(response).toMatchObject({
       ...body,
       tools: [{ type: 'function', name: 'f', parameters: null, strict: true }],

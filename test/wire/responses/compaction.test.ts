@@ -8,11 +8,11 @@ import type { ChatEvent } from '../../../src/ir/event.ts'
 import { unfold } from '../../../src/ir/fold.ts'
 import { isObject, type JsonObject } from '../../../src/ir/json.ts'
 import { splice } from '../../../src/lib/json-splice.ts'
-import { FrameReader } from '../../../src/lib/sse.ts'
 import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
 import { messages } from '../../../src/wire/messages/index.ts'
 import { responses } from '../../../src/wire/responses/index.ts'
 import { chatResponse } from '../../support/arbitrary/answer.ts'
+import { framesOf } from '../../support/frames.ts'
 
 const tools = [{ type: 'function', name: 'shell', parameters: { type: 'object', properties: {} } }]
 const said = { type: 'message', role: 'user', content: 'Rename the file.' }
@@ -20,8 +20,7 @@ const asking: JsonObject = { model: 'm', tools, tool_choice: 'auto', input: [sai
 const TARGET = { model: 'upstream', maxOutput: 1_000, quirks: {} }
 const ask = (body: JsonObject) => ({ model: 'm', body, inputEstimate: 1, now: 1 })
 
-const frames = (text: string): JsonObject[] =>
-  new FrameReader(1 << 20).push(new TextEncoder().encode(text)).map(({ data }) => JSON.parse(data) as JsonObject)
+const frames = (text: string): JsonObject[] => framesOf(text).map(({ data }) => JSON.parse(data) as JsonObject)
 
 const streamed = (events: readonly ChatEvent[], body = asking): JsonObject[] => {
   const encoder = responses.encodeEvents(ask(body))

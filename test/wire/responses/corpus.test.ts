@@ -2,26 +2,15 @@
 // providers take.
 
 import { describe, expect, test } from 'bun:test'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fold } from '../../../src/ir/fold.ts'
 import { isObject, type JsonObject } from '../../../src/ir/json.ts'
-import { type Frame, FrameReader } from '../../../src/lib/sse.ts'
 import { responses } from '../../../src/wire/responses/index.ts'
 import { checkResponsesStream } from '../../support/automaton/responses.ts'
-import { corpus, strictErrors, validator } from './support.ts'
+import { hasCorpus, recordings, SCHEMAS, violations } from '../../support/corpus.ts'
+import { framesOf } from '../../support/frames.ts'
+import { strictErrors } from './support.ts'
 
-const folder = `${corpus}responses/`
-const cases = existsSync(folder) ? readdirSync(folder).sort() : []
-const file = (name: string, path: string) => {
-  const at = `${folder}${name}/${path}`
-  return existsSync(at) ? readFileSync(at) : undefined
-}
-const json = (bytes: Buffer): JsonObject => JSON.parse(bytes.toString('utf8'))
-const framesOf = (bytes: Uint8Array): Frame[] => {
-  const reader = new FrameReader()
-  return [...reader.push(bytes), ...reader.end()]
-}
-const bytesOf = (text: string) => new TextEncoder().encode(text)
+const schemas = SCHEMAS.responses
 const ask = (body: JsonObject) => ({ model: 'vendorB-5.5', body, inputEstimate: 7, now: 1_790_000_000 })
 const target = { model: 'upstream-model', maxOutput: 128_000, quirks: {} }
 
@@ -37,13 +26,17 @@ const ODD: [RegExp, string][] = [
   [/programmatic-tool-calling/, 'R9'],
 ]
 
-if (cases.length === 0) test.skip(`recorded traffic is not at ${folder}`, () => {})
+const all = recordings('responses').map((one) => [one.name, one] as const)
+const answers = all.filter(([, { stream }]) => !stream)
+const streams = all.filter(([, { stream }]) => stream)
+
+if (!hasCorpus) test.skip('recordings: the corpus does not stand beside the repository', () => {})
 
 describe('recorded requests', () => {
-  test.each(cases.filter((name) => file(name, 'request.json') !== undefined))(
+  test.each(all.filter(([, { request }]) => request !== undefined))(
     '%s comes out as its provider takes it',
-    (name) => {
-      const body = json(file(name, 'request.json') as Buffer)
+    (_, recording) => {
+      const body: JsonObject = JSON.parse(recording.request ?? '')
       if (body.model === undefined) {
         expect(() => responses.decodeRequest(body)).toThrow("'model'")
         return
@@ -58,55 +51,47 @@ describe('recorded requests', () => {
 })
 
 describe('recorded answers', () => {
-  const valid = cases.length === 0 ? () => [] : validator('OpenAIResponse.current')
-  test.each(cases.filter((name) => file(name, 'response.json') !== undefined))(
-    '%s goes out valid and the same',
-    (name) => {
-      const body = json(file(name, 'response.json') as Buffer)
-      if (!Array.isArray(body.output) || body.status === 'queued') {
-        expect(() => responses.decodeResponse(body)).toThrow()
-        return
-      }
-      const answer = responses.decodeResponse(body)
-      const bytes = file(name, 'request.json')
-      const sent = responses.encodeResponse(answer, ask(bytes === undefined ? {} : json(bytes)))
-      expect(valid(sent)).toEqual([])
-      expect(sent.status).toBe(body.status as string)
-      expect(said(sent)).toEqual(said(body))
-      expect(figures(sent.usage)).toEqual(figures(body.usage))
-      expect(withoutModel(responses.decodeResponse(sent))).toEqual(withoutModel(answer))
-    },
-  )
+  test.each(answers)('%s goes out valid and the same', (_, { response, request }) => {
+    const body: JsonObject = JSON.parse(response)
+    if (!Array.isArray(body.output) || body.status === 'queued') {
+      expect(() => responses.decodeResponse(body)).toThrow()
+      return
+    }
+    const answer = responses.decodeResponse(body)
+    const sent = responses.encodeResponse(answer, ask(JSON.parse(request ?? '{}')))
+    expect(violations(schemas.response, sent)).toEqual([])
+    expect(sent.status).toBe(body.status as string)
+    expect(said(sent)).toEqual(said(body))
+    expect(figures(sent.usage)).toEqual(figures(body.usage))
+    expect(withoutModel(responses.decodeResponse(sent))).toEqual(withoutModel(answer))
+  })
 })
 
 describe('recorded streams', () => {
-  const valid = cases.length === 0 ? () => [] : validator('OpenAIResponseStreamEvent.current')
-  const streams = cases.filter((name) => file(name, 'response.sse') !== undefined)
-  test.each(streams)('%s goes out valid and the same', (name) => {
-    const frames = framesOf(file(name, 'response.sse') as Buffer)
+  test.each(streams)('%s goes out valid and the same', (name, { response, request }) => {
+    const frames = framesOf(response)
     const decoder = responses.decodeEvents()
     const events = [...frames.flatMap((frame) => decoder.push(frame)), ...decoder.end()]
     const answer = fold(events)
     const last = JSON.parse(frames.at(-1)?.data ?? '{}').response as JsonObject
     const items = frames.map(({ data }) => JSON.parse(data)).filter(({ type }) => type === 'response.output_item.done')
     expect(answer).toEqual({ ...answer, ...ofTerminal(last) })
-    const bytes = file(name, 'request.json')
-    const encoder = responses.encodeEvents(ask(bytes === undefined ? {} : json(bytes)))
-    const sent = framesOf(bytesOf(events.map((event) => encoder.push(event)).join('')))
+    const encoder = responses.encodeEvents(ask(JSON.parse(request ?? '{}')))
+    const sent = framesOf(events.map((event) => encoder.push(event)).join(''))
     expect(checkResponsesStream(sent)).toEqual([])
-    for (const frame of sent) expect(valid(JSON.parse(frame.data))).toEqual([])
+    for (const frame of sent) expect(violations(schemas.event, JSON.parse(frame.data))).toEqual([])
     const end = JSON.parse(sent.at(-1)?.data ?? '{}').response as JsonObject
     if (!EDITED.test(name) && !UNENDED.test(name))
       expect(said(end)).toEqual(said({ output: items.map(({ item }) => item) }))
     expect(figures(end.usage)).toEqual(figures(last.usage))
   })
 
-  test.each(streams)('%s keeps the rules the automaton states', (name) => {
-    const frames = framesOf(file(name, 'response.sse') as Buffer)
+  test.each(streams)('%s keeps the rules the automaton states', (name, { response }) => {
+    const frames = framesOf(response)
     const odd = ODD.find(([cases]) => cases.test(name))?.[1]
     const unnumbered = frames.every(({ data }) => JSON.parse(data).sequence_number === undefined)
-    const violations = checkResponsesStream(frames).filter((rule) => !(unnumbered && rule.startsWith('R2 ')))
-    expect(violations.filter((rule) => odd === undefined || !rule.startsWith(odd))).toEqual([])
+    const broken = checkResponsesStream(frames).filter((rule) => !(unnumbered && rule.startsWith('R2 ')))
+    expect(broken.filter((rule) => odd === undefined || !rule.startsWith(odd))).toEqual([])
   })
 })
 

@@ -7,7 +7,7 @@ import type { ChatEvent, ChatResponse } from '../../../src/ir/event.ts'
 import { fold, unfold } from '../../../src/ir/fold.ts'
 import type { JsonObject } from '../../../src/ir/json.ts'
 import type { ChatRequest } from '../../../src/ir/request.ts'
-import { type Frame, FrameReader } from '../../../src/lib/sse.ts'
+import type { Frame } from '../../../src/lib/sse.ts'
 import type { Ask, EncodedRequest, Target } from '../../../src/wire/codec.ts'
 import { responses } from '../../../src/wire/responses/index.ts'
 import { garbledEvents } from '../../support/arbitrary/chat-completions.ts'
@@ -20,18 +20,14 @@ import {
   streamedAnswer,
 } from '../../support/arbitrary/responses.ts'
 import { checkResponsesStream } from '../../support/automaton/responses.ts'
-import { strictErrors, validator } from './support.ts'
+import { SCHEMAS, violations } from '../../support/corpus.ts'
+import { framesOf } from '../../support/frames.ts'
+import { strictErrors } from './support.ts'
 
 const ask: Ask = { model: 'vendorB-5.5', body: {}, inputEstimate: 7, now: 1_790_000_000 }
 const target: Target = { model: 'upstream', maxOutput: 128_000, quirks: {} }
-const answerErrors = validator('OpenAIResponse.current')
-const eventErrors = validator('OpenAIResponseStreamEvent.current')
+const schemas = SCHEMAS.responses
 
-const read = (...chunks: Uint8Array[]): Frame[] => {
-  const reader = new FrameReader()
-  return [...chunks.flatMap((chunk) => reader.push(chunk)), ...reader.end()]
-}
-const bytes = (text: string) => new TextEncoder().encode(text)
 const encode = (events: ChatEvent[]): string => {
   const encoder = responses.encodeEvents(ask)
   return events.map((event) => encoder.push(event)).join('')
@@ -146,7 +142,7 @@ test('an answer comes back from the wire as it went out, and the wire is the ven
   fc.assert(
     fc.property(responsesAnswer, (answer) => {
       const body = responses.encodeResponse(answer, ask)
-      expect(answerErrors(body)).toEqual([])
+      expect(violations(schemas.response, body)).toEqual([])
       expect(bare(responses.decodeResponse(body))).toEqual(bare(answer))
     }),
     { numRuns: 300 },
@@ -156,11 +152,11 @@ test('an answer comes back from the wire as it went out, and the wire is the ven
 test('an answer comes back from the stream as it went out, however its bytes are cut', () => {
   fc.assert(
     fc.property(streamedAnswer, fc.array(fc.nat(20_000), { maxLength: 8 }), (answer, cuts) => {
-      const out = bytes(encode(unfold(answer)))
+      const out = new TextEncoder().encode(encode(unfold(answer)))
       const places = [0, ...cuts.map((cut) => cut % (out.length + 1)), out.length].sort((a, b) => a - b)
-      const frames = read(...places.slice(1).map((end, at) => out.subarray(places[at], end)))
+      const frames = framesOf(...places.slice(1).map((end, at) => out.subarray(places[at], end)))
       expect(checkResponsesStream(frames)).toEqual([])
-      for (const { data } of frames) expect(eventErrors(JSON.parse(data))).toEqual([])
+      for (const { data } of frames) expect(violations(schemas.event, JSON.parse(data))).toEqual([])
       expect(bare(fold(decode(frames)))).toEqual(bare(answer))
     }),
     { numRuns: 200 },
@@ -170,7 +166,7 @@ test('an answer comes back from the stream as it went out, however its bytes are
 test('the stream and the whole answer say the same', () => {
   fc.assert(
     fc.property(streamedAnswer, (answer) => {
-      const last = read(bytes(encode(unfold(answer)))).at(-1)
+      const last = framesOf(encode(unfold(answer))).at(-1)
       expect(JSON.parse(last?.data ?? '{}').response).toEqual(responses.encodeResponse(answer, ask))
     }),
   )
@@ -182,7 +178,7 @@ test('a thought of any provider comes back to it unchanged when a client replays
       const parts = [thought, { type: 'text' as const, text: 'so' }]
       const answer: ChatResponse = { id: 'msg_1', parts, finish: 'stop', usage: {} }
       const output = streamed
-        ? JSON.parse(read(bytes(encode(unfold(answer)))).at(-1)?.data ?? '{}').response.output
+        ? JSON.parse(framesOf(encode(unfold(answer))).at(-1)?.data ?? '{}').response.output
         : responses.encodeResponse(answer, ask).output
       const { turns } = responses.decodeRequest({ model: 'm', input: output })
       expect(turns).toEqual([{ role: 'assistant', parts }])
@@ -198,11 +194,11 @@ test('any events at all make a correct stream with one end', () => {
     fc.property(garbledEvents, (events) => {
       const ended = events.some(({ type }) => type === 'finish' || type === 'error')
       const all: ChatEvent[] = ended ? events : [...events, { type: 'finish', reason: 'stop', usage: {} }]
-      const frames = read(bytes(encode(all)))
+      const frames = framesOf(encode(all))
       expect(grammar(checkResponsesStream(frames))).toEqual([])
       // An item of a kind the schema does not know passes as it came.
       if (frames.some(({ data }) => data.includes('server_thing'))) return
-      for (const { data } of frames) expect(eventErrors(JSON.parse(data))).toEqual([])
+      for (const { data } of frames) expect(violations(schemas.event, JSON.parse(data))).toEqual([])
     }),
     { numRuns: 500 },
   )
@@ -275,7 +271,7 @@ test('any frames at all decode to one end, and nothing after it', () => {
       const events = decode(texts.map((data) => ({ data })))
       expect(events.filter(({ type }) => type === 'finish' || type === 'error')).toHaveLength(1)
       expect(['finish', 'error']).toContain(events.at(-1)?.type ?? '')
-      expect(grammar(checkResponsesStream(read(bytes(encode(events)))))).toEqual([])
+      expect(grammar(checkResponsesStream(framesOf(encode(events))))).toEqual([])
     }),
     { numRuns: 500 },
   )
@@ -284,11 +280,11 @@ test('any frames at all decode to one end, and nothing after it', () => {
 test('a stream cut before its end is a failure, never a shorter answer', () => {
   fc.assert(
     fc.property(streamedAnswer, fc.nat(), (answer, cut) => {
-      const frames = read(bytes(encode(unfold(answer))))
+      const frames = framesOf(encode(unfold(answer)))
       const events = decode(frames.slice(0, cut % frames.length))
       const last = events.at(-1)
       expect(last?.type === 'error' && last.error.code).toBe('upstream_error')
-      const sent = read(bytes(encode(events)))
+      const sent = framesOf(encode(events))
       expect(checkResponsesStream(sent)).toEqual([])
       expect(sent.at(-2)?.event).toBe('response.failed')
     }),

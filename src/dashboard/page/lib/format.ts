@@ -28,6 +28,8 @@ const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
 
 /** 1,234,567 */
 export const count = (value: number): string => whole.format(value)
+/** 1 key, 2 keys */
+export const counted = (value: number, word: string): string => `${count(value)} ${word}${value === 1 ? '' : 's'}`
 /** As it stands in a field: grouped the way `readCount` reads it back in any language. */
 export const countField = (value: number): string => field.format(value)
 /** 1.2M */
@@ -41,6 +43,12 @@ export const usd = (microUsd: number): string => {
 }
 /** What one exchange cost: with as many digits in every row, so that they stand below each other. */
 export const usdFine = (microUsd: number): string => fine.format(microUsd / 1e6)
+/** For costs that stand below each other: five digits while all are small, else cents, and what is less is said to be. */
+export const usdColumn = (costs: number[]): ((microUsd: number) => string) => {
+  const tiny = (cost: number): boolean => cost !== 0 && Math.abs(cost) < 10_000
+  if (costs.some(tiny) && costs.every((cost) => Math.abs(cost) < 1_000_000)) return usdFine
+  return (microUsd) => (tiny(microUsd) ? `< ${dollars.format(0.01)}` : dollars.format(microUsd / 1e6))
+}
 export const khr = (value: number): string => riel.format(value)
 
 /** 840 ms, 1.2 s, 2 min, 3 h */

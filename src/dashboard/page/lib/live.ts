@@ -4,23 +4,33 @@ import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { ADMIN_BASE, ROUTES } from '../../../admin-api/routes.ts'
 import type { Counters, Exchange } from '../../../admin-api/schema.ts'
+import { refreshSession } from './session.ts'
 
 export type LiveState = 'connecting' | 'live' | 'lost'
 
 export const liveState = signal<LiveState>('connecting')
 export const counters = signal<Counters | undefined>(undefined)
 
+/** When a refused stream is asked for again. */
+const AGAIN_MS = 5_000
+
 const listeners = new Set<(exchange: Exchange) => void>()
 let source: EventSource | undefined
+let again: ReturnType<typeof setTimeout> | undefined
 
 const open = (): void => {
-  liveState.value = 'connecting'
-  source = new EventSource(ADMIN_BASE + ROUTES.live.path)
+  const mine = new EventSource(ADMIN_BASE + ROUTES.live.path)
+  source = mine
   source.onopen = () => {
     liveState.value = 'live'
   }
   source.onerror = () => {
     liveState.value = 'lost'
+    // A broken connection the browser mends by itself. A refusal it takes as final: a proxy's while the gateway starts
+    // again, or the gateway's, when the session is over.
+    if (mine.readyState !== EventSource.CLOSED) return
+    void refreshSession()
+    again = setTimeout(open, AGAIN_MS)
   }
   source.addEventListener('exchange', ({ data }) => {
     const exchange = JSON.parse(data) as Exchange
@@ -39,10 +49,14 @@ export const useLive = (heard: (exchange: Exchange) => void): void => {
   useEffect(() => {
     const listener = (exchange: Exchange): void => latest.current(exchange)
     listeners.add(listener)
-    if (source === undefined) open()
+    if (source === undefined) {
+      liveState.value = 'connecting'
+      open()
+    }
     return () => {
       listeners.delete(listener)
       if (listeners.size > 0) return
+      clearTimeout(again)
       source?.close()
       source = undefined
     }

@@ -20,6 +20,15 @@ export const loadSession = async (): Promise<void> => {
   }
 }
 
+/** Asks again beside what is shown: no answer changes nothing. */
+export const refreshSession = async (): Promise<void> => {
+  try {
+    session.value = await call('session.get')
+  } catch {
+    // Whoever asks next is told.
+  }
+}
+
 export const signOut = async (everywhere = false): Promise<void> => {
   await call(everywhere ? 'session.sign-out-everywhere' : 'session.sign-out')
   await loadSession()

@@ -4,13 +4,15 @@ export type SnippetInput = {
   /** The gateway's address, without `/v1`. */
   origin: string
   secret: string
-  /** A text model the key may use. */
+  /** A model the key may use, of the kind the snippets are for. */
   model: string
 }
 
-export type SnippetName = 'curl' | 'openai' | 'anthropic' | 'ai-sdk' | 'claude-code' | 'codex' | 'opencode'
+/** Its name, what its tab says, and what writes it. */
+export type SnippetOf = readonly [string, string, (input: SnippetInput) => string]
 
-export const SNIPPETS: readonly (readonly [SnippetName, string, (input: SnippetInput) => string])[] = [
+/** For a model that answers in text. */
+export const TEXT_SNIPPETS: readonly SnippetOf[] = [
   [
     'curl',
     'curl',
@@ -108,5 +110,33 @@ codex`,
     }
   }
 }`,
+  ],
+]
+
+/** For a model that draws. */
+export const IMAGE_SNIPPETS: readonly SnippetOf[] = [
+  [
+    'curl',
+    'curl',
+    ({ origin, secret, model }) => `curl ${origin}/v1/images/generations \\
+  -H "Authorization: Bearer ${secret}" \\
+  -H "Content-Type: application/json" \\
+  -d '{"model": "${model}", "prompt": "A lock on a canal"}'`,
+  ],
+  [
+    'openai',
+    'OpenAI SDK',
+    ({ origin, secret, model }) => `import { writeFile } from 'node:fs/promises'
+import OpenAI from 'openai'
+
+const client = new OpenAI({
+  baseURL: '${origin}/v1',
+  apiKey: '${secret}',
+})
+const { data } = await client.images.generate({
+  model: '${model}',
+  prompt: 'A lock on a canal',
+})
+await writeFile('lock.png', Buffer.from(data[0].b64_json, 'base64'))`,
   ],
 ]

@@ -59,7 +59,7 @@ export const Accounts = () => {
                       <tr key={`${account.provider} ${account.name}`}>
                         <th scope="row">
                           <b style={{ fontWeight: 580 }}>{account.name}</b>
-                          <span class="sub">{account.provider}</span>
+                          <span class="sub whole">{account.provider}</span>
                         </th>
                         <td>
                           <Badge tone={STATE_TONES[account.state]}>{STATE_WORDS[account.state]}</Badge>

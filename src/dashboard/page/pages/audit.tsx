@@ -5,13 +5,15 @@ import { call } from '../lib/api.ts'
 import { count, dateTime, exact, timeOf } from '../lib/format.ts'
 import { usePages } from '../lib/pages.ts'
 import { useQuery } from '../lib/query.ts'
-import { Card, Empty, Loaded, PageHead } from '../ui/parts.tsx'
+import { useResource } from '../lib/resource.ts'
+import { Button, Card, Empty, Loaded, PageHead } from '../ui/parts.tsx'
 import { Older } from '../ui/rows.tsx'
 
 const PAGE = 50
 
 export const Audit = () => {
-  const [query] = useQuery()
+  const [query, setQuery] = useQuery()
+  const people = usePeople()
   const target = query.target ? { target: query.target } : {}
   const entries = usePages(
     (before, signal) => call('audit.list', { ...target, ...before, limit: PAGE }, signal),
@@ -22,12 +24,19 @@ export const Audit = () => {
       <PageHead
         title="Audit"
         lead="Every change of keys, members, tokens and settings, and who signed in. Entries cannot be altered here."
-      />
+      >
+        {query.target && <Button onClick={() => setQuery({ target: '' })}>Show all</Button>}
+      </PageHead>
+      {query.target && (
+        <p class="muted" style={{ marginBottom: '12px' }}>
+          Only what was done to <code>{query.target}</code>.
+        </p>
+      )}
       <Loaded of={entries} lines={10}>
         {({ items }) => (
           <Card flush>
             {items.length === 0 ? (
-              <Empty title="No changes yet" />
+              <Empty title={query.target ? 'Nothing was done to it' : 'No changes yet'} />
             ) : (
               <div class="table-wrap">
                 <table>
@@ -45,7 +54,7 @@ export const Audit = () => {
                   </thead>
                   <tbody>
                     {items.map((entry) => (
-                      <Entry key={entry.row} of={entry} />
+                      <Entry key={entry.row} of={entry} people={people} />
                     ))}
                   </tbody>
                 </table>
@@ -59,11 +68,19 @@ export const Audit = () => {
   )
 }
 
+/** Names of members by id; a removed one keeps the id. */
+type People = ReadonlyMap<string, string>
+
+const usePeople = (): People => {
+  const members = useResource((signal) => call('members.list', undefined, signal), [])
+  return new Map((members.value?.items ?? []).map(({ id, name }) => [id, name]))
+}
+
 const KINDS = { cli: 'command line', member: 'member', token: 'admin token', system: 'the gateway' } as const
 
 const whoDid = ({ actor }: AuditEntry): string => actor.name ?? KINDS[actor.kind]
 
-const Entry = ({ of }: { of: AuditEntry }) => (
+const Entry = ({ of, people }: { of: AuditEntry; people: People }) => (
   <tr>
     <td class="nowrap">
       <time dateTime={of.at} title={exact(of.at)}>
@@ -81,11 +98,11 @@ const Entry = ({ of }: { of: AuditEntry }) => (
         <Target of={of} />
       </span>
       <span class="narrow">
-        <Change of={of} />
+        <Change of={of} people={people} />
       </span>
     </td>
     <td class="opt-1">
-      <Change of={of} />
+      <Change of={of} people={people} />
     </td>
   </tr>
 )
@@ -100,15 +117,17 @@ const Target = ({ of: { target, target_name } }: { of: AuditEntry }) => {
 const members = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
 
-const said = (name: string, value: unknown): string => {
+const said = (name: string, value: unknown, people: People): string => {
   if (value === undefined || value === null) return '–'
   if (typeof value === 'number') return name.endsWith('At') ? dateTime(new Date(value).toISOString()) : count(value)
-  if (Array.isArray(value)) return value.map((each) => said('', each)).join(', ')
-  return typeof value === 'string' ? value : JSON.stringify(value)
+  if (Array.isArray(value)) return value.map((each) => said('', each, people)).join(', ')
+  if (typeof value !== 'string') return JSON.stringify(value)
+  return name === 'ownerId' ? (people.get(value) ?? value) : value
 }
 
-/** tokensTotal → tokens total */
-const words = (name: string): string => name.replace(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`)
+/** tokensTotal → tokens total, ownerId → owner */
+const words = (name: string): string =>
+  name.replace(/Id$/, '').replace(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`)
 
 /** Members of members stand beside the others. */
 const flat = (value: Record<string, unknown>): Record<string, unknown> =>
@@ -123,7 +142,7 @@ const flat = (value: Record<string, unknown>): Record<string, unknown> =>
 const KNOWN = new Set(['id', 'createdAt'])
 
 /** Only the members that differ, before and after. */
-const Change = ({ of }: { of: AuditEntry }) => {
+const Change = ({ of, people }: { of: AuditEntry; people: People }) => {
   const before = flat(members(of.before))
   const after = flat(members(of.after))
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
@@ -136,8 +155,8 @@ const Change = ({ of }: { of: AuditEntry }) => {
     <span class="small">
       {shown.map((name) => (
         <span key={name} class="change">
-          <span class="muted">{words(name)}</span> {!fresh && `${said(name, before[name])} → `}
-          {said(name, after[name])}
+          <span class="muted">{words(name)}</span> {!fresh && `${said(name, before[name], people)} → `}
+          {said(name, after[name], people)}
         </span>
       ))}
       {names.length > shown.length && <span class="muted">and {names.length - shown.length} more</span>}

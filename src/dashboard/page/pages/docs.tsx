@@ -1,11 +1,11 @@
 // Documentation: guides for common clients, and the operations of the API read from its own document.
 
-import { useEffect } from 'preact/hooks'
+import { useEffect, useMemo } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import type { Guide } from '../../../http/guide.ts'
 import { useResource } from '../lib/resource.ts'
 import { Brand, ThemeButton } from '../ui/frame.tsx'
-import { Loaded } from '../ui/parts.tsx'
+import { Loaded, Snippet } from '../ui/parts.tsx'
 import { type Document, Operations } from './operations.tsx'
 
 const fetchJson = async <T,>(url: string): Promise<T> => {
@@ -30,7 +30,7 @@ export const Docs = () => {
     document.title = `${title} · sluice`
   }, [title])
   return (
-    <div class="plain">
+    <div class="frameless">
       <header>
         <Brand />
         <ThemeButton />
@@ -61,14 +61,30 @@ export const Docs = () => {
   )
 }
 
-const GuideText = ({ of }: { of: Guide }) => (
-  <article class="prose">
-    <h1>{of.title}</h1>
-    <div
-      class="prose"
-      dangerouslySetInnerHTML={{
-        __html: of.html.replaceAll('{base_url}', location.origin).replaceAll('<pre>', '<pre tabindex="0">'),
-      }}
-    />
-  </article>
-)
+const GuideText = ({ of }: { of: Guide }) => {
+  const pieces = useMemo(() => piecesOf(of.html.replaceAll('{base_url}', location.origin)), [of])
+  return (
+    <article class="prose">
+      <h1>{of.title}</h1>
+      {pieces.map(({ html, code }, index) =>
+        code === undefined ? (
+          <div key={index} class="prose" dangerouslySetInnerHTML={{ __html: html }} />
+        ) : (
+          <Snippet key={index} text={code} />
+        ),
+      )}
+    </article>
+  )
+}
+
+type Piece = { html: string; code?: string }
+
+/** Code to paste, and the HTML between. */
+const piecesOf = (html: string): Piece[] =>
+  [...new DOMParser().parseFromString(html, 'text/html').body.children].reduce<Piece[]>((before, element) => {
+    const last = before.at(-1)
+    if (element.tagName === 'PRE') before.push({ html: '', code: (element.textContent ?? '').trimEnd() })
+    else if (last !== undefined && last.code === undefined) last.html += element.outerHTML
+    else before.push({ html: element.outerHTML })
+    return before
+  }, [])

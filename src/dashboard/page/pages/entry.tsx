@@ -161,7 +161,9 @@ export const Invite = () => {
     return (
       <Alone title="Invitation">
         <Failure error={opened.error} />
-        <p style={{ marginTop: '12px' }}>Invitations work once. Ask an administrator of this gateway for a new link.</p>
+        <p style={{ marginTop: '12px' }}>
+          Set your password already? <a href="/dashboard">Sign in</a>.
+        </p>
       </Alone>
     )
   }
@@ -174,7 +176,7 @@ export const Invite = () => {
               You will sign in as <b>{name}</b>
               {role === 'admin' ? ', an administrator.' : '.'}
             </p>
-            <input type="hidden" name="username" value={name} autocomplete="username" />
+            <input type="text" hidden autocomplete="username" value={name} readOnly />
             <PasswordFields password={password} onPassword={setPassword} again={again} onAgain={setAgain} />
             <Button kind="primary" type="submit" busy={accepting.busy}>
               Accept

@@ -4,6 +4,8 @@ import { useRoute } from 'preact-iso/router'
 import type { Attempt, ExplainedExchange } from '../../../admin-api/schema.ts'
 import { call } from '../lib/api.ts'
 import { count, duration, exact, khr, usd } from '../lib/format.ts'
+import { useLive } from '../lib/live.ts'
+import { lastSeen } from '../lib/query.ts'
 import { useResource } from '../lib/resource.ts'
 import { OutcomeBadge } from '../ui/exchanges-table.tsx'
 import { Badge, Card, Loaded, PageHead, Snippet, Stat } from '../ui/parts.tsx'
@@ -11,29 +13,37 @@ import { Badge, Card, Loaded, PageHead, Snippet, Stat } from '../ui/parts.tsx'
 export const ExchangePage = () => {
   const { id = '' } = useRoute().params
   const explained = useResource((signal) => call('exchanges.get', { id }, signal), [id])
+  useLive((ended) => {
+    if (ended.id === id) explained.reload()
+  })
+  const exchange = explained.value?.exchange
   return (
-    <Loaded of={explained} lines={14}>
-      {(value) => <Explained of={value} />}
-    </Loaded>
+    <div class="stack">
+      <PageHead
+        crumb={{ href: lastSeen('/dashboard/exchanges'), label: 'Exchanges' }}
+        title={exchange?.model ?? 'Exchange'}
+        lead={
+          exchange && (
+            <span class="row">
+              <OutcomeBadge exchange={exchange} />
+              {exchange.status !== null && <Badge plain>HTTP {exchange.status}</Badge>}
+              <span>{exact(exchange.started_at)}</span>
+              <code>{exchange.id}</code>
+            </span>
+          )
+        }
+      />
+      <Loaded of={explained} lines={14}>
+        {(value) => <Explained of={value} />}
+      </Loaded>
+    </div>
   )
 }
 
 const Explained = ({ of }: { of: ExplainedExchange }) => {
   const { exchange, quota, route } = of
   return (
-    <div class="stack">
-      <PageHead
-        crumb={{ href: '/dashboard/exchanges', label: 'Exchanges' }}
-        title={exchange.model}
-        lead={
-          <span class="row">
-            <OutcomeBadge exchange={exchange} />
-            {exchange.status !== null && <Badge plain>HTTP {exchange.status}</Badge>}
-            <span>{exact(exchange.started_at)}</span>
-            <code>{exchange.id}</code>
-          </span>
-        }
-      />
+    <>
       <section class="card" aria-label="Figures">
         <dl class="stats">
           <Stat
@@ -136,7 +146,7 @@ const Explained = ({ of }: { of: ExplainedExchange }) => {
           <Snippet text={JSON.stringify(of.raw_usage, null, 2)} />
         </Card>
       )}
-    </div>
+    </>
   )
 }
 

@@ -1,6 +1,7 @@
 // Exchanges: a page of them by filter, growing downwards on demand and, while live, upwards by itself.
 
 import { useEffect, useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso/router'
 import type { Exchange } from '../../../admin-api/schema.ts'
 import { type Ask, call } from '../lib/api.ts'
 import { useLive } from '../lib/live.ts'
@@ -8,7 +9,7 @@ import { usePages } from '../lib/pages.ts'
 import { useQuery } from '../lib/query.ts'
 import { useResource } from '../lib/resource.ts'
 import { ExchangesTable } from '../ui/exchanges-table.tsx'
-import { Select } from '../ui/fields.tsx'
+import { Select, Text } from '../ui/fields.tsx'
 import { LiveDot } from '../ui/live-dot.tsx'
 import { Empty, Loaded, PageHead } from '../ui/parts.tsx'
 import { Older } from '../ui/rows.tsx'
@@ -54,7 +55,7 @@ export const Exchanges = () => {
     inputs,
   )
   useEffect(() => setAdded([]), inputs)
-  const choices = useChoices()
+  const choices = useChoices(query.key)
   useLive((exchange) => {
     if (query.key && exchange.key.id !== query.key) return
     if (query.model && exchange.model !== query.model) return
@@ -66,6 +67,7 @@ export const Exchanges = () => {
   return (
     <>
       <PageHead title="Exchanges" lead={<LiveDot />}>
+        <Find />
         <Select
           bare
           label="Key"
@@ -120,10 +122,27 @@ export const Exchanges = () => {
   )
 }
 
+/** By what a client wrote down: every answer has the request id in its headers. */
+const Find = () => {
+  const { route } = useLocation()
+  const [id, setId] = useState('')
+  return (
+    <form
+      class="find"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (id.trim() !== '') route(`/dashboard/exchanges/${encodeURIComponent(id.trim())}`)
+      }}
+    >
+      <Text bare label="Find by request id" type="search" placeholder="Request id, req_…" value={id} onChange={setId} />
+    </form>
+  )
+}
+
 type Options = readonly (readonly [string, string])[]
 
-/** Keys and models to filter by. */
-const useChoices = (): { keys: Options; models: Options } => {
+/** Keys and models to filter by; the key that is asked for among them, however many others there are. */
+const useChoices = (key: string | undefined): { keys: Options; models: Options } => {
   const loaded = useResource(
     async (signal) => ({
       keys: (await call('keys.list', { limit: 200 }, signal)).items.map(({ id, label }) => [id, label] as const),
@@ -131,8 +150,14 @@ const useChoices = (): { keys: Options; models: Options } => {
     }),
     [],
   )
+  const listed = loaded.value?.keys
+  const beyond = listed !== undefined && key !== undefined && !listed.some(([id]) => id === key)
+  const other = useResource(
+    async (signal) => (beyond ? [[key, (await call('keys.get', { id: key }, signal)).label] as const] : []),
+    [beyond, key],
+  )
   return {
-    keys: [['', 'Any key'], ...(loaded.value?.keys ?? [])],
+    keys: [['', 'Any key'], ...(listed ?? []), ...(other.value ?? [])],
     models: [['', 'Any model'], ...(loaded.value?.models ?? [])],
   }
 }

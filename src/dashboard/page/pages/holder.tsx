@@ -1,7 +1,7 @@
 // For someone who holds a key: what is left on it, and what was spent when and by which model. Nothing else.
 
 import { useEffect, useState } from 'preact/hooks'
-import { compact, count, dateTime, khr, percent, usd } from '../lib/format.ts'
+import { compact, count, dateTime, khr, percent, usd, usdColumn } from '../lib/format.ts'
 import type { UsageHistory, UsageRecord } from '../lib/holder.ts'
 import { DAYS, fetchHolder } from '../lib/holder.ts'
 import { useAction } from '../lib/resource.ts'
@@ -21,7 +21,7 @@ export const Holder = () => {
   }, [])
   const looking = useAction(async () => setSeen(await fetchHolder(secret.trim())))
   return (
-    <div class="plain">
+    <div class="frameless">
       <header>
         <span class="brand">
           <Logo />
@@ -71,6 +71,7 @@ export const Holder = () => {
 const Shown = ({ record, history }: Seen) => {
   const share = record.tokens_total === 0 ? 1 : record.tokens_used / record.tokens_total
   const sum = history.models.reduce((total, { cost_micro_usd }) => total + cost_micro_usd, 0)
+  const money = usdColumn(history.models.map(({ cost_micro_usd }) => cost_micro_usd))
   return (
     <>
       <section class="card" aria-label="Quota">
@@ -135,7 +136,7 @@ const Shown = ({ record, history }: Seen) => {
                     <th scope="row">{row.model}</th>
                     <td class="num opt-1">{count(row.requests)}</td>
                     <td class="num">{count(row.tokens)}</td>
-                    <td class="num">{usd(row.cost_micro_usd)}</td>
+                    <td class="num">{money(row.cost_micro_usd)}</td>
                     <td class="num opt-1">{count(row.cost_khr)}</td>
                   </tr>
                 ))}

@@ -5,9 +5,9 @@ import { useState } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
 import type { Key, KeyWithSecret } from '../../../admin-api/schema.ts'
 import { call } from '../lib/api.ts'
-import { compact, count, dateTime, usd } from '../lib/format.ts'
+import { compact, count, counted, dateTime, usd } from '../lib/format.ts'
 import { useLive } from '../lib/live.ts'
-import { useQuery } from '../lib/query.ts'
+import { lastSeen, useQuery } from '../lib/query.ts'
 import { isRange, RANGES, spanOf } from '../lib/range.ts'
 import { useAction, useResource } from '../lib/resource.ts'
 import { isAdmin } from '../lib/session.ts'
@@ -16,7 +16,7 @@ import { Form, readCount, Select, Text } from '../ui/fields.tsx'
 import { KeyForm, SecretDialog } from '../ui/key-form.tsx'
 import { KeyStatus, QuotaMeter } from '../ui/key-status.tsx'
 import { Button, Card, Loaded, PageHead, Segments, Stat, When } from '../ui/parts.tsx'
-import { type Measure, UsageTable, UsageView } from '../ui/usage-view.tsx'
+import { measureOf, UsageTable, UsageView } from '../ui/usage-view.tsx'
 
 type Doing = 'edit' | 'top-up' | 'rotate' | 'revoke' | 'reset'
 
@@ -29,40 +29,44 @@ export const KeyPage = () => {
     if (exchange.key.id === id) key.reload()
   })
   return (
-    <Loaded of={key} lines={12}>
-      {(value) => (
-        <div class="stack">
-          <PageHead
-            crumb={{ href: '/dashboard/keys', label: 'Keys' }}
-            title={value.label}
-            lead={
-              <span class="row">
-                <KeyStatus status={value.status} />
-                <code>{value.id}</code>
-              </span>
-            }
-          >
-            {value.status !== 'revoked' && <Actions onDo={setDoing} />}
-          </PageHead>
-          <Figures of={value} />
-          <KeyUsage id={id} used={value.tokens_used} />
-          <Facts of={value} />
-          {doing && (
-            <Dialogs
-              doing={doing}
-              of={value}
-              onClose={() => setDoing(undefined)}
-              onChange={key.set}
-              onSecret={(secret) => {
-                setMade(secret)
-                key.set(secret.key)
-              }}
-            />
-          )}
-          {made && <SecretDialog made={made} onClose={() => setMade(undefined)} />}
-        </div>
-      )}
-    </Loaded>
+    <div class="stack">
+      <PageHead
+        crumb={{ href: lastSeen('/dashboard/keys'), label: 'Keys' }}
+        title={key.value?.label ?? 'Key'}
+        lead={
+          key.value && (
+            <span class="row">
+              <KeyStatus status={key.value.status} />
+              <code>{key.value.id}</code>
+            </span>
+          )
+        }
+      >
+        {key.value && key.value.status !== 'revoked' && <Actions onDo={setDoing} />}
+      </PageHead>
+      <Loaded of={key} lines={12}>
+        {(value) => (
+          <>
+            <Figures of={value} />
+            <KeyUsage id={id} used={value.tokens_used} />
+            <Facts of={value} />
+            {doing && (
+              <Dialogs
+                doing={doing}
+                of={value}
+                onClose={() => setDoing(undefined)}
+                onChange={key.set}
+                onSecret={(secret) => {
+                  setMade(secret)
+                  key.set(secret.key)
+                }}
+              />
+            )}
+            {made && <SecretDialog made={made} onClose={() => setMade(undefined)} />}
+          </>
+        )}
+      </Loaded>
+    </div>
   )
 }
 
@@ -103,14 +107,14 @@ const Figures = ({ of }: { of: Key }) => (
 const KeyUsage = ({ id, used }: { id: string; used: number }) => {
   const [query, setQuery] = useQuery()
   const range = isRange(query.range) ? query.range : '30d'
-  const [measure, setMeasure] = useState<Measure>('tokens')
+  const measure = measureOf(query.measure)
   const usage = useResource((signal) => call('keys.usage', { id, ...spanOf(range) }, signal), [id, range, used])
   return (
     <div class="stack" style={{ gap: '8px' }}>
       <div class="row" style={{ justifyContent: 'space-between' }}>
         <span class="muted">
           {usage.value &&
-            `${count(usage.value.totals.requests)} requests, ${usd(usage.value.totals.cost_micro_usd)} in this time. `}
+            `${counted(usage.value.totals.requests, 'request')}, ${usd(usage.value.totals.cost_micro_usd)} in this time. `}
           <a href={`/dashboard/exchanges?key=${encodeURIComponent(id)}`}>Its exchanges</a>
         </span>
         <Segments label="Range" options={RANGES} value={range} onChange={(next) => setQuery({ range: next })} />
@@ -118,7 +122,7 @@ const KeyUsage = ({ id, used }: { id: string; used: number }) => {
       <Loaded of={usage}>
         {(value) => (
           <div class="stack">
-            <UsageView usage={value} by="none" measure={measure} onMeasure={setMeasure} />
+            <UsageView usage={value} by="none" measure={measure} onMeasure={(next) => setQuery({ measure: next })} />
             <UsageTable usage={value} by="model" />
           </div>
         )}
@@ -156,6 +160,14 @@ const Facts = ({ of }: { of: Key }) => (
           <>
             <dt>Revoked</dt>
             <dd>{dateTime(of.revoked_at)}</dd>
+          </>
+        )}
+        {isAdmin.value && (
+          <>
+            <dt>Changes</dt>
+            <dd>
+              <a href={`/dashboard/audit?target=${encodeURIComponent(of.id)}`}>In the audit</a>
+            </dd>
           </>
         )}
       </dl>
@@ -209,6 +221,7 @@ const Dialogs = ({ doing, of, onClose, onChange, onSecret }: DialogsProps) => {
         <Confirm
           title={`Revoke “${of.label}”?`}
           action="Revoke key"
+          last
           onClose={onClose}
           run={async () => onChange(await call('keys.revoke', { id: of.id }))}
         >

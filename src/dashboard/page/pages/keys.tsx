@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { KeyWithSecret, ListedKey, KeyStatus as Status } from '../../../admin-api/schema.ts'
 import { type Ask, call } from '../lib/api.ts'
-import { compact, count, day } from '../lib/format.ts'
+import { compact, count, counted, day } from '../lib/format.ts'
 import { useLive } from '../lib/live.ts'
 import { useQuery } from '../lib/query.ts'
 import { useResource } from '../lib/resource.ts'
@@ -68,7 +68,7 @@ export const Keys = () => {
         title="Keys"
         lead={
           !isAdmin.value && most
-            ? `You may have ${count(most)} keys; one that was used counts until it expires.`
+            ? `You may have ${counted(most, 'key')}; one that was used counts until it expires.`
             : undefined
         }
       >

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import type { Invitation, Member, MemberLimits, Role } from '../../../admin-api/schema.ts'
 import { call } from '../lib/api.ts'
-import { compact, count, countField, dateTime, day } from '../lib/format.ts'
+import { compact, count, counted, countField, dateTime, day } from '../lib/format.ts'
 import { useAction, useResource } from '../lib/resource.ts'
 import { session } from '../lib/session.ts'
 import { Confirm, Dialog } from '../ui/dialog.tsx'
@@ -78,10 +78,10 @@ export const Members = () => {
 
 const limitsText = ({ limits }: Member): string =>
   [
-    limits.max_keys !== null && `${count(limits.max_keys)} keys`,
+    limits.max_keys !== null && counted(limits.max_keys, 'key'),
     limits.max_tokens_per_key !== null && `${compact(limits.max_tokens_per_key)} tokens each`,
-    limits.max_expiry_days !== null && `${count(limits.max_expiry_days)} days`,
-    !limits.models.includes('*') && `${limits.models.length} models`,
+    limits.max_expiry_days !== null && counted(limits.max_expiry_days, 'day'),
+    !limits.models.includes('*') && counted(limits.models.length, 'model'),
   ]
     .filter(Boolean)
     .join(', ') || 'no limits'
@@ -97,7 +97,11 @@ const MembersTable = ({
   onRemove: (member: Member) => void
   onInvited: (invited: Invited) => void
 }) => {
-  const renewing = useAction(async (id: string) => onInvited(await call('members.renew-invitation', { id })))
+  const [renewed, setRenewed] = useState('')
+  const renewing = useAction(async (id: string) => {
+    setRenewed(id)
+    onInvited(await call('members.renew-invitation', { id }))
+  })
   return (
     <div class="table-wrap">
       {renewing.error && <Notice tone="bad">{renewing.error.message}</Notice>}
@@ -128,10 +132,14 @@ const MembersTable = ({
               <th scope="row">
                 <b style={{ fontWeight: 580 }}>{member.name}</b>
                 {member.id === session.value?.member?.id && <span class="muted"> (you)</span>}
+                <span class="sub narrow">
+                  {member.role}, {counted(member.keys, 'key')}
+                </span>
                 {member.status === 'invited' && (
                   <span class="sub">
-                    invited
-                    {member.invitation_expires_at && `, until ${dateTime(member.invitation_expires_at)}`}
+                    {member.invitation_expires_at
+                      ? `invited until ${dateTime(member.invitation_expires_at)}`
+                      : 'the invitation has ended: make a new link'}
                   </span>
                 )}
               </th>
@@ -148,7 +156,8 @@ const MembersTable = ({
                   {member.id !== session.value?.member?.id && (
                     <Button
                       size="small"
-                      busy={renewing.busy}
+                      busy={renewing.busy && renewed === member.id}
+                      disabled={renewing.busy}
                       onClick={() => renewing.run(member.id)}
                       aria-label={`New link for ${member.name}`}
                       title={member.status === 'active' ? 'To set a new password with' : 'The one before it ends'}
@@ -276,6 +285,7 @@ const Remove = ({ of, onClose, onDone }: { of: Member; onClose: () => void; onDo
     <Confirm
       title={`Remove ${of.name}?`}
       action="Remove"
+      last
       onClose={onClose}
       run={async () => {
         await call('members.remove', { id: of.id, keys })

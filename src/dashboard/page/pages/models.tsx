@@ -51,7 +51,7 @@ const Provider = ({ provider, models }: { provider: string; models: Model[] }) =
               Context
             </th>
             <th scope="col" class="num opt-3">
-              At most
+              Max out
             </th>
             <th scope="col" class="num">
               Input

@@ -8,11 +8,10 @@ import { useLive } from '../lib/live.ts'
 import { useQuery } from '../lib/query.ts'
 import { isRange, RANGES, spanOf } from '../lib/range.ts'
 import { useResource } from '../lib/resource.ts'
-import { isAdmin } from '../lib/session.ts'
 import { ExchangesTable } from '../ui/exchanges-table.tsx'
 import { LiveDot } from '../ui/live-dot.tsx'
 import { Card, Empty, Loaded, PageHead, Segments, Stat } from '../ui/parts.tsx'
-import { type Measure, UsageTable, UsageView } from '../ui/usage-view.tsx'
+import { measureOf, UsageTable, UsageView } from '../ui/usage-view.tsx'
 
 /** The figures are asked for again at most this often while exchanges end. */
 const REFRESH_MS = 4_000
@@ -22,7 +21,7 @@ export const Overview = () => {
   const [query, setQuery] = useQuery()
   const range = isRange(query.range) ? query.range : '24h'
   const by = query.by === 'key' ? 'key' : 'model'
-  const [measure, setMeasure] = useState<Measure>('tokens')
+  const measure = measureOf(query.measure)
   const usage = useResource((signal) => call('usage.get', { ...spanOf(range), by }, signal), [range, by])
   const recent = useRecent(usage.reload)
   return (
@@ -38,7 +37,7 @@ export const Overview = () => {
                 <Stat
                   label="Requests"
                   value={count(value.totals.requests)}
-                  note={`${percent(value.error_share)} failed`}
+                  note={value.error_share === null ? 'none yet' : `${percent(value.error_share)} failed`}
                 />
                 <Stat
                   label="Tokens"
@@ -68,14 +67,14 @@ export const Overview = () => {
               by={by}
               onBy={(next) => setQuery({ by: next })}
               measure={measure}
-              onMeasure={setMeasure}
+              onMeasure={(next) => setQuery({ measure: next })}
             />
             <UsageTable usage={value} by={by} />
             <div class="cols lean">
               <Card title="Latest exchanges" tools={<a href="/dashboard/exchanges">All exchanges</a>} flush>
                 {recent.items.length === 0 ? (
                   <Empty title="Nothing yet">
-                    {isAdmin.value && <p>Make a key and send a first request: it shows up here at once.</p>}
+                    <p>Make a key and send a first request: it shows up here at once.</p>
                     <a class="button" href="/dashboard/keys">
                       Go to keys
                     </a>

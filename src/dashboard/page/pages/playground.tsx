@@ -2,24 +2,19 @@
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { call } from '../lib/api.ts'
+import { answer, draft, edit } from '../lib/draft.ts'
 import { count, duration } from '../lib/format.ts'
-import { bodyOf, PLAY_WIRES, type Play, type PlayWire, type Prompt, play } from '../lib/play.ts'
+import { bodyOf, PLAY_WIRES, type Play, type Prompt, play } from '../lib/play.ts'
 import { useResource } from '../lib/resource.ts'
 import { Area, Check, Form, Select, Text } from '../ui/fields.tsx'
-import { Badge, Button, Card, Empty, Notice, PageHead, Segments, Snippet } from '../ui/parts.tsx'
+import { Badge, Button, Card, Empty, Failure, Notice, PageHead, Segments, Snippet } from '../ui/parts.tsx'
 
 const IMAGE_LIMIT = 8 * 1024 * 1024
 
 export const Playground = () => {
   const models = useResource((signal) => call('models.list', undefined, signal), [])
-  const [secret, setSecret] = useState('')
-  const [wire, setWire] = useState<PlayWire>('chat-completions')
-  const [model, setModel] = useState('')
-  const [text, setText] = useState('Explain in two sentences what a canal lock does.')
-  const [image, setImage] = useState<string>()
-  const [tool, setTool] = useState(false)
-  const [size, setSize] = useState('1024x1024')
-  const [shown, setShown] = useState<Play>()
+  const { secret, ...asked } = draft.value
+  const { wire, text, image, tool, size } = asked
   const abort = useRef<AbortController>(undefined)
   useEffect(() => () => abort.current?.abort(), [])
 
@@ -29,16 +24,16 @@ export const Playground = () => {
     ...(kind === 'text' ? [['auto', 'auto'] as const] : []),
     ...fitting.map(({ id, available }) => [id, available ? id : `${id} (not configured)`] as const),
   ]
-  const chosen = options.some(([id]) => id === model) ? model : (options[0]?.[0] ?? '')
-  const prompt: Prompt = { wire, model: chosen, text, image: kind === 'text' ? image : undefined, tool, size }
-  const running = shown?.state === 'running'
+  const model = options.some(([id]) => id === asked.model) ? asked.model : (options[0]?.[0] ?? '')
+  const prompt: Prompt = { ...asked, model, image: kind === 'text' ? image : undefined }
+  const running = answer.value?.state === 'running'
 
   const send = (): void => {
     abort.current?.abort()
     const mine = new AbortController()
     abort.current = mine
     void play(prompt, secret.trim(), mine.signal, (now) => {
-      if (abort.current === mine) setShown(now)
+      if (abort.current === mine) answer.value = now
     })
   }
   return (
@@ -51,7 +46,7 @@ export const Playground = () => {
               label="Key"
               type="password"
               value={secret}
-              onChange={setSecret}
+              onChange={(next) => edit({ secret: next })}
               placeholder="sk-sl-…"
               autocomplete="off"
               required
@@ -61,22 +56,29 @@ export const Playground = () => {
               label="Wire"
               value={wire}
               options={PLAY_WIRES.map(([name, label]) => [name, label] as const)}
-              onChange={setWire}
+              onChange={(next) => edit({ wire: next })}
             />
-            <Select label="Model" value={chosen} options={options} onChange={setModel} />
-            <Area label="Prompt" value={text} onChange={setText} rows={5} />
+            {models.error && <Failure error={models.error} retry={models.reload} />}
+            <Select label="Model" value={model} options={options} onChange={(next) => edit({ model: next })} />
+            <Area
+              label="Prompt"
+              value={text}
+              onChange={(next) => edit({ text: next })}
+              rows={5}
+              hint="Ctrl or ⌘ with Enter sends."
+            />
             {kind === 'text' ? (
               <>
-                <ImageField image={image} onImage={setImage} />
+                <ImageField image={image} onImage={(next) => edit({ image: next })} />
                 <Check
                   label="Offer a tool"
                   hint="get_weather(city): the model may ask for it"
                   checked={tool}
-                  onChange={setTool}
+                  onChange={(next) => edit({ tool: next })}
                 />
               </>
             ) : (
-              <Text label="Size" value={size} onChange={setSize} pattern="[0-9]+x[0-9]+|auto" />
+              <Text label="Size" value={size} onChange={(next) => edit({ size: next })} pattern="[0-9]+x[0-9]+|auto" />
             )}
             <div class="row">
               <Button kind="primary" type="submit" busy={running}>
@@ -86,7 +88,7 @@ export const Playground = () => {
             </div>
           </Form>
         </Card>
-        <Answer of={shown} prompt={prompt} />
+        <Answer of={answer.value} prompt={prompt} />
       </div>
     </>
   )
@@ -100,6 +102,7 @@ const ImageField = ({
   onImage: (image: string | undefined) => void
 }) => {
   const id = useId()
+  const field = useRef<HTMLInputElement>(null)
   const [error, setError] = useState('')
   const read = async (file: File | undefined): Promise<void> => {
     setError('')
@@ -114,6 +117,7 @@ const ImageField = ({
       <label for={id}>Image</label>
       <input
         id={id}
+        ref={field}
         class="input"
         type="file"
         accept="image/png,image/jpeg,image/webp,image/gif"
@@ -121,7 +125,19 @@ const ImageField = ({
       />
       {error !== '' && <Notice tone="bad">{error}</Notice>}
       {image && (
-        <img src={image} alt="To be sent" style={{ maxHeight: '90px', maxWidth: '100%', borderRadius: '6px' }} />
+        <div class="row">
+          <img src={image} alt="To be sent" style={{ maxHeight: '90px', maxWidth: '100%', borderRadius: '6px' }} />
+          <Button
+            size="small"
+            onClick={() => {
+              if (field.current !== null) field.current.value = ''
+              onImage(undefined)
+              field.current?.focus()
+            }}
+          >
+            Remove the image
+          </Button>
+        </div>
       )}
     </div>
   )

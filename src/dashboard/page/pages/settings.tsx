@@ -3,13 +3,13 @@
 import { useState } from 'preact/hooks'
 import type { Settings as SettingsValue } from '../../../admin-api/schema.ts'
 import { type Ask, call } from '../lib/api.ts'
-import { countField } from '../lib/format.ts'
+import { counted, countField } from '../lib/format.ts'
 import { useAction, useResource } from '../lib/resource.ts'
 import { isAdmin, loadSession, session, signOut } from '../lib/session.ts'
 import { Confirm } from '../ui/dialog.tsx'
 import { Check, Form, readCount, Text } from '../ui/fields.tsx'
 import { ModelsField } from '../ui/models-field.tsx'
-import { Badge, Button, Card, Loaded, Notice, PageHead } from '../ui/parts.tsx'
+import { Badge, Button, Card, Failure, Loaded, Notice, PageHead } from '../ui/parts.tsx'
 import { Tokens } from './tokens.tsx'
 
 export const Settings = () => (
@@ -23,9 +23,22 @@ export const Settings = () => (
 
 const General = () => {
   const settings = useResource((signal) => call('settings.get', undefined, signal), [])
+  // Above the form, which starts anew with what was saved.
+  const [saved, setSaved] = useState(false)
   return (
     <Loaded of={settings} lines={8}>
-      {(value) => <GeneralForm key={JSON.stringify(value)} of={value} onSaved={settings.set} />}
+      {(value) => (
+        <GeneralForm
+          key={JSON.stringify(value)}
+          of={value}
+          saved={saved}
+          onSaving={() => setSaved(false)}
+          onSaved={(next) => {
+            settings.set(next)
+            setSaved(true)
+          }}
+        />
+      )}
     </Loaded>
   )
 }
@@ -43,17 +56,23 @@ const whole = (text: string, name: string): number => {
   return value
 }
 
-const GeneralForm = ({ of, onSaved }: { of: SettingsValue; onSaved: (value: SettingsValue) => void }) => {
+type GeneralFormProps = {
+  of: SettingsValue
+  saved: boolean
+  onSaving: () => void
+  onSaved: (value: SettingsValue) => void
+}
+
+const GeneralForm = ({ of, saved, onSaving, onSaved }: GeneralFormProps) => {
   const [rate, setRate] = useState(String(of.khr_per_usd))
   const [retention, setRetention] = useState(String(of.retention_days))
   const [rpm, setRpm] = useState(countField(of.limits.rpm))
   const [tpm, setTpm] = useState(countField(of.limits.tpm))
   const [concurrency, setConcurrency] = useState(countField(of.limits.concurrency))
   const [tokens, setTokens] = useState(countField(of.key_defaults.tokens_total))
-  const [days, setDays] = useState(String(of.key_defaults.expires_days))
+  const [expiry, setExpiry] = useState(String(of.key_defaults.expires_days))
   const [models, setModels] = useState(of.key_defaults.models)
   const [trust, setTrust] = useState(of.trust_proxy)
-  const [saved, setSaved] = useState(false)
 
   const changes = (): Put => {
     const next = {
@@ -66,7 +85,7 @@ const GeneralForm = ({ of, onSaved }: { of: SettingsValue; onSaved: (value: Sett
       },
       key_defaults: {
         tokens_total: whole(tokens, 'Token quota'),
-        expires_days: whole(days, 'Days until expiry'),
+        expires_days: whole(expiry, 'Days until expiry'),
         models,
       },
       trust_proxy: trust,
@@ -76,20 +95,25 @@ const GeneralForm = ({ of, onSaved }: { of: SettingsValue; onSaved: (value: Sett
     )
     return Object.fromEntries(changed) as Put
   }
-  const saving = useAction(async (body?: Put) => {
-    onSaved(await call('settings.put', body ?? changes()))
-    setSaved(true)
+  const put = async (body: Put): Promise<void> => {
+    onSaving()
+    onSaved(await call('settings.put', body))
     void loadSession()
-  })
-  const put = async (body?: Put): Promise<void> => {
-    setSaved(false)
-    await saving.run(body)
   }
+  const [shorter, setShorter] = useState<Put>()
+  /** What is past a shorter time is removed for good: that is asked about first. */
+  const save = useAction(async () => {
+    const body = changes()
+    const kept = body.retention_days ?? 0
+    if (kept > 0 && (of.retention_days === 0 || kept < of.retention_days)) setShorter(body)
+    else await put(body)
+  })
+  const back = useAction(put)
   const Origin = ({ name }: { name: string }) =>
     of.overridden.includes(name) ? (
       <>
         set here{' '}
-        <button type="button" class="button small quiet" onClick={() => put({ [name]: null } as Put)}>
+        <button type="button" class="button inline" onClick={() => back.run({ [name]: null } as Put)}>
           Back to the configuration's
         </button>
       </>
@@ -98,7 +122,7 @@ const GeneralForm = ({ of, onSaved }: { of: SettingsValue; onSaved: (value: Sett
     )
   return (
     <Card title="Gateway">
-      <Form onSubmit={() => void put()} error={saving.error}>
+      <Form onSubmit={() => void save.run()} error={save.error ?? back.error}>
         <div class="cols">
           <div class="form">
             <Text
@@ -139,7 +163,7 @@ const GeneralForm = ({ of, onSaved }: { of: SettingsValue; onSaved: (value: Sett
             </h3>
             <div class="pair">
               <Text label="Token quota" value={tokens} onChange={setTokens} inputMode="numeric" />
-              <Text label="Days until expiry" value={days} onChange={setDays} inputMode="numeric" />
+              <Text label="Days until expiry" value={expiry} onChange={setExpiry} inputMode="numeric" />
             </div>
             <ModelsField value={models} onChange={setModels} />
             <h3>
@@ -156,18 +180,29 @@ const GeneralForm = ({ of, onSaved }: { of: SettingsValue; onSaved: (value: Sett
           </div>
         </div>
         <div class="row end">
-          {saved && <Badge tone="good">Saved and in force</Badge>}
-          <Button kind="primary" type="submit" busy={saving.busy}>
+          <span role="status">{saved && <Badge tone="good">Saved and in force</Badge>}</span>
+          <Button kind="primary" type="submit" busy={save.busy || back.busy}>
             Save
           </Button>
         </div>
       </Form>
+      {shorter && (
+        <Confirm
+          title={`Keep exchanges for ${counted(shorter.retention_days ?? 0, 'day')} only?`}
+          action="Save and remove"
+          onClose={() => setShorter(undefined)}
+          run={() => put(shorter)}
+        >
+          <p>Single exchanges that are older are removed and cannot be brought back. Sums and what was billed stay.</p>
+        </Confirm>
+      )}
     </Card>
   )
 }
 
 const Own = () => {
   const [everywhere, setEverywhere] = useState(false)
+  const leaving = useAction(signOut)
   return (
     <div class="cols">
       <Password />
@@ -177,11 +212,14 @@ const Own = () => {
             A session ends after 30 days, or after 7 without use. Changing the password ends all others.
           </p>
           <div class="row">
-            <Button onClick={() => signOut()}>Sign out here</Button>
+            <Button busy={leaving.busy} onClick={() => leaving.run()}>
+              Sign out here
+            </Button>
             <Button kind="danger" onClick={() => setEverywhere(true)}>
               Sign out everywhere
             </Button>
           </div>
+          {leaving.error && <Failure error={leaving.error} />}
         </div>
       </Card>
       {everywhere && (

@@ -96,12 +96,18 @@ export const Tokens = () => {
             text={`export SLUICE_SERVER=${location.origin}\nexport SLUICE_TOKEN=${made.secret}\nsluice keys list`}
           />
           <Snippet text={`curl ${location.origin}/admin/api/keys \\\n  -H "Authorization: Bearer ${made.secret}"`} />
+          <div class="row end">
+            <Button kind="primary" onClick={() => setMade(undefined)}>
+              Done
+            </Button>
+          </div>
         </Dialog>
       )}
       {revoking && (
         <Confirm
           title={`Revoke “${revoking.label}”?`}
           action="Revoke token"
+          last
           onClose={() => setRevoking(undefined)}
           run={async () => {
             await call('tokens.revoke', { id: revoking.id })

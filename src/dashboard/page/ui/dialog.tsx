@@ -6,6 +6,17 @@ import { useAction } from '../lib/resource.ts'
 import { Icon } from './icons.tsx'
 import { Button, Failure } from './parts.tsx'
 
+/** What had the focus before the first dialog; null when that is not known, or will be gone. */
+let opener: Element | null = null
+
+/** Where what opened it is gone, with what was done, the page's heading is the nearest place left. */
+const giveBack = (): void => {
+  if (document.querySelector('dialog[open]') !== null) return
+  const to = opener?.isConnected === true ? opener : document.querySelector('main h1')
+  if (to instanceof HTMLElement) to.focus({ preventScroll: true })
+  opener = null
+}
+
 export const Dialog = ({
   title,
   onClose,
@@ -23,10 +34,14 @@ export const Dialog = ({
   const ref = useRef<HTMLDialogElement>(null)
   const id = useId()
   useEffect(() => {
+    const dialog = ref.current
     const before = document.activeElement
-    ref.current?.showModal()
+    // One that follows another gives the focus back to what opened the first.
+    if (document.querySelector('dialog[open]') === null && before !== document.body) opener = before
+    dialog?.showModal()
     return () => {
-      if (before instanceof HTMLElement) before.focus()
+      dialog?.close()
+      setTimeout(giveBack)
     }
   }, [])
   return (
@@ -59,6 +74,8 @@ export const Confirm = ({
   title,
   action,
   danger = true,
+  /** What opened it is there no longer once it is done: the row it stood in goes, or has nothing left to do. */
+  last = false,
   run,
   onClose,
   children,
@@ -66,6 +83,7 @@ export const Confirm = ({
   title: string
   action: string
   danger?: boolean
+  last?: boolean
   run: () => Promise<unknown>
   onClose: () => void
   children: ComponentChildren
@@ -81,7 +99,9 @@ export const Confirm = ({
           kind={danger ? 'danger' : 'primary'}
           busy={doing.busy}
           onClick={async () => {
-            if (await doing.run()) onClose()
+            if (!(await doing.run())) return
+            if (last) opener = null
+            onClose()
           }}
         >
           {action}

@@ -1,7 +1,7 @@
-// Form fields: a label, the control, a hint; errors of the whole form stand above its buttons.
+// Form fields: a label, the control, a hint; what is wrong with the whole form stands below its buttons.
 
 import type { ComponentChildren } from 'preact'
-import { useId } from 'preact/hooks'
+import { useEffect, useId, useRef } from 'preact/hooks'
 import { Failure } from './parts.tsx'
 
 type Common = { label: string; hint?: ComponentChildren }
@@ -81,6 +81,10 @@ export const Area = ({
         value={value}
         placeholder={placeholder}
         onInput={({ currentTarget }) => onChange(currentTarget.value)}
+        onKeyDown={({ key, ctrlKey, metaKey, currentTarget }) => {
+          // Enter alone is a new line.
+          if (key === 'Enter' && (ctrlKey || metaKey)) currentTarget.form?.requestSubmit()
+        }}
       />
       {hint !== undefined && <span class="hint">{hint}</span>}
     </div>
@@ -151,18 +155,29 @@ export const Form = ({
   onSubmit: () => void
   error?: Error | undefined
   children: ComponentChildren
-}) => (
-  <form
-    class="form"
-    onSubmit={(event) => {
-      event.preventDefault()
-      onSubmit()
-    }}
-  >
-    {children}
-    {error && <Failure error={error} />}
-  </form>
-)
+}) => {
+  const said = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    // Below the fold of a phone it would not be seen.
+    if (error !== undefined) said.current?.scrollIntoView({ block: 'nearest' })
+  }, [error])
+  return (
+    <form
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onSubmit()
+      }}
+    >
+      {children}
+      {error && (
+        <div ref={said}>
+          <Failure error={error} />
+        </div>
+      )}
+    </form>
+  )
+}
 
 /** A whole number as typed, grouping and k/M endings allowed; undefined for anything else. */
 export const readCount = (text: string): number | undefined => {

@@ -3,10 +3,11 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
+import { useAction } from '../lib/resource.ts'
 import { isAdmin, session, signOut } from '../lib/session.ts'
 import { setTheme, type Theme, theme } from '../lib/theme.ts'
 import { Icon, type IconName, Logo } from './icons.tsx'
-import { Button } from './parts.tsx'
+import { Button, Failure } from './parts.tsx'
 
 type Link = { path: string; label: string; icon: IconName; admin?: boolean }
 
@@ -104,8 +105,10 @@ const Group = ({ label, links, path }: { label: string; links: Link[]; path: str
 
 const Foot = () => {
   const member = session.value?.member
+  const leaving = useAction(signOut)
   return (
     <div class="foot">
+      {leaving.error && <Failure error={leaving.error} />}
       <div class="who">
         <span>
           <b>{member?.name}</b>
@@ -113,7 +116,14 @@ const Foot = () => {
         </span>
         <span class="row one" style={{ gap: 0 }}>
           <ThemeButton />
-          <Button kind="quiet" size="icon" aria-label="Sign out" title="Sign out" onClick={() => signOut()}>
+          <Button
+            kind="quiet"
+            size="icon"
+            aria-label="Sign out"
+            title="Sign out"
+            busy={leaving.busy}
+            onClick={() => leaving.run()}
+          >
             <Icon name="out" />
           </Button>
         </span>

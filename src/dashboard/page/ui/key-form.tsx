@@ -1,15 +1,20 @@
 // The form of a key, for a new one and for changes, and the one time its secret is shown.
 
 import { useState } from 'preact/hooks'
-import type { Key, KeyWithSecret, Member, MemberLimits } from '../../../admin-api/schema.ts'
-import { call } from '../lib/api.ts'
+import { useLocation } from 'preact-iso/router'
+import type { Key, KeyWithSecret, Member, MemberLimits, Model } from '../../../admin-api/schema.ts'
+import { permits } from '../../../keys/key.ts'
+import { type Answer, call } from '../lib/api.ts'
+import { draft, edit } from '../lib/draft.ts'
 import { count, countField, toLocalField } from '../lib/format.ts'
+import type { PlayWire } from '../lib/play.ts'
 import { useAction, useResource } from '../lib/resource.ts'
 import { isAdmin, session } from '../lib/session.ts'
+import { IMAGE_SNIPPETS, TEXT_SNIPPETS } from '../lib/snippets.ts'
 import { Dialog } from './dialog.tsx'
 import { Form, readCount, Select, Text } from './fields.tsx'
 import { ModelsField } from './models-field.tsx'
-import { Button, Notice, Secret } from './parts.tsx'
+import { Button, Loaded, Notice, Secret } from './parts.tsx'
 import { Snippets } from './snippets.tsx'
 
 const DAY_MS = 86_400_000
@@ -69,6 +74,10 @@ const needCount = (text: string, name: string): number => {
 }
 const limitOf = (text: string, name: string): number | null => (text.trim() === '' ? null : needCount(text, name))
 
+const checkTime = (expires: string): void => {
+  if (Date.parse(expires) <= Date.now()) throw new Error('Expires: choose a time to come.')
+}
+
 const bodyOf = (draft: Draft) => ({
   label: draft.label.trim(),
   tokens_total: needCount(draft.tokens, 'Token quota'),
@@ -115,6 +124,7 @@ export const KeyForm = ({
   }
   const saving = useAction(async () => {
     const body = bodyOf(draft)
+    checkTime(draft.expires)
     if (existing === undefined) {
       const made = await call('keys.create', { ...body, ...ownerIn(draft.owner) })
       onDone(made, made.key)
@@ -209,18 +219,50 @@ export const KeyForm = ({
   )
 }
 
-/** A model for the snippets: the first one named, else the alias every gateway has. */
-const modelFor = (key: Key): string => key.models.find((id) => !id.includes('*')) ?? 'auto'
+/** What the snippets ask for: a model the key may use, a text model where there is one. */
+const modelFor = (key: Key, { items, aliases }: Answer<'models.list'>): { model: string; kind: Model['kind'] } => {
+  if (aliases.auto !== undefined && permits(key, aliases.auto)) return { model: 'auto', kind: 'text' }
+  const usable = items.filter(({ id }) => permits(key, id))
+  const served = usable.filter(({ available }) => available)
+  const best = [...served, ...usable].find(({ kind }) => kind === 'text') ?? served[0] ?? usable[0]
+  return best === undefined ? { model: 'auto', kind: 'text' } : { model: best.id, kind: best.kind }
+}
 
-export const SecretDialog = ({ made, onClose }: { made: KeyWithSecret; onClose: () => void }) => (
-  <Dialog title={`Key “${made.key.label}”`} onClose={onClose} wide firm>
-    <Notice tone="good">Copy the secret now. It is shown this once and cannot be read again.</Notice>
-    <Secret text={made.secret} label="Secret" />
-    <Snippets origin={location.origin} secret={made.secret} model={modelFor(made.key)} />
-    <div class="row end">
-      <Button kind="primary" onClick={onClose}>
-        Done
-      </Button>
-    </div>
-  </Dialog>
-)
+export const SecretDialog = ({ made, onClose }: { made: KeyWithSecret; onClose: () => void }) => {
+  const { route } = useLocation()
+  const models = useResource((signal) => call('models.list', undefined, signal), [])
+  const fitting = models.value && modelFor(made.key, models.value)
+  const tryIt = (): void => {
+    onClose()
+    const { model = 'auto', kind = 'text' } = fitting ?? {}
+    edit({ secret: made.secret, model, ...(kind === 'image' ? { wire: 'images' } : textWire()) })
+    route('/dashboard/playground')
+  }
+  return (
+    <Dialog title={`Key “${made.key.label}”`} onClose={onClose} wide firm>
+      <Notice tone="good">Copy the secret now. It is shown this once and cannot be read again.</Notice>
+      <Secret text={made.secret} label="Secret" />
+      <Loaded of={models} lines={4}>
+        {() =>
+          fitting && (
+            <Snippets
+              of={fitting.kind === 'image' ? IMAGE_SNIPPETS : TEXT_SNIPPETS}
+              origin={location.origin}
+              secret={made.secret}
+              model={fitting.model}
+            />
+          )
+        }
+      </Loaded>
+      <div class="row end">
+        <Button onClick={tryIt}>Try it in the playground</Button>
+        <Button kind="primary" onClick={onClose}>
+          Done
+        </Button>
+      </div>
+    </Dialog>
+  )
+}
+
+/** The text wire that was chosen last. */
+const textWire = (): { wire?: PlayWire } => (draft.value.wire === 'images' ? { wire: 'chat-completions' } : {})

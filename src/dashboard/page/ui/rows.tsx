@@ -21,8 +21,10 @@ export const LinkRow = ({
   return (
     <tr
       class={fresh ? 'link fresh' : 'link'}
-      onClick={({ target }) => {
-        if (!(target instanceof HTMLAnchorElement)) route(href)
+      onClick={({ target, ctrlKey, metaKey }) => {
+        if (target instanceof HTMLAnchorElement || getSelection()?.isCollapsed === false) return
+        if (ctrlKey || metaKey) open(href)
+        else route(href)
       }}
     >
       {children}

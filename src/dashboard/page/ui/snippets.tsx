@@ -1,20 +1,20 @@
 // Tabs of text to paste, one for each common client.
 
 import { useId, useState } from 'preact/hooks'
-import { SNIPPETS, type SnippetInput, type SnippetName } from '../lib/snippets.ts'
+import type { SnippetInput, SnippetOf } from '../lib/snippets.ts'
 import { Snippet } from './parts.tsx'
 
-export const Snippets = (input: SnippetInput) => {
-  const [shown, setShown] = useState<SnippetName>('curl')
+export const Snippets = ({ of, ...input }: SnippetInput & { of: readonly SnippetOf[] }) => {
+  const [shown, setShown] = useState('curl')
   const id = useId()
-  const names = SNIPPETS.map(([name]) => name)
+  const names = of.map(([name]) => name)
   const move = (step: number): void => {
     const next = names[(names.indexOf(shown) + step + names.length) % names.length]
     if (next === undefined) return
     setShown(next)
     document.getElementById(`${id}-${next}`)?.focus()
   }
-  const write = SNIPPETS.find(([name]) => name === shown)?.[2]
+  const write = of.find(([name]) => name === shown)?.[2]
   return (
     <div class="stack" style={{ gap: '8px' }}>
       <div class="table-wrap">
@@ -27,7 +27,7 @@ export const Snippets = (input: SnippetInput) => {
             if (key === 'ArrowLeft') move(-1)
           }}
         >
-          {SNIPPETS.map(([name, label]) => (
+          {of.map(([name, label]) => (
             <button
               key={name}
               id={`${id}-${name}`}

@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import type { Series, Sums, Usage } from '../../../admin-api/schema.ts'
-import { compact, count, khr, usd } from '../lib/format.ts'
+import { compact, count, khr, usd, usdColumn } from '../lib/format.ts'
 import { Chart, colorOf } from './chart.tsx'
 import { Card, Empty, Segments } from './parts.tsx'
 
@@ -14,6 +14,10 @@ const MEASURES = [
   ['khr', 'KHR'],
   ['requests', 'Requests'],
 ] as const
+
+/** What an address asks for; tokens where it asks for nothing that is shown. */
+export const measureOf = (asked: string | undefined): Measure =>
+  MEASURES.find(([measure]) => measure === asked)?.[0] ?? 'tokens'
 
 const VALUE: Record<Measure, (sums: Sums) => number> = {
   tokens: ({ tokens }) => tokens,
@@ -84,6 +88,7 @@ export const UsageTable = ({ usage, by }: { usage: Usage; by: 'model' | 'key' })
   const rows = usage.series.filter(({ totals }) => totals.requests > 0 || totals.tokens > 0)
   if (rows.length === 0) return null
   const shown = all ? rows : rows.slice(0, 10)
+  const money = usdColumn(rows.map(({ totals }) => totals.cost_micro_usd))
   return (
     <Card title={by === 'model' ? 'By model' : 'By key'} flush>
       <div class="table-wrap">
@@ -119,7 +124,7 @@ export const UsageTable = ({ usage, by }: { usage: Usage; by: 'model' | 'key' })
           </thead>
           <tbody>
             {shown.map((row, index) => (
-              <UsageRow key={row.group} row={row} by={by} color={row.group === 'other' ? 7 : index % 7} />
+              <UsageRow key={row.group} row={row} by={by} color={row.group === 'other' ? 7 : index % 7} money={money} />
             ))}
           </tbody>
         </table>
@@ -138,7 +143,9 @@ export const UsageTable = ({ usage, by }: { usage: Usage; by: 'model' | 'key' })
   )
 }
 
-const UsageRow = ({ row, by, color }: { row: Series; by: 'model' | 'key'; color: number }) => (
+type UsageRowProps = { row: Series; by: 'model' | 'key'; color: number; money: (microUsd: number) => string }
+
+const UsageRow = ({ row, by, color, money }: UsageRowProps) => (
   <tr>
     <th scope="row">
       <span class="legend-row">
@@ -160,7 +167,7 @@ const UsageRow = ({ row, by, color }: { row: Series; by: 'model' | 'key'; color:
     <td class="num opt-3">{compact(row.totals.cache_read + row.totals.cache_write)}</td>
     <td class="num opt-3">{compact(row.totals.output)}</td>
     <td class="num opt-1">{compact(row.totals.tokens)}</td>
-    <td class="num">{usd(row.totals.cost_micro_usd)}</td>
+    <td class="num">{money(row.totals.cost_micro_usd)}</td>
     <td class="num opt-2">{count(row.totals.cost_khr)}</td>
   </tr>
 )

@@ -13,11 +13,10 @@ export type Dice = {
   merge<T>(lists: T[][], mixed: boolean): T[]
 }
 
-export const dice: fc.Arbitrary<Dice> = fc.infiniteStream(fc.nat(23)).map((throws) => {
-  const next = (sides: number): number => {
-    const { value } = throws.next()
-    return (value ?? 0) % sides
-  }
+/** The choices these throws make, all noughts once they are over. */
+export const diceOf = (throws: number[]): Dice => {
+  let at = 0
+  const next = (sides: number): number => (throws[at++] ?? 0) % sides
   return {
     one: (...values) => values[next(values.length)] as (typeof values)[0],
     odd: () => next(4) === 1,
@@ -44,7 +43,11 @@ export const dice: fc.Arbitrary<Dice> = fc.infiniteStream(fc.nat(23)).map((throw
       return out
     },
   }
-})
+}
+
+/** Throws that shrink to the tidy vendor. */
+export const throws: fc.Arbitrary<number[]> = fc.array(fc.nat(23), { maxLength: 500, size: 'max' })
+export const dice: fc.Arbitrary<Dice> = throws.map(diceOf)
 
 /** A stream's frames as bytes: any line ends, comments, several data lines, any slices. */
 export const framed = (frames: { event?: string; data: string }[], dice: Dice): Uint8Array[] => {

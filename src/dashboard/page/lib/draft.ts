@@ -1,0 +1,60 @@
+// What stands in the playground, and what came back: kept while the tab is open, so that a look at the exchange, or a
+// reload, loses no words. The key and the image stay in memory; all of it goes when its owner signs out.
+
+import { effect, signal } from '@preact/signals'
+import { PLAY_WIRES, type Play, type Prompt } from './play.ts'
+import { session } from './session.ts'
+
+export type Draft = Prompt & { secret: string }
+
+const NAME = 'sluice-playground'
+const EMPTY: Draft = {
+  secret: '',
+  wire: 'chat-completions',
+  model: '',
+  text: 'Explain in two sentences what a canal lock does.',
+  image: undefined,
+  tool: false,
+  size: '1024x1024',
+}
+
+const read = (): Draft => {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(NAME) ?? '{}') as Partial<Draft>
+    const text = (value: unknown, otherwise: string): string => (typeof value === 'string' ? value : otherwise)
+    return {
+      ...EMPTY,
+      wire: PLAY_WIRES.find(([wire]) => wire === kept.wire)?.[0] ?? EMPTY.wire,
+      model: text(kept.model, EMPTY.model),
+      text: text(kept.text, EMPTY.text),
+      tool: kept.tool === true,
+      size: text(kept.size, EMPTY.size),
+    }
+  } catch {
+    return EMPTY
+  }
+}
+
+export const draft = signal<Draft>(read())
+export const answer = signal<Play | undefined>(undefined)
+
+export const edit = (change: Partial<Draft>): void => {
+  draft.value = { ...draft.value, ...change }
+  const { wire, model, text, tool, size } = draft.value
+  try {
+    sessionStorage.setItem(NAME, JSON.stringify({ wire, model, text, tool, size }))
+  } catch {
+    // Not kept then.
+  }
+}
+
+effect(() => {
+  if (session.value?.signed_in !== false) return
+  draft.value = EMPTY
+  answer.value = undefined
+  try {
+    sessionStorage.removeItem(NAME)
+  } catch {
+    // Nothing was kept.
+  }
+})

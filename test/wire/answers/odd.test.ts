@@ -1,0 +1,582 @@
+// Odd traffic of providers, passed and told: what a client reads of it, whatever form it came in.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { GatewayError } from '../../../src/errors.ts'
+import type { JsonObject } from '../../../src/ir/json.ts'
+import type { Usage } from '../../../src/ir/usage.ts'
+import { CHAT_WIRES, type ChatWire } from '../../../src/ir/wire.ts'
+import { translateResponse, translateStream } from '../../../src/relay/translate.ts'
+import type { Tap, Undo } from '../../../src/wire/codec.ts'
+import { CHAT_CODECS } from '../../../src/wire/index.ts'
+import { framesOf } from '../../support/frames.ts'
+import { type Bench, startBench } from '../matrix/bench.ts'
+import { CLIENTS, PATHS } from '../matrix/client/index.ts'
+import { streamFaults } from '../matrix/rules.ts'
+import { user } from '../matrix/stories/parts.ts'
+import { diceOf, throws } from '../matrix/untidy/dice.ts'
+import { GATHER } from './gather.ts'
+import { list, object } from './told.ts'
+import { askFor, VENDORS } from './vendors.ts'
+
+type Row = JsonObject | string | { event: string; data: JsonObject | string }
+
+/** The rows as bytes; a row of the wires that name their events is named by its type. */
+const bytes = (wire: ChatWire, rows: Row[]): string =>
+  rows
+    .map((row) => {
+      const bare = typeof row === 'string' || !('data' in row && 'event' in row)
+      const data = bare ? row : row.data
+      const text = typeof data === 'string' ? data : JSON.stringify(data)
+      const event = bare ? (wire === 'chat-completions' || typeof row === 'string' ? undefined : row.type) : row.event
+      return `${event === undefined ? '' : `event: ${event}\n`}data: ${text}\n\n`
+    })
+    .join('')
+
+const passed = (wire: ChatWire, rows: Row[], includeUsage = true): { tap: Tap; text: string } => {
+  const tap = CHAT_CODECS[wire].tap({ model: 'gateway-model', includeUsage, now: 0 })
+  return {
+    tap,
+    text: framesOf(bytes(wire, rows))
+      .map((frame) => tap.see(frame))
+      .join(''),
+  }
+}
+const told = (client: ChatWire, vendor: ChatWire, rows: Row[], undo: Undo = {}): { tap: Tap; text: string } => {
+  const tap = translateStream(CHAT_CODECS[client], CHAT_CODECS[vendor], askFor(client, true), undo)
+  return {
+    tap,
+    text: framesOf(bytes(vendor, rows))
+      .map((frame) => tap.see(frame))
+      .join(''),
+  }
+}
+const whole = (client: ChatWire, vendor: ChatWire, body: JsonObject): JsonObject =>
+  translateResponse(body, CHAT_CODECS[client], CHAT_CODECS[vendor], askFor(client, false), {})
+
+const others = (vendor: ChatWire): ChatWire[] => CHAT_WIRES.filter((wire) => wire !== vendor)
+const failureOf = (act: () => unknown): unknown => {
+  try {
+    return act()
+  } catch (error) {
+    return error instanceof GatewayError ? error.code : error
+  }
+}
+
+const chunk = (choice: JsonObject, more: JsonObject = {}): JsonObject => ({
+  id: 'chatcmpl-1',
+  object: 'chat.completion.chunk',
+  created: 5,
+  model: 'up',
+  choices: [{ index: 0, finish_reason: null, ...choice }],
+  ...more,
+})
+const says = (delta: JsonObject): JsonObject => chunk({ delta })
+const stops = (finish_reason: string): JsonObject => chunk({ delta: {}, finish_reason })
+const calls = (...tool_calls: JsonObject[]): JsonObject => says({ tool_calls })
+const DONE = '[DONE]'
+
+const start = (usage: JsonObject = { input_tokens: 5, output_tokens: 1 }): JsonObject => ({
+  type: 'message_start',
+  message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'up', content: [], usage },
+})
+const block = (index: number, content_block: JsonObject, ...deltas: JsonObject[]): JsonObject[] => [
+  { type: 'content_block_start', index, content_block },
+  ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
+  { type: 'content_block_stop', index },
+]
+const words = (text: string): JsonObject => ({ type: 'text_delta', text })
+const ends = (stop_reason: string, usage: JsonObject | null = { output_tokens: 9 }): JsonObject[] => [
+  { type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage },
+  { type: 'message_stop' },
+]
+
+const response = (members: JsonObject = {}): JsonObject => ({
+  id: 'resp_1',
+  object: 'response',
+  created_at: 5,
+  model: 'up',
+  status: 'in_progress',
+  output: [],
+  ...members,
+})
+const created: JsonObject = { type: 'response.created', response: response() }
+const completed = (members: JsonObject = {}): JsonObject => ({
+  type: 'response.completed',
+  response: response({ status: 'completed', ...members }),
+})
+
+describe('a failure is one by whatever words, and none of them reach a client', () => {
+  const rows: [string, ChatWire, Row[]][] = [
+    ['an error as text', 'chat-completions', [says({ content: 'a' }), { error: 'vendor-secret' }]],
+    [
+      'an error within the choice',
+      'chat-completions',
+      [says({ content: 'a' }), chunk({ delta: {}, finish_reason: 'error', error: { message: 'vendor-secret' } }), DONE],
+    ],
+    [
+      'an end by the server’s own fault',
+      'chat-completions',
+      [says({ content: 'a' }), chunk({ delta: {}, finish_reason: 'abort' }), DONE],
+    ],
+    ['[DONE] before the reason', 'chat-completions', [says({ content: 'a' }), DONE]],
+    [
+      'an error under another event’s name',
+      'messages',
+      [start(), { event: 'message', data: { type: 'error', error: { type: 'api_error', message: 'vendor-secret' } } }],
+    ],
+    [
+      'an error without a type',
+      'messages',
+      [start(), { event: 'failure', data: { error: { type: 'api_error', message: 'vendor-secret' } } }],
+    ],
+    [
+      'an error under another event’s name',
+      'responses',
+      [created, { event: 'message', data: { type: 'error', code: 'server_error', message: 'vendor-secret' } }],
+    ],
+    [
+      'an error without a type',
+      'responses',
+      [created, { event: 'failure', data: { error: { code: 'server_error', message: 'vendor-secret' } } }],
+    ],
+    [
+      'a completed answer that holds an error',
+      'responses',
+      [created, completed({ error: { code: 'server_error', message: 'vendor-secret' } })],
+    ],
+    ['a completed answer that failed', 'responses', [created, completed({ status: 'failed' })]],
+    [
+      'an answer that was cancelled',
+      'responses',
+      [
+        created,
+        {
+          type: 'response.cancelled',
+          response: response({ status: 'cancelled', error: { message: 'vendor-secret' } }),
+        },
+      ],
+    ],
+  ]
+  test.each(rows)('%s: %s', (_, wire, rows) => {
+    for (const { tap, text } of [passed(wire, rows), ...others(wire).map((client) => told(client, wire, rows))]) {
+      expect(tap.state).toBe('failed')
+      const all = text + tap.fail(tap.error ?? new GatewayError('internal_error', 'none'), 'req_1')
+      expect(all).not.toContain('vendor-secret')
+      expect(all).not.toMatch(/\[DONE\]|"message_stop"|response\.completed|response\.incomplete|"finish_reason":"/)
+    }
+  })
+
+  test('what a failed answer cost is read all the same', () => {
+    const usage = { input_tokens: 7, output_tokens: 2 }
+    const failed = { type: 'response.failed', response: response({ status: 'failed', error: { code: 'x' }, usage }) }
+    for (const { tap } of [passed('responses', [created, failed]), told('messages', 'responses', [created, failed])]) {
+      expect(tap.usage).toEqual({ input: 7, output: 2 })
+      expect(tap.rawUsage).toEqual(usage)
+    }
+  })
+})
+
+describe('a stream that passes', () => {
+  test('is known by the types of its events, whatever they are named', () => {
+    const rows = [created, completed()].map((data) => ({ event: 'message', data }))
+    const { tap, text } = passed('responses', rows)
+    expect(tap.state).toBe('done')
+    expect(framesOf(text).map(({ event }) => event)).toEqual(['response.created', 'response.completed'])
+    const named = [start(), ...ends('end_turn')].map((data) => ({ event: 'message', data }))
+    expect(passed('messages', named).tap.state).toBe('done')
+  })
+
+  test('names the gateway’s model in events nobody knows', () => {
+    const { text } = passed('responses', [created, { type: 'response.paused', response: response() }, completed()])
+    expect(text).not.toContain('"up"')
+  })
+
+  const usage = { prompt_tokens: 10, completion_tokens: 3, prompt_tokens_details: { cached_tokens: 4 } }
+  const figures: Usage = { input: 6, cacheRead: 4, output: 3 }
+  test.each<[string, JsonObject[]]>([
+    ['within the choice', [chunk({ delta: {}, finish_reason: 'stop', usage })]],
+    [
+      'in a later report that leaves something out',
+      [
+        chunk({ delta: {}, finish_reason: 'stop' }, { usage }),
+        { ...chunk({}), choices: [], usage: { prompt_tokens: 10, completion_tokens: 3, prompt_tokens_details: null } },
+      ],
+    ],
+    ['without a list of choices', [stops('stop'), { id: 'chatcmpl-1', choices: null, usage }]],
+  ])('tells its usage %s, and not to a client that did not ask', (_, rows) => {
+    const all = [says({ content: 'a' }), ...rows, DONE]
+    expect(passed('chat-completions', all).tap.usage).toEqual(figures)
+    const { tap, text } = passed('chat-completions', all, false)
+    expect(tap.usage).toEqual(figures)
+    expect(text).not.toContain('prompt_tokens')
+    for (const client of others('chat-completions')) {
+      expect(told(client, 'chat-completions', all).tap.usage).toEqual(figures)
+    }
+  })
+})
+
+describe('figures of a messages stream', () => {
+  const prompt = { input_tokens: 5, cache_read_input_tokens: 2 }
+  const cached = { input_tokens: 0, cache_read_input_tokens: 40, output_tokens: 9 }
+  test.each<[string, JsonObject, JsonObject | null, Usage]>([
+    ['at its start alone', { ...prompt, output_tokens: 9 }, null, { input: 5, cacheRead: 2, output: 9 }],
+    ['at its start but for the output', prompt, { output_tokens: 9 }, { input: 5, cacheRead: 2, output: 9 }],
+    ['at its end alone', {}, { ...prompt, output_tokens: 9 }, { input: 5, cacheRead: 2, output: 9 }],
+    [
+      'at its end, naught before',
+      { input_tokens: 0, output_tokens: 0 },
+      { ...prompt, output_tokens: 9 },
+      { input: 5, cacheRead: 2, output: 9 },
+    ],
+    [
+      'at its start, naught after',
+      { ...prompt, output_tokens: 1 },
+      { input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 9 },
+      { input: 5, cacheRead: 2, output: 9 },
+    ],
+    ['estimated at its start', { input_tokens: 42, output_tokens: 1 }, cached, { input: 0, cacheRead: 40, output: 9 }],
+  ])('told %s', (_, first, last, due) => {
+    const rows = [start(first), ...block(0, { type: 'text', text: '' }, words('a')), ...ends('end_turn', last)]
+    for (const { tap } of [
+      passed('messages', rows),
+      ...others('messages').map((client) => told(client, 'messages', rows)),
+    ]) {
+      expect(tap.state).toBe('done')
+      expect(tap.usage).toEqual(due)
+    }
+  })
+})
+
+describe('a call', () => {
+  const nameless: [ChatWire, Row[], JsonObject][] = [
+    [
+      'chat-completions',
+      [calls({ index: 0, id: 'a', type: 'function', function: { arguments: '{}' } }), stops('tool_calls'), DONE],
+      {
+        id: 'chatcmpl-1',
+        choices: [
+          {
+            index: 0,
+            message: { role: 'assistant', content: null, tool_calls: [{ id: 'a', type: 'function', function: {} }] },
+            finish_reason: 'tool_calls',
+          },
+        ],
+      },
+    ],
+    [
+      'messages',
+      [start(), ...block(0, { type: 'tool_use', id: 'a', input: {} }), ...ends('tool_use')],
+      { id: 'msg_1', content: [{ type: 'tool_use', id: 'a', input: {} }], stop_reason: 'tool_use' },
+    ],
+    [
+      'responses',
+      [created, completed({ output: [{ type: 'function_call', id: 'fc_1', call_id: 'a', arguments: '{}' }] })],
+      response({ status: 'completed', output: [{ type: 'function_call', call_id: 'a', arguments: '{}' }] }),
+    ],
+  ]
+  test.each(nameless)('without a name breaks an answer of %s', (vendor, rows, body) => {
+    for (const client of others(vendor)) {
+      expect(told(client, vendor, rows).tap.state).toBe('failed')
+      expect(failureOf(() => whole(client, vendor, body))).toBe('upstream_error')
+    }
+  })
+
+  const tool = (id: string | null): JsonObject => ({
+    type: 'tool_use',
+    ...(id === null ? {} : { id }),
+    name: 'f',
+    input: {},
+  })
+  const call = (id: string | null): JsonObject => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } })
+  const item = (id: string | null): JsonObject => ({
+    type: 'function_call',
+    ...(id === null ? {} : { call_id: id }),
+    name: 'f',
+    arguments: '{}',
+  })
+  const twice = (id: string | null): [ChatWire, Row[], JsonObject][] => [
+    [
+      'chat-completions',
+      [calls({ index: 0, ...call(id) }), calls({ index: 1, ...call(id) }), stops('tool_calls'), DONE],
+      {
+        id: 'chatcmpl-1',
+        choices: [
+          { index: 0, message: { content: null, tool_calls: [call(id), call(id)] }, finish_reason: 'tool_calls' },
+        ],
+      },
+    ],
+    [
+      'messages',
+      [start(), ...block(0, tool(id)), ...block(1, tool(id)), ...ends('tool_use')],
+      { id: 'msg_1', content: [tool(id), tool(id)], stop_reason: 'tool_use' },
+    ],
+    [
+      'responses',
+      [created, completed({ output: [item(id), item(id)] })],
+      response({ status: 'completed', output: [item(id), item(id)] }),
+    ],
+  ]
+  test.each([...twice('same'), ...twice(null), ...twice('')])(
+    'has an id of its own in what is told of an answer of %s',
+    (vendor, rows, body) => {
+      for (const client of others(vendor)) {
+        const { tap, text } = told(client, vendor, rows)
+        expect(tap.state).toBe('done')
+        for (const read of [GATHER[client](framesOf(text)), whole(client, vendor, body)]) {
+          const ids = VENDORS[client].told(read).calls.map(({ id }) => id)
+          expect([new Set(ids).size, ids.length, ids.includes('')]).toEqual([2, 2, false])
+        }
+      }
+    },
+  )
+
+  test('keeps the integers of arguments that came as an object', () => {
+    const entry = { index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: 'INPUT' } }
+    const whole = JSON.stringify(calls(entry)).replace('"INPUT"', '{"id":12345678901234567890}')
+    for (const client of others('chat-completions')) {
+      const { text } = told(client, 'chat-completions', [whole, stops('tool_calls'), DONE])
+      expect(VENDORS[client].told(GATHER[client](framesOf(text))).calls.map(({ input }) => input)).toEqual([
+        '{"id":12345678901234567890}',
+      ])
+    }
+  })
+
+  test('cut within a turn that is only paused breaks the answer: other wires have no word for it', () => {
+    const half = { type: 'input_json_delta', partial_json: '{"a' }
+    const rows = [
+      start(),
+      ...block(0, { type: 'tool_use', id: 'a', name: 'f', input: {} }, half),
+      ...ends('pause_turn'),
+    ]
+    for (const client of others('messages')) expect(told(client, 'messages', rows).tap.state).toBe('failed')
+  })
+
+  test('cut within an answer that says so is not told as completed, wherever it stands', () => {
+    const rows = [
+      start(),
+      ...block(
+        0,
+        { type: 'tool_use', id: 'a', name: 'f', input: {} },
+        { type: 'input_json_delta', partial_json: '{"a' },
+      ),
+      ...block(1, { type: 'text', text: '' }, words('so')),
+      ...ends('max_tokens'),
+    ]
+    const { text } = told('responses', 'messages', rows)
+    expect(streamFaults('responses', text)).toEqual([])
+    const cut = {
+      id: 'chatcmpl-1',
+      choices: [
+        {
+          index: 0,
+          message: {
+            content: null,
+            tool_calls: [
+              { id: 'a', type: 'function', function: { name: 'f', arguments: '{"a' } },
+              { id: 'b', type: 'function', function: { name: 'g', arguments: '{}' } },
+            ],
+          },
+          finish_reason: 'length',
+        },
+      ],
+    }
+    const items = [
+      list(GATHER.responses(framesOf(text)).output)[0],
+      list(whole('responses', 'chat-completions', cut).output)[0],
+    ]
+    expect(items.map((one) => one?.status)).toEqual(['incomplete', 'incomplete'])
+  })
+})
+
+describe('a thought', () => {
+  const item = {
+    id: 'rs_1',
+    type: 'reasoning',
+    summary: [{ type: 'summary_text', text: 'in short' }],
+    content: [{ type: 'reasoning_text', text: 'at length' }],
+    encrypted_content: 'e',
+  }
+  const place = { item_id: 'rs_1', output_index: 0 }
+  const summed = { type: 'response.reasoning_summary_text.delta', ...place, summary_index: 0, delta: 'in short' }
+  const spoken = { type: 'response.reasoning_text.delta', ...place, content_index: 0, delta: 'at length' }
+  const added = {
+    type: 'response.output_item.added',
+    output_index: 0,
+    item: { id: 'rs_1', type: 'reasoning', summary: [] },
+  }
+  const done = { type: 'response.output_item.done', output_index: 0, item }
+  const message = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'so' }] }
+
+  test.each([
+    ['whole', []],
+    ['its summary first', [added, summed, spoken, done]],
+    ['its words first', [added, spoken, summed, done]],
+    ['its end alone', [done]],
+  ])('in words and in short goes back to its provider as it came: %s', (_, rows) => {
+    const end = completed({ output: [item, message] })
+    const { text } = told('messages', 'responses', [created, ...rows, end])
+    const { content = null } = GATHER.messages(framesOf(text))
+    const request = CHAT_CODECS.messages.decodeRequest({
+      model: 'm',
+      max_tokens: 9,
+      messages: [
+        { role: 'user', content: 'hi' },
+        { role: 'assistant', content },
+        { role: 'user', content: 'go on' },
+      ],
+    })
+    const sent = CHAT_CODECS.responses.encodeRequest(request, { model: 'up', maxOutput: 9, quirks: {} }).body
+    expect(list(sent.input)[1]).toEqual(item)
+  })
+})
+
+describe('a citation', () => {
+  const cite = {
+    type: 'web_search_result_location',
+    cited_text: 'c',
+    encrypted_index: 'e',
+    title: 't',
+    url: 'https://a.b',
+  }
+  const rows = [
+    start(),
+    ...block(0, { type: 'text', text: '' }, words('ab')),
+    ...block(1, { type: 'text', text: '', citations: [] }, { type: 'citations_delta', citation: cite }, words('cde')),
+    ...ends('end_turn'),
+  ]
+  const body = {
+    id: 'msg_1',
+    content: [
+      { type: 'text', text: 'ab' },
+      { type: 'text', text: 'cde', citations: [cite] },
+    ],
+    stop_reason: 'end_turn',
+  }
+
+  test('of a whole text that comes before it is of all its letters', () => {
+    const reads = (client: ChatWire) => [
+      JSON.parse(JSON.stringify(GATHER[client](framesOf(told(client, 'messages', rows).text)))) as JsonObject,
+      whole(client, 'messages', body),
+    ]
+    for (const read of reads('chat-completions')) {
+      const [mark] = list(object(list(read.choices)[0]?.message).annotations)
+      expect(mark?.url_citation).toEqual({ start_index: 2, end_index: 5, title: 't', url: 'https://a.b' })
+    }
+    for (const read of reads('responses')) {
+      const [, part] = list(list(read.output)[0]?.content)
+      expect(list(part?.annotations)[0]).toMatchObject({ start_index: 0, end_index: 3, url: 'https://a.b' })
+    }
+  })
+
+  test('without words makes no block without words', () => {
+    const mark = {
+      type: 'url_citation',
+      url_citation: { url: 'https://a.b', title: 't', start_index: 0, end_index: 0 },
+    }
+    const annotated = [says({ annotations: [mark] }), stops('stop'), DONE]
+    const output = [
+      {
+        type: 'message',
+        content: [{ type: 'output_text', text: '', annotations: [{ ...mark.url_citation, type: 'url_citation' }] }],
+      },
+    ]
+    for (const { text } of [
+      told('messages', 'chat-completions', annotated),
+      told('messages', 'responses', [created, completed({ output })]),
+    ])
+      expect(GATHER.messages(framesOf(text)).content).toEqual([])
+  })
+})
+
+describe('free text in a function’s argument', () => {
+  const undo: Undo = { tools: { patch: { name: 'patch', kind: 'custom' } } }
+  /** The same string with some of its letters escaped, as models do. */
+  const escaped = (text: string, some: number): string =>
+    JSON.stringify(text).replace(/[A-Z/]|[^ -~]/g, (letter, at: number) =>
+      (at + some) % 3 === 0
+        ? [...letter].map((_, half) => `\\u${letter.charCodeAt(half).toString(16).padStart(4, '0')}`).join('')
+        : letter,
+    )
+
+  test('is the text itself, however it was written and cut', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'grapheme' }),
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('"', '\\', '\n', '😀"\\'),
+    )
+    fc.assert(
+      fc.property(text, throws, fc.nat(2), (free, numbers, some) => {
+        const thrown = diceOf(numbers)
+        const space = thrown.one('', ' ', '\n')
+        const input = `${space}{${space}"input"${space}:${space}${escaped(free, some)}${space}}${space}`
+        const pieces = thrown.cut(input)
+        const rows: Record<'messages' | 'chat-completions', Row[]> = {
+          messages: [
+            start(),
+            ...block(
+              0,
+              { type: 'tool_use', id: 'a', name: 'patch', input: {} },
+              ...pieces.map((partial_json) => ({ type: 'input_json_delta', partial_json })),
+            ),
+            ...ends('tool_use'),
+          ],
+          'chat-completions': [
+            calls({ index: 0, id: 'a', type: 'function', function: { name: 'patch', arguments: '' } }),
+            ...pieces.map((piece) => calls({ index: 0, function: { arguments: piece } })),
+            stops('tool_calls'),
+            DONE,
+          ],
+        }
+        for (const vendor of ['messages', 'chat-completions'] as const) {
+          const { tap, text } = told('responses', vendor, rows[vendor], undo)
+          expect(tap.state).toBe('done')
+          expect(VENDORS.responses.told(GATHER.responses(framesOf(text))).calls).toEqual([
+            { id: 'a', name: 'patch', kind: 'custom', input: free },
+          ])
+        }
+      }),
+      { numRuns: 40, includeErrorInReport: true },
+    )
+  })
+})
+
+describe('whole answers that are none', () => {
+  let bench: Bench
+  beforeAll(async () => {
+    bench = await startBench()
+  })
+  afterAll(async () => {
+    await bench.stop()
+  })
+
+  test.each<[string, ChatWire, JsonObject]>([
+    ['an error as text', 'chat-completions', { error: 'vendor-secret' }],
+    [
+      'an error within the choice',
+      'chat-completions',
+      {
+        choices: [{ index: 0, message: { content: 'a' }, finish_reason: 'error', error: { message: 'vendor-secret' } }],
+      },
+    ],
+    ['words without choices', 'chat-completions', { detail: 'vendor-secret' }],
+    ['an error', 'messages', { type: 'error', error: { type: 'api_error', message: 'vendor-secret' } }],
+    ['words without content', 'messages', { message: 'vendor-secret' }],
+    ['a failed response', 'responses', response({ status: 'failed', error: { code: 'x', message: 'vendor-secret' } })],
+    ['words without output', 'responses', { message: 'vendor-secret' }],
+  ])('%s of %s', async (_, vendor, body) => {
+    for (const client of CHAT_WIRES) {
+      bench.play(vendor, { steps: [JSON.stringify(body)], headers: { 'content-type': 'application/json' } })
+      const asked = CLIENTS[client].request({ turns: [user('Hi')] }, bench.model(vendor), false)
+      const answer = await bench.gateway.post(PATHS[client], asked)
+      const text = await answer.text()
+      expect([answer.status, answer.headers.get('x-gateway-error-code')]).toEqual([502, 'upstream_error'])
+      expect(text).not.toContain('vendor-secret')
+    }
+  })
+
+  test.each(['cancelled', 'queued'])('a response that is %s has nothing to translate', (status) => {
+    for (const client of others('responses'))
+      expect(failureOf(() => whole(client, 'responses', response({ status })))).toBe('upstream_error')
+  })
+})
