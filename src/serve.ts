@@ -72,8 +72,8 @@ const startWith = async (
     return response
   })
   gateway.listener = {
-    addressOf: (request) => server.requestIP(request)?.address,
-    streamed: (request) => server.timeout(request, IDLE_S),
+    addressOf: (request) => server.requestIP(asCame(request))?.address,
+    streamed: (request) => server.timeout(asCame(request), IDLE_S),
     pending: () => server.pendingRequests,
   }
   const unwatch = store.watch()
@@ -93,9 +93,12 @@ const startWith = async (
     await stopped.catch(() => undefined)
     stopPruning()
     unwatch()
-    gateway.ledger.flush()
-    store.close()
-    log.flush()
+    try {
+      gateway.ledger.flush()
+    } finally {
+      store.close()
+      log.flush()
+    }
   }
   let current = config
   return {
@@ -161,8 +164,15 @@ const named = (request: Request): Request => {
   // Without a usable host it is the path alone.
   const at = url.startsWith('/') ? 0 : url.indexOf('/', 8)
   if (at >= 11 && URL.canParse(url)) return request
-  return new Request(`http://localhost${at === -1 ? '/' : url.slice(at)}`, request)
+  const renamed = new Request(`http://localhost${at === -1 ? '/' : url.slice(at)}`, request)
+  RENAMED.set(renamed, request)
+  return renamed
 }
+
+const RENAMED = new WeakMap<Request, Request>()
+
+/** The request that the listener knows. */
+const asCame = (request: Request): Request => RENAMED.get(request) ?? request
 
 const isStream = ({ headers }: Response): boolean =>
   headers.get('content-type')?.startsWith('text/event-stream') === true

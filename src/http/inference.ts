@@ -6,10 +6,11 @@ import type { Gateway } from '../gateway.ts'
 import { totalTokens } from '../ir/usage.ts'
 import type { Wire } from '../ir/wire.ts'
 import type { Key } from '../keys/key.ts'
+import type { AttemptNote } from '../ledger/ledger.ts'
 import type { Ticket } from '../ledger/limits.ts'
 import { splice } from '../lib/json-splice.ts'
 import { openBody, openText } from '../relay/client-body.ts'
-import { type AttemptRecord, type Client, type Exchange, leave } from '../relay/exchange.ts'
+import { type Client, type Exchange, leave } from '../relay/exchange.ts'
 import { relayExchange } from '../relay/relay.ts'
 import { CODECS } from '../wire/index.ts'
 import { admit } from './admit.ts'
@@ -76,7 +77,6 @@ const begin = async (
   key: Key,
   ticket: Ticket,
 ): Promise<Exchange> => {
-  const startedAt = gateway.clock.now()
   gateway.arriving++
   let bytes: Uint8Array<ArrayBuffer>
   try {
@@ -115,13 +115,14 @@ const begin = async (
     headers: request.headers,
     model,
     stream,
-    startedAt,
+    startedAt: reservation.startedAt,
     begunAt: performance.now(),
     reservation,
     client,
     attempts: [],
     dropped: [],
     headersOut: ticket.headers(wire),
+    release: ticket.leave,
     onSettled: (summary) => {
       gateway.open.delete(id)
       if (stream) gateway.listener?.streamed(request)
@@ -137,4 +138,4 @@ const begin = async (
 }
 
 /** Refused on the way to a provider, for what its wire cannot say, a request has consumed nothing. */
-const reachedProvider = (attempt: AttemptRecord): boolean => attempt.providerStatus !== undefined
+const reachedProvider = (attempt: AttemptNote): boolean => attempt.providerStatus !== undefined

@@ -140,7 +140,7 @@ export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: 
       },
       endedAt: clock(),
       costMicroUsd: cost,
-      rawUsage: raw === undefined ? undefined : JSON.stringify(raw),
+      rawUsage: textOf(raw),
       leftAfter: key === undefined ? undefined : key.tokensTotal - key.tokensUsed,
     })
     return cost
@@ -182,7 +182,8 @@ export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: 
           { cause, retryAfterMs: 1_000 },
         )
       }
-      return { exchangeId: exchange.exchangeId, keyId: key.id, reserved, outputCap }
+      const { exchangeId, startedAt } = exchange
+      return { exchangeId, keyId: key.id, startedAt, reserved, outputCap }
     },
     progress({ exchangeId }: Reservation, usage) {
       const exchange = open.get(exchangeId)
@@ -239,6 +240,15 @@ const firstOf = (progress: Map<OpenExchange, Usage>, most: number): Progress[] =
     first.push({ open, usage })
   }
   return first
+}
+
+// A provider's object is a stranger's too: one nested too deeply to be written is left out.
+const textOf = (raw: Settlement['rawUsage']): string | undefined => {
+  try {
+    return JSON.stringify(raw)
+  } catch {
+    return undefined
+  }
 }
 
 const count = (figure: number): number => (figure > 0 && figure < Number.MAX_SAFE_INTEGER ? Math.round(figure) : 0)

@@ -33,6 +33,8 @@ export type ReserveAsk = {
 export type Reservation = {
   readonly exchangeId: string
   readonly keyId: string
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
   readonly reserved: number
   readonly outputCap: number | undefined
 }

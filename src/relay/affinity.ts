@@ -49,7 +49,7 @@ export const conversationOf = (
 ): { id: string; continued: boolean } | undefined => {
   for (const name of HEADERS) {
     const value = headers.get(name)
-    if (value !== null && value !== '') return { id: `${keyId}:${name}:${value}`, continued: true }
+    if (value !== null && value !== '') return { id: idOf(keyId, name, value), continued: true }
   }
   const { outline } = client
   for (const named of [
@@ -59,7 +59,7 @@ export const conversationOf = (
     threadOf(outline),
     userOf(outline),
   ]) {
-    if (typeof named === 'string' && named !== '') return { id: `${keyId}:${named}`, continued: true }
+    if (typeof named === 'string' && named !== '') return { id: idOf(keyId, named), continued: true }
   }
   if (wire === 'images') return undefined
   const { body } = client.whole()
@@ -68,10 +68,13 @@ export const conversationOf = (
   const opening = openingOf(turns)
   const system = JSON.stringify([body.system ?? body.instructions ?? null, opening])
   return {
-    id: `${keyId}:${Bun.hash(system).toString(36)}`,
+    id: idOf(keyId, system),
     continued: turns.length > opening.length,
   }
 }
+
+/** Short, however long the words are: many are remembered. */
+const idOf = (keyId: string, ...words: string[]): string => `${keyId}:${Bun.hash(words.join(':')).toString(36)}`
 
 const threadOf = (body: JsonObject): Json | undefined =>
   isObject(body.thread) ? body.thread.previous_message_id : undefined

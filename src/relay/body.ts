@@ -53,12 +53,15 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
 
   const finish = (error: GatewayError | undefined): void => {
     if (ended || out === undefined) return
-    if (error !== undefined) {
-      out.enqueue(utf8.encode((answer?.tap ?? options.orphan()).fail(error, requestId)))
-      answer?.source.abort.abort()
+    try {
+      if (error !== undefined) {
+        answer?.source.abort.abort()
+        out.enqueue(utf8.encode((answer?.tap ?? options.orphan()).fail(error, requestId)))
+      }
+      out.close()
+    } finally {
+      end({ answer, error, aborted: false })
     }
-    out.close()
-    end({ answer, error, aborted: false })
     if (error === undefined) void answer?.source.drain()
   }
 

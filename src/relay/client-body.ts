@@ -37,7 +37,7 @@ export const openBody = (bytes: Uint8Array<ArrayBuffer>): ClientBody => {
   let whole: Whole | undefined
   return {
     outline: asObject(value),
-    inputEstimate: estimateInput(value, more),
+    inputEstimate: measured(() => estimateInput(value, more)),
     whole: () => {
       const text = whole?.text ?? bodyText(bytes)
       whole ??= { text, body: asObject(parsed(() => JSON.parse(text))) }
@@ -52,11 +52,15 @@ export const openText = (text: string): ClientBody => {
   const body = asObject(parsed(() => JSON.parse(text)))
   return {
     outline: body,
-    inputEstimate: estimateInput(body),
+    inputEstimate: measured(() => estimateInput(body)),
     whole: () => ({ text, body }),
     edited: (edits) => splice(text, edits),
   }
 }
+
+/** A body nested deeper than any real one. */
+export const tooDeep = (cause: unknown): GatewayError =>
+  new GatewayError('invalid_request', 'The request is nested too deeply. Flatten it.', { cause })
 
 /** The first byte of a byte order mark. */
 const BOM = 0xef
@@ -81,6 +85,15 @@ const parsed = <T>(parse: () => T): T => {
       'The body is not valid JSON. Check it for a cut end, stray commas and quotes.',
       { cause },
     )
+  }
+}
+
+// What cannot be measured cannot be checked or translated either: each goes as deep as the body does.
+const measured = (measure: () => number): number => {
+  try {
+    return measure()
+  } catch (cause) {
+    throw tooDeep(cause)
   }
 }
 

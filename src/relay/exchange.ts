@@ -6,27 +6,13 @@ import type { GatewayError } from '../errors.ts'
 import type { ChatRequest } from '../ir/request.ts'
 import type { Wire } from '../ir/wire.ts'
 import type { Key } from '../keys/key.ts'
-import type { Ledger, Reservation } from '../ledger/ledger.ts'
+import type { AttemptNote, Ledger, Reservation } from '../ledger/ledger.ts'
 import type { Provider } from '../provider/provider.ts'
 import type { PassCodec } from '../wire/codec.ts'
 import type { Affinity } from './affinity.ts'
 import type { ClientBody } from './client-body.ts'
 import type { Health } from './health.ts'
 import type { Recall } from './recall.ts'
-
-/** What one attempt came to, for the log: never a secret, a prompt or provider text. */
-export type AttemptRecord = {
-  provider: string
-  account: string
-  model: string
-  wire: Wire
-  /** Undefined while it runs and when it succeeded. */
-  errorCode?: string
-  providerStatus?: number
-  providerCode?: string
-  providerRequestId?: string
-  ms: number
-}
 
 /** The client's presence. */
 export type Client = {
@@ -60,7 +46,7 @@ export type Exchange = {
   readonly begunAt: number
   readonly reservation: Reservation
   readonly client: Client
-  readonly attempts: AttemptRecord[]
+  readonly attempts: AttemptNote[]
   /** The body in no wire's words, decoded once however many attempts need it. */
   request?: ChatRequest
   /** Of the attempt that answers: what its wire could not say. */
@@ -68,6 +54,8 @@ export type Exchange = {
   firstByteAt?: number
   /** What every answer carries besides: the limits' state. */
   readonly headersOut: Readonly<Record<string, string>>
+  /** Gives its place among the key's concurrent exchanges to another: nothing more is said to the client. */
+  readonly release: () => void
   /** Called once, when the exchange is settled. */
   readonly onSettled: (summary: Summary) => void
 }

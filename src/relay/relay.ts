@@ -1,13 +1,14 @@
 // An admitted exchange to its answer: the attempt loop, the early start of slow streams, and the one settlement.
 
 import { GatewayError } from '../errors.ts'
-import { totalTokens } from '../ir/usage.ts'
-import type { Outcome } from '../ledger/ledger.ts'
+import type { JsonObject } from '../ir/json.ts'
+import { totalTokens, type Usage } from '../ir/usage.ts'
+import type { AttemptNote, Outcome } from '../ledger/ledger.ts'
 import { includeUsage } from '../wire/chat-completions/pass.ts'
 import type { Tap } from '../wire/codec.ts'
 import { type Answer, attempt, type JsonAnswer, type StreamAnswer, timeLeft } from './attempt.ts'
 import { type StreamEnd, toBody } from './body.ts'
-import type { AttemptRecord, Exchange, Relay } from './exchange.ts'
+import type { Exchange, Relay } from './exchange.ts'
 import { type Metered, meterAnswer, meterStream } from './meter.ts'
 import { route, type Target } from './route.ts'
 import { timedOut } from './upstream.ts'
@@ -77,7 +78,7 @@ const runAttempts = async (relay: Relay, exchange: Exchange): Promise<Answer> =>
 const record = async (relay: Relay, exchange: Exchange, target: Target): Promise<Answer> => {
   const { health } = relay
   const startedAt = relay.clock.now()
-  const noted: AttemptRecord = {
+  const noted: AttemptNote = {
     provider: target.provider.id,
     account: target.account.name,
     model: target.model.id,
@@ -95,6 +96,8 @@ const record = async (relay: Relay, exchange: Exchange, target: Target): Promise
     health.succeeded(target.name, startedAt)
     return answer
   } catch (error) {
+    // Whatever else this provider may say, nobody listens: a stream that begins with an error may stay open for long.
+    abort.abort()
     noted.ms = relay.clock.now() - startedAt
     if (!(error instanceof GatewayError) || exchange.client.left) {
       health.ended(target.name)
@@ -118,12 +121,19 @@ const answerWhole = async (relay: Relay, exchange: Exchange, running: Promise<An
   } catch (error) {
     throw settleError(relay, exchange, error)
   }
-  const metered = answer.usage?.output === undefined ? await meterAnswer(exchange, answer) : known(answer)
+  const metered =
+    answer.usage?.output === undefined ? await metering(meterAnswer(exchange, answer), answer) : known(answer)
   settle(relay, exchange, answer.target, metered, exchange.client.left ? 'aborted' : 'done', undefined)
   return new Response(answer.text, { headers: answerHeaders(exchange, 'application/json') })
 }
 
-const known = ({ usage, rawUsage }: JsonAnswer): Metered => ({ usage: usage ?? {}, rawUsage, estimated: false })
+const known = ({ usage, rawUsage }: Told): Metered => ({ usage: usage ?? {}, rawUsage, estimated: false })
+
+type Told = { usage?: Usage | undefined; rawUsage?: JsonObject | undefined }
+
+/** What cannot be counted must be settled all the same: by what the provider told. */
+const metering = (counting: Promise<Metered>, told: Told): Promise<Metered> =>
+  counting.catch(() => ({ ...known(told), estimated: true }))
 
 const answerStream = (relay: Relay, exchange: Exchange, answer: StreamAnswer | Promise<StreamAnswer>): Response => {
   const body = toBody({
@@ -173,6 +183,7 @@ const headerList = (paths: string[]): string =>
 
 const settleStream = async (relay: Relay, exchange: Exchange, end: StreamEnd): Promise<void> => {
   const { answer, error, aborted } = end
+  exchange.release()
   const outcome: Outcome = aborted ? 'aborted' : error === undefined ? 'done' : 'failed'
   if (answer === undefined) {
     settle(relay, exchange, undefined, aborted ? sentOnly(exchange) : nothing, outcome, error)
@@ -181,12 +192,7 @@ const settleStream = async (relay: Relay, exchange: Exchange, end: StreamEnd): P
   const final = answer.tap.state === 'done'
   // Counting takes a while: what can no longer be used must not be held for it. No token is shorter than a character.
   if (!final) relay.ledger.narrow(exchange.reservation, mostOf(exchange, answer.tap))
-  let metered: Metered
-  try {
-    metered = await meterStream(exchange, answer.tap, final)
-  } catch {
-    metered = { usage: answer.tap.usage ?? {}, rawUsage: answer.tap.rawUsage, estimated: true }
-  }
+  const metered = await metering(meterStream(exchange, answer.tap, final), answer.tap)
   settle(relay, exchange, answer.target, metered, outcome, error)
 }
 

@@ -1,6 +1,5 @@
 // Between two wires: the client's codec and the provider's back to back, as one tap of the stream.
 
-import { GatewayError } from '../errors.ts'
 import type { ChatEvent } from '../ir/event.ts'
 import type { JsonObject } from '../ir/json.ts'
 import type { ChatRequest } from '../ir/request.ts'
@@ -8,12 +7,9 @@ import { requireWhole, wholeCalls } from '../ir/whole.ts'
 import { withExact } from '../lib/json-exact.ts'
 import type { Ask, ChatCodec, EncodedRequest, Tap, Undo } from '../wire/codec.ts'
 import { openNotes } from '../wire/pass.ts'
+import { tooDeep } from './client-body.ts'
 import type { Exchange } from './exchange.ts'
 import type { Target } from './route.ts'
-
-/** What the client's wire cannot pass unchanged: bodies nested deeper than any real one. */
-const tooDeep = (cause: unknown): GatewayError =>
-  new GatewayError('invalid_request', 'The request is nested too deeply. Flatten it.', { cause })
 
 /** The client's request on the provider's wire. Throws `invalid_request` where it would mean something else there. */
 export const encodeFor = (

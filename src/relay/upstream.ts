@@ -71,6 +71,7 @@ export const networkError = (error: unknown, abort: AbortController): GatewayErr
 // fetch does not say when it has connected. A provider that is silent for as long as a connection may take is knocked
 // at once more: only one that cannot be reached at all is given up.
 export const probe = async (target: Target, abort: AbortController): Promise<void> => {
+  if (PROXIES.some((name) => process.env[name])) return
   const { connectMs } = target.provider.timeouts
   const { hostname, port, protocol } = new URL(endpoint(target.account, target.wire))
   const at = port !== '' ? Number(port) : protocol === 'https:' ? 443 : 80
@@ -86,6 +87,9 @@ export const probe = async (target: Target, abort: AbortController): Promise<voi
     abort.abort(timedOut('could not be reached'))
   }
 }
+
+/** Where fetch goes through a proxy, a connection of our own would say nothing of its. */
+const PROXIES = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy']
 
 const BETA_HEADERS = ['anthropic-beta', 'vendorA-beta']
 const VERSION_HEADERS = ['anthropic-version', 'vendorA-version']

@@ -61,7 +61,10 @@ describe('a first start', () => {
       const won = both.find((response) => response.status === 200)
       expect(won?.headers.get('set-cookie')).toMatch(/; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000$/)
       const late = await refusal(await post('/setup', { ...admin, token, name: 'Mallory' }))
-      expect(late).toMatchObject({ status: 404, message: expect.stringContaining('There is an admin already: sign in.') })
+      expect(late).toMatchObject({
+        status: 404,
+        message: expect.stringContaining('There is an admin already: sign in.'),
+      })
       expect(server.gateway.store.members.list()).toHaveLength(1)
       expect(server.gateway.membership.offerSetup()).toBeUndefined()
     } finally {

@@ -2,6 +2,7 @@
 
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
+import type { JsonObject } from '../../src/ir/json.ts'
 import { ACTOR, cleanUp, NOW, newKey, newPath, open } from '../store/support.ts'
 import { ask, bench, PRICE, settlement } from './support.ts'
 
@@ -27,7 +28,13 @@ describe('reserve', () => {
     expect(answered).toBe(false)
     turn()
     const reservation = await reserving
-    expect(reservation).toEqual({ exchangeId: request.exchangeId, keyId: key.id, reserved: 1_000, outputCap: 900 })
+    expect(reservation).toEqual({
+      exchangeId: request.exchangeId,
+      keyId: key.id,
+      startedAt: NOW,
+      reserved: 1_000,
+      outputCap: 900,
+    })
     const row = open(path).exchanges({ limit: 1 })[0]
     expect(row).toMatchObject({
       ...{ id: request.exchangeId, keyId: key.id, model: 'vendorA-opus-4-8', wire: 'messages', stream: true },
@@ -113,6 +120,18 @@ describe('reserve', () => {
 })
 
 describe('settle', () => {
+  test('leaves out what a provider said of its usage where that cannot be written', async () => {
+    const { ledger, store, key, turn } = setUp()
+    const reserving = ledger.reserve(ask(key))
+    turn()
+    const rawUsage: JsonObject = {}
+    rawUsage.self = rawUsage
+    ledger.settle(await reserving, settlement({ rawUsage }))
+    ledger.flush()
+    expect(store.exchanges({ limit: 1 })[0]).toMatchObject({ outcome: 'done', rawUsage: null })
+    expect([ledger.openCount(), key.tokensUsed]).toEqual([0, 150])
+  })
+
   test('writes everything that is known of the exchange', async () => {
     const { ledger, store, key, turn } = setUp()
     const reserving = ledger.reserve(ask(key))

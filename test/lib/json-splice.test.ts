@@ -109,7 +109,7 @@ describe('splice', () => {
   })
 
   test('as many edits as there are elements do not cost their product', () => {
-    const many = 100_000
+    const many = 50_000
     const text = JSON.stringify(Array.from({ length: many }, () => 1))
     const edits = Array.from({ length: many }, (_, at): Edit => ({ path: [at], value: '2' }))
     expect(splice(text, edits)).toBe(text.replaceAll('1', '2'))

@@ -274,8 +274,10 @@ describe('requests at once', () => {
         if (stream) await socket.hears('200 OK')
         socket.socket.destroy()
         expect(await request.closed).toBe('aborted')
-        await money.idle()
+        // What a stream left unsaid is counted later: its place is free by now.
+        if (!stream) await money.idle()
       }
+      await money.idle()
     })
   })
 

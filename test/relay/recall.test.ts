@@ -31,8 +31,16 @@ describe('a reference', () => {
     const recall = createRecall()
     recall.keep('k', turn('a'), 10)
     const other = { role: 'user', content: 'x' }
-    const body = { model: 'm', input: [{ type: 'item_reference', id: 'msg_a' }, other, { id: 'msg_a' }] }
-    expect(resolved(recall, 'k', body)).toEqual({ model: 'm', input: [said('msg_a'), other, said('msg_a')] })
+    for (const reference of [{ type: 'item_reference', id: 'msg_a' }, { id: 'msg_a' }]) {
+      const body = { model: 'm', input: [other, reference, other] }
+      expect(resolved(recall, 'k', body)).toEqual({ model: 'm', input: [other, said('msg_a'), other] })
+    }
+  })
+
+  test('to the same item a second time is refused, as its vendor refuses it', () => {
+    const recall = createRecall()
+    recall.keep('k', turn('a'), 10)
+    expect(() => resolved(recall, 'k', referring('msg_a', 'msg_b', 'msg_b', 'msg_a'))).toThrow('input.3')
   })
 
   test.each<[string, JsonObject]>([

@@ -52,8 +52,9 @@ export const endedCookies = (secure: boolean): string[] =>
 /** What the request's host and scheme are to the browser; a proxy's word only where it is trusted. */
 const ownOrigin = (request: Request, trustProxy: boolean): { host: string; secure: boolean } => {
   const url = new URL(request.url)
-  if (!trustProxy) return { host: url.host, secure: url.protocol === 'https:' }
-  const host = firstOf(request.headers.get('x-forwarded-host')) ?? url.host
+  const named = request.headers.get('host') ?? url.host
+  if (!trustProxy) return { host: named, secure: url.protocol === 'https:' }
+  const host = firstOf(request.headers.get('x-forwarded-host')) ?? named
   const scheme = firstOf(request.headers.get('x-forwarded-proto')) ?? url.protocol.slice(0, -1)
   return { host, secure: scheme === 'https' }
 }

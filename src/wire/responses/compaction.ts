@@ -46,6 +46,7 @@ const compaction = (answerId: string, summary: string): OpaquePart => ({
 export const compacted = (): ((event: ChatEvent) => ChatEvent[]) => {
   let id = ''
   let summary = ''
+  const others: ChatEvent[] = []
   return (event) => {
     switch (event.type) {
       case 'start':
@@ -59,8 +60,11 @@ export const compacted = (): ((event: ChatEvent) => ChatEvent[]) => {
       case 'error':
         return [event]
       case 'finish':
-        return summary === '' ? [event] : [{ type: 'opaque', part: 0, value: compaction(id, summary) }, event]
+        return summary === ''
+          ? [...others, event]
+          : [{ type: 'opaque', part: 0, value: compaction(id, summary) }, event]
       default:
+        others.push(event)
         return []
     }
   }

@@ -1,6 +1,7 @@
 // References to what the provider keeps: an earlier answer to go on from, or single items of one. Its clients send them
 // unless they say `store: false`; for answers made from another wire's, nobody but the gateway can say what they meant.
 
+import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import { given } from './read.ts'
@@ -14,14 +15,20 @@ export type Lookup = {
   conversation(answerId: string): Json[] | undefined
 }
 
-/** The edits that put in place of a body's references what they stand for, as far as the lookup knows it. */
+/**
+ * The edits that put in place of a body's references what they stand for, as far as the lookup knows it. Throws
+ * `invalid_request` for an item that is referred to twice: few words could stand for more than any memory holds.
+ */
 export const referenceEdits = (body: JsonObject, lookup: Lookup): Edit[] => {
   const input = listOf(body.input)
   const edits: Edit[] = []
+  const seen = new Set<string>()
   const resolved = input.map((item, at): Json => {
     const id = referenced(item)
     const known = id === undefined ? undefined : lookup.item(id)
-    if (known === undefined) return item
+    if (id === undefined || known === undefined) return item
+    if (seen.has(id)) throw invalidRequest(`input.${at}: refers to an item a second time.`, `input.${at}`)
+    seen.add(id)
     edits.push({ path: ['input', at], value: JSON.stringify(known) })
     return known
   })

@@ -19,7 +19,7 @@ import { answerFaults, streamFaults } from '../matrix/rules.ts'
 import { type Dice, diceOf, framed, throws } from '../matrix/untidy/dice.ts'
 import { GATHER } from './gather.ts'
 import { list, object, SECRET, type Told } from './told.ts'
-import { askFor, RUNS, VENDORS } from './vendors.ts'
+import { askFor, PATIENCE_MS, RUNS, VENDORS } from './vendors.ts'
 
 const through = (tap: Tap, chunks: Uint8Array[]): string =>
   framesOf(...chunks)
@@ -138,9 +138,6 @@ const alike = (body: JsonObject): JsonObject => {
 const toldWhole = (client: ChatWire, vendor: ChatWire, body: JsonObject): string =>
   JSON.stringify(translateResponse(parsed(body), CHAT_CODECS[client], CHAT_CODECS[vendor], askFor(client, false), {}))
 
-/** The types are compiled when they are first asked for. */
-const PATIENCE_MS = 60_000
-
 describe.skipIf(!hasCorpus).each(crossings)('a client of %s and an answer of %s', (client, vendor) => {
   const open = (): Tap => translateStream(CHAT_CODECS[client], CHAT_CODECS[vendor], askFor(client, true), {})
 
@@ -205,30 +202,34 @@ describe.skipIf(!hasCorpus).each(crossings)('a client of %s and an answer of %s'
 })
 
 describe.skipIf(!hasCorpus).each([...CHAT_WIRES])('a client of %s and an answer of its own wire', (wire) => {
-  test.each([true, false])('reads every byte but the model’s name; usage asked for: %p', (includeUsage) => {
-    fc.assert(
-      fc.property(throws, (numbers) => {
-        const thrown = diceOf(numbers)
-        const body = VENDORS[wire].answer(thrown)
-        const frames = VENDORS[wire].frames(body, thrown)
-        const tap = CHAT_CODECS[wire].tap({ model: 'gateway-model', includeUsage, now: 0 })
-        const chunks = framed(frames, thrown)
-        const text = through(tap, chunks)
-        expect(tap.state).toBe('done')
-        const renamed = framesOf(...chunks).map((frame) =>
-          writeFrame(frame).replaceAll(`"model":"${SECRET}"`, '"model":"gateway-model"'),
-        )
-        const unasked = wire === 'chat-completions' && !includeUsage
-        // The chunk of the figures was ours to ask for; the others say that they hold none.
-        const due = unasked
-          ? renamed
-              .filter((one) => !/"usage":\s*\{/.test(one))
-              .map((one) => one.replace(/,(\ndata: ?)?"usage":null/, ''))
-          : renamed
-        expect(text).toBe(due.join(''))
-        expect(counted(tap.usage)).toEqual(VENDORS[wire].told(body).usage)
-      }),
-      { numRuns: RUNS, includeErrorInReport: true },
-    )
-  })
+  test.each([true, false])(
+    'reads every byte but the model’s name; usage asked for: %p',
+    (includeUsage) => {
+      fc.assert(
+        fc.property(throws, (numbers) => {
+          const thrown = diceOf(numbers)
+          const body = VENDORS[wire].answer(thrown)
+          const frames = VENDORS[wire].frames(body, thrown)
+          const tap = CHAT_CODECS[wire].tap({ model: 'gateway-model', includeUsage, now: 0 })
+          const chunks = framed(frames, thrown)
+          const text = through(tap, chunks)
+          expect(tap.state).toBe('done')
+          const renamed = framesOf(...chunks).map((frame) =>
+            writeFrame(frame).replaceAll(`"model":"${SECRET}"`, '"model":"gateway-model"'),
+          )
+          const unasked = wire === 'chat-completions' && !includeUsage
+          // The chunk of the figures was ours to ask for; the others say that they hold none.
+          const due = unasked
+            ? renamed
+                .filter((one) => !/"usage":\s*\{/.test(one))
+                .map((one) => one.replace(/,(\ndata: ?)?"usage":null/, ''))
+            : renamed
+          expect(text).toBe(due.join(''))
+          expect(counted(tap.usage)).toEqual(VENDORS[wire].told(body).usage)
+        }),
+        { numRuns: RUNS, includeErrorInReport: true },
+      )
+    },
+    PATIENCE_MS,
+  )
 })

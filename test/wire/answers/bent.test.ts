@@ -11,7 +11,7 @@ import { CHAT_CODECS } from '../../../src/wire/index.ts'
 import { hasCorpus } from '../../support/corpus.ts'
 import { answerFaults, streamFaults } from '../matrix/rules.ts'
 import { diceOf, throws } from '../matrix/untidy/dice.ts'
-import { askFor, RUNS, VENDORS } from './vendors.ts'
+import { askFor, PATIENCE_MS, RUNS, VENDORS } from './vendors.ts'
 
 /** `place` counts the value itself and all within it; `into` undefined loses what stands there. */
 type Bend = { place: number; into: Json | undefined }
@@ -67,7 +67,6 @@ const within = (value: Json, place: number, into: Json | undefined): Json => {
 const bends = fc.array(bend, { minLength: 1, maxLength: 3 })
 const cells = CHAT_WIRES.flatMap((client) => CHAT_WIRES.map((vendor) => [client, vendor] as const))
 const options = { numRuns: 2 * RUNS, includeErrorInReport: true }
-const PATIENCE_MS = 60_000
 
 const broke = new GatewayError('upstream_error', 'It broke.')
 

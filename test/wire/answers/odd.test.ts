@@ -17,7 +17,7 @@ import { user } from '../matrix/stories/parts.ts'
 import { diceOf, throws } from '../matrix/untidy/dice.ts'
 import { GATHER } from './gather.ts'
 import { list, object } from './told.ts'
-import { askFor, VENDORS } from './vendors.ts'
+import { askFor, PATIENCE_MS, VENDORS } from './vendors.ts'
 
 type Row = JsonObject | string | { event: string; data: JsonObject | string }
 
@@ -431,6 +431,43 @@ describe('a thought', () => {
   })
 })
 
+describe('a summary that was asked for and not given', () => {
+  const body = { stream: true, input: [{ type: 'compaction_trigger' }] }
+  test.each<[string, JsonObject, string]>([
+    [
+      'a call',
+      { tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }] },
+      'function_call',
+    ],
+    ['a refusal', { refusal: 'I cannot.' }, 'message'],
+  ])('leaves %s as it is, whole and in a stream', (_, message, type) => {
+    const tap = translateStream(
+      CHAT_CODECS.responses,
+      CHAT_CODECS['chat-completions'],
+      { ...askFor('responses', true), body },
+      {},
+    )
+    const rows = bytes('chat-completions', [says(message), stops('stop'), DONE])
+    const streamed = GATHER.responses(
+      framesOf(
+        framesOf(rows)
+          .map((frame) => tap.see(frame))
+          .join(''),
+      ),
+    )
+    const answer = { id: 'chatcmpl-1', created: 5, choices: [{ index: 0, message, finish_reason: 'stop' }] }
+    const read = translateResponse(
+      answer,
+      CHAT_CODECS.responses,
+      CHAT_CODECS['chat-completions'],
+      { ...askFor('responses', false), body },
+      {},
+    )
+    for (const { output } of [streamed, read]) expect(list(output).map((item) => item.type)).toEqual([type])
+    expect(JSON.stringify(streamed.output)).toBe(JSON.stringify(read.output))
+  })
+})
+
 describe('a citation', () => {
   const cite = {
     type: 'web_search_result_location',
@@ -499,46 +536,50 @@ describe('free text in a function’s argument', () => {
         : letter,
     )
 
-  test('is the text itself, however it was written and cut', () => {
-    const text = fc.oneof(
-      fc.string({ unit: 'grapheme' }),
-      fc.string({ unit: 'binary' }),
-      fc.constantFrom('"', '\\', '\n', '😀"\\'),
-    )
-    fc.assert(
-      fc.property(text, throws, fc.nat(2), (free, numbers, some) => {
-        const thrown = diceOf(numbers)
-        const space = thrown.one('', ' ', '\n')
-        const input = `${space}{${space}"input"${space}:${space}${escaped(free, some)}${space}}${space}`
-        const pieces = thrown.cut(input)
-        const rows: Record<'messages' | 'chat-completions', Row[]> = {
-          messages: [
-            start(),
-            ...block(
-              0,
-              { type: 'tool_use', id: 'a', name: 'patch', input: {} },
-              ...pieces.map((partial_json) => ({ type: 'input_json_delta', partial_json })),
-            ),
-            ...ends('tool_use'),
-          ],
-          'chat-completions': [
-            calls({ index: 0, id: 'a', type: 'function', function: { name: 'patch', arguments: '' } }),
-            ...pieces.map((piece) => calls({ index: 0, function: { arguments: piece } })),
-            stops('tool_calls'),
-            DONE,
-          ],
-        }
-        for (const vendor of ['messages', 'chat-completions'] as const) {
-          const { tap, text } = told('responses', vendor, rows[vendor], undo)
-          expect(tap.state).toBe('done')
-          expect(VENDORS.responses.told(GATHER.responses(framesOf(text))).calls).toEqual([
-            { id: 'a', name: 'patch', kind: 'custom', input: free },
-          ])
-        }
-      }),
-      { numRuns: 40, includeErrorInReport: true },
-    )
-  })
+  test(
+    'is the text itself, however it was written and cut',
+    () => {
+      const text = fc.oneof(
+        fc.string({ unit: 'grapheme' }),
+        fc.string({ unit: 'binary' }),
+        fc.constantFrom('"', '\\', '\n', '😀"\\'),
+      )
+      fc.assert(
+        fc.property(text, throws, fc.nat(2), (free, numbers, some) => {
+          const thrown = diceOf(numbers)
+          const space = thrown.one('', ' ', '\n')
+          const input = `${space}{${space}"input"${space}:${space}${escaped(free, some)}${space}}${space}`
+          const pieces = thrown.cut(input)
+          const rows: Record<'messages' | 'chat-completions', Row[]> = {
+            messages: [
+              start(),
+              ...block(
+                0,
+                { type: 'tool_use', id: 'a', name: 'patch', input: {} },
+                ...pieces.map((partial_json) => ({ type: 'input_json_delta', partial_json })),
+              ),
+              ...ends('tool_use'),
+            ],
+            'chat-completions': [
+              calls({ index: 0, id: 'a', type: 'function', function: { name: 'patch', arguments: '' } }),
+              ...pieces.map((piece) => calls({ index: 0, function: { arguments: piece } })),
+              stops('tool_calls'),
+              DONE,
+            ],
+          }
+          for (const vendor of ['messages', 'chat-completions'] as const) {
+            const { tap, text } = told('responses', vendor, rows[vendor], undo)
+            expect(tap.state).toBe('done')
+            expect(VENDORS.responses.told(GATHER.responses(framesOf(text))).calls).toEqual([
+              { id: 'a', name: 'patch', kind: 'custom', input: free },
+            ])
+          }
+        }),
+        { numRuns: 40, includeErrorInReport: true },
+      )
+    },
+    PATIENCE_MS,
+  )
 })
 
 describe('whole answers that are none', () => {

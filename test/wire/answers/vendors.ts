@@ -21,6 +21,9 @@ export const VENDORS: Record<ChatWire, Vendor> = { 'chat-completions': chat, res
 /** More of them where a long run is wished for. */
 export const RUNS = Number(process.env.SLUICE_TEST_RUNS ?? 40)
 
+/** The published types are compiled when they are first asked for. */
+export const PATIENCE_MS = 1_000 * Math.max(60, RUNS)
+
 export const askFor = (wire: ChatWire, stream: boolean): Ask => ({
   model: 'gateway-model',
   body: wire === 'chat-completions' && stream ? { stream, stream_options: { include_usage: true } } : { stream },

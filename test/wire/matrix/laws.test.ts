@@ -65,7 +65,7 @@ describe.each(crossings)('a client of %s and a vendor of %s', (client, vendor) =
         expect(reader.total(gathered)).toBe(input + cacheRead + cacheWrite + output)
         expect(reader.total(body)).toBe(input + cacheRead + cacheWrite + output)
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     ))
 
   test('the telling is the one the client’s own vendor gives', () =>

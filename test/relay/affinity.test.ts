@@ -1,0 +1,30 @@
+// What names a conversation: the client's own word, else its opening; short, whatever its length.
+
+import { expect, test } from 'bun:test'
+import { conversationOf } from '../../src/relay/affinity.ts'
+import { openText } from '../../src/relay/client-body.ts'
+
+const of = (body: object, headers: Record<string, string> = {}) =>
+  conversationOf('key_1', 'responses', new Headers(headers), openText(JSON.stringify({ model: 'm', ...body })))
+
+test.each([
+  ['a header', {}, { session_id: 'x'.repeat(8_000) }],
+  ['a cache key', { prompt_cache_key: 'x'.repeat(30_000) }, {}],
+  ['an opening', { input: [{ role: 'user', content: 'x'.repeat(30_000) }] }, {}],
+])('%s of any length has a short id', (_, body, headers) => {
+  const { id = '' } = of(body, headers) ?? {}
+  expect(id).toStartWith('key_1:')
+  expect(id.length).toBeLessThan(40)
+})
+
+test('other words are another conversation, and the same under another header too', () => {
+  const ids = [
+    of({}, { session_id: 'a' }),
+    of({}, { session_id: 'b' }),
+    of({}, { 'thread-id': 'a' }),
+    of({ prompt_cache_key: 'a' }),
+    of({ prompt_cache_key: 'b' }),
+  ].map((conversation) => conversation?.id)
+  expect(new Set(ids).size).toBe(5)
+  expect(of({}, { session_id: 'a' })?.id).toBe(ids[0])
+})
