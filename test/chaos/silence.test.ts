@@ -42,12 +42,10 @@ const reading = (response: Response) => {
   let rest = ''
   const next = async (): Promise<string | undefined> => {
     for (;;) {
-      // A comment is a line of its own, an event ends with a blank one.
-      const end = rest.startsWith(':') ? '\n' : '\n\n'
-      const gap = rest.indexOf(end)
+      const gap = rest.indexOf('\n\n')
       if (gap !== -1) {
         const frame = rest.slice(0, gap)
-        rest = rest.slice(gap + end.length)
+        rest = rest.slice(gap + 2)
         return frame
       }
       const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
