@@ -587,15 +587,15 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
 
       // One dialog after another leads back to the first one's opener; what is gone, to the heading.
       await makeKey(page, 'focus')
-      await page.waitForFunction('document.activeElement.textContent.includes("Create key")')
+      await page.locator('button:focus', { hasText: 'Create key' }).waitFor()
       await page.getByRole('link', { name: 'focus' }).click()
       await page.getByRole('button', { name: 'Rotate' }).click()
       await page.getByRole('button', { name: 'Make a new secret' }).click()
       await page.getByRole('button', { name: 'Done' }).click()
-      await page.waitForFunction('document.activeElement.textContent === "Rotate"')
+      await page.locator('button:focus', { hasText: /^Rotate$/ }).waitFor()
       await page.getByRole('button', { name: 'Revoke' }).click()
       await page.getByRole('button', { name: 'Revoke key' }).click()
-      await page.waitForFunction('document.activeElement.tagName === "H1"')
+      await page.locator('h1:focus').waitFor()
     }))
 
   test('what is in the guides can be copied, whole and as it stands', () =>
