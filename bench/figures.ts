@@ -40,7 +40,7 @@ export type Figures = {
   start?: { migrated: Spread; fresh: Spread; runs: number }
   memory?: { gateway: Memory; bare: Memory }
   delay?: { streams: number; bare: Delay; gateway: Delay; translated: Delay }
-  /** `perStreamKb`: at the most that was seen while all were open and busy. */
+  /** `perStreamKb`: the median while they open and are busy. */
   crowd?: { streams: number; eventsPerSecond: number; p50Us: number; p99Us: number; perStreamKb: number }
   translation?: { bodyBytes: number; tools: number; gatewayUs: number; bareUs: number }
 }

@@ -214,10 +214,8 @@ export const measureCrowd = async (bench: Bench): Promise<NonNullable<Figures['c
     const idleKb = await restingKb(gateway.pid)
     await provider.control({ mode: 'pace', intervalMs: CROWD_INTERVAL_MS })
     const direct = await pacedDelays(bench, provider.port, MODEL_B, CROWD, windowMs)
-    let openKb = 0
-    const sampling = setInterval(() => {
-      openKb = Math.max(openKb, residentKb(gateway.pid))
-    }, 100)
+    const samples: number[] = []
+    const sampling = setInterval(() => samples.push(residentKb(gateway.pid)), 100)
     const { p50Us, p99Us } = await pacedDelays(bench, gateway.port, MODEL_B, CROWD, windowMs).finally(() =>
       clearInterval(sampling),
     )
@@ -227,7 +225,7 @@ export const measureCrowd = async (bench: Bench): Promise<NonNullable<Figures['c
       ...added,
       streams: CROWD,
       eventsPerSecond: 1000 / CROWD_INTERVAL_MS,
-      perStreamKb: (openKb - idleKb) / CROWD,
+      perStreamKb: (spread(samples).median - idleKb) / CROWD,
     }
   } finally {
     await end(gateway.child)

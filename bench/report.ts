@@ -88,7 +88,7 @@ const crowdRows = ({ streams, p50Us, p99Us, perStreamKb }: NonNullable<Figures['
     verdict(p99Us <= BARS.crowdP99Ms * 1000),
   ],
   [
-    `Per stream of those, at the most`,
+    'Per stream of those',
     `${fixed(perStreamKb, 1)} KB`,
     '',
     `≤ ${BARS.perStreamKb} KB`,
