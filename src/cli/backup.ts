@@ -9,7 +9,10 @@ import { EXIT, failure } from './io.ts'
 export const backup = command({
   name: 'backup',
   summary: 'Copy the database to a file, beside a running server too',
-  args: { file: { type: 'positional', required: true, description: 'The copy; must not exist yet' }, ...DATA_FLAGS },
+  args: {
+    file: { type: 'positional', required: true, description: 'The copy to make; must not exist yet' },
+    ...DATA_FLAGS,
+  },
   examples: ['sluice backup /backups/sluice-2026-09-01.db'],
   run: (args, io) => {
     const config = requireData(args, io)

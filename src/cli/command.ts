@@ -95,7 +95,10 @@ const strictWords = (words: string[], args: ArgsDef): string[] => {
   const extra = positional[places.length]
   if (extra !== undefined) throw usageError(`Unexpected word "${extra}".`)
   const missing = places.slice(positional.length).find(([, arg]) => arg.required !== false)
-  if (missing) throw usageError(`Missing ${missing[0].toUpperCase()}.`)
+  if (missing) {
+    const [name, { description = '' }] = missing
+    throw usageError(`Missing ${name.toUpperCase()}: ${description.charAt(0).toLowerCase()}${description.slice(1)}.`)
+  }
   return [...options, '--', ...positional]
 }
 

@@ -103,12 +103,12 @@ export const createLimits = ({ clock, defaults }: LimitsOptions): Limits => {
       const requestsMs = rpm > 0 ? lately.requests.waitFor(now, rpm) : 0
       const tokensMs = tpm > 0 ? lately.tokens.waitFor(now, tpm) : 0
       if (requestsMs > 0 || tokensMs > 0) {
-        throw requestsMs >= tokensMs ? over(rpm, 'requests', requestsMs) : over(tpm, 'tokens', tokensMs)
+        throw requestsMs >= tokensMs ? over(some(rpm, 'request'), requestsMs) : over(some(tpm, 'token'), tokensMs)
       }
       if (concurrency > 0 && lately.active >= concurrency) {
         throw new GatewayError(
           'rate_limit_exceeded',
-          `This API key may have ${concurrency} requests in flight at once. Try again when one of them is done.`,
+          `This API key may have ${some(concurrency, 'request')} in flight at once. Try again when one is done.`,
           { retryAfterMs: PLACE_RETRY_MS },
         )
       }
@@ -148,9 +148,11 @@ const standing = (window: Window | undefined, limit: number, now: number): Stand
   resetMs: window?.emptyIn(now) ?? 0,
 })
 
-const over = (limit: number, what: string, retryAfterMs: number): GatewayError =>
+const some = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
+
+const over = (limit: string, retryAfterMs: number): GatewayError =>
   new GatewayError(
     'rate_limit_exceeded',
-    `This API key has reached its limit of ${limit} ${what} per minute. Try again in ${Math.ceil(retryAfterMs / 1000)} s.`,
+    `This API key has reached its limit of ${limit} per minute. Try again in ${Math.ceil(retryAfterMs / 1000)} s.`,
     { retryAfterMs },
   )

@@ -49,8 +49,8 @@ test.each([
   [['serve', 'now'], 'Unexpected word "now".'],
   [['usage', '--by', 'hour'], '--by: found "hour", allowed: model, key, day.'],
   [['usage', '--since', 'ever'], '--since: found "ever"'],
-  [['backup'], 'Missing FILE.'],
-  [['restore'], 'Missing FILE.'],
+  [['backup'], 'Missing FILE: the copy to make; must not exist yet.'],
+  [['restore'], 'Missing FILE: a copy made by "sluice backup".'],
   [['serve', '--config', 'none.yaml'], 'none.yaml: the file cannot be read (ENOENT)'],
   [['keys', 'list', '--config', 'none.yaml'], 'none.yaml: the file cannot be read (ENOENT)'],
 ])('%j ends with 2 and a sentence', async (words, sentence) => {

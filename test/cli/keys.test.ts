@@ -120,7 +120,7 @@ describe('keys create', () => {
     ],
     [['keys', 'update', 'key_x', '--label', ''], '--label: found an empty text'],
     [['keys', 'rotate', 'key_x', '--grace', 'a while'], '--grace: found "a while"'],
-    [['keys', 'show'], 'Missing ID.'],
+    [['keys', 'show'], 'Missing ID: key_…, as "sluice keys list" shows it.'],
     [['keys'], '"sluice keys" takes: create, list, show, update, revoke, rotate.'],
     [['keys', 'creat'], 'Did you mean "sluice keys create"?'],
   ])('wrong words end with 2 and a sentence, and make nothing: %j', async (words, sentence) => {

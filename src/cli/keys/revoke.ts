@@ -10,7 +10,7 @@ export const keysRevoke = command({
   name: 'revoke',
   summary: 'End a key for good; in force in a running server within a second',
   args: {
-    id: { type: 'positional', required: true, description: 'The id of the key, key_…' },
+    id: { type: 'positional', required: true, description: 'key_…, as "sluice keys list" shows it' },
     ...BACKEND_FLAGS,
     ...JSON_FLAG,
   },

@@ -11,7 +11,7 @@ export const keysRotate = command({
   name: 'rotate',
   summary: 'Give a key a new secret, shown once',
   args: {
-    id: { type: 'positional', required: true, description: 'The id of the key, key_…' },
+    id: { type: 'positional', required: true, description: 'key_…, as "sluice keys list" shows it' },
     grace: {
       type: 'string',
       valueHint: 'LENGTH',

@@ -59,7 +59,7 @@ export const keysShow = command({
   name: 'show',
   summary: 'Show one key',
   args: {
-    id: { type: 'positional', required: true, description: 'The id of the key, key_…' },
+    id: { type: 'positional', required: true, description: 'key_…, as "sluice keys list" shows it' },
     ...BACKEND_FLAGS,
     ...JSON_FLAG,
   },

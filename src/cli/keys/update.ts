@@ -12,7 +12,7 @@ export const keysUpdate = command({
   name: 'update',
   summary: 'Change a key; in force in a running server within a second',
   args: {
-    id: { type: 'positional', required: true, description: 'The id of the key, key_…' },
+    id: { type: 'positional', required: true, description: 'key_…, as "sluice keys list" shows it' },
     label: { type: 'string', valueHint: 'L', description: 'New name' },
     tokens: { type: 'string', valueHint: 'N', description: 'New token quota in all' },
     'add-tokens': { type: 'string', valueHint: 'N', description: 'Tokens added to the quota' },
