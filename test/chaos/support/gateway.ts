@@ -1,14 +1,18 @@
 // A gateway under attack: the compiled file as a process of its own when SLUICE_BINARY names it, else in this one. What
-// it is asked about itself goes through GET /metrics, so that both answer alike.
+// it is asked about itself goes through GET /metrics and the admin API, so that both answer alike.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import type { State } from '../../../src/admin-api/schema.ts'
 import type { FileConfig } from '../../../src/config/schema.ts'
 import { loadConfig } from '../../../src/config.ts'
 import { silentLog } from '../../../src/log.ts'
+import { DEFAULT_LIMITS } from '../../../src/members/member.ts'
+import { createMembership } from '../../../src/members/membership.ts'
 import type { Clock } from '../../../src/relay/exchange.ts'
-import { type Server, startServer } from '../../../src/serve.ts'
+import { DATABASE, type Server, startServer } from '../../../src/serve.ts'
+import { openStore } from '../../../src/store/sqlite/index.ts'
 import { type Child, launch } from '../../binary/support/process.ts'
 
 export const BINARY = process.env.SLUICE_BINARY || undefined
@@ -60,6 +64,12 @@ export const openGateway = async (file: FileConfig, { clock, apart = false }: Op
     BINARY === undefined && !apart
       ? await startHere(path, directory, clock)
       : await startThere(BINARY === undefined ? [process.execPath, MAIN] : [BINARY], directory)
+  const token = adminToken(join(resolve(directory, file.data ?? 'data'), DATABASE))
+  const state = async (): Promise<State> => {
+    const response = await fetch(`${running.url}/admin/api/state`, { headers: { authorization: `Bearer ${token}` } })
+    if (response.status !== 200) throw new Error(await response.text())
+    return (await response.json()) as State
+  }
   const figures = async (): Promise<Figures> => {
     const response = await fetch(`${running.url}/metrics`)
     const text = await response.text()
@@ -95,11 +105,11 @@ export const openGateway = async (file: FileConfig, { clock, apart = false }: Op
     quiet: async () => {
       const until = performance.now() + 10_000
       for (;;) {
-        const now = await figures()
-        const inFlight = now.sum('sluice_attempts_in_flight')
-        if (now.open + now.reservations + inFlight === 0) return now
-        if (performance.now() > until)
-          throw new Error(`left: ${now.open} exchanges, ${now.reservations} reservations, ${inFlight} attempts`)
+        const now = await state()
+        // One request is the question itself.
+        const left = now.open_exchanges + now.open_reservations + now.provider_attempts + now.pending_requests - 1
+        if (left === 0) return figures()
+        if (performance.now() > until) throw new Error(`left: ${JSON.stringify(now)}`)
         await new Promise((resolve) => setImmediate(resolve))
       }
     },
@@ -111,6 +121,20 @@ export const openGateway = async (file: FileConfig, { clock, apart = false }: Op
       await running.stop()
       rmSync(directory, { recursive: true, force: true })
     },
+  }
+}
+
+/** Opens the admin API of whoever serves this database. */
+const adminToken = (path: string): string => {
+  const store = openStore(path)
+  try {
+    const admin = store.members.add(
+      { name: 'chaos', role: 'admin', limits: DEFAULT_LIMITS, passwordHash: 'none' },
+      { kind: 'system', id: 'test' },
+    )
+    return createMembership({ store, clock: Date.now }).issueToken('chaos', undefined, admin).secret
+  } finally {
+    store.close()
   }
 }
 
