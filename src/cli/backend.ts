@@ -1,12 +1,10 @@
 // What commands work on: the data directory, or a running server by its admin API. Both give the admin API's shapes.
 
-import type { Key, Model, Sums } from '../admin-api/schema.ts'
+import type { ShownKey, ShownModel, ShownSums } from '../shown.ts'
 import type { UsageQuery } from '../store/store.ts'
 import { DATA_FLAGS } from './data.ts'
 import { type Io, usageError } from './io.ts'
 
-/** A key as the command line shows it: nothing that only a running server knows. */
-export type ShownKey = Omit<Key, 'owner' | 'revoked_at' | 'last_used_at' | 'tokens_held'>
 /** The secret is given this once. */
 export type MadeKey = { key: ShownKey; secret: string }
 
@@ -16,10 +14,8 @@ export type NewKey = Limits & { label: string; tokensTotal: number; expiresAt: n
 /** Absent members stay as they are. */
 export type KeyChange = Partial<NewKey> & { addTokens?: number; resetUsage?: boolean }
 
-export type ShownSums = Omit<Sums, 'cost_khr' | 'tokens'>
 export type ShownUsage = { rows: (ShownSums & { group: string; label: string })[]; khr_per_usd: number }
 
-export type ShownModel = Omit<Model, 'aliases' | 'fallbacks' | 'available' | 'targets'>
 export type ShownModels = {
   items: ShownModel[]
   aliases: Record<string, string>

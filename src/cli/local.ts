@@ -1,11 +1,10 @@
 // The data directory as a backend: straight on the database, beside a running server too.
 
-import type { Config } from '../config.ts'
 import type { Key } from '../keys/key.ts'
-import { statusOf } from '../keys/status.ts'
 import { createSettings } from '../settings.ts'
-import type { Store, UsageRow } from '../store/store.ts'
-import type { Backend, ShownKey, ShownModel, Where } from './backend.ts'
+import { type ShownKey, shownKey, shownModel, shownSums } from '../shown.ts'
+import type { Store } from '../store/store.ts'
+import type { Backend, Where } from './backend.ts'
 import { requireData, withStore } from './data.ts'
 import { CLI_ACTOR, failure, type Io } from './io.ts'
 import { noSuchKey } from './keys/show.ts'
@@ -72,49 +71,3 @@ const requireKey = (store: Store, id: string): Key => {
   if (key) return key
   throw failure(noSuchKey(id))
 }
-
-const shownKey = (key: Key, now: number): ShownKey => ({
-  id: key.id,
-  label: key.label,
-  tokens_total: key.tokensTotal,
-  tokens_used: key.tokensUsed,
-  tokens_remaining: Math.max(0, key.tokensTotal - key.tokensUsed),
-  expires_at: new Date(key.expiresAt).toISOString(),
-  models: key.models,
-  rpm: key.rpm ?? null,
-  tpm: key.tpm ?? null,
-  concurrency: key.concurrency ?? null,
-  status: statusOf(key, now),
-  created_at: new Date(key.createdAt).toISOString(),
-})
-
-const shownSums = (row: UsageRow) => ({
-  requests: row.requests,
-  errors: row.errors,
-  input: row.input,
-  cache_read: row.cacheRead,
-  cache_write: row.cacheWrite,
-  output: row.output,
-  reasoning: row.reasoning,
-  cost_micro_usd: row.costMicroUsd,
-})
-
-const shownModel = (model: Config['models'][number]): ShownModel => ({
-  id: model.id,
-  provider: model.provider,
-  upstream: model.upstream,
-  family: model.family,
-  display_name: model.displayName,
-  kind: model.kind,
-  input_modalities: model.inputModalities,
-  output_modalities: model.outputModalities,
-  context_window: model.contextWindow,
-  max_output_tokens: model.maxOutput,
-  tokens_per_image: model.tokensPerImage,
-  price: {
-    input: model.price.input,
-    output: model.price.output,
-    cache_read: model.price.cacheRead,
-    cache_write: model.price.cacheWrite,
-  },
-})

@@ -1,6 +1,7 @@
 // `models`: the catalogue as this configuration makes it, or as a running server has it.
 
-import { BACKEND_FLAGS, openBackend, type ShownModel, type ShownModels } from './backend.ts'
+import type { ShownModel } from '../shown.ts'
+import { BACKEND_FLAGS, openBackend, type ShownModels } from './backend.ts'
 import { command } from './command.ts'
 import { JSON_FLAG } from './data.ts'
 import { EXIT, printJson } from './io.ts'

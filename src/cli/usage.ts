@@ -1,7 +1,8 @@
 // `usage`: what was consumed and what it cost, from the hourly totals.
 
+import type { ShownSums } from '../shown.ts'
 import type { UsageQuery } from '../store/store.ts'
-import { BACKEND_FLAGS, openBackend, type ShownSums } from './backend.ts'
+import { BACKEND_FLAGS, openBackend } from './backend.ts'
 import { command } from './command.ts'
 import { JSON_FLAG } from './data.ts'
 import { EXIT, printJson } from './io.ts'

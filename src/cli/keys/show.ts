@@ -1,6 +1,7 @@
 // A key as the command line shows it, and `keys show`.
 
-import { BACKEND_FLAGS, openBackend, type ShownKey } from '../backend.ts'
+import type { ShownKey } from '../../shown.ts'
+import { BACKEND_FLAGS, openBackend } from '../backend.ts'
 import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
 import { EXIT, failure, type Io, printJson } from '../io.ts'

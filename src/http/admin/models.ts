@@ -4,6 +4,7 @@ import type * as S from '../../admin-api/schema.ts'
 import type { Gateway } from '../../gateway.ts'
 import type { Provider } from '../../provider/provider.ts'
 import type { BreakerState } from '../../relay/health.ts'
+import { shownModel } from '../../shown.ts'
 import { isAdmin, type Part } from './call.ts'
 
 export const models: Part<'models.list'> = {
@@ -13,22 +14,9 @@ export const models: Part<'models.list'> = {
     const items = gateway.catalogue.list().map((model): S.Model => {
       const serving = servingProviders(gateway, model.id)
       return {
-        id: model.id,
-        provider: model.provider,
-        upstream: isAdmin(caller) ? model.upstream : null,
-        family: model.family,
-        display_name: model.displayName,
-        kind: model.kind,
-        input_modalities: model.inputModalities,
-        output_modalities: model.outputModalities,
-        context_window: model.contextWindow,
-        max_output_tokens: model.maxOutput,
-        tokens_per_image: model.tokensPerImage,
+        ...shownModel(model),
+        ...(isAdmin(caller) ? {} : { upstream: null }),
         aliases: aliases.filter(([, id]) => id === model.id).map(([alias]) => alias),
-        price: {
-          ...{ input: model.price.input, output: model.price.output },
-          ...{ cache_read: model.price.cacheRead, cache_write: model.price.cacheWrite },
-        },
         fallbacks: gateway.fallbacks[model.id] ?? [],
         available: serving.some(({ provider }) => provider.accounts.length > 0),
         targets: isAdmin(caller)

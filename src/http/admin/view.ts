@@ -4,9 +4,9 @@ import type * as S from '../../admin-api/schema.ts'
 import type { Gateway } from '../../gateway.ts'
 import { totalTokens } from '../../ir/usage.ts'
 import type { Key } from '../../keys/key.ts'
-import { statusOf } from '../../keys/status.ts'
 import type { Member, MemberLimits } from '../../members/member.ts'
 import type { Exchange as RelayExchange, Summary } from '../../relay/exchange.ts'
+import { shownKey, shownSums } from '../../shown.ts'
 import type { ExchangeRow, UsageRow } from '../../store/store.ts'
 import { type Caller, limitedMember } from './call.ts'
 
@@ -42,22 +42,11 @@ export const keyView = (
   names: ReadonlyMap<string, string>,
   lastUsedAt: number | undefined,
 ): S.Key => ({
-  id: key.id,
-  label: key.label,
+  ...shownKey(key, gateway.clock.now()),
   owner: key.ownerId === undefined ? null : { id: key.ownerId, name: names.get(key.ownerId) ?? 'removed member' },
-  status: statusOf(key, gateway.clock.now()),
-  created_at: iso(key.createdAt),
-  expires_at: iso(key.expiresAt),
   revoked_at: isoOrNull(key.revokedAt),
   last_used_at: isoOrNull(lastUsedAt),
-  tokens_total: key.tokensTotal,
-  tokens_used: key.tokensUsed,
-  tokens_remaining: Math.max(0, key.tokensTotal - key.tokensUsed),
   tokens_held: gateway.ledger.heldBy(key.id),
-  models: key.models,
-  rpm: key.rpm ?? null,
-  tpm: key.tpm ?? null,
-  concurrency: key.concurrency ?? null,
 })
 
 export const memberNames = (gateway: Gateway): Map<string, string> =>
@@ -84,15 +73,8 @@ export const addFigures = (a: Figures, b: Figures): Figures => ({
 })
 
 export const sumsView = (figures: Figures, khrPerUsd: number): S.Sums => ({
-  requests: figures.requests,
-  errors: figures.errors,
-  input: figures.input,
-  cache_read: figures.cacheRead,
-  cache_write: figures.cacheWrite,
-  output: figures.output,
-  reasoning: figures.reasoning,
+  ...shownSums(figures),
   tokens: totalTokens(figures),
-  cost_micro_usd: figures.costMicroUsd,
   cost_khr: khrOf(figures.costMicroUsd, khrPerUsd),
 })
 

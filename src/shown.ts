@@ -1,0 +1,60 @@
+// Keys, models and sums in the admin API's words: what the server and the command line say of them alike.
+
+import type * as S from './admin-api/schema.ts'
+import type { Model } from './catalogue/model.ts'
+import type { Key } from './keys/key.ts'
+import { statusOf } from './keys/status.ts'
+import type { UsageRow } from './store/store.ts'
+
+/** A key without what only a running server knows. */
+export type ShownKey = Omit<S.Key, 'owner' | 'revoked_at' | 'last_used_at' | 'tokens_held'>
+/** Sums without what is made of them. */
+export type ShownSums = Omit<S.Sums, 'cost_khr' | 'tokens'>
+/** A model without its names and who serves it. */
+export type ShownModel = Omit<S.Model, 'aliases' | 'fallbacks' | 'available' | 'targets'>
+
+export const shownKey = (key: Key, now: number): ShownKey => ({
+  id: key.id,
+  label: key.label,
+  tokens_total: key.tokensTotal,
+  tokens_used: key.tokensUsed,
+  tokens_remaining: Math.max(0, key.tokensTotal - key.tokensUsed),
+  expires_at: new Date(key.expiresAt).toISOString(),
+  models: key.models,
+  rpm: key.rpm ?? null,
+  tpm: key.tpm ?? null,
+  concurrency: key.concurrency ?? null,
+  status: statusOf(key, now),
+  created_at: new Date(key.createdAt).toISOString(),
+})
+
+export const shownSums = (figures: Omit<UsageRow, 'group'>): ShownSums => ({
+  requests: figures.requests,
+  errors: figures.errors,
+  input: figures.input,
+  cache_read: figures.cacheRead,
+  cache_write: figures.cacheWrite,
+  output: figures.output,
+  reasoning: figures.reasoning,
+  cost_micro_usd: figures.costMicroUsd,
+})
+
+export const shownModel = (model: Model): ShownModel => ({
+  id: model.id,
+  provider: model.provider,
+  upstream: model.upstream,
+  family: model.family,
+  display_name: model.displayName,
+  kind: model.kind,
+  input_modalities: model.inputModalities,
+  output_modalities: model.outputModalities,
+  context_window: model.contextWindow,
+  max_output_tokens: model.maxOutput,
+  tokens_per_image: model.tokensPerImage,
+  price: {
+    input: model.price.input,
+    output: model.price.output,
+    cache_read: model.price.cacheRead,
+    cache_write: model.price.cacheWrite,
+  },
+})
