@@ -30,19 +30,18 @@ export const openSink = (descriptor: number): LogSink => {
       lost === 0 ? gathered : `${gathered}{"level":40,"msg":"${lost} log lines were lost: the reader is slow"}\n`
     gathered = ''
     lost = 0
+    void deliver(text)
+  }
+
+  const deliver = async (text: string): Promise<void> => {
     unread += text.length
-    out.write(text)
-    const written = out.flush()
-    if (typeof written === 'number') {
-      unread = 0
-      return
+    try {
+      await Promise.all([out.write(text), out.flush()])
+    } catch {
+      // The reader has left: requests are served all the same, and there is nobody to tell.
+    } finally {
+      unread -= text.length
     }
-    written.then(
-      () => {
-        unread -= text.length
-      },
-      () => undefined,
-    )
   }
 
   return {
