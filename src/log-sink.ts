@@ -17,20 +17,28 @@ export type LogSink = {
 /** A sink on a descriptor. Takes an eighth of the time of pino's own, which matters at thousands of lines a second. */
 export const openSink = (descriptor: number): LogSink => {
   const out = Bun.file(descriptor).writer({ highWaterMark: BATCH_CHARS })
-  let gathered = ''
+  let lines: string[] = []
+  let gathered = 0
   let unread = 0
   let lost = 0
   let due: ReturnType<typeof setTimeout> | undefined
 
-  const pass = (): void => {
+  /** What has gathered. */
+  const taken = (): string => {
     clearTimeout(due)
     due = undefined
-    if (gathered === '') return
-    const text =
-      lost === 0 ? gathered : `${gathered}{"level":40,"msg":"${lost} log lines were lost: the reader is slow"}\n`
-    gathered = ''
+    const text = lines.join('')
+    lines = []
+    gathered = 0
+    return text
+  }
+
+  const pass = (): void => {
+    const text = taken()
+    if (text === '') return
+    const warning = lost === 0 ? '' : `{"level":40,"msg":"${lost} log lines were lost: the reader is slow"}\n`
     lost = 0
-    void deliver(text)
+    void deliver(text + warning)
   }
 
   const deliver = async (text: string): Promise<void> => {
@@ -46,21 +54,18 @@ export const openSink = (descriptor: number): LogSink => {
 
   return {
     write: (line) => {
-      if (unread + gathered.length > MOST_BYTES) {
+      if (unread + gathered > MOST_BYTES) {
         lost++
         return
       }
-      gathered += line
-      if (gathered.length >= BATCH_CHARS) pass()
+      lines.push(line)
+      gathered += line.length
+      if (gathered >= BATCH_CHARS) pass()
       else due ??= setTimeout(pass, FLUSH_MS)
     },
     flush: () => {
-      clearTimeout(due)
-      due = undefined
-      const text = gathered
-      gathered = ''
       try {
-        writeSync(descriptor, text)
+        writeSync(descriptor, taken())
       } catch {
         // The reader has left or is stuck: a process that ends does not wait for it.
       }

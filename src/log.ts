@@ -16,14 +16,19 @@ export type Log = {
   flush(): void
 }
 
+const INFO = pino.levels.values.info
+
 export const createLog = (level: LogLevel): Log => {
   const destination = openSink(2)
   const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination)
   return {
     exchange: (exchange, summary) => {
       if (!logger.isLevelEnabled('info')) return
-      logger.info(
-        {
+      // The one line that is written thousands of times a second: in one go, where pino joins a piece per member.
+      destination.write(
+        `${JSON.stringify({
+          level: INFO,
+          time: new Date().toISOString(),
           request: exchange.id,
           key: exchange.key.id,
           wire: exchange.wire,
@@ -40,8 +45,8 @@ export const createLog = (level: LogLevel): Log => {
           // One attempt that answered says nothing that the target does not.
           target: targetOf(exchange),
           attempts: exchange.attempts.length > 1 || summary.errorCode !== undefined ? exchange.attempts : undefined,
-        },
-        'exchange',
+          msg: 'exchange',
+        })}\n`,
       )
     },
     refused: (facts) => logger.info(facts, 'refused'),

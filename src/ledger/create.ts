@@ -27,10 +27,13 @@ export type LedgerOptions = {
   timers?: Timers
 }
 
-/** Progress waits this long to be written together: less than half of the two seconds a kill may cost. */
-const PROGRESS_MS = 750
-/** So many of a thousand streams' figures are written in one turn: the others' events must not wait for all. */
-const PROGRESS_GROUP = 64
+/** Progress waits this long to be written together: with the pauses less than half of the two seconds a kill may cost. */
+const PROGRESS_MS = 250
+/** The figures of many streams are written in small groups with pauses: the events of others must not wait for all. */
+const PROGRESS_GROUP = 24
+/** A group is at least this part of what waits. */
+const PROGRESS_PART = 1 / 25
+const PROGRESS_PAUSE_MS = 5
 /** Settlements wait this long to be written together, or until they are this many: their sums are then added once. */
 const SETTLE_MS = 20
 const SETTLE_GROUP = 128
@@ -85,7 +88,7 @@ export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: 
   const write = (what: 'opened' | 'settled' | 'all'): unknown => {
     const batch: Batch = {
       opened: waiting.map((each) => each.open),
-      progressed: what === 'all' ? firstOf(progress, PROGRESS_GROUP) : [],
+      progressed: what === 'all' ? firstOf(progress, Math.max(PROGRESS_GROUP, progress.size * PROGRESS_PART)) : [],
       settled: what === 'opened' ? NONE : settled,
     }
     if (batch.opened.length + batch.progressed.length + batch.settled.length === 0) return undefined
@@ -120,7 +123,7 @@ export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: 
   /** Writes whatever waits, progress in groups. */
   const writeProgress = (): void => {
     if (write('all') !== undefined || progress.size === 0) progressDue = false
-    else timers.soon(writeProgress)
+    else timers.later(writeProgress, PROGRESS_PAUSE_MS)
   }
 
   /** Gives the cost. */
@@ -236,7 +239,7 @@ const NONE: SettledExchange[] = []
 const firstOf = (progress: Map<OpenExchange, Usage>, most: number): Progress[] => {
   const first: Progress[] = []
   for (const [open, usage] of progress) {
-    if (first.length === most) break
+    if (first.length >= most) break
     first.push({ open, usage })
   }
   return first

@@ -40,7 +40,8 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
   let reading = false
   let heardAt = now
   let sentAt = now
-  let reportedAt = now
+  // Streams that begin together must not all report together.
+  let reportedAt = now - Math.random() * PROGRESS_MS
   let timer: ReturnType<typeof setTimeout> | undefined
   let out: ReadableStreamDefaultController<Uint8Array> | undefined
 
@@ -123,7 +124,7 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
         // The response's head leaves with the first bytes of its body: begun early, it must not wait for a provider's.
         if (answer === undefined) send(codec.keepAlive)
         const idleMs = answer?.target.provider.timeouts.idleMs ?? keepAliveMs
-        timer = setTimeout(watch, Math.min(keepAliveMs, idleMs, PROGRESS_MS))
+        timer = setTimeout(watch, Math.min(keepAliveMs, idleMs, reportedAt + PROGRESS_MS - now))
       },
       async pull() {
         try {

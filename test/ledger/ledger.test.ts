@@ -429,7 +429,7 @@ test('progress of many exchanges waits to be written together', async () => {
   for (const row of store.exchanges({ limit: 20 })) expect(row.output).toBe(49)
 })
 
-test('progress of very many is written over several turns, and all of it when the ledger is flushed', async () => {
+test('progress of very many is written in several groups, and all of it when the ledger is flushed', async () => {
   const { ledger, store, key, turn, wait, last } = setUp()
   const reserving = Array.from({ length: 200 }, () => ledger.reserve(ask(key, { maxOutput: 10 })))
   turn()
@@ -439,7 +439,7 @@ test('progress of very many is written over several turns, and all of it when th
   wait()
   const first = last().progressed.length
   expect([first < 100, written()]).toEqual([true, first])
-  for (let turns = 0; turns < 10; turns++) turn()
+  for (let waits = 0; waits < 10; waits++) wait()
   expect(written()).toBe(200)
   for (const reservation of reservations) ledger.progress(reservation, { output: 8 })
   ledger.flush()
