@@ -63,10 +63,11 @@ export const createGateway = ({
   store,
   log,
   fetch = globalThis.fetch,
-  clock = Date,
+  clock: givenClock,
 }: GatewayOptions): Gateway => {
   // A copy of its own: settings changed while it runs are written into it.
   const config: Config = { ...given, limits: { ...given.limits } }
+  const clock = givenClock ?? Date
   const now = (): number => clock.now()
   let reportedAt = Number.NEGATIVE_INFINITY
   const unwritten = (cause: unknown): void => {
@@ -91,7 +92,7 @@ export const createGateway = ({
     providers: new Map(config.providers.map((provider) => [provider.id, provider])),
     ledger,
     limits: createLimits({ clock: now, defaults: config.limits }),
-    health: createHealth(clock),
+    health: createHealth(givenClock),
     affinity: createAffinity(),
     recall: createRecall(),
     fetch,

@@ -59,6 +59,19 @@ const FRAME_CHARS = 64 * 1024 * 1024
 /** How the request goes out to this target, and how what comes back is read. */
 type Plan = { body: string | Uint8Array<ArrayBuffer>; undo: Undo | undefined }
 
+/** One call to a provider: all that the reading of its answer needs. */
+type Call = {
+  relay: Relay
+  exchange: Exchange
+  target: Target
+  /** The provider's. */
+  codec: PassCodec
+  plan: Plan
+  abort: AbortController
+  /** To be told of each piece of a whole answer: from the first on it may pause no longer than a stream. */
+  heard: () => void
+}
+
 /** Throws GatewayError; one whose `failover` is true may be tried elsewhere. */
 export const attempt = async (
   relay: Relay,
@@ -78,7 +91,6 @@ export const attempt = async (
     void probe(target, abort)
     timer = setTimeout(giveUp, last - first)
   }, first)
-  /** From its first byte on, a whole answer may pause no longer than a stream. */
   const heard = (): void => {
     clearTimeout(timer)
     const left = timeLeft(exchange, target)
@@ -95,9 +107,8 @@ export const attempt = async (
       if (refused.code === 'invalid_request') exchange.body.whole()
       throw refused
     }
-    return exchange.stream
-      ? await openStream(relay, exchange, target, codec, plan, response, abort)
-      : await readAnswer(relay, exchange, target, codec, plan, response, abort, heard)
+    const call: Call = { relay, exchange, target, codec, plan, abort, heard }
+    return exchange.stream ? await openStream(call, response) : await readAnswer(call, response)
   } finally {
     clearTimeout(timer)
   }
@@ -147,16 +158,8 @@ const retryAfter = (headers: Headers): number | undefined => {
   return Number.isFinite(ms) ? Math.min(Math.max(0, ms), 86_400_000) : undefined
 }
 
-const readAnswer = async (
-  relay: Relay,
-  exchange: Exchange,
-  target: Target,
-  codec: PassCodec,
-  plan: Plan,
-  response: Response,
-  abort: AbortController,
-  heard: () => void,
-): Promise<JsonAnswer> => {
+const readAnswer = async (call: Call, response: Response): Promise<JsonAnswer> => {
+  const { relay, exchange, target, codec, plan, abort, heard } = call
   const text = await readText(response, ANSWER_BYTES, abort, heard)
   const body = parse(text)
   if (body === undefined) throw malformedAnswer()
@@ -173,13 +176,13 @@ const readAnswer = async (
           askOf(exchange, target.model.id, relay.clock.now()),
           plan.undo,
         )
-  if (translated !== undefined) remember(relay, exchange, () => translated)
+  if (translated !== undefined) remember(call, () => translated)
   const shown = translated === undefined ? rename(text, body, target.model.id) : JSON.stringify(translated)
   return { kind: 'json', target, text: shown, usage: read?.usage, rawUsage: read?.raw, body }
 }
 
 /** What was made of an answer from another wire, only the gateway can say when the client refers to it later. */
-const remember = (relay: Relay, exchange: Exchange, answer: () => JsonObject | undefined): void => {
+const remember = ({ relay, exchange }: Call, answer: () => JsonObject | undefined): void => {
   const { body, asSent } = exchange
   if (exchange.wire !== 'responses' || asSent.outline.store === false) return
   const made = answer()
@@ -197,15 +200,8 @@ const rename = (text: string, body: JsonObject, model: string): string =>
 const malformedAnswer = (): GatewayError =>
   new GatewayError('upstream_error', 'The provider sent a malformed answer. Try again.')
 
-const openStream = async (
-  relay: Relay,
-  exchange: Exchange,
-  target: Target,
-  codec: PassCodec,
-  plan: Plan,
-  response: Response,
-  abort: AbortController,
-): Promise<StreamAnswer> => {
+const openStream = async (call: Call, response: Response): Promise<StreamAnswer> => {
+  const { relay, exchange, target, codec, plan, abort } = call
   const type = response.headers.get('content-type') ?? ''
   if (response.body === null) throw broken()
   if (type.includes('json') || type.includes('html')) {
@@ -226,7 +222,7 @@ const openStream = async (
           codec as ChatCodec,
           askOf(exchange, target.model.id, now),
           plan.undo,
-          (text) => remember(relay, exchange, () => answerIn(text)),
+          (text) => remember(call, () => answerIn(text)),
         )
   const source = readFrom(response.body, tap, abort)
   for (;;) {

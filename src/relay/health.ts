@@ -14,7 +14,8 @@ export type BreakerState = 'closed' | 'open' | 'half-open'
 export type Health = {
   /** Whether an attempt may go there now. A half-open breaker lets one request through at a time. */
   allows(target: string): boolean
-  begin(target: string): void
+  /** Gives the time, by the breaker's own clock. */
+  begin(target: string): number
   /** `begunAt`: an attempt from before the breaker opened says nothing of what is now. */
   succeeded(target: string, begunAt?: number): void
   /** `coolMs`: how long the provider asked to be left alone. */
@@ -46,7 +47,8 @@ type Circuit = {
   owed: number
 }
 
-export const createHealth = (clock: Clock): Health => {
+/** `clock`: one that is never set back, or a breaker would stay open for as long as it was set back by. */
+export const createHealth = (clock: Clock = performance): Health => {
   const circuits = new Map<string, Circuit>()
   const circuit = (target: string): Circuit => {
     const known = circuits.get(target)
@@ -86,6 +88,7 @@ export const createHealth = (clock: Clock): Health => {
       const at = circuit(target)
       at.inFlight++
       if (stateOf(at) === 'half-open') at.probing = true
+      return clock.now()
     },
     succeeded: (target, begunAt = Number.POSITIVE_INFINITY) => {
       const at = leave(target)

@@ -88,12 +88,12 @@ const record = async (relay: Relay, exchange: Exchange, target: Target): Promise
   exchange.attempts.push(noted)
   const abort = new AbortController()
   exchange.client.call = abort
-  health.begin(target.name)
+  const begunAt = health.begin(target.name)
   try {
     const answer = await attempt(relay, exchange, target, abort)
-    noted.ms = relay.clock.now() - startedAt
     exchange.firstByteAt = relay.clock.now()
-    health.succeeded(target.name, startedAt)
+    noted.ms = exchange.firstByteAt - startedAt
+    health.succeeded(target.name, begunAt)
     return answer
   } catch (error) {
     // Whatever else this provider may say, nobody listens: a stream that begins with an error may stay open for long.

@@ -6,10 +6,11 @@ import Ajv, { type Options, type ValidateFunction } from 'ajv'
 import type { JsonObject } from '../../src/ir/json.ts'
 import type { ChatWire, Wire } from '../../src/ir/wire.ts'
 
-const ROOT = join(import.meta.dir, '..', '..', '..', 'shared', 'corpus')
+/** Another folder of the same layout may be named: recordings of one's own are held to the same rules. */
+const ROOT = process.env.SLUICE_CORPUS ?? join(import.meta.dir, '..', '..', '..', 'shared', 'corpus')
 
 export const hasCorpus = existsSync(ROOT)
-if (!hasCorpus) console.warn('recorded traffic is not here (../shared/corpus): the tests that replay it are skipped')
+if (!hasCorpus) console.warn(`recorded traffic is not here (${ROOT}): the tests that replay it are skipped`)
 
 const FOLDERS: Record<Wire, string> = {
   'chat-completions': 'chat',
