@@ -245,13 +245,19 @@ const firstOf = (progress: Map<OpenExchange, Usage>, most: number): Progress[] =
   return first
 }
 
-// A provider's object is a stranger's too: one nested too deeply to be written is left out.
-const textOf = (raw: Settlement['rawUsage']): string | undefined => {
-  try {
-    return JSON.stringify(raw)
-  } catch {
-    return undefined
+/** No vendor nests its figures deeper than three. */
+const RAW_DEPTH = 16
+
+// A provider's object is a stranger's too: one nested too deeply is left out, for to write it could take seconds.
+const textOf = (raw: Settlement['rawUsage']): string | undefined =>
+  raw !== undefined && isWithin(raw, RAW_DEPTH) ? JSON.stringify(raw) : undefined
+
+const isWithin = (value: object, depth: number): boolean => {
+  if (depth === 0) return false
+  for (const member of Object.values(value)) {
+    if (typeof member === 'object' && member !== null && !isWithin(member, depth - 1)) return false
   }
+  return true
 }
 
 const count = (figure: number): number => (figure > 0 && figure < Number.MAX_SAFE_INTEGER ? Math.round(figure) : 0)
