@@ -84,7 +84,7 @@ const begin = async (
   } finally {
     gateway.arriving--
   }
-  const asSent = openBody(bytes)
+  const asSent = openBody(bytes, (name) => translates(gateway, wire, name))
   const { model, stream } = admit(wire, asSent, key, gateway.catalogue, gateway.config.hideForbiddenModels)
   const edits = wire === 'responses' ? gateway.recall.edits(key.id, () => asSent.whole().body) : []
   const body = edits.length === 0 ? asSent : openText(splice(asSent.whole().text, edits))
@@ -135,6 +135,12 @@ const begin = async (
     },
   }
   return exchange
+}
+
+/** Whether a request for that model is going to be said in the words of another wire. */
+const translates = ({ catalogue, providers }: Gateway, wire: Wire, name: string): boolean => {
+  const model = catalogue.resolve(name)
+  return model !== undefined && providers.get(model.provider)?.wires.includes(wire) === false
 }
 
 /** Refused on the way to a provider, for what its wire cannot say, a request has consumed nothing. */

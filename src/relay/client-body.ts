@@ -5,6 +5,7 @@ import { isUtf8 } from 'node:buffer'
 import { GatewayError, invalidRequest } from '../errors.ts'
 import { isObject, type JsonObject } from '../ir/json.ts'
 import { outline } from '../lib/json-outline.ts'
+import { findMember } from '../lib/json-scan.ts'
 import { type Edit, splice, spliceBytes } from '../lib/json-splice.ts'
 import { SEAL_PREFIX } from '../wire/seal.ts'
 import { countText, estimateInput } from './estimate.ts'
@@ -25,9 +26,17 @@ export type ClientBody = {
 /** From this size on a body is outlined: below it parsing costs little. */
 const LARGE_BYTES = 32 * 1024
 
-/** Throws `invalid_json`, and `invalid_request` for JSON that is no object. */
-export const openBody = (bytes: Uint8Array<ArrayBuffer>): ClientBody => {
+/**
+ * Throws `invalid_json`, and `invalid_request` for JSON that is no object. `translates`: whether all of a body for that
+ * model is going to be needed, so that reading an outline first would be for nothing.
+ */
+export const openBody = (
+  bytes: Uint8Array<ArrayBuffer>,
+  translates: (model: string) => boolean = () => false,
+): ClientBody => {
   if (bytes.byteLength < LARGE_BYTES || bytes[0] === BOM) return openText(bodyText(bytes))
+  const model = modelAhead(bytes)
+  if (model !== undefined && translates(model)) return openText(bodyText(bytes))
   if (!isUtf8(bytes)) throw notUtf8()
   const { view, value, top, cut } = parsed(() => outline(bytes))
   // Foreign thoughts are told by all of their text.
@@ -45,6 +54,16 @@ export const openBody = (bytes: Uint8Array<ArrayBuffer>): ClientBody => {
     },
     edited: (edits) => spliceBytes(bytes, view, edits, top),
   }
+}
+
+/** Where clients name the model: among the first members. */
+const AHEAD_BYTES = 512
+
+/** The model as it is named at the beginning of a body, where it is. A guess: parsing has the last word. */
+const modelAhead = (bytes: Uint8Array): string | undefined => {
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, AHEAD_BYTES).toString('latin1')
+  const found = findMember(head, 'model')
+  return found === undefined || found.end >= head.length ? undefined : head.slice(found.start + 1, found.end - 1)
 }
 
 /** A body that is text already. Throws as `openBody` does. */

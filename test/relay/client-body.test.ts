@@ -50,6 +50,24 @@ describe('a large body', () => {
     )
   })
 
+  test('that is going to be translated is read whole at once', () => {
+    const open = (members: object) =>
+      openBody(utf8.encode(JSON.stringify(members)), (model) => model === 'elsewhere').outline
+    const messages = [{ role: 'user', content: LONG }]
+    expect(open({ max_tokens: 1, model: 'elsewhere', messages })).toEqual({
+      max_tokens: 1,
+      model: 'elsewhere',
+      messages,
+    })
+    for (const body of [
+      { model: 'here', messages },
+      { messages, model: 'elsewhere' },
+      { messages, last: 'elsewhere' },
+    ]) {
+      expect((open(body).messages as { content: string }[])[0]?.content.length).toBeLessThan(LONG.length)
+    }
+  })
+
   test('is the same body in whole, and its small members are the same in outline', () => {
     fc.assert(
       fc.property(conversation, (given) => {
