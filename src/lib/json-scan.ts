@@ -64,7 +64,8 @@ const skipString = (text: string, open: number): number => {
   }
 }
 
-const skipValue = (text: string, start: number, strings?: (start: number, end: number) => void): number => {
+/** The end of the value that begins here. `strings` is told of every string in it. */
+export const skipValue = (text: string, start: number, strings?: (start: number, end: number) => void): number => {
   const first = text.charCodeAt(start)
   if (first === QUOTE) {
     const end = skipString(text, start)

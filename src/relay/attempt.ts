@@ -195,7 +195,7 @@ const remember = ({ relay, exchange }: Call, answer: () => JsonObject | undefine
 const rename = (text: string, body: JsonObject, model: string): string =>
   body.model === undefined || body.model === model
     ? text
-    : splice(text, [{ path: ['model'], value: JSON.stringify(model) }])
+    : splice(text, [{ path: ['model'], value: JSON.stringify(model) }], body)
 
 const malformedAnswer = (): GatewayError =>
   new GatewayError('upstream_error', 'The provider sent a malformed answer. Try again.')

@@ -73,7 +73,7 @@ export const openText = (text: string): ClientBody => {
     outline: body,
     inputEstimate: measured(() => estimateInput(body)),
     whole: () => ({ text, body }),
-    edited: (edits) => splice(text, edits),
+    edited: (edits) => splice(text, edits, body),
   }
 }
 

@@ -55,6 +55,18 @@ describe('splice', () => {
     )
   })
 
+  test('comes to the same where what the text says is known', () => {
+    const name = fc.oneof(jsonString, fc.constantFrom('"model"', '"model"', '"mod\\u0065l"'))
+    fc.assert(
+      fc.property(fc.array(fc.tuple(name, jsonText), { maxLength: 5 }), space, (members, gap) => {
+        const text = `${gap}{${members.map(([name, value]) => `${name}${gap}:${gap}${value}`).join(`${gap},${gap}`)}}`
+        const edits = [{ path: ['model'], value: '"new"' }]
+        expect(splice(text, edits, JSON.parse(text))).toBe(splice(text, edits))
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
   test('adds an absent member and keeps every byte of the rest', () => {
     fc.assert(
       fc.property(
