@@ -49,7 +49,8 @@ const vendorTotal = (wire: Wire, usage: JsonObject): number => {
     n(figures.output_tokens)
   // Rounds beside the answer's own, such as a summary of the conversation, are billed and stand apart.
   const rounds = (Array.isArray(usage.iterations) ? usage.iterations : []) as JsonObject[]
-  return rounds.filter(({ type }) => type !== 'message').reduce((sum, round) => sum + own(round), own(usage))
+  const beside = rounds.filter(({ type }) => type !== 'message' && type !== 'fallback_message')
+  return beside.reduce((sum, round) => sum + own(round), own(usage))
 }
 
 const recordedUsage = ({ wire, stream, response }: Recording): JsonObject | undefined => {

@@ -57,7 +57,7 @@ const billOf = (wire: ChatWire, usage: JsonObject): { total: number; output: num
   }
   // Rounds of other models, and of compaction, are billed beside the answer's own and are not in its figures.
   const rounds = (usage.iterations ?? []) as JsonObject[]
-  const parts = [usage, ...rounds.filter(({ type }) => type !== 'message')]
+  const parts = [usage, ...rounds.filter(({ type }) => type !== 'message' && type !== 'fallback_message')]
   const sum = (name: string): number => parts.reduce((all, part) => all + n(part[name]), 0)
   const output = sum('output_tokens')
   return {

@@ -35,6 +35,7 @@ const chatTool = (name: string, parameters?: JsonObject): JsonObject => ({
 const plainTool = (name: string): JsonObject => ({ type: 'function', name, parameters: null, strict: null })
 const closed = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false }
 const definition = { name: 'late', input_schema: closed }
+const webSearch = { type: 'web_search_20250305', name: 'web_search', max_uses: null }
 
 describe('is carried', () => {
   test.each<[string, ChatWire, ChatWire, JsonObject, JsonObject, string[]]>([
@@ -278,6 +279,109 @@ describe('is carried', () => {
       },
       [],
     ],
+    [
+      'what another agent reports',
+      'responses',
+      'messages',
+      said({
+        type: 'agent_message',
+        author: '/root/scout',
+        recipient: '/root',
+        content: [{ type: 'input_text', text: 'All is well.' }],
+      }),
+      {
+        messages: [
+          {
+            role: 'user',
+            content: [{ text: 'Message from /root/scout to /root:' }, { text: 'All is well.' }, { text: 'go on' }],
+          },
+        ],
+      },
+      [],
+    ],
+    ...([chat, 'messages'] as const).map((to): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => [
+      'a tool that a search found, listed once and called by its one name',
+      'responses',
+      to,
+      {
+        tools: [{ ...plainTool('late'), defer_loading: true }, plainTool('a')],
+        ...said(
+          { type: 'tool_search_call', call_id: null, execution: 'server', arguments: { paths: ['late'] } },
+          { type: 'tool_search_output', call_id: null, execution: 'server', tools: [plainTool('late')] },
+          { type: 'function_call', call_id: 'c', name: 'late', namespace: 'late', arguments: '{}' },
+          { type: 'function_call_output', call_id: 'c', output: 'done' },
+        ),
+      },
+      to === chat
+        ? {
+            messages: [{ tool_calls: [{ function: { name: 'late' } }] }, { role: 'tool' }, { role: 'user' }],
+            tools: [{ function: { name: 'late' } }, { function: { name: 'a' } }],
+          }
+        : {
+            messages: [{ role: 'user' }, { content: [{ type: 'tool_use', name: 'late' }] }, { role: 'user' }],
+            tools: [{ name: 'late' }, { name: 'a' }],
+          },
+      ['input.0', 'tools.0.defer_loading'],
+    ]),
+    [
+      'an image that a tool gave, without words',
+      'responses',
+      chat,
+      said(
+        { type: 'function_call', call_id: 'c', name: 'look', arguments: '{}' },
+        {
+          type: 'function_call_output',
+          call_id: 'c',
+          output: [
+            { type: 'input_text', text: '' },
+            { type: 'input_image', image_url: 'https://x.test/i.png' },
+          ],
+        },
+      ),
+      { messages: [{ role: 'assistant' }, { role: 'tool', content: expect.stringContaining('follows') }, {}, {}] },
+      [],
+    ],
+    ['who it is that asks', chat, 'messages', { safety_identifier: 's' }, { metadata: { user_id: 's' } }, []],
+    [
+      'no thought, whatever the effort',
+      'messages',
+      chat,
+      { thinking: { type: 'disabled' }, output_config: { effort: 'high' } },
+      { reasoning_effort: 'none' },
+      ['output_config.effort'],
+    ],
+    [
+      'no thought, whatever the effort',
+      'messages',
+      'responses',
+      { thinking: { type: 'disabled' }, output_config: { effort: 'high' } },
+      { reasoning: { effort: 'none' } },
+      ['output_config.effort'],
+    ],
+    [
+      'a document shown as an image',
+      chat,
+      'messages',
+      user({ type: 'image_url', image_url: { url: 'data:application/pdf;base64,JVBERi0=', detail: 'auto' } }),
+      { messages: [{ content: [{ type: 'document', source: { media_type: 'application/pdf', data: 'JVBERi0=' } }] }] },
+      [],
+    ],
+    [
+      'a text shown as an image',
+      chat,
+      'messages',
+      user({ type: 'image_url', image_url: { url: 'data:text/csv;base64,YSxi' } }),
+      { messages: [{ content: [{ type: 'document', source: { type: 'text', data: 'a,b' } }] }] },
+      [],
+    ],
+    [
+      'a document shown as an image',
+      chat,
+      'responses',
+      user({ type: 'image_url', image_url: { url: 'data:application/pdf;base64,JVBERi0=' } }),
+      { input: [{ content: [{ type: 'input_file', file_data: 'data:application/pdf;base64,JVBERi0=' }] }] },
+      [],
+    ],
   ])('%s (%s → %s)', (_, from, to, asked, sent, dropped) => {
     const encoded = cross(from, to, asked)
     expect(encoded.body).toMatchObject(sent)
@@ -320,6 +424,10 @@ describe('is listed by the client’s own path', () => {
       { thinking: { type: 'adaptive', display: 'updates', block_binding: { a: 1 } } },
       ['thinking.block_binding', 'thinking.display'],
     ],
+    ...([chat, 'responses'] as const).flatMap((to): [ChatWire, ChatWire, JsonObject, string[]][] => [
+      ['messages', to, { thinking: { block_binding: { a: 1 } } }, ['thinking.block_binding']],
+      ['messages', to, { tools: [webSearch, { name: 'a', input_schema: closed }] }, ['tools.0']],
+    ]),
     [
       'messages',
       chat,
@@ -353,6 +461,29 @@ describe('is listed by the client’s own path', () => {
       ['input.0.content.1.detail'],
     ],
     ['responses', chat, said({ type: 'web_search_call', id: 'ws_1', status: 'completed' }), ['input.0']],
+    [chat, 'messages', { user: 'u', safety_identifier: 's' }, ['safety_identifier']],
+    [
+      'messages',
+      'responses',
+      user({ type: 'document', source: { type: 'url', url: 'https://x.test/a' }, title: 'A' }),
+      ['messages.0.content.0.title'],
+    ],
+    [
+      chat,
+      'responses',
+      user({ type: 'file', file: { file_data: 'https://x.test/a', filename: 'a.pdf' } }),
+      ['messages.0.content.0.file.filename'],
+    ],
+    ...([chat, 'messages'] as const).map((to): [ChatWire, ChatWire, JsonObject, string[]] => [
+      'responses',
+      to,
+      said(
+        { type: 'reasoning', summary: [] },
+        { type: 'message', role: 'assistant', phase: 'commentary', content: 'a' },
+        { type: 'message', role: 'assistant', phase: 'final_answer', content: 'b' },
+      ),
+      ['input.1.phase', 'input.2.phase'],
+    ]),
   ])('%s → %s: %j', (from, to, asked, dropped) => {
     expect(cross(from, to, asked).dropped.toSorted()).toEqual(dropped)
   })
@@ -369,6 +500,15 @@ describe('is refused by the client’s own path', () => {
     [chat, 'responses', user({ type: 'video_url', video_url: { url: 'https://x.test/v' } }), 'messages.0.content.0'],
     ['messages', 'responses', user({ type: 'container_upload', file_id: 'f' }), 'messages.0.content.0'],
     ['messages', chat, user({ type: 'compaction', encrypted_content: 'sealed' }), 'messages.0.content.0'],
+    ['messages', chat, { compaction: { type: 'summarize' } }, 'compaction'],
+    ['messages', chat, { tools: [webSearch] }, 'tools.0'],
+    [
+      'messages',
+      chat,
+      { tools: [{ name: 'a', input_schema: closed }, webSearch], tool_choice: { type: 'tool', name: 'web_search' } },
+      'tools.1',
+    ],
+    ['messages', 'responses', { compaction: { type: 'summarize' } }, 'compaction'],
     [
       'responses',
       chat,
@@ -397,6 +537,12 @@ describe('is refused by the client’s own path', () => {
         source: { type: 'content', content: [{ type: 'image', source: { type: 'url', url: 'https://x.test/i.png' } }] },
       }),
       'messages.0.content.0.source',
+    ],
+    [
+      'responses',
+      chat,
+      said({ type: 'agent_message', author: 'a', recipient: 'b', content: [{ type: 'encrypted_content', data: 'x' }] }),
+      'input.0.content.0',
     ],
   ])('%s → %s: %j', (from, to, asked, param) => {
     try {

@@ -187,10 +187,17 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   }
 
   const finish = (): ChatEvent[] => {
-    if (reason === undefined) return fail(brokenOff())
+    if (reason === undefined && !audio.ended) return fail(brokenOff())
     ended = true
+    const out = reason === undefined ? endParts() : []
     const why = decodeFinish(reason, { calls: calls.made, refused })
-    return [{ type: 'finish', reason: why, usage: usage ?? {}, ...(serviceTier === undefined ? {} : { serviceTier }) }]
+    out.push({
+      type: 'finish',
+      reason: why,
+      usage: usage ?? {},
+      ...(serviceTier === undefined ? {} : { serviceTier }),
+    })
+    return out
   }
 
   return {

@@ -30,6 +30,9 @@ const decodePart = (raw: Json, path: string): ContentPart => {
       const { url, detail } = readObject(image, `${path}.image_url`)
       const source = urlSource(readString(url, `${path}.image_url.url`), 'image/png', `${path}.image_url.url`)
       const kind = optionalString(detail, `${path}.image_url.detail`)
+      // Clients of several vendors show documents so, too: its data says what it is.
+      if (source.kind === 'base64' && (source.mediaType === 'application/pdf' || isText(source.mediaType)))
+        return { type: 'document', source, ...cache }
       return { type: 'image', source, ...(kind === undefined ? {} : { detail: kind }), ...cache }
     }
     case 'file':

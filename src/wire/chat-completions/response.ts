@@ -23,7 +23,8 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
   if (failure !== undefined) throw failure
   const choices = Array.isArray(body.choices) ? body.choices.filter(isObject) : []
   const choice = choices.find((one) => one.index === 0) ?? choices[0]
-  const message = choice?.message
+  // What a filter cut before its first word comes without a message.
+  const message = choice?.message ?? (choice?.finish_reason === 'content_filter' ? {} : undefined)
   if (choice === undefined || !isObject(message)) throw notAnAnswer()
   const id = typeof body.id === 'string' ? body.id : ''
   let parts: AssistantPart[]

@@ -60,10 +60,13 @@ export const encodeReasoning = (
     return
   }
   if (shown) out.drop(memberName(out.origin, 'reasoning.summary'))
-  // The highest effort of the messages wire is one this vendor's models mostly refuse.
-  if (effort !== undefined) body.reasoning_effort = effort === 'max' && out.origin === 'messages' ? 'xhigh' : effort
-  else if (mode === 'off') body.reasoning_effort = 'none'
-  else if (mode === 'budget' && budgetTokens !== undefined) {
+  if (mode === 'off') {
+    body.reasoning_effort = 'none'
+    if (effort !== undefined) out.drop('output_config.effort')
+  } else if (effort !== undefined) {
+    // The highest effort of the messages wire is one this vendor's models mostly refuse.
+    body.reasoning_effort = effort === 'max' && out.origin === 'messages' ? 'xhigh' : effort
+  } else if (mode === 'budget' && budgetTokens !== undefined) {
     body.reasoning_effort = budgetTokens <= 4_096 ? 'low' : budgetTokens <= 16_384 ? 'medium' : 'high'
   }
 }

@@ -10,6 +10,7 @@ import type { OutputText } from '../../lib/output-text.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
 import { malformed, openNotes, parseData, textOf } from '../pass.ts'
+import { endsSpeech } from './audio.ts'
 import { decodeError, encodeError, failureIn } from './error.ts'
 import { decodeUsage } from './usage.ts'
 
@@ -24,6 +25,8 @@ export const tap = (options: TapOptions): Tap => {
   let renamed = ''
   /** Whether the answer has said why it ends. */
   let reasoned = false
+  /** Whether it ended as spoken answers may: with the sound, and without a reason. */
+  let spoken = false
 
   const report = (usage: JsonObject): void => {
     noted.rawUsage = updated(noted.rawUsage, usage)
@@ -49,7 +52,7 @@ export const tap = (options: TapOptions): Tap => {
     let { data } = frame
     if (data === '[DONE]') {
       // Clients take an end without a reason for none at all, and ask again.
-      if (!reasoned) return noted.failed(malformed())
+      if (!reasoned && !spoken) return noted.failed(malformed())
       noted.state = 'done'
       return writeFrame({ data })
     }
@@ -63,6 +66,7 @@ export const tap = (options: TapOptions): Tap => {
     for (const choice of choices) {
       if (!isObject(choice)) continue
       addText(noted.output, choice.delta)
+      if (isObject(choice.delta) && isObject(choice.delta.audio)) spoken = endsSpeech(choice.delta.audio)
       if (typeof choice.finish_reason === 'string') reasoned = true
       if (isObject(choice.usage)) report(choice.usage)
       within ||= choice.usage !== undefined

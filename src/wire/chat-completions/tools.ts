@@ -123,8 +123,8 @@ export const toolNames = (request: ChatRequest, customAsFunction = false): ToolN
   const sent: { [name: string]: SentTool } = {}
   const known = new Map<string, string>()
   const taken = new Set<string>()
-  const of = (name: string, namespace?: string): string => {
-    const key = `${namespace ?? ''} ${name}`
+  const claim = (name: string, namespace?: string): string => {
+    const key = keyOf(name, namespace)
     const already = known.get(key)
     if (already !== undefined) return already
     const full = namespace === undefined ? name : `${namespace}__${name}`
@@ -135,16 +135,22 @@ export const toolNames = (request: ChatRequest, customAsFunction = false): ToolN
     return out
   }
   // Tools that keep their name claim it first: a mended name must never push out a plain one.
-  for (const tool of request.tools) if (tool.type !== 'opaque' && tool.namespace === undefined) of(tool.name)
+  for (const tool of request.tools) if (tool.type !== 'opaque' && tool.namespace === undefined) claim(tool.name)
   for (const tool of request.tools) {
     if (tool.type === 'opaque') continue
     const { name, namespace, type: kind } = tool
-    const out = of(name, namespace)
+    const out = claim(name, namespace)
     if (out !== name || (customAsFunction && kind === 'custom'))
       sent[out] = namespace === undefined ? { name, kind } : { name, namespace, kind }
   }
+  const listed = new Map(known)
+  // A provider that found a plain tool by search calls it in a namespace of the provider's own making.
+  const of = (name: string, namespace?: string): string =>
+    listed.get(keyOf(name, namespace)) ?? listed.get(keyOf(name)) ?? claim(name, namespace)
   return { of, undo: Object.keys(sent).length === 0 ? {} : { tools: sent } }
 }
+
+const keyOf = (name: string, namespace?: string): string => `${namespace ?? ''} ${name}`
 
 export const encodeTools = (tools: Tool[], out: Outgoing): JsonObject[] =>
   tools.flatMap((tool, at): JsonObject[] => {
@@ -155,7 +161,10 @@ export const encodeTools = (tools: Tool[], out: Outgoing): JsonObject[] =>
         out.drop(path)
         return []
       }
-      throw invalidRequest(`'${path}': server tools run only at their own provider, not with this model.`, path)
+      throw invalidRequest(
+        `'${path}' is a tool that only its own provider's models have. Take it out, or use one of those models.`,
+        path,
+      )
     }
     const head: JsonObject = { name: out.names.of(tool.name, tool.namespace) }
     if (tool.description !== undefined) head.description = tool.description

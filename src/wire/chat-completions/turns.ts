@@ -95,7 +95,7 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): JsonObject[] =
   const messages: (JsonObject | Round)[] = []
   // By the client's id of the call: the rounds that wait for it, oldest first, with the id it went out under.
   const open = new Map<string, { round: Round; sent: string }[]>()
-  for (const { turn, at } of joined(request)) {
+  for (const { turn, at } of joined(request, out)) {
     if (turn.role === 'system') {
       const parts = turn.parts.flatMap((part, index) => encodePart(part, placeOf(part, out.pathOf(at, index)), out))
       if (parts.length > 0 || out.origin === 'chat-completions') {
@@ -131,11 +131,12 @@ const settled = ({ message, waiting, results, attachments }: Round): JsonObject[
 const nameOf = (turn: Turn): JsonObject => (turn.name === undefined ? {} : { name: turn.name })
 
 /** Turns with their place. Other wires may spread one answer over several turns: its parallel calls belong together. */
-const joined = (request: ChatRequest): { turn: Turn; at: number }[] => {
+const joined = (request: ChatRequest, out: Outgoing): { turn: Turn; at: number }[] => {
   const turns: { turn: Turn; at: number }[] = []
   for (const [at, turn] of request.turns.entries()) {
     const last = turns.at(-1)
     if (request.origin !== 'chat-completions' && turn.role === 'assistant' && last?.turn.role === 'assistant') {
+      if (turn.phase !== undefined) out.drop(`${placeOf(turn, out.pathOf(at))}.phase`)
       last.turn = placed(
         { ...last.turn, parts: [...last.turn.parts, ...turn.parts] },
         placeOf(last.turn, `messages.${last.at}`),
@@ -171,7 +172,7 @@ const encodeAssistant = (
       case 'reasoning': {
         const own = part.seal?.origin === 'chat-completions' ? part.seal.value.reasoning_details : undefined
         if (Array.isArray(own)) message.reasoning_details = own
-        else if (part.seal === undefined) out.drop(path)
+        else if (part.seal === undefined && part.text !== '') out.drop(path)
         break
       }
       case 'opaque':
@@ -249,7 +250,8 @@ const encodeResult = (
   round.waiting.splice(round.waiting.indexOf(sent), 1)
   if (attached.length > 0) {
     // Only text may stand in a tool's message: images and files follow as the user's, under the call's id.
-    if (texts.length === 0) texts.push({ type: 'text', text: 'The result follows in the next user message.' })
+    if (texts.every(({ text }) => text === ''))
+      texts.splice(0, texts.length, { type: 'text', text: 'The result follows in the next user message.' })
     round.attachments.push({ type: 'text', text: `Attached to the result of the tool call ${sent}:` }, ...attached)
   }
   round.results.push({ role: 'tool', tool_call_id: sent, content: encodeContent(texts) })

@@ -14,7 +14,11 @@ export const decodeUsage = (raw: unknown): Usage | undefined => {
   return disjoint({
     prompt,
     // Compatible servers tell their cache beside the prompt, under names of their own.
-    cacheRead: count(inPrompt.cached_tokens) ?? count(raw.prompt_cache_hit_tokens) ?? count(raw.cached_tokens),
+    cacheRead:
+      count(inPrompt.cached_tokens) ??
+      count(raw.prompt_cache_hit_tokens) ??
+      count(raw.cached_tokens) ??
+      count(raw.num_cached_tokens),
     cacheWrite: count(inPrompt.cache_write_tokens),
     output,
     reasoning: count(inOutput.reasoning_tokens),

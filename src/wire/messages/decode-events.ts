@@ -27,8 +27,10 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   }
 }
 
-/** A block's start may hold a call's whole input, whose integers must stay as they were written. */
+/** A start may hold a call's whole input, whose integers must stay as they were written. */
 const parse = ({ event, data }: Frame): unknown =>
-  event === undefined || event === 'content_block_start' ? parseExact(data) : JSON.parse(data)
+  event === undefined || event === 'content_block_start' || event === 'message_start'
+    ? parseExact(data)
+    : JSON.parse(data)
 
 const CUT = 'The answer of the provider broke off before its end. Try again.'

@@ -179,6 +179,8 @@ export const callInput = (kind: 'function' | 'custom', input: string): JsonObjec
   try {
     const value = parseExact(input)
     if (isObject(value)) return value
+    // Languages without empty objects of their own write no arguments so.
+    if (value === null || (Array.isArray(value) && value.length === 0)) return {}
   } catch {
     // The model's own malformed arguments: kept as text below.
   }

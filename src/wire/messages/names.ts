@@ -72,7 +72,9 @@ export const toolNames = (tools: Tool[]): Names => {
   })
   return {
     at: (index) => list[index],
-    of: (name, namespace) => byTool.get(keyOf(name, namespace)) ?? sentName(name, namespace),
+    // A provider that found a plain tool by search calls it in a namespace of the provider's own making.
+    of: (name, namespace) =>
+      byTool.get(keyOf(name, namespace)) ?? byTool.get(keyOf(name, undefined)) ?? sentName(name, namespace),
     claim,
     undo,
   }

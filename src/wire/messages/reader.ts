@@ -90,9 +90,10 @@ export class Reader {
     }
     this.#started = true
     const usage = this.#report(message.usage)
-    const { id, model } = message
+    const { id, model, content } = message
     if (typeof id === 'string') this.#id = id
-    return [
+    this.#stopped(message)
+    const out: ChatEvent[] = [
       {
         type: 'start',
         id: this.#id,
@@ -100,6 +101,14 @@ export class Reader {
         ...(usage === undefined ? {} : { usage }),
       },
     ]
+    // What the provider's own tools go on from, and whatever a whole answer holds.
+    for (const block of Array.isArray(content) ? content : []) {
+      if (!isObject(block)) return [...out, ...this.fail(broken())]
+      if (block.type === 'text' && block.text === '') continue
+      const opened = this.#open(block)
+      out.push(...opened.events, ...this.#close(opened.block))
+    }
+    return out
   }
 
   #report(raw: unknown): Usage | undefined {
@@ -281,12 +290,14 @@ export class Reader {
   }
 
   #messageDelta({ delta, usage }: JsonObject): ChatEvent[] {
-    if (isObject(delta)) {
-      if (delta.stop_reason !== undefined && delta.stop_reason !== null) this.#stop = delta.stop_reason
-      if (typeof delta.stop_sequence === 'string') this.#stopSequence = delta.stop_sequence
-    }
+    if (isObject(delta)) this.#stopped(delta)
     const reported = this.#report(usage)
     return reported === undefined ? [] : [{ type: 'usage', usage: reported }]
+  }
+
+  #stopped({ stop_reason: reason, stop_sequence: sequence }: JsonObject): void {
+    if (reason !== undefined && reason !== null) this.#stop = reason
+    if (typeof sequence === 'string') this.#stopSequence = sequence
   }
 
   #finish(): ChatEvent[] {

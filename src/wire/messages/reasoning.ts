@@ -23,21 +23,24 @@ const BUDGETS: Record<Exclude<Effort, 'none'>, number> = {
 export const isEffort = (value: unknown): value is (typeof EFFORTS)[number] =>
   EFFORTS.some((effort) => effort === value)
 
-const MEMBERS: { [type: string]: ReadonlySet<string> } = {
-  disabled: new Set(['type']),
-  enabled: new Set(['type', 'budget_tokens', 'display']),
-  adaptive: new Set(['type', 'display']),
-}
+/** By type. Without one whether to think is left to the model, and only what goes with it is set. */
+const MEMBERS = new Map<Json | undefined, ReadonlySet<string>>([
+  [undefined, new Set()],
+  ['disabled', new Set(['type'])],
+  ['enabled', new Set(['type', 'budget_tokens', 'display'])],
+  ['adaptive', new Set(['type', 'display'])],
+])
 
 /** What the IR has no word for, of `thinking` or all of it, goes to the extras. */
 export const decodeThinking = (raw: Json | undefined, extras: Collected): Reasoning => {
   if (raw === undefined || raw === null) return {}
-  const known = isObject(raw) ? MEMBERS[String(raw.type)] : undefined
+  const known = isObject(raw) ? MEMBERS.get(raw.type ?? undefined) : undefined
   if (!isObject(raw) || known === undefined) {
     extras.add('thinking', raw)
     return {}
   }
   extras.rest(raw, known, 'thinking')
+  if (raw.type === undefined || raw.type === null) return {}
   if (raw.type === 'disabled') return { mode: 'off' }
   const summary = decodeDisplay(raw.display)
   if (summary.summary === undefined && raw.display !== undefined && raw.display !== null)

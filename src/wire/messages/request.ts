@@ -16,12 +16,12 @@ import { wantsCache, withinMarks } from './marks.ts'
 import { toolNames } from './names.ts'
 import { encodeOutput } from './output.ts'
 import { decodeThinking, encodeReasoning, isEffort } from './reasoning.ts'
-import { cap, encodeRest, encodeSampling } from './settings.ts'
+import { cap, encodeRest, encodeSampling, SAFETY, userOf } from './settings.ts'
 import { changedTools } from './tool-changes.ts'
 import {
   amongAllowed,
-  decodeTool,
   decodeToolChoice,
+  decodeTools,
   encodeToolChoice,
   encodeTools,
   forces,
@@ -48,7 +48,7 @@ const MEMBERS = new Set([
 ])
 
 /** Members without which the request would mean something else at another provider. */
-const ESSENTIAL = new Set(['container', 'mcp_servers', 'inference_geo'])
+const ESSENTIAL = new Set(['container', 'mcp_servers', 'inference_geo', 'compaction'])
 
 /** Throws `invalid_request` naming the member at fault. */
 export const decodeRequest = (body: JsonObject): ChatRequest => {
@@ -71,9 +71,7 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
     stream: optional(body.stream, 'stream', aBoolean) ?? false,
     turns,
     tools: changedTools(
-      (optional(body.tools, 'tools', anArray) ?? []).map((tool, at) =>
-        placed(decodeTool(tool, `tools.${at}`, extras), `tools.${at}`),
-      ),
+      decodeTools(optional(body.tools, 'tools', anArray) ?? [], body.tool_choice, extras),
       messages,
       extras,
     ),
@@ -222,8 +220,8 @@ export const encodeRequest = (asked: ChatRequest, target: Target): EncodedReques
 }
 
 const refuseForeign = (request: ChatRequest, dropped: Dropped): void => {
-  for (const { name, essential, details, advice, met } of request.opaque) {
-    if (met) continue
+  for (const { name, value, essential, details, advice, met } of request.opaque) {
+    if (met || (name === SAFETY && value === userOf(request))) continue
     if (!essential) dropped.path(name)
     else {
       throw new GatewayError('invalid_request', `${name}: not supported by this model${advised(advice)}`, {

@@ -1,6 +1,6 @@
 // A whole answer: read as the stream it could have been, written block by block.
 
-import type { ChatEvent, ChatResponse } from '../../ir/event.ts'
+import type { ChatResponse } from '../../ir/event.ts'
 import { fold } from '../../ir/fold.ts'
 import { isObject, type JsonObject } from '../../ir/json.ts'
 import { type Usage, withPrompt } from '../../ir/usage.ts'
@@ -13,17 +13,10 @@ import { decodeUsage, encodeTier, encodeUsage } from './usage.ts'
 
 /** Throws `upstream_error` on a body that is no answer, and the provider's failure where the body is one. */
 export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse => {
-  const { content } = body
   const reader = new Reader(undo)
   if (body.type === 'error' || isObject(body.error)) return fold(reader.read(body, 'error'))
-  if (!Array.isArray(content)) throw broken()
-  const events: ChatEvent[] = reader.read({ type: 'message_start', message: body })
-  content.forEach((block, index) => {
-    events.push(...reader.read({ type: 'content_block_start', index, content_block: block }))
-    events.push(...reader.read({ type: 'content_block_stop', index }))
-  })
-  events.push(...reader.read({ type: 'message_delta', delta: body }), ...reader.read({ type: 'message_stop' }))
-  return fold(events)
+  if (!Array.isArray(body.content)) throw broken()
+  return fold([...reader.read({ type: 'message_start', message: body }), ...reader.read({ type: 'message_stop' })])
 }
 
 export const encodeResponse = (response: ChatResponse, ask: Ask): JsonObject => {

@@ -20,7 +20,7 @@ const members = {
   stop_sequences: Nullable(Type.Array(Type.String())),
   tools: Nullable(Type.Array(Type.Object({}))),
   tool_choice: Nullable(Type.Object({ type: Type.String() })),
-  thinking: Nullable(Type.Object({ type: Type.String() })),
+  thinking: Nullable(Type.Object({ type: Nullable(Type.String()) })),
   output_config: Nullable(Type.Object({})),
   metadata: Nullable(Type.Object({})),
   service_tier: Nullable(Type.String()),

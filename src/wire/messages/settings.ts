@@ -45,6 +45,16 @@ export const encodeSampling = (
 
 /** The longest user id the provider takes. */
 const MAX_USER = 256
+
+/** Who asks, in whichever member the client says so. */
+export const userOf = ({ user, metadata, opaque }: ChatRequest): string | undefined => {
+  const safety = opaque.find(({ name }) => name === SAFETY)?.value
+  return user ?? metadata?.user_id ?? (typeof safety === 'string' && safety.length <= MAX_USER ? safety : undefined)
+}
+
+/** The other vendor's member for the same end as this wire's user id: whoever misuses the model is known by it. */
+export const SAFETY = 'safety_identifier'
+
 const TIERS: { [tier: string]: string } = { auto: 'auto', default: 'standard_only' }
 
 /** Stops, the user, the tier; and what this wire has no word for. */
@@ -54,8 +64,8 @@ export const encodeRest = (request: ChatRequest, body: JsonObject, dropped: Drop
   if (stop.length > 0) body.stop_sequences = stop
   if (request.stop !== undefined && stop.length < request.stop.length) dropped.path(own ? 'stop_sequences' : 'stop')
 
-  const { user_id: userId, ...metadata } = request.metadata ?? {}
-  const user = request.user ?? userId
+  const { user_id: _, ...metadata } = request.metadata ?? {}
+  const user = userOf(request)
   if (user !== undefined && (own || user.length <= MAX_USER)) body.metadata = { user_id: user }
   else if (user !== undefined) dropped.path('user')
   if (Object.keys(metadata).length > 0) dropped.path('metadata')

@@ -2,7 +2,7 @@
 
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import { placeOf } from '../../ir/place.ts'
+import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, CustomTool, FunctionTool, Tool, ToolChoice } from '../../ir/request.ts'
 import { objectRoot } from '../object-schema.ts'
 import { cacheOf } from './decode-parts.ts'
@@ -37,6 +37,21 @@ export const decodeTool = (raw: unknown, path: string, extras: Collected): Tool 
   }
 }
 
+/** What agents offer the model in every request: beside tools of the client's own, none of them demanded, it can go. */
+const ABILITY = /^web_search_/
+
+/** `choice`: the request's `tool_choice`, as it came. */
+export const decodeTools = (list: Json[], choice: Json | undefined, extras: Collected): Tool[] => {
+  const tools = list.map((raw, at) => placed(decodeTool(raw, `tools.${at}`, extras), `tools.${at}`))
+  const demanded = isObject(choice) ? choice.name : undefined
+  if (tools.every(({ type }) => type === 'opaque')) return tools
+  return tools.map((tool, at) =>
+    tool.type === 'opaque' && ABILITY.test(asText(tool.value.type)) && tool.value.name !== demanded
+      ? placed({ ...tool, optional: true }, `tools.${at}`)
+      : tool,
+  )
+}
+
 export const decodeToolChoice = (raw: unknown): { toolChoice?: ToolChoice; parallelTools?: boolean } => {
   const choice = optional(raw, 'tool_choice', anObject)
   if (choice === undefined) return {}
@@ -69,7 +84,12 @@ export const encodeTools = (request: ChatRequest, names: Names, extras: Extras, 
     const path = placeOf(tool, `tools.${at}`)
     if (tool.type === 'opaque') {
       if (tool.origin === 'messages') return [tool.value]
-      if (tool.optional !== true) throw invalidRequest(`${path}: server tools run only at their own provider`, path)
+      if (tool.optional !== true) {
+        throw invalidRequest(
+          `${path}: only its own provider's models have this tool. Take it out, or use one of those models.`,
+          path,
+        )
+      }
       dropped.path(path)
       return []
     }

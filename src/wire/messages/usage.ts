@@ -5,8 +5,9 @@ import { count, type Usage, updated } from '../../ir/usage.ts'
 
 /**
  * Absent where the object holds no count at all. `cache_creation` by lifetime stands in where its sum is missing. Rounds
- * billed beside the answer's own (a summary of the conversation, the advice of another model) stand in `iterations`
- * alone: they are added. Source: the usage object of the messages API, 2026-11.
+ * billed beside the answer's own (a summary of the conversation, the advice of another model, what a model wrote before
+ * it declined and another stood in) stand in `iterations` alone: they are added. Source: the usage object of the
+ * messages API, 2026-11.
  */
 export const decodeUsage = (raw: unknown): Usage | undefined => {
   if (!isObject(raw)) return undefined
@@ -15,8 +16,10 @@ export const decodeUsage = (raw: unknown): Usage | undefined => {
   const reasoning = isObject(details) ? count(details.thinking_tokens) : undefined
   if (reasoning !== undefined) usage.reasoning = reasoning
   if (Array.isArray(raw.iterations)) {
-    for (const round of raw.iterations) {
-      if (!isObject(round) || round.type === 'message') continue
+    const rounds = raw.iterations.filter(isObject)
+    const standIn = rounds.findLast(({ type }) => type === 'fallback_message')
+    for (const round of rounds) {
+      if (isOwn(round, standIn)) continue
       const beside = classesOf(round)
       // A class the object itself leaves out was told before, without this round: it cannot be added to.
       for (const name of CLASSES) if (usage[name] !== undefined) usage[name] += beside[name] ?? 0
@@ -24,6 +27,14 @@ export const decodeUsage = (raw: unknown): Usage | undefined => {
   }
   return Object.keys(usage).length === 0 ? undefined : usage
 }
+
+/**
+ * Whether the object's own sums hold the round, or nobody is billed for it: a model that declined before it wrote
+ * anything. `standIn`: the last round of the model that answered for it.
+ */
+const isOwn = ({ type, model, output_tokens: output }: JsonObject, standIn: JsonObject | undefined): boolean =>
+  (type === 'message' || type === 'fallback_message') &&
+  (standIn === undefined || model === standIn.model || !count(output))
 
 const PROMPT = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens', 'cache_creation'] as const
 

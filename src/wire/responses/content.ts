@@ -156,6 +156,7 @@ const imageSource = ({ source }: ImagePart, path: string): JsonObject => {
 const encodeDocument = ({ source, name }: DocumentPart, path: string, out: Outgoing): JsonObject => {
   switch (source.kind) {
     case 'url':
+      if (name !== undefined && !out.own) out.drop(`${path}.${out.origin === 'messages' ? 'title' : 'file.filename'}`)
       return { type: 'input_file', file_url: source.url, ...(name !== undefined && out.own ? { filename: name } : {}) }
     case 'file':
       return { type: 'input_file', file_id: ownFile(source, path) }

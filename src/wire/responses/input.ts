@@ -84,12 +84,15 @@ export const decodeInput = (input: Json | undefined, opaque: OpaqueMember[], too
         const last = turns.at(-1)
         if (last?.role === 'assistant' && !last.parts.some(isSaid)) {
           last.parts.push(...turn.parts)
-          if (turn.phase !== undefined) last.phase = turn.phase
+          if (turn.phase !== undefined) Object.assign(placed(last, path), { phase: turn.phase })
         } else {
           open(turn)
         }
         break
       }
+      case 'agent_message':
+        open(placed(decodeAgentMessage(item, path, opaque), path))
+        break
       case 'reasoning':
         assistant().parts.push(placed(openReasoning(item), path))
         break
@@ -117,8 +120,11 @@ export const decodeInput = (input: Json | undefined, opaque: OpaqueMember[], too
       }
       case 'additional_tools':
       case 'tool_search_output':
-        for (const tool of decodeTools(optionalArray(item.tools, `${path}.tools`) ?? [], opaque, `${path}.tools`))
-          tools.push(placed({ ...tool, within: true }, placeOf(tool, path)))
+        for (const tool of decodeTools(optionalArray(item.tools, `${path}.tools`) ?? [], opaque, `${path}.tools`)) {
+          // What a search finds may stand in the list, or have been found before.
+          if (!tools.some((known) => isSame(known, tool)))
+            tools.push(placed({ ...tool, within: true }, placeOf(tool, path)))
+        }
         keep(item, type, path, true)
         break
       default:
@@ -129,6 +135,9 @@ export const decodeInput = (input: Json | undefined, opaque: OpaqueMember[], too
   })
   return turns
 }
+
+const isSame = (known: Tool, tool: Tool): boolean =>
+  known.type !== 'opaque' && known.type === tool.type && known.name === tool.name && known.namespace === tool.namespace
 
 const isSaid = (part: AssistantPart): boolean => part.type === 'text' || part.type === 'refusal'
 
@@ -169,6 +178,14 @@ const decodeMessage = (item: JsonObject, path: string, opaque: OpaqueMember[]): 
 }
 
 type SystemContent = Extract<ContentPart, { type: 'text' | 'opaque' }>
+
+/** What another agent wrote to this one is said to the model as a user's words are; sealed words stay what they are. */
+const decodeAgentMessage = (item: JsonObject, path: string, opaque: OpaqueMember[]): User => {
+  const author = optionalString(item.author, `${path}.author`) ?? 'another agent'
+  const recipient = optionalString(item.recipient, `${path}.recipient`)
+  const text = `Message from ${author}${recipient === undefined ? '' : ` to ${recipient}`}:`
+  return { role: 'user', parts: [{ type: 'text', text }, ...decodeContent(item.content, `${path}.content`, opaque)] }
+}
 
 const decodeSaid = (content: Json | undefined, path: string): AssistantPart[] => {
   if (typeof content === 'string') return [placed({ type: 'text', text: content }, path)]

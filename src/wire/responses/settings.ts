@@ -52,7 +52,10 @@ const REASONING_MEMBER = {
 } as const
 
 const encodeEffort = ({ mode, effort, budgetTokens }: Reasoning, out: Outgoing): Effort | undefined => {
-  if (mode === 'off') return 'none'
+  if (mode === 'off') {
+    if (effort !== undefined) out.drop('output_config.effort')
+    return 'none'
+  }
   // The messages wire's highest level has no counterpart that all models here know.
   if (effort === 'max' && out.origin === 'messages') return 'xhigh'
   if (effort !== undefined) return effort

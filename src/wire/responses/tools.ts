@@ -82,7 +82,7 @@ export const encodeTools = (tools: readonly Tool[], out: Outgoing): JsonObject[]
           return
         }
         throw invalidRequest(
-          `'${path}' is a tool that only its own provider can run. Take it out, or choose one of that provider's models.`,
+          `'${path}' is a tool that only its own provider's models have. Take it out, or use one of those models.`,
           `${path}.type`,
         )
       }

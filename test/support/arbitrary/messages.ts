@@ -124,7 +124,7 @@ const functionTool: fc.Arbitrary<Tool> = fc
   .map((tool) => compact({ type: 'function', ...tool }) as Tool)
 
 const ownServerTool = fc.constantFrom<Tool>(
-  { type: 'opaque', origin: 'messages', value: { type: 'web_search_20250305', name: 'web_search', max_uses: 2 } },
+  { type: 'opaque', origin: 'messages', value: { type: 'web_fetch_20250910', name: 'web_fetch', max_uses: 2 } },
   { type: 'opaque', origin: 'messages', value: { type: 'bash_20250124', name: 'bash' } },
 )
 

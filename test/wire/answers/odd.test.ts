@@ -187,6 +187,21 @@ describe('a stream that passes', () => {
     expect(passed('messages', named).tap.state).toBe('done')
   })
 
+  test('of speech is whole without a reason: its last word is when the sound expires', () => {
+    const sound = says({ content: null, audio: { id: 'audio_1', data: 'AA', transcript: 'Hi.' } })
+    const figures = { ...says({}), choices: [], usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } }
+    const expires = { ...says({}), choices: [{ index: 0, delta: { audio: { expires_at: 9 } } }] }
+    for (const ends of [
+      (rows: Row[]) => passed('chat-completions', rows),
+      (rows: Row[]) => told('responses', 'chat-completions', rows),
+    ]) {
+      expect(ends([sound, figures, expires, DONE]).tap.state).toBe('done')
+      expect(ends([sound, expires]).tap.state).toBe('open')
+      expect(ends([sound, figures, DONE]).tap.state).toBe('failed')
+      expect(ends([sound, expires, sound, figures, DONE]).tap.state).toBe('failed')
+    }
+  })
+
   test('names the gateway’s model in events nobody knows', () => {
     const { text } = passed('responses', [created, { type: 'response.paused', response: response() }, completed()])
     expect(text).not.toContain('"up"')

@@ -195,6 +195,22 @@ describe('what a provider may send', () => {
     expect(parts([...pieces.map(delta), stop()])).toEqual(expected as never)
   })
 
+  test('speech that ends without a reason is whole', () => {
+    const said = [
+      delta({ audio: { id: 'au', data: 'AA', transcript: 'hi' } }),
+      chunk({ delta: { audio: { expires_at: 9 } } }),
+    ]
+    const answer = fold(decode([...said, DONE]))
+    expect(answer.finish).toBe('stop')
+    expect(answer.parts).toEqual([
+      {
+        type: 'opaque',
+        origin: 'chat-completions',
+        value: { audio: { id: 'au', expires_at: 9, data: 'AA', transcript: 'hi' } },
+      },
+    ])
+  })
+
   test.each([true, false])('a thought signed in pieces comes whole, its text beside it %p', (beside) => {
     const piece = (text: string, more: JsonObject = {}) =>
       delta({

@@ -110,6 +110,15 @@ describe('what an answer must undo', () => {
   })
 })
 
+test('an answer cut by a filter before its first word has no message', () => {
+  const { parts, finish, usage } = chatCompletions.decodeResponse({
+    id: 'x',
+    choices: [{ index: 0, finish_reason: 'content_filter', content_filter_results: { hate: { filtered: true } } }],
+    usage: { prompt_tokens: 3, completion_tokens: 2 },
+  })
+  expect({ parts, finish, usage }).toEqual({ parts: [], finish: 'content-filter', usage: { input: 3, output: 2 } })
+})
+
 describe('an answer that is none', () => {
   test.each<[string, JsonObject, string]>([
     ['an empty object', {}, 'upstream_error'],

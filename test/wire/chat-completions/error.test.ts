@@ -143,6 +143,11 @@ describe('usage', () => {
       { prompt_tokens: 9, completion_tokens: 1, prompt_cache_hit_tokens: 4 },
       { input: 5, cacheRead: 4, output: 1 },
     ],
+    [
+      'a cache hit as a number of tokens',
+      { prompt_tokens: 9, completion_tokens: 1, num_cached_tokens: 4 },
+      { input: 5, cacheRead: 4, output: 1 },
+    ],
     ['no counts', {}, undefined],
     ['null', null, undefined],
     ['counts that are none', { prompt_tokens: 'many', completion_tokens: -1 }, undefined],

@@ -199,6 +199,17 @@ describe('messages', () => {
     expect(read([own, advice])).toEqual({ input: 610, output: 30, cacheRead: 6 })
   })
 
+  test('where another model of the provider’s stood in, its round is the answer’s own', () => {
+    const read = (iterations: JsonObject[]) => messages.readUsage({ usage: usage(iterations) })?.usage
+    const own = { type: 'fallback_message', model: 'b', input_tokens: 600, output_tokens: 28 }
+    const declined = { type: 'message', model: 'a', input_tokens: 590, output_tokens: 0 }
+    const answer = { input: 600, output: 28, cacheRead: 5 }
+    expect(read([declined, own])).toEqual(answer)
+    // What was written before it was declined is billed; the stand-in's own earlier rounds are in the sums.
+    expect(read([{ ...declined, output_tokens: 40 }, own])).toEqual({ input: 1190, output: 68, cacheRead: 5 })
+    expect(read([{ ...own, type: 'message' }, own])).toEqual(answer)
+  })
+
   test('a provider’s plain word that nothing was produced is the last figure', () => {
     const encoder = messages.encodeEvents(ask)
     const events: ChatEvent[] = [

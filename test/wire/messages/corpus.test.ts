@@ -59,7 +59,7 @@ const usageOf = (raw: Json | undefined) => {
   const usage = isObject(raw) ? raw : {}
   // Rounds billed beside the answer's own are not in its sums.
   const beside = (Array.isArray(usage.iterations) ? usage.iterations.filter(isObject) : []).filter(
-    ({ type }) => type !== 'message',
+    ({ type }) => type !== 'message' && type !== 'fallback_message',
   )
   const billed = (name: string): Json => {
     const sum = usage[name] ?? null

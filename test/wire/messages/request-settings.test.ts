@@ -151,6 +151,27 @@ describe('structured output', () => {
     expect(undo).toEqual({})
   })
 
+  test.each<[string, boolean]>([
+    ['^[a-z]{2,4}(-\\d+)?$', true],
+    ['^(?!x)[a-z]+$', false],
+    ['(?<=a)b', false],
+    ['\\bword', false],
+    ['^(.)\\1$', false],
+  ])('holds the model to the pattern %s: %p', (pattern, held) => {
+    const properties = { s: { type: 'string', pattern } }
+    const { body } = encode({ output: { type: 'json-schema', schema: { ...schema, properties, required: ['s'] } } })
+    expect(body.output_config).toMatchObject({
+      format: {
+        schema: {
+          properties: {
+            s: held ? properties.s : { type: 'string', description: `{pattern: ${JSON.stringify(pattern)}}` },
+          },
+        },
+      },
+    })
+    if (!held) expect(JSON.stringify(body)).not.toContain('"pattern":')
+  })
+
   test.each<[string, Partial<ChatRequest>, Quirks]>([
     ['a model without it', { output: { type: 'json-schema', schema } }, { structuredOutputByTool: true }],
     [

@@ -115,6 +115,8 @@ describe('calls and results', () => {
   test.each([
     ['', {}],
     ['{"a":{"b":[1]}}', { a: { b: [1] } }],
+    ['[]', {}],
+    ['null', {}],
     ['[1]', { input: '[1]' }],
     ['{"cut', { input: '{"cut' }],
   ])('arguments %p are sent as an object', (input, sent) => {
@@ -212,6 +214,20 @@ describe('tools', () => {
       required: ['both'],
     })
     expect(dropped).toEqual(['tools.0.parameters.anyOf'])
+  })
+
+  test.each<[string, JsonObject]>([
+    ['anyOf', { anyOf: [{ const: 'see' }, { const: 'list' }] }],
+    ['oneOf', { anyOf: [{ const: 'see' }, { const: 'list' }] }],
+    ['allOf', { allOf: [{ const: 'see' }, { const: 'list' }] }],
+  ])('with %s at the root keep each way of saying one property', (combinator, act) => {
+    const branch = (name: string) => ({ properties: { act: { const: name }, at: { type: 'string' } } })
+    const schema = { [combinator]: [branch('see'), branch('list'), branch('see')] }
+    const { body } = encode({ tools: [{ type: 'function', name: 'f', schema }] })
+    expect((body.tools as JsonObject[])[0]?.input_schema).toEqual({
+      type: 'object',
+      properties: { act, at: { type: 'string' } },
+    })
   })
 
   test.each<[string, Partial<ChatRequest>, JsonObject | undefined]>([

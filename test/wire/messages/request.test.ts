@@ -1,6 +1,7 @@
 // Requests: what clients send is read, and turns of other wires go out as this provider takes them.
 
 import { describe, expect, test } from 'bun:test'
+import { Value } from '@sinclair/typebox/value'
 import type { JsonObject } from '../../../src/ir/json.ts'
 import type { ChatRequest } from '../../../src/ir/request.ts'
 import { messages } from '../../../src/wire/messages/index.ts'
@@ -90,6 +91,15 @@ test('what a coding agent sends is taken, whatever is new about it', () => {
   expect(again.context_management).toEqual(body.context_management)
   expect(again.output_config).toEqual(body.output_config)
   expect((again.messages as JsonObject[])[3]).toEqual(body.messages[3] as JsonObject)
+})
+
+test('what belongs to thinking may be set without asking for thought', () => {
+  const body = { ...base, thinking: { block_binding: { prefix_mismatch_behavior: 'drop_block' } } }
+  expect([...Value.Errors(messages.requestSchema, body)]).toEqual([])
+  const request = messages.decodeRequest(body)
+  expect(request.reasoning).toBeUndefined()
+  const again = messages.encodeRequest(request, { model: 'm', maxOutput: 99_999, quirks: {} })
+  expect([again.body.thinking, again.dropped]).toEqual([body.thinking, []])
 })
 
 describe('system turns', () => {

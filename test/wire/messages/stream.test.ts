@@ -115,6 +115,21 @@ describe('a provider’s stream is read', () => {
     expect(decoder.rawUsage).toEqual({ input_tokens: 5, cache_read_input_tokens: 2, output_tokens: 9, iterations })
   })
 
+  test('what comes with the start is part of the answer', () => {
+    const call = { type: 'tool_use', id: 't', name: 'f', input: { a: 1 } }
+    const done = { type: 'code_execution_tool_result', tool_use_id: 's', content: {} }
+    const full = { ...start, message: { ...start.message, content: [done, call], stop_reason: 'tool_use' } }
+    const parts = [
+      { type: 'opaque', origin: 'messages', value: done },
+      { type: 'tool-call', id: 't', name: 'f', kind: 'function', input: '{"a":1}' },
+    ]
+    expect(answer([full, end])).toMatchObject({ parts, finish: 'tool-calls' })
+    const more = answer([full, ...hello, last('end_turn'), end])
+    expect(more).toMatchObject({ parts: [...parts, { type: 'text', text: 'Hello' }] })
+    const empty = { ...start, message: { ...start.message, content: [{ type: 'text', text: '' }] } }
+    expect(answer([empty, ...hello, last('end_turn'), end]).parts).toEqual([{ type: 'text', text: 'Hello' }])
+  })
+
   test('a call at an end of the turn is a call', () => {
     expect(answer([start, tool({}), stop(0), last('end_turn'), end]).finish).toBe('tool-calls')
   })
