@@ -6,8 +6,8 @@ const COMBINATORS = ['anyOf', 'oneOf', 'allOf'] as const
 
 /**
  * The schema with an object at its root. References of the root to its own definitions are followed. Vendors refuse
- * alternatives there: their properties are gathered, none of them required unless all alternatives say so; `drop` is
- * told of each.
+ * alternatives there: their properties are gathered, each with every way they say it, none of them required unless all
+ * alternatives say so; `drop` is told of each.
  */
 export const objectRoot = (schema: JsonObject | undefined, drop: (member: string) => void): JsonObject => {
   if (schema === undefined) return { type: 'object', properties: {} }
@@ -27,8 +27,7 @@ export const objectRoot = (schema: JsonObject | undefined, drop: (member: string
     const branches = Array.isArray(given) ? given.filter(isObject).map((branch) => follow(branch, schema)) : []
     drop(combinator)
     if (branches.length === 0) continue
-    const properties: JsonObject = {}
-    for (const branch of branches) if (isObject(branch.properties)) Object.assign(properties, branch.properties)
+    const properties = gathered(branches, combinator === 'allOf' ? 'allOf' : 'anyOf')
     root.properties = { ...properties, ...(isObject(root.properties) ? root.properties : {}) }
     const demanded = branches.map((branch) => names(branch.required))
     const shared =
@@ -39,6 +38,23 @@ export const objectRoot = (schema: JsonObject | undefined, drop: (member: string
     if (required.length > 0) root.required = required
   }
   return root
+}
+
+const gathered = (branches: readonly JsonObject[], combinator: 'allOf' | 'anyOf'): JsonObject => {
+  const ways = new Map<string, Json[]>()
+  for (const { properties } of branches) {
+    if (!isObject(properties)) continue
+    for (const [name, schema] of Object.entries(properties)) {
+      const known = ways.get(name) ?? []
+      if (schema !== undefined && !known.some((way) => Bun.deepEquals(way, schema))) ways.set(name, [...known, schema])
+    }
+  }
+  return Object.fromEntries(
+    [...ways].map(([name, [first = {}, ...others]]) => [
+      name,
+      others.length === 0 ? first : { [combinator]: [first, ...others] },
+    ]),
+  )
 }
 
 /** A schema that is only a reference into the document, as what it refers to; its own members stay. */

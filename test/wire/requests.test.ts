@@ -9,6 +9,7 @@ import { withExact } from '../../src/lib/json-exact.ts'
 import type { EncodedRequest } from '../../src/wire/codec.ts'
 import { CHAT_CODECS } from '../../src/wire/index.ts'
 import { JSON_ONLY } from '../../src/wire/json-mode.ts'
+import { CONTINUE } from '../../src/wire/last-word.ts'
 import { hasCorpus, SCHEMAS, schema, violations } from '../support/corpus.ts'
 import { schemaWalk } from '../support/schema-walk.ts'
 
@@ -35,6 +36,12 @@ const chatTool = (name: string, parameters?: JsonObject): JsonObject => ({
 const plainTool = (name: string): JsonObject => ({ type: 'function', name, parameters: null, strict: null })
 const closed = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false }
 const definition = { name: 'late', input_schema: closed }
+const begun = {
+  messages: [
+    { role: 'user', content: 'hi' },
+    { role: 'assistant', content: '{' },
+  ],
+}
 const webSearch = { type: 'web_search_20250305', name: 'web_search', max_uses: null }
 
 describe('is carried', () => {
@@ -342,6 +349,30 @@ describe('is carried', () => {
       [],
     ],
     ['who it is that asks', chat, 'messages', { safety_identifier: 's' }, { metadata: { user_id: 's' } }, []],
+    [
+      'an answer that its client has begun',
+      'messages',
+      chat,
+      begun,
+      { messages: [{ role: 'user' }, { role: 'assistant', content: '{' }, { role: 'user', content: CONTINUE }] },
+      ['messages.1'],
+    ],
+    [
+      'an answer that its client has begun',
+      'messages',
+      'responses',
+      begun,
+      { input: [{ role: 'user' }, { role: 'assistant', content: '{' }, { role: 'user', content: CONTINUE }] },
+      ['messages.1'],
+    ],
+    ...([chat, 'responses'] as const).map((from): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => [
+      'a conversation that ends with the model’s turn',
+      from,
+      'messages',
+      { [from === chat ? 'messages' : 'input']: begun.messages },
+      { messages: [{ role: 'user' }, { role: 'assistant', content: '{' }, { role: 'user', content: '(continue)' }] },
+      [],
+    ]),
     [
       'no thought, whatever the effort',
       'messages',

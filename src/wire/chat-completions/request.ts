@@ -2,9 +2,11 @@
 
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest, OpaqueMember, OutputFormat, Sampling } from '../../ir/request.ts'
 import type { EncodedRequest, Target, Undo } from '../codec.ts'
 import { isFormless, JSON_ONLY } from '../json-mode.ts'
+import { begunTurn, CONTINUE } from '../last-word.ts'
 import { withToolsFor } from '../tool-list.ts'
 import { decodeExtras } from './extras.ts'
 import { forcedTool } from './json-tool.ts'
@@ -175,7 +177,13 @@ export const encodeRequest = (asked: ChatRequest, target: Target): EncodedReques
   const { quirks } = target
   const out = outgoing(request, quirks)
   const undo: Undo = out.names.undo
-  const body: JsonObject = { model: target.model, messages: encodeTurns(request, out) }
+  const messages = encodeTurns(request, out)
+  const begun = begunTurn(request)
+  if (begun !== undefined) {
+    messages.push({ role: 'user', content: CONTINUE })
+    out.drop(placeOf(begun, 'messages'))
+  }
+  const body: JsonObject = { model: target.model, messages }
   if (request.stream) {
     body.stream = true
     body.stream_options = { include_usage: true }

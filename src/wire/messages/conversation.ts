@@ -241,6 +241,8 @@ const polish = (messages: Message[], own: boolean): Message[] => {
   }
   if (!own && list[0]?.role === 'assistant')
     list.unshift({ role: 'user', content: [{ type: 'text', text: '(continued)' }] })
+  // Elsewhere the model's last turn is over. Here it would be the begun answer, which newer models refuse.
+  if (!own && last?.role === 'assistant') list.push({ role: 'user', content: [{ type: 'text', text: '(continue)' }] })
   return own ? list : joined(list.map(placed))
 }
 

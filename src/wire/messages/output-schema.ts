@@ -6,6 +6,9 @@ import { names } from '../object-schema.ts'
 const KEPT = new Set(['type', 'enum', 'const', 'title', 'description', 'default', '$ref', 'format', 'pattern'])
 const FORMATS = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'])
 
+/** What no pattern may have there: assertions of what stands around, word boundaries, back references. */
+const BEYOND_PATTERNS = /\(\?<?[=!]|\\[bBk1-9]/
+
 /**
  * A schema in the dialect of constrained decoding: closed objects only; limits the provider cannot hold the model to
  * are moved into descriptions. Undefined where the schema cannot be said so: open objects, recursion.
@@ -35,6 +38,7 @@ const narrow = (schema: JsonObject): JsonObject => {
       out[key === 'oneOf' ? 'anyOf' : key] = Array.isArray(value) ? value.map(narrowed) : value
     } else if (key === 'minItems' && (value === 0 || value === 1)) out[key] = value
     else if (key === 'format' && !FORMATS.has(String(value))) notes.push(`format: ${JSON.stringify(value)}`)
+    else if (key === 'pattern' && BEYOND_PATTERNS.test(String(value))) notes.push(`pattern: ${JSON.stringify(value)}`)
     else if (key === '$ref' && value === '#') throw new Inexpressible()
     else if (KEPT.has(key)) out[key] = value
     else notes.push(`${key}: ${JSON.stringify(value)}`)

@@ -2,10 +2,11 @@
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject } from '../../ir/json.ts'
-import { placed } from '../../ir/place.ts'
+import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, OpaqueMember, Sampling } from '../../ir/request.ts'
 import type { EncodedRequest, Target, Undo } from '../codec.ts'
 import { isFormless, JSON_ONLY } from '../json-mode.ts'
+import { begunTurn, CONTINUE } from '../last-word.ts'
 import { withToolsFor } from '../tool-list.ts'
 import { asksCompaction } from './compaction.ts'
 import { encodeTurns } from './history.ts'
@@ -145,6 +146,11 @@ export const encodeRequest = (asked: ChatRequest, target: Target): EncodedReques
   if (inWords) {
     out.drop(FORMAT[out.origin])
     input.unshift({ type: 'message', role: 'system', content: JSON_ONLY })
+  }
+  const begun = begunTurn(request)
+  if (begun !== undefined) {
+    input.push({ type: 'message', role: 'user', content: CONTINUE })
+    out.drop(placeOf(begun, 'messages'))
   }
   const undo: Undo = {}
   const body: JsonObject = {

@@ -186,6 +186,7 @@ describe('a request of another wire', () => {
           },
           { role: 'user', parts: [text('hi')] },
           { role: 'assistant', parts: [{ type: 'reasoning', text: 'open' }, text('y')] },
+          { role: 'user', parts: [text('go on')] },
         ],
       }),
     )
