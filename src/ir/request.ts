@@ -38,9 +38,16 @@ export type CustomTool = {
 } & Listing
 /**
  * A tool the provider runs itself, or any other that only `origin` knows. A foreign encoder refuses it, or, where it is
- * `optional` (an ability the conversation goes on without), lists it as dropped.
+ * `optional` (an ability the conversation goes on without), lists it as dropped. `standIn`: what it is elsewhere, where
+ * the client carries it out as it does its functions.
  */
-export type OpaqueTool = { type: 'opaque'; origin: ChatWire; value: JsonObject; optional?: boolean } & Listing
+export type OpaqueTool = {
+  type: 'opaque'
+  origin: ChatWire
+  value: JsonObject
+  optional?: boolean
+  standIn?: FunctionTool
+} & Listing
 export type Tool = FunctionTool | CustomTool | OpaqueTool
 
 export type ToolChoice =

@@ -373,6 +373,39 @@ describe('is carried', () => {
       { messages: [{ role: 'user' }, { role: 'assistant', content: '{' }, { role: 'user', content: '(continue)' }] },
       [],
     ]),
+    ...([chat, 'responses'] as const).flatMap((to) =>
+      (
+        [
+          [{ type: 'bash_20250124', name: 'bash' }, ['command', 'restart'], []],
+          [
+            { type: 'text_editor_20250728', name: 'str_replace_based_edit_tool', max_characters: 9 },
+            ['command', 'path', 'new_str', 'insert_text'],
+            ['tools.0.max_characters'],
+          ],
+          [
+            { type: 'text_editor_20250124', name: 'str_replace_editor', cache_control: { type: 'ephemeral' } },
+            ['command', 'path', 'old_str'],
+            ['tools.0.cache_control'],
+          ],
+          [{ type: 'memory_20250818', name: 'memory' }, ['command', 'old_path', 'new_path'], []],
+        ] as const
+      ).map(([tool, members, dropped]): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => {
+        const parameters = { properties: Object.fromEntries(members.map((name) => [name, {}])) }
+        const sent = {
+          type: 'function',
+          ...(to === chat ? { function: { name: tool.name, parameters } } : { parameters }),
+        }
+        const choice = to === chat ? { function: { name: tool.name } } : { name: tool.name }
+        return [
+          `what the client carries out, as ${tool.type}`,
+          'messages',
+          to,
+          { tools: [tool], tool_choice: { type: 'tool', name: tool.name } },
+          { tools: [sent], tool_choice: choice },
+          [...dropped],
+        ]
+      }),
+    ),
     [
       'no thought, whatever the effort',
       'messages',
@@ -458,6 +491,7 @@ describe('is listed by the client’s own path', () => {
     ...([chat, 'responses'] as const).flatMap((to): [ChatWire, ChatWire, JsonObject, string[]][] => [
       ['messages', to, { thinking: { block_binding: { a: 1 } } }, ['thinking.block_binding']],
       ['messages', to, { tools: [webSearch, { name: 'a', input_schema: closed }] }, ['tools.0']],
+      ['messages', to, { tools: [{ type: 'bash_20250124', name: 'bash' }, webSearch] }, ['tools.1']],
     ]),
     [
       'messages',
@@ -533,6 +567,7 @@ describe('is refused by the client’s own path', () => {
     ['messages', chat, user({ type: 'compaction', encrypted_content: 'sealed' }), 'messages.0.content.0'],
     ['messages', chat, { compaction: { type: 'summarize' } }, 'compaction'],
     ['messages', chat, { tools: [webSearch] }, 'tools.0'],
+    ['messages', chat, { tools: [{ type: 'computer_20250124', name: 'computer', display_width_px: 8 }] }, 'tools.0'],
     [
       'messages',
       chat,

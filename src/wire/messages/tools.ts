@@ -5,6 +5,7 @@ import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, CustomTool, FunctionTool, Tool, ToolChoice } from '../../ir/request.ts'
 import { objectRoot } from '../object-schema.ts'
+import { formOf } from './client-tools.ts'
 import { cacheOf } from './decode-parts.ts'
 import type { Dropped } from './dropped.ts'
 import { mark } from './encode-parts.ts'
@@ -13,12 +14,24 @@ import type { Collected, Extras } from './extras.ts'
 import type { Names } from './names.ts'
 import { strictSchema } from './output-schema.ts'
 
+const CLIENT_TOOL = new Set(['type', 'name', 'cache_control'])
 const FUNCTION = new Set(['type', 'name', 'description', 'input_schema', 'strict', 'cache_control'])
 
 export const decodeTool = (raw: unknown, path: string, extras: Collected): Tool => {
   const tool = anObject(raw, path)
   const type = optional(tool.type, `${path}.type`, aString)
   if (type !== undefined && type !== 'custom') {
+    const form = formOf(type)
+    if (form !== undefined) {
+      extras.rest(tool, CLIENT_TOOL, path)
+      const name = aName(tool.name, `${path}.name`)
+      return {
+        type: 'opaque',
+        origin: 'messages',
+        value: tool,
+        standIn: { type: 'function', name, ...form, ...cacheOf(tool, path) },
+      }
+    }
     // Finding tools by search only saves room: elsewhere all of them are there at once.
     const optionalTool = type.startsWith('tool_search_tool_')
     return { type: 'opaque', origin: 'messages', value: tool, ...(optionalTool ? { optional: true } : {}) }
@@ -44,7 +57,7 @@ const ABILITY = /^web_search_/
 export const decodeTools = (list: Json[], choice: Json | undefined, extras: Collected): Tool[] => {
   const tools = list.map((raw, at) => placed(decodeTool(raw, `tools.${at}`, extras), `tools.${at}`))
   const demanded = isObject(choice) ? choice.name : undefined
-  if (tools.every(({ type }) => type === 'opaque')) return tools
+  if (tools.every((tool) => tool.type === 'opaque' && tool.standIn === undefined)) return tools
   return tools.map((tool, at) =>
     tool.type === 'opaque' && ABILITY.test(asText(tool.value.type)) && tool.value.name !== demanded
       ? placed({ ...tool, optional: true }, `tools.${at}`)

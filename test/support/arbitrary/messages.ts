@@ -125,7 +125,7 @@ const functionTool: fc.Arbitrary<Tool> = fc
 
 const ownServerTool = fc.constantFrom<Tool>(
   { type: 'opaque', origin: 'messages', value: { type: 'web_fetch_20250910', name: 'web_fetch', max_uses: 2 } },
-  { type: 'opaque', origin: 'messages', value: { type: 'bash_20250124', name: 'bash' } },
+  { type: 'opaque', origin: 'messages', value: { type: 'code_execution_20250825', name: 'code_execution' } },
 )
 
 const nameOf = (tool: Tool) => (tool.type === 'opaque' ? String(tool.value.name) : tool.name)
