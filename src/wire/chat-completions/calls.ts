@@ -51,6 +51,7 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
     // A call whose name never came is one all the same, where it is more than an empty entry.
     if (call.part === undefined && (call.told || call.pieces.length > 0)) name(call, '', out)
     if (call.part === undefined) return
+    if (isEmpty(call)) tell(call, call.part, call.pieces.join(''), out)
     if (call.wrapped !== undefined) {
       const { rest, cut } = call.wrapped.end()
       if (rest !== '') out.push({ type: 'tool-delta', part: call.part, text: rest })
@@ -100,7 +101,16 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
       out.push({ type: 'tool-start', part, id: call.id, ...(known ?? { name: sent, kind: call.kind }) })
     }
     const early = call.pieces.join('')
-    if (early !== '') tell(call, part, early, out)
+    if (early !== '' && !isEmpty(call)) tell(call, part, early, out)
+  }
+
+  const add = (call: Call, text: string, out: ChatEvent[]): void => {
+    if (isEmpty(call)) {
+      if (text.trim() === '') return
+      call.pieces = []
+    }
+    call.pieces.push(text)
+    if (call.part !== undefined && !isEmpty(call)) tell(call, call.part, text, out)
   }
 
   const tell = (call: Call, part: number, text: string, out: ChatEvent[]): void => {
@@ -111,11 +121,13 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
   /** The call an entry goes on with; undefined for the first entry of a call. */
   const find = (index: Json | undefined, id: string, sent: string, text: string): Call | undefined => {
     const indexed = typeof index === 'number'
-    const call = indexed ? byIndex.get(index) : calls.at(-1)
-    if (call === undefined || id === call.id) return call
-    if (id === '') return isAnother(call, sent, text) ? undefined : call
-    // Servers that count every call as the first one tell them apart by id and name only.
-    return indexed && (sent === '' || call.part === undefined) ? call : undefined
+    const last = indexed ? byIndex.get(index) : calls.at(-1)
+    if (last === undefined) return undefined
+    if (id === '') return isAnother(last, sent, text) ? undefined : last
+    // Servers that count every call as the first one, or none, tell them apart by id and name only.
+    const call = id === last.id ? last : calls.findLast((one) => one.id === id)
+    if (call === undefined) return indexed && (sent === '' || last.part === undefined) ? last : undefined
+    return !isEmpty(call) && !isRepeat(call, text) && isAnother(call, sent, text) ? undefined : call
   }
 
   return {
@@ -127,14 +139,14 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
       const sent = typeof body.name === 'string' ? body.name : ''
       const index = typeof raw.index === 'number' ? raw.index : calls.length
       const text = argumentText(kind === 'custom' ? body.input : body.arguments)
-      const call = find(raw.index, id, sent, text) ?? open(index, id, kind)
+      const found = find(raw.index, id, sent, text)
+      if (found !== undefined && isRepeat(found, text)) return out
+      // What comes behind a call's end is a call without a name: never nothing.
+      const call = found === undefined || (found.closed && text.trim() !== '') ? open(index, id, kind) : found
       if (call.closed) return out
       if (call.part === undefined && id !== '') Object.assign(call, { id, told: true })
       if (call.part === undefined && sent !== '') name(call, sent, out)
-      if (text !== '') {
-        call.pieces.push(text)
-        if (call.part !== undefined) tell(call, call.part, text, out)
-      }
+      if (text !== '') add(call, text, out)
       return out
     },
     close: closeAll,
@@ -147,6 +159,20 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
 /** Whether an entry that names a tool begins a call of its own: the one before it can take no more arguments. */
 const isAnother = (call: Call, sent: string, text: string): boolean =>
   sent !== '' && (text !== '' || sent !== call.name) && call.kind === 'function' && isWhole(call)
+
+/** Some servers write `{}` before the arguments: it is told once nothing else has come. */
+const isEmpty = ({ kind, pieces }: Call): boolean => kind === 'function' && pieces.length === 1 && pieces[0] === '{}'
+
+/** Whether an entry says again what the call holds: some servers tell all of the arguments once more at their end. */
+const isRepeat = (call: Call, text: string): boolean => {
+  if (!text.startsWith('{') || call.kind !== 'function' || call.part === undefined) return false
+  try {
+    // The piece first: of arguments in the middle of their way it is none, and costs nothing to read.
+    return Bun.deepEquals(JSON.parse(text), JSON.parse(call.pieces.join('')))
+  } catch {
+    return false
+  }
+}
 
 /** An empty object stands for "no arguments yet" where a server sends objects. */
 const argumentText = (value: Json | undefined): string =>

@@ -114,12 +114,77 @@ describe('what a provider may send', () => {
       ],
     ],
     ['the reason stop', [call(0, { name: 'f', arguments: '{}' }, 'A'), stop('stop')], [['A', 'f', '{}']]],
+    [
+      'its arguments told once more',
+      [
+        call(0, { name: 'f', arguments: '{"a":' }, 'A'),
+        call(0, { arguments: '1}' }),
+        call(0, { arguments: '{"a": 1}' }),
+        call(0, { name: 'f', arguments: '{"a":1}' }, 'A'),
+        delta({ content: 'x' }),
+        call(0, { arguments: '{"a":1}' }),
+        stop('tool_calls'),
+      ],
+      [['A', 'f', '{"a":1}'], { type: 'text', text: 'x' }],
+    ],
+    [
+      'a place for its arguments before them',
+      [
+        call(0, { name: 'f', arguments: '{}' }, 'A'),
+        call(0, { name: 'f', arguments: '{"a":' }, 'A'),
+        call(0, { arguments: '1}' }),
+        call(1, { name: 'g', arguments: '{}' }, 'B'),
+        call(1, { arguments: '\n' }),
+        stop('tool_calls'),
+      ],
+      [
+        ['A', 'f', '{"a":1}'],
+        ['B', 'g', '{}'],
+      ],
+    ],
+    [
+      'the id and the index of the one before it',
+      [
+        call(0, { name: 'f', arguments: '{"a":1}' }, 'A'),
+        call(0, { name: 'f', arguments: '{"a":2}' }, 'A'),
+        stop('tool_calls'),
+      ],
+      [
+        ['A', 'f', '{"a":1}'],
+        ['A', 'f', '{"a":2}'],
+      ],
+    ],
+    ...[undefined, 0].map((index): [string, { data: string }[], unknown[]] => [
+      `nothing but ids to tell it from others, all under index ${index}`,
+      [
+        call(index, { name: 'f', arguments: '' }, 'A'),
+        call(index, { name: 'g', arguments: '' }, 'B'),
+        call(index, { arguments: '{"a":1}' }, 'A'),
+        call(index, { arguments: '{"b":2}' }, 'B'),
+        stop('tool_calls'),
+      ],
+      [
+        ['A', 'f', '{"a":1}'],
+        ['B', 'g', '{"b":2}'],
+      ],
+    ]),
   ])('a call with %s', (_, frames, expected) => {
     const answer = fold(decode([...frames, DONE]))
     expect(answer.parts.map((part) => (part.type === 'tool-call' ? [part.id, part.name, part.input] : part))).toEqual(
       expected as never,
     )
     expect(answer.finish).toBe('tool-calls')
+  })
+
+  test('arguments that come behind their call are not lost unseen', () => {
+    const late = [
+      call(0, { name: 'f', arguments: '{"a":1}' }, 'A'),
+      delta({ content: 'x' }),
+      call(0, { arguments: ',"b":2}' }),
+      stop('tool_calls'),
+    ]
+    const calls = decode([...late, DONE]).filter((event) => event.type === 'tool-start')
+    expect(calls.map(({ name }) => name)).toEqual(['f', ''])
   })
 
   test('calls without ids get some that do not meet', () => {

@@ -1,0 +1,120 @@
+// Every recorded answer as a client of each wire holds it, and the conversation that goes on from it with each vendor:
+// requests the vendors accept, the text and the calls in them, and the vendor's own sealed thoughts to the letter.
+
+import { describe, expect, test } from 'bun:test'
+import { GatewayError } from '../../src/errors.ts'
+import type { ChatResponse } from '../../src/ir/event.ts'
+import { fold } from '../../src/ir/fold.ts'
+import { isObject, type JsonObject } from '../../src/ir/json.ts'
+import { CHAT_WIRES, type ChatWire } from '../../src/ir/wire.ts'
+import { CHAT_CODECS } from '../../src/wire/index.ts'
+import { compileSchemas, hasCorpus, type Recording, recordings, SCHEMAS, violations } from '../support/corpus.ts'
+import { framesOf } from '../support/frames.ts'
+
+compileSchemas()
+
+/** Items of answers may be replayed to the responses wire with members that its request type does not name. */
+const ACCEPTED: Record<ChatWire, string> = {
+  messages: SCHEMAS.messages.request,
+  'chat-completions': SCHEMAS['chat-completions'].request,
+  responses: 'OpenAIResponseCreateParams',
+}
+
+/** What the vendor said; undefined where it failed. */
+const answerIn = ({ wire, stream, response }: Recording): ChatResponse | undefined => {
+  const codec = CHAT_CODECS[wire as ChatWire]
+  try {
+    if (!stream) return codec.decodeResponse(JSON.parse(response))
+    const decoder = codec.decodeEvents()
+    return fold([...framesOf(response).flatMap((frame) => decoder.push(frame)), ...decoder.end()])
+  } catch (error) {
+    if (error instanceof GatewayError) return undefined
+    throw error
+  }
+}
+
+const list = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
+
+/** What the client asks next: its question, the answer as it holds it, a result for each call, and a word of its own. */
+const goOn = (client: ChatWire, answer: JsonObject): JsonObject => {
+  switch (client) {
+    case 'messages': {
+      const content = list(answer.content)
+      const results = content
+        .filter(({ type }) => type === 'tool_use')
+        .map(({ id = '' }) => ({ type: 'tool_result', tool_use_id: id, content: 'done' }))
+      const said = content.length === 0 ? [] : [{ role: 'assistant', content }]
+      const next = { role: 'user', content: [...results, { type: 'text', text: 'Go on.' }] }
+      return { model: 'm', max_tokens: 1_000, messages: [{ role: 'user', content: 'Hello.' }, ...said, next] }
+    }
+    case 'chat-completions': {
+      const message = list(answer.choices)[0]?.message
+      const said = isObject(message) ? message : {}
+      const results = list(said.tool_calls).map(({ id = '' }) => ({ role: 'tool', tool_call_id: id, content: 'done' }))
+      const messages = [{ role: 'user', content: 'Hello.' }, said, ...results, { role: 'user', content: 'Go on.' }]
+      return { model: 'm', messages }
+    }
+    case 'responses': {
+      const items = list(answer.output)
+      const results = items
+        .filter(({ type }) => type === 'function_call' || type === 'custom_tool_call')
+        .map(({ type, call_id = '' }) => ({ type: `${type}_output`, call_id, output: 'done' }))
+      const input = [{ role: 'user', content: 'Hello.' }, ...items, ...results, { role: 'user', content: 'Go on.' }]
+      return { model: 'm', input }
+    }
+  }
+}
+
+/** The vendor's request; undefined where it is refused: what only the vendor that made it can read. */
+const crossed = (client: ChatWire, to: ChatWire, asked: JsonObject): JsonObject | undefined => {
+  try {
+    const request = CHAT_CODECS[client].decodeRequest(structuredClone(asked))
+    return CHAT_CODECS[to].encodeRequest(request, { model: 'upstream', maxOutput: 64_000, quirks: {} }).body
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'invalid_request') return undefined
+    throw error
+  }
+}
+
+const quoted = (text: string): string => JSON.stringify(text).slice(1, -1)
+
+/** The opaque strings of the answer's thoughts. */
+const sealsIn = (answer: ChatResponse): string[] =>
+  answer.parts.flatMap((part) => {
+    const value = part.type === 'reasoning' ? part.seal?.value : undefined
+    const seals = [value?.signature, value?.data, value?.encrypted_content]
+    return seals.filter((seal): seal is string => typeof seal === 'string' && seal !== '')
+  })
+
+// A refused answer is not gone on from with its thoughts, nor is a thought whose next item stayed behind.
+const returns = ({ finish, parts }: ChatResponse): boolean =>
+  finish !== 'refusal' && !parts.some(({ type }) => type === 'opaque')
+
+describe.skipIf(!hasCorpus).each(CHAT_WIRES.flatMap((from) => CHAT_WIRES.map((client) => [from, client] as const)))(
+  'an answer of %s that a client of %s goes on from',
+  (from, client) => {
+    const held = recordings(from).flatMap((recording): [string, ChatResponse, JsonObject][] => {
+      const answer = recording.status === 200 ? answerIn(recording) : undefined
+      if (answer === undefined) return []
+      const verbatim = client === from && !recording.stream
+      const ask = { model: 'm', body: {}, inputEstimate: 1, now: 1_790_000_000 }
+      const body = verbatim ? JSON.parse(recording.response) : CHAT_CODECS[client].encodeResponse(answer, ask)
+      return [[recording.name, answer, goOn(client, body)]]
+    })
+    const vendors = CHAT_WIRES.filter((to) => to !== client || from !== client)
+
+    test.each(held)('%s', (_, answer, asked) => {
+      for (const to of vendors) {
+        const body = crossed(client, to, asked)
+        if (body === undefined) continue
+        expect(violations(ACCEPTED[to], body)).toEqual([])
+        const sent = JSON.stringify(body)
+        for (const part of answer.parts) if (part.type === 'text') expect(sent).toContain(quoted(part.text.trim()))
+        for (const seal of sealsIn(answer)) {
+          if (to !== from) expect(sent).not.toContain(quoted(seal))
+          else if (returns(answer)) expect(sent).toContain(quoted(seal))
+        }
+      }
+    })
+  },
+)
