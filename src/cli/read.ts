@@ -5,6 +5,7 @@ import { nearest } from '../config/problem.ts'
 import { parseDuration } from '../config/units.ts'
 import type { Config } from '../config.ts'
 import { namedModels } from '../keys/models.ts'
+import { parseIsoTime } from '../lib/iso-time.ts'
 import { usageError } from './io.ts'
 
 /** A whole number, 0 or more; `1_000_000` is one. */
@@ -18,7 +19,7 @@ export const readCount = (flag: string, text: string | undefined): number | unde
 /** A time from now (`90d`, `12h`) or an ISO date or time, UTC where it names no zone; milliseconds since the epoch. */
 export const readExpiry = (flag: string, text: string, now: number): number => {
   const length = parseDuration(text)
-  const at = length === undefined ? readTime(text) : now + length
+  const at = length === undefined ? parseIsoTime(text) : now + length
   if (at === undefined) {
     throw usageError(
       `${flag}: found "${text}", allowed: a duration such as 90d or 12h, or a time such as 2027-01-31T12:00:00Z.`,
@@ -32,7 +33,7 @@ export const readExpiry = (flag: string, text: string, now: number): number => {
 export const readSince = (flag: string, text: string | undefined, now: number): number | undefined => {
   if (text === undefined) return undefined
   const length = parseDuration(text)
-  const at = length === undefined ? readTime(text) : now - length
+  const at = length === undefined ? parseIsoTime(text) : now - length
   if (at !== undefined) return Math.max(0, at)
   throw usageError(`${flag}: found "${text}", allowed: a duration such as 30d, or a date such as 2026-09-01.`)
 }
@@ -41,16 +42,6 @@ export const readLength = (flag: string, text: string): number => {
   const ms = parseDuration(text)
   if (ms !== undefined) return requireRepresentable(flag, text, ms)
   throw usageError(`${flag}: found "${text}", allowed: a duration such as 24h, 30m or 0.`)
-}
-
-const ISO = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/
-
-const readTime = (text: string): number | undefined => {
-  const found = ISO.exec(text)
-  if (!found) return undefined
-  // A time without a zone would be the machine's own; the whole service speaks UTC.
-  const at = Date.parse(found[1] !== undefined && found[4] === undefined ? `${text}Z` : text)
-  return Number.isNaN(at) ? undefined : at
 }
 
 const requireRepresentable = (flag: string, text: string, at: number): number => {

@@ -3,6 +3,7 @@
 import { BUILTIN_ALIASES, BUILTIN_MODELS } from '../catalogue/builtin.ts'
 import { type Brand, type Catalogue, createCatalogue } from '../catalogue/catalogue.ts'
 import type { Model } from '../catalogue/model.ts'
+import { parseIsoTime } from '../lib/iso-time.ts'
 import { neutralWord, type Provider } from '../provider/provider.ts'
 import { describe, memberPath, nearest } from './problem.ts'
 import { readQuirks } from './providers.ts'
@@ -113,8 +114,8 @@ const readModel = (
 }
 
 const readDate = (reader: Reader, path: string, text: string): number => {
-  const ms = Date.parse(`${text}T00:00:00Z`)
-  if (!Number.isNaN(ms)) return ms / 1000
+  const ms = parseIsoTime(`${text}T00:00:00Z`)
+  if (ms !== undefined) return ms / 1000
   reader.report(path, `found ${describe(text)}, allowed: a date such as 2026-01-31`)
   return 0
 }

@@ -7,6 +7,7 @@ import { CONTRACT, type Contract, type Input } from '../../admin-api/contract.ts
 import type { RouteName } from '../../admin-api/routes.ts'
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import { isObject } from '../../ir/json.ts'
+import { parseIsoTime } from '../../lib/iso-time.ts'
 import { bodyText } from '../../relay/client-body.ts'
 import { fault } from '../fault.ts'
 import { readBody } from '../read-body.ts'
@@ -62,12 +63,9 @@ const jsonOf = async (request: Request): Promise<object> => {
 
 /** An ISO 8601 time in ms since the epoch; without a zone it is UTC. Throws `invalid_request` naming the member. */
 export const timeOf = (text: string, param: string): number => {
-  const found = ISO.exec(text)
-  const at =
-    found === null ? Number.NaN : Date.parse(found[1] !== undefined && found[2] === undefined ? `${text}Z` : text)
-  if (at >= 0 && at < LATEST) return at
+  const at = parseIsoTime(text)
+  if (at !== undefined && at >= 0 && at < LATEST) return at
   throw invalidRequest(`${param}: expected a time such as 2027-01-31T12:00:00Z.`, param)
 }
 
-const ISO = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/
 const LATEST = Date.UTC(10_000, 0, 1)
