@@ -46,6 +46,8 @@ export type ErrorOptions = {
   retryAfterMs?: number
   /** Overrides the row: `false` where neither another target nor a retry can help. */
   retry?: boolean
+  /** `true` beside `retry: false`: another target may do what this one never will. */
+  failover?: boolean
   /** Passed as `error.details`. */
   details?: ErrorDetails
   provider?: ProviderFailure
@@ -59,6 +61,7 @@ export class GatewayError extends Error {
   readonly details: ErrorDetails | undefined
   readonly provider: ProviderFailure | undefined
   readonly #retry: boolean | undefined
+  readonly #failover: boolean | undefined
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, 'cause' in options ? { cause: options.cause } : undefined)
@@ -70,6 +73,7 @@ export class GatewayError extends Error {
     this.details = options.details
     this.provider = options.provider && named(options.provider)
     this.#retry = options.retry
+    this.#failover = options.failover
   }
 
   get status(): number {
@@ -82,7 +86,7 @@ export class GatewayError extends Error {
 
   /** Whether the relay may move on to another target. */
   get failover(): boolean {
-    return this.#retry !== false && ERRORS[this.code].failover
+    return this.#failover ?? (this.#retry !== false && ERRORS[this.code].failover)
   }
 
   /** Whether the client's own retry can help. */

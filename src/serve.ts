@@ -157,17 +157,23 @@ const UNHEARD: Readonly<Record<string, (host: string, port: number) => string>> 
 
 /**
  * The framework looks for the path behind the shortest host it can think of, four characters. A request under a shorter
- * name, of a container for instance, under one that is none or under none at all (HTTP/1.0) is given another.
+ * name, of a container for instance, under one that is none or under none at all (HTTP/1.0) is given another; one to the
+ * client API under a base that ends in a slash is given the path that was meant.
  */
 const named = (request: Request): Request => {
   const { url } = request
   // Without a usable host it is the path alone.
   const at = url.startsWith('/') ? 0 : url.indexOf('/', 8)
-  if (at >= 11 && URL.canParse(url)) return request
-  const renamed = new Request(`http://localhost${at === -1 ? '/' : url.slice(at)}`, request)
+  const path = at === -1 ? '/' : url.slice(at)
+  const meant = path.includes('//') ? path.replace(BASE, (base) => base.replace(/\/+/g, '/')) : path
+  if (meant === path && at >= 11 && URL.canParse(url)) return request
+  const renamed = new Request(`http://localhost${meant}`, request)
   RENAMED.set(renamed, request)
   return renamed
 }
+
+/** The beginning of a path of the client API, as clients put it together. */
+const BASE = /^\/+(?:v1\/+){1,2}(?=[^/?])/
 
 const RENAMED = new WeakMap<Request, Request>()
 

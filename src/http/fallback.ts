@@ -12,8 +12,10 @@ export const fallback = (request: Request): Response => {
   const wire = wireAt(pathname)
   // One that is asked as it should be, and yet was not found, is another path: a slash too many, for instance.
   if (served === undefined || served.methods.includes(request.method)) {
+    const right = served === undefined && pathname !== '/' ? servedAt(`/v1${pathname}`)?.path : undefined
+    const where = right === undefined ? 'GET /v1 lists the endpoints.' : `It is at ${right}: end the base URL in /v1.`
     return errorResponse(
-      new GatewayError('not_found', `There is no ${pathname.slice(0, 200)} here. GET /v1 lists the endpoints.`),
+      new GatewayError('not_found', `There is no ${pathname.slice(0, 200)} here. ${where}`),
       id,
       wire,
     )

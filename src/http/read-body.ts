@@ -1,5 +1,6 @@
-// A request's body as bytes: within the limit and whole.
+// A request's body as bytes: within the limit and whole, unpacked where the client packed it.
 
+import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib'
 import { GatewayError, invalidRequest } from '../errors.ts'
 
 /** The slowest a client may send, beside the time every client has: a body that trickles holds a place for nothing. */
@@ -8,18 +9,15 @@ const MIN_BYTES_PER_MS = 16
 const ONE_GO = 1024 * 1024
 
 /**
- * Throws `payload_too_large` (declared or counted while reading), and `invalid_request` for a body that does not arrive:
- * within `timeoutMs` and what its size takes at 16 KB a second.
+ * Throws `payload_too_large` (declared, counted while reading or unpacking), and `invalid_request` for a body that is
+ * not packed as it says or does not arrive: within `timeoutMs` and what its size takes at 16 KB a second.
  */
 export const readBody = async (
   request: Request,
   limitBytes: number,
   timeoutMs = 30_000,
 ): Promise<Uint8Array<ArrayBuffer>> => {
-  const encoding = request.headers.get('content-encoding')
-  if (encoding !== null && encoding !== 'identity') {
-    throw new GatewayError('invalid_request', 'Send the body without Content-Encoding: compressed bodies are not read.')
-  }
+  const unpack = unpackerOf(request.headers.get('content-encoding'))
   const declared = Number(request.headers.get('content-length') ?? Number.NaN)
   if (declared > limitBytes) throw tooLarge(limitBytes)
   const inOneGo = declared <= ONE_GO
@@ -30,8 +28,43 @@ export const readBody = async (
   const read = await inTime(reading, () => timeoutMs + seen.bytes / MIN_BYTES_PER_MS)
   const bytes = read instanceof ArrayBuffer ? new Uint8Array(read) : read
   if (bytes.byteLength > limitBytes) throw tooLarge(limitBytes)
-  return bytes
+  return unpack === undefined ? bytes : await unpacked(unpack, bytes, limitBytes)
 }
+
+type Unpack = (
+  bytes: Uint8Array,
+  options: { maxOutputLength: number },
+  done: (error: Error | null, whole: Buffer<ArrayBuffer>) => void,
+) => void
+
+/** Agents pack long conversations as they would for their own vendor (Codex: zstd). */
+const UNPACKERS: ReadonlyMap<string, Unpack | undefined> = new Map<string, Unpack | undefined>([
+  ['', undefined],
+  ['identity', undefined],
+  ['gzip', gunzip],
+  ['x-gzip', gunzip],
+  ['deflate', inflate],
+  ['br', brotliDecompress],
+  ['zstd', zstdDecompress],
+])
+
+const unpackerOf = (encoding: string | null): Unpack | undefined => {
+  const name = (encoding ?? '').trim().toLowerCase()
+  if (UNPACKERS.has(name)) return UNPACKERS.get(name)
+  throw invalidRequest(
+    'Content-Encoding: expected one of gzip, deflate, br and zstd. Send the body packed in one of them, or plain.',
+  )
+}
+
+/** Unpacks no further than the limit: a small body may unfold to any size. */
+const unpacked = (unpack: Unpack, bytes: Uint8Array, limitBytes: number): Promise<Uint8Array<ArrayBuffer>> =>
+  new Promise((resolve, reject) =>
+    unpack(bytes, { maxOutputLength: limitBytes }, (error, whole) => {
+      if (error === null) resolve(whole)
+      else if ('code' in error && error.code === 'ERR_BUFFER_TOO_LARGE') reject(tooLarge(limitBytes))
+      else reject(invalidRequest('The body is not packed as its Content-Encoding says. Send the request again.'))
+    }),
+  )
 
 const inTime = async <T>(reading: Promise<T>, allowedMs: () => number): Promise<T> => {
   const begunAt = performance.now()

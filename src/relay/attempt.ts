@@ -13,7 +13,7 @@ import { answerIn, rememberable } from '../wire/responses/references.ts'
 import type { Exchange, Relay } from './exchange.ts'
 import { imagesAsked } from './meter.ts'
 import type { Target } from './route.ts'
-import { askOf, capFor, encodeFor, quirksOf, translateResponse, translateStream } from './translate.ts'
+import { askOf, capFor, encodeFor, quirksOf, translateResponse, translateStream, written } from './translate.ts'
 import { broken, networkError, probe, send, timedOut } from './upstream.ts'
 
 /** A whole answer for the client, and what it consumed: `usage` undefined when the provider did not say. */
@@ -130,7 +130,7 @@ const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan => 
   }
   const encoded = encodeFor(exchange, chatCodec(exchange.wire), chatCodec(target.wire), target)
   exchange.dropped = encoded.dropped
-  return { body: JSON.stringify(encoded.body), undo: encoded.undo }
+  return { body: written(encoded.body), undo: encoded.undo }
 }
 
 /** A provider's answer that is no answer, in the gateway's words. */
@@ -143,7 +143,7 @@ const refusal = async (response: Response, codec: PassCodec, abort: AbortControl
     ...(error.param === undefined ? {} : { param: error.param }),
     ...(error.details === undefined ? {} : { details: error.details }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(error.retry ? {} : { retry: false }),
+    ...(error.retry ? {} : { retry: false, failover: error.failover }),
     provider: { ...error.provider, status: response.status, ...(requestId === undefined ? {} : { requestId }) },
   })
 }

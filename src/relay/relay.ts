@@ -105,14 +105,20 @@ const record = async (relay: Relay, exchange: Exchange, target: Target): Promise
     }
     noted.errorCode = error.code
     if (error.provider?.status !== undefined) noted.providerStatus = error.provider.status
-    if (error.provider?.code !== undefined) noted.providerCode = error.provider.code
-    if (error.provider?.requestId !== undefined) noted.providerRequestId = error.provider.requestId
-    if (error.failover)
+    const { code, requestId } = error.provider ?? {}
+    const { credential } = target.account
+    if (code !== undefined && !quotes(code, credential)) noted.providerCode = code
+    if (requestId !== undefined && !quotes(requestId, credential)) noted.providerRequestId = requestId
+    // What no retry mends is the request's fault, even where another target may take it.
+    if (error.failover && error.retry)
       health.failed(target.name, error.code === 'service_unavailable' ? error.retryAfterMs : undefined)
     else health.ended(target.name)
     throw error
   }
 }
+
+/** Whether a provider's code or id repeats the credential, which nobody is to read. One of a few letters hides nothing. */
+const quotes = (text: string, credential: string): boolean => credential.length >= 8 && text.includes(credential)
 
 const answerWhole = async (relay: Relay, exchange: Exchange, running: Promise<Answer>): Promise<Response> => {
   let answer: JsonAnswer

@@ -30,6 +30,15 @@ export const encodeFor = (
   }
 }
 
+/** A translated request's text. Half a character, which clients leave that cut texts, is one that stands for any. */
+export const written = (body: JsonObject): string => {
+  const text = JSON.stringify(body)
+  return text.includes('\\ud') ? text.replace(HALVES, (found) => (found === '\\\\' ? found : '\ufffd')) : text
+}
+
+/** Whole characters are written as they are; an escaped backslash is looked at so that what follows it is not. */
+const HALVES = /\\\\|\\ud[89a-f][0-9a-f]{2}/g
+
 const decoded = (exchange: Exchange, client: ChatCodec): ChatRequest => {
   const { text, body } = exchange.body.whole()
   return client.decodeRequest(withExact(text, body))

@@ -1,6 +1,6 @@
 // The call to a provider: headers by allow-list, its own timers, and every way the network fails as an error of ours.
 
-import { GatewayError } from '../errors.ts'
+import { GatewayError, type ProviderFailure } from '../errors.ts'
 import type { Wire } from '../ir/wire.ts'
 import { endpoint } from '../provider/endpoint.ts'
 import type { Relay } from './exchange.ts'
@@ -10,7 +10,15 @@ export const timedOut = (what: string): GatewayError =>
   new GatewayError('gateway_timeout', `The provider ${what} in time. Try again.`)
 
 export const broken = (cause?: unknown): GatewayError =>
-  new GatewayError('upstream_error', 'The connection to the provider broke off. Try again.', { cause })
+  new GatewayError('upstream_error', 'The connection to the provider broke off. Try again.', { cause, ...told(cause) })
+
+/** The system's own name for what went wrong: all that operators have to tell a wrong name from a wrong certificate. */
+const told = (cause: unknown): { provider?: ProviderFailure } => {
+  const code = codeOf(cause)
+  return code === '' ? {} : { provider: { code } }
+}
+
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
 
 /**
  * Sends a body and resolves with the provider's headers. `abort` ends the call whenever it fires, with an error of ours
@@ -60,13 +68,16 @@ const STALE_CODES = new Set<unknown>(['ECONNRESET', 'ConnectionClosed', 'EPIPE']
 export const networkError = (error: unknown, abort: AbortController): GatewayError => {
   if (error instanceof GatewayError) return error
   if (abort.signal.reason instanceof GatewayError) return abort.signal.reason
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = codeOf(error)
   if (code === 'ETIMEDOUT' || code === 'ConnectionTimeout') return timedOut('could not be reached')
-  if (code === 'ConnectionRefused' || code === 'ECONNREFUSED' || code === 'FailedToOpenSocket') {
-    return new GatewayError('upstream_error', 'The provider could not be reached. Try again.', { cause: error })
+  if (UNREACHED.has(code)) {
+    const message = 'The provider could not be reached. Try again.'
+    return new GatewayError('upstream_error', message, { cause: error, ...told(error) })
   }
   return broken(error)
 }
+
+const UNREACHED = new Set(['ConnectionRefused', 'ECONNREFUSED', 'FailedToOpenSocket', 'ENOTFOUND'])
 
 // fetch does not say when it has connected. A provider that is silent for as long as a connection may take is knocked
 // at once more: only one that cannot be reached at all is given up.

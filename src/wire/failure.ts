@@ -4,10 +4,18 @@ import { GatewayError, type ProviderFailure } from '../errors.ts'
 
 /**
  * `context-length`, `content-policy`, `too-large`: the request's own fault, the same at every provider of its kind.
- * `overloaded`: rate limits, overload, exhausted provider quota. `invalid`: the provider refused the request as
+ * `overloaded`: rate limits, overload, exhausted provider quota. `beyond-limit`: more at once than the account is ever
+ * given: another account's limits may be wider. `invalid`: the provider refused the request as
  * malformed: nothing a retry mends. `refused`: everything else, credentials and unknown models included.
  */
-export type FailureClass = 'context-length' | 'content-policy' | 'too-large' | 'overloaded' | 'invalid' | 'refused'
+export type FailureClass =
+  | 'context-length'
+  | 'content-policy'
+  | 'too-large'
+  | 'overloaded'
+  | 'beyond-limit'
+  | 'invalid'
+  | 'refused'
 
 export type FailureDetails = {
   provider: ProviderFailure
@@ -39,6 +47,12 @@ export const providerError = (kind: FailureClass, details: FailureDetails): Gate
         provider,
         retryAfterMs: details.retryAfterMs ?? DEFAULT_RETRY_AFTER_MS,
       })
+    case 'beyond-limit':
+      return new GatewayError(
+        'service_unavailable',
+        'The request is larger than the provider takes within a minute. Send a smaller one.',
+        { provider, retry: false, failover: true },
+      )
     case 'invalid':
       return new GatewayError(
         'upstream_error',
@@ -49,6 +63,9 @@ export const providerError = (kind: FailureClass, details: FailureDetails): Gate
       return new GatewayError('upstream_error', 'The provider could not answer the request. Try again.', { provider })
   }
 }
+
+/** A rate limit no patience meets; nothing but these words tells it from one that passes. */
+export const isBeyondLimit = (message: string): boolean => message.startsWith('Request too large for ')
 
 /** When a provider asks for patience without saying how much. */
 const DEFAULT_RETRY_AFTER_MS = 5_000

@@ -1,18 +1,21 @@
 // JSON schemas with an object at the root, as every vendor wants those of a tool's arguments.
 
 import { isObject, type Json, type JsonObject } from '../ir/json.ts'
+import { today } from './schema-dialect.ts'
 
 const COMBINATORS = ['anyOf', 'oneOf', 'allOf'] as const
 
 /**
- * The schema with an object at its root. References of the root to its own definitions are followed. Vendors refuse
- * alternatives there: their properties are gathered, each with every way they say it, none of them required unless all
- * alternatives say so; `drop` is told of each.
+ * The schema in today's dialect, with an object at its root. References of the root to its own definitions are followed.
+ * Vendors refuse exclusions there, which are left out, and alternatives: their properties are gathered, each with every
+ * way they say it, none of them required unless all alternatives say so; `drop` is told of each.
  */
-export const objectRoot = (schema: JsonObject | undefined, drop: (member: string) => void): JsonObject => {
-  if (schema === undefined) return { type: 'object', properties: {} }
+export const objectRoot = (given: JsonObject | undefined, drop: (member: string) => void): JsonObject => {
+  if (given === undefined) return { type: 'object', properties: {} }
+  const schema = today(given)
   const followed = follow(schema, schema)
-  const { anyOf: _, oneOf: __, allOf: ___, ...rest } = followed
+  const { anyOf: _, oneOf: __, allOf: ___, not, ...rest } = followed
+  if (not !== undefined) drop('not')
   const root: JsonObject = { ...rest, type: 'object' }
   if (followed.type !== 'object' && Array.isArray(root.enum)) delete root.enum
   if (root.properties !== undefined && !isObject(root.properties)) delete root.properties
@@ -22,9 +25,9 @@ export const objectRoot = (schema: JsonObject | undefined, drop: (member: string
     else root.required = required
   }
   for (const combinator of COMBINATORS) {
-    const given = followed[combinator]
-    if (given === undefined) continue
-    const branches = Array.isArray(given) ? given.filter(isObject).map((branch) => follow(branch, schema)) : []
+    const ways = followed[combinator]
+    if (ways === undefined) continue
+    const branches = Array.isArray(ways) ? ways.filter(isObject).map((branch) => follow(branch, schema)) : []
     drop(combinator)
     if (branches.length === 0) continue
     const properties = gathered(branches, combinator === 'allOf' ? 'allOf' : 'anyOf')

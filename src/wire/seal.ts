@@ -14,6 +14,21 @@ export const sealTag = (part: ReasoningPart): string => {
   return `${SEAL_PREFIX}${part.seal.origin}.${Buffer.from(json, 'utf8').toString('base64url')}`
 }
 
+/**
+ * Stands in the slot of a thought without a seal, so that it is known when it comes back with its text beside it: told
+ * in the open, or cut before it was sealed.
+ */
+export const plainTag = ({ full }: ReasoningPart): string => (full === true ? OPEN : NONE)
+
+const OPEN = `${SEAL_PREFIX}open.`
+const NONE = `${SEAL_PREFIX}none.`
+
+/** The thought of a slot of ours; a tag that a client has cut or bent is worth the text beside it. */
+export const taggedThought = (slot: string, beside: string): ReasoningPart | undefined =>
+  slot.startsWith(SEAL_PREFIX)
+    ? (openTag(slot) ?? { type: 'reasoning', text: beside, ...(slot === OPEN ? { full: true } : {}) })
+    : undefined
+
 /** The thought a tag carries; undefined for any other text, tags a client has cut or bent included. */
 export const openTag = (text: string): ReasoningPart | undefined => {
   if (!text.startsWith(SEAL_PREFIX)) return undefined

@@ -176,6 +176,21 @@ test("a provider's Retry-After is kept: the account is left alone until then, an
   await alone.quiet()
 })
 
+test('what is too much for one account at once goes to another, and says nothing against the first', async () => {
+  const error = { message: 'Request too large for x', type: 'tokens', code: 'rate_limit_exceeded' }
+  const small = await provider(() => json({ error }, 429))
+  const alone = await gatewayOf({ providers: providersAt({ b: [small.origin] }) })
+  for (let at = 0; at < 8; at++) {
+    const refused = await alone.post(CHAT.path, CHAT.request(false))
+    expect([refused.status, refused.headers.get('x-should-retry')]).toEqual([503, 'false'])
+    await refused.text()
+  }
+  const large = await provider(answering)
+  const both = await gatewayOf({ providers: providersAt({ b: [small.origin, large.origin] }) })
+  for (let at = 0; at < 20; at++) expect(await ask(both)).toBe(200)
+  expect([small.requests.length, large.requests.length]).toEqual([8 + 10, 20])
+})
+
 test('a Retry-After past all reason is held to a day, in whatever unit it comes', async () => {
   for (const header of [{ 'retry-after': '1e9' }, { 'retry-after': '999999999999' }, { 'retry-after-ms': '1e300' }]) {
     const limited = await provider(() => json({ error: { message: 'no', type: 'rate_limit_error' } }, 429, header))

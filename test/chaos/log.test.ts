@@ -38,6 +38,13 @@ const FAULTS: [string, (story: Story) => Script][] = [
   ['500 with words for a code', () => failure(500, { type: WORDS, code: WORDS, param: WORDS })],
   ['400', () => failure(400, { type: 'invalid_request_error', code: WORDS })],
   ['401', () => failure(401, { type: 'authentication_error', message: `${WORDS}: ${CREDENTIAL}` })],
+  [
+    '401 and what it was let in by for a code',
+    () => ({
+      ...failure(401, { type: CREDENTIAL, code: CREDENTIAL }),
+      headers: { 'x-request-id': CREDENTIAL, 'request-id': CREDENTIAL },
+    }),
+  ],
   ['413', () => failure(413, { type: 'request_too_large' })],
   ['429', () => failure(429, { type: 'rate_limit_error', code: WORDS })],
   ['an error with 200', () => failure(200, { type: WORDS, code: WORDS })],

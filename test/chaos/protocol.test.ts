@@ -64,6 +64,11 @@ describe('a request in an unusual form is answered', () => {
     ['with a port that is none', () => post(['Host: gateway:70000', LENGTH]), ['200']],
     ['for a whole URL', () => post(['Host: gateway', LENGTH], BODY, '1.1', `http://else${CHAT.path}`), ['200']],
     ['with a query', () => post(['Host: gateway', LENGTH], BODY, '1.1', `${CHAT.path}?beta=true`), ['200']],
+    ['under a base with a slash', () => post(['Host: gateway', LENGTH], BODY, '1.1', `/${CHAT.path}`), ['200']],
+    ['under a /v1 with a slash', () => get('/v1//models?limit=1'), ['200']],
+    ['under a /v1 with a slash, doubled', () => get('/v1/v1//models/auto'), ['200']],
+    ['with slashes in its query', () => get('/v1/models?at=//x'), ['200']],
+    ['with a slash too many beside the API', () => get('//metrics'), ['404', 'not_found']],
     [
       'in chunks of a byte',
       () =>

@@ -170,6 +170,21 @@ test('an early start still moves to another provider when the first one fails', 
   await Promise.all([first.stop(), second.stop()])
 })
 
+test.each([
+  ['refuses the connection', () => 'http://127.0.0.1:1', 'ECONNREFUSED'],
+  ['speaks no TLS', (plain: Scripted) => plain.origin.replace('http', 'https'), 'EPROTO'],
+])('a provider that %s is told from others in the record of the exchange', async (_, origin, code) => {
+  const plain = await startScripted(() => whole(CHAT))
+  const own = await openGateway({ providers: providersAt({ b: [origin(plain)] }) })
+  const response = await own.post(CHAT.path, CHAT.request(false))
+  expect([response.status, await response.json()]).toMatchObject([502, { error: { code: 'upstream_error' } }])
+  const [row] = own.server?.gateway.store.exchanges({ limit: 1 }) ?? []
+  if (own.server !== undefined) expect(row?.trail?.[0]?.providerCode).toBe(code)
+  await own.quiet()
+  await own.stop()
+  await plain.stop()
+})
+
 test('a provider that refuses the connection is an error of ours', async () => {
   const full = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
   const port = full.port

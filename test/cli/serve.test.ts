@@ -242,6 +242,26 @@ test.skipIf(Bun.which('curl') === null || Bun.which('sh') === null)(
   20_000,
 )
 
+test.each([{}, { no_proxy: 'example.test' }, { NO_PROXY: 'example.test' }])(
+  'a proxy of the environment is asked for nothing on this machine (%j)',
+  async (lists) => {
+    // Nobody listens there.
+    const env = { HTTP_PROXY: 'http://127.0.0.1:1', http_proxy: 'http://127.0.0.1:1', ...lists }
+    const demo = launch(['demo', '--port', '0'], env)
+    const url = await demo.ready()
+    const key = await demo.outLines.first(/^Key +(\S+)$/)
+    const answer = await fetch(`${url}/v1/messages`, {
+      method: 'POST',
+      headers: { 'x-api-key': key },
+      body: JSON.stringify({ model: 'auto', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] }),
+    })
+    expect(answer.status).toBe(200)
+    const remote = launch(['keys', 'list', '--server', url, '--token', 'none'], env)
+    expect(await remote.err.first(/^The server (refuses) the token/)).toBe('refuses')
+  },
+  20_000,
+)
+
 test('what a reader pipes away early does not make a command fail', async () => {
   const child = Bun.spawn(['sh', '-c', `"${process.execPath}" "${MAIN}" config schema | head -c 1`], {
     ...{ cwd, stdout: 'pipe', stderr: 'pipe' },

@@ -1,6 +1,7 @@
 // The contract of the client API, a row per line of it, through a listening gateway.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import type { ErrorCode } from '../../src/errors.ts'
 import { ERRORS } from '../../src/errors.ts'
 import { ENDPOINTS } from '../../src/http/endpoints.ts'
@@ -249,6 +250,15 @@ describe('endpoints', () => {
       expect(await doubled.json()).toEqual(await plain.json())
     },
   )
+
+  test.each([
+    ['/chat/completions', '/v1/chat/completions'],
+    ['/messages', '/v1/messages'],
+    ['/models', '/v1/models'],
+  ])('%s without /v1 is 404 not_found and says where it is', async (path, right) => {
+    const message = await expectError(await fetch(gateway.url + path, { method: 'POST' }), 'not_found', '')
+    expect(message).toContain(`at ${right}`)
+  })
 
   test.each(['/v1/messages/count_tokens', '/v1/messages/batches', '/v1/v1/messages/count_tokens'])(
     '%s is 404 not_found, as messages clients read it',
@@ -552,15 +562,45 @@ describe('bad input', () => {
     },
   )
 
-  test('a compressed body is refused with a sentence', async () => {
+  const packed = (coding: string, bytes: Uint8Array): Promise<Response> =>
+    gateway.post('/v1/messages', bytes, { 'content-encoding': coding, authorization: `Bearer ${gateway.secret}` })
+
+  test.each([
+    ['gzip', gzipSync],
+    ['x-gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+    ['zstd', zstdCompressSync],
+    ['ZSTD', zstdCompressSync],
+  ])('a body packed as %s is unpacked, and reaches the provider plain', async (coding, pack) => {
+    script = json(messagesAnswer)
+    expect((await packed(coding, pack(JSON.stringify(messages)))).status).toBe(200)
+    const sent = provider.requests.at(-1)
+    expect(sent?.headers['content-encoding']).toBeUndefined()
+    expect(JSON.parse(sent?.text ?? '{}').messages).toEqual(messages.messages)
+  })
+
+  test.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+    ['zstd', zstdCompressSync],
+  ])('a body packed as %s that unfolds past the limit is 413 payload_too_large', async (coding, pack) => {
     await expectError(
-      await gateway.post('/v1/messages', 'x', {
-        'content-encoding': 'gzip',
-        authorization: `Bearer ${gateway.secret}`,
-      }),
-      'invalid_request',
+      await packed(coding, pack(Buffer.alloc(30 * 1024 * 1024, 'x'))),
+      'payload_too_large',
       '/v1/messages',
     )
+  })
+
+  test.each([
+    ['gzip', Buffer.from('{}')],
+    ['gzip', gzipSync(JSON.stringify(messages)).subarray(0, -9)],
+    ['zstd', gzipSync('{}')],
+    ['compress', Buffer.from('{}')],
+    ['gzip, gzip', gzipSync(gzipSync('{}'))],
+  ])('a body that is not packed as %s, or in no way known, is refused with a sentence', async (coding, bytes) => {
+    await expectError(await packed(coding, bytes), 'invalid_request', '/v1/messages')
   })
 })
 

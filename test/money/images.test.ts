@@ -95,6 +95,14 @@ describe('pictures', () => {
     expect(row.outcome).not.toBe('done')
   })
 
+  test.each(['insufficient_quota', 'billing_hard_limit_reached'])(
+    'that the account cannot pay (%s with 400) are for another account, and cost nothing',
+    async (code) => {
+      const { response, used } = await drawn({ status: 400, steps: [JSON.stringify({ error: { code } })] }, {})
+      expect([response.headers.get('x-gateway-error-code'), used]).toEqual(['service_unavailable', 0])
+    },
+  )
+
   test('that were refused, or not made, cost nothing', async () => {
     const moderated = { error: { code: 'moderation_blocked', message: 'no' } }
     for (const [script, more] of [

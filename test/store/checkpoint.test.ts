@@ -86,3 +86,23 @@ test('are made of what pruning writes too, so that no write has to make them', a
   }
   expect(left).toBeLessThan(30_000)
 }, 20_000)
+
+test('give back the disk that a log took while a long reader held it', () => {
+  const path = newPath()
+  const store = open(path)
+  const other = new Database(path)
+  try {
+    other.run('CREATE TABLE long (bytes blob)')
+    other.run('BEGIN')
+    other.run(
+      'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100) INSERT INTO long SELECT zeroblob(1e6) FROM n',
+    )
+    other.run('COMMIT')
+    expect(statSync(`${path}-wal`).size).toBeGreaterThan(100e6)
+    other.run('PRAGMA wal_checkpoint(PASSIVE)')
+    store.probe()
+    expect(statSync(`${path}-wal`).size).toBeLessThanOrEqual(64 * 1024 * 1024)
+  } finally {
+    other.close()
+  }
+})

@@ -35,6 +35,26 @@ const chatTool = (name: string, parameters?: JsonObject): JsonObject => ({
 })
 const plainTool = (name: string): JsonObject => ({ type: 'function', name, parameters: null, strict: null })
 const closed = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false }
+const TODAYS = {
+  type: 'object',
+  properties: {
+    list: { type: 'array', items: {} },
+    either: { type: ['array', 'null'], default: null, items: {} },
+    pair: { type: 'array', prefixItems: [{ type: 'string' }, {}], items: false },
+    many: { type: 'array', items: { properties: { n: { exclusiveMinimum: 0 } } } },
+    most: { anyOf: [{ maximum: 9 }, { type: 'string' }] },
+    required: { type: 'string' },
+  },
+  required: ['list'],
+}
+const cited = {
+  type: 'char_location',
+  cited_text: 'c',
+  document_index: 0,
+  document_title: null,
+  start_char_index: 0,
+  end_char_index: 1,
+}
 const definition = { name: 'late', input_schema: closed }
 const begun = {
   messages: [
@@ -129,14 +149,156 @@ describe('is carried', () => {
             name: 'f',
             input_schema: {
               type: 'object',
+              not: { required: ['c'] },
               oneOf: [closed, { type: 'object', properties: { b: {} }, required: ['b'] }],
             },
           },
         ],
       },
       { tools: [{ parameters: { type: 'object', properties: { a: { type: 'string' }, b: {} } }, strict: false }] },
-      ['tools.0.parameters.oneOf'],
+      ['tools.0.parameters.not', 'tools.0.parameters.oneOf'],
     ],
+    ...CHAT_WIRES.filter((to) => to !== 'responses').map(
+      (to): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => [
+        'a schema of an older dialect, in today’s',
+        'responses',
+        to,
+        {
+          tools: [
+            {
+              type: 'function',
+              name: 'f',
+              strict: false,
+              parameters: {
+                type: 'object',
+                description: null,
+                properties: {
+                  list: { type: 'array' },
+                  either: { type: ['array', 'null'], default: null },
+                  pair: { type: 'array', items: [{ type: 'string' }, { type: 'any' }], additionalItems: false },
+                  many: { type: 'array', items: { properties: { n: { minimum: 0, exclusiveMinimum: true } } } },
+                  most: {
+                    anyOf: [
+                      { maximum: 9, exclusiveMaximum: false },
+                      { type: 'string', required: true },
+                    ],
+                  },
+                  required: { type: 'string', examples: 'a' },
+                },
+                required: ['list', 'list'],
+              },
+            },
+          ],
+        },
+        { tools: [to === 'messages' ? { input_schema: TODAYS } : { function: { parameters: TODAYS } }] },
+        [],
+      ],
+    ),
+    [
+      'an image of another kind than it is said to be',
+      chat,
+      'messages',
+      user(
+        ...['/9j/4AAQSkZJ', 'iVBORw0KGgoA', 'R0lGODlhAQAB', 'UklGRhoAAABXRUJQ', 'AAAA'].map((data) => ({
+          type: 'image_url',
+          image_url: { url: `data:image/png;base64,${data}` },
+        })),
+        { type: 'image_url', image_url: { url: 'data:application/octet-stream;base64,/9j/4AAQSkZJ' } },
+      ),
+      {
+        messages: [
+          {
+            content: ['jpeg', 'png', 'gif', 'webp', 'png', 'jpeg'].map((kind) => ({
+              type: 'image',
+              source: { media_type: `image/${kind}` },
+            })),
+          },
+        ],
+      },
+      [],
+    ],
+    [
+      'what a developer says, to servers that know no such role',
+      'responses',
+      chat,
+      {
+        input: [
+          { role: 'developer', content: 'Be brief' },
+          { role: 'user', content: 'hi' },
+        ],
+      },
+      { messages: [{ role: 'system', content: 'Be brief' }, { content: 'hi' }] },
+      [],
+    ],
+    [
+      'texts in pieces as one, for servers that read nothing else',
+      'messages',
+      chat,
+      {
+        system: [
+          { type: 'text', text: 'Be brief' },
+          { type: 'text', text: 'Be kind' },
+        ],
+        messages: [
+          {
+            role: 'user',
+            content: [
+              { type: 'text', text: 'a' },
+              { type: 'text', text: 'b' },
+            ],
+          },
+          {
+            role: 'assistant',
+            content: [
+              { type: 'text', text: 'As the book ', citations: [cited] },
+              { type: 'text', text: 'says.' },
+              { type: 'tool_use', id: 'c1', name: 'f', input: {} },
+              { type: 'text', text: 'I look.' },
+              { type: 'tool_use', id: 'c2', name: 'f', input: {} },
+            ],
+          },
+          {
+            role: 'user',
+            content: [
+              {
+                type: 'tool_result',
+                tool_use_id: 'c1',
+                content: [
+                  { type: 'text', text: 'one' },
+                  { type: 'text', text: 'two' },
+                ],
+              },
+              { type: 'tool_result', tool_use_id: 'c2', content: 'boom', is_error: true },
+            ],
+          },
+        ],
+      },
+      {
+        messages: [
+          { role: 'system', content: 'Be brief\n\nBe kind' },
+          { role: 'user', content: 'a\n\nb' },
+          { role: 'assistant', content: 'As the book says.\n\nI look.' },
+          { role: 'tool', content: 'one\n\ntwo' },
+          { role: 'tool', content: 'Error: boom' },
+        ],
+      },
+      ['messages.1.content.0.citations'],
+    ],
+    ...CHAT_WIRES.filter((to) => to !== 'messages').map(
+      (to): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => [
+        'what a client says to its vendor’s accounts, to none else: it differs with every request, and no prompt is cached behind it',
+        'messages',
+        to,
+        {
+          system: [
+            { type: 'text', text: 'x-vendor-billing-header: version=1; hash=1a2b;' },
+            { type: 'text', text: 'Be brief', cache_control: { type: 'ephemeral' } },
+          ],
+        },
+        { [to === chat ? 'messages' : 'input']: [{ role: 'system', content: 'Be brief' }, { content: 'hi' }] },
+        ['system.0', 'system.1.cache_control'],
+      ],
+    ),
     [
       'a form that refers to its own definitions',
       chat,

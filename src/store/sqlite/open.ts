@@ -125,6 +125,9 @@ const storeOf = (db: Database, path: string, clock: () => number): Store => {
   }
 }
 
+/** What the log may keep of the disk: more than it needs between two checkpoints. */
+const LOG_BYTES = 64 * 1024 * 1024
+
 const prepare = (db: Database, path: string, busyTimeoutMs: number): void => {
   db.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
   db.run('PRAGMA journal_mode = WAL')
@@ -133,6 +136,8 @@ const prepare = (db: Database, path: string, busyTimeoutMs: number): void => {
   db.run('PRAGMA cache_size = -16384')
   // A server's checkpoints are made by a thread; these, within a write, are for when it cannot keep up.
   db.run('PRAGMA wal_autocheckpoint = 32000')
+  // A log that grew past all measure, behind a long reader for instance, gives its disk back when it begins anew.
+  db.run(`PRAGMA journal_size_limit = ${LOG_BYTES}`)
   if (appliedMigrations(db)?.length !== MIGRATIONS.length) migrate(db, path)
 }
 

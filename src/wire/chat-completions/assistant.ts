@@ -2,7 +2,7 @@
 
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import type { AssistantPart, ReasoningPart, RefusalPart, ToolCallPart } from '../../ir/part.ts'
+import type { AssistantPart, ReasoningPart, RefusalPart, Seal, ToolCallPart } from '../../ir/part.ts'
 import { placed } from '../../ir/place.ts'
 import { openTag, sealTag } from '../seal.ts'
 import { detailText, isSealed } from './details.ts'
@@ -31,8 +31,11 @@ export const decodeAssistant = (
   if (isObject(message.function_call))
     parts.push(decodeCall({ function: message.function_call }, `${path}.function_call`, madeId(0)))
   if (Array.isArray(message.tool_calls)) {
-    for (const [at, call] of message.tool_calls.entries())
+    for (const [at, call] of message.tool_calls.entries()) {
+      const signature = isObject(call) ? signatureOf(call) : undefined
+      if (signature !== undefined) parts.push({ type: 'reasoning', text: '', seal: signature })
       parts.push(decodeCall(call, `${path}.tool_calls.${at}`, madeId(at)))
+    }
   }
   return parts
 }
@@ -93,6 +96,10 @@ export const reasoningText = (message: JsonObject): string | undefined => {
 /** A thought this gateway had sealed into `reasoning_details`. */
 export const openDetail = (detail: JsonObject): ReasoningPart | undefined =>
   typeof detail.data === 'string' ? openTag(detail.data) : undefined
+
+/** What some servers sign a call with, and want back with it: a thought of its own, right before the call. */
+export const signatureOf = ({ extra_content: signed }: JsonObject): Seal | undefined =>
+  isObject(signed) ? { origin: 'chat-completions', value: { extra_content: signed } } : undefined
 
 const decodeCall = (raw: Json, path: string, madeId: string): ToolCallPart => {
   const call = isObject(raw) ? raw : {}

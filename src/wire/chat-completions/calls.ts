@@ -2,9 +2,10 @@
 
 import type { ChatEvent } from '../../ir/event.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { Seal } from '../../ir/part.ts'
 import type { Undo } from '../codec.ts'
 import { type FreeText, freeText, sentAs } from '../undo.ts'
-import { inputText } from './assistant.ts'
+import { inputText, signatureOf } from './assistant.ts'
 
 type Call = {
   /** Undefined until its name is known: some servers send the name late. */
@@ -15,6 +16,7 @@ type Call = {
   /** The name it was sent under. */
   name: string
   kind: 'function' | 'custom'
+  signature: Seal | undefined
   /** `json`: the structured output, told as text. */
   as: 'call' | 'json'
   /** Of a tool of free text that was sent as a function. */
@@ -76,6 +78,7 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
       told: id !== '',
       name: '',
       kind,
+      signature: undefined,
       as: 'call',
       wrapped: undefined,
       pieces: [],
@@ -88,6 +91,13 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
 
   const name = (call: Call, sent: string, out: ChatEvent[]): void => {
     out.push(...closeAll(false), ...before())
+    if (call.signature !== undefined) {
+      const thought = nextPart()
+      out.push(
+        { type: 'reasoning-start', part: thought },
+        { type: 'reasoning-end', part: thought, seal: call.signature },
+      )
+    }
     const part = nextPart()
     call.part = part
     call.name = sent
@@ -145,6 +155,7 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
       const call = found === undefined || (found.closed && text.trim() !== '') ? open(index, id, kind) : found
       if (call.closed) return out
       if (call.part === undefined && id !== '') Object.assign(call, { id, told: true })
+      call.signature ??= signatureOf(raw)
       if (call.part === undefined && sent !== '') name(call, sent, out)
       if (text !== '') add(call, text, out)
       return out

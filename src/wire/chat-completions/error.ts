@@ -2,7 +2,7 @@
 
 import { envelope, GatewayError } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import { type FailureDetails, providerError } from '../failure.ts'
+import { type FailureDetails, isBeyondLimit, providerError } from '../failure.ts'
 
 const CONTENT_POLICY = new Set([
   'invalid_prompt',
@@ -14,6 +14,7 @@ const CONTENT_POLICY = new Set([
 const OVERLOADED = new Set([
   'rate_limit_exceeded',
   'insufficient_quota',
+  'billing_hard_limit_reached',
   'server_is_overloaded',
   'slow_down',
   'service_unavailable_error',
@@ -39,11 +40,14 @@ export const decodeError = (status: number, body: unknown): GatewayError => {
   if (isObject(body) && typeof body.request_id === 'string') provider.requestId = body.request_id
   const is = (names: Set<string>) => (code !== undefined && names.has(code)) || (type !== undefined && names.has(type))
 
-  if (code === 'context_length_exceeded')
-    return providerError('context-length', { provider, ...contextFigures(message) })
+  const figures = contextFigures(message, error)
+  // Other servers than the vendor's have no code for it: a figure too many is as plain.
+  const isTooLong = type === 'exceed_context_size_error' || (effective === 400 && figures !== undefined)
+  if (code === 'context_length_exceeded' || isTooLong) return providerError('context-length', { provider, ...figures })
   if (is(CONTENT_POLICY)) return providerError('content-policy', { provider })
   if (effective === 413) return providerError('too-large', { provider })
   if (effective === 429 || effective === 503 || effective === 529 || is(OVERLOADED)) {
+    if (isBeyondLimit(message)) return providerError('beyond-limit', { provider })
     const retryAfterMs = patience(message)
     return providerError('overloaded', { provider, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) })
   }
@@ -61,7 +65,7 @@ export const decodeError = (status: number, body: unknown): GatewayError => {
 }
 
 /** Words by which servers say that they, not the model, put an end to the answer. */
-const FAULTS = new Set<unknown>(['error', 'abort', 'network_error', 'insufficient_system_resource'])
+const FAULTS = /^(?:error|abort|network_error|insufficient_system_resource)$|malformed_function_call/i
 
 /** What an answer or a chunk says went wrong; undefined where it is one. */
 export const failureIn = (body: JsonObject): GatewayError | undefined => {
@@ -72,15 +76,18 @@ export const failureIn = (body: JsonObject): GatewayError | undefined => {
 }
 
 const isBroken = (choice: Json): boolean =>
-  isObject(choice) && (isObject(choice.error) || FAULTS.has(choice.finish_reason))
+  isObject(choice) &&
+  (isObject(choice.error) || (typeof choice.finish_reason === 'string' && FAULTS.test(choice.finish_reason)))
 
 const MAXIMUM = /maximum context length is (\d+)/
-const TOKENS = /(?:resulted in|requested) (\d+)/
+const TOKENS = /(?:resulted in|requested(?: about)?|request has) (\d+)/
 
-const contextFigures = (message: string): { tokens?: number; maximum?: number } => {
-  const maximum = MAXIMUM.exec(message)?.[1]
-  const tokens = TOKENS.exec(message)?.[1]
-  return maximum === undefined || tokens === undefined ? {} : { tokens: Number(tokens), maximum: Number(maximum) }
+const contextFigures = (message: string, error: JsonObject): { tokens: number; maximum: number } | undefined => {
+  const maximum = MAXIMUM.exec(message)?.[1] ?? error.n_ctx
+  const tokens = TOKENS.exec(message)?.[1] ?? error.n_prompt_tokens
+  return maximum === undefined || tokens === undefined
+    ? undefined
+    : { tokens: Number(tokens), maximum: Number(maximum) }
 }
 
 const PATIENCE = /try again in ([\d.]+)(ms|s|m)\b/

@@ -12,6 +12,8 @@ export type Outgoing = {
   names: ToolNames
   /** Tools of free text go out as functions of one string. */
   customAsFunction: boolean
+  /** Servers that tell their thoughts in the open want them back with the calls they led to. */
+  openThoughts: boolean
   /** Lists the client's member as left out. */
   drop(path: string): void
   dropped: Set<string>
@@ -28,6 +30,7 @@ export const outgoing = (request: ChatRequest, quirks: Quirks): Outgoing => {
     cacheMarks: origin !== 'messages',
     names: toolNames(request, quirks.noCustomTools === true),
     customAsFunction: quirks.noCustomTools === true,
+    openThoughts: quirks.noReasoning !== true && quirks.rejects?.includes('reasoning_content') !== true,
     dropped,
     drop: (path) => dropped.add(path),
     pathOf: (turn, part) => {

@@ -89,12 +89,13 @@ const mediaTypeOf = (name: string | undefined): string =>
   MEDIA_TYPES[name?.slice(name.lastIndexOf('.') + 1).toLowerCase() ?? ''] ?? 'application/pdf'
 
 /** `content` in its shortest form: parts that are one plain text go as a string, as every server takes it. */
-export const encodeContent = (parts: JsonObject[]): Json => {
+export const encodeContent = (parts: JsonObject[], { origin }: Outgoing): Json => {
   const [first] = parts
   if (first === undefined) return ''
-  if (parts.length === 1 && first.type === 'text' && first.prompt_cache_breakpoint === undefined)
-    return first.text ?? ''
-  return parts
+  const plain = parts.every(({ type, prompt_cache_breakpoint: mark }) => type === 'text' && mark === undefined)
+  if (!plain || (parts.length > 1 && origin === 'chat-completions')) return parts
+  // Many servers of this kind read texts in pieces in some messages only, or refuse them.
+  return parts.map(({ text }) => text ?? '').join('\n\n')
 }
 
 /** One part as this wire's parts; none where it must be left out, which is then listed. `path` is the client's. */

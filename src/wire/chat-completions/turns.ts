@@ -2,7 +2,7 @@
 
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import type { SystemPart, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
+import type { AssistantPart, SystemPart, TextPart, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
 import { digest } from '../../lib/digest.ts'
@@ -99,7 +99,7 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): JsonObject[] =
     if (turn.role === 'system') {
       const parts = turn.parts.flatMap((part, index) => encodePart(part, placeOf(part, out.pathOf(at, index)), out))
       if (parts.length > 0 || out.origin === 'chat-completions') {
-        messages.push({ role: turn.developer ? 'developer' : 'system', content: encodeContent(parts), ...nameOf(turn) })
+        messages.push({ role: roleOf(turn, out), content: encodeContent(parts, out), ...nameOf(turn) })
       }
     } else if (turn.role === 'assistant') {
       const round = encodeAssistant(turn, at, open, out)
@@ -113,7 +113,7 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): JsonObject[] =
         else if (encodeResult(part, path, open, content, out)) results += 1
       }
       const said = content.length > 0 || (turn.parts.length === 0 && results === 0)
-      if (said) messages.push({ role: 'user', content: encodeContent(content), ...nameOf(turn) })
+      if (said) messages.push({ role: 'user', content: encodeContent(content, out), ...nameOf(turn) })
     }
   }
   return messages.flatMap((entry) => (isRound(entry) ? settled(entry) : [entry]))
@@ -127,6 +127,10 @@ const settled = ({ message, waiting, results, attachments }: Round): JsonObject[
   ...waiting.map((id) => ({ role: 'tool', tool_call_id: id, content: 'No result was given for this call.' })),
   ...(attachments.length === 0 ? [] : [{ role: 'user', content: attachments }]),
 ]
+
+/** The vendor takes either; a request comes here from another wire for servers of its kind, of which many know one. */
+const roleOf = (turn: Extract<Turn, { role: 'system' }>, { origin }: Outgoing): string =>
+  turn.developer && origin === 'chat-completions' ? 'developer' : 'system'
 
 const nameOf = (turn: Turn): JsonObject => (turn.name === undefined ? {} : { name: turn.name })
 
@@ -160,19 +164,28 @@ const encodeAssistant = (
   const calls: JsonObject[] = []
   const message: JsonObject = { role: 'assistant' }
   const round: Round = { message, waiting: [], results: [], attachments: [] }
+  /** Of the next call. */
+  let signature: Json | undefined
   for (const [index, part] of turn.parts.entries()) {
     const path = placeOf(part, out.pathOf(at, index))
     switch (part.type) {
       case 'text':
-        if (part.text !== '') content.push(...encodePart(part, path, out))
+        if (part.text === '') break
+        content.push(...encodePart(part, path, out))
+        if (isCut(turn.parts[index - 1], part)) content.push(joinedText(content.splice(-2)))
         break
       case 'refusal':
         content.push({ type: 'refusal', refusal: part.text })
         break
       case 'reasoning': {
-        const own = part.seal?.origin === 'chat-completions' ? part.seal.value.reasoning_details : undefined
-        if (Array.isArray(own)) message.reasoning_details = own
-        else if (part.seal === undefined && part.text !== '') out.drop(path)
+        const own = part.seal?.origin === 'chat-completions' ? part.seal.value : {}
+        if (own.extra_content !== undefined) signature = own.extra_content
+        if (Array.isArray(own.reasoning_details)) message.reasoning_details = own.reasoning_details
+        else if (part.seal === undefined && part.text !== '') {
+          if (part.full === true && out.openThoughts)
+            message.reasoning_content = `${message.reasoning_content ?? ''}${part.text}`
+          else out.drop(path)
+        }
         break
       }
       case 'opaque':
@@ -185,9 +198,10 @@ const encodeAssistant = (
         if (part.cache !== undefined) out.drop(`${path}.cache_control`)
         const again = round.waiting.includes(sentId(part.id)) ? `${part.id} ${index}` : part.id
         const sent = sentId(again)
-        calls.push(
-          encodeCall(out.customAsFunction ? asFunction(part) : part, sent, out.names.of(part.name, part.namespace)),
-        )
+        const name = out.names.of(part.name, part.namespace)
+        const made = encodeCall(out.customAsFunction ? asFunction(part) : part, sent, name)
+        calls.push(signature === undefined ? made : { ...made, extra_content: signature })
+        signature = undefined
         round.waiting.push(sent)
         const waiting = open.get(part.id)
         if (waiting === undefined) open.set(part.id, [{ round, sent }])
@@ -198,7 +212,7 @@ const encodeAssistant = (
   }
   const bare = content.length === 0 && calls.length === 0 && message.audio === undefined
   if (bare && out.origin !== 'chat-completions') return undefined
-  if (content.length > 0) message.content = encodeContent(content)
+  if (content.length > 0) message.content = encodeContent(content, out)
   else message.content = calls.length > 0 || message.audio !== undefined ? null : ''
   if (turn.name !== undefined) message.name = turn.name
   if (turn.phase !== undefined) out.drop(`${placeOf(turn, out.pathOf(at))}.phase`)
@@ -206,6 +220,12 @@ const encodeAssistant = (
   message.tool_calls = calls
   return round
 }
+
+/** Whether two texts are one that was cut where a citation begins or ends. */
+const isCut = (before: AssistantPart | undefined, part: TextPart): boolean =>
+  before?.type === 'text' && before.text !== '' && (before.citations ?? part.citations) !== undefined
+
+const joinedText = (texts: JsonObject[]): JsonObject => ({ type: 'text', text: texts.map(({ text }) => text).join('') })
 
 /** History names earlier audio by its id only. */
 const audioReference = (audio: Json): Json =>
@@ -241,7 +261,8 @@ const encodeResult = (
   for (const inner of part.parts) {
     for (const one of encodePart(inner, placeOf(inner, path), out)) (one.type === 'text' ? texts : attached).push(one)
   }
-  if (part.isError) texts.unshift({ type: 'text', text: 'Error:' })
+  const [first] = texts
+  if (part.isError) texts.splice(0, 1, { ...first, type: 'text', text: `Error: ${first?.text ?? ''}`.trimEnd() })
   if (slot === undefined) {
     content.push({ type: 'text', text: `Result of the tool call ${part.callId}:` }, ...texts, ...attached)
     return false
@@ -254,6 +275,6 @@ const encodeResult = (
       texts.splice(0, texts.length, { type: 'text', text: 'The result follows in the next user message.' })
     round.attachments.push({ type: 'text', text: `Attached to the result of the tool call ${sent}:` }, ...attached)
   }
-  round.results.push({ role: 'tool', tool_call_id: sent, content: encodeContent(texts) })
+  round.results.push({ role: 'tool', tool_call_id: sent, content: encodeContent(texts, out) })
   return true
 }

@@ -5,6 +5,13 @@ import { isObject, type JsonObject } from '../../ir/json.ts'
 import { providerError } from '../failure.ts'
 
 const POLICY_CODES = new Set(['moderation_blocked', 'content_policy_violation', 'invalid_prompt', 'content_filter'])
+const OVERLOADED_CODES = new Set([
+  'rate_limit_exceeded',
+  'server_is_overloaded',
+  'slow_down',
+  'insufficient_quota',
+  'billing_hard_limit_reached',
+])
 
 export const decodeError = (status: number, body: unknown): GatewayError => {
   const error = isObject(body) && isObject(body.error) ? body.error : {}
@@ -14,9 +21,7 @@ export const decodeError = (status: number, body: unknown): GatewayError => {
   if (code === 'context_length_exceeded') return providerError('context-length', { provider })
   if (status === 413) return providerError('too-large', { provider })
   if (status === 429 || status === 503 || status === 529) return providerError('overloaded', { provider })
-  if (code === 'rate_limit_exceeded' || code === 'server_is_overloaded' || code === 'slow_down') {
-    return providerError('overloaded', { provider })
-  }
+  if (code !== undefined && OVERLOADED_CODES.has(code)) return providerError('overloaded', { provider })
   if (status === 400 || status === 422) return providerError('invalid', { provider })
   return providerError('refused', { provider })
 }

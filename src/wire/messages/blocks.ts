@@ -2,12 +2,9 @@
 
 import type { JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, Citation, ReasoningPart, Seal, ToolCallPart } from '../../ir/part.ts'
-import { SEAL_PREFIX, sealTag } from '../seal.ts'
+import { plainTag, sealTag } from '../seal.ts'
 import { callInput } from './encode-parts.ts'
 import { sentCallId, sentName } from './names.ts'
-
-/** Signs a thought nobody can vouch for, so that it is known when it comes back and goes to no provider. */
-const UNSIGNED = `${SEAL_PREFIX}none.`
 
 export const encodePart = (part: AssistantPart): JsonObject[] => {
   switch (part.type) {
@@ -47,7 +44,7 @@ export const openCall = ({ id, name, namespace }: Pick<ToolCallPart, 'id' | 'nam
 export const slotOf = (part: ReasoningPart): { signature: string } | { data: string } | undefined => {
   const own = ownSlot(part.seal)
   if (own !== undefined) return 'data' in own && part.text !== '' ? { signature: own.data } : own
-  if (part.seal === undefined) return part.text === '' ? undefined : { signature: UNSIGNED }
+  if (part.seal === undefined) return part.text === '' ? undefined : { signature: plainTag(part) }
   return part.text === '' ? { data: sealTag(part) } : { signature: sealTag(part) }
 }
 

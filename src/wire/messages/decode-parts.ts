@@ -17,7 +17,7 @@ import type {
   UserPart,
 } from '../../ir/part.ts'
 import { placed } from '../../ir/place.ts'
-import { openTag, SEAL_PREFIX } from '../seal.ts'
+import { taggedThought } from '../seal.ts'
 import { aName, anArray, anObject, aString, optional } from './expect.ts'
 import type { Collected } from './extras.ts'
 
@@ -37,8 +37,13 @@ export const decodeContent = <P extends object>(
 
 export const systemPart =
   (extras: Collected) =>
-  (block: JsonObject, type: string, path: string): SystemPart =>
-    type === 'text' ? decodeText(block, path, extras) : toolChangeOr(shown, block, path, extras)
+  (block: JsonObject, type: string, path: string): SystemPart => {
+    if (type !== 'text') return toolChangeOr(shown, block, path, extras)
+    return FOR_ACCOUNTS.test(String(block.text)) ? opaque(block) : decodeText(block, path, extras)
+  }
+
+/** What agents tell their vendor's accounts ahead of all: it is new with every request, and ends any cached prompt. */
+const FOR_ACCOUNTS = /^x-[a-z0-9-]*billing-header:[^\n]*\n?$/
 
 export const userPart =
   (extras: Collected) =>
@@ -139,7 +144,8 @@ const decodeCompaction = (block: JsonObject, path: string, extras: Collected): T
 
 /** A thought as it came back in its slot: tagged, of this wire's own, or plain. */
 export const decodeThought = (text: string, slot: 'signature' | 'data', content: string): ReasoningPart => {
-  if (content.startsWith(SEAL_PREFIX)) return openTag(content) ?? { type: 'reasoning', text }
+  const tagged = taggedThought(content, text)
+  if (tagged !== undefined) return tagged
   if (content === '') return { type: 'reasoning', text }
   return { type: 'reasoning', text, seal: { origin: 'messages', value: { [slot]: content } } }
 }

@@ -41,7 +41,7 @@ export const encodeImage = (part: ImagePart, path: string, { extras, dropped }: 
     case 'url':
       return [extras.restore(path, { type: 'image', source: { type: 'url', url: source.url }, ...mark(part.cache) })]
     case 'base64': {
-      const mediaType = IMAGE_TYPES[source.mediaType.toLowerCase()]
+      const mediaType = pictured(source.data) ?? IMAGE_TYPES[source.mediaType.toLowerCase()]
       if (mediaType === undefined) {
         throw invalidRequest(`${path}: images of type ${source.mediaType} cannot be read by this model`, path)
       }
@@ -54,6 +54,16 @@ export const encodeImage = (part: ImagePart, path: string, { extras, dropped }: 
       throw invalidRequest(`${path}: an image cannot be text`, path)
   }
 }
+
+/** What an image is by its first bytes: the provider refuses one that is said to be of another kind. */
+const pictured = (data: string): string | undefined => BEGINNINGS.find(([begins]) => begins.test(data))?.[1]
+
+const BEGINNINGS: [RegExp, string][] = [
+  [/^\/9j\//, 'image/jpeg'],
+  [/^iVBORw0KGgo/, 'image/png'],
+  [/^R0lGOD/, 'image/gif'],
+  [/^UklGR.{7}RUJQ/, 'image/webp'],
+]
 
 const IMAGE_TYPES: { [mediaType: string]: string } = {
   'image/jpeg': 'image/jpeg',

@@ -2,7 +2,7 @@
 
 import { envelope, type GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../ir/json.ts'
-import { type FailureClass, type FailureDetails, providerError } from '../failure.ts'
+import { type FailureClass, type FailureDetails, isBeyondLimit, providerError } from '../failure.ts'
 import { stringOr } from './read.ts'
 
 const CLASS_OF_CODE: { [code: string]: FailureClass } = {
@@ -17,6 +17,7 @@ const CLASS_OF_CODE: { [code: string]: FailureClass } = {
   misalignment_policy_violation: 'content-policy',
   request_too_large: 'too-large',
   insufficient_quota: 'overloaded',
+  billing_hard_limit_reached: 'overloaded',
   rate_limit_exceeded: 'overloaded',
   server_is_overloaded: 'overloaded',
   slow_down: 'overloaded',
@@ -39,6 +40,7 @@ export const decodeError = (status: number, body: unknown): GatewayError => {
   const details: FailureDetails = { provider: { status, ...(code === '' ? {} : { code }) } }
   const kind = CLASS_OF_CODE[code] ?? CLASS_OF_CODE[type] ?? classOfStatus(at, type)
   if (kind === 'context-length') Object.assign(details, contextFigures(message))
+  if (kind === 'overloaded' && isBeyondLimit(message)) return providerError('beyond-limit', details)
   if (kind === 'overloaded') Object.assign(details, patience(message))
   return providerError(kind, details)
 }

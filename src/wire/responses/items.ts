@@ -204,6 +204,8 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
 
   const done = (at: number, item: JsonObject | undefined): void => {
     if (item !== undefined && typeof item.id === 'string') doneIds.add(item.id)
+    // Nothing has been told yet of what was announced as something nobody knows: it is what it is in the end.
+    if (item !== undefined && items.get(at)?.kind === 'opaque') items.delete(at)
     if (item !== undefined) added(at, item)
     const known = items.get(at)
     switch (known?.kind) {

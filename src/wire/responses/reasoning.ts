@@ -2,7 +2,7 @@
 
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { ReasoningPart } from '../../ir/part.ts'
-import { openTag, sealTag } from '../seal.ts'
+import { plainTag, sealTag, taggedThought } from '../seal.ts'
 import { stringOr } from './read.ts'
 
 /**
@@ -31,8 +31,10 @@ export const decodeReasoning = (item: JsonObject, told?: 'full' | 'summary'): Re
 }
 
 /** A client's reasoning item: the thought of another wire's provider, where it carries one, comes back unchanged. */
-export const openReasoning = (item: JsonObject): ReasoningPart =>
-  openTag(stringOr(item.encrypted_content, '')) ?? decodeReasoning(item)
+export const openReasoning = (item: JsonObject): ReasoningPart => {
+  const told = decodeReasoning(item)
+  return taggedThought(stringOr(item.encrypted_content, ''), told.text) ?? told
+}
 
 /** The item a seal of this wire was made from, verbatim. */
 export const sealedItem = (part: ReasoningPart): JsonObject => ({
@@ -44,12 +46,13 @@ export const sealedItem = (part: ReasoningPart): JsonObject => ({
 
 /**
  * A thought as an item for a client, under the id its stream has announced. A seal that is not of this very item
- * travels as a tag: the provider binds what it has encrypted to the item's id.
+ * travels as a tag: the provider binds what it has encrypted to the item's id. Without anything in its slot an item
+ * would be a reference to one the provider keeps.
  */
 export const reasoningItem = (id: string, part: ReasoningPart): JsonObject => {
   if (part.seal?.origin === 'responses' && part.seal.value.id === id) return sealedItem(part)
-  const tag = sealTag(part)
-  return { type: 'reasoning', id, summary: summaryOf(part.text), ...(tag === '' ? {} : { encrypted_content: tag }) }
+  const slot = part.seal === undefined ? plainTag(part) : sealTag(part)
+  return { type: 'reasoning', id, summary: summaryOf(part.text), encrypted_content: slot }
 }
 
 const summaryOf = (text: string): JsonObject[] => (text === '' ? [] : [{ type: 'summary_text', text }])

@@ -119,6 +119,13 @@ describe('a failure is one by whatever words, and none of them reach a client', 
       'chat-completions',
       [says({ content: 'a' }), chunk({ delta: {}, finish_reason: 'abort' }), DONE],
     ],
+    ...['malformed_function_call', 'function_call_filter: MALFORMED_FUNCTION_CALL'].map(
+      (reason): [string, ChatWire, Row[]] => [
+        'a call of the model’s that nobody can read',
+        'chat-completions',
+        [says({ content: 'a' }), stops(reason), DONE],
+      ],
+    ),
     ['[DONE] before the reason', 'chat-completions', [says({ content: 'a' }), DONE]],
     [
       'an error under another event’s name',

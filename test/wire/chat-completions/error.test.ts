@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { GatewayError } from '../../../src/errors.ts'
+import type { JsonObject } from '../../../src/ir/json.ts'
 import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
 import { decodeUsage, encodeUsage } from '../../../src/wire/chat-completions/usage.ts'
 import { usage } from '../../support/arbitrary/chat-completions.ts'
@@ -26,6 +27,7 @@ describe('a provider’s error', () => {
     [429, vendor('rate_limit_exceeded', 'tokens'), 'service_unavailable'],
     [429, vendor('insufficient_quota', 'insufficient_quota'), 'service_unavailable'],
     [400, vendor('insufficient_quota', 'insufficient_quota'), 'service_unavailable'],
+    [400, vendor('billing_hard_limit_reached'), 'service_unavailable'],
     [503, vendor('server_is_overloaded', 'service_unavailable_error'), 'service_unavailable'],
     [529, undefined, 'service_unavailable'],
     [200, vendor('slow_down', null), 'service_unavailable'],
@@ -69,6 +71,51 @@ describe('a provider’s error', () => {
     })
     expect(error.retryAfterMs).toBe(ms)
     expect(error.message).not.toContain('secret')
+  })
+
+  test.each<[JsonObject, string]>([
+    [
+      {
+        code: 400,
+        type: 'BadRequestError',
+        message: 'maximum context length is 8 tokens. However, you requested 9 tokens',
+      },
+      '9 tokens > 8 maximum',
+    ],
+    [
+      {
+        code: null,
+        type: 'invalid_request_error',
+        message: 'maximum context length is 8. You requested about 9 tokens',
+      },
+      '9 tokens > 8 maximum',
+    ],
+    [
+      { code: 400, type: 'x', message: 'maximum context length is 8 tokens. However, your request has 9 input tokens' },
+      '9 tokens > 8 maximum',
+    ],
+    [
+      { code: 400, type: 'exceed_context_size_error', message: 'secret', n_prompt_tokens: 9, n_ctx: 8 },
+      '9 tokens > 8 maximum',
+    ],
+    [{ code: 400, type: 'exceed_context_size_error', message: 'secret' }, 'the input exceeds the context window'],
+  ])('a prompt too long is told by servers that have no code for it: %j', (error, figures) => {
+    for (const body of [{ error }, { object: 'error', ...error }]) {
+      const said = chatCompletions.decodeError(400, body)
+      expect([said.code, said.message]).toEqual([
+        'context_length_exceeded',
+        expect.stringContaining(`prompt is too long: ${figures}`),
+      ])
+    }
+    expect(chatCompletions.decodeError(500, { error: { ...error, type: 'x' } }).code).toBe('upstream_error')
+  })
+
+  test('more than the provider takes within a minute is for another account, and no retry of the client’s makes it less', () => {
+    const { error } = vendor('rate_limit_exceeded', 'tokens')
+    const message = 'Request too large for x in organization org-secret on tokens per min (TPM): Limit 3, Requested 4.'
+    const said = chatCompletions.decodeError(429, { error: { ...error, message } })
+    expect([said.code, said.failover, said.retry]).toEqual(['service_unavailable', true, false])
+    expect(said.message).not.toContain('secret')
   })
 
   test('a refused system role keeps the words that coding agents act on', () => {

@@ -75,7 +75,7 @@ describe('a request of another wire', () => {
       { role: 'tool', id: 'a', content: 'A' },
       { role: 'tool', id: 'c', content: 'No result was given for this call.' },
       { role: 'user', content: 'wait' },
-      { role: 'user', content: [text('Result of the tool call zz:'), text('Z')] },
+      { role: 'user', content: 'Result of the tool call zz:\n\nZ' },
     ])
   })
 
@@ -102,7 +102,7 @@ describe('a request of another wire', () => {
       { role: 'assistant', parts: [call('a')] },
       { role: 'user', parts: [{ ...result('a', text('no such file')), isError: true }] },
     ])
-    expect(list[1]?.content).toEqual([text('Error:'), text('no such file')])
+    expect(list[1]?.content).toBe('Error: no such file')
   })
 
   test('an answer that other wires spread over several turns is one message', () => {
@@ -282,7 +282,7 @@ describe('a request of another wire', () => {
       { type: 'document' as const, source: { kind: 'text' as const, text: 'abc' }, name: 'notes' },
       { type: 'document' as const, source: { kind: 'base64' as const, mediaType: 'text/plain', data: btoa('def') } },
     ]
-    expect(messages([{ role: 'user', parts }])[0]?.content).toEqual([text('notes\n\nabc'), text('def')])
+    expect(messages([{ role: 'user', parts }])[0]?.content).toBe('notes\n\nabc\n\ndef')
   })
 })
 

@@ -8,6 +8,7 @@ import type { JsonObject } from '../../../src/ir/json.ts'
 import { sequence } from '../../../src/ir/sequence.ts'
 import { requireWhole, wholeCalls } from '../../../src/ir/whole.ts'
 import { parseExact, withExact } from '../../../src/lib/json-exact.ts'
+import { written } from '../../../src/relay/translate.ts'
 import { CHAT_CODECS } from '../../../src/wire/index.ts'
 import { framesOf } from '../../support/frames.ts'
 
@@ -23,6 +24,12 @@ const refusalOf = (act: () => unknown): GatewayError => {
   }
   throw new Error('nothing was refused')
 }
+
+test('half a character, as clients that cut texts leave it, is a mark in its place: vendors call it no JSON', () => {
+  const said = { text: 'a\ud83d', '\udc00': 'b\\ud83d 🗼 \\\ud83d"', more: ['\ud83d\ude00'] }
+  expect(JSON.parse(written(said))).toEqual({ text: 'a\ufffd', '\ufffd': 'b\\ud83d 🗼 \\\ufffd"', more: ['😀'] })
+  expect(written(said)).not.toMatch(/[^\\](?:\\\\)*\\u/)
+})
 
 describe('half a call', () => {
   const call = (text: string): ChatEvent[] => [

@@ -124,4 +124,71 @@ describe.each([false, true])('streaming: %p', (stream) => {
       body = goOn(client, body, await CLIENTS[client].gather(text, stream), round)
     }
   })
+
+  test.each(['messages', 'responses'] as const)(
+    'a client of %s brings a thought told in the open back to where such are told, and nowhere else',
+    async (client) => {
+      let body = CLIENTS[client].request({ turns: [user('Weather?')], tools: [weather], maxOutput: 8_000 }, '', stream)
+      const others = CHAT_WIRES.filter((wire) => wire !== 'chat-completions')
+      for (const [round, vendor] of ['chat-completions' as const, ...others, 'chat-completions' as const].entries()) {
+        const [thought, ...rest] = answerOf(vendor, round).pieces
+        const open = round === 0 ? { thought: THOUGHT } : thought
+        const answer = { ...answerOf(vendor, round), pieces: [...(open === undefined ? [] : [open]), ...rest] }
+        const pen = VENDORS[vendor]
+        bench.play(vendor, stream ? sse(pen.stream(answer), 53) : { steps: [pen.json(answer)] })
+        const reply = await bench.gateway.post(PATHS[client], { ...body, model: bench.model(vendor) })
+        const text = await reply.text()
+        expect(reply.status).toBe(200)
+        const sent = bench.sent(vendor)[0]?.text ?? ''
+        expect(sent).not.toContain('sluice.')
+        if (round < 3) expect(sent).not.toContain(THOUGHT)
+        else {
+          const messages = (JSON.parse(sent) as { messages: JsonObject[] }).messages
+          expect(messages.map(({ reasoning_content: told }) => told).filter(Boolean)).toEqual([THOUGHT])
+        }
+        body = goOn(client, body, await CLIENTS[client].gather(text, stream), round)
+      }
+    },
+  )
+
+  test.each(['messages', 'responses'] as const)(
+    'a client of %s brings back what a server has signed its calls with',
+    async (client) => {
+      let body = CLIENTS[client].request({ turns: [user('Weather?')], tools: [weather], maxOutput: 8_000 }, '', stream)
+      const signed = (round: number) => ({ vendor: { signature: `c2ln/${round}==` } })
+      for (const round of [0, 1, 2]) {
+        const calls = [0, 1].map((index) => ({
+          ...(stream ? { index } : {}),
+          id: index === 0 ? `call_${round}` : `more_${round}`,
+          type: 'function',
+          function: { name: 'get_weather', arguments: '{"place":"Paris"}' },
+          ...(index === 0 ? { extra_content: signed(round) } : {}),
+        }))
+        const choice = { index: 0, finish_reason: 'tool_calls' }
+        const said = { role: 'assistant', content: null, tool_calls: calls }
+        const whole = { id: 'c', object: 'chat.completion', created: 1, model: 'm' }
+        const chunk = { ...whole, object: 'chat.completion.chunk', choices: [{ ...choice, delta: said }] }
+        bench.play(
+          'chat-completions',
+          stream
+            ? sse(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`)
+            : { steps: [JSON.stringify({ ...whole, choices: [{ ...choice, message: said }] })] },
+        )
+        const model = bench.model('chat-completions')
+        const reply = await bench.gateway.post(PATHS[client], { ...body, model })
+        const text = await reply.text()
+        const sent = bench.sent('chat-completions')[0]?.text ?? ''
+        const { messages } = JSON.parse(sent) as { messages: { tool_calls?: JsonObject[] }[] }
+        const back = messages.flatMap(({ tool_calls: made = [] }) => made.map(({ extra_content: one }) => one))
+        expect(back).toEqual([0, 1].slice(0, round).flatMap((at) => [signed(at), undefined]))
+        expect(sent).not.toContain('sluice.')
+        body = goOn(client, body, await CLIENTS[client].gather(text, stream), round)
+      }
+      for (const vendor of CHAT_WIRES.filter((wire) => wire !== 'chat-completions')) {
+        bench.play(vendor, { status: 400 })
+        await bench.gateway.post(PATHS[client], { ...body, model: bench.model(vendor) })
+        expect(bench.sent(vendor)[0]?.text).not.toMatch(/c2ln|sluice\./)
+      }
+    },
+  )
 })

@@ -26,6 +26,12 @@ describe('a provider’s error becomes one of ours', () => {
     [400, failure('invalid_request_error', 'Your credit balance is too low to access the API'), 'service_unavailable'],
     [
       400,
+      failure('invalid_request_error', 'You have reached your specified API usage limits. Wait for July.'),
+      'service_unavailable',
+    ],
+    [400, failure('invalid_request_error', 'This organization has been disabled.'), 'service_unavailable'],
+    [
+      400,
       failure('invalid_request_error', 'Spent', { error_code: 'enforced_spend_limit_reached' }),
       'service_unavailable',
     ],

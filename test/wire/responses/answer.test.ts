@@ -315,6 +315,20 @@ describe('reading a stream', () => {
     })
   })
 
+  test('an item that was announced as something else is what it is in the end', () => {
+    const call = { type: 'custom_tool_call', id: 'ctc_1', call_id: 'call_1', name: 'c', input: 'x' }
+    const added = { type: 'response.output_item.added', output_index: 0, item: { type: 'call', id: 'ctc_1' } }
+    const completed = { type: 'response.completed', response: { output: [call] } }
+    for (const events of [
+      [added, completed],
+      [added, { type: 'response.output_item.done', output_index: 0, item: call }, completed],
+    ]) {
+      const { parts, finish } = fold(decode(...events))
+      expect(parts).toMatchObject([{ type: 'tool-call', kind: 'custom', id: 'call_1', input: 'x' }])
+      expect(finish).toBe('tool-calls')
+    }
+  })
+
   test('an item is not read twice', () => {
     const done = { type: 'response.output_item.done', output_index: 0, item: message('hello') }
     expect(fold(decode(created, done, done, completed({ output: [message('hello')] }))).parts).toHaveLength(1)
@@ -410,6 +424,7 @@ describe('errors', () => {
     [400, { code: 'unsupported_parameter', param: 'temperature' }, 'upstream_error'],
     [400, { code: 'model_not_found', param: 'model' }, 'upstream_error'],
     [400, { type: 'insufficient_quota', code: 'insufficient_quota' }, 'service_unavailable'],
+    [400, { code: 'billing_hard_limit_reached' }, 'service_unavailable'],
     [401, { code: 'invalid_api_key' }, 'upstream_error'],
     [403, {}, 'upstream_error'],
     [404, {}, 'upstream_error'],
@@ -429,6 +444,14 @@ describe('errors', () => {
     expect(responses.decodeError(400, body({ code: 'context_length_exceeded', message })).message).toBe(
       'prompt is too long: 120 tokens > 100 maximum',
     )
+  })
+
+  test('more than the provider takes within a minute is for another account, not for another try', () => {
+    const { code, failover, retry } = responses.decodeError(
+      429,
+      body({ type: 'tokens', code: 'rate_limit_exceeded', message: 'Request too large for x: Limit 3, Requested 4.' }),
+    )
+    expect([code, failover, retry]).toEqual(['service_unavailable', true, false])
   })
 
   test('a wait the provider names is kept', () => {

@@ -47,7 +47,8 @@ const bare = (answer: ChatResponse): unknown => {
         const { itemId: __, ...call } = part
         return call
       }
-      if (part.type !== 'reasoning' || part.seal?.value.encrypted_content !== undefined) return part
+      if (part.type !== 'reasoning' || /^(?!sluice\.)./.test(String(part.seal?.value.encrypted_content ?? '')))
+        return part
       const { seal: __, ...thought } = part
       return thought
     }),

@@ -1,0 +1,45 @@
+// Schemas of older dialects in today's: what vendors refuse is said in their words, the meaning stays.
+
+import { expect, test } from 'bun:test'
+import type { JsonObject } from '../../src/ir/json.ts'
+import { today } from '../../src/wire/schema-dialect.ts'
+
+test.each<[string, JsonObject, JsonObject]>([
+  ['an array of anything', { type: 'array' }, { type: 'array', items: {} }],
+  ['an array or nothing', { type: ['array', 'null'] }, { type: ['array', 'null'], items: {} }],
+  [
+    'a tuple that is closed',
+    { type: 'array', items: [{ type: 'string' }, { type: 'array' }], additionalItems: false },
+    { type: 'array', prefixItems: [{ type: 'string' }, { type: 'array', items: {} }], items: false },
+  ],
+  ['a tuple with more', { items: [true], additionalItems: { type: 'any' } }, { prefixItems: [true], items: {} }],
+  ['an exclusive limit', { minimum: 0, exclusiveMinimum: true }, { exclusiveMinimum: 0 }],
+  ['a limit that is not exclusive', { maximum: 9, exclusiveMaximum: false }, { maximum: 9 }],
+  ['an exclusive limit of nothing', { exclusiveMinimum: true }, {}],
+  ['limits as they are', { exclusiveMinimum: 0, maximum: 9 }, { exclusiveMinimum: 0, maximum: 9 }],
+  ['types nobody knows', { anyOf: [{ type: 'any' }, { type: ['str', 'null'] }] }, { anyOf: [{}, { type: ['null'] }] }],
+  ['members left empty', { title: null, default: null, const: null }, { default: null, const: null }],
+  ['a demand of the property itself', { type: 'string', required: true }, { type: 'string' }],
+  ['a demand made twice', { required: ['a', 'a', 1] }, { required: ['a'] }],
+  ['one example', { examples: 'a' }, {}],
+  [
+    'properties that are called as keywords are',
+    { properties: { type: { type: 'any' }, items: { type: 'array' }, required: { title: null } } },
+    { properties: { type: {}, items: { type: 'array', items: {} }, required: {} } },
+  ],
+  [
+    'values that look like schemas',
+    { enum: [null, { type: 'any' }], default: { type: 'array', title: null } },
+    { enum: [null, { type: 'any' }], default: { type: 'array', title: null } },
+  ],
+  [
+    'what is written so already',
+    { $ref: '#/$defs/a', $defs: { a: false } },
+    { $ref: '#/$defs/a', $defs: { a: false } },
+  ],
+])('%s', (_, schema, expected) => {
+  const written = JSON.stringify(schema)
+  expect(today(schema)).toEqual(expected)
+  expect(JSON.stringify(schema)).toBe(written)
+  expect(today(today(schema))).toEqual(expected)
+})
