@@ -1,4 +1,4 @@
-// What is on this machine is reached without the environment's proxy, which would look for it on its own.
+// What is on this machine is reached without the environment's proxy, which would look for it on the proxy's machine.
 
 const LOOPBACK = 'localhost,127.0.0.1,::1'
 

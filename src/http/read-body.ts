@@ -1,5 +1,6 @@
 // A request's body as bytes: within the limit and whole, unpacked where the client packed it.
 
+import { kMaxLength } from 'node:buffer'
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib'
 import { GatewayError, invalidRequest } from '../errors.ts'
 
@@ -59,7 +60,7 @@ const unpackerOf = (encoding: string | null): Unpack | undefined => {
 /** Unpacks no further than the limit: a small body may unfold to any size. */
 const unpacked = (unpack: Unpack, bytes: Uint8Array, limitBytes: number): Promise<Uint8Array<ArrayBuffer>> =>
   new Promise((resolve, reject) =>
-    unpack(bytes, { maxOutputLength: limitBytes }, (error, whole) => {
+    unpack(bytes, { maxOutputLength: Math.min(limitBytes, kMaxLength) }, (error, whole) => {
       if (error === null) resolve(whole)
       else if ('code' in error && error.code === 'ERR_BUFFER_TOO_LARGE') reject(tooLarge(limitBytes))
       else reject(invalidRequest('The body is not packed as its Content-Encoding says. Send the request again.'))

@@ -40,7 +40,12 @@ export const readSlots = (text: string, open: number, strings?: (start: number, 
 
 const readKey = (text: string, start: number, end: number): string => {
   const raw = text.slice(start + 1, end - 1)
-  return raw.includes('\\') ? (JSON.parse(text.slice(start, end)) as string) : raw
+  if (!raw.includes('\\')) return raw
+  try {
+    return JSON.parse(text.slice(start, end)) as string
+  } catch {
+    return raw
+  }
 }
 
 export const skipSpace = (text: string, at: number): number => {

@@ -67,8 +67,10 @@ const runAttempts = async (relay: Relay, exchange: Exchange): Promise<Answer> =>
         refused ??= error
         continue
       }
-      // The last word goes to the first failure of the model that was asked for, unless another is plainer.
-      failure = failure === undefined || failure.code === 'service_unavailable' ? error : failure
+      // The last word goes to the first failure of the model that was asked for, unless another is plainer: that this
+      // target will never take the request says nothing of one that needs time only.
+      const plainer = failure?.code === 'service_unavailable' && (error.retry || !error.failover)
+      if (failure === undefined || plainer) failure = error
       if (!error.failover) throw error
     }
   }

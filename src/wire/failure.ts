@@ -70,8 +70,9 @@ export const isBeyondLimit = (message: string): boolean => message.startsWith('R
 /** When a provider asks for patience without saying how much. */
 const DEFAULT_RETRY_AFTER_MS = 5_000
 
-// Coding agents start their compaction on these words; the figures are all they read besides.
+// Coding agents start their compaction on these words; the figures are all they read besides. Some servers count the
+// prompt alone where prompt and answer together are too long: that figure would say the opposite.
 const contextMessage = (tokens: number | undefined, maximum: number | undefined): string =>
-  tokens !== undefined && maximum !== undefined
+  tokens !== undefined && maximum !== undefined && tokens > maximum
     ? `prompt is too long: ${tokens} tokens > ${maximum} maximum`
     : 'prompt is too long: the input exceeds the context window of this model'

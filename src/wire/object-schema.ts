@@ -36,7 +36,7 @@ export const objectRoot = (given: JsonObject | undefined, drop: (member: string)
     const shared =
       combinator === 'allOf'
         ? demanded.flat()
-        : (demanded[0] ?? []).filter((name) => demanded.every((list) => list.includes(name)))
+        : [...demanded.map((list) => new Set(list)).reduce((all, list) => all.intersection(list))]
     const required: string[] = [...new Set([...names(root.required), ...shared])]
     if (required.length > 0) root.required = required
   }
@@ -44,19 +44,21 @@ export const objectRoot = (given: JsonObject | undefined, drop: (member: string)
 }
 
 const gathered = (branches: readonly JsonObject[], combinator: 'allOf' | 'anyOf'): JsonObject => {
-  const ways = new Map<string, Json[]>()
+  const ways = new Map<string, Map<string, Json>>()
   for (const { properties } of branches) {
     if (!isObject(properties)) continue
     for (const [name, schema] of Object.entries(properties)) {
-      const known = ways.get(name) ?? []
-      if (schema !== undefined && !known.some((way) => Bun.deepEquals(way, schema))) ways.set(name, [...known, schema])
+      if (schema === undefined) continue
+      const known = ways.get(name)
+      if (known === undefined) ways.set(name, new Map([[JSON.stringify(schema), schema]]))
+      else known.set(JSON.stringify(schema), schema)
     }
   }
   return Object.fromEntries(
-    [...ways].map(([name, [first = {}, ...others]]) => [
-      name,
-      others.length === 0 ? first : { [combinator]: [first, ...others] },
-    ]),
+    [...ways].map(([name, known]) => {
+      const [first = {}, ...others] = known.values()
+      return [name, others.length === 0 ? first : { [combinator]: [first, ...others] }]
+    }),
   )
 }
 
@@ -86,18 +88,19 @@ export const names = (value: Json | undefined): string[] =>
   Array.isArray(value) ? value.filter((name) => typeof name === 'string') : []
 
 /**
- * Whether every object in the schema is closed and demands all its properties: what vendor_b holds a model to. Others
- * of that vendor's schemas are advice.
+ * Whether every object in the schema is closed and demands all its properties, and every array holds one kind of thing:
+ * what vendor_b holds a model to. Others of that vendor's schemas are advice.
  */
 export const isClosed = (schema: Json | undefined): boolean => {
   if (Array.isArray(schema)) return schema.every(isClosed)
   if (!isObject(schema)) return true
   if (isObject(schema.properties) || schema.type === 'object') {
-    const required = names(schema.required)
+    const required = new Set(names(schema.required))
     const properties = isObject(schema.properties) ? Object.keys(schema.properties) : undefined
     if (properties === undefined || schema.additionalProperties !== false) return false
-    if (!properties.every((name) => required.includes(name))) return false
+    if (!properties.every((name) => required.has(name))) return false
   }
+  if ((schema.type === 'array' && !isObject(schema.items)) || schema.prefixItems !== undefined) return false
   const { properties, $defs, definitions, items, anyOf, oneOf, allOf } = schema
   if (oneOf !== undefined || allOf !== undefined) return false
   const named = [properties, $defs, definitions].flatMap((group) => (isObject(group) ? Object.values(group) : []))

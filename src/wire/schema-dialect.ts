@@ -37,11 +37,11 @@ export const today = (schema: JsonObject): JsonObject => {
   }
   if (Array.isArray(schema.items)) {
     const { items: _, additionalItems, ...rest } = out
-    out = { ...rest, prefixItems: schema.items.map(within) }
+    out = schema.items.length === 0 ? rest : { ...rest, prefixItems: schema.items.map(within) }
     if (additionalItems !== undefined) out.items = additionalItems
   }
   for (const [exclusive, limit] of LIMITS) {
-    const least = schema[limit]
+    const least = out[limit]
     if (schema[exclusive] !== true || least === undefined) continue
     own()[exclusive] = least
     delete out[limit]
@@ -76,16 +76,12 @@ const within = (value: Json): Json => (isObject(value) ? today(value) : value)
 const member = (name: string, value: Json): Json | undefined => {
   if (value === null && !LITERAL.has(name)) return undefined
   if (SINGLE.has(name)) return within(value)
-  if (LISTS.has(name) && Array.isArray(value))
-    return value.every((one) => within(one) === one) ? value : value.map(within)
-  if (BY_NAME.has(name) && isObject(value)) return changed(value, (_, one) => within(one))
+  if (LISTS.has(name)) return Array.isArray(value) && value.length > 0 ? listed(value) : undefined
+  if (BY_NAME.has(name)) return isObject(value) ? changed(value, (_, one) => within(one)) : undefined
   switch (name) {
-    case 'type': {
-      if (!Array.isArray(value)) return TYPES.has(value) ? value : undefined
-      const known = value.filter((one) => TYPES.has(one))
-      if (known.length === value.length) return value
-      return known.length === 0 ? undefined : known
-    }
+    case 'type':
+      // One of a list that nobody knows may be anything: what is left of the list would say less.
+      return (Array.isArray(value) ? value : [value]).every((one) => TYPES.has(one)) ? value : undefined
     case 'required':
       return Array.isArray(value) ? distinct(value) : undefined
     case 'exclusiveMinimum':
@@ -96,6 +92,12 @@ const member = (name: string, value: Json): Json | undefined => {
     default:
       return value
   }
+}
+
+/** Each is read once: read twice at every level, alternatives within alternatives would cost without end. */
+const listed = (schemas: Json[]): Json[] => {
+  const said = schemas.map(within)
+  return said.every((one, at) => one === schemas[at]) ? schemas : said
 }
 
 const distinct = (names: Json[]): Json[] => {

@@ -1,7 +1,7 @@
 // A thought sealed by one wire's provider, carried by clients of another: one string that brings it back unchanged.
 
 import { isObject, type Json } from '../ir/json.ts'
-import type { ReasoningPart } from '../ir/part.ts'
+import type { ReasoningPart, Seal } from '../ir/part.ts'
 import { CHAT_WIRES } from '../ir/wire.ts'
 
 /** How every tag begins. */
@@ -23,11 +23,18 @@ export const plainTag = ({ full }: ReasoningPart): string => (full === true ? OP
 const OPEN = `${SEAL_PREFIX}open.`
 const NONE = `${SEAL_PREFIX}none.`
 
+/** What seals a thought that a server of the chat-completions wire told in the open: it goes back to such a one alone. */
+const IN_THE_OPEN: Seal = { origin: 'chat-completions', value: { open: true } }
+
+export const isOpenThought = ({ seal }: ReasoningPart): boolean =>
+  seal?.origin === 'chat-completions' && seal.value.open === true
+
 /** The thought of a slot of ours; a tag that a client has cut or bent is worth the text beside it. */
-export const taggedThought = (slot: string, beside: string): ReasoningPart | undefined =>
-  slot.startsWith(SEAL_PREFIX)
-    ? (openTag(slot) ?? { type: 'reasoning', text: beside, ...(slot === OPEN ? { full: true } : {}) })
-    : undefined
+export const taggedThought = (slot: string, beside: string): ReasoningPart | undefined => {
+  if (!slot.startsWith(SEAL_PREFIX)) return undefined
+  if (slot === OPEN) return { type: 'reasoning', text: beside, full: true, seal: IN_THE_OPEN }
+  return openTag(slot) ?? { type: 'reasoning', text: beside }
+}
 
 /** The thought a tag carries; undefined for any other text, tags a client has cut or bent included. */
 export const openTag = (text: string): ReasoningPart | undefined => {

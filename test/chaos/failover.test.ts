@@ -191,6 +191,21 @@ test('what is too much for one account at once goes to another, and says nothing
   expect([small.requests.length, large.requests.length]).toEqual([8 + 10, 20])
 })
 
+test('what is too much for one account is tried again by the client where another account needs time only', async () => {
+  const error = { message: 'Request too large for x', type: 'tokens', code: 'rate_limit_exceeded' }
+  const small = await provider(() => json({ error }, 429))
+  const busy = await provider(() => refusing('30'))
+  for (const accounts of [
+    [small.origin, busy.origin],
+    [busy.origin, small.origin],
+  ]) {
+    const gateway = await gatewayOf({ providers: providersAt({ b: accounts }) })
+    const response = await gateway.post(CHAT.path, CHAT.request(false))
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '30'])
+    expect(response.headers.get('x-should-retry')).toBeNull()
+  }
+})
+
 test('a Retry-After past all reason is held to a day, in whatever unit it comes', async () => {
   for (const header of [{ 'retry-after': '1e9' }, { 'retry-after': '999999999999' }, { 'retry-after-ms': '1e300' }]) {
     const limited = await provider(() => json({ error: { message: 'no', type: 'rate_limit_error' } }, 429, header))

@@ -103,6 +103,12 @@ describe('pictures', () => {
     },
   )
 
+  test('that are too many for the account at once are for another, and no retry makes them fewer', async () => {
+    const error = { code: 'rate_limit_exceeded', message: 'Request too large for image-x on input-images per min' }
+    const { response } = await drawn({ status: 429, steps: [JSON.stringify({ error })] }, {})
+    expect([response.status, response.headers.get('x-should-retry')]).toEqual([503, 'false'])
+  })
+
   test('that were refused, or not made, cost nothing', async () => {
     const moderated = { error: { code: 'moderation_blocked', message: 'no' } }
     for (const [script, more] of [

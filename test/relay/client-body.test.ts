@@ -90,6 +90,11 @@ describe('a large body', () => {
     expect(openBody(utf8.encode(picture)).inputEstimate).toBe(openText(picture).inputEstimate)
   })
 
+  test.each([508, 600])('may begin with a name of %i letters, an escape among them', (letters) => {
+    const text = JSON.stringify({ ['\n'.padEnd(letters, 'x')]: 1, model: 'm', a: BASE64 })
+    expect(openBody(utf8.encode(text)).outline.model).toBe('m')
+  })
+
   test('that holds a thought of another provider is read whole', () => {
     const text = JSON.stringify({ messages: [{ signature: SEAL_PREFIX + BASE64 }] })
     expect(openBody(utf8.encode(text)).outline).toEqual(JSON.parse(text))
@@ -102,6 +107,7 @@ describe('a large body', () => {
     ['brackets that do not match', `{"a":["${BASE64}"}]`, 'invalid_json'],
     ['100,000 brackets', `{"a":${'['.repeat(100_000)}`, 'invalid_json'],
     ['no object', `["${BASE64}"]`, 'invalid_request'],
+    ['a wrong escape in a name', `{"\\q":1,"model":"m","a":"${BASE64}"}`, 'invalid_json'],
   ])('with %s is refused', (_, text, code) => {
     expect(codeOf(() => openBody(utf8.encode(text)))).toBe(code)
   })

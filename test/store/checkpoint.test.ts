@@ -87,7 +87,7 @@ test('are made of what pruning writes too, so that no write has to make them', a
   expect(left).toBeLessThan(30_000)
 }, 20_000)
 
-test('give back the disk that a log took while a long reader held it', () => {
+test('give back the disk that the log took for one large write', () => {
   const path = newPath()
   const store = open(path)
   const other = new Database(path)

@@ -76,6 +76,14 @@ const crossed = (client: ChatWire, to: ChatWire, asked: JsonObject): JsonObject 
   }
 }
 
+/** What servers of the chat-completions wire tell of their thoughts, and are told again, the vendor's type does not name. */
+const withoutThoughts = (body: JsonObject): JsonObject => ({
+  ...body,
+  ...('messages' in body ? { messages: list(body.messages).map(withoutOpen) } : {}),
+})
+
+const withoutOpen = ({ reasoning_content: _, reasoning_details: __, ...message }: JsonObject): JsonObject => message
+
 const quoted = (text: string): string => JSON.stringify(text).slice(1, -1)
 
 /** The opaque strings of the answer's thoughts. */
@@ -107,7 +115,7 @@ describe.skipIf(!hasCorpus).each(CHAT_WIRES.flatMap((from) => CHAT_WIRES.map((cl
       for (const to of vendors) {
         const body = crossed(client, to, asked)
         if (body === undefined) continue
-        expect(violations(ACCEPTED[to], body)).toEqual([])
+        expect(violations(ACCEPTED[to], from === to ? withoutThoughts(body) : body)).toEqual([])
         const sent = JSON.stringify(body)
         for (const part of answer.parts) if (part.type === 'text') expect(sent).toContain(quoted(part.text.trim()))
         for (const seal of sealsIn(answer)) {

@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../src/errors.ts'
-import type { JsonObject } from '../../src/ir/json.ts'
+import type { Json, JsonObject } from '../../src/ir/json.ts'
 import { CHAT_WIRES, type ChatWire } from '../../src/ir/wire.ts'
 import { withExact } from '../../src/lib/json-exact.ts'
 import type { EncodedRequest } from '../../src/wire/codec.ts'
@@ -156,7 +156,7 @@ describe('is carried', () => {
         ],
       },
       { tools: [{ parameters: { type: 'object', properties: { a: { type: 'string' }, b: {} } }, strict: false }] },
-      ['tools.0.parameters.not', 'tools.0.parameters.oneOf'],
+      ['tools.0.input_schema.not', 'tools.0.input_schema.oneOf'],
     ],
     ...CHAT_WIRES.filter((to) => to !== 'responses').map(
       (to): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => [
@@ -333,6 +333,25 @@ describe('is carried', () => {
       },
       ['text.format'],
     ],
+    ...CHAT_WIRES.flatMap((to) =>
+      [{ type: 'array' }, { type: 'array', items: [{ type: 'string' }], additionalItems: false }].map(
+        (list): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => {
+          const parameters = { ...closed, properties: { a: list } }
+          const from = to === 'messages' ? 'responses' : 'messages'
+          const tool = from === 'messages' ? { input_schema: parameters } : { type: 'function', parameters }
+          const sent = to === chat ? { function: { name: 'f' } } : { name: 'f' }
+          const silent = to === 'messages' && !('items' in list)
+          return [
+            'a strict tool with a list the other vendor holds no model to',
+            from,
+            to,
+            { tools: [{ ...tool, name: 'f', strict: true }] },
+            { tools: [to === 'responses' ? { ...sent, strict: false } : sent] },
+            silent ? [] : ['tools.0.strict'],
+          ]
+        },
+      ),
+    ),
     [
       'a strict tool the other vendor would refuse as one',
       'messages',
@@ -600,6 +619,26 @@ describe('is carried', () => {
       { messages: [{ content: [{ type: 'document', source: { type: 'text', data: 'a,b' } }] }] },
       [],
     ],
+    ...([chat, 'messages'] as const).flatMap((to): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]][] => {
+      const shown = (url: string) => said({ role: 'user', content: [{ type: 'input_image', image_url: url }] })
+      const pdf =
+        to === chat
+          ? { type: 'file', file: { file_data: 'data:application/pdf;base64,JVBERi0=' } }
+          : { type: 'document', source: { media_type: 'application/pdf', data: 'JVBERi0=' } }
+      const text = to === chat ? 'a,b' : [{ type: 'document', source: { type: 'text', data: 'a,b' } }, {}]
+      const sent = (content: Json) => ({ messages: to === chat ? [{ content }, {}] : [{ content }] })
+      return [
+        [
+          'a document shown as an image',
+          'responses',
+          to,
+          shown('data:application/pdf;base64,JVBERi0='),
+          sent(to === chat ? [pdf] : [pdf, {}]),
+          [],
+        ],
+        ['a text shown as an image', 'responses', to, shown('data:text/csv;base64,YSxi'), sent(text), []],
+      ]
+    }),
     [
       'a document shown as an image',
       chat,

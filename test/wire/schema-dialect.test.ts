@@ -13,12 +13,15 @@ test.each<[string, JsonObject, JsonObject]>([
     { type: 'array', prefixItems: [{ type: 'string' }, { type: 'array', items: {} }], items: false },
   ],
   ['a tuple with more', { items: [true], additionalItems: { type: 'any' } }, { prefixItems: [true], items: {} }],
+  ['a tuple of nothing', { type: 'array', items: [] }, { type: 'array', items: {} }],
   ['an exclusive limit', { minimum: 0, exclusiveMinimum: true }, { exclusiveMinimum: 0 }],
   ['a limit that is not exclusive', { maximum: 9, exclusiveMaximum: false }, { maximum: 9 }],
   ['an exclusive limit of nothing', { exclusiveMinimum: true }, {}],
+  ['an exclusive limit left empty', { minimum: null, exclusiveMinimum: true }, {}],
   ['limits as they are', { exclusiveMinimum: 0, maximum: 9 }, { exclusiveMinimum: 0, maximum: 9 }],
-  ['types nobody knows', { anyOf: [{ type: 'any' }, { type: ['str', 'null'] }] }, { anyOf: [{}, { type: ['null'] }] }],
+  ['types nobody knows', { anyOf: [{ type: 'any' }, { type: ['str', 'null'] }] }, { anyOf: [{}, {}] }],
   ['members left empty', { title: null, default: null, const: null }, { default: null, const: null }],
+  ['lists where members have names, and none at all', { properties: [], $defs: [], anyOf: [], allOf: {} }, {}],
   ['a demand of the property itself', { type: 'string', required: true }, { type: 'string' }],
   ['a demand made twice', { required: ['a', 'a', 1] }, { required: ['a'] }],
   ['one example', { examples: 'a' }, {}],
@@ -42,4 +45,10 @@ test.each<[string, JsonObject, JsonObject]>([
   expect(today(schema)).toEqual(expected)
   expect(JSON.stringify(schema)).toBe(written)
   expect(today(today(schema))).toEqual(expected)
+})
+
+test('alternatives within alternatives are each read once', () => {
+  const within = (schema: JsonObject): JsonObject =>
+    Array.from({ length: 60 }).reduce<JsonObject>((inner) => ({ anyOf: [inner] }), schema)
+  expect(today(within({ type: 'array' }))).toEqual(within({ type: 'array', items: {} }))
 })

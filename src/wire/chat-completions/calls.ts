@@ -22,6 +22,8 @@ type Call = {
   /** Of a tool of free text that was sent as a function. */
   wrapped: FreeText | undefined
   pieces: string[]
+  /** Of all pieces, in characters. */
+  length: number
   closed: boolean
 }
 
@@ -82,6 +84,7 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
       as: 'call',
       wrapped: undefined,
       pieces: [],
+      length: 0,
       closed: false,
     }
     calls.push(call)
@@ -118,8 +121,10 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
     if (isEmpty(call)) {
       if (text.trim() === '') return
       call.pieces = []
+      call.length = 0
     }
     call.pieces.push(text)
+    call.length += text.length
     if (call.part !== undefined && !isEmpty(call)) tell(call, call.part, text, out)
   }
 
@@ -177,6 +182,8 @@ const isEmpty = ({ kind, pieces }: Call): boolean => kind === 'function' && piec
 /** Whether an entry says again what the call holds: some servers tell all of the arguments once more at their end. */
 const isRepeat = (call: Call, text: string): boolean => {
   if (!text.startsWith('{') || call.kind !== 'function' || call.part === undefined) return false
+  // White space makes no more of a difference. Without a measure, every `{}` in a long text would have all of it read.
+  if (text.length * 8 < call.length) return false
   try {
     // The piece first: of arguments in the middle of their way it is none, and costs nothing to read.
     return Bun.deepEquals(JSON.parse(text), JSON.parse(call.pieces.join('')))
@@ -193,6 +200,9 @@ const argumentText = (value: Json | undefined): string =>
 const isWhole = ({ kind, pieces, part }: Call): boolean => {
   if (part === undefined || pieces.length === 0) return false
   if (kind === 'custom') return true
+  // Asked with every piece of some servers: what has no closing brace at its end need not be read.
+  const last = pieces.findLast((piece) => piece.trim() !== '')?.trimEnd()
+  if (last?.endsWith('}') !== true) return false
   try {
     return isObject(JSON.parse(pieces.join('')))
   } catch {

@@ -24,7 +24,8 @@ const OVERLOADED = new Set([
 
 /**
  * `body` is what the provider sent, of any shape; a stream's error frame comes with the stream's own 200. The figures
- * of a context length error and the patience a rate limit asks for stand in the text only; nothing else is read there.
+ * of a context length error, the patience a rate limit asks for and that none will do stand in the text; nothing else is
+ * read there.
  */
 export const decodeError = (status: number, body: unknown): GatewayError => {
   const error = isObject(body) && isObject(body.error) ? body.error : isObject(body) ? body : {}
@@ -83,11 +84,14 @@ const MAXIMUM = /maximum context length is (\d+)/
 const TOKENS = /(?:resulted in|requested(?: about)?|request has) (\d+)/
 
 const contextFigures = (message: string, error: JsonObject): { tokens: number; maximum: number } | undefined => {
-  const maximum = MAXIMUM.exec(message)?.[1] ?? error.n_ctx
-  const tokens = TOKENS.exec(message)?.[1] ?? error.n_prompt_tokens
-  return maximum === undefined || tokens === undefined
-    ? undefined
-    : { tokens: Number(tokens), maximum: Number(maximum) }
+  const maximum = figure(MAXIMUM.exec(message)?.[1], error.n_ctx)
+  const tokens = figure(TOKENS.exec(message)?.[1], error.n_prompt_tokens)
+  return maximum === undefined || tokens === undefined ? undefined : { tokens, maximum }
+}
+
+const figure = (digits: string | undefined, member: Json | undefined): number | undefined => {
+  if (digits !== undefined) return Number(digits)
+  return typeof member === 'number' ? member : undefined
 }
 
 const PATIENCE = /try again in ([\d.]+)(ms|s|m)\b/

@@ -12,7 +12,7 @@ export type Outgoing = {
   names: ToolNames
   /** Tools of free text go out as functions of one string. */
   customAsFunction: boolean
-  /** Servers that tell their thoughts in the open want them back with the calls they led to. */
+  /** Servers that tell their thoughts in the open want them back, where they led to calls at least. */
   openThoughts: boolean
   /** Lists the client's member as left out. */
   drop(path: string): void

@@ -88,7 +88,7 @@ const MEDIA_TYPES: Record<string, string> = {
 const mediaTypeOf = (name: string | undefined): string =>
   MEDIA_TYPES[name?.slice(name.lastIndexOf('.') + 1).toLowerCase() ?? ''] ?? 'application/pdf'
 
-/** `content` in its shortest form: parts that are one plain text go as a string, as every server takes it. */
+/** `content` in its shortest form: plain text goes as a string, as every server takes it; own texts in pieces stay so. */
 export const encodeContent = (parts: JsonObject[], { origin }: Outgoing): Json => {
   const [first] = parts
   if (first === undefined) return ''

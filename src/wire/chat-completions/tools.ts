@@ -144,9 +144,11 @@ export const toolNames = (request: ChatRequest, customAsFunction = false): ToolN
       sent[out] = namespace === undefined ? { name, kind } : { name, namespace, kind }
   }
   const listed = new Map(known)
-  // A provider that found a plain tool by search calls it in a namespace of the provider's own making.
+  // A provider that found a plain tool by search calls it in a namespace of the same name.
   const of = (name: string, namespace?: string): string =>
-    listed.get(keyOf(name, namespace)) ?? listed.get(keyOf(name)) ?? claim(name, namespace)
+    listed.get(keyOf(name, namespace)) ??
+    (namespace === name ? listed.get(keyOf(name)) : undefined) ??
+    claim(name, namespace)
   return { of, undo: Object.keys(sent).length === 0 ? {} : { tools: sent } }
 }
 
@@ -179,7 +181,9 @@ export const encodeTools = (tools: Tool[], out: Outgoing): JsonObject[] =>
       head.parameters =
         out.origin === 'chat-completions'
           ? tool.schema
-          : rooted(tool.schema, (member) => out.drop(`${path}.parameters.${member}`))
+          : rooted(tool.schema, (member) =>
+              out.drop(`${path}.${out.origin === 'messages' ? 'input_schema' : 'parameters'}.${member}`),
+            )
     const lax = out.origin === 'messages' && tool.strict === true && !isClosed(tool.schema)
     if (lax) out.drop(`${path}.strict`)
     else if (tool.strict !== undefined) head.strict = tool.strict

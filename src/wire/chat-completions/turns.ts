@@ -6,6 +6,7 @@ import type { AssistantPart, SystemPart, TextPart, ToolCallPart, ToolResultPart 
 import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
 import { digest } from '../../lib/digest.ts'
+import { isOpenThought } from '../seal.ts'
 import { asFunction, decodeAssistant, encodeCall } from './assistant.ts'
 import type { Outgoing } from './outgoing.ts'
 import { type ContentPart, cacheMark, decodeContent, encodeContent, encodePart } from './parts.ts'
@@ -181,11 +182,9 @@ const encodeAssistant = (
         const own = part.seal?.origin === 'chat-completions' ? part.seal.value : {}
         if (own.extra_content !== undefined) signature = own.extra_content
         if (Array.isArray(own.reasoning_details)) message.reasoning_details = own.reasoning_details
-        else if (part.seal === undefined && part.text !== '') {
-          if (part.full === true && out.openThoughts)
-            message.reasoning_content = `${message.reasoning_content ?? ''}${part.text}`
-          else out.drop(path)
-        }
+        else if (isOpenThought(part) && out.openThoughts)
+          message.reasoning_content = `${message.reasoning_content ?? ''}${part.text}`
+        else if ((part.seal === undefined || isOpenThought(part)) && part.text !== '') out.drop(path)
         break
       }
       case 'opaque':
@@ -211,7 +210,10 @@ const encodeAssistant = (
     }
   }
   const bare = content.length === 0 && calls.length === 0 && message.audio === undefined
-  if (bare && out.origin !== 'chat-completions') return undefined
+  if (bare && out.origin !== 'chat-completions') {
+    if (message.reasoning_content !== undefined) out.drop(placeOf(turn, out.pathOf(at)))
+    return undefined
+  }
   if (content.length > 0) message.content = encodeContent(content, out)
   else message.content = calls.length > 0 || message.audio !== undefined ? null : ''
   if (turn.name !== undefined) message.name = turn.name

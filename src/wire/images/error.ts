@@ -2,7 +2,7 @@
 
 import { envelope, type GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../ir/json.ts'
-import { providerError } from '../failure.ts'
+import { isBeyondLimit, providerError } from '../failure.ts'
 
 const POLICY_CODES = new Set(['moderation_blocked', 'content_policy_violation', 'invalid_prompt', 'content_filter'])
 const OVERLOADED_CODES = new Set([
@@ -20,8 +20,10 @@ export const decodeError = (status: number, body: unknown): GatewayError => {
   if (code !== undefined && POLICY_CODES.has(code)) return providerError('content-policy', { provider })
   if (code === 'context_length_exceeded') return providerError('context-length', { provider })
   if (status === 413) return providerError('too-large', { provider })
-  if (status === 429 || status === 503 || status === 529) return providerError('overloaded', { provider })
-  if (code !== undefined && OVERLOADED_CODES.has(code)) return providerError('overloaded', { provider })
+  if (status === 429 || status === 503 || status === 529 || (code !== undefined && OVERLOADED_CODES.has(code))) {
+    const beyond = typeof error.message === 'string' && isBeyondLimit(error.message)
+    return providerError(beyond ? 'beyond-limit' : 'overloaded', { provider })
+  }
   if (status === 400 || status === 422) return providerError('invalid', { provider })
   return providerError('refused', { provider })
 }

@@ -72,9 +72,11 @@ export const toolNames = (tools: Tool[]): Names => {
   })
   return {
     at: (index) => list[index],
-    // A provider that found a plain tool by search calls it in a namespace of the provider's own making.
+    // A provider that found a plain tool by search calls it in a namespace of the same name.
     of: (name, namespace) =>
-      byTool.get(keyOf(name, namespace)) ?? byTool.get(keyOf(name, undefined)) ?? sentName(name, namespace),
+      byTool.get(keyOf(name, namespace)) ??
+      (namespace === name ? byTool.get(keyOf(name, undefined)) : undefined) ??
+      sentName(name, namespace),
     claim,
     undo,
   }

@@ -11,7 +11,7 @@ const BEYOND_PATTERNS = /\(\?<?[=!]|\\[bBk1-9]/
 
 /**
  * A schema in the dialect of constrained decoding: closed objects only; limits the provider cannot hold the model to
- * are moved into descriptions. Undefined where the schema cannot be said so: open objects, recursion.
+ * are moved into descriptions. Undefined where the schema cannot be said so: open objects, tuples, recursion.
  */
 export const strictSchema = (schema: JsonObject): JsonObject | undefined => {
   try {
@@ -33,6 +33,7 @@ const narrow = (schema: JsonObject): JsonObject => {
     if (value === undefined || key === 'additionalProperties' || key === 'required' || key === '$schema') continue
     if (key === 'properties') out[key] = mapSchemas(value)
     else if (key === '$defs' || key === 'definitions') out[key] = mapSchemas(value)
+    else if (key === 'prefixItems' || (key === 'items' && Array.isArray(value))) throw new Inexpressible()
     else if (key === 'items') out[key] = narrowed(value)
     else if (key === 'anyOf' || key === 'oneOf' || key === 'allOf') {
       out[key === 'oneOf' ? 'anyOf' : key] = Array.isArray(value) ? value.map(narrowed) : value

@@ -104,7 +104,8 @@ export class Reader {
     // What the provider's own tools go on from, and whatever a whole answer holds.
     for (const block of Array.isArray(content) ? content : []) {
       if (!isObject(block)) return [...out, ...this.fail(broken())]
-      if (block.type === 'text' && block.text === '') continue
+      // Stands for what is about to come, where the answer is not at its end.
+      if (block.type === 'text' && block.text === '' && this.#stop === undefined) continue
       const opened = this.#open(block)
       out.push(...opened.events, ...this.#close(opened.block))
     }

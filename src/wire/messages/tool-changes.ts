@@ -11,10 +11,12 @@ import { decodeTool } from './tools.ts'
 /** The list, with what comes along marked `within` and what is taken away `gone`. */
 export const changedTools = (list: Tool[], messages: Json[], extras: Collected): Tool[] => {
   const tools = [...list]
+  // The last tool of each name.
+  const last = new Map(tools.map((tool, at) => [nameOf(tool), at]))
   const mark = (name: string | undefined, gone: boolean): void => {
-    const at = tools.findLastIndex((tool) => name !== undefined && nameOf(tool) === name)
-    const known = tools[at]
-    if (known === undefined) return
+    const at = name === undefined ? undefined : last.get(name)
+    const known = at === undefined ? undefined : tools[at]
+    if (at === undefined || known === undefined) return
     const { gone: _, ...rest } = known
     tools[at] = placed(gone ? { ...rest, gone } : rest, placeOf(known, `tools.${at}`))
   }
@@ -24,7 +26,7 @@ export const changedTools = (list: Tool[], messages: Json[], extras: Collected):
       const at = `${path}.tool.definition`
       const added = decodeTool(tool.definition, at, extras)
       mark(nameOf(added), true)
-      tools.push(placed({ ...added, within: true }, at))
+      last.set(nameOf(added), tools.push(placed({ ...added, within: true }, at)) - 1)
     } else if (tool.type === 'tool_reference' && typeof tool.name === 'string') {
       mark(tool.name, type === 'tool_removal')
     }

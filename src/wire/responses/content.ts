@@ -39,14 +39,22 @@ const decodePart = (value: Json, path: string, opaque: OpaqueMember[]): ContentP
   }
 }
 
-const decodeImage = (part: JsonObject, path: string): ImagePart => {
+const decodeImage = (part: JsonObject, path: string): ImagePart | DocumentPart => {
   const link = isObject(part.image_url) ? part.image_url.url : part.image_url
   const detail = optionalString(part.detail, `${path}.detail`)
   const rest = { ...(detail === undefined || detail === 'auto' ? {} : { detail }), ...decodeCache(part) }
-  if (given(link)) return { type: 'image', source: urlSource(readString(link, `${path}.image_url`)), ...rest }
+  if (given(link)) {
+    const source = urlSource(readString(link, `${path}.image_url`))
+    // Clients show documents so, too: its data says what it is.
+    return isDocument(source) ? { type: 'document', source, ...decodeCache(part) } : { type: 'image', source, ...rest }
+  }
   if (given(part.file_id)) return { type: 'image', source: fileSource(part.file_id, `${path}.file_id`), ...rest }
   throw invalidRequest(`'${path}.image_url' is missing, and so is a file_id.`, `${path}.image_url`)
 }
+
+const isDocument = (source: Source): boolean =>
+  source.kind === 'text' ||
+  (source.kind === 'base64' && ['application/pdf', 'application/json'].includes(source.mediaType))
 
 const decodeFile = (part: JsonObject, path: string): DocumentPart => {
   const name = optionalString(part.filename, `${path}.filename`)

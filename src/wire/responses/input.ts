@@ -34,6 +34,7 @@ export const decodeInput = (input: Json | undefined, opaque: OpaqueMember[], too
     return [placed({ role: 'user', parts: [placed({ type: 'text', text: input }, 'input')] }, 'input')]
   if (!Array.isArray(input)) throw invalidRequest("'input' must be a string or an array.", 'input')
   const turns: Turn[] = []
+  const listed = new Set(tools.flatMap((tool) => keyOf(tool) ?? []))
   /** The user turn that results are being gathered in. */
   let results: User | undefined
 
@@ -122,8 +123,10 @@ export const decodeInput = (input: Json | undefined, opaque: OpaqueMember[], too
       case 'tool_search_output':
         for (const tool of decodeTools(optionalArray(item.tools, `${path}.tools`) ?? [], opaque, `${path}.tools`)) {
           // What a search finds may stand in the list, or have been found before.
-          if (!tools.some((known) => isSame(known, tool)))
-            tools.push(placed({ ...tool, within: true }, placeOf(tool, path)))
+          const key = keyOf(tool)
+          if (key !== undefined && listed.has(key)) continue
+          if (key !== undefined) listed.add(key)
+          tools.push(placed({ ...tool, within: true }, placeOf(tool, path)))
         }
         keep(item, type, path, true)
         break
@@ -136,8 +139,8 @@ export const decodeInput = (input: Json | undefined, opaque: OpaqueMember[], too
   return turns
 }
 
-const isSame = (known: Tool, tool: Tool): boolean =>
-  known.type !== 'opaque' && known.type === tool.type && known.name === tool.name && known.namespace === tool.namespace
+const keyOf = (tool: Tool): string | undefined =>
+  tool.type === 'opaque' ? undefined : JSON.stringify([tool.type, tool.namespace ?? null, tool.name])
 
 const isSaid = (part: AssistantPart): boolean => part.type === 'text' || part.type === 'refusal'
 

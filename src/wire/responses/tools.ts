@@ -116,6 +116,7 @@ const encodeTool = (tool: FunctionTool | CustomTool, path: string, out: Outgoing
   if (tool.cache !== undefined) out.drop(`${path}.cache_control`)
   const lax = out.origin === 'messages' && tool.strict === true && !isClosed(tool.schema)
   if (lax) out.drop(`${path}.strict`)
+  const schema = out.origin === 'messages' ? 'input_schema' : 'parameters'
   return {
     type: 'function',
     ...common,
@@ -123,7 +124,7 @@ const encodeTool = (tool: FunctionTool | CustomTool, path: string, out: Outgoing
       ? tool.schema === undefined
         ? null
         : encodeSchema(tool.schema)
-      : encodeSchema(objectRoot(tool.schema, (member) => out.drop(`${path}.parameters.${member}`))),
+      : encodeSchema(objectRoot(tool.schema, (member) => out.drop(`${path}.${schema}.${member}`))),
     // This wire takes silence for `true`, the others for `false`.
     strict: lax ? false : (tool.strict ?? (out.own ? null : false)),
   }

@@ -1,6 +1,6 @@
 // Streams as servers of this kind send them: calls, prose, figures, in every variation that is known.
 
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import type { FinishReason } from '../../../src/ir/event.ts'
 import { fold } from '../../../src/ir/fold.ts'
 import type { JsonObject } from '../../../src/ir/json.ts'
@@ -174,6 +174,18 @@ describe('what a provider may send', () => {
       expected as never,
     )
     expect(answer.finish).toBe('tool-calls')
+  })
+
+  test.each([
+    ['full of braces', (at: number) => call(0, { arguments: at % 4 === 0 ? '{}' : 'code of a page ' })],
+    ['under a name in every piece', () => call(0, { name: 'f', arguments: 'code of a page ' }, 'A')],
+  ])('arguments %s are not read anew with every piece', (_, piece) => {
+    const pieces = Array.from({ length: 2_000 }, (_, at) => piece(at))
+    const parsing = spyOn(JSON, 'parse')
+    decode([call(0, { name: 'f', arguments: '{"a":"' }, 'A'), ...pieces])
+    const read = parsing.mock.calls.reduce((sum, [text]) => sum + text.length, 0)
+    parsing.mockRestore()
+    expect(read).toBeLessThan(3 * pieces.reduce((sum, { data }) => sum + data.length, 0))
   })
 
   test('arguments that come behind their call are not lost unseen', () => {

@@ -99,6 +99,15 @@ describe('a provider’s error', () => {
       '9 tokens > 8 maximum',
     ],
     [{ code: 400, type: 'exceed_context_size_error', message: 'secret' }, 'the input exceeds the context window'],
+    [
+      {
+        code: 400,
+        type: 'x',
+        message:
+          "'max_tokens' is too large: 8. This maximum context length is 8 tokens and your request has 3 input tokens",
+      },
+      'the input exceeds the context window',
+    ],
   ])('a prompt too long is told by servers that have no code for it: %j', (error, figures) => {
     for (const body of [{ error }, { object: 'error', ...error }]) {
       const said = chatCompletions.decodeError(400, body)
@@ -108,6 +117,13 @@ describe('a provider’s error', () => {
       ])
     }
     expect(chatCompletions.decodeError(500, { error: { ...error, type: 'x' } }).code).toBe('upstream_error')
+  })
+
+  test.each<JsonObject>([
+    { n_prompt_tokens: null, n_ctx: null },
+    { n_prompt_tokens: 'many', n_ctx: {} },
+  ])('figures that are none say nothing of the length: %j', (figures) => {
+    expect(chatCompletions.decodeError(400, { error: { message: 'no', ...figures } }).code).toBe('upstream_error')
   })
 
   test('more than the provider takes within a minute is for another account, and no retry of the client’s makes it less', () => {

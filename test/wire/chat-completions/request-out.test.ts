@@ -3,10 +3,11 @@
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../../src/errors.ts'
 import type { JsonObject } from '../../../src/ir/json.ts'
-import type { ToolCallPart } from '../../../src/ir/part.ts'
+import type { ReasoningPart, ToolCallPart } from '../../../src/ir/part.ts'
 import type { Quirks } from '../../../src/ir/quirks.ts'
 import type { ChatRequest, Turn } from '../../../src/ir/request.ts'
 import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
+import { taggedThought } from '../../../src/wire/seal.ts'
 import { SCHEMAS, violations } from '../../support/corpus.ts'
 
 const foreign = (request: Partial<ChatRequest>): ChatRequest => ({
@@ -192,6 +193,23 @@ describe('a request of another wire', () => {
     )
     expect(JSON.stringify(body)).not.toContain('reasoning')
     expect(dropped).toEqual(['messages.2.content.0'])
+  })
+
+  test('a thought told in the open that led to nothing is left out with its turn, and listed', () => {
+    const { body, dropped } = encode(
+      foreign({
+        turns: [
+          { role: 'user', parts: [text('hi')] },
+          { role: 'assistant', parts: [taggedThought('sluice.open.', 'open') as ReasoningPart] },
+          { role: 'user', parts: [text('go on')] },
+        ],
+      }),
+    )
+    expect(body.messages).toEqual([
+      { role: 'user', content: 'hi' },
+      { role: 'user', content: 'go on' },
+    ])
+    expect(dropped).toEqual(['messages.1'])
   })
 
   test.each<[string, Partial<ChatRequest>, JsonObject, string[]]>([

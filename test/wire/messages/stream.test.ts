@@ -5,6 +5,7 @@ import { GatewayError } from '../../../src/errors.ts'
 import type { ChatEvent } from '../../../src/ir/event.ts'
 import { fold } from '../../../src/ir/fold.ts'
 import type { JsonObject } from '../../../src/ir/json.ts'
+import type { AssistantPart } from '../../../src/ir/part.ts'
 import type { Frame } from '../../../src/lib/sse.ts'
 import type { Ask, Undo } from '../../../src/wire/codec.ts'
 import { messages } from '../../../src/wire/messages/index.ts'
@@ -128,6 +129,14 @@ describe('a provider’s stream is read', () => {
     expect(more).toMatchObject({ parts: [...parts, { type: 'text', text: 'Hello' }] })
     const empty = { ...start, message: { ...start.message, content: [{ type: 'text', text: '' }] } }
     expect(answer([empty, ...hello, last('end_turn'), end]).parts).toEqual([{ type: 'text', text: 'Hello' }])
+  })
+
+  test('an answer of no words is the same whole and in pieces', () => {
+    const content: AssistantPart[] = [{ type: 'text', text: '' }]
+    const whole = messages.decodeResponse({ ...start.message, content, stop_reason: 'end_turn' })
+    const pieces = answer([start, begin(0, { type: 'text', text: '' }), stop(0), last('end_turn'), end])
+    expect(whole.parts).toEqual(content)
+    expect(pieces.parts).toEqual(content)
   })
 
   test('a call at an end of the turn is a call', () => {
