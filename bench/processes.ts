@@ -17,9 +17,14 @@ const bench = (file: string): string => join(import.meta.dir, file)
 /** Whether processes are pinned: it takes `taskset` and two cores. A run may switch it off before it starts any. */
 export const pinning = { on: TASKSET !== null && navigator.hardwareConcurrency >= 2 }
 
-const place = (where: Place, command: string[]): string[] => {
-  if (!pinning.on || TASKSET === null || where === 'any') return command
-  return [TASKSET, '-c', where === 'tested' ? '0' : '1', ...command]
+const CORES: Record<Place, string> = { tested: '0', around: '1', any: `0-${navigator.hardwareConcurrency - 1}` }
+
+const place = (where: Place, command: string[]): string[] =>
+  pinning.on && TASKSET !== null ? [TASKSET, '-c', CORES[where], ...command] : command
+
+/** Keeps this process, which has little to do, away from the core of the tested ones: its timers would be their delay. */
+export const stepAside = (): void => {
+  if (pinning.on && TASKSET !== null) Bun.spawnSync([TASKSET, '-a', '-c', '-p', CORES.around, String(process.pid)])
 }
 
 const started = new Set<Subprocess>()

@@ -24,6 +24,7 @@ import {
   startGateway,
   startGenerator,
   startProvider,
+  stepAside,
   temporaryFolder,
 } from './processes.ts'
 import { circumstances, document, tables } from './report.ts'
@@ -112,6 +113,7 @@ const prepare = async (providerPort: number): Promise<{ launch: GatewayLaunch; k
 
 const measure = async (): Promise<Figures> => {
   await build()
+  stepAside()
   const provider = await startProvider()
   const { launch, key } = await prepare(provider.port)
   const pace = {
