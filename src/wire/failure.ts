@@ -64,6 +64,17 @@ export const providerError = (kind: FailureClass, details: FailureDetails): Gate
   }
 }
 
+/** Codes by which vendor_b and servers of its kind say that they have no room, or the account no money. */
+export const OVERLOAD_CODES = [
+  'rate_limit_exceeded',
+  'insufficient_quota',
+  'billing_hard_limit_reached',
+  'server_is_overloaded',
+  'slow_down',
+]
+/** Types that say so where there is no code. */
+export const OVERLOAD_TYPES = ['service_unavailable_error', 'rate_limit_error', 'overloaded_error']
+
 /** A rate limit no patience meets; nothing but these words tells it from one that passes. */
 export const isBeyondLimit = (message: string): boolean => message.startsWith('Request too large for ')
 

@@ -2,7 +2,7 @@
 
 import { envelope, GatewayError } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import { type FailureDetails, isBeyondLimit, providerError } from '../failure.ts'
+import { type FailureDetails, isBeyondLimit, OVERLOAD_CODES, OVERLOAD_TYPES, providerError } from '../failure.ts'
 
 const CONTENT_POLICY = new Set([
   'invalid_prompt',
@@ -11,16 +11,7 @@ const CONTENT_POLICY = new Set([
   'moderation_blocked',
   'ResponsibleAIPolicyViolation',
 ])
-const OVERLOADED = new Set([
-  'rate_limit_exceeded',
-  'insufficient_quota',
-  'billing_hard_limit_reached',
-  'server_is_overloaded',
-  'slow_down',
-  'service_unavailable_error',
-  'rate_limit_error',
-  'overloaded_error',
-])
+const OVERLOADED = new Set([...OVERLOAD_CODES, ...OVERLOAD_TYPES])
 
 /**
  * `body` is what the provider sent, of any shape; a stream's error frame comes with the stream's own 200. The figures

@@ -2,16 +2,9 @@
 
 import { envelope, type GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../ir/json.ts'
-import { isBeyondLimit, providerError } from '../failure.ts'
+import { isBeyondLimit, OVERLOAD_CODES, providerError } from '../failure.ts'
 
 const POLICY_CODES = new Set(['moderation_blocked', 'content_policy_violation', 'invalid_prompt', 'content_filter'])
-const OVERLOADED_CODES = new Set([
-  'rate_limit_exceeded',
-  'server_is_overloaded',
-  'slow_down',
-  'insufficient_quota',
-  'billing_hard_limit_reached',
-])
 
 export const decodeError = (status: number, body: unknown): GatewayError => {
   const error = isObject(body) && isObject(body.error) ? body.error : {}
@@ -20,7 +13,7 @@ export const decodeError = (status: number, body: unknown): GatewayError => {
   if (code !== undefined && POLICY_CODES.has(code)) return providerError('content-policy', { provider })
   if (code === 'context_length_exceeded') return providerError('context-length', { provider })
   if (status === 413) return providerError('too-large', { provider })
-  if (status === 429 || status === 503 || status === 529 || (code !== undefined && OVERLOADED_CODES.has(code))) {
+  if (status === 429 || status === 503 || status === 529 || (code !== undefined && OVERLOAD_CODES.includes(code))) {
     const beyond = typeof error.message === 'string' && isBeyondLimit(error.message)
     return providerError(beyond ? 'beyond-limit' : 'overloaded', { provider })
   }

@@ -2,32 +2,32 @@
 
 import { envelope, type GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../ir/json.ts'
-import { type FailureClass, type FailureDetails, isBeyondLimit, providerError } from '../failure.ts'
+import {
+  type FailureClass,
+  type FailureDetails,
+  isBeyondLimit,
+  OVERLOAD_CODES,
+  OVERLOAD_TYPES,
+  providerError,
+} from '../failure.ts'
 import { stringOr } from './read.ts'
 
-const CLASS_OF_CODE: { [code: string]: FailureClass } = {
-  context_length_exceeded: 'context-length',
-  invalid_prompt: 'content-policy',
-  content_policy_violation: 'content-policy',
-  content_filter: 'content-policy',
-  moderation_blocked: 'content-policy',
-  image_content_policy_violation: 'content-policy',
-  bio_policy: 'content-policy',
-  cyber_policy: 'content-policy',
-  misalignment_policy_violation: 'content-policy',
-  request_too_large: 'too-large',
-  insufficient_quota: 'overloaded',
-  billing_hard_limit_reached: 'overloaded',
-  rate_limit_exceeded: 'overloaded',
-  server_is_overloaded: 'overloaded',
-  slow_down: 'overloaded',
-  service_unavailable_error: 'overloaded',
-  rate_limit_error: 'overloaded',
-  overloaded_error: 'overloaded',
-  model_not_found: 'refused',
-  invalid_api_key: 'refused',
-  server_error: 'refused',
-}
+const CLASS_OF_CODE = new Map<string, FailureClass>([
+  ['context_length_exceeded', 'context-length'],
+  ['invalid_prompt', 'content-policy'],
+  ['content_policy_violation', 'content-policy'],
+  ['content_filter', 'content-policy'],
+  ['moderation_blocked', 'content-policy'],
+  ['image_content_policy_violation', 'content-policy'],
+  ['bio_policy', 'content-policy'],
+  ['cyber_policy', 'content-policy'],
+  ['misalignment_policy_violation', 'content-policy'],
+  ['request_too_large', 'too-large'],
+  ...[...OVERLOAD_CODES, ...OVERLOAD_TYPES].map((code): [string, FailureClass] => [code, 'overloaded']),
+  ['model_not_found', 'refused'],
+  ['invalid_api_key', 'refused'],
+  ['server_error', 'refused'],
+])
 
 /** `status` is 200 for a failure within a stream: the code alone tells then. Accepts `{error}` and the bare error. */
 export const decodeError = (status: number, body: unknown): GatewayError => {
@@ -38,7 +38,7 @@ export const decodeError = (status: number, body: unknown): GatewayError => {
   const at = typeof error.code === 'number' ? error.code : status
   const message = stringOr(error.message, '')
   const details: FailureDetails = { provider: { status, ...(code === '' ? {} : { code }) } }
-  const kind = CLASS_OF_CODE[code] ?? CLASS_OF_CODE[type] ?? classOfStatus(at, type)
+  const kind = CLASS_OF_CODE.get(code) ?? CLASS_OF_CODE.get(type) ?? classOfStatus(at, type)
   if (kind === 'context-length') Object.assign(details, contextFigures(message))
   if (kind === 'overloaded' && isBeyondLimit(message)) return providerError('beyond-limit', details)
   if (kind === 'overloaded') Object.assign(details, patience(message))

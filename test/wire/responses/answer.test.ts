@@ -431,6 +431,7 @@ describe('errors', () => {
     [413, {}, 'payload_too_large'],
     [429, { type: 'tokens', code: 'rate_limit_exceeded', message: 'Please try again in 1.5s' }, 'service_unavailable'],
     [500, { type: 'server_error' }, 'upstream_error'],
+    [500, { code: 'constructor' }, 'upstream_error'],
     [503, { type: 'service_unavailable_error', code: 'server_is_overloaded' }, 'service_unavailable'],
   ])('%d %j', (status, error, code) => {
     const decoded = responses.decodeError(status, body(error))
