@@ -164,9 +164,11 @@ const named = (request: Request): Request => {
   const { url } = request
   // Without a usable host it is the path alone.
   const at = url.startsWith('/') ? 0 : url.indexOf('/', 8)
+  const isUsable = at >= 11 && URL.canParse(url)
+  if (isUsable && !url.includes('//', at)) return request
   const path = at === -1 ? '/' : url.slice(at)
-  const meant = path.includes('//') ? path.replace(BASE, (base) => base.replace(/\/+/g, '/')) : path
-  if (meant === path && at >= 11 && URL.canParse(url)) return request
+  const meant = path.replace(BASE, (base) => base.replace(/\/+/g, '/'))
+  if (isUsable && meant === path) return request
   const renamed = new Request(`http://localhost${meant}`, request)
   RENAMED.set(renamed, request)
   return renamed

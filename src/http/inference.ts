@@ -12,6 +12,7 @@ import { splice } from '../lib/json-splice.ts'
 import { openBody, openText } from '../relay/client-body.ts'
 import { type Client, type Exchange, leave } from '../relay/exchange.ts'
 import { relayExchange } from '../relay/relay.ts'
+import { wireOf } from '../relay/route.ts'
 import { CODECS } from '../wire/index.ts'
 import { admit } from './admit.ts'
 import { readBody } from './read-body.ts'
@@ -139,8 +140,8 @@ const begin = async (
 
 /** Whether a request for that model is going to be said in the words of another wire. */
 const translates = ({ catalogue, providers }: Gateway, wire: Wire, name: string): boolean => {
-  const model = catalogue.resolve(name)
-  return model !== undefined && providers.get(model.provider)?.wires.includes(wire) === false
+  const provider = providers.get(catalogue.resolve(name)?.provider ?? '')
+  return provider !== undefined && wireOf(provider, wire) !== wire
 }
 
 /** Refused on the way to a provider, for what its wire cannot say, a request has consumed nothing. */

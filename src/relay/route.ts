@@ -64,7 +64,8 @@ const modelsOf = (relay: Relay, exchange: Exchange): Model[] => {
   return models
 }
 
-const wireOf = (provider: Provider, wire: Wire): Wire | undefined => {
+/** The wire a provider is reached on for a client of that wire: the client's own where it speaks it. */
+export const wireOf = (provider: Provider, wire: Wire): Wire | undefined => {
   if (provider.wires.includes(wire)) return wire
   if (wire === 'images') return undefined
   return provider.wires.find((other) => other !== 'images')

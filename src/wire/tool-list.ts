@@ -4,6 +4,9 @@ import { placed, placeOf } from '../ir/place.ts'
 import type { ChatRequest, Tool } from '../ir/request.ts'
 import type { ChatWire } from '../ir/wire.ts'
 
+/** What a client of that wire calls the schema of a tool's arguments. */
+export const schemaMember = (origin: ChatWire): string => (origin === 'messages' ? 'input_schema' : 'parameters')
+
 /**
  * The request with the tools that go into the list of the wire's provider. Its own wire says in the conversation what
  * comes and goes there; any other has the list alone, as it stands at the end, with stand-ins for tools that have one.

@@ -7,6 +7,7 @@ import type { ChatRequest, CustomTool, FunctionTool, Tool, ToolChoice } from '..
 import { digest } from '../../lib/digest.ts'
 import type { SentTool, Undo } from '../codec.ts'
 import { isClosed, objectRoot } from '../object-schema.ts'
+import { schemaMember } from '../tool-list.ts'
 import type { Outgoing } from './outgoing.ts'
 import { cacheMark } from './parts.ts'
 import { given, optionalBoolean, optionalString, readArray, readObject, readString } from './read.ts'
@@ -181,9 +182,7 @@ export const encodeTools = (tools: Tool[], out: Outgoing): JsonObject[] =>
       head.parameters =
         out.origin === 'chat-completions'
           ? tool.schema
-          : rooted(tool.schema, (member) =>
-              out.drop(`${path}.${out.origin === 'messages' ? 'input_schema' : 'parameters'}.${member}`),
-            )
+          : rooted(tool.schema, (member) => out.drop(`${path}.${schemaMember(out.origin)}.${member}`))
     const lax = out.origin === 'messages' && tool.strict === true && !isClosed(tool.schema)
     if (lax) out.drop(`${path}.strict`)
     else if (tool.strict !== undefined) head.strict = tool.strict

@@ -6,6 +6,7 @@ import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, CustomTool, FunctionTool, OpaqueMember, Tool, ToolChoice } from '../../ir/request.ts'
 import { isClosed, objectRoot } from '../object-schema.ts'
+import { schemaMember } from '../tool-list.ts'
 import type { Outgoing } from './outgoing.ts'
 import { given, optionalBoolean, optionalObject, optionalString, readName, readObject } from './read.ts'
 
@@ -116,7 +117,6 @@ const encodeTool = (tool: FunctionTool | CustomTool, path: string, out: Outgoing
   if (tool.cache !== undefined) out.drop(`${path}.cache_control`)
   const lax = out.origin === 'messages' && tool.strict === true && !isClosed(tool.schema)
   if (lax) out.drop(`${path}.strict`)
-  const schema = out.origin === 'messages' ? 'input_schema' : 'parameters'
   return {
     type: 'function',
     ...common,
@@ -124,7 +124,7 @@ const encodeTool = (tool: FunctionTool | CustomTool, path: string, out: Outgoing
       ? tool.schema === undefined
         ? null
         : encodeSchema(tool.schema)
-      : encodeSchema(objectRoot(tool.schema, (member) => out.drop(`${path}.${schema}.${member}`))),
+      : encodeSchema(objectRoot(tool.schema, (member) => out.drop(`${path}.${schemaMember(out.origin)}.${member}`))),
     // This wire takes silence for `true`, the others for `false`.
     strict: lax ? false : (tool.strict ?? (out.own ? null : false)),
   }
