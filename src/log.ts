@@ -3,12 +3,14 @@
 import pino from 'pino'
 import type { LogLevel } from './config.ts'
 import { openSink } from './log-sink.ts'
-import type { Exchange, Summary } from './relay/exchange.ts'
+import type { ClientRequest, CountSummary, Exchange, Summary } from './relay/exchange.ts'
 
 export type Log = {
   /** An exchange has ended. Ids, figures and codes only: no secret, no prompt, no provider text. */
   exchange(exchange: Exchange, summary: Summary): void
-  /** A request that was refused before it became an exchange. */
+  /** A prompt was counted, or could not be. */
+  counted(request: ClientRequest, how: CountSummary): void
+  /** A request that was refused before it was admitted. */
   refused(facts: { id: string; path: string; status: number; code: string; keyId?: string | undefined }): void
   warn(message: string, facts?: object): void
   error(message: string, facts?: object): void
@@ -49,6 +51,23 @@ export const createLog = (level: LogLevel): Log => {
         })}\n`,
       )
     },
+    counted: (request, { status, errorCode, estimated, totalMs }) =>
+      logger.info(
+        {
+          request: request.id,
+          key: request.key.id,
+          wire: request.wire,
+          model: request.model.id,
+          status,
+          code: errorCode,
+          ms: totalMs,
+          estimated: estimated || undefined,
+          dropped: request.dropped.length > 0 ? request.dropped : undefined,
+          target: targetOf(request),
+          attempts: request.attempts.length > 1 || errorCode !== undefined ? request.attempts : undefined,
+        },
+        'count',
+      ),
     refused: (facts) => logger.info(facts, 'refused'),
     warn: (message, facts) => logger.warn(facts ?? {}, message),
     error: (message, facts) => logger.error(facts ?? {}, message),
@@ -59,14 +78,15 @@ export const createLog = (level: LogLevel): Log => {
   }
 }
 
-const targetOf = (exchange: Exchange): string | undefined => {
-  const last = exchange.attempts.at(-1)
+const targetOf = ({ attempts }: ClientRequest): string | undefined => {
+  const last = attempts.at(-1)
   return last && `${last.provider}/${last.account}/${last.wire}`
 }
 
 /** For tests and commands that have nobody to tell. */
 export const silentLog: Log = {
   exchange: () => undefined,
+  counted: () => undefined,
   refused: () => undefined,
   warn: () => undefined,
   error: () => undefined,

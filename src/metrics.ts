@@ -4,13 +4,16 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Gateway } from './gateway.ts'
 import type { Wire } from './ir/wire.ts'
+import type { AttemptNote } from './ledger/ledger.ts'
 import { heapBytes, openFiles, residentBytes } from './process.ts'
-import type { Exchange, Summary } from './relay/exchange.ts'
+import type { ClientRequest, CountSummary, Exchange, Summary } from './relay/exchange.ts'
 import { VERSION } from './version.ts'
 
 export type Metrics = {
   settled(exchange: Exchange, summary: Summary): void
-  /** A request that was refused before it became an exchange. */
+  /** A prompt was counted, or could not be. */
+  counted(request: ClientRequest, how: CountSummary): void
+  /** A request that was refused before it was admitted. */
   refused(wire: Wire, status: number, code: string): void
   /** The store could not write what the ledger gave it. */
   unwritten(): void
@@ -46,6 +49,11 @@ export const createMetrics = (gateway: Gateway): Metrics => {
     'Requests by how they ended. No model: refused before one was known.',
     ['wire', 'model', 'outcome', 'status'],
   )
+  const counts = counter('sluice_counts_total', 'Prompts counted for clients, by how that ended.', [
+    'wire',
+    'model',
+    'status',
+  ])
   const errors = counter('sluice_errors_total', 'Errors that clients were given.', ['wire', 'code'])
   const tokens = counter('sluice_tokens_total', 'Tokens billed, in disjoint classes.', ['model', 'class'])
   const attempts = counter('sluice_attempts_total', 'Attempts at providers; the code is ok, or the error.', [
@@ -101,6 +109,12 @@ export const createMetrics = (gateway: Gateway): Metrics => {
     return (user + system) / 1e6
   })
 
+  const tried = (tries: readonly AttemptNote[], firstByteAt: number | undefined): void => {
+    for (const { provider, account, errorCode } of tries) {
+      attempts.inc({ provider, account, code: errorCode ?? (firstByteAt === undefined ? 'aborted' : 'ok') })
+    }
+  }
+
   return {
     settled: ({ wire, stream, model, attempts: tries, startedAt, firstByteAt }, summary) => {
       requests.inc({ wire, model: model.id, outcome: summary.outcome, status: summary.status })
@@ -108,11 +122,14 @@ export const createMetrics = (gateway: Gateway): Metrics => {
       for (const [name, amount] of Object.entries(summary.tokens)) {
         if (amount > 0) tokens.inc({ model: model.id, class: CLASSES[name] ?? name }, amount)
       }
-      for (const { provider, account, errorCode } of tries) {
-        attempts.inc({ provider, account, code: errorCode ?? (firstByteAt === undefined ? 'aborted' : 'ok') })
-      }
+      tried(tries, firstByteAt)
       durations.observe({ wire, stream: String(stream) }, summary.totalMs / 1000)
       if (firstByteAt !== undefined) firstBytes.observe({ wire, model: model.id }, (firstByteAt - startedAt) / 1000)
+    },
+    counted: ({ wire, model, attempts: tries, firstByteAt }, { status, errorCode }) => {
+      counts.inc({ wire, model: model.id, status })
+      if (errorCode !== undefined) errors.inc({ wire, code: errorCode })
+      tried(tries, firstByteAt)
     },
     refused: (wire, status, code) => {
       requests.inc({ wire, model: '', outcome: 'refused', status })

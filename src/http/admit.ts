@@ -11,24 +11,26 @@ import type { ClientBody } from '../relay/client-body.ts'
 import { CHAT_CODECS, CODECS } from '../wire/index.ts'
 import { fault } from './fault.ts'
 
-const CHECKS: Record<Wire, TypeCheck<TSchema>> = {
+export type Check = TypeCheck<TSchema>
+
+/** What a body must be that asks for an answer. */
+export const REQUESTS: Record<Wire, Check> = {
   'chat-completions': TypeCompiler.Compile(CODECS['chat-completions'].requestSchema),
   responses: TypeCompiler.Compile(CODECS.responses.requestSchema),
   messages: TypeCompiler.Compile(CODECS.messages.requestSchema),
   images: TypeCompiler.Compile(CODECS.images.requestSchema),
 }
 
-export type Admitted = { model: Model; stream: boolean }
-
+/** Gives the model. Throws `invalid_request`, `invalid_model` and `permission_denied`. */
 export const admit = (
   wire: Wire,
+  check: Check,
   client: ClientBody,
   key: Key,
   catalogue: Catalogue,
   hideForbidden: boolean,
-): Admitted => {
+): Model => {
   const body = client.outline
-  const check = CHECKS[wire]
   if (!check.Check(body)) throw fault(check.Errors(body).First(), body)
   const model = findModel(wire, body.model as string, catalogue)
   if (!permits(key, model.id)) {
@@ -40,7 +42,7 @@ export const admit = (
         )
   }
   if (wire !== 'images' && !model.inputModalities.includes('image')) refuseImages(wire, client, model)
-  return { model, stream: body.stream === true }
+  return model
 }
 
 const findModel = (wire: Wire, name: string, catalogue: Catalogue): Model => {

@@ -14,6 +14,8 @@ export const ENDPOINTS: readonly ListedEndpoint[] = [
   { method: 'POST', path: '/v1/responses', wire: 'responses' },
   { method: 'POST', path: '/v1/messages', wire: 'messages' },
   { method: 'POST', path: '/v1/images/generations', wire: 'images' },
+  { method: 'POST', path: '/v1/messages/count_tokens', wire: 'messages' },
+  { method: 'POST', path: '/v1/responses/input_tokens', wire: 'responses' },
 ]
 
 /** Where an endpoint answers: a client that adds /v1 to a base which ends in it is understood. */

@@ -1,4 +1,4 @@
-// What the client API's GET endpoints answer with, and the envelope of errors: the shapes of its document.
+// What the client API's small endpoints answer with, and the envelope of errors: the shapes of its document.
 
 import { Type } from '@sinclair/typebox'
 
@@ -74,6 +74,12 @@ export const UsageHistory = Type.Object({
   models: Type.Array(Type.Object({ model: Type.String(), ...Sums })),
   rate: Type.Object({ khr_per_usd: Type.Number() }),
 })
+
+const Tokens = Type.Integer({ description: 'Of the whole prompt: messages, system, tools and files.' })
+
+export const MessagesCount = Type.Object({ input_tokens: Tokens })
+
+export const ResponsesCount = Type.Object({ object: Type.Literal('response.input_tokens'), input_tokens: Tokens })
 
 export const ErrorEnvelope = Type.Object({
   error: Type.Object({

@@ -3,15 +3,27 @@
 
 import type { TSchema } from '@sinclair/typebox'
 import { ERRORS, type ErrorCode } from '../errors.ts'
-import type { Wire } from '../ir/wire.ts'
+import type { ChatWire, Wire } from '../ir/wire.ts'
 import { VERSION } from '../version.ts'
-import { CODECS } from '../wire/index.ts'
+import { CHAT_CODECS, CODECS } from '../wire/index.ts'
 import { ENDPOINTS, type ListedEndpoint } from './endpoints.ts'
-import { Discovery, ErrorEnvelope, ModelEntry, ModelList, UsageHistory, UsageRecord } from './openapi-schemas.ts'
+import {
+  Discovery,
+  ErrorEnvelope,
+  MessagesCount,
+  ModelEntry,
+  ModelList,
+  ResponsesCount,
+  UsageHistory,
+  UsageRecord,
+} from './openapi-schemas.ts'
 
 type Words = { id: string; summary: string; description?: string; output?: TSchema; example?: object }
 
 const hello = [{ role: 'user', content: 'Say hello' }]
+
+const COUNTING =
+  'By the provider’s own count, which bills nothing; where it has none, by a tokenizer, and `x-gateway-estimated` says so.'
 
 const WIRES: Record<Wire, Words & { answer: string }> = {
   'chat-completions': {
@@ -38,6 +50,26 @@ const WIRES: Record<Wire, Words & { answer: string }> = {
     summary: 'Image generation',
     answer: 'The images, base64 or by URL.',
     example: { model: 'vendorB-image-1', prompt: 'A lock on a canal', size: '1024x1024' },
+  },
+}
+
+/** Counts of a prompt, by path. */
+const COUNTS: Record<string, Words & { wire: ChatWire }> = {
+  '/v1/messages/count_tokens': {
+    wire: 'messages',
+    id: 'countMessageTokens',
+    summary: 'Tokens of a prompt, messages',
+    description: COUNTING,
+    output: MessagesCount,
+    example: { model: 'auto', messages: hello },
+  },
+  '/v1/responses/input_tokens': {
+    wire: 'responses',
+    id: 'countResponseTokens',
+    summary: 'Tokens of a prompt, responses',
+    description: COUNTING,
+    output: ResponsesCount,
+    example: { model: 'auto', input: 'Say hello' },
   },
 }
 
@@ -128,30 +160,50 @@ const read = ({ path }: ListedEndpoint) => {
   }
 }
 
-const infer = (wire: Wire) => {
-  const { id, summary, description, answer, example } = WIRES[wire]
-  const event = { 'text/event-stream': { schema: { type: 'string', description: 'Frames of the wire.' } } }
-  return {
-    operationId: id,
-    summary,
-    ...(description === undefined ? {} : { description }),
-    tags: ['Models answer'],
-    requestBody: { required: true, content: json(CODECS[wire].requestSchema, example) },
-    responses: {
-      '200': {
-        description: answer,
-        headers: {
-          'x-request-id': { schema: { type: 'string' } },
-          'x-gateway-dropped': {
-            description: 'Members of the request that the model’s own wire cannot say, where there are any.',
-            schema: { type: 'string' },
-          },
-        },
-        content: { ...json({ type: 'object' }), ...event },
-      },
-      ...failures([...FOR_KEY, ...FOR_REQUEST]),
+const DROPPED = {
+  description: 'Members of the request that the model’s own wire cannot say, where there are any.',
+  schema: { type: 'string' },
+}
+const ESTIMATED = { description: '`true` where no provider has counted.', schema: { type: 'string' } }
+
+const post = (
+  { id, summary, description, example }: Words,
+  schema: TSchema,
+  answer: { description: string; headers?: object; content: object },
+) => ({
+  operationId: id,
+  summary,
+  ...(description === undefined ? {} : { description }),
+  tags: ['Models answer'],
+  requestBody: { required: true, content: json(schema, example) },
+  responses: {
+    '200': {
+      ...answer,
+      headers: { 'x-request-id': { schema: { type: 'string' } }, 'x-gateway-dropped': DROPPED, ...answer.headers },
     },
-  }
+    ...failures([...FOR_KEY, ...FOR_REQUEST]),
+  },
+})
+
+const infer = (wire: Wire) => {
+  const event = { 'text/event-stream': { schema: { type: 'string', description: 'Frames of the wire.' } } }
+  return post(WIRES[wire], CODECS[wire].requestSchema, {
+    description: WIRES[wire].answer,
+    content: { ...json({ type: 'object' }), ...event },
+  })
+}
+
+const count = ({ wire, ...words }: Words & { wire: ChatWire }) =>
+  post(words, CHAT_CODECS[wire].counting?.requestSchema ?? CODECS[wire].requestSchema, {
+    description: 'The tokens of the prompt.',
+    headers: { 'x-gateway-estimated': ESTIMATED },
+    content: json(words.output ?? { type: 'object' }),
+  })
+
+const operation = (endpoint: ListedEndpoint): object => {
+  const counted = COUNTS[endpoint.path]
+  if (counted !== undefined) return count(counted)
+  return endpoint.wire === null ? read(endpoint) : infer(endpoint.wire)
 }
 
 /** OpenAPI 3.1: JSON Schema as TypeBox writes it. */
@@ -160,7 +212,7 @@ export const openApi = () => {
   for (const endpoint of ENDPOINTS) {
     paths[endpoint.path] = {
       ...paths[endpoint.path],
-      [endpoint.method.toLowerCase()]: endpoint.wire === null ? read(endpoint) : infer(endpoint.wire),
+      [endpoint.method.toLowerCase()]: operation(endpoint),
     }
   }
   return {

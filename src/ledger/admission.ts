@@ -22,8 +22,7 @@ export const admit = (
   held: number,
   ask: Pick<ReserveAsk, 'inputEstimate' | 'outputCap' | 'maxOutput' | 'answers' | 'fixed'>,
 ): { reserved: number; outputCap: number | undefined } => {
-  const left = key.tokensTotal - key.tokensUsed
-  if (left <= 0) throw new GatewayError('quota_exhausted', 'The token quota of this API key is used up.')
+  const left = leftOf(key)
   const input = Math.max(0, Math.ceil(ask.inputEstimate))
   const answers = Math.max(1, Math.floor(ask.answers ?? 1))
   const cap = Math.max(0, Math.floor(ask.outputCap ?? ask.maxOutput))
@@ -47,4 +46,11 @@ export const admit = (
   }
   const outputCap = Math.min(cap, Math.max(1, Math.floor(free / answers)))
   return { reserved: input + outputCap * answers, outputCap }
+}
+
+/** Tokens left. Throws `quota_exhausted` when nothing is. */
+export const leftOf = (key: Key): number => {
+  const left = key.tokensTotal - key.tokensUsed
+  if (left <= 0) throw new GatewayError('quota_exhausted', 'The token quota of this API key is used up.')
+  return left
 }

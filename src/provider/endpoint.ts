@@ -1,4 +1,4 @@
-// Where a wire of a provider is reached: its account's base URL and the wire's path.
+// Where a wire of a provider is reached: its account's base URL and the wire's path, for answers and for counts.
 
 import type { Wire } from '../ir/wire.ts'
 import type { Account } from './provider.ts'
@@ -10,15 +10,26 @@ const PATHS: Record<Wire, string> = {
   images: '/images/generations',
 }
 
+/** Below a wire's own path. */
+const COUNTING_PATHS: Partial<Record<Wire, string>> = { messages: '/count_tokens', responses: '/input_tokens' }
+
 /**
  * The URL of a wire. The messages wire adds `/v1/messages` (a base that ends in `/v1` is taken without it, so that a
  * provider of all wires needs one base URL); the others add their path to a base that ends in `/v1` itself. A query
  * on the base URL is kept.
  */
-export const endpoint = (account: Account, wire: Wire): string => {
+export const endpoint = (account: Account, wire: Wire): string => urlOf(account, wire, PATHS[wire])
+
+/** Where a wire counts prompts; undefined where it has no way to. */
+export const countingEndpoint = (account: Account, wire: Wire): string | undefined => {
+  const path = COUNTING_PATHS[wire]
+  return path === undefined ? undefined : urlOf(account, wire, PATHS[wire] + path)
+}
+
+const urlOf = (account: Account, wire: Wire, path: string): string => {
   const question = account.baseUrl.indexOf('?')
   const base = question === -1 ? account.baseUrl : account.baseUrl.slice(0, question)
   const query = question === -1 ? '' : account.baseUrl.slice(question)
   const root = base.replace(/\/+$/, '')
-  return (wire === 'messages' ? root.replace(/\/v1$/, '') : root) + PATHS[wire] + query
+  return (wire === 'messages' ? root.replace(/\/v1$/, '') : root) + path + query
 }

@@ -1,20 +1,23 @@
 // One try at one target: the request on the provider's wire, its answer checked and made ready for the client.
 
 import { GatewayError } from '../errors.ts'
-import { isObject, type JsonObject } from '../ir/json.ts'
+import type { JsonObject } from '../ir/json.ts'
 import type { Usage } from '../ir/usage.ts'
 import { withExact } from '../lib/json-exact.ts'
 import { splice } from '../lib/json-splice.ts'
 import { FrameReader, FrameTooLarge } from '../lib/sse.ts'
+import { endpoint } from '../provider/endpoint.ts'
 import { includeUsage } from '../wire/chat-completions/pass.ts'
 import type { ChatCodec, PassCodec, Tap, Undo } from '../wire/codec.ts'
 import { CODECS, chatCodec } from '../wire/index.ts'
 import { answerIn, rememberable } from '../wire/responses/references.ts'
+import { ERROR_BYTES, malformedAnswer, parseObject, readText } from './answer-text.ts'
+import { type Call, call } from './call.ts'
 import type { Exchange, Relay } from './exchange.ts'
 import { imagesAsked } from './meter.ts'
 import type { Target } from './route.ts'
 import { askOf, capFor, encodeFor, quirksOf, translateResponse, translateStream, written } from './translate.ts'
-import { broken, networkError, probe, send, timedOut } from './upstream.ts'
+import { broken, networkError } from './upstream.ts'
 
 /** A whole answer for the client, and what it consumed: `usage` undefined when the provider did not say. */
 export type JsonAnswer = {
@@ -47,8 +50,6 @@ export type Source = {
   abort: AbortController
 }
 
-/** Error bodies of providers are small; nothing needs more of one. */
-const ERROR_BYTES = 256 * 1024
 /** The largest answer held in memory as a whole. */
 const ANSWER_BYTES = 256 * 1024 * 1024
 /** How long a provider may take to end a stream whose last word it has said. */
@@ -59,18 +60,8 @@ const FRAME_CHARS = 64 * 1024 * 1024
 /** How the request goes out to this target, and how what comes back is read. */
 type Plan = { body: string | Uint8Array<ArrayBuffer>; undo: Undo | undefined }
 
-/** One call to a provider: all that the reading of its answer needs. */
-type Call = {
-  relay: Relay
-  exchange: Exchange
-  target: Target
-  /** The provider's. */
-  codec: PassCodec
-  plan: Plan
-  abort: AbortController
-  /** To be told of each piece of a whole answer: from the first on it may pause no longer than a stream. */
-  heard: () => void
-}
+/** All that the reading of an answer needs. */
+type Reading = Call<Exchange> & { plan: Plan }
 
 /** Throws GatewayError; one whose `failover` is true may be tried elsewhere. */
 export const attempt = async (
@@ -81,42 +72,12 @@ export const attempt = async (
 ): Promise<Answer> => {
   const codec = CODECS[target.wire]
   const plan = planFor(exchange, target, codec)
-  const { connectMs, firstByteMs, idleMs } = target.provider.timeouts
-  const giveUp = (): void => abort.abort(timedOut('did not answer'))
-  // One timer for all: nearly every answer comes before any.
-  const last = Math.min(firstByteMs, timeLeft(exchange, target))
-  const first = Math.min(connectMs, last)
-  let timer = setTimeout(() => {
-    if (first === last) return giveUp()
-    void probe(target, abort)
-    timer = setTimeout(giveUp, last - first)
-  }, first)
-  const heard = (): void => {
-    clearTimeout(timer)
-    const left = timeLeft(exchange, target)
-    timer =
-      left < idleMs
-        ? setTimeout(() => abort.abort(timedOut('did not finish')), left)
-        : setTimeout(() => abort.abort(timedOut('fell silent and did not go on')), idleMs)
-  }
-  try {
-    const response = await send(relay, target, plan.body, exchange.headers, abort)
-    if (response.status !== 200) {
-      const refused = await refusal(response, codec, abort)
-      // A fault that the body's outline could not show is told by its own name.
-      if (refused.code === 'invalid_request') exchange.body.whole()
-      throw refused
-    }
-    const call: Call = { relay, exchange, target, codec, plan, abort, heard }
-    return exchange.stream ? await openStream(call, response) : await readAnswer(call, response)
-  } finally {
-    clearTimeout(timer)
-  }
+  const reading: Reading = { relay, request: exchange, target, codec, plan, abort }
+  const outgoing = { url: endpoint(target.account, target.wire), body: plan.body }
+  return call<Answer>(reading, outgoing, (response, heard) =>
+    exchange.stream ? openStream(reading, response) : readAnswer(reading, response, heard),
+  )
 }
-
-/** What is left of the exchange's whole time at this target, in milliseconds, 0 when it is over. */
-export const timeLeft = (exchange: Exchange, target: Target): number =>
-  Math.max(0, exchange.begunAt + target.provider.timeouts.totalMs - performance.now())
 
 const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan => {
   if (target.wire === exchange.wire) {
@@ -133,35 +94,10 @@ const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan => 
   return { body: written(encoded.body), undo: encoded.undo }
 }
 
-/** A provider's answer that is no answer, in the gateway's words. */
-const refusal = async (response: Response, codec: PassCodec, abort: AbortController): Promise<GatewayError> => {
-  const text = await readText(response, ERROR_BYTES, abort).catch(() => '')
-  const error = codec.decodeError(response.status, parse(text))
-  const requestId = response.headers.get('request-id') ?? response.headers.get('x-request-id') ?? undefined
-  const retryAfterMs = retryAfter(response.headers) ?? error.retryAfterMs
-  return new GatewayError(error.code, error.message, {
-    ...(error.param === undefined ? {} : { param: error.param }),
-    ...(error.details === undefined ? {} : { details: error.details }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(error.retry ? {} : { retry: false, failover: error.failover }),
-    provider: { ...error.provider, status: response.status, ...(requestId === undefined ? {} : { requestId }) },
-  })
-}
-
-/** `Retry-After` in milliseconds, as seconds or as a date; undefined when absent or past all reason. */
-const retryAfter = (headers: Headers): number | undefined => {
-  const exact = Number(headers.get('retry-after-ms') ?? Number.NaN)
-  if (Number.isFinite(exact)) return Math.max(0, exact)
-  const value = headers.get('retry-after')
-  if (value === null) return undefined
-  const ms = /^\d+(\.\d+)?$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now()
-  return Number.isFinite(ms) ? Math.min(Math.max(0, ms), 86_400_000) : undefined
-}
-
-const readAnswer = async (call: Call, response: Response): Promise<JsonAnswer> => {
-  const { relay, exchange, target, codec, plan, abort, heard } = call
+const readAnswer = async (reading: Reading, response: Response, heard: () => void): Promise<JsonAnswer> => {
+  const { relay, request: exchange, target, codec, plan, abort } = reading
   const text = await readText(response, ANSWER_BYTES, abort, heard)
-  const body = parse(text)
+  const body = parseObject(text)
   if (body === undefined) throw malformedAnswer()
   const fault = codec.faultIn(body)
   if (fault !== undefined) throw fault
@@ -176,13 +112,13 @@ const readAnswer = async (call: Call, response: Response): Promise<JsonAnswer> =
           askOf(exchange, target.model.id, relay.clock.now()),
           plan.undo,
         )
-  if (translated !== undefined) remember(call, () => translated)
+  if (translated !== undefined) remember(reading, () => translated)
   const shown = translated === undefined ? rename(text, body, target.model.id) : JSON.stringify(translated)
   return { kind: 'json', target, text: shown, usage: read?.usage, rawUsage: read?.raw, body }
 }
 
 /** What was made of an answer from another wire, only the gateway can say when the client refers to it later. */
-const remember = ({ relay, exchange }: Call, answer: () => JsonObject | undefined): void => {
+const remember = ({ relay, request: exchange }: Reading, answer: () => JsonObject | undefined): void => {
   const { body, asSent } = exchange
   if (exchange.wire !== 'responses' || asSent.outline.store === false) return
   const made = answer()
@@ -197,15 +133,12 @@ const rename = (text: string, body: JsonObject, model: string): string =>
     ? text
     : splice(text, [{ path: ['model'], value: JSON.stringify(model) }], body)
 
-const malformedAnswer = (): GatewayError =>
-  new GatewayError('upstream_error', 'The provider sent a malformed answer. Try again.')
-
-const openStream = async (call: Call, response: Response): Promise<StreamAnswer> => {
-  const { relay, exchange, target, codec, plan, abort } = call
+const openStream = async (reading: Reading, response: Response): Promise<StreamAnswer> => {
+  const { relay, request: exchange, target, codec, plan, abort } = reading
   const type = response.headers.get('content-type') ?? ''
   if (response.body === null) throw broken()
   if (type.includes('json') || type.includes('html')) {
-    const body = parse(await readText(response, ERROR_BYTES, abort))
+    const body = parseObject(await readText(response, ERROR_BYTES, abort))
     throw (body === undefined ? undefined : codec.faultIn(body)) ?? malformedAnswer()
   }
   const now = relay.clock.now()
@@ -222,7 +155,7 @@ const openStream = async (call: Call, response: Response): Promise<StreamAnswer>
           codec as ChatCodec,
           askOf(exchange, target.model.id, now),
           plan.undo,
-          (text) => remember(call, () => answerIn(text)),
+          (text) => remember(reading, () => answerIn(text)),
         )
   const source = readFrom(response.body, tap, abort)
   for (;;) {
@@ -263,45 +196,5 @@ const readFrom = (body: ReadableStream<Uint8Array>, tap: Tap, abort: AbortContro
         throw networkError(error, abort)
       }
     },
-  }
-}
-
-/** A body as text, within a bound. `heard` is called for each piece of one whose length is unknown. */
-const readText = async (
-  response: Response,
-  bytes: number,
-  abort: AbortController,
-  heard?: () => void,
-): Promise<string> => {
-  // A compressed body's length says nothing of what it unfolds to.
-  const declared = Number(
-    response.headers.has('content-encoding') ? Number.NaN : response.headers.get('content-length'),
-  )
-  try {
-    if (declared > 0 && declared <= bytes) return await response.text()
-    if (response.body === null) return ''
-    const pieces: Uint8Array[] = []
-    let size = 0
-    for await (const piece of response.body) {
-      heard?.()
-      size += piece.byteLength
-      if (size > bytes) {
-        abort.abort()
-        throw malformedAnswer()
-      }
-      pieces.push(piece)
-    }
-    return new TextDecoder().decode(Buffer.concat(pieces))
-  } catch (error) {
-    throw networkError(error, abort)
-  }
-}
-
-const parse = (text: string): JsonObject | undefined => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
   }
 }

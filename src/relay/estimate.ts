@@ -44,3 +44,21 @@ const looksLikeFile = (text: string): boolean => text.startsWith('data:') || !te
 /** The tokenizer's count of a text that was cut at a bound: the rest counts in proportion. */
 export const countTokens = async (text: string, chars = text.length): Promise<number> =>
   text === '' ? 0 : Math.ceil((await tokenize(text)) * (chars / text.length))
+
+/** The tokenizer's count of all that a prompt says, files by what vendors bill for them. At least 1. */
+export const countBody = async (body: unknown): Promise<number> => {
+  const texts: string[] = []
+  let fileChars = 0
+  const left: unknown[] = [body]
+  while (left.length > 0) {
+    const value = left.pop()
+    if (typeof value === 'string') {
+      const chars = countText(value)
+      if (chars === value.length) texts.push(value)
+      else fileChars += chars
+    } else if (typeof value === 'number' || typeof value === 'boolean') texts.push(String(value))
+    else if (Array.isArray(value)) for (const item of value) left.push(item)
+    else if (isObject(value)) for (const name in value) left.push(name, value[name])
+  }
+  return Math.max(1, (await countTokens(texts.join(' '))) + Math.ceil(fileChars / CHARS_PER_TOKEN))
+}

@@ -1,4 +1,5 @@
-// One client request from accepted to settled, and what the relay is given to carry it out.
+// A client's admitted request, the exchange it becomes when a model is to answer it, and what the relay is given to
+// carry it out.
 
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Model } from '../catalogue/model.ts'
@@ -27,7 +28,8 @@ export const leave = (client: Client, word?: GatewayError): void => {
   client.call?.abort(word)
 }
 
-export type Exchange = {
+/** An admitted request, as targets are tried with it. */
+export type ClientRequest = {
   /** The request id the client sees. */
   readonly id: string
   readonly key: Key
@@ -40,20 +42,25 @@ export type Exchange = {
   readonly headers: Headers
   /** The model the client asked for, resolved. */
   readonly model: Model
-  readonly stream: boolean
-  readonly startedAt: number
-  /** The same by the monotonic clock, `performance.now()`: what limits of the whole exchange count from. */
+  /** When it was admitted, by `performance.now()`: what limits of its whole time count from. */
   readonly begunAt: number
-  readonly reservation: Reservation
   readonly client: Client
+  /** What every answer carries besides: the limits' state. */
+  readonly headersOut: Readonly<Record<string, string>>
   readonly attempts: AttemptNote[]
-  /** The body in no wire's words, decoded once however many attempts need it. */
-  request?: ChatRequest
   /** Of the attempt that answers: what its wire could not say. */
   dropped: string[]
   firstByteAt?: number
-  /** What every answer carries besides: the limits' state. */
-  readonly headersOut: Readonly<Record<string, string>>
+}
+
+/** A request that a model answers, from accepted to settled. */
+export type Exchange = ClientRequest & {
+  readonly stream: boolean
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
+  readonly reservation: Reservation
+  /** The body in no wire's words, decoded once however many attempts need it. */
+  request?: ChatRequest
   /** Gives its place among the key's concurrent exchanges to another: nothing more is said to the client. */
   readonly release: () => void
   /** Called once, when the exchange is settled. */
@@ -72,6 +79,9 @@ export type Summary = {
   estimated: boolean
   totalMs: number
 }
+
+/** How a count ended, for the log and the metrics. `status` is 499 for a client that left. */
+export type CountSummary = { status: number; errorCode: string | undefined; estimated: boolean; totalMs: number }
 
 export type Clock = { now(): number }
 

@@ -1,17 +1,18 @@
-// An admitted exchange to its answer: the attempt loop, the early start of slow streams, and the one settlement.
+// An admitted exchange to its answer: the early start of slow streams, and the one settlement.
 
 import { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../ir/json.ts'
 import { totalTokens, type Usage } from '../ir/usage.ts'
-import type { AttemptNote, Outcome } from '../ledger/ledger.ts'
+import type { Outcome } from '../ledger/ledger.ts'
 import { includeUsage } from '../wire/chat-completions/pass.ts'
 import type { Tap } from '../wire/codec.ts'
-import { type Answer, attempt, type JsonAnswer, type StreamAnswer, timeLeft } from './attempt.ts'
+import { answerHeaders } from './answer-headers.ts'
+import { type Answer, attempt, type JsonAnswer, type StreamAnswer } from './attempt.ts'
 import { type StreamEnd, toBody } from './body.ts'
 import type { Exchange, Relay } from './exchange.ts'
 import { type Metered, meterAnswer, meterStream } from './meter.ts'
 import { route, type Target } from './route.ts'
-import { timedOut } from './upstream.ts'
+import { firstAnswer } from './tries.ts'
 
 /**
  * Answers an exchange. Whatever happens, the reservation is settled once. Throws GatewayError for what is answered as an
@@ -28,6 +29,9 @@ export const relayExchange = async (relay: Relay, exchange: Exchange): Promise<R
   return answerStream(relay, exchange, answer ?? (running as Promise<StreamAnswer>))
 }
 
+const runAttempts = async (relay: Relay, exchange: Exchange): Promise<Answer> =>
+  firstAnswer(relay, exchange, route(relay, exchange), (target, abort) => attempt(relay, exchange, target, abort))
+
 /** The answer, or undefined when it is late enough to begin the client's stream without it. */
 const orEarly = async <T>(running: Promise<T>, earlyStartMs: number): Promise<T | undefined> => {
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -40,87 +44,6 @@ const orEarly = async <T>(running: Promise<T>, earlyStartMs: number): Promise<T 
     clearTimeout(timer)
   }
 }
-
-/**
- * Tries targets in order. Moves on only for errors another target may not share, and only before the first byte of an
- * answer.
- */
-const runAttempts = async (relay: Relay, exchange: Exchange): Promise<Answer> => {
-  const targets = route(relay, exchange)
-  if (targets.length === 0) {
-    throw new GatewayError(
-      'service_unavailable',
-      `No provider account is configured for the model ${exchange.model.id}. Use another model, or tell those who run the gateway.`,
-      { retryAfterMs: 60_000, retry: false },
-    )
-  }
-  let failure: GatewayError | undefined
-  let refused: GatewayError | undefined
-  for (const target of targets.slice(0, relay.maxTries)) {
-    if (exchange.client.left || timeLeft(exchange, target) === 0) break
-    try {
-      return await record(relay, exchange, target)
-    } catch (error) {
-      if (!(error instanceof GatewayError)) throw error
-      // What another model cannot take says nothing of the one that was asked for.
-      if (!error.failover && target.model.id !== exchange.model.id) {
-        refused ??= error
-        continue
-      }
-      // The last word goes to the first failure of the model that was asked for, unless another is plainer: that this
-      // target will never take the request says nothing of one that needs time only.
-      const plainer = failure?.code === 'service_unavailable' && (error.retry || !error.failover)
-      if (failure === undefined || plainer) failure = error
-      if (!error.failover) throw error
-    }
-  }
-  throw failure ?? refused ?? timedOut('did not answer')
-}
-
-const record = async (relay: Relay, exchange: Exchange, target: Target): Promise<Answer> => {
-  const { health } = relay
-  const startedAt = relay.clock.now()
-  const noted: AttemptNote = {
-    provider: target.provider.id,
-    account: target.account.name,
-    model: target.model.id,
-    wire: target.wire,
-    ms: 0,
-  }
-  exchange.attempts.push(noted)
-  const abort = new AbortController()
-  exchange.client.call = abort
-  const begunAt = health.begin(target.name)
-  try {
-    const answer = await attempt(relay, exchange, target, abort)
-    exchange.firstByteAt = relay.clock.now()
-    noted.ms = exchange.firstByteAt - startedAt
-    health.succeeded(target.name, begunAt)
-    return answer
-  } catch (error) {
-    // Whatever else this provider may say, nobody listens: a stream that begins with an error may stay open for long.
-    abort.abort()
-    noted.ms = relay.clock.now() - startedAt
-    if (!(error instanceof GatewayError) || exchange.client.left) {
-      health.ended(target.name)
-      throw error
-    }
-    noted.errorCode = error.code
-    if (error.provider?.status !== undefined) noted.providerStatus = error.provider.status
-    const { code, requestId } = error.provider ?? {}
-    const { credential } = target.account
-    if (code !== undefined && !quotes(code, credential)) noted.providerCode = code
-    if (requestId !== undefined && !quotes(requestId, credential)) noted.providerRequestId = requestId
-    // What no retry mends is the request's fault, even where another target may take it.
-    if (error.failover && error.retry)
-      health.failed(target.name, error.code === 'service_unavailable' ? error.retryAfterMs : undefined)
-    else health.ended(target.name)
-    throw error
-  }
-}
-
-/** Whether a provider's code or id repeats the credential, which nobody is to read. One of a few letters hides nothing. */
-const quotes = (text: string, credential: string): boolean => credential.length >= 8 && text.includes(credential)
 
 const answerWhole = async (relay: Relay, exchange: Exchange, running: Promise<Answer>): Promise<Response> => {
   let answer: JsonAnswer
@@ -170,24 +93,6 @@ const answerStream = (relay: Relay, exchange: Exchange, answer: StreamAnswer | P
   headers['x-accel-buffering'] = 'no'
   return new Response(body, { headers })
 }
-
-const answerHeaders = (exchange: Exchange, contentType: string): Record<string, string> => {
-  const headers: Record<string, string> = {
-    ...exchange.headersOut,
-    'content-type': contentType,
-    'x-request-id': exchange.id,
-  }
-  if (exchange.wire === 'messages') headers['request-id'] = exchange.id
-  if (exchange.dropped.length > 0) headers['x-gateway-dropped'] = headerList(exchange.dropped)
-  return headers
-}
-
-/** Paths as one header value: printable ASCII, within what clients and proxies accept. */
-const headerList = (paths: string[]): string =>
-  paths
-    .join(', ')
-    .replace(/[^\x20-\x7e]/g, '?')
-    .slice(0, 4_000)
 
 const settleStream = async (relay: Relay, exchange: Exchange, end: StreamEnd): Promise<void> => {
   const { answer, error, aborted } = end

@@ -5,7 +5,7 @@ import type { Wire } from '../ir/wire.ts'
 import { permits } from '../keys/key.ts'
 import type { Account, Provider } from '../provider/provider.ts'
 import { conversationOf } from './affinity.ts'
-import type { Exchange, Relay } from './exchange.ts'
+import type { ClientRequest, Relay } from './exchange.ts'
 
 export type Target = {
   provider: Provider
@@ -18,20 +18,18 @@ export type Target = {
 }
 
 /**
- * Where an exchange may go, best first: the accounts of the model's provider, then those of the models it falls back
+ * Where a request may go, best first: the accounts of the model's provider, then those of the models it falls back
  * to. Empty when no account is configured. Targets whose breaker is open come last: better a try than a refusal.
  */
-export const route = (relay: Relay, exchange: Exchange): Target[] => {
-  const only = relay.providers.get(exchange.model.provider)
-  const single = only !== undefined && only.accounts.length === 1 && relay.fallbacks[exchange.model.id] === undefined
-  const conversation = single
-    ? undefined
-    : conversationOf(exchange.key.id, exchange.wire, exchange.headers, exchange.body)
+export const route = (relay: Relay, request: ClientRequest): Target[] => {
+  const only = relay.providers.get(request.model.provider)
+  const single = only !== undefined && only.accounts.length === 1 && relay.fallbacks[request.model.id] === undefined
+  const conversation = single ? undefined : conversationOf(request.key.id, request.wire, request.headers, request.body)
   const healthy: Target[] = []
   const failing: Target[] = []
-  for (const model of modelsOf(relay, exchange)) {
+  for (const model of modelsOf(relay, request)) {
     const provider = relay.providers.get(model.provider)
-    const wire = provider === undefined ? undefined : wireOf(provider, exchange.wire)
+    const wire = provider === undefined ? undefined : wireOf(provider, request.wire)
     if (provider === undefined || wire === undefined) continue
     const all = provider.accounts.map((account): Target => {
       const name = `${provider.id}/${account.name}/${model.id}`
@@ -55,11 +53,11 @@ export const route = (relay: Relay, exchange: Exchange): Target[] => {
 }
 
 /** The model asked for, then the ones it falls back to that the key may use. */
-const modelsOf = (relay: Relay, exchange: Exchange): Model[] => {
-  const models = [exchange.model]
-  for (const id of relay.fallbacks[exchange.model.id] ?? []) {
+const modelsOf = (relay: Relay, request: ClientRequest): Model[] => {
+  const models = [request.model]
+  for (const id of relay.fallbacks[request.model.id] ?? []) {
     const model = relay.catalogue.resolve(id)
-    if (model !== undefined && model.kind === exchange.model.kind && permits(exchange.key, model.id)) models.push(model)
+    if (model !== undefined && model.kind === request.model.kind && permits(request.key, model.id)) models.push(model)
   }
   return models
 }

@@ -8,19 +8,20 @@ import { withExact } from '../lib/json-exact.ts'
 import type { Ask, ChatCodec, EncodedRequest, Tap, Undo } from '../wire/codec.ts'
 import { openNotes } from '../wire/pass.ts'
 import { tooDeep } from './client-body.ts'
-import type { Exchange } from './exchange.ts'
+import type { ClientRequest, Exchange } from './exchange.ts'
 import type { Target } from './route.ts'
 
 /** The client's request on the provider's wire. Throws `invalid_request` where it would mean something else there. */
-export const encodeFor = (
-  exchange: Exchange,
-  client: ChatCodec,
-  provider: ChatCodec,
-  target: Target,
-): EncodedRequest => {
+export const encodeFor = (exchange: Exchange, client: ChatCodec, provider: ChatCodec, target: Target): EncodedRequest =>
+  encoded(provider, target, () => {
+    exchange.request ??= client.decodeRequest(exactBody(exchange))
+    return capped(exchange.request, capFor(exchange, target))
+  })
+
+/** Throws `invalid_request` for what is nested too deeply, too. */
+export const encoded = (provider: ChatCodec, target: Target, request: () => ChatRequest): EncodedRequest => {
   try {
-    exchange.request ??= decoded(exchange, client)
-    return provider.encodeRequest(capped(exchange.request, capFor(exchange, target)), {
+    return provider.encodeRequest(request(), {
       model: target.model.upstream,
       maxOutput: target.model.maxOutput,
       quirks: quirksOf(target),
@@ -39,9 +40,10 @@ export const written = (body: JsonObject): string => {
 /** Whole characters are written as they are; an escaped backslash is looked at so that what follows it is not. */
 const HALVES = /\\\\|\\ud[89a-f][0-9a-f]{2}/g
 
-const decoded = (exchange: Exchange, client: ChatCodec): ChatRequest => {
-  const { text, body } = exchange.body.whole()
-  return client.decodeRequest(withExact(text, body))
+/** A client's whole body, its numbers as exact as it wrote them. */
+export const exactBody = ({ body }: ClientRequest): JsonObject => {
+  const { text, body: parsed } = body.whole()
+  return withExact(text, parsed)
 }
 
 /**

@@ -27,11 +27,11 @@ const codeOf = (error: unknown): string => (error instanceof Error && 'code' in 
 export const send = async (
   relay: Relay,
   target: Target,
+  url: string,
   body: string | Uint8Array<ArrayBuffer>,
   client: Headers,
   abort: AbortController,
 ): Promise<Response> => {
-  const url = endpoint(target.account, target.wire)
   const request = {
     method: 'POST',
     headers: requestHeaders(target, target.wire, client),

@@ -129,8 +129,23 @@ export type PassCodec = {
   keepAlive: string
 }
 
+/** How clients of a wire have a prompt counted that nobody is to answer. Bodies are as parsed. */
+export type Counting = {
+  /** What a client's body must be, open to unknown members. */
+  requestSchema: TSchema
+  /** The request for an answer, of up to so many tokens, whose prompt is to be counted. */
+  toRequest(body: JsonObject, maxOutput: number): JsonObject
+  /** The members of a request for an answer that a request for a count may have. */
+  members: readonly string[]
+  /** Tokens; undefined of a body that is no count. */
+  read(body: JsonObject): number | undefined
+  write(tokens: number): JsonObject
+}
+
 export type ChatCodec = PassCodec & {
   wire: ChatWire
+  /** Undefined: this wire has no request for a count. */
+  counting: Counting | undefined
   /** Throws `invalid_request`. The body has passed `requestSchema`. */
   decodeRequest(body: JsonObject): ChatRequest
   /** Throws `invalid_request` where leaving something out would change the request's meaning. */

@@ -76,6 +76,9 @@ const FAULTS: [string, (story: Story) => Script][] = [
 const requestOf = (story: Story, stream: boolean, model: string): string =>
   JSON.stringify({ ...story.request(stream), model }).replace('"hi"', JSON.stringify(PROMPT))
 
+/** Where prompts are counted, below a wire's path. */
+const COUNTS: Record<string, string> = { '/v1/messages': '/count_tokens', '/v1/responses': '/input_tokens' }
+
 describe.each(STORIES.map((story) => [story.path, story] as const))('%s', (path, story) => {
   test.each(FAULTS)('a provider that answers with %s', async (_, plays) => {
     for (const stream of [false, true]) {
@@ -85,6 +88,16 @@ describe.each(STORIES.map((story) => [story.path, story] as const))('%s', (path,
         const response = await gateway.post(path, requestOf(story, stream, model))
         await response.text()
       }
+    }
+  })
+
+  test.each(FAULTS)('a count from a provider that answers with %s', async (_, plays) => {
+    const counts = COUNTS[path]
+    if (counts === undefined) return
+    for (const model of ['vendorA-opus-4-8', 'vendorB-5.5']) {
+      script = plays(story)
+      asked++
+      await (await gateway.post(path + counts, requestOf(story, false, model))).text()
     }
   })
 
@@ -130,7 +143,7 @@ test('every one of them has a line, and none of the words are in any', async () 
   const text = (await gateway.child?.err) ?? ''
   const lines = text.split('\n').filter((line) => line.startsWith('{'))
   const records = lines.map((line) => JSON.parse(line) as { msg: string; level: number })
-  expect(records.filter(({ msg }) => msg === 'exchange' || msg === 'refused')).toHaveLength(asked)
+  expect(records.filter(({ msg }) => ['exchange', 'count', 'refused'].includes(msg))).toHaveLength(asked)
   // Nothing went wrong that was not foreseen.
   expect(records.filter(({ level }) => level > 30)).toEqual([])
   for (const words of [WORDS, WORDS.replaceAll(' ', '-'), PROMPT, CREDENTIAL, gateway.secret]) {

@@ -47,6 +47,15 @@ describe.each(TABLE)('version %s with %s', (version, model) => {
     expect(leaks(JSON.stringify(data) + JSON.stringify([...response.headers]))).toEqual([])
   })
 
+  test('counts a prompt as an answer to it is billed', async () => {
+    const asked = { model, messages: [user('Hello you')], system: 'Be kind', tools: [tool] }
+    const { input_tokens } = await clientOf(version).messages.countTokens(asked)
+    const { usage } = await clientOf(version).messages.create({ ...asked, max_tokens: 500 })
+    expect(input_tokens).toBe(
+      usage.input_tokens + (usage.cache_read_input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0),
+    )
+  })
+
   test('streams the same message to the helper and to the raw iterator', async () => {
     const asked = { ...settings, messages: [user('Hello you')] }
     const whole = await clientOf(version).messages.create(asked)

@@ -128,6 +128,13 @@ describe.each(MODELS)('chat completions with %s', (model) => {
 })
 
 describe.each(MODELS)('responses with %s', (model) => {
+  test('counts a prompt as an answer to it is billed', async () => {
+    const asked = { model, input: 'Hello you', instructions: 'Be kind', tools: [tool] }
+    const { input_tokens, object } = await client.responses.inputTokens.count(asked)
+    const { usage } = await client.responses.create(asked)
+    expect([input_tokens, object]).toEqual([usage?.input_tokens ?? 0, 'response.input_tokens'])
+  })
+
   test('answers and streams the same', async () => {
     const whole = await client.responses.create({ model, input: 'Hello you' })
     expect(whole.output_text).toContain('“Hello you”')

@@ -3,8 +3,12 @@
 import type { DemoProviders } from '../../src/demo/index.ts'
 import { violations } from '../support/corpus.ts'
 
-const schemaOf = ({ wire, headers }: DemoProviders['requests'][number]): string | undefined => {
+const schemaOf = ({ wire, path, headers }: DemoProviders['requests'][number]): string | undefined => {
   switch (wire) {
+    case 'count-tokens':
+      // The types of a count on the responses wire are those of a response, some left out.
+      return path.startsWith('/v1/messages') ? 'AnthropicMessageCountTokensParams.strict' : 'OpenAIResponseCreateParams'
+
     case 'messages':
       if ((headers['vendora-beta'] ?? headers['anthropic-beta']) !== undefined)
         return 'AnthropicBetaMessageCreateParams.strict'

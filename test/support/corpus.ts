@@ -34,9 +34,17 @@ export type Recording = {
 const read = (path: string): string | undefined => (existsSync(path) ? readFileSync(path, 'utf8') : undefined)
 
 /** Every case of a wire, by name; none where the corpus is not there. */
-export const recordings = (wire: Wire): Recording[] => {
-  if (!hasCorpus) return []
-  const folder = join(ROOT, FOLDERS[wire])
+export const recordings = (wire: Wire): Recording[] => recordingsIn(FOLDERS[wire], wire)
+
+/** Every recorded count of a prompt. */
+export const recordedCounts = (): Recording[] => [
+  ...recordingsIn('count_tokens', 'messages'),
+  ...recordingsIn('responses_input_tokens', 'responses'),
+]
+
+const recordingsIn = (name: string, wire: Wire): Recording[] => {
+  const folder = join(ROOT, name)
+  if (!existsSync(folder)) return []
   return readdirSync(folder)
     .sort()
     .flatMap((name): Recording[] => {

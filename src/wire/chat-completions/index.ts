@@ -17,6 +17,7 @@ export const chatCompletions: ChatCodec = {
   passEdits,
   outputCap,
   tap,
+  counting: undefined,
   faultIn: (body) => faultOf(body, 'choices', decodeError) ?? failureIn(body),
   readUsage,
   decodeError,

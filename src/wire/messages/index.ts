@@ -2,6 +2,7 @@
 
 import type { ChatCodec } from '../codec.ts'
 import { faultOf } from '../pass.ts'
+import { counting } from './counting.ts'
 import { decodeEvents } from './decode-events.ts'
 import { encodeEvents, PING } from './encode-events.ts'
 import { decodeError, encodeError } from './error.ts'
@@ -27,5 +28,6 @@ export const messages: ChatCodec = {
   faultIn: (body) => faultOf(body, 'content', decodeError),
   readUsage,
   tap,
+  counting,
   keepAlive: PING,
 }

@@ -1,7 +1,7 @@
 // What a body of `POST /v1/messages` must be before anything else is asked of it. Open everywhere: clients are ahead of
 // every list of members, and what only the provider knows is the provider's to judge.
 
-import { type Static, Type } from '@sinclair/typebox'
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
 
 const Nullable = <T extends Parameters<typeof Type.Optional>[0]>(schema: T) =>
   Type.Optional(Type.Union([schema, Type.Null()]))
@@ -9,9 +9,10 @@ const Nullable = <T extends Parameters<typeof Type.Optional>[0]>(schema: T) =>
 const Block = Type.Object({ type: Type.String() })
 const Content = Type.Union([Type.String(), Type.Array(Block)])
 
+const MaxTokens = Type.Integer({ minimum: 1 })
+
 const members = {
   model: Type.String({ minLength: 1 }),
-  max_tokens: Type.Integer({ minimum: 1 }),
   system: Nullable(Content),
   stream: Nullable(Type.Boolean()),
   temperature: Nullable(Type.Number()),
@@ -36,9 +37,15 @@ const Message = Type.Union([
 const Begins = Type.Object({ thread: Type.Optional(Type.Not(Type.Object({ type: Type.Literal('continue') }))) })
 
 /** A conversation that is kept at the provider may go on without a new message. */
-export const MessagesRequest = Type.Union([
-  Type.Object({ ...members, messages: Type.Array(Message, { minItems: 1 }) }),
-  Type.Intersect([Type.Object({ ...members, messages: Type.Array(Message) }), Type.Not(Begins)]),
-])
+const bodies = <MaxTokens extends TSchema>(max_tokens: MaxTokens) =>
+  Type.Union([
+    Type.Object({ ...members, max_tokens, messages: Type.Array(Message, { minItems: 1 }) }),
+    Type.Intersect([Type.Object({ ...members, max_tokens, messages: Type.Array(Message) }), Type.Not(Begins)]),
+  ])
+
+export const MessagesRequest = bodies(MaxTokens)
+
+/** The same, to be counted and not answered. */
+export const CountRequest = bodies(Type.Optional(MaxTokens))
 
 export type MessagesRequest = Static<typeof MessagesRequest>

@@ -3,6 +3,7 @@
 import { isObject } from '../../ir/json.ts'
 import type { ChatCodec } from '../codec.ts'
 import { faultOf } from '../pass.ts'
+import { counting } from './counting.ts'
 import { decodeEvents } from './decode-events.ts'
 import { encodeEvents } from './encode-events.ts'
 import { decodeError, encodeError } from './error.ts'
@@ -32,6 +33,7 @@ export const responses: ChatCodec = {
     return usage === undefined || !isObject(body.usage) ? undefined : { usage, raw: body.usage }
   },
   tap,
+  counting,
   // One line end only: a blank line would dispatch an empty event in some readers.
   keepAlive: ': keep-alive\n\n',
 }

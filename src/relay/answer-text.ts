@@ -1,0 +1,52 @@
+// What a provider answered with, as text within a bound and as a JSON object.
+
+import { GatewayError } from '../errors.ts'
+import { isObject, type JsonObject } from '../ir/json.ts'
+import { networkError } from './upstream.ts'
+
+/** Error bodies of providers are small; nothing needs more of one. */
+export const ERROR_BYTES = 256 * 1024
+
+export const malformedAnswer = (): GatewayError =>
+  new GatewayError('upstream_error', 'The provider sent a malformed answer. Try again.')
+
+/** A body as text, within a bound. `heard` is called for each piece of one whose length is unknown. */
+export const readText = async (
+  response: Response,
+  bytes: number,
+  abort: AbortController,
+  heard?: () => void,
+): Promise<string> => {
+  // A compressed body's length says nothing of what it unfolds to.
+  const declared = Number(
+    response.headers.has('content-encoding') ? Number.NaN : response.headers.get('content-length'),
+  )
+  try {
+    if (declared > 0 && declared <= bytes) return await response.text()
+    if (response.body === null) return ''
+    const pieces: Uint8Array[] = []
+    let size = 0
+    for await (const piece of response.body) {
+      heard?.()
+      size += piece.byteLength
+      if (size > bytes) {
+        abort.abort()
+        throw malformedAnswer()
+      }
+      pieces.push(piece)
+    }
+    return new TextDecoder().decode(Buffer.concat(pieces))
+  } catch (error) {
+    throw networkError(error, abort)
+  }
+}
+
+/** Undefined for whatever is no JSON object. */
+export const parseObject = (text: string): JsonObject | undefined => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,89 @@
+// One call to a target: sent, timed, and refused in the gateway's words where the provider does not answer.
+
+import { GatewayError } from '../errors.ts'
+import type { PassCodec } from '../wire/codec.ts'
+import { ERROR_BYTES, parseObject, readText } from './answer-text.ts'
+import type { ClientRequest, Relay } from './exchange.ts'
+import type { Target } from './route.ts'
+import { probe, send, timedOut } from './upstream.ts'
+
+export type Outgoing = { url: string; body: string | Uint8Array<ArrayBuffer> }
+
+export type Call<Request extends ClientRequest = ClientRequest> = {
+  relay: Relay
+  request: Request
+  target: Target
+  /** The provider's. */
+  codec: PassCodec
+  /** Ends the call whenever it fires. */
+  abort: AbortController
+}
+
+/**
+ * Sends and reads; the timers run until `read` is done. `heard` is to be told of each piece of a whole answer: from the
+ * first on it may pause no longer than a stream. Throws GatewayError for an answer other than 200 and whatever the
+ * network does.
+ */
+export const call = async <Answer>(
+  { relay, request, target, codec, abort }: Call,
+  { url, body }: Outgoing,
+  read: (response: Response, heard: () => void) => Promise<Answer>,
+): Promise<Answer> => {
+  const { connectMs, firstByteMs, idleMs } = target.provider.timeouts
+  const giveUp = (): void => abort.abort(timedOut('did not answer'))
+  // One timer for all: nearly every answer comes before any.
+  const last = Math.min(firstByteMs, timeLeft(request, target))
+  const first = Math.min(connectMs, last)
+  let timer = setTimeout(() => {
+    if (first === last) return giveUp()
+    void probe(target, abort)
+    timer = setTimeout(giveUp, last - first)
+  }, first)
+  const heard = (): void => {
+    clearTimeout(timer)
+    const left = timeLeft(request, target)
+    timer =
+      left < idleMs
+        ? setTimeout(() => abort.abort(timedOut('did not finish')), left)
+        : setTimeout(() => abort.abort(timedOut('fell silent and did not go on')), idleMs)
+  }
+  try {
+    const response = await send(relay, target, url, body, request.headers, abort)
+    if (response.status === 200) return await read(response, heard)
+    const refused = await refusal(response, codec, abort)
+    // A fault that the body's outline could not show is told by its own name.
+    if (refused.code === 'invalid_request') request.body.whole()
+    throw refused
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** What is left of the request's whole time at this target, in milliseconds, 0 when it is over. */
+export const timeLeft = (request: ClientRequest, target: Target): number =>
+  Math.max(0, request.begunAt + target.provider.timeouts.totalMs - performance.now())
+
+/** A provider's answer that is no answer, in the gateway's words. */
+const refusal = async (response: Response, codec: PassCodec, abort: AbortController): Promise<GatewayError> => {
+  const text = await readText(response, ERROR_BYTES, abort).catch(() => '')
+  const error = codec.decodeError(response.status, parseObject(text))
+  const requestId = response.headers.get('request-id') ?? response.headers.get('x-request-id') ?? undefined
+  const retryAfterMs = retryAfter(response.headers) ?? error.retryAfterMs
+  return new GatewayError(error.code, error.message, {
+    ...(error.param === undefined ? {} : { param: error.param }),
+    ...(error.details === undefined ? {} : { details: error.details }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(error.retry ? {} : { retry: false, failover: error.failover }),
+    provider: { ...error.provider, status: response.status, ...(requestId === undefined ? {} : { requestId }) },
+  })
+}
+
+/** `Retry-After` in milliseconds, as seconds or as a date; undefined when absent or past all reason. */
+const retryAfter = (headers: Headers): number | undefined => {
+  const exact = Number(headers.get('retry-after-ms') ?? Number.NaN)
+  if (Number.isFinite(exact)) return Math.max(0, exact)
+  const value = headers.get('retry-after')
+  if (value === null) return undefined
+  const ms = /^\d+(\.\d+)?$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now()
+  return Number.isFinite(ms) ? Math.min(Math.max(0, ms), 86_400_000) : undefined
+}

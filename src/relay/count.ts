@@ -1,0 +1,106 @@
+// How many tokens a prompt has that nobody is to answer: by the provider's own count, or by the tokenizer's where the
+// provider has none.
+
+import { GatewayError } from '../errors.ts'
+import { isObject, type JsonObject } from '../ir/json.ts'
+import type { ChatWire, Wire } from '../ir/wire.ts'
+import { countingEndpoint } from '../provider/endpoint.ts'
+import type { Provider } from '../provider/provider.ts'
+import type { ChatCodec, Counting } from '../wire/codec.ts'
+import { CHAT_CODECS } from '../wire/index.ts'
+import { ERROR_BYTES, malformedAnswer, parseObject, readText } from './answer-text.ts'
+import { call, type Outgoing } from './call.ts'
+import { countBody } from './estimate.ts'
+import type { ClientRequest, Relay } from './exchange.ts'
+import { route, type Target } from './route.ts'
+import { encoded, exactBody, quirksOf, written } from './translate.ts'
+import { firstAnswer } from './tries.ts'
+
+/** A wire that counts, and how. */
+export type CountingWire = { wire: ChatWire; counting: Counting }
+
+/** Undefined for a wire that has no request for a count. */
+export const countingWire = (wire: Wire): CountingWire | undefined => {
+  const counting = wire === 'images' ? undefined : CHAT_CODECS[wire].counting
+  return wire === 'images' || counting === undefined ? undefined : { wire, counting }
+}
+
+/** `text`: the answer on the client's wire. `estimated`: no provider has said so. */
+export type Counted = { text: string; estimated: boolean }
+
+/** Counts for the model that was asked for and for no fallback: another's tokens are not its. Throws GatewayError. */
+export const countPrompt = async (relay: Relay, request: ClientRequest, own: CountingWire): Promise<Counted> => {
+  const there = wireThere(relay.providers.get(request.model.provider), own)
+  const targets = route(relay, request)
+    .filter(({ model }) => model.id === request.model.id)
+    .map((target): Target => ({ ...target, wire: there?.wire ?? target.wire }))
+  const text =
+    there === undefined && targets.length > 0
+      ? undefined
+      : await firstAnswer(relay, request, targets, (target, abort) =>
+          ask(relay, request, target, abort, own, there ?? own),
+        )
+  if (text !== undefined) return { text, estimated: false }
+  const tokens = await countBody(only(request.body.whole().body, own.counting.members))
+  return { text: JSON.stringify(own.counting.write(tokens)), estimated: true }
+}
+
+/** The wire on which a provider counts: the client's own where it speaks it. */
+const wireThere = (provider: Provider | undefined, own: CountingWire): CountingWire | undefined => {
+  if (provider?.wires.includes(own.wire)) return own
+  return provider?.wires.map(countingWire).find((wire) => wire !== undefined)
+}
+
+/** The answer of a target on the client's wire; undefined where it turns out to have no way to count. */
+const ask = async (
+  relay: Relay,
+  request: ClientRequest,
+  target: Target,
+  abort: AbortController,
+  own: CountingWire,
+  there: CountingWire,
+): Promise<string | undefined> => {
+  const codec = CHAT_CODECS[there.wire]
+  const outgoing = {
+    url: countingEndpoint(target.account, there.wire) ?? '',
+    body: own === there ? passed(request, target, codec) : translated(request, target, own, there),
+  }
+  try {
+    return await call({ relay, request, target, codec, abort }, outgoing, async (response) => {
+      const text = await readText(response, ERROR_BYTES, abort)
+      const body = parseObject(text)
+      if (isObject(body?.error)) throw codec.decodeError(200, body)
+      const tokens = body && there.counting.read(body)
+      if (tokens === undefined) throw malformedAnswer()
+      return own === there ? text : JSON.stringify(own.counting.write(tokens))
+    })
+  } catch (error) {
+    if (error instanceof GatewayError && hasNone(error)) return undefined
+    throw error
+  }
+}
+
+const passed = ({ body }: ClientRequest, target: Target, codec: ChatCodec): Outgoing['body'] =>
+  body.edited(
+    codec.passEdits(body.outline, { model: target.model.upstream, outputCap: undefined, quirks: quirksOf(target) }),
+  )
+
+const translated = (request: ClientRequest, target: Target, own: CountingWire, there: CountingWire): string => {
+  const { body, dropped } = encoded(CHAT_CODECS[there.wire], target, () =>
+    CHAT_CODECS[own.wire].decodeRequest(own.counting.toRequest(exactBody(request), target.model.maxOutput)),
+  )
+  request.dropped = dropped
+  return written(only(body, there.counting.members))
+}
+
+/** Statuses of a server that does not know the path. */
+const UNKNOWN_PATH = new Set([404, 405, 501])
+/** What the vendors say of a model they do not know, by the same status. */
+const UNKNOWN_MODEL = new Set(['not_found_error', 'model_not_found'])
+
+/** Many servers speak a wire without its way to count. */
+const hasNone = ({ provider }: GatewayError): boolean =>
+  UNKNOWN_PATH.has(provider?.status ?? 0) && !UNKNOWN_MODEL.has(provider?.code ?? '')
+
+const only = (body: JsonObject, members: readonly string[]): JsonObject =>
+  Object.fromEntries(members.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])))

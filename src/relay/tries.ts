@@ -1,0 +1,101 @@
+// The attempt loop: targets in order until one answers, and what each try says of its target's health.
+
+import { GatewayError } from '../errors.ts'
+import type { AttemptNote } from '../ledger/ledger.ts'
+import { timeLeft } from './call.ts'
+import type { ClientRequest, Relay } from './exchange.ts'
+import type { Target } from './route.ts'
+import { timedOut } from './upstream.ts'
+
+/** One try. Throws GatewayError; one whose `failover` is true may be tried elsewhere. */
+type Attempt<Answer> = (target: Target, abort: AbortController) => Promise<Answer>
+
+/**
+ * Tries targets in order. Moves on only for errors another target may not share, and only before the first byte of an
+ * answer.
+ */
+export const firstAnswer = async <Answer>(
+  relay: Relay,
+  request: ClientRequest,
+  targets: readonly Target[],
+  attempt: Attempt<Answer>,
+): Promise<Answer> => {
+  if (targets.length === 0) {
+    throw new GatewayError(
+      'service_unavailable',
+      `No provider account is configured for the model ${request.model.id}. Use another model, or tell those who run the gateway.`,
+      { retryAfterMs: 60_000, retry: false },
+    )
+  }
+  let failure: GatewayError | undefined
+  let refused: GatewayError | undefined
+  for (const target of targets.slice(0, relay.maxTries)) {
+    if (request.client.left || timeLeft(request, target) === 0) break
+    try {
+      return await record(relay, request, target, attempt)
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error
+      // What another model cannot take says nothing of the one that was asked for.
+      if (!error.failover && target.model.id !== request.model.id) {
+        refused ??= error
+        continue
+      }
+      // The last word goes to the first failure of the model that was asked for, unless another is plainer: that this
+      // target will never take the request says nothing of one that needs time only.
+      const plainer = failure?.code === 'service_unavailable' && (error.retry || !error.failover)
+      if (failure === undefined || plainer) failure = error
+      if (!error.failover) throw error
+    }
+  }
+  throw failure ?? refused ?? timedOut('did not answer')
+}
+
+const record = async <Answer>(
+  relay: Relay,
+  request: ClientRequest,
+  target: Target,
+  attempt: Attempt<Answer>,
+): Promise<Answer> => {
+  const { health } = relay
+  const startedAt = relay.clock.now()
+  const noted: AttemptNote = {
+    provider: target.provider.id,
+    account: target.account.name,
+    model: target.model.id,
+    wire: target.wire,
+    ms: 0,
+  }
+  request.attempts.push(noted)
+  const abort = new AbortController()
+  request.client.call = abort
+  const begunAt = health.begin(target.name)
+  try {
+    const answer = await attempt(target, abort)
+    request.firstByteAt = relay.clock.now()
+    noted.ms = request.firstByteAt - startedAt
+    health.succeeded(target.name, begunAt)
+    return answer
+  } catch (error) {
+    // Whatever else this provider may say, nobody listens: a stream that begins with an error may stay open for long.
+    abort.abort()
+    noted.ms = relay.clock.now() - startedAt
+    if (!(error instanceof GatewayError) || request.client.left) {
+      health.ended(target.name)
+      throw error
+    }
+    noted.errorCode = error.code
+    if (error.provider?.status !== undefined) noted.providerStatus = error.provider.status
+    const { code, requestId } = error.provider ?? {}
+    const { credential } = target.account
+    if (code !== undefined && !quotes(code, credential)) noted.providerCode = code
+    if (requestId !== undefined && !quotes(requestId, credential)) noted.providerRequestId = requestId
+    // What no retry mends is the request's fault, even where another target may take it.
+    if (error.failover && error.retry)
+      health.failed(target.name, error.code === 'service_unavailable' ? error.retryAfterMs : undefined)
+    else health.ended(target.name)
+    throw error
+  }
+}
+
+/** Whether a provider's code or id repeats the credential, which nobody is to read. One of a few letters hides nothing. */
+const quotes = (text: string, credential: string): boolean => credential.length >= 8 && text.includes(credential)
