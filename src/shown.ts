@@ -56,5 +56,6 @@ export const shownModel = (model: Model): ShownModel => ({
     output: model.price.output,
     cache_read: model.price.cacheRead,
     cache_write: model.price.cacheWrite,
+    cache_write_1h: model.price.cacheWrite1h ?? model.price.cacheWrite,
   },
 })

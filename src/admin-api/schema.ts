@@ -262,6 +262,7 @@ export const Model = Type.Object({
     output: Type.Number(),
     cache_read: Type.Number(),
     cache_write: Type.Number(),
+    cache_write_1h: Type.Number(),
   }),
   fallbacks: Type.Array(Type.String()),
   available: Type.Boolean({ description: 'Some account is configured that serves it.' }),

@@ -4,8 +4,11 @@ import type { Quirks } from '../ir/quirks.ts'
 
 export type Modality = 'text' | 'image'
 
-/** USD per million tokens, which is micro-USD per token, for each class of usage. */
-export type Price = { input: number; output: number; cacheRead: number; cacheWrite: number }
+/**
+ * USD per million tokens, which is micro-USD per token, for each class of usage. `cacheWrite1h`: of what is to be kept
+ * for an hour; like any other written input where it is absent.
+ */
+export type Price = { input: number; output: number; cacheRead: number; cacheWrite: number; cacheWrite1h?: number }
 
 export type Model = {
   /** The catalogue id: what answers, the ledger and permissions name. */

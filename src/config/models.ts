@@ -105,6 +105,7 @@ const readModel = (
       output: price.output ?? base.price.output,
       cacheRead: price.cache_read ?? (isNew ? input : base.price.cacheRead),
       cacheWrite: price.cache_write ?? (isNew ? input : base.price.cacheWrite),
+      ...(price.cache_write_1h === undefined ? {} : { cacheWrite1h: price.cache_write_1h }),
     },
     tokensPerImage: file.tokens_per_image ?? base.tokensPerImage,
     createdAt: file.created === undefined ? base.createdAt : readDate(reader, `${path}.created`, file.created),

@@ -126,6 +126,7 @@ const Model = Type.Object(
           output: usd('output, reasoning included'),
           cache_read: usd('input read from the cache'),
           cache_write: usd('input written to the cache'),
+          cache_write_1h: usd('input written to the cache for an hour; by default as cache_write'),
         },
         closed,
       ),

@@ -4,12 +4,13 @@ import type { JsonObject } from './json.ts'
 
 /**
  * `input` excludes both cache classes: the prompt's size is the sum of the three. `reasoning` is a part of `output`,
- * never added to it. A count the provider did not give is absent, never 0; a later report overwrites an earlier one.
+ * `cacheWrite1h` (to be kept for an hour, which some price apart) of `cacheWrite`: neither is ever added. A count the provider did not give is absent, never 0; a later report overwrites an earlier one.
  */
 export type Usage = {
   input?: number
   cacheRead?: number
   cacheWrite?: number
+  cacheWrite1h?: number
   output?: number
   reasoning?: number
 }
@@ -26,7 +27,9 @@ export const count = (value: unknown): number | undefined =>
   typeof value === 'number' && value >= 0 && value <= MOST_TOKENS ? Math.round(value) : undefined
 
 /** Figures of which some are part of others: the caches of the prompt, the reasoning of the output. */
-export type Nested = { [Name in 'prompt' | Exclude<keyof Usage, 'input'> | 'total']: number | undefined }
+export type Nested = {
+  [Name in 'prompt' | Exclude<keyof Usage, 'input' | 'cacheWrite1h'> | 'total']: number | undefined
+}
 
 /**
  * The disjoint classes of such figures. A part counts as one of its whole, and as no more than it, but where the

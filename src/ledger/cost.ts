@@ -14,10 +14,12 @@ const scaled = (price: number): number => Math.round(price * SCALE)
  */
 export const costMicroUsd = (usage: Usage, price: Price | undefined): number => {
   if (price === undefined) return 0
+  const hour = usage.cacheWrite1h ?? 0
   const units =
     (usage.input ?? 0) * scaled(price.input) +
     (usage.cacheRead ?? 0) * scaled(price.cacheRead) +
-    (usage.cacheWrite ?? 0) * scaled(price.cacheWrite) +
+    ((usage.cacheWrite ?? 0) - hour) * scaled(price.cacheWrite) +
+    hour * scaled(price.cacheWrite1h ?? price.cacheWrite) +
     (usage.output ?? 0) * scaled(price.output) +
     SCALE / 2
   return (units - (units % SCALE)) / SCALE

@@ -268,6 +268,8 @@ const whole = (usage: Usage): Usage => {
   if (usage.input !== undefined) counted.input = count(usage.input)
   if (usage.cacheRead !== undefined) counted.cacheRead = count(usage.cacheRead)
   if (usage.cacheWrite !== undefined) counted.cacheWrite = count(usage.cacheWrite)
+  if (usage.cacheWrite1h !== undefined)
+    counted.cacheWrite1h = Math.min(count(usage.cacheWrite1h), counted.cacheWrite ?? 0)
   if (usage.output !== undefined) counted.output = count(usage.output)
   if (usage.reasoning !== undefined) counted.reasoning = count(usage.reasoning)
   return counted

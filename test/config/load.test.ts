@@ -1,8 +1,10 @@
+// The configuration as it is read: what counts before what, and what is said of what is wrong.
+
 import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createCatalogue } from '../../src/catalogue/index.ts'
+import { createCatalogue } from '../../src/catalogue/catalogue.ts'
 import { type Config, type Flags, loadConfig, problemLine } from '../../src/config.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'sluice-config-'))
@@ -53,7 +55,7 @@ providers:
     wires: [chat-completions]
     accounts: [{ name: main, base_url: "http://127.0.0.1:9103/v1", credential: env:KEY_B }]
 models:
-  vendorA-opus-4-8: { upstream: opus-4-8-20260101, context: 150000, max_output: 32000, price: { output: 26 } }
+  vendorA-opus-4-8: { upstream: opus-4-8-20260101, context: 150000, max_output: 32000, price: { output: 26, cache_write_1h: 11 } }
   local-llama: { provider: local, price: { input: 1, output: 2 }, input: [text, image], created: 2026-01-31 }
 aliases: { fast: claude-haiku-4.5, auto: local-llama }
 fallbacks: { claude-opus-4-8: [vendorB-5.5, local-llama] }
@@ -164,7 +166,7 @@ describe('a configuration', () => {
       upstream: 'opus-4-8-20260101',
       contextWindow: 150_000,
       maxOutput: 32_000,
-      price: { input: 5, output: 26, cacheRead: 0.5, cacheWrite: 6.25 },
+      price: { input: 5, output: 26, cacheRead: 0.5, cacheWrite: 6.25, cacheWrite1h: 11 },
       quirks: { noSampling: true },
     })
     expect(models[12]).toMatchObject({

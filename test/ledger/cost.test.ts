@@ -24,6 +24,13 @@ test.each([
   ['a million tokens', { input: 1_000_000 }, price(5), 5_000_000],
   ['a hundred million tokens of a dear model', { output: 100_000_000 }, price(0, 75), 7_500_000_000],
   ['cents of a cheap one', { input: 3 }, price(0.05), 0],
+  [
+    'what is written for an hour apart',
+    { cacheWrite: 100, cacheWrite1h: 40 },
+    { ...price(0, 0, 0, 6.25), cacheWrite1h: 10 },
+    775,
+  ],
+  ['what is written for an hour like the rest', { cacheWrite: 100, cacheWrite1h: 40 }, price(0, 0, 0, 6.25), 625],
 ])('%s', (_what, usage, prices, cost) => {
   expect(costMicroUsd(usage, prices)).toBe(cost)
 })

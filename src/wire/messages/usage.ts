@@ -23,6 +23,8 @@ export const decodeUsage = (raw: unknown): Usage | undefined => {
       const beside = classesOf(round)
       // A class the object itself leaves out was told before, without this round: it cannot be added to.
       for (const name of CLASSES) if (usage[name] !== undefined) usage[name] += beside[name] ?? 0
+      const hour = beside.cacheWrite1h
+      if (usage.cacheWrite !== undefined && hour !== undefined) usage.cacheWrite1h = (usage.cacheWrite1h ?? 0) + hour
     }
   }
   return Object.keys(usage).length === 0 ? undefined : usage
@@ -61,6 +63,8 @@ const classesOf = (raw: JsonObject): Usage => {
   if (cacheRead !== undefined) usage.cacheRead = cacheRead
   const cacheWrite = count(raw.cache_creation_input_tokens) ?? sumByLifetime(raw.cache_creation)
   if (cacheWrite !== undefined) usage.cacheWrite = cacheWrite
+  const hour = isObject(raw.cache_creation) ? count(raw.cache_creation.ephemeral_1h_input_tokens) : undefined
+  if (cacheWrite !== undefined && hour !== undefined && hour > 0) usage.cacheWrite1h = Math.min(hour, cacheWrite)
   const output = count(raw.output_tokens)
   if (output !== undefined) usage.output = output
   return usage
@@ -69,10 +73,15 @@ const classesOf = (raw: JsonObject): Usage => {
 /** The `usage` of a whole message, with every member the current API always sends. */
 export const encodeUsage = (usage: Usage, serviceTier?: string): JsonObject => ({
   ...encodeUsageDelta(usage),
-  cache_creation: null,
+  cache_creation: lifetimesOf(usage),
   service_tier: serviceTier ?? null,
   inference_geo: null,
 })
+
+const lifetimesOf = ({ cacheWrite = 0, cacheWrite1h }: Usage): JsonObject | null =>
+  cacheWrite1h === undefined
+    ? null
+    : { ephemeral_5m_input_tokens: cacheWrite - cacheWrite1h, ephemeral_1h_input_tokens: cacheWrite1h }
 
 /** The cumulative `usage` of a `message_delta` event. */
 export const encodeUsageDelta = (usage: Usage): JsonObject => ({
@@ -85,14 +94,14 @@ export const encodeUsageDelta = (usage: Usage): JsonObject => ({
 
 /** The tier an answer was served from, in this wire's words where it has one. */
 export const encodeTier = (tier: string | undefined): string | undefined =>
-  tier === undefined ? undefined : TIERS[tier]
+  tier === undefined ? undefined : TIERS.get(tier)
 
-const TIERS: { [tier: string]: string } = {
-  default: 'standard',
-  standard: 'standard',
-  priority: 'priority',
-  batch: 'batch',
-}
+const TIERS = new Map([
+  ['default', 'standard'],
+  ['standard', 'standard'],
+  ['priority', 'priority'],
+  ['batch', 'batch'],
+])
 
 const sumByLifetime = (raw: unknown): number | undefined => {
   if (!isObject(raw)) return undefined
