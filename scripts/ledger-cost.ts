@@ -33,7 +33,7 @@ const issue = (i: number) =>
 const keys = store.keys.list().slice(0, Number(values.keys))
 while (keys.length < Number(values.keys)) keys.push(issue(keys.length))
 
-/** Bytes given to the system to write, and the longest a turn of the event loop took. */
+/** Bytes this process has given to the system to write; 0 where it does not tell. */
 const written = (): number => {
   try {
     return Number(/^wchar: (\d+)/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1] ?? 0)
@@ -49,15 +49,30 @@ const worker = async (): Promise<void> => {
     const key = keys[(i * 7919) % keys.length]
     if (key === undefined) return
     const reservation = await ledger.reserve({
-      ...{ exchangeId: `req_${Bun.randomUUIDv7('base64url')}`, key, model: 'vendorB-5.5', wire: 'chat-completions' },
-      ...{ stream: false, inputEstimate: 20, outputCap: 1024, maxOutput: 32_000 },
+      exchangeId: `req_${Bun.randomUUIDv7('base64url')}`,
+      key,
+      model: 'vendorB-5.5',
+      wire: 'chat-completions',
+      stream: false,
+      inputEstimate: 20,
+      outputCap: 1024,
+      maxOutput: 32_000,
     })
     for (let waits = i % 3; waits >= 0; waits--) await turn()
     ledger.settle(reservation, {
-      ...{ outcome: 'done', usage: { input: 20, output: 9, cacheRead: 0, reasoning: 0 }, estimated: false },
-      ...{ rawUsage: { prompt_tokens: 20, completion_tokens: 9, total_tokens: 29 }, status: 200, model: 'vendorB-5.5' },
-      ...{ provider: 'vendor_b', account: 'main', upstreamModel: 'vendorB-5.5', providerWire: 'chat-completions' },
-      ...{ attempts: 1, firstByteMs: 4, totalMs: 5 },
+      outcome: 'done',
+      usage: { input: 20, output: 9, cacheRead: 0, reasoning: 0 },
+      estimated: false,
+      rawUsage: { prompt_tokens: 20, completion_tokens: 9, total_tokens: 29 },
+      status: 200,
+      model: 'vendorB-5.5',
+      provider: 'vendor_b',
+      account: 'main',
+      upstreamModel: 'vendorB-5.5',
+      providerWire: 'chat-completions',
+      attempts: 1,
+      firstByteMs: 4,
+      totalMs: 5,
       trail: [{ provider: 'vendor_b', account: 'main', model: 'vendorB-5.5', wire: 'chat-completions', ms: 4 }],
     })
   }

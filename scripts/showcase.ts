@@ -5,11 +5,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createApp } from '../src/app.ts'
-import { type Config, loadConfig, problemLine } from '../src/config.ts'
+import { type Config, databasePath, loadConfig, problemLine } from '../src/config.ts'
 import { startDemoProviders } from '../src/demo/index.ts'
 import { createGateway } from '../src/gateway.ts'
 import { silentLog } from '../src/log.ts'
-import { DATABASE, startServer } from '../src/serve.ts'
+import { startServer } from '../src/serve.ts'
 import { openStore } from '../src/store/sqlite/index.ts'
 
 export type Showcase = {
@@ -138,7 +138,7 @@ const playPast = async (config: Config): Promise<string[]> => {
     setAt = time
     startedAt = performance.now()
   }
-  const store = openStore(join(config.dataDir, DATABASE), { clock: now })
+  const store = openStore(databasePath(config), { clock: now })
   const secrets = KEYS.map(({ days, ...key }) => {
     const input = { ...key, expiresAt: real + days * 24 * HOUR_MS }
     return store.keys.issue(input, { kind: 'cli', id: 'cli' }).secret
@@ -179,7 +179,6 @@ export const startShowcase = async (): Promise<Showcase> => {
   })
   if (!loaded.ok) throw new Error(loaded.problems.map(problemLine).join('\n'))
   const config: Config = { ...loaded.config, fallbacks: { 'vendorA-opus-4-8': ['vendorB-5.5'] } }
-  await Bun.$`mkdir -p ${config.dataDir}`
   const secrets = await playPast(config)
   const lines: string[] = []
   const server = await startServer(config, { err: (line) => lines.push(line) }, silentLog)

@@ -174,7 +174,10 @@ const mb = (bytes = 0): number => Math.round(bytes / 1024 / 1024)
 
 const spawn = (words: string[], cwd: string, env: Record<string, string>) =>
   Bun.spawn([...PROGRAM, ...words], {
-    ...{ cwd, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
+    cwd,
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
     env: { PATH: process.env.PATH ?? '', ...env },
   })
 

@@ -2,7 +2,7 @@
 // The only place that reads any of them; its parts are in config/.
 
 import { existsSync, readFileSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import type { Brand } from './catalogue/catalogue.ts'
 import type { Model } from './catalogue/model.ts'
 import { readBrands, readModels, readNames } from './config/models.ts'
@@ -61,6 +61,9 @@ export type Config = {
   /** Sentences for the operator, free of secrets. */
   warnings: string[]
 }
+
+/** The database within the data directory. */
+export const databasePath = ({ dataDir }: Pick<Config, 'dataDir'>): string => join(dataDir, 'sluice.db')
 
 /** As typed on the command line. */
 export type Flags = {

@@ -76,20 +76,19 @@ export const createGateway = ({
     reportedAt = performance.now()
     log.error('the ledger cannot be written: requests answer 503 until it can', { cause: String(cause) })
   }
-  const catalogue = createCatalogue(config)
+  const configured = fromConfig(config)
   // The ledger settles what a killed process left before there is a gateway to ask.
   let gateway: Gateway | undefined
   const ledger = createLedger({
     store: { keys: store.keys, journal: watched(store.journal, (cause) => unwritten(cause)) },
     clock: now,
-    prices: (id) => (gateway?.catalogue ?? catalogue).resolve(id)?.price,
+    prices: (id) => (gateway ?? configured).catalogue.resolve(id)?.price,
   })
   gateway = {
     config,
     store,
     log,
-    catalogue,
-    providers: new Map(config.providers.map((provider) => [provider.id, provider])),
+    ...configured,
     ledger,
     limits: createLimits({ clock: now, defaults: config.limits }),
     health: createHealth(givenClock),
@@ -97,10 +96,6 @@ export const createGateway = ({
     recall: createRecall(),
     fetch,
     clock,
-    fallbacks: config.fallbacks,
-    keepAliveMs: config.keepAliveMs,
-    earlyStartMs: config.earlyStartMs,
-    maxTries: config.maxTries,
     open: new Map(),
     arriving: 0,
     draining: false,
@@ -113,6 +108,16 @@ export const createGateway = ({
   }
   return gateway
 }
+
+/** What the relay takes from a configuration: made with the gateway, and anew when the configuration is read again. */
+export const fromConfig = (config: Config) => ({
+  catalogue: createCatalogue(config),
+  providers: new Map(config.providers.map((provider) => [provider.id, provider])),
+  fallbacks: config.fallbacks,
+  keepAliveMs: config.keepAliveMs,
+  earlyStartMs: config.earlyStartMs,
+  maxTries: config.maxTries,
+})
 
 /** A full disk fails every write there is: one line says it for all that follow within this time. */
 const REPORT_EVERY_MS = 5_000

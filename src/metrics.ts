@@ -7,6 +7,7 @@ import type { Wire } from './ir/wire.ts'
 import type { AttemptNote } from './ledger/ledger.ts'
 import { heapBytes, openFiles, residentBytes } from './process.ts'
 import type { ClientRequest, CountSummary, Exchange, Summary } from './relay/exchange.ts'
+import { targetName } from './relay/health.ts'
 import { VERSION } from './version.ts'
 
 export type Metrics = {
@@ -148,7 +149,7 @@ const targets = (gateway: Gateway) => {
   return [...gateway.providers.values()].flatMap(({ id, accounts }) =>
     accounts.flatMap((account) =>
       gateway.catalogue.list().flatMap((model) => {
-        const at = model.provider === id ? known.get(`${id}/${account.name}/${model.id}`) : undefined
+        const at = model.provider === id ? known.get(targetName(id, account.name, model.id)) : undefined
         return at === undefined ? [] : [{ ...at, labels: { provider: id, account: account.name, model: model.id } }]
       }),
     ),

@@ -1,8 +1,7 @@
 // A changed configuration put in force while the server runs: new exchanges see it, those in flight end as they began.
 
-import { createCatalogue } from './catalogue/catalogue.ts'
 import type { Config } from './config.ts'
-import type { Gateway } from './gateway.ts'
+import { fromConfig, type Gateway } from './gateway.ts'
 
 /** `changed` and `refused`: paths of the configuration; the refused ones need a restart. */
 export type Reloaded = { changed: string[]; refused: string[] }
@@ -39,12 +38,7 @@ export const reload = async (gateway: Gateway, before: Config, next: Config): Pr
   // The objects stay the same: whoever was given them reads on in them.
   Object.assign(config, next, { limits: Object.assign(limits, next.limits), listen, dataDir })
   gateway.settings.rebase(next)
-  gateway.catalogue = createCatalogue(config)
-  gateway.providers = new Map(config.providers.map((provider) => [provider.id, provider]))
-  gateway.fallbacks = config.fallbacks
-  gateway.keepAliveMs = config.keepAliveMs
-  gateway.earlyStartMs = config.earlyStartMs
-  gateway.maxTries = config.maxTries
+  Object.assign(gateway, fromConfig(config))
   gateway.log.setLevel(config.log.level)
   await applyMetrics(gateway)
   return changes(before, next)

@@ -2,8 +2,9 @@
 
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { databasePath } from '../config.ts'
 import { command } from './command.ts'
-import { DATA_FLAGS, databasePath, requireData, withStore } from './data.ts'
+import { DATA_FLAGS, requireData, withStore } from './data.ts'
 import { EXIT, failure } from './io.ts'
 
 export const backup = command({

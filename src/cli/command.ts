@@ -1,6 +1,6 @@
 // A command as data, and the strict reading of its words: citty parses, but lets unknown flags and words pass.
 
-import { type ArgsDef, type CommandDef, defineCommand, type ParsedArgs, runCommand } from 'citty'
+import { type ArgDef, type ArgsDef, type CommandDef, defineCommand, type ParsedArgs, runCommand } from 'citty'
 import { nearest } from '../config/problem.ts'
 import { type Io, usageError } from './io.ts'
 
@@ -54,43 +54,15 @@ export const command = <const A extends ArgsDef>({
  * Throws a UsageError for a flag or word the command does not take, a flag without its value, or a missing word.
  */
 const strictWords = (words: string[], args: ArgsDef): string[] => {
-  const flags = Object.entries(args).filter(([, arg]) => arg.type !== 'positional')
+  const flags = new Map(Object.entries(args).filter(([, arg]) => arg.type !== 'positional'))
   const places = Object.entries(args).filter(([, arg]) => arg.type === 'positional')
   const options: string[] = []
   const positional: string[] = []
-  for (let index = 0; index < words.length; index += 1) {
-    const word = words[index] ?? ''
-    if (word === '--') {
-      positional.push(...words.slice(index + 1))
-      break
-    }
-    if (!word.startsWith('-') || word === '-') {
-      positional.push(word)
-      continue
-    }
-    const equals = word.indexOf('=')
-    const written = equals === -1 ? word : word.slice(0, equals)
-    const name = written.replace(/^--/, '')
-    const [, flag] = flags.find(([known]) => `--${known}` === written) ?? []
-    if (!flag)
-      throw usageError(
-        unknownFlag(
-          written,
-          flags.map(([known]) => known),
-        ),
-      )
-    if (flag.type === 'boolean') {
-      if (equals !== -1) throw usageError(`${written} takes no value.`)
-      options.push(word)
-      continue
-    }
-    const value = equals === -1 ? words[index + 1] : word.slice(equals + 1)
-    if (value === undefined || (equals === -1 && value.startsWith('--'))) throw usageError(`${written} needs a value.`)
-    if (flag.type === 'enum' && flag.options && !flag.options.includes(value)) {
-      throw usageError(`${written}: found "${value}", allowed: ${flag.options.join(', ')}.`)
-    }
-    if (equals === -1) index += 1
-    options.push(`--${name}=${value}`)
+  const rest = words.values()
+  for (const word of rest) {
+    if (word === '--') positional.push(...rest)
+    else if (!word.startsWith('-') || word === '-') positional.push(word)
+    else options.push(strictFlag(word, flags, () => rest.next().value))
   }
   const extra = positional[places.length]
   if (extra !== undefined) throw usageError(`Unexpected word "${extra}".`)
@@ -100,6 +72,25 @@ const strictWords = (words: string[], args: ArgsDef): string[] => {
     throw usageError(`Missing ${name.toUpperCase()}: ${description.charAt(0).toLowerCase()}${description.slice(1)}.`)
   }
   return [...options, '--', ...positional]
+}
+
+/** `next` takes the word after the flag. */
+const strictFlag = (word: string, flags: ReadonlyMap<string, ArgDef>, next: () => string | undefined): string => {
+  const [, written = word, given] = /^([^=]*)=(.*)$/s.exec(word) ?? []
+  const flag = flags.get(written.replace(/^--/, ''))
+  if (flag === undefined) throw usageError(unknownFlag(written, [...flags.keys()]))
+  if (flag.type === 'boolean') {
+    if (given !== undefined) throw usageError(`${written} takes no value.`)
+    return written
+  }
+  const value = given ?? next()
+  if (value === undefined || (given === undefined && value.startsWith('--'))) {
+    throw usageError(`${written} needs a value.`)
+  }
+  if (flag.type === 'enum' && flag.options && !flag.options.includes(value)) {
+    throw usageError(`${written}: found "${value}", allowed: ${flag.options.join(', ')}.`)
+  }
+  return `${written}=${value}`
 }
 
 const unknownFlag = (written: string, known: string[]): string => {

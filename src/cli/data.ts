@@ -1,8 +1,7 @@
 // What most commands begin with: the configuration, and the data directory's database.
 
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { type Config, type Flags, loadConfig, problemLine } from '../config.ts'
+import { type Config, databasePath, type Flags, loadConfig, problemLine } from '../config.ts'
 import type { Store } from '../store/store.ts'
 import { type Io, usageError } from './io.ts'
 
@@ -19,8 +18,6 @@ export const DATA_FLAGS = {
 export const JSON_FLAG = {
   json: { type: 'boolean', description: 'Print one JSON document' },
 } as const
-
-export const databasePath = (config: Config): string => join(config.dataDir, 'sluice.db')
 
 /** The whole configuration, secrets resolved, its warnings on stderr. Throws a UsageError with every problem. */
 export const requireConfig = (flags: Flags, io: Io): Config => {

@@ -25,13 +25,12 @@ export const localBackend = (where: Where, io: Io): Backend => {
     },
     listKeys: () => read((store) => store.keys.list().toSorted(oldestFirst).map(shown)),
     getKey: (id) => read((store) => shown(requireKey(store, id))),
-    updateKey: async (id, { models, addTokens, resetUsage, ...change }) => {
+    updateKey: async (id, { models, resetUsage, ...change }) => {
       const named = models === undefined ? {} : { models: requireModels('--models', models, config) }
+      const reset = resetUsage ? { tokensUsed: 0 as const } : {}
       return read((store) => {
-        const { tokensTotal } = requireKey(store, id)
-        const total = addTokens === undefined ? {} : { tokensTotal: tokensTotal + addTokens }
-        const reset = resetUsage ? { tokensUsed: 0 as const } : {}
-        return shown(store.keys.update(id, { ...change, ...named, ...total, ...reset }, CLI_ACTOR))
+        requireKey(store, id)
+        return shown(store.keys.update(id, { ...change, ...named, ...reset }, CLI_ACTOR))
       })
     },
     revokeKey: (id) =>

@@ -24,9 +24,7 @@ export const remoteBackend = (address: ServerAddress): Backend => {
     async listKeys() {
       const keys: ShownKey[] = []
       for (;;) {
-        const page = await call('keys.list', {
-          ...{ sort: 'created_at', order: 'asc', limit: PAGE, offset: keys.length },
-        })
+        const page = await call('keys.list', { sort: 'created_at', order: 'asc', limit: PAGE, offset: keys.length })
         keys.push(...page.items)
         if (page.items.length < PAGE || keys.length >= page.total) return keys
       }
@@ -65,7 +63,7 @@ const iso = (ms: number): string => new Date(ms).toISOString()
 
 const callServer = async <N extends RouteName>(address: ServerAddress, name: N, input?: Ask<N>): Promise<Answer<N>> => {
   const { status, body, location } = await send(address, name, input)
-  const { output, params }: Contract = CONTRACT[name]
+  const { output }: Contract = CONTRACT[name]
   if (status === 200 && Value.Check(output, body)) return body as Answer<N>
   if (location !== undefined) {
     throw failure(`${address.url} sends callers elsewhere (${status}); give --server the address it leads to.`)
@@ -76,10 +74,8 @@ const callServer = async <N extends RouteName>(address: ServerAddress, name: N, 
       'The server refuses the token: it is wrong, revoked or expired, or whoever made it is no admin now. Make a new one in the dashboard, under Settings.',
     )
   }
-  const id = params === undefined ? undefined : (input as { id?: string } | undefined)?.id
-  if (status === 404 && refused?.code === 'not_found' && (id ?? keyOf(input)) !== undefined) {
-    throw failure(noSuchKey(id ?? keyOf(input) ?? ''))
-  }
+  const key = keyOf(input)
+  if (status === 404 && refused?.code === 'not_found' && key !== undefined) throw failure(noSuchKey(key))
   if (status === 400 && refused !== undefined) throw usageError(refused.message)
   if (refused !== undefined && status !== 404 && status !== 405) throw failure(refused.message)
   throw failure(await mismatch(address, status))
@@ -93,7 +89,10 @@ const send = async <N extends RouteName>({ url, token }: ServerAddress, name: N,
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', accept: 'application/json' }
   try {
     const answer = await fetch(url + path, {
-      ...{ method, headers, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) },
+      method,
+      headers,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
       ...(body === undefined ? {} : { body }),
     })
     const text = await answer.text()
@@ -125,7 +124,8 @@ const refusalIn = (body: unknown): Refusal | undefined => {
   return { code: error.code, message: inert(error.message).slice(0, 500) }
 }
 
-const keyOf = (input: object | undefined): string | undefined => (input as { key?: string } | undefined)?.key
+/** The key that was asked for or about. */
+const keyOf = (input: { id?: string; key?: string } = {}): string | undefined => input.id ?? input.key
 
 /** Why an answer is none we know: another version, or no gateway at all. */
 const mismatch = async (address: ServerAddress, status: number): Promise<string> => {

@@ -1,8 +1,9 @@
 // `restore`: a copy put in place of the database, once it is found whole.
 
 import { resolve } from 'node:path'
+import { databasePath } from '../config.ts'
 import { command } from './command.ts'
-import { DATA_FLAGS, databasePath, requireData } from './data.ts'
+import { DATA_FLAGS, requireData } from './data.ts'
 import { EXIT } from './io.ts'
 
 export const restore = command({
@@ -12,7 +13,7 @@ export const restore = command({
   run: async (args, io) => {
     const path = databasePath(requireData(args, io))
     const { restoreStore } = await import('../store/sqlite/index.ts')
-    await restoreStore(resolve(io.cwd, args.file), path)
+    restoreStore(resolve(io.cwd, args.file), path)
     io.err(`The database ${path} is restored.`)
     return EXIT.ok
   },

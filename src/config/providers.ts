@@ -22,24 +22,14 @@ export const readProviders = (reader: Reader): Provider[] => {
     .filter(([id]) => !known.includes(id))
     .map(([id, file]) => {
       const path = memberPath('providers', id)
-      if (!file?.wires) {
+      if (file.wires === undefined) {
         const near = nearest(id, known)
         reader.report(
           `${path}.wires`,
           `found nothing, allowed: the wires it speaks (messages, responses, chat-completions, images)${near ? `; or did you mean the provider "${near}"?` : ''}`,
         )
       }
-      const blank: Provider = {
-        id,
-        wires: [],
-        auth: 'bearer',
-        versionHeader: undefined,
-        brand: undefined,
-        accounts: [],
-        timeouts: DEFAULT_TIMEOUTS,
-        quirks: {},
-      }
-      return override(reader, blank, file ?? {}, path, readAccounts(reader, file ?? {}, path))
+      return override(reader, blank(id), file, path, readAccounts(reader, file, path))
     })
   const providers = [...builtin, ...own]
   if (providers.every((provider) => provider.accounts.length === 0)) {
@@ -48,14 +38,24 @@ export const readProviders = (reader: Reader): Provider[] => {
   return providers
 }
 
+const blank = (id: string): Provider => ({
+  id,
+  wires: [],
+  auth: 'bearer',
+  versionHeader: undefined,
+  brand: undefined,
+  accounts: [],
+  timeouts: DEFAULT_TIMEOUTS,
+  quirks: {},
+})
+
 const override = (reader: Reader, base: Provider, file: FileProvider, path: string, accounts: Account[]): Provider => {
   const wires = file.wires ?? base.wires
   if (new Set(wires).size < wires.length) reader.report(`${path}.wires`, 'found a wire twice, allowed: each wire once')
-  for (const account of accounts) {
-    if (wires.some((wire) => wire !== 'messages') && new URL(account.baseUrl).pathname === '/') {
-      reader.warn(
-        `${path}, account ${account.name}: the base URL has no path, but ${wires.filter((wire) => wire !== 'messages').join(', ')} expect one that ends in /v1`,
-      )
+  const versioned = wires.filter((wire) => wire !== 'messages').join(', ')
+  for (const { name, baseUrl } of accounts) {
+    if (versioned !== '' && new URL(baseUrl).pathname === '/') {
+      reader.warn(`${path}, account ${name}: the base URL has no path, but ${versioned} expect one that ends in /v1`)
     }
   }
   const timeouts = file.timeouts ?? {}

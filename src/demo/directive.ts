@@ -29,7 +29,7 @@ export type Directive = { name: DirectiveName; argument: string; times?: number;
 
 const PATTERN = /\[\[([a-z-]+)(?::([^\]*@]*))?(?:\*(\d+))?(?:@(vendor_[ab]))?\]\]/g
 
-const isDirective = (name: string): name is DirectiveName => name in DIRECTIVES
+const isDirective = (name: string): name is DirectiveName => Object.hasOwn(DIRECTIVES, name)
 
 /** The directives of a text, in order; unknown names are no directives. */
 export const readDirectives = (text: string): Directive[] =>
@@ -56,22 +56,22 @@ export const numberOf = (directive: Directive, otherwise: number): number => {
   return directive.argument !== '' && Number.isFinite(value) ? value : otherwise
 }
 
-const BY_STATUS: Record<string, Failure> = {
-  400: 'invalid',
-  401: 'credential',
-  402: 'billing',
-  403: 'permission',
-  404: 'model',
-  409: 'conflict',
-  413: 'too_large',
-  429: 'rate_limit',
-  500: 'server',
-  502: 'bad_gateway',
-  503: 'overloaded',
-  504: 'timeout',
-  529: 'overloaded',
-}
+const BY_STATUS = new Map<string, Failure>([
+  ['400', 'invalid'],
+  ['401', 'credential'],
+  ['402', 'billing'],
+  ['403', 'permission'],
+  ['404', 'model'],
+  ['409', 'conflict'],
+  ['413', 'too_large'],
+  ['429', 'rate_limit'],
+  ['500', 'server'],
+  ['502', 'bad_gateway'],
+  ['503', 'overloaded'],
+  ['504', 'timeout'],
+  ['529', 'overloaded'],
+])
 
 /** The failure that `[[error:…]]` names, `server` where the name is unknown. */
 export const failureOf = (argument: string, otherwise: Failure): Failure =>
-  BY_STATUS[argument] ?? FAILURES.find((name) => name === argument) ?? otherwise
+  BY_STATUS.get(argument) ?? FAILURES.find((name) => name === argument) ?? otherwise

@@ -2,6 +2,7 @@
 
 import { Elysia } from 'elysia'
 import type { Gateway } from '../gateway.ts'
+import { targetName } from '../relay/health.ts'
 import { VERSION } from '../version.ts'
 import { ENDPOINTS } from './endpoints.ts'
 
@@ -60,7 +61,7 @@ const missingAccounts = (gateway: Gateway): string[] => {
   for (const { id, accounts } of gateway.providers.values()) {
     for (const { name } of accounts) {
       configured = true
-      const tried = models.flatMap((model) => open.get(`${id}/${name}/${model.id}`) ?? [])
+      const tried = models.flatMap((model) => open.get(targetName(id, name, model.id)) ?? [])
       if (tried.length === 0 || tried.includes(false)) return []
     }
   }

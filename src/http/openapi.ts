@@ -7,6 +7,7 @@ import type { ChatWire, Wire } from '../ir/wire.ts'
 import { VERSION } from '../version.ts'
 import { CHAT_CODECS, CODECS } from '../wire/index.ts'
 import { ENDPOINTS, type ListedEndpoint } from './endpoints.ts'
+import { described } from './member-words.ts'
 import {
   Discovery,
   ErrorEnvelope,
@@ -175,7 +176,7 @@ const post = (
   summary,
   ...(description === undefined ? {} : { description }),
   tags: ['Models answer'],
-  requestBody: { required: true, content: json(schema, example) },
+  requestBody: { required: true, content: json(described(schema), example) },
   responses: {
     '200': {
       ...answer,

@@ -1,18 +1,10 @@
 // What a key may be made of, checked where keys are issued and changed.
 
 import { invalidRequest } from '../errors.ts'
-import type { KeyPatch, NewKey } from './key.ts'
+import type { KeyPatch } from './key.ts'
 
-/** Throws `invalid_request` that names the member. */
-export const checkNewKey = (input: NewKey): void => {
-  checkKeyPatch({
-    ...{ label: input.label, tokensTotal: input.tokensTotal, expiresAt: input.expiresAt, models: input.models },
-    ...{ rpm: input.rpm, tpm: input.tpm, concurrency: input.concurrency },
-  })
-}
-
-/** The same for a change, where absent members stay as they are. */
-export const checkKeyPatch = (patch: KeyPatch): void => {
+/** Of a new key or a change. Throws `invalid_request` that names the member. */
+export const checkKey = (patch: KeyPatch): void => {
   const { label, models } = patch
   if (label !== undefined && label.trim() === '') throw invalidRequest('The label of a key must not be empty.', 'label')
   if (models !== undefined && (models.length === 0 || models.some((model) => model.trim() === ''))) {
@@ -26,4 +18,4 @@ export const checkKeyPatch = (patch: KeyPatch): void => {
   }
 }
 
-const COUNTS = ['tokensTotal', 'expiresAt', 'rpm', 'tpm', 'concurrency', 'tokensUsed'] as const
+const COUNTS = ['tokensTotal', 'addTokens', 'expiresAt', 'rpm', 'tpm', 'concurrency', 'tokensUsed'] as const

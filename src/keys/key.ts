@@ -32,12 +32,15 @@ export type NewKey = {
 
 type LimitName = 'rpm' | 'tpm' | 'concurrency'
 
-/** Absent members stay as they are; a limit of null takes the gateway's default. `tokensUsed: 0` is a quota reset. */
+/**
+ * Absent members stay as they are; a limit of null takes the gateway's default. `addTokens` are put on top of whatever
+ * the total is by then. `tokensUsed: 0` is a quota reset.
+ */
 export type KeyPatch = Partial<Omit<NewKey, 'models' | 'ownerId' | LimitName>> & {
   [name in LimitName]?: number | null | undefined
-} & { models?: string[]; tokensUsed?: 0 }
+} & { models?: string[]; addTokens?: number; tokensUsed?: 0 }
 
-/** Who changed something: a member, an admin token, the command line. */
+/** Who changed something: the command line, a member, an admin token, or the gateway itself. */
 export type Actor = { kind: 'cli' | 'member' | 'token' | 'system'; id: string }
 
 export type Keys = {

@@ -41,8 +41,8 @@ export type Membership = {
   setUp(token: string, name: string, password: string, peer: string | undefined): Promise<Member>
   /** Throws `invalid_api_key` for a wrong name or password, `rate_limit_exceeded` for too many of them. */
   signIn(name: string, password: string, peer: string | undefined): Promise<Member>
-  /** Throws `not_found` for a link that is not valid (any more). */
-  invited(token: string, peer: string | undefined): Member
+  /** Throws `not_found` for a link that is not valid (any more), here and in `accept`. */
+  invited(token: string, peer: string | undefined): Promise<Member>
   accept(token: string, password: string, peer: string | undefined): Promise<Member>
   /** A one-time link for a member to set a password with, valid for seven days or so long; the one before it ends. */
   invite(id: string, actor: Actor, validMs?: number): { member: Member; token: string; expiresAt: number }
@@ -183,13 +183,7 @@ export const createMembership = ({ store, clock }: MembershipOptions): Membershi
       const passwordHash = await hashPassword(next)
       members.setPassword(member.id, passwordHash, hash, { kind: 'member', id: member.id })
     },
-    invited(token, peer) {
-      const from = peerName(peer)
-      perPeer.take(from)
-      const member = checkInvited(token)
-      perPeer.giveBack(from)
-      return member
-    },
+    invited: (token, peer) => attempt(peer, undefined, () => checkInvited(token)),
     accept: (token, password, peer) =>
       attempt(peer, undefined, async () => {
         checkInvited(token)

@@ -11,6 +11,10 @@ const OPEN_MS = 10_000
 
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
+/** What a target is known by: the account of a provider, and one model there. */
+export const targetName = (provider: string, account: string, model: string): string =>
+  `${provider}/${account}/${model}`
+
 export type Health = {
   /** Whether an attempt may go there now. A half-open breaker lets one request through at a time. */
   allows(target: string): boolean

@@ -6,6 +6,7 @@ import { permits } from '../keys/key.ts'
 import type { Account, Provider } from '../provider/provider.ts'
 import { conversationOf } from './affinity.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
+import { targetName } from './health.ts'
 
 export type Target = {
   provider: Provider
@@ -32,7 +33,7 @@ export const route = (relay: Relay, request: ClientRequest): Target[] => {
     const wire = provider === undefined ? undefined : wireOf(provider, request.wire)
     if (provider === undefined || wire === undefined) continue
     const all = provider.accounts.map((account): Target => {
-      const name = `${provider.id}/${account.name}/${model.id}`
+      const name = targetName(provider.id, account.name, model.id)
       return { provider, account, model, wire, name }
     })
     const up = all.filter(({ name }) => relay.health.allows(name))

@@ -284,6 +284,22 @@ describe('what serves', () => {
     expect(items[0]).toMatchObject({ provider: 'vendor_a', state: 'open' })
     expect(items[0]?.models).toContainEqual({ model: 'vendorA-haiku-4-5', state: 'open', in_flight: 0 })
   })
+  test('an account does not answer for another whose name goes on from its own', async () => {
+    const { health, providers } = desk.server.gateway
+    const vendor = providers.get('vendor_a')
+    const [main] = vendor?.accounts ?? []
+    if (vendor === undefined || main === undefined) throw new Error('vendor_a has no account')
+    vendor.accounts.push({ ...main, name: 'main/eu' })
+    health.begin('vendor_a/main/eu/vendorA-opus-4-7')
+    const { items } = await desk.call('accounts.list', desk.admin)
+    health.ended('vendor_a/main/eu/vendorA-opus-4-7')
+    vendor.accounts.pop()
+    expect(items.map(({ name, in_flight }) => [name, in_flight])).toEqual([
+      ['main', 0],
+      ['main/eu', 1],
+      ['main', 0],
+    ])
+  })
   test('what is open in the process comes back to rest', async () => {
     const hold = gate()
     const held = answer()

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { type DemoProviders, MARKER, startDemoProviders } from '../../src/demo/index.ts'
 import { ERRORS, type ErrorCode } from '../../src/errors.ts'
 import { CHAT_WIRES, type ChatWire } from '../../src/ir/wire.ts'
-import type { Timeouts } from '../../src/provider/index.ts'
+import type { Timeouts } from '../../src/provider/provider.ts'
 import { checkChatCompletionsStream } from '../support/automaton/chat-completions.ts'
 import { checkMessagesStream } from '../support/automaton/messages.ts'
 import { checkResponsesStream } from '../support/automaton/responses.ts'

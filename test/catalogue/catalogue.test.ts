@@ -1,6 +1,9 @@
+// The built-in models, and the names that lead to them.
+
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { BUILTIN_ALIASES, BUILTIN_MODELS, createCatalogue } from '../../src/catalogue/index.ts'
+import { BUILTIN_ALIASES, BUILTIN_MODELS } from '../../src/catalogue/builtin.ts'
+import { createCatalogue } from '../../src/catalogue/catalogue.ts'
 
 const plain = createCatalogue({ models: BUILTIN_MODELS, aliases: BUILTIN_ALIASES })
 const branded = createCatalogue({

@@ -1,3 +1,5 @@
+// The command line as a whole: help, wrong words, and the commands that need no server.
+
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,5 @@
+// `keys` on a data directory, beside a running store and without one.
+
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,5 @@
+// `serve` from its start to its stop, and commands as processes among others.
+
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

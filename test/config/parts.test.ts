@@ -1,3 +1,5 @@
+// The parts of the configuration: durations, sizes, near names, and the JSON Schema for editors.
+
 import { describe, expect, test } from 'bun:test'
 import Ajv from 'ajv'
 import fc from 'fast-check'

@@ -23,6 +23,13 @@ type Operation = {
   responses: Record<string, { headers?: Record<string, { schema?: { enum?: string[] } }> }>
 }
 
+type Described = {
+  description?: string
+  properties?: Record<string, Described>
+  anyOf?: Described[]
+  allOf?: Described[]
+}
+
 let gateway: TestGateway
 beforeAll(async () => {
   gateway = await startGateway({})
@@ -67,6 +74,19 @@ describe('the document', () => {
       const body = requestBody?.content['application/json']
       if (body === undefined) continue
       expect([name, ajv.validate(body.schema, body.example)]).toEqual([name, true])
+    }
+  })
+
+  test('says what every member of a request means', () => {
+    const silent = (schema: Described): string[] =>
+      [...(schema.anyOf ?? []), ...(schema.allOf ?? [])].flatMap(silent).concat(
+        Object.entries(schema.properties ?? {})
+          .filter(([, { description }]) => description === undefined)
+          .map(([member]) => member),
+      )
+    for (const [name, { requestBody }] of operations()) {
+      const schema = requestBody?.content['application/json'].schema
+      expect([name, schema === undefined ? [] : silent(schema)]).toEqual([name, []])
     }
   })
 

@@ -402,6 +402,17 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       expect(await page.getByRole('alert').textContent()).toContain('API key')
     }))
 
+  test.each([
+    ['/dashboard?range=constructor', 'Overview'],
+    ['/dashboard/exchanges?since=constructor&outcome=constructor', 'Exchanges'],
+  ])('an address that asks for what there is not, %s, shows what it shows unasked', (path, title) =>
+    admin(path, async (page) => {
+      await heading(page, title).waitFor({ timeout: 5_000 })
+      await page.locator('main .card').first().waitFor({ timeout: 5_000 })
+      expect(await page.getByRole('alert').count()).toBe(0)
+    }),
+  )
+
   test('exchanges come in by themselves, are filtered, and one is explained', () =>
     admin('/dashboard/exchanges', async (page) => {
       await page.getByText(/^Live/).waitFor()

@@ -1,3 +1,5 @@
+// Faults and figures on demand.
+
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type DemoProviders, DIRECTIVES, MARKER, startDemoProviders } from '../../src/demo/index.ts'
 import { ask, at, type DemoPath, saying } from './support.ts'
@@ -29,6 +31,8 @@ const ERRORS: [argument: string, a: [number, string], b: [number, string, string
   ['quota', [400, 'invalid_request_error'], [429, 'insufficient_quota', 'insufficient_quota']],
   ['context_length', [400, 'invalid_request_error'], [400, 'invalid_request_error', 'context_length_exceeded']],
   ['content_policy', [400, 'invalid_request_error'], [400, 'invalid_request_error', 'invalid_prompt']],
+  // A name that no error has.
+  ['constructor', [500, 'api_error'], [500, 'server_error', null]],
 ]
 
 describe('an error asked for', () => {

@@ -1,3 +1,5 @@
+// Pictures drawn by the demo vendor.
+
 import { describe, expect, test } from 'bun:test'
 import { crc32, inflateSync } from 'node:zlib'
 import { drawPng } from '../../src/demo/png.ts'

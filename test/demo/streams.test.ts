@@ -1,3 +1,5 @@
+// Streams of the demo vendors, held to the wires' own rules.
+
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'

@@ -1,3 +1,5 @@
+// Values made to follow a JSON schema.
+
 import { describe, expect, test } from 'bun:test'
 import Ajv from 'ajv'
 import fc from 'fast-check'

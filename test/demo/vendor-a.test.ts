@@ -1,3 +1,5 @@
+// The demo vendor of the messages wire: what it refuses and answers.
+
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type DemoProviders, startDemoProviders } from '../../src/demo/index.ts'
 import type { JsonObject } from '../../src/ir/json.ts'
@@ -35,7 +37,7 @@ describe('the credential', () => {
     expect(answer.status).toBe(status)
   })
 
-  test('does without no version header', async () => {
+  test('is not enough without a version header', async () => {
     const answer = await fetch(`${demo.vendorA.baseUrl}${PATH}`, {
       method: 'POST',
       headers: { 'x-api-key': demo.vendorA.apiKey },

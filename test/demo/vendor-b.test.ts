@@ -1,3 +1,5 @@
+// The demo vendor of the chat-completions, responses and images wires: what it refuses and answers.
+
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type DemoProviders, startDemoProviders } from '../../src/demo/index.ts'
 import type { JsonObject } from '../../src/ir/json.ts'

@@ -4,11 +4,11 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { loadConfig } from '../../src/config.ts'
+import { databasePath, loadConfig } from '../../src/config.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { silentLog } from '../../src/log.ts'
 import { startPruning } from '../../src/pruning.ts'
-import { DATABASE, startServer } from '../../src/serve.ts'
+import { startServer } from '../../src/serve.ts'
 import { openStore } from '../../src/store/sqlite/index.ts'
 import { ask, bench, settlement } from '../ledger/support.ts'
 import { ACTOR, cleanUp, DAY, NOW, newKey, open } from '../store/support.ts'
@@ -32,12 +32,12 @@ describe('a server that cannot start', () => {
 
   test('because another one runs on its data leaves that one the database to itself', async () => {
     const { data, config } = configured(0)
-    const other = openStore(join(data, DATABASE))
+    const other = openStore(databasePath(config))
     other.journal.claim(() => {})
     await expect(start(config)).rejects.toThrow('Another server is running')
     // The last to close a database takes its log away: were it open elsewhere, it would stay.
     other.close()
-    expect(readdirSync(data).filter((name) => name.startsWith(`${DATABASE}-`))).toEqual([])
+    expect(readdirSync(data).filter((name) => name.startsWith('sluice.db-'))).toEqual([])
   })
 
   test('because its port is taken lets another one have its data', async () => {
@@ -45,10 +45,10 @@ describe('a server that cannot start', () => {
     try {
       const { data, config } = configured(taken.port ?? 0)
       await expect(start(config)).rejects.toThrow()
-      const other = openStore(join(data, DATABASE))
+      const other = openStore(databasePath(config))
       expect(other.journal.claim(() => {})).toEqual([])
       other.close()
-      expect(readdirSync(data).filter((name) => name.startsWith(`${DATABASE}-`))).toEqual([])
+      expect(readdirSync(data).filter((name) => name.startsWith('sluice.db-'))).toEqual([])
     } finally {
       await taken.stop(true)
     }

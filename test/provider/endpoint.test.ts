@@ -1,5 +1,8 @@
+// Where the wires of a provider are reached, and the word that its models' ids begin with.
+
 import { expect, test } from 'bun:test'
-import { endpoint, neutralWord } from '../../src/provider/index.ts'
+import { endpoint } from '../../src/provider/endpoint.ts'
+import { neutralWord } from '../../src/provider/provider.ts'
 
 const at = (baseUrl: string) => ({ name: 'main', baseUrl, credential: 'c', weight: 1 })
 

@@ -168,6 +168,14 @@ describe('a second process', () => {
     expect(server.keys.get(own.key.id)?.label).toBe('own')
   })
 
+  test('tops a key up beside the first, and neither undoes the other', () => {
+    const path = newPath()
+    const server = open(path)
+    const { key } = server.keys.issue(newKey({ tokensTotal: 1_000 }), ACTOR)
+    open(path).keys.update(key.id, { addTokens: 500 }, ACTOR)
+    expect(server.keys.update(key.id, { addTokens: 20 }, ACTOR).tokensTotal).toBe(1_520)
+  })
+
   test('is followed by a watching store without anyone asking', async () => {
     const path = newPath()
     const server = open(path)

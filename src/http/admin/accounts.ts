@@ -3,24 +3,26 @@
 import type * as S from '../../admin-api/schema.ts'
 import type { BreakerState } from '../../relay/health.ts'
 import type { Part } from './call.ts'
-import { healthOf } from './models.ts'
+import { standings } from './models.ts'
 
 export const accounts: Part<'accounts.list'> = {
   'accounts.list': ({ gateway }) => {
-    const health = [...healthOf(gateway)]
+    const standing = standings(gateway)
     const items = [...gateway.providers.values()].flatMap((provider) =>
       provider.accounts.map((account): S.Account => {
-        const place = `${provider.id}/${account.name}/`
-        const own = health.filter(([target]) => target.startsWith(place))
+        const models = gateway.catalogue.list().flatMap(({ id: model }) => {
+          const found = standing(provider.id, account.name, model)
+          return found === undefined ? [] : [{ model, ...found }]
+        })
         return {
           provider: provider.id,
           name: account.name,
           base_url: bare(account.baseUrl),
           weight: account.weight,
           wires: provider.wires,
-          in_flight: own.reduce((sum, [, standing]) => sum + standing.in_flight, 0),
-          state: worst(own.map(([, standing]) => standing.state)),
-          models: own.map(([target, standing]) => ({ model: target.slice(place.length), ...standing })),
+          in_flight: models.reduce((sum, { in_flight }) => sum + in_flight, 0),
+          state: worst(models.map(({ state }) => state)),
+          models,
         }
       }),
     )
@@ -32,10 +34,6 @@ const worst = (states: BreakerState[]): BreakerState =>
   states.includes('open') ? 'open' : states.includes('half-open') ? 'half-open' : 'closed'
 
 const bare = (baseUrl: string): string => {
-  try {
-    const url = new URL(baseUrl)
-    return url.origin + url.pathname.replace(/\/+$/, '')
-  } catch {
-    return ''
-  }
+  const { origin, pathname } = new URL(baseUrl)
+  return origin + pathname.replace(/\/+$/, '')
 }

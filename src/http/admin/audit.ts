@@ -11,9 +11,11 @@ export const audit: Part<'audit.list'> = {
     const tokens = new Map(gateway.store.tokens.list().map((token) => [token.id, token.label]))
     const nameOf = (id: string): string | null =>
       members.get(id) ?? tokens.get(id) ?? gateway.store.keys.get(id)?.label ?? null
-    const items = page.map(({ row, at, actor, action, target: on, before: was, after }) => ({
-      ...{ row, at: iso(at), actor: { ...actor, name: nameOf(actor.id) }, action },
-      ...{ target: on, target_name: nameOf(on), before: was, after },
+    const items = page.map((entry) => ({
+      ...entry,
+      at: iso(entry.at),
+      actor: { ...entry.actor, name: nameOf(entry.actor.id) },
+      target_name: nameOf(entry.target),
     }))
     return { items, next: rows.length > limit ? (page.at(-1)?.row ?? null) : null }
   },

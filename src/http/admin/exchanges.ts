@@ -3,7 +3,6 @@
 import type * as S from '../../admin-api/schema.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
-import { totalTokens } from '../../ir/usage.ts'
 import type { ExchangeRow } from '../../store/store.ts'
 import { keyIdsOf, limitedMember, type Part } from './call.ts'
 import { timeOf } from './input.ts'
@@ -12,7 +11,11 @@ import { exchangeView, seenBy } from './view.ts'
 export const exchanges: Part<'exchanges.list' | 'exchanges.get'> = {
   'exchanges.list': (call, { key, model, outcome, since, until, limit, before }) => {
     const page = call.gateway.store.exchangePage({
-      ...{ limit, before, model, outcome, keyIds: keyIdsOf(call, key) },
+      limit,
+      before,
+      model,
+      outcome,
+      keyIds: keyIdsOf(call, key),
       since: since === undefined ? undefined : timeOf(since, 'since'),
       until: until === undefined ? undefined : timeOf(until, 'until'),
     })
@@ -40,21 +43,17 @@ const forMember = (told: S.ExplainedExchange): S.ExplainedExchange => ({
   route: { ...told.route, upstream_model: null },
   attempts: told.attempts.map((attempt) => ({
     ...attempt,
-    ...{ account: null, provider_status: null, provider_code: null, provider_request_id: null },
+    account: null,
+    provider_status: null,
+    provider_code: null,
+    provider_request_id: null,
   })),
   raw_usage: null,
 })
 
 const explain = (gateway: Gateway, row: ExchangeRow): S.ExplainedExchange => {
   const exchange = exchangeView(gateway, row)
-  const billed = totalTokens({
-    ...{
-      input: row.input ?? 0,
-      cacheRead: row.cacheRead ?? 0,
-      cacheWrite: row.cacheWrite ?? 0,
-      output: row.output ?? 0,
-    },
-  })
+  const billed = exchange.tokens
   const attempts = attemptsOf(row)
   return {
     exchange,
@@ -116,12 +115,17 @@ const attemptsOf = (row: ExchangeRow): S.Attempt[] => {
     }))
   }
   if (row.attempts === 0 || row.provider === null || row.account === null) return []
-  const answered = row.firstByteMs !== null
   return [
     {
-      ...{ provider: row.provider, account: row.account, model: row.model, wire: row.providerWire ?? row.wire },
-      result: answered ? 'answered' : 'ended',
-      ...{ error_code: null, provider_status: null, provider_code: null, provider_request_id: null },
+      provider: row.provider,
+      account: row.account,
+      model: row.model,
+      wire: row.providerWire ?? row.wire,
+      result: row.firstByteMs === null ? 'ended' : 'answered',
+      error_code: null,
+      provider_status: null,
+      provider_code: null,
+      provider_request_id: null,
       ms: row.firstByteMs ?? row.totalMs,
     },
   ]

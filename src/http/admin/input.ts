@@ -68,4 +68,11 @@ export const timeOf = (text: string, param: string): number => {
   throw invalidRequest(`${param}: expected a time such as 2027-01-31T12:00:00Z.`, param)
 }
 
+/** The same of a time that `now` must not have reached. */
+export const futureTimeOf = (text: string, param: string, now: number): number => {
+  const at = timeOf(text, param)
+  if (at > now) return at
+  throw invalidRequest(`${param}: expected a time to come.`, param)
+}
+
 const LATEST = Date.UTC(10_000, 0, 1)

@@ -6,7 +6,7 @@ import { GatewayError, invalidRequest } from '../../errors.ts'
 import { type Key, permits } from '../../keys/key.ts'
 import { checkRoom, checkWish, type Holder, type Wish } from '../../members/own-keys.ts'
 import { actorOf, type Call, keyOf, limitedMember, type Part } from './call.ts'
-import { timeOf } from './input.ts'
+import { futureTimeOf } from './input.ts'
 import { catalogueModels } from './key-models.ts'
 import { oneKeyView } from './view.ts'
 
@@ -30,8 +30,13 @@ export const keyChanges: Part<
     }
     const { key, secret } = gateway.store.keys.issue(
       {
-        ...{ label: input.label.trim(), tokensTotal: wish.tokensTotal, expiresAt: wish.expiresAt, models: wish.models },
-        ...{ rpm: wish.rpm ?? undefined, tpm: wish.tpm ?? undefined, concurrency: wish.concurrency ?? undefined },
+        label: input.label.trim(),
+        tokensTotal: wish.tokensTotal,
+        expiresAt: wish.expiresAt,
+        models: wish.models,
+        rpm: wish.rpm ?? undefined,
+        tpm: wish.tpm ?? undefined,
+        concurrency: wish.concurrency ?? undefined,
         ownerId,
       },
       actorOf(caller),
@@ -47,10 +52,8 @@ export const keyChanges: Part<
   },
   'keys.top-up': (call, { id, tokens }) => {
     const key = requireUsable(keyOf(call, id))
-    const wish = { tokensTotal: key.tokensTotal + tokens }
-    if (!Number.isSafeInteger(wish.tokensTotal)) throw invalidRequest('A key cannot have that many tokens.', 'tokens')
-    checkOwn(call, wish, key)
-    return oneKeyView(call.gateway, call.gateway.store.keys.update(key.id, wish, actorOf(call.caller)))
+    checkOwn(call, { tokensTotal: key.tokensTotal + tokens }, key)
+    return oneKeyView(call.gateway, call.gateway.store.keys.update(key.id, { addTokens: tokens }, actorOf(call.caller)))
   },
   'keys.reset': (call, { id }) => {
     const key = requireUsable(keyOf(call, id))
@@ -73,19 +76,15 @@ const requireUsable = (key: Key): Key => {
   throw invalidRequest('This key has been revoked and cannot be changed. Make a new one.')
 }
 
-type Members = Pick<Input<'keys.update'>, 'tokens_total' | 'expires_at' | 'models' | 'rpm' | 'tpm' | 'concurrency'>
+type Asked = Pick<Input<'keys.update'>, 'tokens_total' | 'expires_at' | 'models' | 'rpm' | 'tpm' | 'concurrency'>
 
 type Given = Omit<Wish, 'models'> & { models?: string[] }
 
 /** What was asked for, in the store's terms; what was not is absent. */
-const wishOf = ({ gateway }: Call, { tokens_total, expires_at, models, rpm, tpm, concurrency }: Members): Given => {
+const wishOf = ({ gateway }: Call, { tokens_total, expires_at, models, rpm, tpm, concurrency }: Asked): Given => {
   const wish: Given = {}
   if (tokens_total !== undefined) wish.tokensTotal = tokens_total
-  if (expires_at !== undefined) {
-    wish.expiresAt = timeOf(expires_at, 'expires_at')
-    if (wish.expiresAt <= gateway.clock.now())
-      throw invalidRequest('expires_at: expected a time to come.', 'expires_at')
-  }
+  if (expires_at !== undefined) wish.expiresAt = futureTimeOf(expires_at, 'expires_at', gateway.clock.now())
   if (models !== undefined) wish.models = catalogueModels(gateway, models, 'models')
   if (rpm !== undefined) wish.rpm = rpm
   if (tpm !== undefined) wish.tpm = tpm

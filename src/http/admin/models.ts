@@ -3,13 +3,13 @@
 import type * as S from '../../admin-api/schema.ts'
 import type { Gateway } from '../../gateway.ts'
 import type { Provider } from '../../provider/provider.ts'
-import type { BreakerState } from '../../relay/health.ts'
+import { type BreakerState, targetName } from '../../relay/health.ts'
 import { shownModel } from '../../shown.ts'
 import { isAdmin, type Part } from './call.ts'
 
 export const models: Part<'models.list'> = {
   'models.list': ({ gateway, caller }) => {
-    const health = healthOf(gateway)
+    const standing = standings(gateway)
     const aliases = Object.entries(gateway.config.aliases)
     const items = gateway.catalogue.list().map((model): S.Model => {
       const serving = servingProviders(gateway, model.id)
@@ -22,8 +22,10 @@ export const models: Part<'models.list'> = {
         targets: isAdmin(caller)
           ? serving.flatMap(({ provider, modelId }) =>
               provider.accounts.map((account) => ({
-                ...{ provider: provider.id, account: account.name, wires: provider.wires },
-                ...(health.get(`${provider.id}/${account.name}/${modelId}`) ?? AT_REST),
+                provider: provider.id,
+                account: account.name,
+                wires: provider.wires,
+                ...(standing(provider.id, account.name, modelId) ?? AT_REST),
               })),
             )
           : [],
@@ -39,12 +41,16 @@ export const models: Part<'models.list'> = {
 
 type Standing = { state: BreakerState; in_flight: number }
 
-/** A target nothing was ever sent to. */
 const AT_REST: Standing = { state: 'closed', in_flight: 0 }
 
-/** By target: `provider/account/model`. */
-export const healthOf = (gateway: Gateway): Map<string, Standing> =>
-  new Map(gateway.health.states().map(({ target, state, inFlight }) => [target, { state, in_flight: inFlight }]))
+/** How targets do; undefined for one that nothing was ever sent to. */
+export const standings = (gateway: Gateway) => {
+  const known = new Map(gateway.health.states().map((each) => [each.target, each]))
+  return (provider: string, account: string, model: string): Standing | undefined => {
+    const found = known.get(targetName(provider, account, model))
+    return found && { state: found.state, in_flight: found.inFlight }
+  }
+}
 
 /** The model's own provider, then those of its fallbacks. */
 const servingProviders = (gateway: Gateway, modelId: string): { provider: Provider; modelId: string }[] =>

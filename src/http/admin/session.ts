@@ -36,8 +36,8 @@ export const session: Part<
   },
   setup: async (call, { token, name, password }) =>
     enter(call, await call.gateway.membership.setUp(token, name, password, call.peer)),
-  'invitation.open': (call, { token }) => {
-    const member = call.gateway.membership.invited(token, call.peer)
+  'invitation.open': async (call, { token }) => {
+    const member = await call.gateway.membership.invited(token, call.peer)
     return { name: member.name, role: member.role, expires_at: new Date(member.invitationExpiresAt ?? 0).toISOString() }
   },
   'invitation.accept': async (call, { token, password }) =>

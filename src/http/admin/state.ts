@@ -1,5 +1,6 @@
 // What is open in the process: what comes back to rest when nothing is under way.
 
+import { heapBytes, residentBytes } from '../../process.ts'
 import type { Part } from './call.ts'
 
 export const state: Part<'state'> = {
@@ -11,7 +12,7 @@ export const state: Part<'state'> = {
     live_streams: gateway.live.watching(),
     draining: gateway.draining,
     uptime_ms: Math.round(performance.now()),
-    rss_bytes: process.memoryUsage.rss(),
-    heap_bytes: process.memoryUsage().heapUsed,
+    rss_bytes: residentBytes(),
+    heap_bytes: heapBytes(),
   }),
 }

@@ -1,11 +1,10 @@
 // Tokens of the admin API, for scripts: shown once, revoked at once.
 
 import type * as S from '../../admin-api/schema.ts'
-import { invalidRequest } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import type { AdminToken } from '../../members/member.ts'
 import { actorOf, type Part, sessionOf } from './call.ts'
-import { timeOf } from './input.ts'
+import { futureTimeOf } from './input.ts'
 import { iso, isoOrNull, memberNames } from './view.ts'
 
 export const tokens: Part<'tokens.list' | 'tokens.create' | 'tokens.revoke'> = {
@@ -14,10 +13,7 @@ export const tokens: Part<'tokens.list' | 'tokens.create' | 'tokens.revoke'> = {
     return { items: gateway.store.tokens.list().map((token) => tokenView(gateway, token, names)) }
   },
   'tokens.create': ({ gateway, caller }, { label, expires_at }) => {
-    const expiresAt = expires_at == null ? undefined : timeOf(expires_at, 'expires_at')
-    if (expiresAt !== undefined && expiresAt <= gateway.clock.now()) {
-      throw invalidRequest('expires_at: expected a time to come.', 'expires_at')
-    }
+    const expiresAt = expires_at == null ? undefined : futureTimeOf(expires_at, 'expires_at', gateway.clock.now())
     const { token, secret } = gateway.membership.issueToken(label.trim(), expiresAt, sessionOf(caller).member)
     return { token: tokenView(gateway, token, memberNames(gateway)), secret }
   },

@@ -3,6 +3,7 @@
 import type * as S from '../../admin-api/schema.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
+import { totalTokens } from '../../ir/usage.ts'
 import type { LatencySample, SeriesRow } from '../../store/insight.ts'
 import { keyIdsOf, keyOf, type Part } from './call.ts'
 import { timeOf } from './input.ts'
@@ -28,7 +29,8 @@ export const usage: Part<'usage.get' | 'usage.table' | 'keys.usage'> = {
     const labelOf = (group: string): string => (by === 'key' ? (store.keys.get(group)?.label ?? group) : group)
     return {
       rows: rows.map(({ group, ...figures }) => ({
-        ...{ group, label: labelOf(group) },
+        group,
+        label: labelOf(group),
         ...sumsView(figures, config.khrPerUsd),
       })),
       khr_per_usd: config.khrPerUsd,
@@ -78,7 +80,9 @@ export const report = (gateway: Gateway, ask: Ask): S.Usage => {
   const groups = Map.groupBy(rows, (row) => row.group)
   const ranked = [...groups]
     .map(([group, points]) => ({ group, points, totals: points.reduce(addFigures, NO_FIGURES) }))
-    .sort((a, b) => Number(a.group === OTHER) - Number(b.group === OTHER) || tokensOf(b.totals) - tokensOf(a.totals))
+    .sort(
+      (a, b) => Number(a.group === OTHER) - Number(b.group === OTHER) || totalTokens(b.totals) - totalTokens(a.totals),
+    )
   const largest = ranked.filter((each, i) => i < MOST_SERIES && each.group !== OTHER)
   const rest = ranked.filter((each) => !largest.includes(each)).flatMap((each) => each.points)
   const lines = rest.length > 0 ? [...largest, { group: OTHER, points: rest }] : largest
@@ -98,9 +102,6 @@ export const report = (gateway: Gateway, ask: Ask): S.Usage => {
 }
 
 const OTHER = 'other'
-
-const tokensOf = (row: Pick<SeriesRow, 'input' | 'cacheRead' | 'cacheWrite' | 'output'>): number =>
-  row.input + row.cacheRead + row.cacheWrite + row.output
 
 const readRows = (gateway: Gateway, { range, by, keyIds, model }: Ask): SeriesRow[] =>
   gateway.store.series({ ...range, by, keyIds, model })

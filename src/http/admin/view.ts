@@ -58,7 +58,14 @@ export const oneKeyView = (gateway: Gateway, key: Key): S.Key =>
 type Figures = Omit<UsageRow, 'group'>
 
 export const NO_FIGURES: Figures = {
-  ...{ requests: 0, errors: 0, input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0, costMicroUsd: 0 },
+  requests: 0,
+  errors: 0,
+  input: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  output: 0,
+  reasoning: 0,
+  costMicroUsd: 0,
 }
 
 export const addFigures = (a: Figures, b: Figures): Figures => ({
@@ -109,10 +116,6 @@ export const exchangeView = (gateway: Gateway, row: ExchangeRow): S.Exchange => 
   }
 }
 
-/** As the caller may see it: which account it went through is the operator's affair. */
-export const seenBy = (caller: Caller, exchange: S.Exchange): S.Exchange =>
-  limitedMember(caller) === undefined ? exchange : { ...exchange, account: null }
-
 /** The same of an exchange that ended this moment. */
 export const endedView = (gateway: Gateway, exchange: RelayExchange, summary: Summary): S.Exchange => {
   const last = exchange.attempts.at(-1)
@@ -143,3 +146,7 @@ export const endedView = (gateway: Gateway, exchange: RelayExchange, summary: Su
     cost_khr: khrOf(summary.costMicroUsd, gateway.config.khrPerUsd),
   }
 }
+
+/** As the caller may see it: which account it went through is the operator's affair. */
+export const seenBy = (caller: Caller, exchange: S.Exchange): S.Exchange =>
+  limitedMember(caller) === undefined ? exchange : { ...exchange, account: null }

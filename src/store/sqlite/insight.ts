@@ -5,7 +5,7 @@ import type { Database, SQLQueryBindings } from 'bun:sqlite'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import type { Insight, LatencyQuery, LatencySample, PageQuery, SeriesQuery, SeriesRow } from '../insight.ts'
 import { lastRow, readRows, rowAt } from './rows.ts'
-import { BLOCK_ROWS } from './schema.ts'
+import { BLOCK_ROWS, SUMS } from './schema.ts'
 
 const STEP_MS = { hour: 3_600_000, day: 86_400_000 }
 /** Rows one page looks at where more than the index's own condition is asked for. */
@@ -18,6 +18,7 @@ const STRETCHES = 64
 const STRETCH = 32
 /** Exchanges of one key or model that are looked at for its latencies. */
 const LATEST = 1_000
+
 export const createInsight = (db: Database, orm: BunSQLiteDatabase): Insight => ({
   series: (query) => series(db, query),
   exchangePage(query) {
@@ -50,20 +51,11 @@ export const createInsight = (db: Database, orm: BunSQLiteDatabase): Insight => 
   },
 })
 
-const SUMS = [
-  'requests',
-  'errors',
-  'input',
-  'cache_read',
-  'cache_write',
-  'output',
-  'reasoning',
-  'cost_micro_usd',
-] as const
-const ALIAS = { cache_read: 'cacheRead', cache_write: 'cacheWrite', cost_micro_usd: 'costMicroUsd' } as Record<
-  string,
-  string
->
+const ALIAS: Readonly<Record<string, string>> = {
+  cache_read: 'cacheRead',
+  cache_write: 'cacheWrite',
+  cost_micro_usd: 'costMicroUsd',
+}
 const SUMMED = SUMS.map((name) => `sum(${name}) AS ${ALIAS[name] ?? name}`).join(', ')
 
 const series = (db: Database, { step, by, since, until, keyIds, model }: SeriesQuery): SeriesRow[] => {

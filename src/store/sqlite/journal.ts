@@ -9,21 +9,19 @@ import { storeError } from '../store.ts'
 import { type Checkpoints, createCheckpoints } from './checkpoint.ts'
 import type { KeyRing } from './keys.ts'
 import { lockServer } from './lock.ts'
-import { BLOCK_ROWS } from './schema.ts'
+import { BLOCK_ROWS, SUMS } from './schema.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-const SUMS = 'requests, errors, input, cache_read, cache_write, output, reasoning, cost_micro_usd'
-const ADDED = SUMS.split(', ')
-  .map((name) => `${name} = ${name} + excluded.${name}`)
-  .join(', ')
+const SUMMED = SUMS.join(', ')
+const ADDED = SUMS.map((name) => `${name} = ${name} + excluded.${name}`).join(', ')
 const addSums = (table: string, span: string) => `
-  INSERT INTO ${table} (${span}, key_id, model, ${SUMS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  INSERT INTO ${table} (${span}, key_id, model, ${SUMMED}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (${span}, key_id, model) DO UPDATE SET ${ADDED}`
 
 const ADD_MODEL = `
-  INSERT INTO usage_models (hour, model, ${SUMS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  INSERT INTO usage_models (hour, model, ${SUMMED}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (hour, model) DO UPDATE SET ${ADDED}`
 
 const OPEN = `
@@ -49,10 +47,10 @@ const LEFT_OPEN = `
   FROM reservations ORDER BY row`
 
 type LeftRow = Omit<LeftOpen, 'usage' | 'stream' | 'wire'> & {
-  [name in keyof Usage]-?: number | null
+  [name in Exclude<keyof Usage, 'cacheWrite1h'>]-?: number | null
 } & { wire: Wire; stream: number }
 
-/** Sums of one hour, key and model, in the order of the columns. */
+/** Sums of one hour, key and model, in the order of SUMS. */
 type Sums = [number, number, number, number, number, number, number, number]
 type Rollup = { hour: number; keyId: string; model: string; sums: Sums }
 

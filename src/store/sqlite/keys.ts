@@ -2,12 +2,13 @@
 
 import { eq, gt, sql } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
-import { GatewayError } from '../../errors.ts'
-import { checkKeyPatch, checkNewKey } from '../../keys/check.ts'
+import { GatewayError, invalidRequest } from '../../errors.ts'
+import { checkKey } from '../../keys/check.ts'
 import type { Actor, Key, Keys } from '../../keys/key.ts'
 import { hashSecret, makeSecret, randomBase62, secretOf, unknownKey } from '../../keys/secret.ts'
 import { requireInForce } from '../../keys/status.ts'
-import { audit, keys as table } from './schema.ts'
+import type { Change } from './change.ts'
+import { keys as table } from './schema.ts'
 
 type Row = typeof table.$inferSelect
 type Insert = typeof table.$inferInsert
@@ -27,7 +28,7 @@ export type KeyRing = {
   reload(all: boolean): void
 }
 
-export const createKeyRing = (orm: BunSQLiteDatabase, clock: () => number): KeyRing => {
+export const createKeyRing = (orm: BunSQLiteDatabase, change: Change, clock: () => number): KeyRing => {
   const byHash = new Map<string, Entry>()
   const byId = new Map<string, Key>()
   const hashesOf = new Map<string, string[]>()
@@ -61,22 +62,17 @@ export const createKeyRing = (orm: BunSQLiteDatabase, clock: () => number): KeyR
   }
   reload(true)
 
-  /** One change with its audit row, or neither; memory follows once it is durable. */
-  const change = (id: string, action: string, actor: Actor, columns: (row: Row) => Columns): Key =>
+  /** Memory follows once the change is durable. */
+  const set = (id: string, action: string, actor: Actor, columns: (row: Row) => Columns): Key =>
     take(
-      orm.transaction(
-        (tx) => {
-          const before = tx.select().from(table).where(eq(table.id, id)).get()
-          if (before === undefined) throw new GatewayError('not_found', `There is no key "${id}".`)
-          const set = { ...columns(before), version: NEXT_VERSION }
-          const after = tx.update(table).set(set).where(eq(table.id, id)).returning().get()
-          tx.insert(audit)
-            .values(auditRow(clock(), actor, action, id, toKey(before), toKey(after)))
-            .run()
-          return after
-        },
-        { behavior: 'immediate' },
-      ),
+      change(actor, (tx, note) => {
+        const before = tx.select().from(table).where(eq(table.id, id)).get()
+        if (before === undefined) throw new GatewayError('not_found', `There is no key "${id}".`)
+        const values = { ...columns(before), version: NEXT_VERSION }
+        const after = tx.update(table).set(values).where(eq(table.id, id)).returning().get()
+        note(action, id, toKey(before), toKey(after))
+        return after
+      }),
     )
 
   const keys: Keys = {
@@ -90,38 +86,40 @@ export const createKeyRing = (orm: BunSQLiteDatabase, clock: () => number): KeyR
     get: (id) => byId.get(id),
     list: () => [...byId.values()],
     issue(input, actor) {
-      checkNewKey(input)
+      checkKey(input)
       const secret = makeSecret()
       const { label, tokensTotal, expiresAt, models, rpm, tpm, concurrency, ownerId } = input
-      const row = orm.transaction(
-        (tx) => {
-          const made = tx
-            .insert(table)
-            .values({
-              ...{ id: `key_${randomBase62(16)}`, label, hash: hashSecret(secret), createdAt: clock(), expiresAt },
-              ...{ tokensTotal, models, rpm, tpm, concurrency, ownerId, version: NEXT_VERSION },
-            })
-            .returning()
-            .get()
-          tx.insert(audit)
-            .values(auditRow(clock(), actor, 'key.issue', made.id, null, toKey(made)))
-            .run()
-          return made
-        },
-        { behavior: 'immediate' },
-      )
+      const row = change(actor, (tx, note) => {
+        const own = {
+          id: `key_${randomBase62(16)}`,
+          hash: hashSecret(secret),
+          createdAt: clock(),
+          version: NEXT_VERSION,
+        }
+        const given = { label, tokensTotal, expiresAt, models, rpm, tpm, concurrency, ownerId }
+        const made = tx
+          .insert(table)
+          .values({ ...own, ...given })
+          .returning()
+          .get()
+        note('key.issue', made.id, null, toKey(made))
+        return made
+      })
       return { key: take(row), secret }
     },
     update(id, patch, actor) {
-      checkKeyPatch(patch)
-      const { label, tokensTotal, tokensUsed, expiresAt, models, rpm, tpm, concurrency } = patch
-      const columns = { label, tokensTotal, tokensUsed, expiresAt, models, rpm, tpm, concurrency }
-      return change(id, 'key.update', actor, () => columns)
+      checkKey(patch)
+      const { label, addTokens = 0, tokensUsed, expiresAt, models, rpm, tpm, concurrency } = patch
+      return set(id, 'key.update', actor, (row) => {
+        const tokensTotal = (patch.tokensTotal ?? row.tokensTotal) + addTokens
+        if (!Number.isSafeInteger(tokensTotal)) throw invalidRequest('A key cannot have that many tokens.', 'tokens')
+        return { label, tokensTotal, tokensUsed, expiresAt, models, rpm, tpm, concurrency }
+      })
     },
-    revoke: (id, actor) => change(id, 'key.revoke', actor, (row) => ({ revokedAt: row.revokedAt ?? clock() })),
+    revoke: (id, actor) => set(id, 'key.revoke', actor, (row) => ({ revokedAt: row.revokedAt ?? clock() })),
     rotate(id, graceMs, actor) {
       const secret = makeSecret()
-      const key = change(id, 'key.rotate', actor, (row) => ({
+      const key = set(id, 'key.rotate', actor, (row) => ({
         hash: hashSecret(secret),
         previousHash: graceMs > 0 ? row.hash : null,
         previousUntil: graceMs > 0 ? clock() + graceMs : null,
@@ -163,8 +161,4 @@ const toKey = (row: Row): Key => ({
   tpm: row.tpm ?? undefined,
   concurrency: row.concurrency ?? undefined,
   ...(row.ownerId === null ? {} : { ownerId: row.ownerId }),
-})
-
-const auditRow = (at: number, actor: Actor, action: string, target: string, before: Key | null, after: Key) => ({
-  ...{ at, actorKind: actor.kind, actorId: actor.id, action, target, before, after },
 })

@@ -5,7 +5,7 @@ import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import { randomBase62 } from '../../keys/secret.ts'
 import { DEFAULT_LIMITS, type Member, type MemberStore } from '../../members/member.ts'
-import type { Change, Transaction } from './people.ts'
+import type { Change, Transaction } from './change.ts'
 import { adminTokens, sessions, members as table } from './schema.ts'
 
 type Row = typeof table.$inferSelect

@@ -6,13 +6,17 @@ import { dirname } from 'node:path'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import type { Store } from '../store.ts'
 import { writeBackup } from './backup.ts'
+import { createChange } from './change.ts'
 import { appliedMigrations, checkFile, checkSchema, refusalOf } from './check.ts'
 import { createInsight } from './insight.ts'
 import { createJournal } from './journal.ts'
 import { createKeyRing } from './keys.ts'
+import { createMembers } from './members.ts'
 import { MIGRATIONS } from './migrations.ts'
-import { createPeople } from './people.ts'
 import { createQueries } from './queries.ts'
+import { createSessions } from './sessions.ts'
+import { createSettings } from './settings.ts'
+import { createTokens } from './tokens.ts'
 
 /** `clock`: milliseconds since the epoch, Date.now by default. `busyTimeoutMs`: how long a write waits for another process. */
 export type OpenOptions = { clock?: () => number; busyTimeoutMs?: number }
@@ -54,10 +58,10 @@ const storeOf = (db: Database, path: string, clock: () => number): Store => {
   // Read before the keys are, so that no change falls between the two.
   const version = db.query<{ data_version: number }, []>('PRAGMA data_version')
   let seen = version.get()?.data_version
-  const ring = createKeyRing(orm, clock)
+  const change = createChange(orm, clock)
+  const ring = createKeyRing(orm, change, clock)
   const journal = createJournal(db, path === MEMORY ? undefined : path, ring)
   const queries = createQueries(db, orm)
-  const people = createPeople(orm, clock)
   const insight = createInsight(db, orm)
   /** A read that finds in the database whatever is settled. */
   const settled =
@@ -82,6 +86,10 @@ const storeOf = (db: Database, path: string, clock: () => number): Store => {
 
   return {
     keys: ring.keys,
+    members: createMembers(orm, change, clock),
+    sessions: createSessions(orm, change),
+    tokens: createTokens(orm, change, clock),
+    settings: createSettings(orm, change, clock),
     journal,
     ...queries,
     usage: settled(queries.usage),
@@ -91,7 +99,6 @@ const storeOf = (db: Database, path: string, clock: () => number): Store => {
       journal.wrote(gone)
       return gone
     },
-    ...people,
     series: settled(insight.series),
     topKeys: settled(insight.topKeys),
     exchangePage: settled(insight.exchangePage),

@@ -20,9 +20,23 @@ export const newestFirst = (ended: ExchangeRow[], inFlight: (typeof reservations
     : [...ended, ...inFlight.map((each) => ({ ...UNENDED, ...each }))].sort((a, b) => b.row - a.row)
 
 const UNENDED = {
-  ...{ endedAt: null, outcome: null, status: null, errorCode: null, provider: null, account: null },
-  ...{ upstreamModel: null, providerWire: null, attempts: 0, firstByteMs: null, totalMs: null, estimated: false },
-  ...{ costMicroUsd: 0, rawUsage: null, trail: null, dropped: null, leftAfter: null },
+  endedAt: null,
+  outcome: null,
+  status: null,
+  errorCode: null,
+  provider: null,
+  account: null,
+  upstreamModel: null,
+  providerWire: null,
+  attempts: 0,
+  firstByteMs: null,
+  totalMs: null,
+  estimated: false,
+  costMicroUsd: 0,
+  rawUsage: null,
+  trail: null,
+  dropped: null,
+  leftAfter: null,
 }
 
 /** The first row that began at or after a time, in ms since the epoch; undefined: none has. */

@@ -124,6 +124,18 @@ const withoutKey = {
   costMicroUsd: integer('cost_micro_usd').notNull(),
 }
 
+/** The columns of every table of sums that are added up. */
+export const SUMS = [
+  'requests',
+  'errors',
+  'input',
+  'cache_read',
+  'cache_write',
+  'output',
+  'reasoning',
+  'cost_micro_usd',
+] as const
+
 const sums = { keyId: text('key_id').notNull(), ...withoutKey }
 
 /** Sums of settled exchanges by the hour they began in (`hour`: its first millisecond). */

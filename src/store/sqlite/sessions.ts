@@ -3,8 +3,8 @@
 import { and, eq, isNotNull, isNull, lt, or } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import type { SessionStore } from '../../members/member.ts'
+import type { Change } from './change.ts'
 import { toMember } from './members.ts'
-import type { Change } from './people.ts'
 import { members, sessions as table } from './schema.ts'
 
 export const createSessions = (orm: BunSQLiteDatabase, change: Change): SessionStore => ({

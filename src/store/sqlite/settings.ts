@@ -3,7 +3,7 @@
 import { eq } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import type { SettingStore } from '../../members/member.ts'
-import type { Change } from './people.ts'
+import type { Change } from './change.ts'
 import { settings as table } from './schema.ts'
 
 export const createSettings = (orm: BunSQLiteDatabase, change: Change, clock: () => number): SettingStore => ({

@@ -5,7 +5,7 @@ import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { GatewayError } from '../../errors.ts'
 import { randomBase62 } from '../../keys/secret.ts'
 import type { AdminToken, TokenStore } from '../../members/member.ts'
-import type { Change } from './people.ts'
+import type { Change } from './change.ts'
 import { adminTokens as table } from './schema.ts'
 
 export const createTokens = (orm: BunSQLiteDatabase, change: Change, clock: () => number): TokenStore => ({

@@ -11,8 +11,9 @@ const Content = Type.Union([Type.String(), Type.Array(Block)])
 
 const MaxTokens = Type.Integer({ minimum: 1 })
 
+const model = Type.String({ minLength: 1 })
+
 const members = {
-  model: Type.String({ minLength: 1 }),
   system: Nullable(Content),
   stream: Nullable(Type.Boolean()),
   temperature: Nullable(Type.Number()),
@@ -33,14 +34,17 @@ const Message = Type.Union([
   Type.Object({ role: Type.Literal('system'), content: Nullable(Content) }),
 ])
 
-/** Bodies that do not go on with a conversation kept at the provider. Said by what they lack, so that a refusal never names the member they lack. */
+/**
+ * Bodies that do not go on with a conversation kept at the provider. They are excluded below, rather than the others
+ * asked for: a refusal never names a member that a client need not send.
+ */
 const Begins = Type.Object({ thread: Type.Optional(Type.Not(Type.Object({ type: Type.Literal('continue') }))) })
 
 /** A conversation that is kept at the provider may go on without a new message. */
 const bodies = <MaxTokens extends TSchema>(max_tokens: MaxTokens) =>
   Type.Union([
-    Type.Object({ ...members, max_tokens, messages: Type.Array(Message, { minItems: 1 }) }),
-    Type.Intersect([Type.Object({ ...members, max_tokens, messages: Type.Array(Message) }), Type.Not(Begins)]),
+    Type.Object({ model, max_tokens, messages: Type.Array(Message, { minItems: 1 }), ...members }),
+    Type.Intersect([Type.Object({ model, max_tokens, messages: Type.Array(Message), ...members }), Type.Not(Begins)]),
   ])
 
 export const MessagesRequest = bodies(MaxTokens)

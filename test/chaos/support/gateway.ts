@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { State } from '../../../src/admin-api/schema.ts'
 import type { FileConfig } from '../../../src/config/schema.ts'
-import { loadConfig } from '../../../src/config.ts'
+import { databasePath, loadConfig } from '../../../src/config.ts'
 import { silentLog } from '../../../src/log.ts'
 import { DEFAULT_LIMITS } from '../../../src/members/member.ts'
 import { createMembership } from '../../../src/members/membership.ts'
 import type { Clock } from '../../../src/relay/exchange.ts'
-import { DATABASE, type Server, startServer } from '../../../src/serve.ts'
+import { type Server, startServer } from '../../../src/serve.ts'
 import { openStore } from '../../../src/store/sqlite/index.ts'
 import { type Child, launch } from '../../binary/support/process.ts'
 
@@ -64,7 +64,7 @@ export const openGateway = async (file: FileConfig, { clock, apart = false }: Op
     BINARY === undefined && !apart
       ? await startHere(path, directory, clock)
       : await startThere(BINARY === undefined ? [process.execPath, MAIN] : [BINARY], directory)
-  const token = adminToken(join(resolve(directory, file.data ?? 'data'), DATABASE))
+  const token = adminToken(databasePath({ dataDir: resolve(directory, file.data ?? 'data') }))
   const state = async (): Promise<State> => {
     const response = await fetch(`${running.url}/admin/api/state`, { headers: { authorization: `Bearer ${token}` } })
     if (response.status !== 200) throw new Error(await response.text())

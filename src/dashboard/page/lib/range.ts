@@ -17,7 +17,7 @@ const SPANS: Record<Range, { hours: number; step: 'hour' | 'day' }> = {
   '90d': { hours: 89 * 24, step: 'day' },
 }
 
-export const isRange = (text: string | undefined): text is Range => text !== undefined && text in SPANS
+export const isRange = (text: string | undefined): text is Range => text !== undefined && Object.hasOwn(SPANS, text)
 
 /** What to ask the server for; whole steps, the one under way included. */
 export const spanOf = (range: Range, now = Date.now()): { since: string; until: string; step: 'hour' | 'day' } => {

@@ -5,6 +5,9 @@ import { type Answer, call, onSignedOut } from './api.ts'
 
 export type Session = Answer<'session.get'>
 
+/** Characters of a password, as the contract has it. */
+export const MIN_PASSWORD = 12
+
 /** Undefined until the server has said. */
 export const session = signal<Session | undefined>(undefined)
 /** Why the session could not be asked for. */

@@ -6,12 +6,10 @@ import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { type ApiError, call } from '../lib/api.ts'
 import { useAction, useResource } from '../lib/resource.ts'
-import { session } from '../lib/session.ts'
+import { MIN_PASSWORD, session } from '../lib/session.ts'
 import { Form, Text } from '../ui/fields.tsx'
 import { Brand } from '../ui/frame.tsx'
 import { Button, Failure, Loaded, Notice } from '../ui/parts.tsx'
-
-const MIN_PASSWORD = 12
 
 const Alone = ({ title, lead, children }: { title: string; lead?: ComponentChildren; children: ComponentChildren }) => {
   useEffect(() => {

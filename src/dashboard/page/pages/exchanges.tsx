@@ -29,27 +29,27 @@ const OUTCOMES: readonly (readonly [Outcome | '', string])[] = [
   ['open', 'Under way'],
 ]
 
+/** What an address says, what it is called, and how many hours that is. */
 const SINCE = [
-  ['', 'Any time'],
-  ['1h', 'Last hour'],
-  ['24h', 'Last 24 hours'],
-  ['7d', 'Last 7 days'],
+  ['', 'Any time', undefined],
+  ['1h', 'Last hour', 1],
+  ['24h', 'Last 24 hours', 24],
+  ['7d', 'Last 7 days', 168],
 ] as const
-const HOURS: Record<string, number> = { '1h': 1, '24h': 24, '7d': 168 }
 
 export const Exchanges = () => {
   const [query, setQuery] = useQuery()
   const [added, setAdded] = useState<Exchange[]>([])
   const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set())
   const outcome = (OUTCOMES.find(([name]) => name === query.outcome)?.[0] ?? '') as Outcome | ''
-  const hours = HOURS[query.since ?? '']
+  const [since, , hours] = SINCE.find(([name]) => name === query.since) ?? SINCE[0]
   const filter: Ask<'exchanges.list'> = {
     ...(query.key ? { key: query.key } : {}),
     ...(query.model ? { model: query.model } : {}),
     ...(outcome === '' ? {} : { outcome }),
     ...(hours === undefined ? {} : { since: new Date(Date.now() - hours * 3_600_000).toISOString() }),
   }
-  const inputs = [query.key, query.model, outcome, query.since]
+  const inputs = [query.key, query.model, outcome, since]
   const page = usePages(
     (before, signal) => call('exchanges.list', { ...filter, ...before, limit: PAGE }, signal),
     inputs,
@@ -92,9 +92,9 @@ export const Exchanges = () => {
         <Select
           bare
           label="Time"
-          value={(query.since ?? '') as (typeof SINCE)[number][0]}
-          options={SINCE}
-          onChange={(since) => setQuery({ since })}
+          value={since}
+          options={SINCE.map(([name, label]) => [name, label] as const)}
+          onChange={(next) => setQuery({ since: next })}
         />
       </PageHead>
       <Loaded of={page} lines={12}>

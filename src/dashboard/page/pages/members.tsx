@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import type { Invitation, Member, MemberLimits, Role } from '../../../admin-api/schema.ts'
+import { DEFAULT_LIMITS } from '../../../members/member.ts'
 import { call } from '../lib/api.ts'
 import { compact, count, counted, countField, dateTime, day } from '../lib/format.ts'
 import { useAction, useResource } from '../lib/resource.ts'
@@ -196,6 +197,14 @@ const read = (text: string, name: string): number | null => {
   return value
 }
 
+/** What a member gets who is invited without a word on it. */
+const USUAL_LIMITS: MemberLimits = {
+  max_keys: DEFAULT_LIMITS.maxKeys,
+  max_tokens_per_key: DEFAULT_LIMITS.maxTokensPerKey,
+  max_expiry_days: DEFAULT_LIMITS.maxExpiryDays,
+  models: DEFAULT_LIMITS.models,
+}
+
 /** `of` absent: an invitation. */
 const MemberDialog = ({
   of,
@@ -208,12 +217,13 @@ const MemberDialog = ({
   onInvited?: (invited: Invited) => void
   onSaved?: () => void
 }) => {
+  const before = of?.limits ?? USUAL_LIMITS
   const [name, setName] = useState(of?.name ?? '')
   const [role, setRole] = useState<Role>(of?.role ?? 'member')
-  const [maxKeys, setMaxKeys] = useState(field(of === undefined ? 5 : of.limits.max_keys))
-  const [maxTokens, setMaxTokens] = useState(field(of === undefined ? 1_000_000 : of.limits.max_tokens_per_key))
-  const [maxDays, setMaxDays] = useState(field(of === undefined ? 90 : of.limits.max_expiry_days))
-  const [models, setModels] = useState(of?.limits.models ?? ['*'])
+  const [maxKeys, setMaxKeys] = useState(field(before.max_keys))
+  const [maxTokens, setMaxTokens] = useState(field(before.max_tokens_per_key))
+  const [maxDays, setMaxDays] = useState(field(before.max_expiry_days))
+  const [models, setModels] = useState(before.models)
   const saving = useAction(async () => {
     const limits: MemberLimits = {
       max_keys: read(maxKeys, 'Keys'),

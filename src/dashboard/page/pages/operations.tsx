@@ -84,7 +84,7 @@ const One = ({ path, method, operation }: { path: string; method: string; operat
         <span class="muted">{operation.summary}</span>
       </summary>
       <div class="card-body stack" style={{ paddingTop: '12px' }}>
-        {operation.description && <p>{operation.description}</p>}
+        {operation.description && <p>{withCode(operation.description)}</p>}
         {operation.parameters && (
           <div>
             <h3>Parameters</h3>
@@ -131,6 +131,10 @@ const One = ({ path, method, operation }: { path: string; method: string; operat
     </details>
   )
 }
+
+/** Words in backticks as code. */
+const withCode = (text: string) =>
+  text.split('`').map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))
 
 const Code = ({ text }: { text: string }) => {
   const [code, ...words] = text.split(': ')
@@ -188,7 +192,7 @@ const objectOf = (schema: Schema): Schema => {
 }
 
 /** A schema in few words: string, integer ≥ 1, array of object, "a" | "b". */
-export const typeOf = (schema: Schema): string => {
+const typeOf = (schema: Schema): string => {
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.anyOf) return [...new Set(schema.anyOf.map(typeOf))].join(' | ')
   if (schema.type === 'array') {

@@ -5,7 +5,7 @@ import type { Settings as SettingsValue } from '../../../admin-api/schema.ts'
 import { type Ask, call } from '../lib/api.ts'
 import { counted, countField } from '../lib/format.ts'
 import { useAction, useResource } from '../lib/resource.ts'
-import { isAdmin, loadSession, session, signOut } from '../lib/session.ts'
+import { isAdmin, loadSession, MIN_PASSWORD, session, signOut } from '../lib/session.ts'
 import { Confirm } from '../ui/dialog.tsx'
 import { Check, Form, readCount, Text } from '../ui/fields.tsx'
 import { ModelsField } from '../ui/models-field.tsx'
@@ -269,7 +269,7 @@ const Password = () => {
             value={next}
             onChange={setNext}
             autocomplete="new-password"
-            minLength={12}
+            minLength={MIN_PASSWORD}
             required
           />
           <Text

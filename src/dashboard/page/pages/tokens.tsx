@@ -1,4 +1,4 @@
-// Admin tokens: for scripts and the command line, with all an admin may do but people and tokens themselves.
+// Admin tokens: for scripts and the command line, with all an admin may do but change people and make tokens.
 
 import { useState } from 'preact/hooks'
 import type { AdminToken, AdminTokenWithSecret } from '../../../admin-api/schema.ts'

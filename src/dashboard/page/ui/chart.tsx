@@ -170,7 +170,7 @@ const tickOf = (time: number, step: 'hour' | 'day'): string => {
 }
 
 /** Days are days of UTC, hours are shown in the viewer's zone. */
-export const stepLabel = (iso: string, step: 'hour' | 'day'): string =>
+const stepLabel = (iso: string, step: 'hour' | 'day'): string =>
   step === 'day' ? `${dayOf.format(new Date(iso))} UTC` : hourOf.format(new Date(iso))
 
 /** The shape of a few weeks in the height of a line. */

@@ -8,7 +8,7 @@ const TONES = { active: 'good', exhausted: 'warn', expired: 'warn', revoked: 'ba
 
 export const KeyStatus = ({ status }: { status: Key['status'] }) => <Badge tone={TONES[status]}>{status}</Badge>
 
-export const shareUsed = ({ tokens_used, tokens_total }: Pick<Key, 'tokens_used' | 'tokens_total'>): number =>
+const shareUsed = ({ tokens_used, tokens_total }: Pick<Key, 'tokens_used' | 'tokens_total'>): number =>
   tokens_total === 0 ? 1 : tokens_used / tokens_total
 
 export const QuotaMeter = ({ of }: { of: Pick<Key, 'tokens_used' | 'tokens_total'> }) => (

@@ -110,7 +110,7 @@ export const Empty = ({ title, children }: { title: string; children?: Component
 )
 
 /** Lines where content will be. */
-export const Bones = ({ lines = 5 }: { lines?: number }) => (
+const Bones = ({ lines = 5 }: { lines?: number }) => (
   <div class="stack" role="status" aria-label="Loading">
     {Array.from({ length: lines }, (_, index) => (
       <span class="bone" key={index} style={{ width: `${96 - ((index * 17) % 40)}%` }} />
@@ -167,7 +167,7 @@ export const When = ({ at, none = 'never' }: { at: string | null; none?: string 
     </time>
   )
 
-export const CopyButton = ({ text, label = 'Copy', kind }: { text: string; label?: string; kind?: 'primary' }) => {
+const CopyButton = ({ text, label = 'Copy', kind }: { text: string; label?: string; kind?: 'primary' }) => {
   const [state, setState] = useState<'idle' | 'done' | 'failed'>('idle')
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])

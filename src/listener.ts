@@ -1,0 +1,99 @@
+// What listens: Bun's server with time limits of our own, each request under a name that the framework can read.
+
+import { originOf } from './config/origin.ts'
+import type { Config } from './config.ts'
+import type { Listener } from './gateway.ts'
+
+/** Bun answers a body past its own limit by itself, without the envelope: its limit must never be the one that counts. */
+const BUN_BODY_LIMIT = Number.MAX_SAFE_INTEGER
+/**
+ * How long a connection may stay without a whole request: peers that vanish say no goodbye. Longer than proxies keep
+ * theirs, and within the 255 seconds that Bun can count.
+ */
+const IDLE_S = 240
+
+export type Listening = Listener & {
+  url: string
+  /** Takes no more connections and resolves when the last is gone; `cut`: those there are end at once. */
+  stop(cut?: boolean): Promise<void>
+}
+
+/** Throws a sentence for the operator where the address or the port cannot be had. */
+export const listen = (
+  { host, port }: Config['listen'],
+  answer: (request: Request) => Promise<Response>,
+): Listening => {
+  const server = bind(host, port, async (request, on) => {
+    // A request that has come has the gateway's own limits: it may take as long as its provider may think.
+    on.timeout(request, 0)
+    const response = await answer(named(request))
+    if (!isStream(response)) on.timeout(request, IDLE_S)
+    return response
+  })
+  return {
+    url: originOf({ host, port: server.port ?? port }),
+    addressOf: (request) => server.requestIP(asCame(request))?.address,
+    streamed: (request) => server.timeout(asCame(request), IDLE_S),
+    pending: () => server.pendingRequests,
+    stop: (cut) => server.stop(cut),
+  }
+}
+
+type BunServer = Bun.Server<undefined>
+
+const bind = (
+  hostname: string,
+  port: number,
+  answer: (request: Request, on: BunServer) => Promise<Response>,
+): BunServer => {
+  try {
+    return Bun.serve({ hostname, port, idleTimeout: IDLE_S, maxRequestBodySize: BUN_BODY_LIMIT, fetch: answer })
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
+    const say = UNHEARD[code]?.(hostname, port) ?? `Nothing can listen on port ${port} of ${hostname} (${code}).`
+    throw Object.assign(new Error(say, { cause }), { code })
+  }
+}
+
+const noAddress = (host: string): string =>
+  `The address ${host} is none of this machine: choose another with --host, 0.0.0.0 for all of them.`
+
+const UNHEARD: Readonly<Record<string, (host: string, port: number) => string>> = {
+  EADDRINUSE: (host, port) =>
+    `Port ${port} of ${host} is in use: stop what listens there, or choose another with --port.`,
+  EACCES: (host, port) =>
+    `This user may not listen on port ${port} of ${host}: choose one above 1023 with --port, or give it the right to.`,
+  EADDRNOTAVAIL: noAddress,
+  EINVAL: noAddress,
+  ENOTFOUND: noAddress,
+}
+
+/**
+ * The framework looks for the path behind the shortest host it can think of, four characters. A request under a shorter
+ * name, of a container for instance, under one that is none or under none at all (HTTP/1.0) is given another; one to the
+ * client API under a base that ends in a slash is given the path that was meant.
+ */
+const named = (request: Request): Request => {
+  const { url } = request
+  // Without a usable host it is the path alone.
+  const at = url.startsWith('/') ? 0 : url.indexOf('/', 8)
+  const isUsable = at >= 11 && URL.canParse(url)
+  if (isUsable && !url.includes('//', at)) return request
+  const path = at === -1 ? '/' : url.slice(at)
+  const meant = path.replace(BASE, (base) => base.replace(/\/+/g, '/'))
+  if (isUsable && meant === path) return request
+  const renamed = new Request(`http://localhost${meant}`, request)
+  RENAMED.set(renamed, request)
+  return renamed
+}
+
+/** The beginning of a path of the client API, as clients put it together. */
+const BASE = /^\/+(?:v1\/+){1,2}(?=[^/?])/
+
+const RENAMED = new WeakMap<Request, Request>()
+
+/** The request that the listener knows. */
+const asCame = (request: Request): Request => RENAMED.get(request) ?? request
+
+const isStream = ({ headers }: Response): boolean =>
+  headers.get('content-type')?.startsWith('text/event-stream') === true
