@@ -33,13 +33,17 @@ export const fold = (events: Iterable<ChatEvent>): ChatResponse => {
       case 'text-delta': {
         append(event.part, event.text)
         const part = parts[event.part]
-        if (event.logprobs !== undefined && part?.type === 'text')
-          part.logprobs = [...(part.logprobs ?? []), ...event.logprobs]
+        if (event.logprobs !== undefined && part?.type === 'text') {
+          part.logprobs ??= []
+          part.logprobs.push(...event.logprobs)
+        }
         break
       }
       case 'citation': {
         const part = parts[event.part]
-        if (part?.type === 'text') part.citations = [...(part.citations ?? []), event.citation]
+        if (part?.type !== 'text') break
+        part.citations ??= []
+        part.citations.push(event.citation)
         break
       }
       case 'refusal-start':

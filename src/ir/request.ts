@@ -41,7 +41,7 @@ export type CustomTool = {
  * `optional` (an ability the conversation goes on without), lists it as dropped. `standIn`: what it is elsewhere, where
  * the client carries it out as it does its functions.
  */
-export type OpaqueTool = {
+type OpaqueTool = {
   type: 'opaque'
   origin: ChatWire
   value: JsonObject

@@ -4,16 +4,25 @@ import type { ChatEvent } from './event.ts'
 
 type PartEvent = Extract<ChatEvent, { part: number }>
 
+const ENDS = {
+  'text-start': 'text-end',
+  'refusal-start': 'refusal-end',
+  'reasoning-start': 'reasoning-end',
+  'tool-start': 'tool-end',
+} as const
+type StartEvent = Extract<PartEvent, { type: keyof typeof ENDS }>
+
 /**
  * A transducer from events to events in which parts never overlap and are numbered 0,1,2… in order. Events of the
  * open part pass at once; those of other parts wait until it ends. A `finish` ends whatever is open or waiting; an
  * `error` drops what is waiting and closes nothing, for a broken part must not pass for a whole one.
  */
 export const sequence = (): ((event: ChatEvent) => ChatEvent[]) => {
-  let open: number | undefined
-  let openKind: PartEvent['type'] = 'text-start'
-  let next = 0
+  /** The start of the part that is open. */
+  let open: StartEvent | undefined
+  /** The number it goes out under, and that of the next. */
   let number = 0
+  let next = 0
   const waiting = new Map<number, PartEvent[]>()
 
   const emit = (event: PartEvent, out: ChatEvent[]): void => {
@@ -22,8 +31,7 @@ export const sequence = (): ((event: ChatEvent) => ChatEvent[]) => {
       return
     }
     if (isStart(event)) {
-      open = event.part
-      openKind = event.type
+      open = event
       number = next++
     } else if (isEnd(event)) {
       open = undefined
@@ -32,22 +40,20 @@ export const sequence = (): ((event: ChatEvent) => ChatEvent[]) => {
   }
 
   /** Lets the waiting parts through, in order of their start, until one of them stays open. */
-  const drain = (out: ChatEvent[], force: boolean): void => {
+  const drain = (out: ChatEvent[]): void => {
     for (const [part, events] of waiting) {
       if (open !== undefined) return
       waiting.delete(part)
       for (const event of events) if (fits(event)) emit(event, out)
-      if (force && open !== undefined) close(out)
     }
   }
 
   /** A start where nothing is open, anything else within the open part: the rest is garbled and has nowhere to go. */
   const fits = (event: PartEvent): boolean =>
-    isStart(event) || event.type === 'opaque' ? open === undefined : event.part === open
+    isStart(event) || event.type === 'opaque' ? open === undefined : event.part === open?.part
 
   const close = (out: ChatEvent[]): void => {
-    if (open === undefined) return
-    emit({ type: endOf(openKind), part: open } as PartEvent, out)
+    if (open !== undefined) emit({ type: ENDS[open.type], part: open.part }, out)
   }
 
   return (event) => {
@@ -55,7 +61,10 @@ export const sequence = (): ((event: ChatEvent) => ChatEvent[]) => {
     if (!('part' in event)) {
       if (event.type === 'finish') {
         close(out)
-        drain(out, true)
+        while (waiting.size > 0) {
+          drain(out)
+          close(out)
+        }
       } else if (event.type === 'error') {
         waiting.clear()
       }
@@ -67,18 +76,17 @@ export const sequence = (): ((event: ChatEvent) => ChatEvent[]) => {
       held.push(event)
       return out
     }
-    if (open !== undefined && event.part !== open) {
+    if (open !== undefined && event.part !== open.part) {
       // Only a part's start may wait: later events of a part that has ended have nowhere to go.
       if (isStart(event) || event.type === 'opaque') waiting.set(event.part, [event])
       return out
     }
     if (!fits(event)) return out
     emit(event, out)
-    if (open === undefined && waiting.size > 0) drain(out, false)
+    if (open === undefined && waiting.size > 0) drain(out)
     return out
   }
 }
 
-const isStart = (event: PartEvent): boolean => event.type.endsWith('-start')
+const isStart = (event: PartEvent): event is StartEvent => event.type in ENDS
 const isEnd = (event: PartEvent): boolean => event.type.endsWith('-end')
-const endOf = (start: PartEvent['type']): string => start.replace('-start', '-end')

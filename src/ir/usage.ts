@@ -4,7 +4,8 @@ import type { JsonObject } from './json.ts'
 
 /**
  * `input` excludes both cache classes: the prompt's size is the sum of the three. `reasoning` is a part of `output`,
- * `cacheWrite1h` (to be kept for an hour, which some price apart) of `cacheWrite`: neither is ever added. A count the provider did not give is absent, never 0; a later report overwrites an earlier one.
+ * `cacheWrite1h` (to be kept for an hour, which some price apart) of `cacheWrite`: neither is ever added. A count the
+ * provider did not give is absent, never 0; a later report overwrites an earlier one.
  */
 export type Usage = {
   input?: number

@@ -2,6 +2,7 @@
 // its end.
 
 import { GatewayError } from '../errors.ts'
+import { distinct } from './distinct.ts'
 import type { ChatEvent, ChatResponse, FinishReason } from './event.ts'
 import { isObject } from './json.ts'
 
@@ -22,20 +23,9 @@ export const isWhole = (input: string): boolean => {
   }
 }
 
-/** Gives ids that came before a number: by it alone a client tells the results of its calls apart. */
-const distinct = (): ((id: string) => string) => {
-  const used = new Set<string>()
-  return (id) => {
-    let own = id
-    for (let copy = 2; used.has(own); copy++) own = `${id}_${copy}`
-    used.add(own)
-    return own
-  }
-}
-
 /**
- * The answer, the ids of its calls made distinct. Throws `upstream_error` where it says to be over and one of its
- * functions' calls is not, and for a call without a name.
+ * The answer, the ids of its calls made distinct: by them alone a client tells the results of its calls apart. Throws
+ * `upstream_error` where it says to be over and one of its functions' calls is not, and for a call without a name.
  */
 export const requireWhole = (response: ChatResponse): ChatResponse => {
   const idOf = distinct()

@@ -4,7 +4,7 @@
 import { OBJECT, readSlots, type Slot, skipSpace } from './json-scan.ts'
 
 /** `view`: the UTF-8 bytes read as Latin-1, in which JSON's own characters stand where they stand in the bytes. */
-export type Outline = {
+type Outline = {
   view: string
   /** As `JSON.parse` gives it, but for the strings named by `cut`: these are their beginnings. */
   value: unknown

@@ -4,8 +4,14 @@
 /** A member or an element: its name or index, where it begins, where its value does, and where both end. */
 export type Slot = { key: string | number; start: number; valueStart: number; end: number }
 
+type Span = { start: number; end: number }
+
+// Characters by their codes: the opening ones of an object and an array, and what else has a meaning.
 export const OBJECT = 123
 export const ARRAY = 91
+const OBJECT_END = 125
+const ARRAY_END = 93
+const COMMA = 44
 const QUOTE = 34
 const BACKSLASH = 92
 
@@ -17,12 +23,11 @@ export const readSlots = (text: string, open: number, strings?: (start: number, 
   const slots: Slot[] = []
   const isObject = text.charCodeAt(open) === OBJECT
   let at = skipSpace(text, open + 1)
-  let index = 0
   while (at < text.length) {
     const code = text.charCodeAt(at)
-    if (code === 125 || code === 93) break
+    if (code === OBJECT_END || code === ARRAY_END) break
     const start = at
-    let key: string | number = index
+    let key: string | number = slots.length
     if (isObject) {
       const end = skipString(text, at)
       key = readKey(text, at, end)
@@ -31,9 +36,8 @@ export const readSlots = (text: string, open: number, strings?: (start: number, 
     const valueStart = at
     const end = skipValue(text, at, strings)
     slots.push({ key, start, valueStart, end })
-    index++
     at = skipSpace(text, end)
-    if (text.charCodeAt(at) === 44) at = skipSpace(text, at + 1)
+    if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1)
   }
   return slots
 }
@@ -81,7 +85,7 @@ export const skipValue = (text: string, start: number, strings?: (start: number,
   if (first !== OBJECT && first !== ARRAY) {
     for (; at < text.length; at++) {
       const code = text.charCodeAt(at)
-      if (code === 44 || code === 125 || code === 93 || code <= 32) break
+      if (code === COMMA || code === OBJECT_END || code === ARRAY_END || code <= 32) break
     }
     return at
   }
@@ -96,7 +100,7 @@ export const skipValue = (text: string, start: number, strings?: (start: number,
     }
     at++
     if (code === OBJECT || code === ARRAY) depth++
-    else if (code === 125 || code === 93) {
+    else if (code === OBJECT_END || code === ARRAY_END) {
       depth--
       if (depth === 0) return at
     }
@@ -105,7 +109,7 @@ export const skipValue = (text: string, start: number, strings?: (start: number,
 }
 
 /** Where the value of an object's first member of that name stands. Stops there: later members are not read. */
-export const findMember = (text: string, name: string, from = 0): { start: number; end: number } | undefined => {
+export const findMember = (text: string, name: string, from = 0): Span | undefined => {
   let at = skipSpace(text, from)
   if (text.charCodeAt(at) !== OBJECT) return undefined
   at = skipSpace(text, at + 1)
@@ -116,15 +120,15 @@ export const findMember = (text: string, name: string, from = 0): { start: numbe
     const end = skipValue(text, start)
     if (key === name) return { start, end }
     at = skipSpace(text, end)
-    if (text.charCodeAt(at) !== 44) return undefined
+    if (text.charCodeAt(at) !== COMMA) return undefined
     at = skipSpace(text, at + 1)
   }
   return undefined
 }
 
 /** The same at the end of a path, which goes through objects and, where it says 0, the first elements of arrays. */
-export const findPath = (text: string, path: readonly (string | 0)[]): { start: number; end: number } | undefined => {
-  let found: { start: number; end: number } | undefined = { start: 0, end: text.length }
+export const findPath = (text: string, path: readonly (string | 0)[]): Span | undefined => {
+  let found: Span | undefined = { start: 0, end: text.length }
   for (const step of path) {
     if (step !== 0) found = findMember(text, step, found.start)
     else if (text.charCodeAt(skipSpace(text, found.start)) !== ARRAY) return undefined

@@ -5,7 +5,7 @@ import { findPath } from './json-scan.ts'
 import type { Frame } from './sse.ts'
 
 /** Where the string stands in a frame's data; 0 is an array's first element. */
-export type Path = readonly (string | 0)[]
+type Path = readonly (string | 0)[]
 
 /** After so many lessons of which none was of use, frames are taken to differ in more than a string. */
 const LESSONS = 4

@@ -13,10 +13,12 @@ export class OutputText {
   add(piece: string | undefined): void {
     if (piece === undefined || piece === '') return
     this.#chars += piece.length
-    if (this.#kept >= KEPT_CHARS) return
-    this.#kept += piece.length
+    const room = KEPT_CHARS - this.#kept
+    if (room === 0) return
+    const kept = piece.length > room ? piece.slice(0, room) : piece
+    this.#kept += kept.length
     // Joining now and then makes a flat copy, so that pieces cut from frames do not keep the frames alive.
-    if (this.#pieces.push(piece) === PIECES) this.#join()
+    if (this.#pieces.push(kept) === PIECES) this.#join()
   }
 
   /** Characters added so far. */

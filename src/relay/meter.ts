@@ -1,7 +1,7 @@
 // What an exchange is billed: the provider's figures where it gave them, the tokenizer's count where it did not.
 
 import type { JsonObject } from '../ir/json.ts'
-import type { Usage } from '../ir/usage.ts'
+import { type Usage, withPrompt } from '../ir/usage.ts'
 import type { Tap } from '../wire/codec.ts'
 import type { JsonAnswer } from './attempt.ts'
 import { countTokens } from './estimate.ts'
@@ -9,10 +9,16 @@ import type { Exchange } from './exchange.ts'
 
 export type Metered = { usage: Usage; rawUsage: JsonObject | undefined; estimated: boolean }
 
+/** By the provider's figures; where they say nothing of the prompt the estimate stands in, as clients are shown. */
+export const meterTold = (exchange: Exchange, told: Usage, rawUsage: JsonObject | undefined): Metered => {
+  const usage = withPrompt(told, exchange.body.inputEstimate)
+  return { usage, rawUsage, estimated: usage !== told }
+}
+
 /** `final`: the provider's terminal event was seen, so that its last figures are the whole. */
 export const meterStream = async (exchange: Exchange, tap: Tap, final: boolean): Promise<Metered> => {
   const { usage, rawUsage } = tap
-  if (final && usage?.output !== undefined) return { usage, rawUsage, estimated: false }
+  if (final && tap.summed && usage?.output !== undefined) return meterTold(exchange, usage, rawUsage)
   if (exchange.model.kind === 'image') {
     // A picture has no words to count: begun for a client that left it is paid for, broken off by the provider it is not.
     const made = final || exchange.client.left ? imagesAsked(exchange.body.outline) : 0
@@ -37,7 +43,6 @@ export const imagesAsked = ({ n }: JsonObject): number => (typeof n === 'number'
 /** An answer without usage: the prompt by estimate, the answer by the tokenizer over its text. */
 export const meterAnswer = async (exchange: Exchange, answer: JsonAnswer): Promise<Metered> => {
   const { usage, rawUsage } = answer
-  if (usage?.output !== undefined) return { usage, rawUsage, estimated: false }
   const { model } = answer.target
   if (model.kind === 'image') {
     const images = Array.isArray(answer.body.data) ? answer.body.data.length : 1

@@ -10,7 +10,7 @@ import { answerHeaders } from './answer-headers.ts'
 import { type Answer, attempt, type JsonAnswer, type StreamAnswer } from './attempt.ts'
 import { type StreamEnd, toBody } from './body.ts'
 import type { Exchange, Relay } from './exchange.ts'
-import { type Metered, meterAnswer, meterStream } from './meter.ts'
+import { type Metered, meterAnswer, meterStream, meterTold } from './meter.ts'
 import { route, type Target } from './route.ts'
 import { firstAnswer } from './tries.ts'
 
@@ -52,19 +52,20 @@ const answerWhole = async (relay: Relay, exchange: Exchange, running: Promise<An
   } catch (error) {
     throw settleError(relay, exchange, error)
   }
+  const { usage, rawUsage } = answer
   const metered =
-    answer.usage?.output === undefined ? await metering(meterAnswer(exchange, answer), answer) : known(answer)
+    usage?.output === undefined
+      ? await metering(meterAnswer(exchange, answer), answer)
+      : meterTold(exchange, usage, rawUsage)
   settle(relay, exchange, answer.target, metered, exchange.client.left ? 'aborted' : 'done', undefined)
   return new Response(answer.text, { headers: answerHeaders(exchange, 'application/json') })
 }
 
-const known = ({ usage, rawUsage }: Told): Metered => ({ usage: usage ?? {}, rawUsage, estimated: false })
-
 type Told = { usage?: Usage | undefined; rawUsage?: JsonObject | undefined }
 
 /** What cannot be counted must be settled all the same: by what the provider told. */
-const metering = (counting: Promise<Metered>, told: Told): Promise<Metered> =>
-  counting.catch(() => ({ ...known(told), estimated: true }))
+const metering = (counting: Promise<Metered>, { usage = {}, rawUsage }: Told): Promise<Metered> =>
+  counting.catch(() => ({ usage, rawUsage, estimated: true }))
 
 const answerStream = (relay: Relay, exchange: Exchange, answer: StreamAnswer | Promise<StreamAnswer>): Response => {
   const body = toBody({

@@ -135,6 +135,7 @@ export const translateStream = (
         if (event.type !== 'error') text += encoder.push(event)
       }
       noted.rawUsage = decoder.rawUsage
+      noted.summed = decoder.summed ?? true
       if (isDone()) onDone?.(text)
       return text
     }) satisfies Tap['see'],

@@ -1,7 +1,7 @@
-// The contract of a chat wire and its laws. A codec is a value of pure functions in pairs; the same codec serves a
-// client that speaks the wire and a provider that speaks it. No fetch, no clock, no log, no other wire.
+// The contract of a wire, and the laws of those that chat. A codec is a value of pure functions in pairs; the same codec
+// serves a client that speaks the wire and a provider that speaks it. No fetch, no clock, no log, no other wire.
 //
-// Laws (test/wire/laws.test.ts):
+// Laws (laws.test.ts of each wire, under test/wire):
 //   decodeRequest ∘ encodeRequest, decodeResponse ∘ encodeResponse and decodeEvents ∘ encodeEvents are identities on
 //   what the wire can express; every encoded stream is accepted by the wire's strict automaton and ends with exactly
 //   one terminal event whatever events came in; a decoder emits exactly one `finish` or `error`, whatever came in.
@@ -57,6 +57,8 @@ export type EventDecoder = {
   end(): ChatEvent[]
   /** The provider's own usage object, verbatim, as told so far. */
   readonly rawUsage: JsonObject | undefined
+  /** As a tap's; absent where whatever is told of the output is its sum. */
+  readonly summed?: boolean
 }
 
 /** Events in, the wire's text out ('' for nothing), blank lines included. Nothing comes out after a terminal event. */
@@ -73,6 +75,8 @@ export type Tap = {
   end?(): void
   /** The latest usage figures, absent until reported. */
   readonly usage: Usage | undefined
+  /** Whether its output is the answer's sum: what a messages stream tells at its start is a beginning. */
+  readonly summed: boolean
   /** The provider's own usage object, verbatim. */
   readonly rawUsage: JsonObject | undefined
   /** `open` until the provider's terminal event was seen; `failed` when it said so: see `error`. */

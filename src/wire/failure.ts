@@ -5,8 +5,8 @@ import { GatewayError, type ProviderFailure } from '../errors.ts'
 /**
  * `context-length`, `content-policy`, `too-large`: the request's own fault, the same at every provider of its kind.
  * `overloaded`: rate limits, overload, exhausted provider quota. `beyond-limit`: more at once than the account is ever
- * given: another account's limits may be wider. `invalid`: the provider refused the request as
- * malformed: nothing a retry mends. `refused`: everything else, credentials and unknown models included.
+ * given; another account's limits may be wider. `invalid`: the provider refused the request as malformed; no retry mends
+ * it. `refused`: everything else, credentials and unknown models included.
  */
 export type FailureClass =
   | 'context-length'
@@ -63,20 +63,6 @@ export const providerError = (kind: FailureClass, details: FailureDetails): Gate
       return new GatewayError('upstream_error', 'The provider could not answer the request. Try again.', { provider })
   }
 }
-
-/** Codes by which vendor_b and servers of its kind say that they have no room, or the account no money. */
-export const OVERLOAD_CODES = [
-  'rate_limit_exceeded',
-  'insufficient_quota',
-  'billing_hard_limit_reached',
-  'server_is_overloaded',
-  'slow_down',
-]
-/** Types that say so where there is no code. */
-export const OVERLOAD_TYPES = ['service_unavailable_error', 'rate_limit_error', 'overloaded_error']
-
-/** A rate limit no patience meets; nothing but these words tells it from one that passes. */
-export const isBeyondLimit = (message: string): boolean => message.startsWith('Request too large for ')
 
 /** When a provider asks for patience without saying how much. */
 const DEFAULT_RETRY_AFTER_MS = 5_000

@@ -8,20 +8,13 @@ export const JSON_ONLY =
 
 /** Whether the format asks for JSON and says nothing of what is in it. */
 export const isFormless = (output: OutputFormat): boolean =>
-  output.type === 'json-object' || !Object.keys(output.schema).some((name) => SAYS[name]?.(output.schema) ?? false)
+  output.type === 'json-object' || !SAYS.some((says) => says(output.schema))
 
 const given = (name: string) => (schema: JsonObject) => schema[name] !== undefined
 const filled = (name: string) => (schema: JsonObject) => isObject(schema[name]) && Object.keys(schema[name]).length > 0
 
-const SAYS: { [name: string]: ((schema: JsonObject) => boolean) | undefined } = {
-  type: ({ type }) => type !== 'object',
-  properties: filled('properties'),
-  patternProperties: filled('patternProperties'),
-  additionalProperties: filled('additionalProperties'),
-  $ref: given('$ref'),
-  anyOf: given('anyOf'),
-  oneOf: given('oneOf'),
-  allOf: given('allOf'),
-  enum: given('enum'),
-  const: given('const'),
-}
+const SAYS = [
+  ({ type }: JsonObject) => type !== undefined && type !== 'object',
+  ...['properties', 'patternProperties', 'additionalProperties'].map(filled),
+  ...['$ref', 'anyOf', 'oneOf', 'allOf', 'enum', 'const'].map(given),
+]

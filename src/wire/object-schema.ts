@@ -27,25 +27,32 @@ export const objectRoot = (given: JsonObject | undefined, drop: (member: string)
   for (const combinator of COMBINATORS) {
     const ways = followed[combinator]
     if (ways === undefined) continue
-    const branches = Array.isArray(ways) ? ways.filter(isObject).map((branch) => follow(branch, schema)) : []
     drop(combinator)
+    const branches = Array.isArray(ways) ? ways.filter(isObject).map((branch) => follow(branch, schema)) : []
     if (branches.length === 0) continue
     const properties = gathered(branches, combinator === 'allOf' ? 'allOf' : 'anyOf')
     root.properties = { ...properties, ...(isObject(root.properties) ? root.properties : {}) }
-    const demanded = branches.map((branch) => names(branch.required))
-    const shared =
-      combinator === 'allOf'
-        ? demanded.flat()
-        : [...demanded.map((list) => new Set(list)).reduce((all, list) => all.intersection(list))]
-    const required: string[] = [...new Set([...names(root.required), ...shared])]
+    const required: string[] = [...new Set([...names(root.required), ...demanded(branches, combinator)])]
     if (required.length > 0) root.required = required
   }
   return root
 }
 
+/** The properties that all branches ask for; of `allOf`, where all branches hold, those that any asks for. */
+const demanded = (branches: readonly JsonObject[], combinator: (typeof COMBINATORS)[number]): string[] => {
+  const lists = different(branches, 'required').map(names)
+  if (combinator === 'allOf') return lists.flat()
+  return [...lists.map((list) => new Set(list)).reduce((all, list) => all.intersection(list))]
+}
+
+/** A member of the branches, once where several refer to the same. */
+const different = (branches: readonly JsonObject[], member: string): (Json | undefined)[] => [
+  ...new Set(branches.map((branch) => branch[member])),
+]
+
 const gathered = (branches: readonly JsonObject[], combinator: 'allOf' | 'anyOf'): JsonObject => {
   const ways = new Map<string, Map<string, Json>>()
-  for (const { properties } of branches) {
+  for (const properties of different(branches, 'properties')) {
     if (!isObject(properties)) continue
     for (const [name, schema] of Object.entries(properties)) {
       if (schema === undefined) continue

@@ -1,7 +1,8 @@
-// What the wires share of letting bytes pass: tags of foreign thoughts, and the errors of streams.
+// What the wires share of letting bytes pass: tags of foreign thoughts, faults and figures of answers, notes of streams.
 
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject } from '../ir/json.ts'
+import type { Usage } from '../ir/usage.ts'
 import { OutputText } from '../lib/output-text.ts'
 import type { Tap } from './codec.ts'
 import { SEAL_PREFIX } from './seal.ts'
@@ -36,14 +37,27 @@ export const faultOf = (
   return new GatewayError('upstream_error', 'The provider sent a malformed answer. Try again.')
 }
 
+/** Usage of a whole answer, with the provider's own object. */
+export const usageIn = (
+  { usage: raw }: JsonObject,
+  decodeUsage: (raw: JsonObject) => Usage | undefined,
+): { usage: Usage; raw: JsonObject } | undefined => {
+  const usage = isObject(raw) ? decodeUsage(raw) : undefined
+  return isObject(raw) && usage !== undefined ? { usage, raw } : undefined
+}
+
+/** A comment, which every reader skips. */
+export const KEEP_ALIVE = ': keep-alive\n\n'
+
 /** What every tap notes as frames go by. `failed` gives '' so that a tap can end on it. */
-export type Noted = { -readonly [Name in keyof Omit<Tap, 'see' | 'end' | 'fail'>]: Tap[Name] } & {
+type Noted = { -readonly [Name in keyof Omit<Tap, 'see' | 'end' | 'fail'>]: Tap[Name] } & {
   failed(error: GatewayError): ''
 }
 
 export const openNotes = (): Noted => {
   const noted: Noted = {
     usage: undefined,
+    summed: true,
     rawUsage: undefined,
     state: 'open',
     error: undefined,

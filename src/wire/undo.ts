@@ -38,9 +38,10 @@ export const freeText = (): FreeText => {
 
   return {
     push: (piece) => {
+      const headMayEnd = held.length < LONGEST_HEAD
       held += piece
       if (state === 'head') {
-        const head = HEAD.exec(held)
+        const head = headMayEnd ? HEAD.exec(held) : null
         if (head === null) return ''
         state = 'text'
         held = held.slice(head[0].length)
@@ -67,6 +68,8 @@ export const freeTextOf = (input: string): { text: string; cut: boolean } => {
   return { text: text + rest, cut }
 }
 
+/** In characters, white space and all; a longer one is found at the end. */
+const LONGEST_HEAD = 200
 const HEAD = /^\s*\{\s*"input"\s*:\s*"/
 const OPEN = '{"input":'
 

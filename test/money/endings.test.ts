@@ -180,6 +180,28 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
     expect(row).toMatchObject({ outcome: 'done', estimated: true, output: SAID, input: row.inputEstimate })
     await expectBooks(id, totalOf(row))
   })
+
+  test('an answer whose figures are those of its beginning is counted', async () => {
+    const { id, secret } = start()
+    money.answers((wire) => spoken(wire as ChatWire, true, { billed, steps: WORDS, figures: 'begun' }))
+    const response = await money.ask(client, provider, { secret, stream: true })
+    await response.text()
+    await money.idle()
+    const row = money.row(response)
+    expect(row).toMatchObject({ outcome: 'done', estimated: true, output: SAID })
+    await expectBooks(id, input(row.inputEstimate) + SAID)
+  })
+
+  test.each([true, false])('a prompt nobody tells the size of is estimated (stream: %s)', async (stream) => {
+    const { id, secret } = start()
+    money.answers((wire) => spoken(wire as ChatWire, stream, { billed, steps: WORDS, figures: 'output' }))
+    const response = await money.ask(client, provider, { secret, stream })
+    await response.text()
+    await money.idle()
+    const row = money.row(response)
+    expect(row).toMatchObject({ outcome: 'done', estimated: true, output: billed.output, input: row.inputEstimate })
+    await expectBooks(id, row.inputEstimate + billed.output)
+  })
 })
 
 describe('a stream begun early', () => {

@@ -123,35 +123,36 @@ export const spoken = (
   stream: boolean,
   { billed = { input: 3, output: 5 }, steps = ['hello'], end = 'close', figures = true }: Spoken = {},
 ): Script => {
-  if (!stream) return { steps: [JSON.stringify(WHOLE[wire](billed), figures ? undefined : withoutUsage)] }
+  if (!stream) {
+    const left = figures === true ? undefined : figures === 'output' ? withoutPrompt : withoutUsage
+    return { steps: [JSON.stringify(WHOLE[wire](billed), left)] }
+  }
   const { begin, word, finish } = STREAMS[wire]
   const pieces = [
     begin(billed),
     ...steps.map((step) => (typeof step === 'string' ? word(step) : step)),
     ...(end === 'close' ? [finish(billed)] : []),
   ]
-  return {
-    headers: SSE,
-    end,
-    steps: figures
-      ? pieces
-      : pieces.map((piece) =>
-          typeof piece === 'string'
-            ? piece.replace(/(?<=data: )\{.*\}/g, (data) => JSON.stringify(JSON.parse(data), withoutUsage))
-            : piece,
-        ),
-  }
+  const told = (piece: Step, index: number): Step =>
+    typeof piece !== 'string' || figures === true || (figures === 'begun' && index === 0)
+      ? piece
+      : piece.replace(/(?<=data: )\{.*\}/g, (data) =>
+          JSON.stringify(JSON.parse(data), figures === 'output' ? withoutPrompt : withoutUsage),
+        )
+  return { headers: SSE, end, steps: pieces.map(told) }
 }
 
 export type Spoken = {
   billed?: Billed
   steps?: readonly Step[]
   end?: NonNullable<Script['end']>
-  /** False: not a word of usage. */
-  figures?: boolean
+  /** False: not a word of usage. `begun`: only with the opening of a stream. `output`: not a word of the prompt. */
+  figures?: boolean | 'begun' | 'output'
 }
 
 const withoutUsage = (name: string, value: unknown): unknown => (name === 'usage' ? undefined : value)
+const withoutPrompt = (name: string, value: unknown): unknown =>
+  /^(input_tokens|prompt_tokens|total_tokens|cache_)/.test(name) ? undefined : value
 
 const frame = (data: { type?: string; [name: string]: unknown }): string =>
   `${data.type === undefined ? '' : `event: ${data.type}\n`}data: ${JSON.stringify(data)}\n\n`

@@ -412,6 +412,61 @@ describe('is carried', () => {
       [],
     ],
     [
+      'a tool defined anew in the conversation, as it was defined last',
+      'responses',
+      'messages',
+      {
+        tools: [plainTool('a'), plainTool('b')],
+        input: [
+          {
+            type: 'additional_tools',
+            role: 'developer',
+            tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'custom', name: 'run', description: 'old' }] }],
+          },
+          { role: 'user', content: 'hi' },
+          { type: 'additional_tools', role: 'developer', tools: [{ ...plainTool('a'), description: 'new' }] },
+          {
+            type: 'additional_tools',
+            role: 'developer',
+            tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'custom', name: 'run', description: 'new' }] }],
+          },
+        ],
+      },
+      {
+        tools: [{ name: 'b' }, { name: 'a', description: 'new' }, { name: 'n__run', description: 'new' }],
+      },
+      [],
+    ],
+    [
+      'an ability beside tools that come along in the conversation',
+      'responses',
+      chat,
+      {
+        tools: [{ type: 'web_search' }],
+        input: [
+          { type: 'additional_tools', role: 'developer', tools: [plainTool('late')] },
+          { type: 'additional_tools', role: 'developer', tools: [{ type: 'tool_search' }] },
+          { role: 'user', content: 'hi' },
+        ],
+      },
+      { tools: [{ function: { name: 'late' } }] },
+      ['input.1.tools.0', 'tools.0'],
+    ],
+    [
+      'an ability beside a tool that comes along in the conversation',
+      'messages',
+      chat,
+      {
+        messages: [
+          { role: 'user', content: 'hi' },
+          { role: 'system', content: [{ type: 'tool_addition', tool: { type: 'tool_definition', definition } }] },
+        ],
+        tools: [{ type: 'web_search_20250305', name: 'web_search' }],
+      },
+      { tools: [{ function: { name: 'late' } }] },
+      ['tools.0'],
+    ],
+    [
       'a summary that stands for the conversation before it',
       'messages',
       'responses',
@@ -482,6 +537,36 @@ describe('is carried', () => {
           {
             role: 'user',
             content: [{ text: 'Message from /root/scout to /root:' }, { text: 'All is well.' }, { text: 'go on' }],
+          },
+        ],
+      },
+      [],
+    ],
+    [
+      'what a tool reports that was not called',
+      'responses',
+      'messages',
+      said(
+        {
+          type: 'function_call_output',
+          call_id: null,
+          name: 'progress',
+          namespace: 'build',
+          output: [{ type: 'input_text', text: 'Half done.' }],
+        },
+        { type: 'function_call_output', output: 'All done.' },
+      ),
+      {
+        messages: [
+          {
+            role: 'user',
+            content: [
+              { text: 'Output of the tool build.progress:' },
+              { text: 'Half done.' },
+              { text: 'Output of a tool:' },
+              { text: 'All done.' },
+              { text: 'go on' },
+            ],
           },
         ],
       },

@@ -49,6 +49,15 @@ describe('free text', () => {
     })
   })
 
+  test('that never comes costs no more for coming in many pieces', () => {
+    const pieces = Array.from({ length: 500_000 }, () => 'abcd')
+    expect(read(['{"patch":"', ...pieces, '"}']).text).toHaveLength(2_000_012)
+  })
+
+  test('is found at its end behind any white space', () => {
+    expect(read([' '.repeat(300), '{"input":', '"x"}'])).toMatchObject({ text: 'x', cut: false })
+  })
+
   test.each([
     ['', '', false],
     ['{}', '{}', false],

@@ -17,7 +17,7 @@ export const decodeAssistant = (
   path: string,
   madeId: (call: number) => string,
 ): AssistantPart[] => {
-  const parts: AssistantPart[] = decodeReasoning(message).map((part) => placed(part, `${path}.reasoning_content`))
+  const parts: AssistantPart[] = decodeThoughts(message).map((part) => placed(part, `${path}.reasoning_content`))
   for (const [at, part] of assistantContent(message.content, `${path}.content`).entries()) {
     if (part.type === 'text' || part.type === 'refusal') parts.push(part)
     else if (part.type === 'opaque') parts.push(...decodeOther(part.value))
@@ -52,18 +52,18 @@ const assistantContent = (content: Json | undefined, path: string) => {
 /** Thoughts that some servers write among the content; anything else stays as it is. */
 const decodeOther = (value: JsonObject): AssistantPart[] => {
   if (value.type !== 'thinking') return [{ type: 'opaque', origin: 'chat-completions', value }]
-  const text = textOf(value.thinking)
+  const text = textIn(value.thinking)
   return text === '' ? [] : [{ type: 'reasoning', text, full: true }]
 }
 
-/** A text that some servers write as a list of texts. */
-export const textOf = (value: Json | undefined): string => {
+/** A text, also where a server writes it as a list of texts. */
+export const textIn = (value: Json | undefined): string => {
   if (typeof value === 'string') return value
   if (!Array.isArray(value)) return ''
   return value.map((part) => (isObject(part) && typeof part.text === 'string' ? part.text : '')).join('')
 }
 
-const decodeReasoning = (message: JsonObject): ReasoningPart[] => {
+const decodeThoughts = (message: JsonObject): ReasoningPart[] => {
   const details = Array.isArray(message.reasoning_details) ? message.reasoning_details.filter(isObject) : []
   const text = reasoningText(message) ?? details.map((detail) => detailText(detail) ?? '').join('')
   if (details.some((detail) => openDetail(detail) !== undefined)) {
@@ -132,7 +132,7 @@ export const encodeCall = (call: ToolCallPart, id: string, name: string): JsonOb
  * The added members that carry thoughts to a client: the readable text, and each sealed thought as a tag that brings
  * it back whole. Where one is sealed the others stand beside it, so that their order is kept.
  */
-export const encodeReasoning = (parts: ReasoningPart[]): JsonObject => {
+export const encodeThoughts = (parts: ReasoningPart[]): JsonObject => {
   const text = parts.map((part) => part.text).join('')
   const details = parts.some((part) => part.seal !== undefined) ? parts.flatMap(encodeDetails) : []
   return {

@@ -36,7 +36,7 @@ export type Calls = {
   readonly made: boolean
 }
 
-export type CallsOptions = {
+type CallsOptions = {
   undo: Undo
   nextPart: () => number
   /** An id for the call of this place that came without one. */

@@ -8,7 +8,7 @@ import { type Usage, updated } from '../../ir/usage.ts'
 import { digest } from '../../lib/digest.ts'
 import { parseExact } from '../../lib/json-exact.ts'
 import type { EventDecoder, Undo } from '../codec.ts'
-import { openDetail, reasoningText, textOf } from './assistant.ts'
+import { openDetail, reasoningText, textIn } from './assistant.ts'
 import { audioCollector } from './audio.ts'
 import { openCalls } from './calls.ts'
 import { detailText, isSealed, withPiece } from './details.ts'
@@ -28,7 +28,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   let prose: Prose | undefined
   let refused = false
   /** Whether thoughts come as plain text. */
-  let spoken = false
+  let plainThoughts = false
   let reason: Json | undefined
   let usage: Usage | undefined
   let rawUsage: JsonObject | undefined
@@ -87,7 +87,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
         continue
       }
       // Most servers tell the same text beside the details.
-      if (!spoken) readThought(detailText(detail), out)
+      if (!plainThoughts) readThought(detailText(detail), out)
       if (prose?.kind === 'reasoning') prose.details = withPiece(prose.details, detail)
       else if (detail.type === 'reasoning.encrypted')
         seal('', undefined, { origin: 'chat-completions', value: { reasoning_details: [detail] } }, out)
@@ -97,7 +97,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   const readContent = (content: Json | undefined, logprobs: Logprob[], out: ChatEvent[]): void => {
     if (Array.isArray(content)) {
       for (const piece of content.filter(isObject)) {
-        if (piece.type === 'thinking') readThought(textOf(piece.thinking), out)
+        if (piece.type === 'thinking') readThought(textIn(piece.thinking), out)
         else if (piece.type === 'text') readContent(piece.text, [], out)
       }
     } else if (typeof content === 'string' && (content !== '' || logprobs.length > 0)) {
@@ -116,7 +116,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
 
   const readDelta = (delta: JsonObject, logprobs: Json | undefined, out: ChatEvent[]): void => {
     const thought = reasoningText(delta)
-    if (thought !== undefined) spoken = true
+    if (thought !== undefined) plainThoughts = true
     readThought(thought, out)
     if (Array.isArray(delta.reasoning_details)) readDetails(delta.reasoning_details, out)
     readContent(delta.content, isObject(logprobs) ? decodeLogprobs(logprobs.content) : [], out)

@@ -3,7 +3,7 @@
 
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { OpaqueMember } from '../../ir/request.ts'
-import { given } from './read.ts'
+import { given } from '../read.ts'
 
 const MESSAGE = new Set([
   'role',
@@ -32,8 +32,9 @@ const PART = new Set([
 const READ_PARTS = new Set(['text', 'image_url', 'file'])
 const TOOL = new Set(['type', 'function', 'custom', 'cache_control'])
 const FUNCTION = new Set(['name', 'description', 'parameters', 'strict'])
+const CUSTOM = new Set(['name', 'description', 'format'])
 
-export const decodeExtras = (messages: Json[], tools: Json[]): OpaqueMember[] => {
+export const decodeExtras = ({ messages, tools, functions }: JsonObject): OpaqueMember[] => {
   const extras: OpaqueMember[] = []
   const rest = (value: JsonObject, known: ReadonlySet<string>, path: string): void => {
     for (const [name, member] of Object.entries(value)) {
@@ -41,22 +42,26 @@ export const decodeExtras = (messages: Json[], tools: Json[]): OpaqueMember[] =>
       if (!known.has(name) && !empty) extras.push({ name: `${path}.${name}`, value: member, essential: false })
     }
   }
-  for (const [at, message] of messages.entries()) {
-    if (!isObject(message)) continue
+  for (const [at, message] of objects(messages)) {
     const path = `messages.${at}`
     rest(message, MESSAGE, path)
-    const parts = Array.isArray(message.content) ? message.content : []
-    for (const [number, part] of parts.entries()) {
-      if (!isObject(part)) continue
+    for (const [number, part] of objects(message.content)) {
       const place = `${path}.content.${number}`
       if (READ_PARTS.has(String(part.type))) rest(part, PART, place)
       else if (message.role !== 'assistant') extras.push({ name: place, value: part, essential: true })
     }
   }
-  for (const [at, tool] of tools.entries()) {
-    if (!isObject(tool) || (tool.type !== 'function' && tool.type !== 'custom')) continue
+  for (const [at, tool] of objects(tools)) {
+    // Any other is kept whole.
+    if (!isObject(tool.function) && !isObject(tool.custom)) continue
     rest(tool, TOOL, `tools.${at}`)
     if (isObject(tool.function)) rest(tool.function, FUNCTION, `tools.${at}.function`)
+    if (isObject(tool.custom)) rest(tool.custom, CUSTOM, `tools.${at}.custom`)
   }
+  for (const [at, tool] of objects(functions)) rest(tool, FUNCTION, `functions.${at}`)
   return extras
 }
+
+/** The objects in a list, with their places. */
+const objects = (list: Json | undefined): [number, JsonObject][] =>
+  Array.isArray(list) ? list.flatMap((one, at): [number, JsonObject][] => (isObject(one) ? [[at, one]] : [])) : []

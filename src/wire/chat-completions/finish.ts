@@ -4,7 +4,7 @@ import type { FinishReason } from '../../ir/event.ts'
 import type { Json } from '../../ir/json.ts'
 
 /** What the answer holds, which some servers' reasons contradict. */
-export type Held = { calls: boolean; refused: boolean }
+type Held = { calls: boolean; refused: boolean }
 
 /** Servers of the wire's kind know more words than its vendor; a word nobody knows still is an end. */
 export const decodeFinish = (reason: Json | undefined, { calls, refused }: Held): FinishReason => {

@@ -1,17 +1,7 @@
-// Small vocabularies of the wire: efforts, sampling, service tiers, and what other wires call this wire's members.
+// Small vocabularies of the wire: sampling, service tiers, and what other wires call this wire's members.
 
-import { invalidRequest } from '../../errors.ts'
-import type { Effort, Sampling } from '../../ir/request.ts'
+import type { Sampling } from '../../ir/request.ts'
 import type { ChatWire } from '../../ir/wire.ts'
-
-const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const satisfies readonly Effort[]
-
-export const effortOf = (value: string): Effort => {
-  const effort = EFFORTS.find((one) => one === value)
-  if (effort === undefined)
-    throw invalidRequest(`'reasoning_effort' must be one of ${EFFORTS.join(', ')}.`, 'reasoning_effort')
-  return effort
-}
 
 /** The members that hold sampling parameters. */
 export const SAMPLING = {

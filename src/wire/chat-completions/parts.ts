@@ -4,8 +4,9 @@ import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { CacheMark, DocumentPart, ImagePart, OpaquePart, Source, TextPart } from '../../ir/part.ts'
 import { placed } from '../../ir/place.ts'
+import { encodeBreakpoint } from '../breakpoint.ts'
+import { optionalString, readObject, readString } from '../read.ts'
 import type { Outgoing } from './outgoing.ts'
-import { optionalString, readObject, readString } from './read.ts'
 
 export type ContentPart = TextPart | ImagePart | DocumentPart | OpaquePart
 
@@ -104,14 +105,14 @@ export const encodePart = (part: ContentPart, path: string, out: Outgoing): Json
     case 'text':
       // Own citations stand beside the message, not in its parts.
       if (part.citations !== undefined) out.drop(`${path}.${out.origin === 'messages' ? 'citations' : 'annotations'}`)
-      return [{ type: 'text', text: part.text, ...breakpoint(part.cache, path, out) }]
+      return [{ type: 'text', text: part.text, ...encodeBreakpoint(part.cache, path, out) }]
     case 'image': {
       const detail = part.detail === undefined || !DETAILS.includes(part.detail) ? {} : { detail: part.detail }
       return [
         {
           type: 'image_url',
           image_url: { url: imageUrl(part.source, path), ...detail },
-          ...breakpoint(part.cache, path, out),
+          ...encodeBreakpoint(part.cache, path, out),
         },
       ]
     }
@@ -134,7 +135,7 @@ const imageUrl = (source: Source, path: string): string => {
 
 const encodeDocument = (part: DocumentPart, path: string, out: Outgoing): JsonObject[] => {
   const { source, name } = part
-  const mark = breakpoint(part.cache, path, out)
+  const mark = encodeBreakpoint(part.cache, path, out)
   const own = out.origin === 'chat-completions'
   const asText = (text: string): JsonObject[] => {
     const head = [name, part.context].filter((line) => line !== undefined && line !== '')
@@ -177,11 +178,3 @@ const encodeDocument = (part: DocumentPart, path: string, out: Outgoing): JsonOb
 }
 
 const isText = (mediaType: string): boolean => mediaType.startsWith('text/') || mediaType === 'application/json'
-
-const breakpoint = (cache: CacheMark | undefined, path: string, out: Outgoing): JsonObject => {
-  if (cache === undefined) return {}
-  if (out.cacheMarks)
-    return { prompt_cache_breakpoint: { mode: 'explicit', ...(cache.ttl === '1h' ? { ttl: '12h' } : {}) } }
-  out.drop(path === '' ? 'cache_control' : `${path}.cache_control`)
-  return {}
-}

@@ -3,15 +3,11 @@
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { placeOf } from '../../ir/place.ts'
-import type { ChatRequest, OpaqueMember, OutputFormat, Sampling } from '../../ir/request.ts'
-import type { EncodedRequest, Target, Undo } from '../codec.ts'
-import { isFormless, JSON_ONLY } from '../json-mode.ts'
+import type { ChatRequest, OpaqueMember, Reasoning, Sampling } from '../../ir/request.ts'
+import type { EncodedRequest, Target } from '../codec.ts'
+import { EFFORTS } from '../effort.ts'
+import { isFormless } from '../json-mode.ts'
 import { begunTurn, CONTINUE } from '../last-word.ts'
-import { withToolsFor } from '../tool-list.ts'
-import { decodeExtras } from './extras.ts'
-import { forcedTool } from './json-tool.ts'
-import { effortOf, memberName, SAMPLING, SAMPLING_KEYS } from './members.ts'
-import { outgoing } from './outgoing.ts'
 import {
   given,
   optionalBoolean,
@@ -19,28 +15,31 @@ import {
   optionalNumber,
   optionalString,
   readArray,
+  readName,
   readObject,
   readString,
-} from './read.ts'
-import { encodeLabels, encodeOpaque, encodeOutput, encodeReasoning, encodeSampling, encodeStop } from './settings.ts'
+} from '../read.ts'
+import { noTools, nothingToRead } from '../refusals.ts'
+import { withToolsFor } from '../tool-list.ts'
+import { decodeExtras } from './extras.ts'
+import { askInWords, decodeForm, encodeForm, forceTool } from './form.ts'
+import { encodeTurns } from './history.ts'
+import { memberName, SAMPLING, SAMPLING_KEYS } from './members.ts'
+import { type Outgoing, outgoing } from './outgoing.ts'
+import { encodeLabels, encodeMetadata, encodeOpaque, encodeSampling, encodeStop, encodeThinking } from './settings.ts'
 import { decodeToolChoice, decodeTools, encodeToolChoice, encodeTools, opaqueChoice } from './tools.ts'
-import { decodeTurns, encodeTurns } from './turns.ts'
+import { decodeTurns } from './turns.ts'
 
 /** Throws `invalid_request` naming the member at fault. */
 export const decodeRequest = (body: JsonObject): ChatRequest => {
-  const model = readString(body.model, 'model')
-  if (model === '') throw invalidRequest("'model' must not be empty.", 'model')
   const request: ChatRequest = {
-    model,
+    model: readName(body.model, 'model'),
     stream: optionalBoolean(body.stream, 'stream') ?? false,
     turns: decodeTurns(body.messages),
     tools: decodeTools(body),
     sampling: decodeSampling(body),
     origin: 'chat-completions',
-    opaque: [
-      ...decodeOpaque(body),
-      ...decodeExtras(Array.isArray(body.messages) ? body.messages : [], Array.isArray(body.tools) ? body.tools : []),
-    ],
+    opaque: [...decodeOpaque(body), ...decodeExtras(body)],
   }
   const set = <K extends keyof ChatRequest>(name: K, value: ChatRequest[K] | undefined): void => {
     if (value !== undefined) request[name] = value
@@ -52,9 +51,8 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
   const cap = optionalCount(body.max_completion_tokens, 'max_completion_tokens', 1)
   set('maxOutput', cap ?? optionalCount(body.max_tokens, 'max_tokens', 1))
   set('stop', decodeStop(body.stop))
-  set('output', decodeOutput(body.response_format))
-  const effort = optionalString(body.reasoning_effort, 'reasoning_effort')
-  if (effort !== undefined) request.reasoning = { effort: effortOf(effort) }
+  set('output', decodeForm(body.response_format))
+  set('reasoning', decodeThinking(optionalString(body.reasoning_effort, 'reasoning_effort')))
   set('verbosity', optionalString(body.verbosity, 'verbosity'))
   if (optionalBoolean(body.logprobs, 'logprobs')) {
     request.logprobs = { top: optionalCount(body.top_logprobs, 'top_logprobs', 0) ?? 0 }
@@ -84,31 +82,11 @@ const decodeStop = (stop: Json | undefined): string[] | undefined => {
   return sequences.length === 0 ? undefined : sequences
 }
 
-const decodeOutput = (raw: Json | undefined): OutputFormat | undefined => {
-  if (!given(raw)) return undefined
-  const format = readObject(raw, 'response_format')
-  switch (readString(format.type, 'response_format.type')) {
-    case 'text':
-      return undefined
-    case 'json_object':
-      return { type: 'json-object' }
-    case 'json_schema': {
-      const path = 'response_format.json_schema'
-      const { name, description, schema, strict } = readObject(format.json_schema, path)
-      const output: OutputFormat = {
-        type: 'json-schema',
-        name: readString(name, `${path}.name`),
-        schema: given(schema) ? readObject(schema, `${path}.schema`) : {},
-      }
-      const about = optionalString(description, `${path}.description`)
-      if (about !== undefined) output.description = about
-      const isStrict = optionalBoolean(strict, `${path}.strict`)
-      if (isStrict !== undefined) output.strict = isStrict
-      return output
-    }
-    default:
-      throw invalidRequest("'response_format.type' must be text, json_object or json_schema.", 'response_format.type')
-  }
+const decodeThinking = (asked: string | undefined): Reasoning | undefined => {
+  if (asked === undefined) return undefined
+  const effort = EFFORTS.find((one) => one === asked)
+  if (effort !== undefined) return { effort }
+  throw invalidRequest(`'reasoning_effort' must be one of ${EFFORTS.join(', ')}.`, 'reasoning_effort')
 }
 
 const decodeMetadata = (raw: JsonObject): { [name: string]: string } =>
@@ -165,50 +143,30 @@ const decodeOpaque = (body: JsonObject): OpaqueMember[] => {
   return opaque
 }
 
-/** Puts an instruction behind those that open the conversation. */
-const instruct = (messages: JsonObject[], content: string): void => {
-  const first = messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
-  messages.splice(first === -1 ? messages.length : first, 0, { role: 'system', content })
-}
-
 /** Throws `invalid_request` where leaving something out would change the request's meaning. */
 export const encodeRequest = (asked: ChatRequest, target: Target): EncodedRequest => {
   const request = withToolsFor(asked, 'chat-completions')
   const { quirks } = target
   const out = outgoing(request, quirks)
-  const undo: Undo = out.names.undo
-  const messages = encodeTurns(request, out)
-  const begun = begunTurn(request)
-  if (begun !== undefined) {
-    messages.push({ role: 'user', content: CONTINUE })
-    out.drop(placeOf(begun, 'messages'))
-  }
+  const { undo } = out.names
+  const messages = encodeConversation(request, out)
   const body: JsonObject = { model: target.model, messages }
   if (request.stream) {
     body.stream = true
     body.stream_options = { include_usage: true }
   }
-  const tools = encodeTools(request.tools, out)
-  if (tools.length > 0) {
-    body.tools = tools
-    if (request.toolChoice !== undefined) body.tool_choice = encodeToolChoice(request.toolChoice, request.tools, out)
-    if (request.parallelTools !== undefined) body.parallel_tool_calls = request.parallelTools
-  } else if (request.toolChoice !== undefined && !['auto', 'none'].includes(request.toolChoice.type)) {
-    throw invalidRequest("'tool_choice' asks for a tool, but the request has none.", 'tool_choice')
-  }
+  encodeToolUse(request, body, out)
   if (request.maxOutput !== undefined) {
     body[quirks.maxTokensField ?? 'max_completion_tokens'] = Math.min(request.maxOutput, target.maxOutput)
   }
   encodeSampling(request, target, body, out)
   encodeStop(request, body, out)
   if (request.output !== undefined) {
-    if (quirks.structuredOutputByTool && isFormless(request.output)) {
-      instruct(body.messages as JsonObject[], JSON_ONLY)
-      out.drop(memberName(out.origin, 'response_format'))
-    } else if (quirks.structuredOutputByTool) undo.jsonTool = forcedTool(request.output, body)
-    else body.response_format = encodeOutput(request.output, request.origin === 'messages')
+    if (quirks.structuredOutputByTool !== true) body.response_format = encodeForm(request.output, out)
+    else if (isFormless(request.output)) askInWords(messages, out)
+    else undo.jsonTool = forceTool(request.output, body, out)
   }
-  encodeReasoning(request, target, body, out)
+  encodeThinking(request, target, body, out)
   if (request.verbosity !== undefined) {
     if (['low', 'medium', 'high'].includes(request.verbosity)) body.verbosity = request.verbosity
     else out.drop(memberName(out.origin, 'verbosity'))
@@ -220,21 +178,32 @@ export const encodeRequest = (asked: ChatRequest, target: Target): EncodedReques
   encodeLabels(request, body, out)
   encodeOpaque(request, body, out)
   // Last: a conversation kept at another provider is refused for that first, with what its client acts on.
-  if (Array.isArray(body.messages) && body.messages.length === 0) {
-    throw invalidRequest(
-      'The conversation holds nothing that this model can read.',
-      memberName(request.origin, 'messages'),
-    )
-  }
-  if (request.metadata !== undefined && Object.keys(request.metadata).length > 0) {
-    // The vendor takes metadata for stored answers only.
-    if (out.origin === 'chat-completions' || body.store === true) body.metadata = request.metadata
-    else out.drop('metadata')
-  }
+  if (messages.length === 0) throw nothingToRead(memberName(out.origin, 'messages'))
+  encodeMetadata(request, body, out)
   for (const name of quirks.rejects ?? []) {
     if (body[name] === undefined) continue
     delete body[name]
     out.drop(memberName(out.origin, name))
   }
   return { body, dropped: [...out.dropped], undo }
+}
+
+const encodeConversation = (request: ChatRequest, out: Outgoing): JsonObject[] => {
+  const messages = encodeTurns(request, out)
+  const begun = begunTurn(request)
+  if (begun === undefined) return messages
+  out.drop(placeOf(begun, 'messages'))
+  return [...messages, { role: 'user', content: CONTINUE }]
+}
+
+const encodeToolUse = (request: ChatRequest, body: JsonObject, out: Outgoing): void => {
+  const { tools, toolChoice: choice, parallelTools } = request
+  const encoded = encodeTools(tools, out)
+  if (encoded.length === 0) {
+    if (choice === undefined || choice.type === 'auto' || choice.type === 'none') return
+    throw noTools()
+  }
+  body.tools = encoded
+  if (choice !== undefined) body.tool_choice = encodeToolChoice(choice, tools, out)
+  if (parallelTools !== undefined) body.parallel_tool_calls = parallelTools
 }

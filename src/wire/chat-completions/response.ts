@@ -3,18 +3,16 @@
 import { GatewayError } from '../../errors.ts'
 import type { ChatResponse } from '../../ir/event.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import type { AssistantPart, Citation, Logprob, ToolCallPart } from '../../ir/part.ts'
-import { type Usage, withPrompt } from '../../ir/usage.ts'
+import type { AssistantPart, Citation, Logprob } from '../../ir/part.ts'
+import { withPrompt } from '../../ir/usage.ts'
 import { digest } from '../../lib/digest.ts'
 import type { Ask, Undo } from '../codec.ts'
-import { freeTextOf, sentAs } from '../undo.ts'
-import { decodeAssistant, encodeCall, encodeReasoning } from './assistant.ts'
+import { decodeAssistant, encodeCall, encodeThoughts } from './assistant.ts'
 import { failureIn } from './error.ts'
 import { decodeFinish, encodeFinish } from './finish.ts'
 import { decodeCitations, decodeLogprobs, encodeCitation, encodeLogprob } from './marks.ts'
 import { tierOf } from './members.ts'
-
-import { undoCall } from './undo.ts'
+import { isTextCut, undoCall } from './undo.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
 
 /** Throws `upstream_error` on a body that is no answer of this wire, and a provider's error that came with a 200. */
@@ -35,7 +33,7 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
   }
   markText(parts, message, choice)
   const undone = parts.map((part) => (part.type === 'tool-call' ? undoCall(part, undo) : part))
-  const cut = parts.some((part) => part.type === 'tool-call' && isCustomCut(part, undo))
+  const cut = parts.some((part) => part.type === 'tool-call' && isTextCut(part, undo))
   const response: ChatResponse = {
     id,
     parts: undone,
@@ -51,10 +49,6 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
   if (typeof body.service_tier === 'string') response.serviceTier = body.service_tier
   return response
 }
-
-/** Free text that was sent as a function's argument and breaks off. */
-const isCustomCut = ({ name, kind, input }: ToolCallPart, undo: Undo): boolean =>
-  kind === 'function' && sentAs(name, undo)?.kind === 'custom' && freeTextOf(input).cut
 
 const notAnAnswer = (cause?: unknown): GatewayError =>
   new GatewayError('upstream_error', 'The provider gave an answer that cannot be read. Try again.', { cause })
@@ -130,7 +124,7 @@ const encodeMessage = (parts: AssistantPart[], legacy: boolean): JsonObject => {
   }
   if (content === null && refusal === null && calls.length === 0 && message.audio === undefined) content = ''
   Object.assign(message, { content, refusal, annotations })
-  Object.assign(message, encodeReasoning(parts.filter((part) => part.type === 'reasoning')))
+  Object.assign(message, encodeThoughts(parts.filter((part) => part.type === 'reasoning')))
   const [first] = calls
   if (legacy && isObject(first?.function)) message.function_call = first.function
   else if (first !== undefined) message.tool_calls = calls
@@ -145,10 +139,4 @@ export const wantsFunctionCall = (body: JsonObject): boolean =>
 export const responseId = (id: string, ask: Ask): string => {
   if (id.startsWith('chatcmpl-')) return id
   return `chatcmpl-${id === '' ? ask.now : id.replace(/[^a-zA-Z0-9_-]/g, '')}`
-}
-
-/** Usage of a whole answer, with the provider's own object. */
-export const readUsage = (body: JsonObject): { usage: Usage; raw: JsonObject } | undefined => {
-  const usage = decodeUsage(body.usage)
-  return usage === undefined || !isObject(body.usage) ? undefined : { usage, raw: body.usage }
 }

@@ -1,10 +1,11 @@
 // A request's settings on their way out: sampling, stops, form, thought, labels, and what only its own wire can say.
 
-import { type ErrorOptions, GatewayError, invalidRequest } from '../../errors.ts'
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import type { ChatRequest, OutputFormat } from '../../ir/request.ts'
+import { invalidRequest } from '../../errors.ts'
+import { isObject, type JsonObject } from '../../ir/json.ts'
+import type { ChatRequest } from '../../ir/request.ts'
 import type { Target } from '../codec.ts'
-import { isClosed } from '../object-schema.ts'
+import { effortOf } from '../effort.ts'
+import { leaveOut, SHARED } from '../opaque-member.ts'
 import { memberName, SAMPLING, SAMPLING_KEYS, tierOf } from './members.ts'
 import type { Outgoing } from './outgoing.ts'
 
@@ -34,41 +35,21 @@ export const encodeStop = ({ stop, origin }: ChatRequest, body: JsonObject, out:
   body.stop = stop
 }
 
-/** `held`: the client's own wire holds the model to every schema. */
-export const encodeOutput = (output: OutputFormat, held: boolean): JsonObject => {
-  if (output.type === 'json-object') return { type: 'json_object' }
-  const { name = 'response', description, schema, strict } = output
-  const json: JsonObject = { name: name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'response', schema }
-  if (description !== undefined) json.description = description
-  if (strict !== undefined) json.strict = strict
-  else if (held && isClosed(schema)) json.strict = true
-  return { type: 'json_schema', json_schema: json }
-}
-
-/** A budget has no counterpart: it becomes the effort that spends about as much. */
-export const encodeReasoning = (
+export const encodeThinking = (
   { reasoning }: ChatRequest,
   { quirks }: Target,
   body: JsonObject,
   out: Outgoing,
 ): void => {
   if (reasoning === undefined) return
-  const { mode, budgetTokens, effort, summary } = reasoning
-  const shown = summary !== undefined && summary !== 'omitted'
+  const { mode, effort, summary } = reasoning
   if (quirks.noReasoning) {
     if (mode !== 'off' && effort !== 'none') out.drop(memberName(out.origin, 'reasoning_effort'))
     return
   }
-  if (shown) out.drop(memberName(out.origin, 'reasoning.summary'))
-  if (mode === 'off') {
-    body.reasoning_effort = 'none'
-    if (effort !== undefined) out.drop('output_config.effort')
-  } else if (effort !== undefined) {
-    // The highest effort of the messages wire is one this vendor's models mostly refuse.
-    body.reasoning_effort = effort === 'max' && out.origin === 'messages' ? 'xhigh' : effort
-  } else if (mode === 'budget' && budgetTokens !== undefined) {
-    body.reasoning_effort = budgetTokens <= 4_096 ? 'low' : budgetTokens <= 16_384 ? 'medium' : 'high'
-  }
+  if (summary !== undefined && summary !== 'omitted') out.drop(memberName(out.origin, 'reasoning.summary'))
+  const asked = effortOf(reasoning, out.origin, out.drop)
+  if (asked !== undefined) body.reasoning_effort = asked
 }
 
 const MAX_LABEL = 64
@@ -88,46 +69,37 @@ export const encodeLabels = (request: ChatRequest, body: JsonObject, out: Outgoi
   else body.service_tier = tier
 }
 
-/** Members that the vendor's newer wire has under the same name and meaning, and what of each this wire knows. */
-const SHARED: { [name: string]: ((value: Json) => Json | undefined) | undefined } = {
-  store: (value) => value,
-  safety_identifier: (value) => value,
-  moderation: (value) => value,
-  prompt_cache_retention: (value) => value,
-  prompt_cache_options: (value) => {
-    const { mode, ttl } = isObject(value) ? value : {}
-    return { ...(mode === undefined ? {} : { mode }), ...(ttl === '30m' ? { ttl } : {}) }
-  },
-  stream_options: (value) => {
-    const { include_obfuscation: blurred } = isObject(value) ? value : {}
-    return blurred === undefined ? {} : { include_obfuscation: blurred }
-  },
+/** The vendor takes metadata for stored answers only. */
+export const encodeMetadata = ({ metadata }: ChatRequest, body: JsonObject, out: Outgoing): void => {
+  if (metadata === undefined || Object.keys(metadata).length === 0) return
+  if (out.origin === 'chat-completions' || body.store === true) body.metadata = metadata
+  else out.drop('metadata')
+}
+
+/** What this wire knows of the members it shares with the vendor's newer one. */
+const KNOWN: { [name: string]: ((value: JsonObject) => JsonObject) | undefined } = {
+  prompt_cache_options: ({ mode, ttl }) => ({
+    ...(mode === undefined ? {} : { mode }),
+    ...(ttl === '30m' ? { ttl } : {}),
+  }),
+  stream_options: ({ include_obfuscation: blurred }) => (blurred === undefined ? {} : { include_obfuscation: blurred }),
 }
 
 export const encodeOpaque = (request: ChatRequest, body: JsonObject, out: Outgoing): void => {
-  for (const { name, value, essential, details, advice, met } of request.opaque) {
+  for (const member of request.opaque) {
+    const { name, value } = member
     if (request.origin === 'chat-completions') {
       // What stood within messages and tools is in its part.
       if (name.includes('.')) continue
       if (name !== 'stream_options') body[name] = value
       else if (request.stream && isObject(value)) body.stream_options = { ...value, include_usage: true }
-    } else if (request.origin === 'responses' && SHARED[name] !== undefined) {
-      const known = SHARED[name](value)
+    } else if (request.origin === 'responses' && SHARED.has(name)) {
+      const known = KNOWN[name]?.(isObject(value) ? value : {}) ?? value
       if (JSON.stringify(known) !== JSON.stringify(value)) out.drop(name)
       if (name === 'stream_options') Object.assign(isObject(body.stream_options) ? body.stream_options : {}, known)
       else if (!isObject(known) || Object.keys(known).length > 0) body[name] = known
-    } else if (met) {
-      // Nothing to say here.
-    } else if (essential) {
-      const options: ErrorOptions = { param: name }
-      if (details !== undefined) options.details = details
-      throw new GatewayError(
-        'invalid_request',
-        `'${name}' cannot be used with this model. ${advice ?? 'Leave it out, or use a model whose provider has it.'}`,
-        options,
-      )
     } else {
-      out.drop(name)
+      leaveOut(member, out.drop)
     }
   }
 }

@@ -9,7 +9,8 @@ import { Likeness } from '../../lib/likeness.ts'
 import type { OutputText } from '../../lib/output-text.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
-import { malformed, openNotes, parseData, textOf } from '../pass.ts'
+import { malformed, openNotes, parseData } from '../pass.ts'
+import { inputText, reasoningText, textIn } from './assistant.ts'
 import { endsSpeech } from './audio.ts'
 import { decodeError, encodeError, failureIn } from './error.ts'
 import { decodeUsage } from './usage.ts'
@@ -50,7 +51,7 @@ export const tap = (options: TapOptions): Tap => {
       return like.out
     }
     let { data } = frame
-    if (data === '[DONE]') {
+    if (data.startsWith('[DONE]')) {
       // Clients take an end without a reason for none at all, and ask again.
       if (!reasoned && !spoken) return noted.failed(malformed())
       noted.state = 'done'
@@ -65,9 +66,10 @@ export const tap = (options: TapOptions): Tap => {
     let within = false
     for (const choice of choices) {
       if (!isObject(choice)) continue
-      addText(noted.output, choice.delta)
-      if (isObject(choice.delta) && isObject(choice.delta.audio)) spoken = endsSpeech(choice.delta.audio)
-      if (typeof choice.finish_reason === 'string') reasoned = true
+      const { delta = choice.message, finish_reason: why } = choice
+      addText(noted.output, delta)
+      if (isObject(delta) && isObject(delta.audio)) spoken = endsSpeech(delta.audio)
+      if (typeof why === 'string' && why !== '') reasoned = true
       if (isObject(choice.usage)) report(choice.usage)
       within ||= choice.usage !== undefined
     }
@@ -87,8 +89,7 @@ export const tap = (options: TapOptions): Tap => {
 
   return Object.assign(noted, {
     see,
-    fail: ((why, requestId) =>
-      writeFrame({ event: 'error', data: JSON.stringify(encodeError(why, requestId)) })) satisfies Tap['fail'],
+    fail: ((why) => writeFrame({ event: 'error', data: JSON.stringify(encodeError(why)) })) satisfies Tap['fail'],
   })
 }
 
@@ -98,7 +99,8 @@ const CONTENT = ['choices', 0, 'delta', 'content'] as const
 const isTextOnly = (choices: Json[]): boolean => {
   if (choices.length !== 1 || !isObject(choices[0])) return false
   const { delta } = choices[0]
-  return isObject(delta) && typeof delta.content === 'string' && !delta.tool_calls && !delta.function_call
+  if (!isObject(delta) || typeof delta.content !== 'string') return false
+  return !delta.tool_calls && !delta.function_call && !delta.refusal && reasoningText(delta) === undefined
 }
 
 /** Written so, the member is cut without reading the text over: within strings its quotes would be escaped. */
@@ -118,15 +120,18 @@ const withoutUsageWithin = (data: string, choices: Json[]): string =>
 
 const addText = (output: OutputText, delta: Json | undefined): void => {
   if (!isObject(delta)) return
-  output.add(
-    textOf(delta.content) ?? textOf(delta.refusal) ?? textOf(delta.reasoning_content) ?? textOf(delta.reasoning),
-  )
-  if (isObject(delta.function_call)) output.add(textOf(delta.function_call.arguments))
+  if (Array.isArray(delta.content)) for (const piece of delta.content) output.add(pieceText(piece))
+  else output.add(textIn(delta.content))
+  output.add(textIn(delta.refusal))
+  output.add(reasoningText(delta))
+  if (isObject(delta.function_call)) output.add(inputText(delta.function_call.arguments))
   if (!Array.isArray(delta.tool_calls)) return
   for (const call of delta.tool_calls) if (isObject(call)) output.add(inputOf(call))
 }
 
-const inputOf = (call: JsonObject): string | undefined => {
-  if (isObject(call.function)) return textOf(call.function.arguments)
-  return isObject(call.custom) ? textOf(call.custom.input) : undefined
+const pieceText = (piece: Json): string => (isObject(piece) ? textIn(piece.thinking ?? piece.text) : '')
+
+const inputOf = (call: JsonObject): string => {
+  if (isObject(call.function)) return inputText(call.function.arguments)
+  return isObject(call.custom) ? inputText(call.custom.input) : ''
 }

@@ -7,10 +7,11 @@ import type { ChatRequest, CustomTool, FunctionTool, Tool, ToolChoice } from '..
 import { digest } from '../../lib/digest.ts'
 import type { SentTool, Undo } from '../codec.ts'
 import { isClosed, objectRoot } from '../object-schema.ts'
+import { given, optionalBoolean, optionalString, readArray, readName, readObject, readString } from '../read.ts'
+import { foreignTool, unknownTool } from '../refusals.ts'
 import { schemaMember } from '../tool-list.ts'
 import type { Outgoing } from './outgoing.ts'
 import { cacheMark } from './parts.ts'
-import { given, optionalBoolean, optionalString, readArray, readObject, readString } from './read.ts'
 
 export const decodeTools = (body: JsonObject): Tool[] => {
   const tools = given(body.tools)
@@ -56,19 +57,13 @@ const decodeCustom = (raw: Json | undefined, path: string): CustomTool => {
   return tool
 }
 
-const readName = (value: unknown, path: string): string => {
-  const name = readString(value, path)
-  if (name === '') throw invalidRequest(`'${path}' must not be empty.`, path)
-  return name
-}
-
 /** The IR holds a grammar flat, as the responses wire writes it; this wire nests it once more. */
 const flatFormat = (format: JsonObject): JsonObject =>
   isObject(format.grammar) ? { type: 'grammar', ...format.grammar } : format
 
 const nestFormat = (format: JsonObject): JsonObject => {
   if (format.type !== 'grammar') return { type: 'text' }
-  const { syntax, definition } = isObject(format.grammar) ? format.grammar : format
+  const { syntax, definition } = format
   return { type: 'grammar', grammar: { syntax: syntax ?? 'lark', definition: definition ?? '' } }
 }
 
@@ -120,7 +115,7 @@ const MAX_NAME = 64
 const LEGAL_NAME = /^[a-zA-Z0-9_-]+$/
 
 /** Names by this wire's rules, each of the request's tools under its own: `namespace__name`, letters and length mended. */
-export const toolNames = (request: ChatRequest, customAsFunction = false): ToolNames => {
+export const toolNames = (request: ChatRequest, customAsFunction: boolean): ToolNames => {
   const sent: { [name: string]: SentTool } = {}
   const known = new Map<string, string>()
   const taken = new Set<string>()
@@ -164,10 +159,7 @@ export const encodeTools = (tools: Tool[], out: Outgoing): JsonObject[] =>
         out.drop(path)
         return []
       }
-      throw invalidRequest(
-        `'${path}' is a tool that only its own provider's models have. Take it out, or use one of those models.`,
-        path,
-      )
+      throw foreignTool(path)
     }
     const head: JsonObject = { name: out.names.of(tool.name, tool.namespace) }
     if (tool.description !== undefined) head.description = tool.description
@@ -193,7 +185,7 @@ export const encodeTools = (tools: Tool[], out: Outgoing): JsonObject[] =>
 const textFunction = ({ format }: CustomTool, head: JsonObject): JsonObject => {
   const lines = typeof head.description === 'string' && head.description !== '' ? [head.description] : []
   if (format?.type === 'grammar') {
-    const { syntax, definition } = isObject(format.grammar) ? format.grammar : format
+    const { syntax, definition } = format
     lines.push(`The input is text of this grammar (${syntax ?? 'lark'}):\n${definition ?? ''}`)
   }
   return {
@@ -208,8 +200,8 @@ const textFunction = ({ format }: CustomTool, head: JsonObject): JsonObject => {
   }
 }
 
-/** The vendor refuses parameters that are not declared an object with properties. */
-const rooted = (schema: JsonObject, drop: (member: string) => void): JsonObject => {
+/** As `objectRoot`, with properties: the vendor refuses parameters that have none. */
+export const rooted = (schema: JsonObject, drop: (member: string) => void): JsonObject => {
   const root = objectRoot(schema, drop)
   return isObject(root.properties) ? root : { ...root, properties: {} }
 }
@@ -218,7 +210,7 @@ export const encodeToolChoice = (choice: ToolChoice, tools: Tool[], out: Outgoin
   const named = (wanted: { name: string; kind: 'function' | 'custom' }): JsonObject => {
     const tool = tools.find((one) => one.type === wanted.kind && one.name === wanted.name)
     if (tool === undefined || tool.type === 'opaque') {
-      throw invalidRequest(`'tool_choice': there is no tool named ${JSON.stringify(wanted.name)}.`, 'tool_choice')
+      throw unknownTool(wanted.name)
     }
     const kind = out.customAsFunction ? 'function' : wanted.kind
     return { type: kind, [kind]: { name: out.names.of(wanted.name, tool.namespace) } }

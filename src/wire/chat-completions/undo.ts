@@ -10,6 +10,12 @@ export const undoCall = (call: ToolCallPart, undo: Undo): ToolCallPart | TextPar
   const sent = sentAs(call.name, undo)
   if (sent === undefined) return call
   const { namespace: _, ...rest } = call
-  const wrapped = sent.kind === 'custom' && call.kind === 'function'
-  return { ...rest, ...sent, input: wrapped ? freeTextOf(call.input).text : call.input }
+  return { ...rest, ...sent, input: isWrapped(call, undo) ? freeTextOf(call.input).text : call.input }
 }
+
+/** Whether free text that was sent as a function's argument breaks off. */
+export const isTextCut = (call: ToolCallPart, undo: Undo): boolean =>
+  isWrapped(call, undo) && freeTextOf(call.input).cut
+
+const isWrapped = ({ name, kind }: ToolCallPart, undo: Undo): boolean =>
+  kind === 'function' && sentAs(name, undo)?.kind === 'custom'

@@ -1,18 +1,12 @@
 // The images wire: served by providers that speak it, never translated.
 
-import { isObject, type JsonObject } from '../../ir/json.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { PassCodec } from '../codec.ts'
-import { faultOf } from '../pass.ts'
+import { faultOf, KEEP_ALIVE, usageIn } from '../pass.ts'
 import { decodeError, encodeError } from './error.ts'
 import { requestSchema } from './schema.ts'
 import { tap } from './tap.ts'
 import { decodeUsage } from './usage.ts'
-
-const readUsage: PassCodec['readUsage'] = (body: JsonObject) => {
-  const usage = decodeUsage(body.usage)
-  return usage !== undefined && isObject(body.usage) ? { usage, raw: body.usage } : undefined
-}
 
 const passEdits: PassCodec['passEdits'] = (body, { model, quirks }) => {
   const edits: Edit[] = body.model === model ? [] : [{ path: ['model'], value: JSON.stringify(model) }]
@@ -28,8 +22,8 @@ export const images: PassCodec = {
   outputCap: () => undefined,
   tap,
   faultIn: (body) => faultOf(body, 'data', decodeError),
-  readUsage,
+  readUsage: (body) => usageIn(body, decodeUsage),
   decodeError,
   encodeError,
-  keepAlive: ': keep-alive\n\n',
+  keepAlive: KEEP_ALIVE,
 }

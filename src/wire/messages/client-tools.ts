@@ -6,10 +6,19 @@ type Form = { description: string; schema: JsonObject }
 
 const text = (description: string): JsonObject => ({ type: 'string', description })
 
-const LINES: JsonObject = {
-  type: 'array',
-  items: { type: 'integer' },
-  description: 'With view: the first and the last line to show, counted from 1; -1 for the last of the file.',
+/** Members of whatever edits a file. */
+const EDITS: JsonObject = {
+  view_range: {
+    type: 'array',
+    items: { type: 'integer' },
+    description: 'With view: the first and the last line to show, counted from 1; -1 for the last of the file.',
+  },
+  file_text: text('With create: what the file is to hold.'),
+  old_str: text('With str_replace: the text to be replaced, to the letter.'),
+  insert_line: {
+    type: 'integer',
+    description: 'With insert: the line behind which to insert, 0 for the beginning.',
+  },
 }
 
 const BASH: Form = {
@@ -31,16 +40,10 @@ const editor = (commands: string[], more: string): Form => ({
     properties: {
       command: { type: 'string', enum: commands },
       path: text('The absolute path of the file or folder.'),
-      view_range: LINES,
-      file_text: text('With create: what the file is to hold.'),
-      old_str: text('With str_replace: the text to be replaced, to the letter.'),
+      ...EDITS,
       new_str: text(
         'With str_replace: the text in its place. With insert: the text to insert, the same as insert_text.',
       ),
-      insert_line: {
-        type: 'integer',
-        description: 'With insert: the line behind which to insert, 0 for the beginning.',
-      },
       // Versions of the tool call it by the one name or the other: who carries it out finds the one it knows.
       insert_text: text('With insert: the text to insert, the same as new_str.'),
     },
@@ -56,14 +59,8 @@ const MEMORY: Form = {
     properties: {
       command: { type: 'string', enum: ['view', 'create', 'str_replace', 'insert', 'delete', 'rename'] },
       path: text('The path of the file or folder, under /memories. Needed for all but rename.'),
-      view_range: LINES,
-      file_text: text('With create: what the file is to hold.'),
-      old_str: text('With str_replace: the text to be replaced, to the letter.'),
+      ...EDITS,
       new_str: text('With str_replace: the text in its place.'),
-      insert_line: {
-        type: 'integer',
-        description: 'With insert: the line behind which to insert, 0 for the beginning.',
-      },
       insert_text: text('With insert: the text to insert.'),
       old_path: text('With rename: the path as it is.'),
       new_path: text('With rename: the path as it is to be.'),

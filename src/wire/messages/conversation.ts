@@ -11,6 +11,7 @@ import {
   encodeAssistantPart,
   encodeDocument,
   encodeImage,
+  encodeOpaque,
   encodeResultPart,
   encodeText,
   encodeToolResult,
@@ -19,8 +20,8 @@ import {
 } from './encode-parts.ts'
 import { type Pairing, pair } from './pairing.ts'
 
-export type Message = { role: 'user' | 'assistant' | 'system'; content: JsonObject[] }
-export type Conversation = { system: JsonObject[]; messages: Message[] }
+type Message = { role: 'user' | 'assistant' | 'system'; content: JsonObject[] }
+type Conversation = { system: JsonObject[]; messages: Message[] }
 
 /** Throws `invalid_request` where nothing is left to answer. */
 export const encodeTurns = (request: ChatRequest, context: PartContext, noMidSystem: boolean): Conversation => {
@@ -43,7 +44,7 @@ export const encodeTurns = (request: ChatRequest, context: PartContext, noMidSys
   // Instructions alone are what the model is to answer.
   if (system.length > 0) return { system: [], messages: [{ role: 'user', content: system }] }
   const list = request.origin === 'responses' ? 'input' : 'messages'
-  throw invalidRequest(`${list}: at least one message with content is required`, list)
+  throw invalidRequest(`'${list}' must hold at least one message with content.`, list)
 }
 
 /** Builds the list in one pass; `own`: the client spoke this wire, its order is kept wherever the provider takes it. */
@@ -52,6 +53,8 @@ class Writer {
   #instructions: JsonObject[] = []
   /** Calls of the last assistant message that still lack their results. */
   #open: ToolCallPart[] = []
+  /** The turn in which the first of their results stands. */
+  #firstResult = Number.POSITIVE_INFINITY
   /** The turn whose results made the last message, so that the rest of it may follow in there. */
   #resultsOf = -1
 
@@ -73,7 +76,7 @@ class Writer {
         this.#user(turn, at, path)
         break
       case 'assistant':
-        this.#assistant(turn, path)
+        this.#assistant(turn, at, path)
         break
     }
   }
@@ -117,13 +120,11 @@ class Writer {
       case 'document':
         return encodeDocument(part, path, this.context)
       case 'opaque':
-        if (part.origin === 'messages') return [part.value]
-        if (!part.met) this.context.dropped.path(path)
-        return []
+        return encodeOpaque(part, path, this.context)
     }
   }
 
-  #assistant(turn: Extract<Turn, { role: 'assistant' }>, path: string): void {
+  #assistant(turn: Extract<Turn, { role: 'assistant' }>, at: number, path: string): void {
     if (turn.phase !== undefined) this.context.dropped.path(`${path}.phase`)
     const calls = turn.parts.filter((part) => part.type === 'tool-call')
     const blocks = turn.parts.flatMap((part, number): JsonObject[] => {
@@ -142,15 +143,14 @@ class Writer {
     })
     if (blocks.length === 0) return
     // Results that lie further on come first: what follows them is another turn of the model.
-    if (this.#open.some((call) => this.#answeredBefore(call, turn))) this.#answerCalls(-1)
+    if (this.#firstResult < at) this.#answerCalls(-1)
     this.#instruct()
     this.#push('assistant', blocks, !this.own || this.#open.length > 0)
-    this.#open.push(...calls)
-  }
-
-  #answeredBefore(call: ToolCallPart, turn: Turn): boolean {
-    const result = this.pairing.resultOf(call)
-    return result !== undefined && this.pairing.turnOf(result) < this.pairing.numberOf(turn)
+    for (const call of calls) {
+      this.#open.push(call)
+      const result = this.pairing.resultOf(call)
+      if (result !== undefined) this.#firstResult = Math.min(this.#firstResult, this.pairing.turnOf(result))
+    }
   }
 
   /** Writes the results of the open calls, in the order they came in, with a stand-in for each that never came. */
@@ -168,6 +168,7 @@ class Writer {
       found.push({ order: this.pairing.orderOf(result), block: encodeToolResult(result, id, path, this.context) })
     }
     this.#open = []
+    this.#firstResult = Number.POSITIVE_INFINITY
     found.sort((a, b) => (a.order === b.order ? 0 : a.order - b.order))
     this.#messages.push({ role: 'user', content: found.map(({ block }) => block) })
     this.#resultsOf = at
@@ -205,10 +206,7 @@ const isForeign = (turn: Turn): boolean =>
 const systemBlocks = (turn: Extract<Turn, { role: 'system' }>, path: string, context: PartContext): JsonObject[] =>
   turn.parts.flatMap((part, at): JsonObject[] => {
     const partPath = placeOf(part, path === 'system' ? `system.${at}` : `${path}.content.${at}`)
-    if (part.type === 'text') return encodeText(part, partPath, context)
-    if (part.origin === 'messages') return [part.value]
-    if (!part.met) context.dropped.path(partPath)
-    return []
+    return part.type === 'text' ? encodeText(part, partPath, context) : encodeOpaque(part, partPath, context)
   })
 
 /** An instruction among the user's words, marked as one. */
@@ -243,11 +241,11 @@ const polish = (messages: Message[], own: boolean): Message[] => {
     list.unshift({ role: 'user', content: [{ type: 'text', text: '(continued)' }] })
   // Elsewhere the model's last turn is over. Here it would be the begun answer, which newer models refuse.
   if (!own && last?.role === 'assistant') list.push({ role: 'user', content: [{ type: 'text', text: '(continue)' }] })
-  return own ? list : joined(list.map(placed))
+  return own ? list : joined(list.map(asUserWhereRefused))
 }
 
 /** A system message stands between a user's and the model's, or last; elsewhere it becomes the user's words. */
-const placed = (message: Message, at: number, list: Message[]): Message => {
+const asUserWhereRefused = (message: Message, at: number, list: Message[]): Message => {
   if (message.role !== 'system') return message
   const next = list[at + 1]
   if (list[at - 1]?.role === 'user' && (next === undefined || next.role === 'assistant')) return message

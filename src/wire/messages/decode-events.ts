@@ -18,9 +18,15 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
       } catch {
         return reader.fail(broken())
       }
-      return isObject(value) ? reader.read(value, frame.event) : reader.fail(broken())
+      if (!isObject(value)) return reader.fail(broken())
+      // Clients take an end without a reason for none at all, and ask again.
+      if ((value.type ?? frame.event) === 'message_stop' && !reader.reasoned) return reader.fail(brokenOff())
+      return reader.read(value, frame.event)
     },
-    end: () => (reader.over ? [] : reader.fail(new GatewayError('upstream_error', CUT))),
+    end: () => (reader.over ? [] : reader.fail(brokenOff())),
+    get summed() {
+      return reader.summed
+    },
     get rawUsage() {
       return reader.rawUsage
     },
@@ -33,4 +39,5 @@ const parse = ({ event, data }: Frame): unknown =>
     ? parseExact(data)
     : JSON.parse(data)
 
-const CUT = 'The answer of the provider broke off before its end. Try again.'
+const brokenOff = () =>
+  new GatewayError('upstream_error', 'The answer of the provider broke off before its end. Try again.')

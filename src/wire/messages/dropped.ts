@@ -2,6 +2,7 @@
 
 import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest } from '../../ir/request.ts'
+import { pathsOf } from '../client-path.ts'
 
 /** Members of the IR under the names each wire's clients gave them. */
 const MEMBERS = {
@@ -42,9 +43,7 @@ export type Dropped = {
 export const droppedOf = (request: ChatRequest): Dropped => {
   const paths = new Set<string>()
   const names = MEMBERS[request.origin]
-  const list = request.origin === 'responses' ? 'input' : 'messages'
-  // Here the first system turn stands outside the list.
-  const offset = request.origin === 'messages' && request.turns[0]?.role === 'system' ? 1 : 0
+  const pathOf = pathsOf(request)
   return {
     paths,
     path: (path) => void paths.add(path),
@@ -52,8 +51,7 @@ export const droppedOf = (request: ChatRequest): Dropped => {
     nameOf: (name) => names[name],
     turn: (index) => {
       const turn = request.turns[index]
-      const path = index < offset ? 'system' : `${list}.${index - offset}`
-      return turn === undefined ? path : placeOf(turn, path)
+      return turn === undefined ? pathOf(index) : placeOf(turn, pathOf(index))
     },
   }
 }

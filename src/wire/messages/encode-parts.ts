@@ -7,6 +7,7 @@ import type {
   CacheMark,
   DocumentPart,
   ImagePart,
+  OpaquePart,
   Source,
   TextPart,
   ToolResultPart,
@@ -41,9 +42,9 @@ export const encodeImage = (part: ImagePart, path: string, { extras, dropped }: 
     case 'url':
       return [extras.restore(path, { type: 'image', source: { type: 'url', url: source.url }, ...mark(part.cache) })]
     case 'base64': {
-      const mediaType = pictured(source.data) ?? IMAGE_TYPES[source.mediaType.toLowerCase()]
+      const mediaType = pictured(source.data) ?? IMAGE_TYPES.get(source.mediaType.toLowerCase())
       if (mediaType === undefined) {
-        throw invalidRequest(`${path}: images of type ${source.mediaType} cannot be read by this model`, path)
+        throw invalidRequest(`'${path}': images of type ${source.mediaType} cannot be read by this model.`, path)
       }
       const encoded = { type: 'base64', media_type: mediaType, data: source.data }
       return [extras.restore(path, { type: 'image', source: encoded, ...mark(part.cache) })]
@@ -51,7 +52,7 @@ export const encodeImage = (part: ImagePart, path: string, { extras, dropped }: 
     case 'file':
       return [extras.restore(path, { type: 'image', source: ownFile(source, path), ...mark(part.cache) })]
     case 'text':
-      throw invalidRequest(`${path}: an image cannot be text`, path)
+      throw invalidRequest(`'${path}' is text where an image must be.`, path)
   }
 }
 
@@ -65,13 +66,13 @@ const BEGINNINGS: [RegExp, string][] = [
   [/^UklGR.{7}RUJQ/, 'image/webp'],
 ]
 
-const IMAGE_TYPES: { [mediaType: string]: string } = {
-  'image/jpeg': 'image/jpeg',
-  'image/jpg': 'image/jpeg',
-  'image/png': 'image/png',
-  'image/gif': 'image/gif',
-  'image/webp': 'image/webp',
-}
+const IMAGE_TYPES = new Map([
+  ['image/jpeg', 'image/jpeg'],
+  ['image/jpg', 'image/jpeg'],
+  ['image/png', 'image/png'],
+  ['image/gif', 'image/gif'],
+  ['image/webp', 'image/webp'],
+])
 
 export const encodeDocument = (part: DocumentPart, path: string, { extras }: PartContext): JsonObject[] => {
   const source = documentSource(inlined(part.source), path)
@@ -94,7 +95,7 @@ const documentSource = (source: Source, path: string): JsonObject | undefined =>
       const mediaType = source.mediaType.toLowerCase().split(';', 1)[0]?.trim() ?? ''
       if (mediaType === 'application/pdf') return { type: 'base64', media_type: mediaType, data: source.data }
       if (!mediaType.startsWith('text/') && !TEXT_TYPES.has(mediaType)) {
-        throw invalidRequest(`${path}: documents of type ${source.mediaType} cannot be read by this model`, path)
+        throw invalidRequest(`'${path}': documents of type ${source.mediaType} cannot be read by this model.`, path)
       }
       const text = Buffer.from(source.data, 'base64').toString('utf8')
       return isBlank(text) ? undefined : { type: 'text', media_type: 'text/plain', data: text }
@@ -106,7 +107,7 @@ const TEXT_TYPES = new Set(['application/json', 'application/xml', 'application/
 
 const ownFile = (source: Extract<Source, { kind: 'file' }>, path: string): JsonObject => {
   if (source.origin === 'messages') return { type: 'file', file_id: source.id }
-  throw invalidRequest(`${path}: a file id is known only to its own provider: send the content instead`, path)
+  throw invalidRequest(`'${path}' is a file kept at another provider than this model's. Send its content.`, path)
 }
 
 const DATA_URL = /^data:([^;,]*)(?:;[^;,]*)*;base64,/
@@ -148,9 +149,7 @@ export const encodeResultPart = (
     case 'document':
       return encodeDocument(part, path, context)
     case 'opaque':
-      if (part.origin === 'messages') return [part.value]
-      if (!part.met) context.dropped.path(path)
-      return []
+      return encodeOpaque(part, path, context)
   }
 }
 
@@ -176,10 +175,15 @@ export const encodeAssistantPart = (
       return typeof signature === 'string' ? [{ type: 'thinking', thinking: part.text, signature }] : []
     }
     case 'opaque':
-      if (part.origin === 'messages') return [part.value]
-      if (!part.met) context.dropped.path(path)
-      return []
+      return encodeOpaque(part, path, context)
   }
+}
+
+/** Its own wire's verbatim; any other's is left out, and listed unless it is said by other means. */
+export const encodeOpaque = (part: OpaquePart, path: string, { dropped }: PartContext): JsonObject[] => {
+  if (part.origin === 'messages') return [part.value]
+  if (!part.met) dropped.path(path)
+  return []
 }
 
 /** A call's arguments must be an object here: free text and whatever is none travel as its one member `input`. */

@@ -60,31 +60,26 @@ const SPENT = new Set([
 
 /** The provider gives these a 400 and one type: only its words, or a code where there is one, tell them apart. */
 const refusedRequest = (message: string, errorCode: string | undefined, provider: ProviderFailure): GatewayError => {
-  const details = (figures: Omit<FailureDetails, 'provider'> = {}): FailureDetails => ({ provider, ...figures })
+  const fault = (kind: FailureClass, figures: Omit<FailureDetails, 'provider'> = {}): GatewayError =>
+    providerError(kind, { provider, ...figures })
   const tooLong = TOO_LONG.exec(message)
   if (tooLong !== null) {
     const [, tokens, maximum] = tooLong
-    return providerError(
-      'context-length',
-      details(tokens === undefined ? {} : { tokens: Number(tokens), maximum: Number(maximum) }),
-    )
+    return fault('context-length', tokens === undefined ? {} : { tokens: Number(tokens), maximum: Number(maximum) })
   }
   const window = WINDOW.exec(message)
   if (window !== null) {
-    return providerError(
-      'context-length',
-      details({ tokens: Number(window[1]) + Number(window[2]), maximum: Number(window[3]) }),
-    )
+    return fault('context-length', { tokens: Number(window[1]) + Number(window[2]), maximum: Number(window[3]) })
   }
-  if (POLICY.test(message)) return providerError('content-policy', details())
-  if (errorCode === 'request_body_too_large_after_decoding') return providerError('too-large', details())
-  if (CREDIT.test(message) || (errorCode !== undefined && SPENT.has(errorCode))) {
-    return providerError('overloaded', details())
-  }
-  return providerError('invalid', details())
+  if (POLICY.test(message)) return fault('content-policy')
+  if (errorCode === 'request_body_too_large_after_decoding') return fault('too-large')
+  if (CREDIT.test(message) || (errorCode !== undefined && SPENT.has(errorCode))) return fault('overloaded')
+  return fault('invalid')
 }
 
 const SYSTEM_ROLE = /Unexpected role "system"|messages\.\d+\.role: Input should be 'user' or 'assistant'/
+const PREFILL = /does not support assistant message prefill/
+const CALL_ID = /tool_use\.id: String should match pattern/
 const EXTRA_MEMBER = /(?:^|\s)(context_management|thread): Extra inputs are not permitted/
 const WORD = /^[\w.-]{1,64}$/
 
@@ -101,6 +96,19 @@ const forCodingAgents = (
       'Unexpected role "system". This model takes instructions only in the top-level `system` member.',
       { param: 'messages', provider },
     )
+  }
+  if (PREFILL.test(message)) {
+    return new GatewayError(
+      'invalid_request',
+      'This model does not support assistant message prefill. The conversation must end with a user message.',
+      { param: 'messages', provider },
+    )
+  }
+  if (CALL_ID.test(message)) {
+    return new GatewayError('invalid_request', "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'", {
+      param: 'messages',
+      provider,
+    })
   }
   const member = EXTRA_MEMBER.exec(message)?.[1]
   if (member === 'context_management') {
@@ -132,6 +140,6 @@ const stringOf = (value: unknown): string | undefined => (typeof value === 'stri
 /** The body of a failed request, and the data of the frame that ends a failed stream. '' leaves the request id out. */
 export const encodeError = (error: GatewayError, requestId: string): JsonObject => ({
   type: 'error',
-  ...(envelope(error) as JsonObject),
+  ...envelope(error),
   ...(requestId === '' ? {} : { request_id: requestId }),
 })

@@ -1,32 +1,21 @@
 // Members of a request's blocks and tools that only this wire knows. They travel as opaque members named by their path,
 // so that foreign encoders list them and this wire's own puts them back where they stood.
 
-import type { ErrorDetails } from '../../errors.ts'
 import type { Json, JsonObject } from '../../ir/json.ts'
 import type { ChatRequest, OpaqueMember } from '../../ir/request.ts'
 
 export type Collected = {
   members: OpaqueMember[]
-  add(
-    name: string,
-    value: Json,
-    how?: { essential?: boolean; details?: ErrorDetails; advice?: string; met?: true },
-  ): void
+  /** Not essential unless `how` says so. */
+  add(name: string, value: Json, how?: Partial<Omit<OpaqueMember, 'name' | 'value'>>): void
   /** Collects what a block holds beyond the known members. */
   rest(value: JsonObject, known: ReadonlySet<string>, path: string): void
 }
 
 export const collect = (): Collected => {
   const members: OpaqueMember[] = []
-  const add: Collected['add'] = (name, value, how = {}) => {
-    members.push({
-      name,
-      value,
-      essential: how.essential === true,
-      ...(how.details === undefined ? {} : { details: how.details }),
-      ...(how.advice === undefined ? {} : { advice: how.advice }),
-      ...(how.met === undefined ? {} : { met: how.met }),
-    })
+  const add: Collected['add'] = (name, value, how) => {
+    members.push({ name, value, essential: false, ...how })
   }
   return {
     members,

@@ -1,16 +1,17 @@
 // The messages wire: the codec of everything that speaks it, on either side of the gateway.
 
 import type { ChatCodec } from '../codec.ts'
-import { faultOf } from '../pass.ts'
+import { faultOf, usageIn } from '../pass.ts'
 import { counting } from './counting.ts'
 import { decodeEvents } from './decode-events.ts'
 import { encodeEvents, PING } from './encode-events.ts'
 import { decodeError, encodeError } from './error.ts'
 import { outputCap, passEdits } from './pass.ts'
 import { decodeRequest, encodeRequest } from './request.ts'
-import { decodeResponse, encodeResponse, readUsage } from './response.ts'
+import { decodeResponse, encodeResponse } from './response.ts'
 import { MessagesRequest } from './schema.ts'
 import { tap } from './tap.ts'
+import { decodeUsage } from './usage.ts'
 
 export const messages: ChatCodec = {
   wire: 'messages',
@@ -26,7 +27,7 @@ export const messages: ChatCodec = {
   decodeError,
   encodeError,
   faultIn: (body) => faultOf(body, 'content', decodeError),
-  readUsage,
+  readUsage: (body) => usageIn(body, decodeUsage),
   tap,
   counting,
   keepAlive: PING,

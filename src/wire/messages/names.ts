@@ -1,24 +1,21 @@
 // Names and ids as this wire's provider accepts them, made from any others by a rule that always gives the same result.
 
+import { distinct } from '../../ir/distinct.ts'
 import type { Tool } from '../../ir/request.ts'
+import { digest } from '../../lib/digest.ts'
 import type { SentTool, Undo } from '../codec.ts'
 
 const MAX_NAME = 128
-const MAX_ID = 128
+export const MAX_ID = 128
 const ALLOWED = /^[a-zA-Z0-9_-]+$/
 const FORBIDDEN = /[^a-zA-Z0-9_-]/g
 
-/** FNV-1a over UTF-16 units, eight hexadecimal digits: tells apart what cleaning has made alike. */
-const digest = (text: string): string => {
-  let hash = 0x811c9dc5
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
-  return (hash >>> 0).toString(16).padStart(8, '0')
-}
-
+/** The digest tells apart what cleaning makes alike. */
 const clean = (text: string, max: number): string =>
-  text.length <= max && ALLOWED.test(text)
-    ? text
-    : `${text.replace(FORBIDDEN, '_').slice(0, Math.min(max, 64) - 9)}_${digest(text)}`
+  text.length <= max && ALLOWED.test(text) ? text : `${text.replace(FORBIDDEN, '_').slice(0, CLEAN)}_${digest(text)}`
+
+/** How much is kept of a text that must be cleaned. */
+const CLEAN = 52
 
 /** A tool's name on this wire, its namespace in front. */
 export const sentName = (name: string, namespace?: string): string =>
@@ -44,17 +41,9 @@ export type Names = {
 
 export const toolNames = (tools: Tool[]): Names => {
   const byTool = new Map<string, string>()
-  const taken = new Set<string>()
   const undo: { [sentName: string]: SentTool } = {}
-  const claim = (wanted: string): string => {
-    let name = wanted
-    for (let copy = 2; taken.has(name); copy++) name = `${wanted.slice(0, MAX_NAME - 4)}_${copy}`
-    taken.add(name)
-    return name
-  }
-  for (const tool of tools) {
-    if (tool.type === 'opaque' && typeof tool.value.name === 'string') taken.add(tool.value.name)
-  }
+  const claim = distinct(MAX_NAME)
+  for (const tool of tools) if (tool.type === 'opaque' && typeof tool.value.name === 'string') claim(tool.value.name)
   const list = tools.map((tool) => {
     if (tool.type === 'opaque') return undefined
     const key = keyOf(tool.name, tool.namespace)

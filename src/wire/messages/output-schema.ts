@@ -93,13 +93,15 @@ const referencesIn = (value: Json | undefined, found = new Set<string>()): Set<s
 
 const recursive = (graph: Map<string, Set<string>>): boolean => {
   const done = new Set<string>()
-  const visit = (name: string, trail: Set<string>): boolean => {
+  const trail = new Set<string>()
+  const visit = (name: string): boolean => {
     if (trail.has(name)) return true
     if (done.has(name)) return false
-    const path = new Set(trail).add(name)
-    for (const next of graph.get(name) ?? []) if (visit(next, path)) return true
+    trail.add(name)
+    const returns = [...(graph.get(name) ?? [])].some(visit)
+    trail.delete(name)
     done.add(name)
-    return false
+    return returns
   }
-  return [...graph.keys()].some((name) => visit(name, new Set()))
+  return [...graph.keys()].some(visit)
 }

@@ -11,7 +11,7 @@ import type { Names } from './names.ts'
 import { strictSchema } from './output-schema.ts'
 
 /** `words`: an instruction to be put to the model. */
-export type Output = { format?: JsonObject; jsonTool?: { name: string; tool: JsonObject }; words?: string }
+type Output = { format?: JsonObject; jsonTool?: { name: string; tool: JsonObject }; words?: string }
 
 export const encodeOutput = (request: ChatRequest, byTool: boolean, names: Names, dropped: Dropped): Output => {
   const { output } = request
@@ -26,7 +26,7 @@ export const encodeOutput = (request: ChatRequest, byTool: boolean, names: Names
   const { type } = output.schema
   if (type !== undefined && type !== 'object') {
     const path = dropped.nameOf('output')
-    throw invalidRequest(`${path}: the schema must describe an object`, path)
+    throw invalidRequest(`'${path}': the schema must describe an object.`, path)
   }
   const described = withDescription(output)
   const schema = byTool ? undefined : strictSchema(rooted(described))

@@ -1,10 +1,11 @@
 // Which result answers which call, and the id each call is sent with. Clients repeat ids, answer out of order, twice or
 // never; the provider takes unique ids only.
 
+import { distinct } from '../../ir/distinct.ts'
 import type { ToolCallPart, ToolResultPart } from '../../ir/part.ts'
 import { placeOf } from '../../ir/place.ts'
 import type { Turn } from '../../ir/request.ts'
-import { sentCallId } from './names.ts'
+import { MAX_ID, sentCallId } from './names.ts'
 
 export type Pairing = {
   /** Results that answer a call; the others are orphans. */
@@ -14,7 +15,6 @@ export type Pairing = {
   /** A result's place among all results. */
   orderOf(result: ToolResultPart): number
   turnOf(result: ToolResultPart): number
-  numberOf(turn: Turn): number
   pathOf(result: ToolResultPart, turnPath: (turn: number) => string): string
 }
 
@@ -28,14 +28,8 @@ export const pair = (turns: Turn[]): Pairing => {
   const places = new Map<ToolResultPart, Place>()
   const waitingCalls = new Map<string, Call[]>()
   const earlyResults = new Map<string, ToolResultPart[]>()
-  const taken = new Set<string>()
+  const unique = distinct(MAX_ID)
 
-  const unique = (wanted: string): string => {
-    let id = wanted
-    for (let copy = 2; taken.has(id); copy++) id = `${wanted}_${copy}`
-    taken.add(id)
-    return id
-  }
   const match = (call: ToolCallPart, result: ToolResultPart): void => {
     results.set(call, result)
     answered.add(result)
@@ -57,14 +51,12 @@ export const pair = (turns: Turn[]): Pairing => {
     })
   })
   const place = (result: ToolResultPart): Place => places.get(result) ?? { order: 0, turn: 0, part: 0 }
-  const numbers = new Map(turns.map((turn, at) => [turn, at]))
   return {
     answered,
     idOf: (call) => ids.get(call) ?? sentCallId(call.id),
     resultOf: (call) => results.get(call),
     orderOf: (result) => place(result).order,
     turnOf: (result) => place(result).turn,
-    numberOf: (turn) => numbers.get(turn) ?? 0,
     pathOf: (result, turnPath) => placeOf(result, `${turnPath(place(result).turn)}.content.${place(result).part}`),
   }
 }

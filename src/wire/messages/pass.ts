@@ -4,12 +4,10 @@ import { isObject, type JsonObject } from '../../ir/json.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { PassOptions } from '../codec.ts'
 import { isForeign } from '../pass.ts'
+import { MIN_BUDGET } from './reasoning.ts'
 
 export const outputCap = (body: JsonObject): number | undefined =>
   typeof body.max_tokens === 'number' ? body.max_tokens : undefined
-
-/** The least thinking budget the wire allows. */
-const MIN_BUDGET = 1024
 
 export const passEdits = (body: JsonObject, options: PassOptions): Edit[] => {
   const edits: Edit[] = []

@@ -2,28 +2,15 @@
 
 import { GatewayError } from '../../errors.ts'
 import type { ChatEvent } from '../../ir/event.ts'
-import { isObject, type JsonObject } from '../../ir/json.ts'
-import type { Citation } from '../../ir/part.ts'
-import type { Usage } from '../../ir/usage.ts'
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { count, type Usage } from '../../ir/usage.ts'
 import { digest } from '../../lib/digest.ts'
 import type { SentTool, Undo } from '../codec.ts'
-import { type FreeText, freeText, sentAs } from '../undo.ts'
-import { argumentsIn, citationsIn, endOfThought, parsed, textIn } from './contents.ts'
-import { decodeCitation } from './decode-parts.ts'
+import { sentAs } from '../undo.ts'
+import { type Block, callBlock, customBlock, opaqueBlock, redactedBlock, textBlock, thoughtBlock } from './block.ts'
 import { decodeError } from './error.ts'
 import { decodeStop } from './stop.ts'
 import { decodeUsage, withReport } from './usage.ts'
-
-/** A content block that has begun. `json` is a call told as text; `custom` holds free text within its input. */
-type Block =
-  /** Citations are of the whole text, and come before it: they are told at its end. */
-  | { type: 'text'; part: number; citations: Citation[] }
-  | { type: 'thought'; part: number; signature: string }
-  | { type: 'tool' | 'json'; part: number; initial: string; touched: boolean }
-  | { type: 'custom'; part: number; initial: string; touched: boolean; text: FreeText }
-  | { type: 'opaque'; value: JsonObject; chunks: string[] }
-  /** Came whole in its start. */
-  | { type: 'whole' }
 
 export const broken = () =>
   new GatewayError('upstream_error', 'The provider sent an answer that cannot be read. Try again.')
@@ -40,6 +27,7 @@ export class Reader {
   #usage: Usage = {}
   #rawUsage: JsonObject | undefined
   #tier: string | undefined
+  #summed = false
   #stop: unknown
   #stopSequence: string | undefined
 
@@ -50,6 +38,16 @@ export class Reader {
   /** What the provider has told of its usage, the latest of each member. */
   get rawUsage(): JsonObject | undefined {
     return this.#rawUsage
+  }
+
+  /** Whether the output it has told is the answer's sum: what stands in the start of one is a beginning. */
+  get summed(): boolean {
+    return this.#summed
+  }
+
+  /** Whether the answer has said why it ends. */
+  get reasoned(): boolean {
+    return this.#stop !== undefined
   }
 
   fail(error: GatewayError): ChatEvent[] {
@@ -93,6 +91,7 @@ export class Reader {
     const { id, model, content } = message
     if (typeof id === 'string') this.#id = id
     this.#stopped(message)
+    this.#summed = this.reasoned
     const out: ChatEvent[] = [
       {
         type: 'start',
@@ -106,8 +105,8 @@ export class Reader {
       if (!isObject(block)) return [...out, ...this.fail(broken())]
       // Stands for what is about to come, where the answer is not at its end.
       if (block.type === 'text' && block.text === '' && this.#stop === undefined) continue
-      const opened = this.#open(block)
-      out.push(...opened.events, ...this.#close(opened.block))
+      const { begun, end } = this.#open(block)
+      out.push(...begun, ...end())
     }
     return out
   }
@@ -124,175 +123,60 @@ export class Reader {
   #begin(index: unknown, raw: unknown): ChatEvent[] {
     if (typeof index !== 'number' || !isObject(raw)) return this.fail(broken())
     const out: ChatEvent[] = this.#started ? [] : this.#start(undefined)
-    const before = this.#blocks.get(index)
-    if (before !== undefined) out.push(...this.#close(before))
-    const { block, events } = this.#open(raw)
+    out.push(...(this.#blocks.get(index)?.end() ?? []))
+    const block = this.#open(raw)
     this.#blocks.set(index, block)
-    out.push(...events)
-    return out
+    return [...out, ...block.begun]
   }
 
-  #open(raw: JsonObject): { block: Block; events: ChatEvent[] } {
+  #open(raw: JsonObject): Block {
     switch (raw.type) {
-      case 'text': {
-        const part = this.#parts++
-        return {
-          block: { type: 'text', part, citations: citationsIn(raw) },
-          events: [{ type: 'text-start', part }, ...textIn(raw, part)],
-        }
-      }
-      case 'thinking': {
-        const part = this.#parts++
-        const signature = typeof raw.signature === 'string' ? raw.signature : ''
-        const events: ChatEvent[] = [{ type: 'reasoning-start', part }]
-        if (typeof raw.thinking === 'string' && raw.thinking !== '') {
-          events.push({ type: 'reasoning-delta', part, text: raw.thinking })
-        }
-        return { block: { type: 'thought', part, signature }, events }
-      }
-      case 'redacted_thinking': {
-        const part = this.#parts++
-        const data = typeof raw.data === 'string' ? raw.data : ''
-        const events: ChatEvent[] = [{ type: 'reasoning-start', part }, endOfThought(part, 'data', data)]
-        return { block: { type: 'whole' }, events }
-      }
+      case 'text':
+        return textBlock(this.#parts++, raw)
+      case 'thinking':
+        return thoughtBlock(this.#parts++, raw)
+      case 'redacted_thinking':
+        return redactedBlock(this.#parts++, raw)
       case 'tool_use':
-        return this.#openTool(raw)
+        return this.#openCall(raw)
       default:
-        return { block: { type: 'opaque', value: raw, chunks: [] }, events: [] }
+        return opaqueBlock(() => this.#parts++, raw)
     }
   }
 
-  #openTool(raw: JsonObject): { block: Block; events: ChatEvent[] } {
+  #openCall(raw: JsonObject): Block {
     const part = this.#parts++
     const name = typeof raw.name === 'string' ? raw.name : ''
-    const initial = argumentsIn(raw.input)
-    if (name !== '' && name === this.#undo.jsonTool) {
-      return { block: { type: 'json', part, initial, touched: false }, events: [{ type: 'text-start', part }] }
-    }
+    if (name !== '' && name === this.#undo.jsonTool) return callBlock({ type: 'text-start', part }, raw)
     this.#calls++
     const sent: SentTool = sentAs(name, this.#undo) ?? { name, kind: 'function' }
     const id = typeof raw.id === 'string' && raw.id !== '' ? raw.id : `toolu_${digest(this.#id)}_${part}`
-    const start: ChatEvent = { type: 'tool-start', part, id, ...sent }
-    const block: Block =
-      sent.kind === 'custom'
-        ? { type: 'custom', part, initial, touched: false, text: freeText() }
-        : { type: 'tool', part, initial, touched: false }
-    return { block, events: [start] }
+    const start = { type: 'tool-start' as const, part, id, ...sent }
+    return sent.kind === 'custom' ? customBlock(start, raw) : callBlock(start, raw)
   }
 
-  #delta(event: JsonObject): ChatEvent[] {
-    const { index, delta } = event
+  #delta({ index, delta }: JsonObject): ChatEvent[] {
     if (typeof index !== 'number' || !isObject(delta)) return this.fail(broken())
-    let block = this.#blocks.get(index)
-    const events: ChatEvent[] = []
-    if (block === undefined) {
-      const implied = IMPLIED[String(delta.type)]
-      if (implied === undefined) return isKnownDelta(delta) ? this.fail(broken()) : []
-      events.push(...this.#begin(index, implied))
-      block = this.#blocks.get(index)
-      if (block === undefined) return events
-    }
-    const more = this.#append(block, delta)
-    return events.length === 0 ? more : [...events, ...more]
-  }
-
-  #append(block: Block, delta: JsonObject): ChatEvent[] {
-    switch (delta.type) {
-      case 'text_delta': {
-        const { text } = delta
-        if (typeof text !== 'string' || text === '' || block.type !== 'text') return []
-        return [{ type: 'text-delta', part: block.part, text }]
-      }
-      case 'input_json_delta':
-        return this.#input(block, argumentsIn(delta.partial_json))
-      case 'thinking_delta': {
-        const { thinking } = delta
-        if (typeof thinking !== 'string' || thinking === '' || block.type !== 'thought') return []
-        return [{ type: 'reasoning-delta', part: block.part, text: thinking }]
-      }
-      case 'signature_delta':
-        if (block.type === 'thought' && typeof delta.signature === 'string') block.signature += delta.signature
-        return []
-      case 'citations_delta': {
-        const { citation } = delta
-        if (block.type === 'text' && isObject(citation)) block.citations.push(decodeCitation(citation))
-        return []
-      }
-      default: {
-        // Deltas of blocks only this wire has replace the members of the same name.
-        if (block.type === 'opaque') {
-          const { type: _, ...members } = delta
-          block.value = { ...block.value, ...members }
-        }
-        return []
-      }
-    }
-  }
-
-  #input(block: Block, text: string): ChatEvent[] {
-    if (text === '') return []
-    switch (block.type) {
-      case 'json':
-      case 'tool':
-        block.touched = true
-        return [{ type: block.type === 'json' ? 'text-delta' : 'tool-delta', part: block.part, text }]
-      case 'custom':
-        block.touched = true
-        return toolDelta(block.part, block.text.push(text))
-      case 'opaque':
-        block.chunks.push(text)
-        return []
-      default:
-        return []
-    }
+    const block = this.#blocks.get(index)
+    if (block !== undefined) return block.append(delta)
+    const implied = IMPLIED.get(delta.type)
+    if (implied !== undefined)
+      return [...this.#begin(index, implied), ...(this.#blocks.get(index)?.append(delta) ?? [])]
+    // A call without a name explains nothing; deltas nobody knows may stay behind.
+    return delta.type === 'input_json_delta' ? this.fail(broken()) : []
   }
 
   #stopBlock(index: unknown): ChatEvent[] {
     const block = typeof index === 'number' ? this.#blocks.get(index) : undefined
     if (block === undefined) return []
     this.#blocks.delete(Number(index))
-    return this.#close(block)
-  }
-
-  #close(block: Block): ChatEvent[] {
-    switch (block.type) {
-      case 'text': {
-        const { part, citations } = block
-        const cited = citations.map((citation): ChatEvent => ({ type: 'citation', part, citation }))
-        return [...cited, { type: 'text-end', part }]
-      }
-      case 'thought':
-        return [endOfThought(block.part, 'signature', block.signature)]
-      case 'json':
-      case 'tool': {
-        const { part } = block
-        const kind = block.type === 'json' ? 'text' : 'tool'
-        const end: ChatEvent = { type: `${kind}-end`, part }
-        if (block.touched) return [end]
-        return [{ type: `${kind}-delta`, part, text: block.initial === '' ? '{}' : block.initial }, end]
-      }
-      case 'custom': {
-        const { part, text } = block
-        const first = block.touched ? '' : text.push(block.initial)
-        const { rest, cut } = text.end()
-        const told = toolDelta(part, first + rest)
-        // Half a call has no end.
-        return cut ? told : [...told, { type: 'tool-end', part }]
-      }
-      case 'opaque': {
-        const input = block.chunks.length > 0 ? parsed(block.chunks.join('')) : undefined
-        const value = input === undefined ? block.value : { ...block.value, input }
-        return [{ type: 'opaque', part: this.#parts++, value: { type: 'opaque', origin: 'messages', value } }]
-      }
-      case 'whole':
-        return []
-    }
+    return block.end()
   }
 
   #messageDelta({ delta, usage }: JsonObject): ChatEvent[] {
     if (isObject(delta)) this.#stopped(delta)
     const reported = this.#report(usage)
+    if (isObject(usage) && count(usage.output_tokens) !== undefined) this.#summed = true
     return reported === undefined ? [] : [{ type: 'usage', usage: reported }]
   }
 
@@ -303,7 +187,7 @@ export class Reader {
 
   #finish(): ChatEvent[] {
     const out: ChatEvent[] = this.#started ? [] : this.#start(undefined)
-    for (const block of this.#blocks.values()) out.push(...this.#close(block))
+    for (const block of this.#blocks.values()) out.push(...block.end())
     this.over = true
     const reason = decodeStop(this.#stop, this.#calls)
     out.push({
@@ -317,11 +201,8 @@ export class Reader {
   }
 }
 
-const toolDelta = (part: number, text: string): ChatEvent[] => (text === '' ? [] : [{ type: 'tool-delta', part, text }])
-
-/** Blocks whose start a provider forgot: text and thought explain themselves, a call without a name does not. */
-const IMPLIED: { [delta: string]: JsonObject | undefined } = {
-  text_delta: { type: 'text', text: '' },
-  thinking_delta: { type: 'thinking', thinking: '', signature: '' },
-}
-const isKnownDelta = ({ type }: JsonObject): boolean => type === 'input_json_delta'
+/** Blocks whose start a provider forgot, where their deltas explain themselves. */
+const IMPLIED = new Map<Json | undefined, JsonObject>([
+  ['text_delta', { type: 'text', text: '' }],
+  ['thinking_delta', { type: 'thinking', thinking: '', signature: '' }],
+])

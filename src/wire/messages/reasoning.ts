@@ -3,13 +3,13 @@
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { ChatRequest, Effort, Reasoning } from '../../ir/request.ts'
 import type { Target } from '../codec.ts'
+import { readNumber } from '../read.ts'
 import type { Dropped } from './dropped.ts'
-import { aNumber } from './expect.ts'
 import type { Collected } from './extras.ts'
 
 const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const satisfies Effort[]
-/** The least budget the provider takes. */
-const MIN_BUDGET = 1024
+/** The least budget of thought the provider takes, in tokens. */
+export const MIN_BUDGET = 1024
 /** What an effort is worth in tokens of thought, where the model takes budgets only. */
 const BUDGETS: Record<Exclude<Effort, 'none'>, number> = {
   minimal: 1024,
@@ -46,7 +46,7 @@ export const decodeThinking = (raw: Json | undefined, extras: Collected): Reason
   if (summary.summary === undefined && raw.display !== undefined && raw.display !== null)
     extras.add('thinking.display', raw.display)
   return raw.type === 'enabled'
-    ? { mode: 'budget', budgetTokens: aNumber(raw.budget_tokens, 'thinking.budget_tokens'), ...summary }
+    ? { mode: 'budget', budgetTokens: readNumber(raw.budget_tokens, 'thinking.budget_tokens'), ...summary }
     : { mode: 'adaptive', ...summary }
 }
 
@@ -55,7 +55,7 @@ const decodeDisplay = (display: unknown): Pick<Reasoning, 'summary'> => {
   return display === 'summarized' ? { summary: 'auto' } : {}
 }
 
-export type Thinking = { thinking?: JsonObject; effort?: string }
+type Thinking = { thinking?: JsonObject; effort?: string }
 
 /** `cannotThink`: the provider refuses thinking in this request, whatever the client asked. */
 export const encodeReasoning = (

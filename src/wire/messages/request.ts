@@ -1,16 +1,28 @@
 // A request of this wire to the IR, and the IR to a request its provider accepts.
 
-import { GatewayError, invalidRequest } from '../../errors.ts'
+import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { placed } from '../../ir/place.ts'
 import type { ChatRequest, OutputFormat, Reasoning, Sampling, Turn } from '../../ir/request.ts'
 import type { EncodedRequest, Target, Undo } from '../codec.ts'
+import { leaveOut } from '../opaque-member.ts'
+import {
+  optionalArray,
+  optionalBoolean,
+  optionalNumber,
+  optionalObject,
+  optionalString,
+  readArray,
+  readCount,
+  readName,
+  readObject,
+  readString,
+} from '../read.ts'
 import { withToolsFor } from '../tool-list.ts'
 import { encodeTurns, endsWithoutThought } from './conversation.ts'
 import { assistantPart, decodeContent, systemPart, userPart } from './decode-parts.ts'
 import { type Dropped, droppedOf } from './dropped.ts'
 import { mark, shortened } from './encode-parts.ts'
-import { aBoolean, aName, aNumber, anArray, anObject, aString, optional } from './expect.ts'
 import { type Collected, collect, extrasOf } from './extras.ts'
 import { wantsCache, withinMarks } from './marks.ts'
 import { toolNames } from './names.ts'
@@ -18,15 +30,7 @@ import { encodeOutput } from './output.ts'
 import { decodeThinking, encodeReasoning, isEffort } from './reasoning.ts'
 import { cap, encodeRest, encodeSampling, SAFETY, userOf } from './settings.ts'
 import { changedTools } from './tool-changes.ts'
-import {
-  amongAllowed,
-  decodeToolChoice,
-  decodeTools,
-  encodeToolChoice,
-  encodeTools,
-  forces,
-  historicTools,
-} from './tools.ts'
+import { amongAllowed, decodeToolChoice, decodeTools, encodeToolUse, forces, withAbilities } from './tools.ts'
 
 const MEMBERS = new Set([
   'model',
@@ -53,40 +57,35 @@ const ESSENTIAL = new Set(['container', 'mcp_servers', 'inference_geo', 'compact
 /** Throws `invalid_request` naming the member at fault. */
 export const decodeRequest = (body: JsonObject): ChatRequest => {
   const extras = collect()
-  const maxOutput = aNumber(body.max_tokens, 'max_tokens')
-  if (!Number.isInteger(maxOutput) || maxOutput < 1) {
-    throw invalidRequest('max_tokens: expected a whole number of at least 1', 'max_tokens')
-  }
-  const messages = anArray(body.messages, 'messages')
+  const messages = readArray(body.messages, 'messages')
   const continues = isObject(body.thread) && body.thread.type === 'continue'
   if (messages.length === 0 && !continues)
-    throw invalidRequest('messages: at least one message is required', 'messages')
+    throw invalidRequest("'messages' must hold at least one message.", 'messages')
   const turns = messages.map((message, at) => placed(decodeTurn(message, `messages.${at}`, extras), `messages.${at}`))
   if (body.system !== undefined && body.system !== null) {
     const parts = decodeContent(body.system, 'system', systemPart(extras))
     if (parts.length > 0) turns.unshift(placed({ role: 'system', parts }, 'system'))
   }
   const request: ChatRequest = {
-    model: aName(body.model, 'model'),
-    stream: optional(body.stream, 'stream', aBoolean) ?? false,
+    model: readName(body.model, 'model'),
+    stream: optionalBoolean(body.stream, 'stream') ?? false,
     turns,
-    tools: changedTools(
-      decodeTools(optional(body.tools, 'tools', anArray) ?? [], body.tool_choice, extras),
-      messages,
-      extras,
+    tools: withAbilities(
+      changedTools(decodeTools(optionalArray(body.tools, 'tools') ?? [], extras), messages, extras),
+      body.tool_choice,
     ),
     ...decodeToolChoice(body.tool_choice),
-    maxOutput,
+    maxOutput: readCount(body.max_tokens, 'max_tokens', 1),
     sampling: decodeSampling(body),
     ...decodeConfig(body, extras),
     ...decodeUser(body, extras),
     origin: 'messages',
     opaque: extras.members,
   }
-  const stop = optional(body.stop_sequences, 'stop_sequences', anArray)
+  const stop = optionalArray(body.stop_sequences, 'stop_sequences')
   if (stop !== undefined && stop.length > 0)
-    request.stop = stop.map((text, at) => aString(text, `stop_sequences.${at}`))
-  const tier = optional(body.service_tier, 'service_tier', aString)
+    request.stop = stop.map((text, at) => readString(text, `stop_sequences.${at}`))
+  const tier = optionalString(body.service_tier, 'service_tier')
   if (tier !== undefined) request.serviceTier = tier === 'standard_only' ? 'default' : tier
   for (const name in body) {
     const value = body[name]
@@ -98,7 +97,7 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
 const MESSAGE = new Set(['role', 'content'])
 
 const decodeTurn = (raw: Json, path: string, extras: Collected): Turn => {
-  const message = anObject(raw, path)
+  const message = readObject(raw, path)
   const content = message.content
   extras.rest(message, MESSAGE, path)
   switch (message.role) {
@@ -109,23 +108,23 @@ const decodeTurn = (raw: Json, path: string, extras: Collected): Turn => {
     case 'system':
       return { role: 'system', parts: decodeContent(content ?? '', `${path}.content`, systemPart(extras)) }
     default:
-      throw invalidRequest(`${path}.role: expected user, assistant or system`, `${path}.role`)
+      throw invalidRequest(`'${path}.role' must be user, assistant or system.`, `${path}.role`)
   }
 }
 
 const decodeSampling = (body: JsonObject): Sampling => {
   const sampling: Sampling = {}
-  const temperature = optional(body.temperature, 'temperature', aNumber)
+  const temperature = optionalNumber(body.temperature, 'temperature')
   if (temperature !== undefined) sampling.temperature = temperature
-  const topP = optional(body.top_p, 'top_p', aNumber)
+  const topP = optionalNumber(body.top_p, 'top_p')
   if (topP !== undefined) sampling.topP = topP
-  const topK = optional(body.top_k, 'top_k', aNumber)
+  const topK = optionalNumber(body.top_k, 'top_k')
   if (topK !== undefined) sampling.topK = topK
   return sampling
 }
 
 const decodeConfig = (body: JsonObject, extras: Collected): { reasoning?: Reasoning; output?: OutputFormat } => {
-  const config = optional(body.output_config, 'output_config', anObject) ?? {}
+  const config = optionalObject(body.output_config, 'output_config') ?? {}
   const { effort, format, ...others } = config
   extras.rest(others, new Set(), 'output_config')
   const thinking = decodeThinking(body.thinking, extras)
@@ -140,14 +139,14 @@ const decodeConfig = (body: JsonObject, extras: Collected): { reasoning?: Reason
     ...(Object.keys(reasoning).length === 0 ? {} : { reasoning }),
     ...(schema === undefined
       ? {}
-      : { output: { type: 'json-schema', schema: anObject(schema, 'output_config.format.schema') } }),
+      : { output: { type: 'json-schema', schema: readObject(schema, 'output_config.format.schema') } }),
   }
 }
 
 const decodeUser = (body: JsonObject, extras: Collected): { user?: string } => {
-  const metadata = optional(body.metadata, 'metadata', anObject) ?? {}
+  const metadata = optionalObject(body.metadata, 'metadata') ?? {}
   extras.rest(metadata, new Set(['user_id']), 'metadata')
-  const user = optional(metadata.user_id, 'metadata.user_id', aString)
+  const user = optionalString(metadata.user_id, 'metadata.user_id')
   return user === undefined ? {} : { user }
 }
 
@@ -172,15 +171,12 @@ export const encodeRequest = (asked: ChatRequest, target: Target): EncodedReques
   const dropped = droppedOf(request)
   const extras = extrasOf(request)
   if (request.logprobs !== undefined) {
-    throw invalidRequest('logprobs: this model gives no log probabilities', 'logprobs')
+    throw invalidRequest("'logprobs' cannot be used with this model. It gives no log probabilities.", 'logprobs')
   }
   if (!own) refuseForeign(request, dropped)
   const names = toolNames(request.tools)
   const output = encodeOutput(request, quirks.structuredOutputByTool === true, names, dropped)
-  const offered = encodeTools(request, names, extras, dropped)
-  const historic = offered.length === 0 && !own && output.jsonTool === undefined ? historicTools(request, names) : []
-  const tools = [...offered, ...historic, ...(output.jsonTool === undefined ? [] : [output.jsonTool.tool])]
-  const choice = historic.length > 0 ? { type: 'none' } : encodeToolChoice(request, names, tools, output.jsonTool?.name)
+  const { tools, choice } = encodeToolUse(request, names, output.jsonTool, extras, dropped)
   const context = { extras, dropped, names, noReasoning: quirks.noReasoning === true, own }
   const { system, messages } = encodeTurns(request, context, quirks.noMidSystem === true)
   if (output.words !== undefined) system.push({ type: 'text', text: output.words })
@@ -220,19 +216,10 @@ export const encodeRequest = (asked: ChatRequest, target: Target): EncodedReques
 }
 
 const refuseForeign = (request: ChatRequest, dropped: Dropped): void => {
-  for (const { name, value, essential, details, advice, met } of request.opaque) {
-    if (met || (name === SAFETY && value === userOf(request))) continue
-    if (!essential) dropped.path(name)
-    else {
-      throw new GatewayError('invalid_request', `${name}: not supported by this model${advised(advice)}`, {
-        param: name,
-        ...(details === undefined ? {} : { details }),
-      })
-    }
+  for (const member of request.opaque) {
+    if (member.name !== SAFETY || member.value !== userOf(request)) leaveOut(member, dropped.path)
   }
 }
-
-const advised = (advice = 'Leave it out, or use a model whose provider has it.'): string => `. ${advice}`
 
 const restore = (body: JsonObject, name: string, value: Json): void => {
   const [outer = '', inner] = name.split('.', 2)

@@ -3,13 +3,13 @@
 import type { ChatResponse } from '../../ir/event.ts'
 import { fold } from '../../ir/fold.ts'
 import { isObject, type JsonObject } from '../../ir/json.ts'
-import { type Usage, withPrompt } from '../../ir/usage.ts'
+import { withPrompt } from '../../ir/usage.ts'
 import type { Ask, Undo } from '../codec.ts'
 import { encodePart } from './blocks.ts'
 import { messageId } from './names.ts'
 import { broken, Reader } from './reader.ts'
 import { encodeStop } from './stop.ts'
-import { decodeUsage, encodeTier, encodeUsage } from './usage.ts'
+import { encodeTier, encodeUsage } from './usage.ts'
 
 /** Throws `upstream_error` on a body that is no answer, and the provider's failure where the body is one. */
 export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse => {
@@ -31,11 +31,4 @@ export const encodeResponse = (response: ChatResponse, ask: Ask): JsonObject => 
     ...encodeStop(response.finish, response.stopSequence, calls, refused),
     usage: encodeUsage(withPrompt(response.usage, ask.inputEstimate), encodeTier(response.serviceTier)),
   }
-}
-
-/** Usage of a whole answer, with the provider's own object. */
-export const readUsage = (body: JsonObject): { usage: Usage; raw: JsonObject } | undefined => {
-  const raw = body.usage
-  const usage = decodeUsage(raw)
-  return usage === undefined || !isObject(raw) ? undefined : { usage, raw }
 }

@@ -55,7 +55,10 @@ export const userOf = ({ user, metadata, opaque }: ChatRequest): string | undefi
 /** The other vendor's member for the same end as this wire's user id: whoever misuses the model is known by it. */
 export const SAFETY = 'safety_identifier'
 
-const TIERS: { [tier: string]: string } = { auto: 'auto', default: 'standard_only' }
+const TIERS = new Map([
+  ['auto', 'auto'],
+  ['default', 'standard_only'],
+])
 
 /** Stops, the user, the tier; and what this wire has no word for. */
 export const encodeRest = (request: ChatRequest, body: JsonObject, dropped: Dropped): void => {
@@ -70,7 +73,7 @@ export const encodeRest = (request: ChatRequest, body: JsonObject, dropped: Drop
   else if (user !== undefined) dropped.path('user')
   if (Object.keys(metadata).length > 0) dropped.path('metadata')
 
-  const tier = request.serviceTier === undefined ? undefined : TIERS[request.serviceTier]
+  const tier = request.serviceTier === undefined ? undefined : TIERS.get(request.serviceTier)
   if (tier !== undefined) body.service_tier = tier
   else if (request.serviceTier !== undefined) dropped.path('service_tier')
   if (request.cacheKey !== undefined) dropped.path('prompt_cache_key')

@@ -3,23 +3,23 @@
 import type { FinishReason } from '../../ir/event.ts'
 import type { JsonObject } from '../../ir/json.ts'
 
-const REASONS: { [reason: string]: FinishReason } = {
-  end_turn: 'stop',
-  stop_sequence: 'stop-sequence',
-  max_tokens: 'length',
-  tool_use: 'tool-calls',
-  refusal: 'refusal',
-  pause_turn: 'pause',
-  compaction: 'pause',
-  model_context_window_exceeded: 'context-length',
-}
+const REASONS = new Map<unknown, FinishReason>([
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop-sequence'],
+  ['max_tokens', 'length'],
+  ['tool_use', 'tool-calls'],
+  ['refusal', 'refusal'],
+  ['pause_turn', 'pause'],
+  ['compaction', 'pause'],
+  ['model_context_window_exceeded', 'context-length'],
+])
 
 /**
  * `calls`: how many the client must carry out; structured output by a stand-in tool is none. The answer's content
  * outweighs the provider's word between an end and a call.
  */
 export const decodeStop = (raw: unknown, calls: number): FinishReason => {
-  const reason = typeof raw === 'string' ? (REASONS[raw] ?? 'stop') : 'stop'
+  const reason = REASONS.get(raw) ?? 'stop'
   if (reason === 'tool-calls' && calls === 0) return 'stop'
   return reason === 'stop' && calls > 0 ? 'tool-calls' : reason
 }

@@ -1,6 +1,7 @@
 // Watches a messages stream that passes through: usage from message_start and message_delta, the end, the failure.
 
 import { isObject, type JsonObject } from '../../ir/json.ts'
+import { count } from '../../ir/usage.ts'
 import { splice } from '../../lib/json-splice.ts'
 import { Likeness } from '../../lib/likeness.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
@@ -13,6 +14,9 @@ export const tap = (options: TapOptions): Tap => {
   const noted = openNotes()
   const likeness = new Likeness()
   let started = false
+  /** Whether the answer has said why it ends. */
+  let reasoned = false
+  noted.summed = false
 
   const report = (raw: unknown): void => {
     if (!isObject(raw)) return
@@ -26,6 +30,8 @@ export const tap = (options: TapOptions): Tap => {
     started = true
     if (!isObject(message)) return writeFrame({ event, data: text })
     report(message.usage)
+    // Whatever a whole message in the start tells is the end of it.
+    if (typeof message.stop_reason === 'string') noted.summed = reasoned = true
     const edits =
       message.model === undefined ? [] : [{ path: ['message', 'model'], value: JSON.stringify(options.model) }]
     return writeFrame({ event, data: splice(text, edits) })
@@ -60,8 +66,12 @@ export const tap = (options: TapOptions): Tap => {
         return start(event, frame.data, data)
       case 'message_delta':
         report(data.usage)
+        if (isObject(data.usage) && count(data.usage.output_tokens) !== undefined) noted.summed = true
+        if (isObject(data.delta) && typeof data.delta.stop_reason === 'string') reasoned = true
         break
       case 'message_stop':
+        // Clients take an end without a reason for none at all, and ask again.
+        if (!reasoned) return noted.failed(malformed())
         noted.state = 'done'
         break
       case 'error':

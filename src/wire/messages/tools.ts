@@ -5,11 +5,12 @@ import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, CustomTool, FunctionTool, Tool, ToolChoice } from '../../ir/request.ts'
 import { objectRoot } from '../object-schema.ts'
+import { optionalBoolean, optionalObject, optionalString, readName, readObject } from '../read.ts'
+import { foreignTool, noTools, unknownTool } from '../refusals.ts'
 import { formOf } from './client-tools.ts'
-import { cacheOf } from './decode-parts.ts'
+import { cacheOf } from './decode-content.ts'
 import type { Dropped } from './dropped.ts'
 import { mark } from './encode-parts.ts'
-import { aBoolean, aName, anObject, aString, optional } from './expect.ts'
 import type { Collected, Extras } from './extras.ts'
 import type { Names } from './names.ts'
 import { strictSchema } from './output-schema.ts'
@@ -17,14 +18,14 @@ import { strictSchema } from './output-schema.ts'
 const CLIENT_TOOL = new Set(['type', 'name', 'cache_control'])
 const FUNCTION = new Set(['type', 'name', 'description', 'input_schema', 'strict', 'cache_control'])
 
-export const decodeTool = (raw: unknown, path: string, extras: Collected): Tool => {
-  const tool = anObject(raw, path)
-  const type = optional(tool.type, `${path}.type`, aString)
+export const decodeTool = (raw: Json | undefined, path: string, extras: Collected): Tool => {
+  const tool = readObject(raw, path)
+  const type = optionalString(tool.type, `${path}.type`)
   if (type !== undefined && type !== 'custom') {
     const form = formOf(type)
     if (form !== undefined) {
       extras.rest(tool, CLIENT_TOOL, path)
-      const name = aName(tool.name, `${path}.name`)
+      const name = readName(tool.name, `${path}.name`)
       return {
         type: 'opaque',
         origin: 'messages',
@@ -37,12 +38,12 @@ export const decodeTool = (raw: unknown, path: string, extras: Collected): Tool 
     return { type: 'opaque', origin: 'messages', value: tool, ...(optionalTool ? { optional: true } : {}) }
   }
   extras.rest(tool, FUNCTION, path)
-  const description = optional(tool.description, `${path}.description`, aString)
-  const schema = optional(tool.input_schema, `${path}.input_schema`, anObject)
-  const strict = optional(tool.strict, `${path}.strict`, aBoolean)
+  const description = optionalString(tool.description, `${path}.description`)
+  const schema = optionalObject(tool.input_schema, `${path}.input_schema`)
+  const strict = optionalBoolean(tool.strict, `${path}.strict`)
   return {
     type: 'function',
-    name: aName(tool.name, `${path}.name`),
+    name: readName(tool.name, `${path}.name`),
     ...(description === undefined ? {} : { description }),
     ...(schema === undefined ? {} : { schema }),
     ...(strict === undefined ? {} : { strict }),
@@ -50,25 +51,27 @@ export const decodeTool = (raw: unknown, path: string, extras: Collected): Tool 
   }
 }
 
+export const decodeTools = (list: Json[], extras: Collected): Tool[] =>
+  list.map((raw, at) => placed(decodeTool(raw, `tools.${at}`, extras), `tools.${at}`))
+
 /** What agents offer the model in every request: beside tools of the client's own, none of them demanded, it can go. */
 const ABILITY = /^web_search_/
 
-/** `choice`: the request's `tool_choice`, as it came. */
-export const decodeTools = (list: Json[], choice: Json | undefined, extras: Collected): Tool[] => {
-  const tools = list.map((raw, at) => placed(decodeTool(raw, `tools.${at}`, extras), `tools.${at}`))
+/** All tools of a request, with those it can do without marked. `choice`: its `tool_choice`, as it came. */
+export const withAbilities = (tools: Tool[], choice: Json | undefined): Tool[] => {
   const demanded = isObject(choice) ? choice.name : undefined
   if (tools.every((tool) => tool.type === 'opaque' && tool.standIn === undefined)) return tools
   return tools.map((tool, at) =>
     tool.type === 'opaque' && ABILITY.test(asText(tool.value.type)) && tool.value.name !== demanded
-      ? placed({ ...tool, optional: true }, `tools.${at}`)
+      ? placed({ ...tool, optional: true }, placeOf(tool, `tools.${at}`))
       : tool,
   )
 }
 
-export const decodeToolChoice = (raw: unknown): { toolChoice?: ToolChoice; parallelTools?: boolean } => {
-  const choice = optional(raw, 'tool_choice', anObject)
+export const decodeToolChoice = (raw: Json | undefined): { toolChoice?: ToolChoice; parallelTools?: boolean } => {
+  const choice = optionalObject(raw, 'tool_choice')
   if (choice === undefined) return {}
-  const disabled = optional(choice.disable_parallel_tool_use, 'tool_choice.disable_parallel_tool_use', aBoolean)
+  const disabled = optionalBoolean(choice.disable_parallel_tool_use, 'tool_choice.disable_parallel_tool_use')
   const parallel = disabled === undefined ? {} : { parallelTools: !disabled }
   switch (choice.type) {
     case 'auto':
@@ -79,18 +82,37 @@ export const decodeToolChoice = (raw: unknown): { toolChoice?: ToolChoice; paral
       return { toolChoice: { type: 'none' } }
     case 'tool':
       return {
-        toolChoice: { type: 'tool', name: aName(choice.name, 'tool_choice.name'), kind: 'function' },
+        toolChoice: { type: 'tool', name: readName(choice.name, 'tool_choice.name'), kind: 'function' },
         ...parallel,
       }
     default:
-      throw invalidRequest('tool_choice.type: expected auto, any, tool or none', 'tool_choice.type')
+      throw invalidRequest("'tool_choice.type' must be auto, any, tool or none.", 'tool_choice.type')
   }
+}
+
+/**
+ * The tools a request goes out with, and the choice among them. `jsonTool` stands in for structured output. Throws
+ * `invalid_request` for a tool that only its own provider has, and for the choice of one that is not there.
+ */
+export const encodeToolUse = (
+  request: ChatRequest,
+  names: Names,
+  jsonTool: { name: string; tool: JsonObject } | undefined,
+  extras: Extras,
+  dropped: Dropped,
+): { tools: JsonObject[]; choice: JsonObject | undefined } => {
+  const tools = encodeTools(request, names, extras, dropped)
+  if (jsonTool !== undefined) tools.push(jsonTool.tool)
+  const historic = tools.length === 0 && request.origin !== 'messages' ? historicTools(request, names) : []
+  return historic.length > 0
+    ? { tools: historic, choice: { type: 'none' } }
+    : { tools, choice: encodeToolChoice(request, names, tools, jsonTool?.name) }
 }
 
 /** The provider's limit of strict tools in one request. */
 const MAX_STRICT = 20
 
-export const encodeTools = (request: ChatRequest, names: Names, extras: Extras, dropped: Dropped): JsonObject[] => {
+const encodeTools = (request: ChatRequest, names: Names, extras: Extras, dropped: Dropped): JsonObject[] => {
   const own = request.origin === 'messages'
   let strict = 0
   return request.tools.flatMap((tool, at): JsonObject[] => {
@@ -98,10 +120,7 @@ export const encodeTools = (request: ChatRequest, names: Names, extras: Extras, 
     if (tool.type === 'opaque') {
       if (tool.origin === 'messages') return [tool.value]
       if (tool.optional !== true) {
-        throw invalidRequest(
-          `${path}: only its own provider's models have this tool. Take it out, or use one of those models.`,
-          path,
-        )
+        throw foreignTool(path)
       }
       dropped.path(path)
       return []
@@ -169,18 +188,19 @@ export const forces = (choice: JsonObject | undefined): boolean => choice?.type 
 export const amongAllowed = (request: ChatRequest): ChatRequest => {
   const choice = request.toolChoice
   if (choice?.type !== 'allowed') return request
-  const tools = request.tools.filter(
-    (tool) => tool.type !== 'opaque' && choice.tools.some(({ name, kind }) => name === tool.name && kind === tool.type),
-  )
-  const lost = choice.tools.find(({ name }) => !tools.some((tool) => tool.type !== 'opaque' && tool.name === name))
+  const allowed = new Set(choice.tools.map(({ name, kind }) => `${kind} ${name}`))
+  const readable = request.tools.filter((tool) => tool.type !== 'opaque')
+  const tools = readable.filter(({ name, type }) => allowed.has(`${type} ${name}`))
+  const there = new Set(tools.map(({ name }) => name))
+  const lost = choice.tools.find(({ name }) => !there.has(name))
   if (lost !== undefined) {
-    throw invalidRequest(`tool_choice: there is no tool named ${JSON.stringify(lost.name)}`, 'tool_choice')
+    throw unknownTool(lost.name)
   }
   return { ...request, tools, toolChoice: { type: choice.required ? 'required' : 'auto' } }
 }
 
-/** Throws `invalid_request` for the choice of a tool that is not there. `jsonTool`: the stand-in for structured output. */
-export const encodeToolChoice = (
+/** `jsonTool`: the name of the stand-in for structured output. */
+const encodeToolChoice = (
   request: ChatRequest,
   names: Names,
   tools: JsonObject[],
@@ -199,7 +219,7 @@ export const encodeToolChoice = (
   if (choice.type === 'tool') return { type: 'tool', name: chosen(request, choice, names), ...parallel }
   if (tools.length === 0) {
     if (choice.type !== 'required') return undefined
-    throw invalidRequest('tool_choice asks for a tool, but the request has none', 'tool_choice')
+    throw noTools()
   }
   switch (choice.type) {
     case 'none':
@@ -221,13 +241,13 @@ const chosen = (request: ChatRequest, choice: Extract<ToolChoice, { type: 'tool'
     tool.type === 'opaque' ? tool.value.name === choice.name : names.at(index) === sent,
   )
   if (sent === undefined || !known) {
-    throw invalidRequest(`tool_choice: there is no tool named ${JSON.stringify(choice.name)}`, 'tool_choice')
+    throw unknownTool(choice.name)
   }
   return sent
 }
 
-/** Stand-ins for tools that the conversation has called and the request no longer offers: the provider wants them known. */
-export const historicTools = (request: ChatRequest, names: Names): JsonObject[] => {
+/** Tools that the conversation has called and the request no longer offers, without their form: the provider wants them known. */
+const historicTools = (request: ChatRequest, names: Names): JsonObject[] => {
   const called = new Set<string>()
   for (const turn of request.turns) {
     if (turn.role !== 'assistant') continue

@@ -5,8 +5,9 @@ import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { CacheMark, DocumentPart, ImagePart, OpaquePart, Source, TextPart } from '../../ir/part.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import type { OpaqueMember } from '../../ir/request.ts'
+import { encodeBreakpoint } from '../breakpoint.ts'
+import { given, optionalString, readObject, readString } from '../read.ts'
 import type { Outgoing } from './outgoing.ts'
-import { given, optionalString, readObject, readString } from './read.ts'
 
 export type ContentPart = TextPart | ImagePart | DocumentPart | OpaquePart
 
@@ -119,20 +120,20 @@ const encodePart = (part: ContentPart, path: string, out: Outgoing): JsonObject[
   switch (part.type) {
     case 'text':
       if (part.citations !== undefined && !out.own) out.drop(`${path}.citations`)
-      return [{ type: 'input_text', text: part.text, ...encodeCache(part.cache, path, out) }]
+      return [{ type: 'input_text', text: part.text, ...encodeBreakpoint(part.cache, path, out) }]
     case 'image':
       return [
         {
           type: 'input_image',
           ...imageSource(part, path),
           detail: encodeDetail(part.detail, path, out),
-          ...encodeCache(part.cache, path, out),
+          ...encodeBreakpoint(part.cache, path, out),
         },
       ]
     case 'document':
       return [
         ...(part.context === undefined || part.context === '' ? [] : [{ type: 'input_text', text: part.context }]),
-        { ...encodeDocument(part, path, out), ...encodeCache(part.cache, path, out) },
+        { ...encodeDocument(part, path, out), ...encodeBreakpoint(part.cache, path, out) },
       ]
     case 'opaque':
       if (part.origin === 'responses') return [part.value]
@@ -197,13 +198,4 @@ const titled = (text: string, name: string | undefined): string =>
 const ownFile = (source: Extract<Source, { kind: 'file' }>, path: string): string => {
   if (source.origin !== 'messages') return source.id
   throw invalidRequest(`'${path}' is a file kept at another provider than this model's. Send its content.`, path)
-}
-
-const encodeCache = (cache: CacheMark | undefined, path: string, out: Outgoing): JsonObject => {
-  if (cache === undefined) return {}
-  if (out.cacheMarks) {
-    return { prompt_cache_breakpoint: { mode: 'explicit', ...(cache.ttl === '1h' ? { ttl: '12h' } : {}) } }
-  }
-  out.drop(`${path}.cache_control`)
-  return {}
 }

@@ -7,12 +7,12 @@ import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Usage } from '../../ir/usage.ts'
 import type { Frame } from '../../lib/sse.ts'
 import type { EventDecoder, Undo } from '../codec.ts'
+import { stringOr } from '../read.ts'
 import { decodeError } from './error.ts'
-import { itemReader } from './items.ts'
-import { stringOr } from './read.ts'
+import { type ItemReader, itemReader } from './items.ts'
 import { decodeUsage } from './usage.ts'
 
-export type AnswerReader = {
+type AnswerReader = {
   /** One event of the stream. */
   event(event: JsonObject): ChatEvent[]
   /** A whole response: all its events at once. */
@@ -109,79 +109,18 @@ export const answerReader = (undo: Undo): AnswerReader => {
     })
   }
 
-  const indexOf = (value: Json | undefined): number => (typeof value === 'number' ? value : 0)
-
-  const text = (value: Json | undefined): string =>
-    typeof value === 'string' ? value : value === null || value === undefined ? '' : JSON.stringify(value)
-
   const read = (event: JsonObject): void => {
+    const ofItem = ITEM_EVENTS.get(event.type)
+    if (ofItem !== undefined) {
+      begin(undefined)
+      ofItem(items, placeOf(event), event)
+      return
+    }
     switch (event.type) {
-      case 'response.output_text.delta':
-        begin(undefined)
-        items.said(placeOf(event), indexOf(event.content_index), 'text', text(event.delta), event.logprobs)
-        return
-      case 'response.function_call_arguments.delta':
-      case 'response.custom_tool_call_input.delta':
-        items.input(placeOf(event), text(event.delta))
-        return
-      case 'response.output_text.done':
-        begin(undefined)
-        items.saidAll(placeOf(event), indexOf(event.content_index), 'text', text(event.text), event.logprobs)
-        return
-      case 'response.refusal.done':
-        begin(undefined)
-        items.saidAll(placeOf(event), indexOf(event.content_index), 'refusal', text(event.refusal))
-        return
-      case 'response.function_call_arguments.done':
-        items.inputAll(placeOf(event), text(event.arguments))
-        return
-      case 'response.custom_tool_call_input.done':
-        items.inputAll(placeOf(event), text(event.input))
-        return
-      case 'response.reasoning_summary_text.done':
-        begin(undefined)
-        items.thoughtAll(placeOf(event), false, indexOf(event.summary_index), text(event.text))
-        return
-      case 'response.reasoning_text.done':
-        begin(undefined)
-        items.thoughtAll(placeOf(event), true, indexOf(event.content_index), text(event.text))
-        return
-      case 'response.reasoning_summary_text.delta':
-        begin(undefined)
-        items.thought(placeOf(event), false, indexOf(event.summary_index), text(event.delta))
-        return
-      case 'response.reasoning_text.delta':
-        begin(undefined)
-        items.thought(placeOf(event), true, indexOf(event.content_index), text(event.delta))
-        return
-      case 'response.refusal.delta':
-        begin(undefined)
-        items.said(placeOf(event), indexOf(event.content_index), 'refusal', text(event.delta))
-        return
       case 'response.created':
       case 'response.in_progress':
       case 'response.queued':
         if (isObject(event.response)) begin(event.response)
-        return
-      case 'response.output_item.added':
-        begin(undefined)
-        if (isObject(event.item)) items.added(placeOf(event), event.item)
-        return
-      case 'response.output_item.done':
-        begin(undefined)
-        if (isObject(event.item)) items.done(placeOf(event), event.item)
-        return
-      case 'response.content_part.added':
-        begin(undefined)
-        if (isObject(event.part)) items.contentAdded(placeOf(event), indexOf(event.content_index), event.part)
-        return
-      case 'response.content_part.done':
-        begin(undefined)
-        if (isObject(event.part)) items.contentDone(placeOf(event), indexOf(event.content_index), event.part)
-        return
-      case 'response.output_text.annotation.added':
-        begin(undefined)
-        if (isObject(event.annotation)) items.cited(placeOf(event), indexOf(event.content_index), event.annotation)
         return
       case 'response.completed':
       case 'response.incomplete':
@@ -226,6 +165,83 @@ export const answerReader = (undo: Undo): AnswerReader => {
     },
   }
 }
+
+const text = (value: Json | undefined): string =>
+  typeof value === 'string' ? value : value === null || value === undefined ? '' : JSON.stringify(value)
+
+const index = (value: Json | undefined): number => (typeof value === 'number' ? value : 0)
+
+/** What an event says of the item at its place. */
+type OfItem = (items: ItemReader, at: number, event: JsonObject) => void
+
+const ITEM_EVENTS = new Map<Json | undefined, OfItem>([
+  [
+    'response.output_item.added',
+    (items, at, { item }) => {
+      if (isObject(item)) items.added(at, item)
+    },
+  ],
+  [
+    'response.output_item.done',
+    (items, at, { item }) => {
+      if (isObject(item)) items.done(at, item)
+    },
+  ],
+  [
+    'response.content_part.added',
+    (items, at, { part, content_index: content }) => {
+      if (isObject(part)) items.contentAdded(at, index(content), part)
+    },
+  ],
+  [
+    'response.content_part.done',
+    (items, at, { part, content_index: content }) => {
+      if (isObject(part)) items.contentDone(at, index(content), part)
+    },
+  ],
+  [
+    'response.output_text.annotation.added',
+    (items, at, { annotation, content_index: content }) => {
+      if (isObject(annotation)) items.cited(at, index(content), annotation)
+    },
+  ],
+  [
+    'response.output_text.delta',
+    (items, at, event) => items.said(at, index(event.content_index), 'text', text(event.delta), event.logprobs),
+  ],
+  [
+    'response.output_text.done',
+    (items, at, event) => items.saidAll(at, index(event.content_index), 'text', text(event.text), event.logprobs),
+  ],
+  [
+    'response.refusal.delta',
+    (items, at, event) => items.said(at, index(event.content_index), 'refusal', text(event.delta)),
+  ],
+  [
+    'response.refusal.done',
+    (items, at, event) => items.saidAll(at, index(event.content_index), 'refusal', text(event.refusal)),
+  ],
+  [
+    'response.reasoning_summary_text.delta',
+    (items, at, event) => items.thought(at, false, index(event.summary_index), text(event.delta)),
+  ],
+  [
+    'response.reasoning_summary_text.done',
+    (items, at, event) => items.thoughtAll(at, false, index(event.summary_index), text(event.text)),
+  ],
+  [
+    'response.reasoning_text.delta',
+    (items, at, event) => items.thought(at, true, index(event.content_index), text(event.delta)),
+  ],
+  [
+    'response.reasoning_text.done',
+    (items, at, event) => items.thoughtAll(at, true, index(event.content_index), text(event.text)),
+  ],
+  ['response.function_call_arguments.delta', (items, at, event) => items.input(at, text(event.delta))],
+  ['response.function_call_arguments.done', (items, at, event) => items.inputAll(at, text(event.arguments))],
+  ['response.custom_tool_call_input.delta', (items, at, event) => items.input(at, text(event.delta))],
+  ['response.custom_tool_call_input.done', (items, at, event) => items.inputAll(at, text(event.input))],
+])
 
 const reasonOf = (response: JsonObject, calls: boolean, refused: boolean): FinishReason => {
   const why = isObject(response.incomplete_details) ? response.incomplete_details.reason : undefined

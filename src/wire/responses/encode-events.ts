@@ -1,43 +1,17 @@
-// Events as a responses stream: the lifecycle around the items, one item open at a time, each with its `done`.
+// Events as a responses stream: the lifecycle around the items, and its end.
 
 import type { GatewayError } from '../../errors.ts'
 import type { ChatEvent } from '../../ir/event.ts'
 import type { JsonObject } from '../../ir/json.ts'
-import type { Citation, Logprob, Seal } from '../../ir/part.ts'
 import { sequence } from '../../ir/sequence.ts'
 import type { Usage } from '../../ir/usage.ts'
 import type { Ask, EventEncoder } from '../codec.ts'
 import { answered, DECLINED, incompleteReason, isUnsaid, responseId, unanswered } from './answer.ts'
 import { asksCompaction, compacted } from './compaction.ts'
 import { failureFrames } from './failure-frames.ts'
-import { type Delta, numberedFrames } from './frames.ts'
+import { numberedFrames } from './frames.ts'
+import { type ItemWriter, itemWriter } from './item-writer.ts'
 import { bareId } from './names.ts'
-import {
-  type Call,
-  callItem,
-  callPrefix,
-  encodeCitation,
-  encodeLogprobs,
-  type ItemStatus,
-  itemIds,
-  messageItem,
-  namedCall,
-  refusalContent,
-  textContent,
-} from './output.ts'
-import { reasoningItem } from './reasoning.ts'
-
-type Content = {
-  kind: 'text' | 'refusal'
-  text: string
-  annotations: JsonObject[]
-  logprobs: JsonObject[]
-  delta: Delta
-}
-type Message = { kind: 'message'; id: string; content: JsonObject[]; part: Content | undefined }
-type ToolCall = { kind: 'call'; id: string; call: Call; input: string; delta: Delta; ended: boolean }
-type Thought = { kind: 'reasoning'; id: string; text: string; delta: Delta; summary: boolean; full: boolean }
-type Item = Message | ToolCall | Thought
 
 export const encodeEvents = (ask: Ask): EventEncoder => {
   const inOrder = sequence()
@@ -55,227 +29,37 @@ export const encodeEvents = (ask: Ask): EventEncoder => {
   }
 }
 
+/** `base`: the response before anything was said. */
+type Answer = { base: JsonObject; items: ItemWriter }
+
 const answerStream = (ask: Ask): ((event: ChatEvent) => string) => {
-  const { frame, delta, writeDelta, next } = numberedFrames()
-  let base: JsonObject | undefined
-  let idOf = itemIds('')
-  let output: JsonObject[] = []
-  let item: Item | undefined
+  const frames = numberedFrames()
+  const { frame } = frames
+  let answer: Answer | undefined
   let usage: Usage = {}
-  let refused = false
-  let calls = false
 
-  const start = (id: string, createdAt: number): string => {
-    base = unanswered(ask, responseId(id), createdAt)
-    idOf = itemIds(bareId(id))
-    return frame('response.created', { response: base }) + frame('response.in_progress', { response: base })
+  const open = (event: ChatEvent): Answer => {
+    const { id, createdAt = ask.now } = event.type === 'start' ? event : { id: '' }
+    return { base: unanswered(ask, responseId(id), createdAt), items: itemWriter(frames, bareId(id)) }
   }
 
-  /** The open item, and the place it has in the output. */
-  const at = (id: string): JsonObject => ({ item_id: id, output_index: output.length })
-  const inMessage = (message: Message): JsonObject => ({ ...at(message.id), content_index: message.content.length })
-  const addItem = (value: JsonObject): string =>
-    frame('response.output_item.added', { output_index: output.length, item: value })
-  const doneItem = (value: JsonObject): string => {
-    const text = frame('response.output_item.done', { output_index: output.length, item: value })
-    output.push(value)
-    item = undefined
-    return text
+  const finish = (event: Extract<ChatEvent, { type: 'finish' }>, { base, items }: Answer): string => {
+    const said = isUnsaid(event.reason, items) ? decline(items) : ''
+    const cut = incompleteReason(event.reason, items.calls) !== undefined
+    const closed = items.close(cut ? 'incomplete' : 'completed')
+    const finished = answered(base, items.output, { ...event, usage: { ...usage, ...event.usage } }, ask)
+    return said + closed + frame(`response.${String(finished.status)}`, { response: finished })
   }
 
-  const endContent = (message: Message): string => {
-    const { part } = message
-    if (part === undefined) return ''
-    message.part = undefined
-    const place = inMessage(message)
-    const whole =
-      part.kind === 'text' ? textContent(part.text, part.annotations, part.logprobs) : refusalContent(part.text)
-    const done =
-      part.kind === 'text'
-        ? frame('response.output_text.done', { ...place, text: part.text, logprobs: part.logprobs })
-        : frame('response.refusal.done', { ...place, refusal: part.text })
-    const text = done + frame('response.content_part.done', { ...place, part: whole })
-    message.content.push(whole)
-    return text
-  }
-
-  const endCall = (call: ToolCall): string => {
-    if (call.ended) return ''
-    call.ended = true
-    if (call.call.kind === 'custom') {
-      return frame('response.custom_tool_call_input.done', { ...at(call.id), input: call.input })
-    }
-    const none = call.input === '' ? writeDelta(call.delta, '{}') : ''
-    if (none !== '') call.input = '{}'
-    return none + frame('response.function_call_arguments.done', { ...at(call.id), arguments: call.input })
-  }
-
-  const endThought = (thought: Thought, seal: Seal | undefined): string => {
-    let text = ''
-    if (thought.summary) {
-      const place = { ...at(thought.id), summary_index: 0 }
-      text += frame('response.reasoning_summary_text.done', { ...place, text: thought.text })
-      text += frame('response.reasoning_summary_part.done', {
-        ...place,
-        part: { type: 'summary_text', text: thought.text },
-      })
-    }
-    const { text: said, full } = thought
-    const part = { type: 'reasoning' as const, text: said, ...(full ? { full } : {}), ...(seal ? { seal } : {}) }
-    return text + doneItem(reasoningItem(thought.id, part))
-  }
-
-  /** Ends whatever is open. A message or a call waits for what follows, so as to know whether it was cut. */
-  const close = (status: ItemStatus = 'completed'): string => {
-    switch (item?.kind) {
-      case 'message': {
-        const text = endContent(item)
-        return text + doneItem(messageItem(item.id, item.content, status))
-      }
-      case 'call': {
-        const text = endCall(item)
-        return text + doneItem(callItem(item.id, item.call, item.input, status))
-      }
-      case 'reasoning':
-        return endThought(item, undefined)
-      default:
-        return ''
-    }
-  }
-
-  const beginContent = (kind: Content['kind']): string => {
-    let text = ''
-    // Some clients read no message that holds a refusal: what was said before it stands apart.
-    if (item?.kind !== 'message' || (kind === 'refusal' && item.content.length > 0)) {
-      text = close()
-      item = { kind: 'message', id: idOf('msg_', undefined, output.length), content: [], part: undefined }
-      text += addItem(messageItem(item.id, [], 'in_progress'))
-    }
-    text += endContent(item)
-    const place = inMessage(item)
-    const type = kind === 'text' ? 'response.output_text.delta' : 'response.refusal.delta'
-    const rest = kind === 'text' ? ',"logprobs":[]' : ''
-    item.part = { kind, text: '', annotations: [], logprobs: [], delta: delta(type, place, rest) }
-    if (kind === 'refusal') refused = true
-    const empty = kind === 'text' ? textContent('', [], []) : refusalContent('')
-    return text + frame('response.content_part.added', { ...place, part: empty })
-  }
-
-  const say = (kind: Content['kind'], text: string, logprobs: Logprob[] | undefined): string => {
-    if (item?.kind !== 'message' || item.part?.kind !== kind) return ''
-    const { part } = item
-    part.text += text
-    if (logprobs === undefined || logprobs.length === 0) return text === '' ? '' : writeDelta(part.delta, text)
-    const encoded = encodeLogprobs(logprobs)
-    part.logprobs.push(...encoded)
-    return frame('response.output_text.delta', { ...inMessage(item), delta: text, logprobs: encoded })
-  }
-
-  const cite = (citation: Citation): string => {
-    if (item?.kind !== 'message' || item.part?.kind !== 'text') return ''
-    const { part } = item
-    const place = inMessage(item)
-    return encodeCitation(citation, part.text.length)
-      .map((annotation) => {
-        part.annotations.push(annotation)
-        const annotation_index = part.annotations.length - 1
-        return frame('response.output_text.annotation.added', { ...place, annotation_index, annotation })
-      })
-      .join('')
-  }
-
-  const beginCall = (event: Extract<ChatEvent, { type: 'tool-start' }>): string => {
-    calls = true
-    const text = close()
-    const own = idOf(callPrefix(event.kind), event.itemId, output.length)
-    const call = namedCall(event, own)
-    const type =
-      event.kind === 'custom' ? 'response.custom_tool_call_input.delta' : 'response.function_call_arguments.delta'
-    item = { kind: 'call', id: own, call, input: '', delta: delta(type, at(own)), ended: false }
-    return text + addItem(callItem(own, call, '', 'in_progress'))
-  }
-
-  const beginThought = (full: boolean): string => {
-    const text = close()
-    const id = idOf('rs_', undefined, output.length)
-    const place = { ...at(id), summary_index: 0 }
-    item = {
-      kind: 'reasoning',
-      id,
-      text: '',
-      summary: false,
-      full,
-      delta: delta('response.reasoning_summary_text.delta', place),
-    }
-    return text + addItem({ type: 'reasoning', id, summary: [] })
-  }
-
-  const think = (said: string): string => {
-    if (item?.kind !== 'reasoning' || said === '') return ''
-    let text = ''
-    if (!item.summary) {
-      item.summary = true
-      const place = { ...at(item.id), summary_index: 0 }
-      text = frame('response.reasoning_summary_part.added', { ...place, part: { type: 'summary_text', text: '' } })
-    }
-    item.text += said
-    return text + writeDelta(item.delta, said)
-  }
-
-  const whole = (value: JsonObject): string => {
-    if (typeof value.type !== 'string' || value.type === 'message') return ''
-    const text = close()
-    const named = { ...value, id: idOf('', value.id, output.length) }
-    return text + addItem(named) + doneItem(named)
-  }
-
-  const fail = (error: GatewayError, response: JsonObject): string =>
+  const fail = (error: GatewayError, { base, items }: Answer): string =>
     failureFrames(error, {
-      id: String(response.id),
-      createdAt: Number(response.created_at),
+      id: String(base.id),
+      createdAt: Number(base.created_at),
       model: ask.model,
-      sequence: next(),
+      sequence: frames.next(),
       started: true,
-      echo: { ...response, output, usage: null },
+      echo: { ...base, output: items.output, usage: null },
     })
-
-  const part = (event: ChatEvent): string => {
-    switch (event.type) {
-      case 'text-start':
-        return beginContent('text')
-      case 'refusal-start':
-        return beginContent('refusal')
-      case 'text-delta':
-        return say('text', event.text, event.logprobs)
-      case 'refusal-delta':
-        return say('refusal', event.text, undefined)
-      case 'citation':
-        return cite(event.citation)
-      case 'text-end':
-      case 'refusal-end':
-        return item?.kind === 'message' ? endContent(item) : ''
-      case 'reasoning-start':
-        return beginThought(event.full === true)
-      case 'reasoning-delta':
-        return think(event.text)
-      case 'reasoning-end':
-        if (item?.kind !== 'reasoning') return ''
-        if (event.full !== undefined) item.full = event.full
-        return endThought(item, event.seal)
-      case 'tool-start':
-        return beginCall(event)
-      case 'tool-delta':
-        if (item?.kind !== 'call' || item.ended || event.text === '') return ''
-        item.input += event.text
-        return writeDelta(item.delta, event.text)
-      case 'tool-end':
-        return item?.kind === 'call' ? endCall(item) : ''
-      case 'opaque':
-        return event.value.origin === 'responses' ? whole(event.value.value) : ''
-      default:
-        return ''
-    }
-  }
 
   return (event) => {
     if (event.type === 'ping') return ''
@@ -283,25 +67,24 @@ const answerStream = (ask: Ask): ((event: ChatEvent) => string) => {
       usage = { ...usage, ...event.usage }
       return ''
     }
-    if (event.type === 'start') {
-      if (base !== undefined) return ''
-      usage = { ...usage, ...event.usage }
-      return start(event.id, event.createdAt ?? ask.now)
+    let text = ''
+    if (answer === undefined) {
+      answer = open(event)
+      if (event.type === 'start') usage = { ...usage, ...event.usage }
+      text = frame('response.created', { response: answer.base })
+      text += frame('response.in_progress', { response: answer.base })
     }
-    let text = base === undefined ? start('', ask.now) : ''
-    const response = base ?? {}
-    if (event.type === 'finish') {
-      if (isUnsaid(event.reason, { calls, refused }))
-        text += beginContent('refusal') + say('refusal', DECLINED, undefined)
-      const cut = incompleteReason(event.reason, calls) !== undefined
-      text += close(cut ? 'incomplete' : 'completed')
-      const ending = { ...event, usage: { ...usage, ...event.usage } }
-      const finished = answered(response, output, ending, ask)
-      text += frame(`response.${String(finished.status)}`, { response: finished })
-      output = []
-      return text
+    switch (event.type) {
+      case 'finish':
+        return text + finish(event, answer)
+      case 'error':
+        return text + fail(event.error, answer)
+      default:
+        return text + answer.items.write(event)
     }
-    if (event.type === 'error') return text + fail(event.error, response)
-    return text + part(event)
   }
 }
+
+/** A refusal in words, where the model gave none. The item stays open. */
+const decline = (items: ItemWriter): string =>
+  items.write({ type: 'refusal-start', part: 0 }) + items.write({ type: 'refusal-delta', part: 0, text: DECLINED })

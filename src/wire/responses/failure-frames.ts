@@ -5,7 +5,7 @@ import type { JsonObject } from '../../ir/json.ts'
 import { writeFrame } from '../../lib/sse.ts'
 
 /** Where the stream stood: its identity, the next sequence number, and whether `response.created` has gone out. */
-export type Broken = {
+type Broken = {
   id: string
   createdAt: number
   model: string

@@ -5,6 +5,8 @@ import type { JsonObject } from '../../ir/json.ts'
 /** A delta that is written again and again, with all but its text and number made once. */
 export type Delta = { head: string; tail: string }
 
+export type Frames = ReturnType<typeof numberedFrames>
+
 export const numberedFrames = () => {
   let number = 0
 

@@ -139,7 +139,8 @@ const userItems = (
       content = []
     } else {
       // Its call is gone, so the provider would refuse it: what it says still belongs to the conversation.
-      content.push({ type: 'text', text: `Result of the tool call ${part.callId}:` }, ...part.parts)
+      const what = part.isError === true ? 'Error' : 'Result'
+      content.push({ type: 'text', text: `${what} of the tool call ${part.callId}:` }, ...part.parts)
     }
   }
   return [...items, ...messageItems('user', content, turn, out)]

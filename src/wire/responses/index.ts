@@ -1,8 +1,7 @@
-// The responses codec.
+// The responses wire: its codec, for the clients and for the providers that speak it.
 
-import { isObject } from '../../ir/json.ts'
 import type { ChatCodec } from '../codec.ts'
-import { faultOf } from '../pass.ts'
+import { faultOf, KEEP_ALIVE, usageIn } from '../pass.ts'
 import { counting } from './counting.ts'
 import { decodeEvents } from './decode-events.ts'
 import { encodeEvents } from './encode-events.ts'
@@ -28,12 +27,8 @@ export const responses: ChatCodec = {
   decodeError,
   encodeError,
   faultIn: (body) => faultOf(body, 'output', decodeError),
-  readUsage(body) {
-    const usage = decodeUsage(body.usage)
-    return usage === undefined || !isObject(body.usage) ? undefined : { usage, raw: body.usage }
-  },
+  readUsage: (body) => usageIn(body, decodeUsage),
   tap,
   counting,
-  // One line end only: a blank line would dispatch an empty event in some readers.
-  keepAlive: ': keep-alive\n\n',
+  keepAlive: KEEP_ALIVE,
 }

@@ -6,10 +6,10 @@ import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, OpaquePart, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import type { OpaqueMember, Tool, Turn } from '../../ir/request.ts'
+import { given, optionalArray, optionalString, readName, readObject, readString, stringOr } from '../read.ts'
 import { instruction, openCompaction } from './compaction.ts'
 import { type ContentPart, decodeContent } from './content.ts'
 import { argumentsText, decodeText } from './output.ts'
-import { given, optionalArray, optionalString, readName, readObject, readString, stringOr } from './read.ts'
 import { openReasoning } from './reasoning.ts'
 import { decodeTools } from './tools.ts'
 
@@ -34,7 +34,8 @@ export const decodeInput = (input: Json | undefined, opaque: OpaqueMember[], too
     return [placed({ role: 'user', parts: [placed({ type: 'text', text: input }, 'input')] }, 'input')]
   if (!Array.isArray(input)) throw invalidRequest("'input' must be a string or an array.", 'input')
   const turns: Turn[] = []
-  const listed = new Set(tools.flatMap((tool) => keyOf(tool) ?? []))
+  /** Where the list has the tool of a name. */
+  const listed = new Map(tools.map((tool, at) => [keyOf(tool), at]))
   /** The user turn that results are being gathered in. */
   let results: User | undefined
 
@@ -106,7 +107,7 @@ export const decodeInput = (input: Json | undefined, opaque: OpaqueMember[], too
       case 'function_call_output':
       case 'custom_tool_call_output':
         if (fromProgram(item)) keep(item, type, path)
-        else if (!given(item.call_id)) keepEssential(item, type, path)
+        else if (!given(item.call_id)) open(placed(decodeReport(item, path, opaque), path))
         else result(placed(decodeResult(item, type, path, opaque), path))
         break
       case 'compaction_trigger':
@@ -122,11 +123,13 @@ export const decodeInput = (input: Json | undefined, opaque: OpaqueMember[], too
       case 'additional_tools':
       case 'tool_search_output':
         for (const tool of decodeTools(optionalArray(item.tools, `${path}.tools`) ?? [], opaque, `${path}.tools`)) {
-          // What a search finds may stand in the list, or have been found before.
+          // What a search finds may stand in the list, or have been found before. What is defined anew replaces it.
           const key = keyOf(tool)
-          if (key !== undefined && listed.has(key)) continue
-          if (key !== undefined) listed.add(key)
-          tools.push(placed({ ...tool, within: true }, placeOf(tool, path)))
+          const before = key === undefined ? undefined : listed.get(key)
+          const known = before === undefined ? undefined : tools[before]
+          if (known !== undefined && isSame(known, tool)) continue
+          if (known !== undefined) known.gone = true
+          listed.set(key, tools.push(placed({ ...tool, within: true }, placeOf(tool, path))) - 1)
         }
         keep(item, type, path, true)
         break
@@ -140,7 +143,9 @@ export const decodeInput = (input: Json | undefined, opaque: OpaqueMember[], too
 }
 
 const keyOf = (tool: Tool): string | undefined =>
-  tool.type === 'opaque' ? undefined : JSON.stringify([tool.type, tool.namespace ?? null, tool.name])
+  tool.type === 'opaque' ? undefined : JSON.stringify([tool.namespace ?? null, tool.name])
+
+const isSame = ({ within: _, ...known }: Tool, tool: Tool): boolean => JSON.stringify(known) === JSON.stringify(tool)
 
 const isSaid = (part: AssistantPart): boolean => part.type === 'text' || part.type === 'refusal'
 
@@ -188,6 +193,14 @@ const decodeAgentMessage = (item: JsonObject, path: string, opaque: OpaqueMember
   const recipient = optionalString(item.recipient, `${path}.recipient`)
   const text = `Message from ${author}${recipient === undefined ? '' : ` to ${recipient}`}:`
   return { role: 'user', parts: [{ type: 'text', text }, ...decodeContent(item.content, `${path}.content`, opaque)] }
+}
+
+/** What a tool gave without having been called. */
+const decodeReport = (item: JsonObject, path: string, opaque: OpaqueMember[]): User => {
+  const name = [optionalString(item.namespace, `${path}.namespace`), optionalString(item.name, `${path}.name`)]
+  const tool = name.filter((part) => part !== undefined).join('.')
+  const text = `Output of ${tool === '' ? 'a tool' : `the tool ${tool}`}:`
+  return { role: 'user', parts: [{ type: 'text', text }, ...decodeOutput(item.output, `${path}.output`, opaque)] }
 }
 
 const decodeSaid = (content: Json | undefined, path: string): AssistantPart[] => {

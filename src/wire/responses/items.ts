@@ -5,9 +5,9 @@ import type { ChatEvent } from '../../ir/event.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { digest } from '../../lib/digest.ts'
 import type { Undo } from '../codec.ts'
+import { stringOr } from '../read.ts'
 import { sentAs } from '../undo.ts'
 import { argumentsText, decodeCitation, decodeCitations, decodeLogprobs } from './output.ts'
-import { stringOr } from './read.ts'
 import { decodeReasoning } from './reasoning.ts'
 
 /** `text` of each: what has been passed on so far. */
@@ -184,6 +184,9 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
   // Items.
 
   const added = (at: number, item: JsonObject): void => {
+    // Some servers count every item as the first, or not at all.
+    const isNext = typeof item.id === 'string' && !doneIds.has(item.id)
+    if (isNext && items.get(at)?.kind === 'done') items.delete(at)
     if (items.has(at)) return
     if (item.type !== 'reasoning') announced.set(at, item)
     switch (item.type) {
@@ -203,10 +206,12 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
   }
 
   const done = (at: number, item: JsonObject | undefined): void => {
-    if (item !== undefined && typeof item.id === 'string') doneIds.add(item.id)
-    // Nothing has been told yet of what was announced as something nobody knows: it is what it is in the end.
-    if (item !== undefined && items.get(at)?.kind === 'opaque') items.delete(at)
-    if (item !== undefined) added(at, item)
+    if (item !== undefined) {
+      // Nothing has been told yet of what was announced as something nobody knows: it is what it is in the end.
+      if (items.get(at)?.kind === 'opaque') items.delete(at)
+      added(at, item)
+      if (typeof item.id === 'string') doneIds.add(item.id)
+    }
     const known = items.get(at)
     switch (known?.kind) {
       case 'message':

@@ -18,24 +18,24 @@ export const toolNames = (request: ChatRequest): ToolNames => {
   const undo: NonNullable<Undo['tools']> = {}
   const sentNames = new Map<string, string>()
   const taken = new Set<string>()
-  for (const tool of request.tools) if (tool.type !== 'opaque' && NAME.test(tool.name)) taken.add(tool.name)
-  const kinds = new Map(request.tools.flatMap((tool) => (tool.type === 'opaque' ? [] : [[tool.name, tool.type]])))
-  return {
-    undo,
-    sent(name, namespace) {
-      if (namespace !== undefined || NAME.test(name)) return name
-      const known = sentNames.get(name)
-      if (known !== undefined) return known
-      const plain = name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 100)
-      let sent = plain === '' ? 'tool' : plain
-      if (taken.has(sent)) sent = `${sent}_${digest(name)}`
-      taken.add(sent)
-      sentNames.set(name, sent)
-      const kind = kinds.get(name)
-      if (kind !== undefined) undo[sent] = { name, kind: kind === 'custom' ? 'custom' : 'function' }
-      return sent
-    },
+  const sent = (name: string, namespace: string | undefined): string => {
+    if (namespace !== undefined || NAME.test(name)) return name
+    const known = sentNames.get(name)
+    if (known !== undefined) return known
+    const plain = name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 100) || 'tool'
+    const own = taken.has(plain) ? `${plain}_${digest(name)}` : plain
+    taken.add(own)
+    sentNames.set(name, own)
+    return own
   }
+  const tools = request.tools.filter((tool) => tool.type !== 'opaque')
+  for (const { name } of tools) if (NAME.test(name)) taken.add(name)
+  // The list first: the names of what has been called depend on it, never the other way round.
+  for (const { name, namespace, type: kind } of tools) {
+    const own = sent(name, namespace)
+    if (own !== name) undo[own] = { name, kind }
+  }
+  return { sent, undo }
 }
 
 /** An id of a call as this wire takes it: at most 64 characters, never empty. */

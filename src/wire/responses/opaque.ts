@@ -1,23 +1,27 @@
-// Members that the IR has no word for, on their way out: back to where they were, carried, listed or refused.
+// Members that the IR has no word for: kept on their way in; on their way out put back, carried, listed or refused.
 
-import { type ErrorDetails, GatewayError } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import type { ChatRequest } from '../../ir/request.ts'
+import type { ChatRequest, OpaqueMember } from '../../ir/request.ts'
+import { leaveOut, SHARED } from '../opaque-member.ts'
+import { given } from '../read.ts'
 import type { Outgoing } from './outgoing.ts'
 
-/** Members that the vendor's older wire has under the same name and meaning. */
-const SHARED = new Set([
-  'store',
-  'safety_identifier',
-  'moderation',
-  'prompt_cache_retention',
-  'prompt_cache_options',
-  'stream_options',
-])
+/** Keeps what `known` does not name of the object at `path`: a request means the same without it. */
+export const keepRest = (
+  object: JsonObject,
+  known: ReadonlySet<string>,
+  path: string,
+  opaque: OpaqueMember[],
+): void => {
+  for (const [member, value] of Object.entries(object)) {
+    if (!known.has(member) && given(value)) opaque.push({ name: `${path}.${member}`, value, essential: false })
+  }
+}
 
 /** Our own client's members go back where they were; another wire's are listed, or refused where they matter. */
 export const encodeOpaque = (request: ChatRequest, body: JsonObject, out: Outgoing): void => {
-  for (const { name, value, essential, details, advice, met } of request.opaque) {
+  for (const member of request.opaque) {
+    const { name, value } = member
     if (out.own) {
       // What stood within the input is in its turn.
       if (!name.startsWith('input.')) putBack(body, name.split('.'), value)
@@ -25,19 +29,8 @@ export const encodeOpaque = (request: ChatRequest, body: JsonObject, out: Outgoi
       if (name !== 'stream_options') body[name] = value
       else if (request.stream && isObject(value) && value.include_obfuscation !== undefined)
         body[name] = { include_obfuscation: value.include_obfuscation }
-    } else if (met) {
-      // Nothing to say here.
-    } else if (essential) {
-      throw new GatewayError(
-        'invalid_request',
-        `'${name}' cannot be used with this model. ${advice ?? 'Leave it out, or use a model whose provider has it.'}`,
-        {
-          param: name,
-          ...(details === undefined ? {} : { details: details as ErrorDetails }),
-        },
-      )
     } else {
-      out.drop(name)
+      leaveOut(member, out.drop)
     }
   }
 }

@@ -3,7 +3,7 @@
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Citation, Logprob, TextPart, TokenLogprob, ToolCallPart } from '../../ir/part.ts'
 import { isWhole } from '../../ir/whole.ts'
-import { given, stringOr } from './read.ts'
+import { given, stringOr } from '../read.ts'
 
 /** Arguments as text, whatever a server made of them; '{}' for none. */
 export const argumentsText = (value: Json | undefined): string => {

@@ -9,14 +9,14 @@ import { openCompaction } from './compaction.ts'
 export const outputCap = (body: JsonObject): number | undefined =>
   typeof body.max_output_tokens === 'number' ? body.max_output_tokens : undefined
 
-/** The least output cap the wire allows. */
-const MIN_CAP = 16
+/** The least output cap the provider takes, in tokens. */
+export const LEAST_OUTPUT = 16
 
 export const passEdits = (body: JsonObject, options: PassOptions): Edit[] => {
   const edits: Edit[] = []
   if (body.model !== options.model) edits.push({ path: ['model'], value: JSON.stringify(options.model) })
   if (options.outputCap !== undefined) {
-    edits.push({ path: ['max_output_tokens'], value: String(Math.max(MIN_CAP, options.outputCap)) })
+    edits.push({ path: ['max_output_tokens'], value: String(Math.max(LEAST_OUTPUT, options.outputCap)) })
   }
   if (Array.isArray(body.input)) {
     body.input.forEach((item, at) => {

@@ -2,8 +2,8 @@
 
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { ReasoningPart } from '../../ir/part.ts'
+import { stringOr } from '../read.ts'
 import { plainTag, sealTag, taggedThought } from '../seal.ts'
-import { stringOr } from './read.ts'
 
 /**
  * A provider's reasoning item. Its members are the seal, but for the one that the text says already: the thought itself

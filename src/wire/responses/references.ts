@@ -4,12 +4,12 @@
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Edit } from '../../lib/json-splice.ts'
-import { given } from './read.ts'
+import { given } from '../read.ts'
 
 /** One exchange as later requests refer to it: the answer's id, what was sent and what came back. */
 export type Remembered = { id: string; previous?: string; input: Json[]; output: JsonObject[] }
 
-export type Lookup = {
+type Lookup = {
   item(id: string): JsonObject | undefined
   /** Everything said up to and with the answer, oldest first. */
   conversation(answerId: string): Json[] | undefined

@@ -1,19 +1,12 @@
 // A responses request, both ways.
 
 import { invalidRequest } from '../../errors.ts'
-import type { JsonObject } from '../../ir/json.ts'
+import type { Json, JsonObject } from '../../ir/json.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, OpaqueMember, Sampling } from '../../ir/request.ts'
 import type { EncodedRequest, Target, Undo } from '../codec.ts'
 import { isFormless, JSON_ONLY } from '../json-mode.ts'
 import { begunTurn, CONTINUE } from '../last-word.ts'
-import { withToolsFor } from '../tool-list.ts'
-import { asksCompaction } from './compaction.ts'
-import { encodeTurns } from './history.ts'
-import { decodeInput } from './input.ts'
-import { label } from './names.ts'
-import { encodeOpaque } from './opaque.ts'
-import { type Outgoing, outgoing } from './outgoing.ts'
 import {
   given,
   optionalArray,
@@ -23,7 +16,17 @@ import {
   optionalObject,
   optionalString,
   readName,
-} from './read.ts'
+} from '../read.ts'
+import { noTools, nothingToRead } from '../refusals.ts'
+import { withToolsFor } from '../tool-list.ts'
+import { asksCompaction } from './compaction.ts'
+import { encodeTurns } from './history.ts'
+import { decodeInput } from './input.ts'
+import { memberName } from './members.ts'
+import { label } from './names.ts'
+import { encodeOpaque } from './opaque.ts'
+import { type Outgoing, outgoing } from './outgoing.ts'
+import { LEAST_OUTPUT } from './pass.ts'
 import {
   decodeMetadata,
   decodeText,
@@ -34,7 +37,7 @@ import {
   isTier,
   jsonTool,
 } from './settings.ts'
-import { decodeToolChoice, decodeTools, encodeToolChoice, encodeTools } from './tools.ts'
+import { decodeToolChoice, decodeTools, encodeToolChoice, encodeTools, markAbilities } from './tools.ts'
 
 const READ = new Set([
   'model',
@@ -73,6 +76,7 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
   const stream = optionalBoolean(body.stream, 'stream') ?? false
   const tools = decodeTools(optionalArray(body.tools, 'tools') ?? [], opaque)
   const turns = decodeInput(body.input, opaque, tools)
+  markAbilities(tools)
   if (turns.length === 0 && !INPUTS.some((name) => given(body[name]))) {
     throw invalidRequest("'input' must be given and not empty.", 'input')
   }
@@ -144,7 +148,7 @@ export const encodeRequest = (asked: ChatRequest, target: Target): EncodedReques
   const inWords =
     out.quirks.structuredOutputByTool === true && request.output !== undefined && isFormless(request.output)
   if (inWords) {
-    out.drop(FORMAT[out.origin])
+    out.drop(memberName(out.origin, 'text.format'))
     input.unshift({ type: 'message', role: 'system', content: JSON_ONLY })
   }
   const begun = begunTurn(request)
@@ -170,8 +174,7 @@ export const encodeRequest = (asked: ChatRequest, target: Target): EncodedReques
   if (text !== undefined) body.text = text
   encodeOpaque(request, body, out)
   // Last: what has left nothing is refused for itself first.
-  if (input.length === 0 && !out.own)
-    throw invalidRequest('The conversation holds nothing that this model can read.', 'messages')
+  if (input.length === 0 && !out.own) throw nothingToRead(memberName(out.origin, 'input'))
   if (request.logprobs !== undefined) {
     body.include = [...(Array.isArray(body.include) ? body.include : []), LOGPROBS]
     if (request.logprobs.top > 0) body.top_logprobs = Math.min(20, request.logprobs.top)
@@ -179,26 +182,25 @@ export const encodeRequest = (asked: ChatRequest, target: Target): EncodedReques
   for (const name of out.quirks.rejects ?? []) {
     if (body[name] === undefined) continue
     delete body[name]
-    out.drop(name)
+    out.drop(memberName(out.origin, name))
   }
   if (Object.keys(out.names.undo).length > 0) undo.tools = out.names.undo
   return { body, dropped: [...out.dropped], undo }
 }
 
 const encodeToolUse = (request: ChatRequest, out: Outgoing, undo: Undo): JsonObject => {
+  const { toolChoice: choice, output } = request
   const tools = encodeTools(request.tools, out)
   const parallel = request.parallelTools === undefined ? {} : { parallel_tool_calls: request.parallelTools }
-  if (request.output !== undefined && out.quirks.structuredOutputByTool === true && !isFormless(request.output)) {
-    const stand = jsonTool(request.output, request)
-    if (typeof stand.name === 'string') undo.jsonTool = stand.name
-    const choice = tools.length === 0 ? { type: 'function', name: stand.name } : 'required'
-    return { tools: [...tools, stand], tool_choice: choice, ...parallel }
+  if (output !== undefined && out.quirks.structuredOutputByTool === true && !isFormless(output)) {
+    const stand = jsonTool(output, tools, out)
+    undo.jsonTool = stand.name
+    return { tools: [...tools, stand], tool_choice: choiceBeside(stand.name, request, out), ...parallel }
   }
   // The provider refuses a choice among no tools; a client of this wire may have its tools at the provider.
-  const choice = request.toolChoice
   if (tools.length === 0 && !out.own) {
     if (choice === undefined || choice.type === 'auto' || choice.type === 'none') return {}
-    throw invalidRequest("'tool_choice' asks for a tool, but the request has none.", 'tool_choice')
+    throw noTools()
   }
   return {
     ...(tools.length === 0 ? {} : { tools }),
@@ -207,20 +209,12 @@ const encodeToolUse = (request: ChatRequest, out: Outgoing, undo: Undo): JsonObj
   }
 }
 
-const FORMAT = {
-  'chat-completions': 'response_format',
-  responses: 'text.format',
-  messages: 'output_config.format',
-} as const
-
-const CAP = {
-  'chat-completions': 'max_completion_tokens',
-  responses: 'max_output_tokens',
-  messages: 'max_tokens',
-} as const
-
-/** The provider refuses a lower cap. */
-const LEAST_OUTPUT = 16
+/** The choice where one more tool takes the answer: the client's own tools stay callable as far as it lets them. */
+const choiceBeside = (stand: string, request: ChatRequest, out: Outgoing): Json => {
+  const { toolChoice: choice, tools } = request
+  if (choice?.type === 'tool' || choice?.type === 'allowed') return encodeToolChoice(choice, request, out)
+  return tools.length === 0 || choice?.type === 'none' ? { type: 'function', name: stand } : 'required'
+}
 
 const encodeLimits = (
   { maxOutput, sampling, stop, origin }: ChatRequest,
@@ -229,9 +223,8 @@ const encodeLimits = (
 ): JsonObject => {
   const limits: JsonObject = {}
   if (maxOutput !== undefined) {
-    if (maxOutput < LEAST_OUTPUT) out.drop(CAP[origin])
-    const most = target.maxOutput > 0 ? target.maxOutput : maxOutput
-    limits.max_output_tokens = Math.max(LEAST_OUTPUT, Math.min(maxOutput, most))
+    if (maxOutput < LEAST_OUTPUT) out.drop(memberName(origin, 'max_output_tokens'))
+    limits.max_output_tokens = Math.max(LEAST_OUTPUT, Math.min(maxOutput, target.maxOutput))
   }
   const { temperature, topP, topK, frequencyPenalty, presencePenalty, seed } = sampling
   for (const [name, value] of Object.entries({ temperature, top_p: topP })) {
@@ -241,7 +234,7 @@ const encodeLimits = (
   }
   const unsayable = { top_k: topK, frequency_penalty: frequencyPenalty, presence_penalty: presencePenalty, seed }
   for (const [name, value] of Object.entries(unsayable)) if (value !== undefined) out.drop(name)
-  if (stop !== undefined && stop.length > 0) out.drop(origin === 'messages' ? 'stop_sequences' : 'stop')
+  if (stop !== undefined && stop.length > 0) out.drop(memberName(origin, 'stop'))
   return limits
 }
 
@@ -257,11 +250,10 @@ const encodeLabels = ({ user, metadata, cacheKey, serviceTier }: ChatRequest, ou
 
 const encodeText = ({ output, verbosity }: ChatRequest, out: Outgoing): JsonObject | undefined => {
   const text: JsonObject = {}
-  if (output !== undefined && out.quirks.structuredOutputByTool !== true)
-    text.format = encodeFormat(output, out.origin === 'messages')
+  if (output !== undefined && out.quirks.structuredOutputByTool !== true) text.format = encodeFormat(output, out)
   if (verbosity !== undefined) {
     if (['low', 'medium', 'high'].includes(verbosity)) text.verbosity = verbosity
-    else out.drop(out.own ? 'text.verbosity' : 'verbosity')
+    else out.drop(memberName(out.origin, 'text.verbosity'))
   }
   return Object.keys(text).length === 0 ? undefined : text
 }

@@ -3,8 +3,7 @@
 import { GatewayError } from '../../errors.ts'
 import type { ChatResponse } from '../../ir/event.ts'
 import { fold } from '../../ir/fold.ts'
-import type { JsonObject } from '../../ir/json.ts'
-import { isObject } from '../../ir/json.ts'
+import { isObject, type JsonObject } from '../../ir/json.ts'
 import type { AssistantPart } from '../../ir/part.ts'
 import type { Ask, Undo } from '../codec.ts'
 import { answered, DECLINED, incompleteReason, isUnsaid, responseId, unanswered } from './answer.ts'
@@ -24,8 +23,9 @@ import {
 } from './output.ts'
 import { reasoningItem } from './reasoning.ts'
 
+/** Throws `upstream_error` on a body that is no answer of this wire, and a provider's error that came with a 200. */
 export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse => {
-  if (!isObject(body) || (!Array.isArray(body.output) && !isObject(body.error))) {
+  if (!Array.isArray(body.output) && !isObject(body.error)) {
     throw new GatewayError('upstream_error', 'The provider gave no answer that could be read. Try again.')
   }
   return fold(answerReader(undo).whole(body))

@@ -1,14 +1,20 @@
-// How the model should think and in what form it should answer: `reasoning`, `text`, labels and limits, both ways.
+// How the model should think and in what form it should answer, `reasoning` and `text`, and the labels of a request: both
+// ways.
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject } from '../../ir/json.ts'
-import type { ChatRequest, Effort, OpaqueMember, OutputFormat, Reasoning } from '../../ir/request.ts'
-import { isClosed } from '../object-schema.ts'
+import type { OpaqueMember, OutputFormat, Reasoning } from '../../ir/request.ts'
+import { EFFORTS, effortOf } from '../effort.ts'
+import { objectRoot } from '../object-schema.ts'
+import { given, optionalBoolean, optionalObject, optionalString, readObject, readString } from '../read.ts'
+import { encodeSchemaForm } from '../schema-form.ts'
+import { memberName } from './members.ts'
+import { keepRest } from './opaque.ts'
 import type { Outgoing } from './outgoing.ts'
-import { given, optionalBoolean, optionalObject, optionalString, readObject, readString } from './read.ts'
 import { encodeSchema } from './tools.ts'
 
-const EFFORTS: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+const THINKING_MEMBERS = new Set(['effort', 'summary', 'generate_summary'])
+const TEXT_MEMBERS = new Set(['format', 'verbosity'])
 const SUMMARIES = ['auto', 'concise', 'detailed'] as const
 const TIERS = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast', 'ultrafast'])
 
@@ -24,44 +30,23 @@ export const decodeThinking = (value: JsonObject, opaque: OpaqueMember[]): Reaso
   const asked = given(value.summary) ? value.summary : value.generate_summary
   const summary = SUMMARIES.find((name) => name === asked)
   if (summary !== undefined) reasoning.summary = summary
-  for (const [member, other] of Object.entries(value)) {
-    if (['effort', 'summary', 'generate_summary'].includes(member) || !given(other)) continue
-    opaque.push({ name: `reasoning.${member}`, value: other, essential: false })
-  }
+  else if (given(asked)) opaque.push({ name: 'reasoning.summary', value: asked, essential: false })
+  keepRest(value, THINKING_MEMBERS, 'reasoning', opaque)
   return Object.keys(reasoning).length === 0 ? undefined : reasoning
 }
 
 export const encodeThinking = (reasoning: Reasoning, out: Outgoing): JsonObject | undefined => {
   if (out.quirks.noReasoning === true) {
-    if (reasoning.mode !== 'off') out.drop(REASONING_MEMBER[out.origin])
+    if (reasoning.mode !== 'off' && reasoning.effort !== 'none') out.drop(memberName(out.origin, 'reasoning'))
     return undefined
   }
-  const effort = encodeEffort(reasoning, out)
+  const effort = effortOf(reasoning, out.origin, out.drop)
   // A messages client that lets the model think reads its thoughts unless it says otherwise.
   const thinking = out.origin === 'messages' && (reasoning.mode === 'budget' || reasoning.mode === 'adaptive')
   const asked = reasoning.summary ?? (thinking ? 'auto' : 'omitted')
   const summary = asked === 'omitted' ? {} : { summary: asked }
   const encoded = { ...(effort === undefined ? {} : { effort }), ...summary }
   return Object.keys(encoded).length === 0 ? undefined : encoded
-}
-
-const REASONING_MEMBER = {
-  'chat-completions': 'reasoning_effort',
-  responses: 'reasoning',
-  messages: 'thinking',
-} as const
-
-const encodeEffort = ({ mode, effort, budgetTokens }: Reasoning, out: Outgoing): Effort | undefined => {
-  if (mode === 'off') {
-    if (effort !== undefined) out.drop('output_config.effort')
-    return 'none'
-  }
-  // The messages wire's highest level has no counterpart that all models here know.
-  if (effort === 'max' && out.origin === 'messages') return 'xhigh'
-  if (effort !== undefined) return effort
-  if (mode !== 'budget' || budgetTokens === undefined) return undefined
-  if (budgetTokens <= 4_096) return 'low'
-  return budgetTokens <= 16_384 ? 'medium' : 'high'
 }
 
 const decodeFormat = (value: JsonObject, opaque: OpaqueMember[]): OutputFormat | undefined => {
@@ -89,37 +74,25 @@ const decodeFormat = (value: JsonObject, opaque: OpaqueMember[]): OutputFormat |
   }
 }
 
-const FORMAT_NAME = /^[a-zA-Z0-9_-]{1,64}$/
+export const encodeFormat = (output: OutputFormat, { origin }: Outgoing): JsonObject =>
+  output.type === 'json-object' ? { type: 'json_object' } : { type: 'json_schema', ...encodeSchemaForm(output, origin) }
 
-/** `held`: the client's own wire holds the model to every schema. */
-export const encodeFormat = (output: OutputFormat, held: boolean): JsonObject => {
-  if (output.type === 'json-object') return { type: 'json_object' }
-  const name = output.name ?? 'response'
-  return {
-    type: 'json_schema',
-    name: FORMAT_NAME.test(name) ? name : name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'response',
-    ...(output.description === undefined ? {} : { description: output.description }),
-    schema: output.schema,
-    ...(output.strict === undefined ? {} : { strict: output.strict }),
-    ...(output.strict === undefined && held && isClosed(output.schema) ? { strict: true } : {}),
-  }
-}
-
-const JSON_TOOL = 'json_output'
-
-/** Structured output for a model that has none: a tool it must call, whose arguments are the answer. */
-export const jsonTool = (output: OutputFormat, request: ChatRequest): JsonObject => {
-  const taken = new Set(request.tools.flatMap((tool) => (tool.type === 'opaque' ? [] : [tool.name])))
-  let name = JSON_TOOL
+/** Structured output for a model that has none: a tool it must call, whose arguments are the answer. `others`: as sent. */
+export const jsonTool = (
+  output: OutputFormat,
+  others: readonly JsonObject[],
+  out: Outgoing,
+): JsonObject & { name: string } => {
+  const taken = new Set(others.map((tool) => tool.name))
+  let name = 'json_output'
   while (taken.has(name)) name = `${name}_`
+  const { schema = {}, strict = false } = output.type === 'json-schema' ? output : {}
   return {
     type: 'function',
     name,
     description: 'Gives the final answer. Call it once, with the whole answer as its arguments.',
-    parameters: encodeSchema(
-      output.type === 'json-schema' ? output.schema : { type: 'object', additionalProperties: true },
-    ),
-    strict: output.type === 'json-schema' && output.strict === true,
+    parameters: encodeSchema(objectRoot(schema, () => out.drop(memberName(out.origin, 'text.format')))),
+    strict,
   }
 }
 
@@ -152,5 +125,6 @@ export const decodeText = (
   const format = optionalObject(value.format, 'text.format')
   const output = format === undefined ? undefined : decodeFormat(format, opaque)
   const verbosity = optionalString(value.verbosity, 'text.verbosity')
+  keepRest(value, TEXT_MEMBERS, 'text', opaque)
   return { ...(output === undefined ? {} : { output }), ...(verbosity === undefined ? {} : { verbosity }) }
 }

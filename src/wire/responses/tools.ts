@@ -6,22 +6,17 @@ import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, CustomTool, FunctionTool, OpaqueMember, Tool, ToolChoice } from '../../ir/request.ts'
 import { isClosed, objectRoot } from '../object-schema.ts'
+import { given, optionalBoolean, optionalObject, optionalString, readName, readObject } from '../read.ts'
+import { foreignTool, unknownTool } from '../refusals.ts'
 import { schemaMember } from '../tool-list.ts'
+import { keepRest } from './opaque.ts'
 import type { Outgoing } from './outgoing.ts'
-import { given, optionalBoolean, optionalObject, optionalString, readName, readObject } from './read.ts'
 
 const FUNCTION_MEMBERS = new Set(['type', 'name', 'description', 'parameters', 'strict'])
 const CUSTOM_MEMBERS = new Set(['type', 'name', 'description', 'format'])
 
-/**
- * Abilities agents attach to every request. Beside tools of the client's own the conversation goes on without them;
- * alone they are what the request is about.
- */
-const ABILITIES = /^(web_search|tool_search|image_generation)/
-
-export const decodeTools = (tools: readonly Json[], opaque: OpaqueMember[], list = 'tools'): Tool[] => {
-  const others = tools.some((tool) => isReadable(tool) || (isObject(tool) && tool.type === 'namespace'))
-  return tools.flatMap((value, at): Tool[] => {
+export const decodeTools = (tools: readonly Json[], opaque: OpaqueMember[], list = 'tools'): Tool[] =>
+  tools.flatMap((value, at): Tool[] => {
     const path = `${list}.${at}`
     const tool = readObject(value, path)
     const type = readName(tool.type, `${path}.type`)
@@ -37,9 +32,22 @@ export const decodeTools = (tools: readonly Json[], opaque: OpaqueMember[], list
         return placed(decodeTool(inner, kind, namespace, place, opaque), place)
       })
     }
-    const optional = others && ABILITIES.test(type) ? { optional: true } : {}
-    return [placed({ type: 'opaque', origin: 'responses', value: tool, ...optional }, path)]
+    return [placed({ type: 'opaque', origin: 'responses', value: tool }, path)]
   })
+
+/**
+ * Abilities agents attach to every request. Beside tools of the client's own the conversation goes on without them;
+ * alone they are what the request is about.
+ */
+const ABILITIES = /^(web_search|tool_search|image_generation)/
+
+/** Marks the abilities among all tools of a request, wherever they came along, as far as it can do without them. */
+export const markAbilities = (tools: readonly Tool[]): void => {
+  if (tools.every((tool) => tool.type === 'opaque')) return
+  for (const tool of tools) {
+    if (tool.type === 'opaque' && typeof tool.value.type === 'string' && ABILITIES.test(tool.value.type))
+      tool.optional = true
+  }
 }
 
 const isReadable = (tool: Json): tool is JsonObject =>
@@ -53,9 +61,7 @@ const decodeTool = (
   opaque: OpaqueMember[],
 ): FunctionTool | CustomTool => {
   const known = type === 'function' ? FUNCTION_MEMBERS : CUSTOM_MEMBERS
-  for (const [member, value] of Object.entries(tool)) {
-    if (!known.has(member) && given(value)) opaque.push({ name: `${path}.${member}`, value, essential: false })
-  }
+  keepRest(tool, known, path, opaque)
   const description = optionalString(tool.description, `${path}.description`)
   const common = {
     name: readName(tool.name, `${path}.name`),
@@ -64,12 +70,16 @@ const decodeTool = (
   }
   if (type === 'custom') {
     const format = optionalObject(tool.format, `${path}.format`)
-    return { type, ...common, ...(format === undefined ? {} : { format }) }
+    return { type, ...common, ...(format === undefined ? {} : { format: flatFormat(format) }) }
   }
   const schema = optionalObject(tool.parameters, `${path}.parameters`)
   const strict = optionalBoolean(tool.strict, `${path}.strict`)
   return { type, ...common, ...(schema === undefined ? {} : { schema }), ...(strict === undefined ? {} : { strict }) }
 }
+
+/** A grammar as this wire writes it, flat, also where a client nests it as chat-completions does. */
+const flatFormat = (format: JsonObject): JsonObject =>
+  isObject(format.grammar) ? { ...format.grammar, type: 'grammar' } : format
 
 export const encodeTools = (tools: readonly Tool[], out: Outgoing): JsonObject[] => {
   const encoded: JsonObject[] = []
@@ -77,18 +87,13 @@ export const encodeTools = (tools: readonly Tool[], out: Outgoing): JsonObject[]
   tools.forEach((tool, at) => {
     const path = placeOf(tool, `tools.${at}`)
     if (tool.type === 'opaque') {
-      if (tool.origin !== 'responses') {
-        if (tool.optional === true) {
-          out.drop(path)
-          return
-        }
-        throw invalidRequest(
-          `'${path}' is a tool that only its own provider's models have. Take it out, or use one of those models.`,
-          `${path}.type`,
-        )
+      if (tool.origin === 'responses') {
+        group = undefined
+        encoded.push(tool.value)
+      } else {
+        if (tool.optional !== true) throw foreignTool(path)
+        out.drop(path)
       }
-      group = undefined
-      encoded.push(tool.value)
       return
     }
     const { namespace } = tool
@@ -112,7 +117,7 @@ const encodeTool = (tool: FunctionTool | CustomTool, path: string, out: Outgoing
     ...(tool.description === undefined ? {} : { description: tool.description }),
   }
   if (tool.type === 'custom') {
-    return { type: 'custom', ...common, ...(tool.format === undefined ? {} : { format: flatFormat(tool.format) }) }
+    return { type: 'custom', ...common, ...(tool.format === undefined ? {} : { format: tool.format }) }
   }
   if (tool.cache !== undefined) out.drop(`${path}.cache_control`)
   const lax = out.origin === 'messages' && tool.strict === true && !isClosed(tool.schema)
@@ -120,14 +125,15 @@ const encodeTool = (tool: FunctionTool | CustomTool, path: string, out: Outgoing
   return {
     type: 'function',
     ...common,
-    parameters: out.own
-      ? tool.schema === undefined
-        ? null
-        : encodeSchema(tool.schema)
-      : encodeSchema(objectRoot(tool.schema, (member) => out.drop(`${path}.${schemaMember(out.origin)}.${member}`))),
+    parameters: encodeParameters(tool, path, out),
     // This wire takes silence for `true`, the others for `false`.
     strict: lax ? false : (tool.strict ?? (out.own ? null : false)),
   }
+}
+
+const encodeParameters = ({ schema }: FunctionTool, path: string, out: Outgoing): JsonObject | null => {
+  if (out.own) return schema === undefined ? null : encodeSchema(schema)
+  return encodeSchema(objectRoot(schema, (member) => out.drop(`${path}.${schemaMember(out.origin)}.${member}`)))
 }
 
 /** The provider refuses a schema that does not say it is an object with properties. */
@@ -136,10 +142,6 @@ export const encodeSchema = (schema: JsonObject): JsonObject => {
   if (given(schema.type) && schema.type !== 'object') return schema
   return { ...schema, type: 'object', properties: isObject(schema.properties) ? schema.properties : {} }
 }
-
-/** A grammar as this wire writes it: flat, where chat-completions nests it under its own name. */
-const flatFormat = (format: JsonObject): JsonObject =>
-  isObject(format.grammar) ? { ...format.grammar, type: 'grammar' } : format
 
 /** `undefined` for a choice only this wire's provider understands, which is kept as an essential member. */
 export const decodeToolChoice = (value: Json | undefined, opaque: OpaqueMember[]): ToolChoice | undefined => {
@@ -171,7 +173,7 @@ export const encodeToolChoice = (choice: ToolChoice, request: ChatRequest, out: 
   const named = ({ name, kind }: { name: string; kind: 'function' | 'custom' }): JsonObject => {
     const tool = request.tools.find((other) => other.type !== 'opaque' && other.name === name)
     if (tool === undefined && !out.own) {
-      throw invalidRequest(`'tool_choice': there is no tool named ${JSON.stringify(name)}.`, 'tool_choice')
+      throw unknownTool(name)
     }
     const type = tool === undefined || tool.type === 'opaque' ? kind : tool.type
     return { type, name: out.names.sent(name, undefined) }

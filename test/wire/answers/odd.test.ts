@@ -85,6 +85,7 @@ const block = (index: number, content_block: JsonObject, ...deltas: JsonObject[]
   ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
   { type: 'content_block_stop', index },
 ]
+const SPACE: JsonObject = { type: 'text', text: '' }
 const words = (text: string): JsonObject => ({ type: 'text_delta', text })
 const ends = (stop_reason: string, usage: JsonObject | null = { output_tokens: 9 }): JsonObject[] => [
   { type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage },
@@ -127,6 +128,18 @@ describe('a failure is one by whatever words, and none of them reach a client', 
       ],
     ),
     ['[DONE] before the reason', 'chat-completions', [says({ content: 'a' }), DONE]],
+    ['an end without the reason', 'messages', [start(), ...block(0, SPACE, words('a')), { type: 'message_stop' }]],
+    [
+      'an end without a reason in its report',
+      'messages',
+      [
+        start(),
+        ...block(0, SPACE, words('a')),
+        { type: 'message_delta', delta: { stop_reason: null }, usage: { output_tokens: 9 } },
+        { type: 'message_stop' },
+      ],
+    ],
+    ['an end and nothing before it', 'messages', [{ type: 'message_stop' }]],
     [
       'an error under another event’s name',
       'messages',

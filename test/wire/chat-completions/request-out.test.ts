@@ -195,6 +195,24 @@ describe('a request of another wire', () => {
     expect(dropped).toEqual(['messages.2.content.0'])
   })
 
+  test('thoughts that a server has sealed one by one go back to it together', () => {
+    const sealed = (data: string): ReasoningPart => ({
+      type: 'reasoning',
+      text: '',
+      seal: { origin: 'chat-completions', value: { reasoning_details: [{ type: 'reasoning.encrypted', data }] } },
+    })
+    const turns: Turn[] = [
+      { role: 'assistant', parts: [sealed('a'), call('A'), sealed('b'), call('B')] },
+      { role: 'user', parts: [result('A'), result('B')] },
+    ]
+    // Such a server is not the vendor, whose schema has no word for it.
+    const { body } = chatCompletions.encodeRequest(foreign({ turns }), { model: 'up', maxOutput: 10, quirks: {} })
+    expect((body.messages as JsonObject[])[0]?.reasoning_details).toEqual([
+      { type: 'reasoning.encrypted', data: 'a' },
+      { type: 'reasoning.encrypted', data: 'b' },
+    ])
+  })
+
   test('a thought told in the open that led to nothing is left out with its turn, and listed', () => {
     const { body, dropped } = encode(
       foreign({
@@ -350,5 +368,11 @@ describe('quirks', () => {
     const beside = encode(foreign({ output, tools }), { structuredOutputByTool: true })
     expect(beside.undo).toEqual({ jsonTool: 'json_output' })
     expect(beside.body.tool_choice).toBe('required')
+  })
+
+  test('a forced tool shows the model the form that the schema only refers to', () => {
+    const schema = { $ref: '#/$defs/a', $defs: { a: { type: 'object', properties: { b: { type: 'string' } } } } }
+    const { body } = encode(foreign({ output: { type: 'json-schema', schema } }), { structuredOutputByTool: true })
+    expect(body.tools).toMatchObject([{ function: { parameters: { properties: { b: { type: 'string' } } } } }])
   })
 })

@@ -257,6 +257,25 @@ describe('messages as turns', () => {
   })
 })
 
+test('what tools say that nobody knows is kept by its place, however they are written', () => {
+  const request = decode({
+    ...hello,
+    tools: [
+      { type: 'function', function: { name: 'f', x: 1 }, y: 2 },
+      { function: { name: 'g', x: 3 } },
+      { type: 'custom', custom: { name: 'h', x: 4 } },
+    ],
+    functions: [{ name: 'i', x: 5 }],
+  })
+  expect(request.opaque.map(({ name, value }) => [name, value])).toEqual([
+    ['tools.0.y', 2],
+    ['tools.0.function.x', 1],
+    ['tools.1.function.x', 3],
+    ['tools.2.custom.x', 4],
+    ['functions.0.x', 5],
+  ])
+})
+
 describe('members that only this wire has', () => {
   test.each<[string, unknown, boolean]>([
     ['n', 2, true],

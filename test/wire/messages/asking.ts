@@ -11,7 +11,8 @@ import { refusals } from './request-rules.ts'
 export const hello = { role: 'user', content: 'Hello' }
 export const base = { model: 'm', max_tokens: 100, messages: [hello] }
 
-const asked = (request: Partial<ChatRequest>): ChatRequest => ({
+/** The request with all that every one has. */
+export const asked = (request: Partial<ChatRequest>): ChatRequest => ({
   model: 'm',
   stream: false,
   turns: [{ role: 'user', parts: [{ type: 'text', text: 'Hello' }] }],

@@ -91,6 +91,22 @@ describe('what coding agents mend by themselves', () => {
       failure('invalid_request_error', 'context_management: Extra inputs are not permitted'),
       'context_management: Extra inputs are not permitted',
     ],
+    [
+      'an answer begun for the model',
+      failure(
+        'invalid_request_error',
+        'This model does not support assistant message prefill. The conversation must end with a user message.',
+      ),
+      'This model does not support assistant message prefill',
+    ],
+    [
+      'ids of calls that another vendor made',
+      failure(
+        'invalid_request_error',
+        "messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'",
+      ),
+      "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'",
+    ],
   ])('%s', (_, body, phrase) => {
     const error = messages.decodeError(400, body)
     expect([error.code, error.status]).toEqual(['invalid_request', 400])

@@ -151,6 +151,19 @@ describe('structured output', () => {
     expect(undo).toEqual({})
   })
 
+  test('follows definitions that lead from one to the next, and returns from none it has seen', () => {
+    const chain = (length: number, last: JsonObject) => ({
+      ...schema,
+      properties: { n: { $ref: '#/$defs/d0' } },
+      $defs: Object.fromEntries(
+        Array.from({ length }, (_, at) => [`d${at}`, at + 1 < length ? { $ref: `#/$defs/d${at + 1}` } : last]),
+      ),
+    })
+    const asTool = (output: JsonObject) => encode({ output: { type: 'json-schema', schema: output } }).undo.jsonTool
+    expect(asTool(chain(2_000, { type: 'string' }))).toBeUndefined()
+    expect(asTool(chain(3, { $ref: '#/$defs/d1' }))).toBe('json')
+  })
+
   test.each<[string, boolean]>([
     ['^[a-z]{2,4}(-\\d+)?$', true],
     ['^(?!x)[a-z]+$', false],
@@ -193,6 +206,10 @@ describe('structured output', () => {
   test.each<[string, Partial<ChatRequest>]>([
     ['of any form', { output: { type: 'json-object' } }],
     ['of a form that says nothing', { output: { type: 'json-schema', schema: { type: 'object', properties: {} } } }],
+    [
+      'of a form with members every object has',
+      { output: { type: 'json-schema', schema: JSON.parse('{"__proto__":{},"toString":1}') } },
+    ],
   ])('%s is asked for in words, and listed', (_, request) => {
     const { body, dropped, undo } = encode({ ...request, tools: [{ type: 'function', name: 'f' }] })
     expect(body.system).toBe(JSON_ONLY)
@@ -236,6 +253,7 @@ describe('what this wire cannot say', () => {
       {},
       ['metadata', 'service_tier', 'prompt_cache_key'],
     ],
+    ['a tier called like a member every object has', { serviceTier: 'constructor' }, {}, ['service_tier']],
     ['verbosity', { origin: 'responses', verbosity: 'low' }, {}, ['text.verbosity']],
     ['opaque members', { opaque: [{ name: 'store', value: true, essential: false }] }, {}, ['store']],
     [
@@ -278,6 +296,18 @@ describe('what this wire cannot say', () => {
           {
             role: 'user',
             parts: [{ type: 'image', source: { kind: 'base64', mediaType: 'image/tiff', data: 'AAAA' } }],
+          },
+        ],
+      },
+      'messages.0.content.0',
+    ],
+    [
+      'images of a kind called like a member every object has',
+      {
+        turns: [
+          {
+            role: 'user',
+            parts: [{ type: 'image', source: { kind: 'base64', mediaType: 'constructor', data: 'AAAA' } }],
           },
         ],
       },

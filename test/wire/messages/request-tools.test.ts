@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/ir/json.ts'
 import type { ChatRequest } from '../../../src/ir/request.ts'
 import { messages } from '../../../src/wire/messages/index.ts'
-import { encode, refusal } from './asking.ts'
+import { asked, encode, refusal } from './asking.ts'
 
 describe('calls and results', () => {
   const call = (id: string, name = 'f') => ({
@@ -69,6 +69,26 @@ describe('calls and results', () => {
       ],
     })
     expect(contents(body)[4]).toEqual([{ type: 'tool_result', tool_use_id: 'call_0_2', content: 'two' }])
+  })
+
+  test('an id of the greatest length used again is none longer', () => {
+    const id = 'x'.repeat(128)
+    const turns: ChatRequest['turns'] = [hi, { role: 'assistant', parts: [call(id), call(id)] }]
+    const calls = contents(encode({ turns }).body)[1] as JsonObject[]
+    expect(calls.map((block) => block.id)).toEqual([id, `${'x'.repeat(120)}_2`])
+  })
+
+  test('calls of one id, and calls never answered, cost no more for being many', () => {
+    const many = Array.from({ length: 20_000 })
+    const request = asked({
+      turns: [
+        hi,
+        { role: 'assistant', parts: many.map(() => call('c')) },
+        ...many.map((_, at) => ({ role: 'assistant' as const, parts: [call(`d${at}`)] })),
+      ],
+    })
+    const { body } = messages.encodeRequest(request, { model: 'up', maxOutput: 9, quirks: {} })
+    expect(new Set((contents(body)[1] as JsonObject[]).map(({ id }) => id)).size).toBe(40_000)
   })
 
   test('results with text before them, with a system turn between and with images of a failure keep to the rules', () => {
@@ -158,7 +178,7 @@ describe('tools', () => {
     expect(tools.map(({ name }) => name)).toEqual([
       'apply_patch',
       'mcp__search',
-      expect.stringMatching(/^a_b_[0-9a-f]{8}$/),
+      expect.stringMatching(/^a_b_[0-9a-z]{11}$/),
       'plain',
     ])
     expect(tools[0]?.description).toBe('Patch\n\nThe input is text of this grammar (lark):\nstart: "a"')
@@ -228,6 +248,25 @@ describe('tools', () => {
       type: 'object',
       properties: { act, at: { type: 'string' } },
     })
+  })
+
+  test('that refer to one large definition from many alternatives take it once', () => {
+    const list = Array.from({ length: 5_000 }, (_, at) => `p${at}`)
+    const large = { properties: Object.fromEntries(list.map((name) => [name, {}])), required: list }
+    const schema = { $defs: { large }, anyOf: list.map(() => ({ $ref: '#/$defs/large' })) }
+    const request = asked({ tools: [{ type: 'function', name: 'f', schema }] })
+    const { body } = messages.encodeRequest(request, { model: 'up', maxOutput: 9, quirks: {} })
+    expect((body.tools as JsonObject[])[0]?.input_schema).toMatchObject(large)
+  })
+
+  test('allowed by name are found however many there are', () => {
+    const list = Array.from({ length: 50_000 }, (_, at) => ({ name: `f${at}`, kind: 'function' as const }))
+    const request = asked({
+      tools: list.map(({ name }) => ({ type: 'function', name })),
+      toolChoice: { type: 'allowed', required: false, tools: list },
+    })
+    const { body } = messages.encodeRequest(request, { model: 'up', maxOutput: 9, quirks: {} })
+    expect(body.tools).toHaveLength(50_000)
   })
 
   test.each<[string, Partial<ChatRequest>, JsonObject | undefined]>([

@@ -38,7 +38,7 @@ describe('a body that is no request is refused by the name of the member', () =>
   ])('%s', (param, body) => {
     const error = refusal(() => messages.decodeRequest(body))
     expect([error.code, error.param]).toEqual(['invalid_request', param])
-    expect(error.message).toStartWith(param)
+    expect(error.message).toStartWith(`'${param}'`)
   })
 })
 

@@ -334,6 +334,21 @@ describe('reading a stream', () => {
     expect(fold(decode(created, done, done, completed({ output: [message('hello')] }))).parts).toHaveLength(1)
   })
 
+  test.each([undefined, 0])('items of a server that gives each the place %p are all read, once', (output_index) => {
+    const call = { type: 'function_call', id: 'fc_1', call_id: 'c', name: 'f', arguments: '{}' }
+    const items = [message('hello'), { ...message('again'), id: 'msg_2' }, call]
+    const events = items.flatMap((item) => [
+      { type: 'response.output_item.added', output_index, item: { ...item, content: [], arguments: '' } },
+      ...(item.id === 'msg_1' ? [{ type: 'response.output_text.delta', output_index, delta: 'hel' }] : []),
+      { type: 'response.output_item.done', output_index, item },
+    ])
+    expect(fold(decode(created, ...events, completed({ output: items }))).parts).toMatchObject([
+      { type: 'text', text: 'hello' },
+      { type: 'text', text: 'again' },
+      { type: 'tool-call', id: 'c', input: '{}' },
+    ])
+  })
+
   test('summaries of a thought are apart, and its seal is what the item says at its end', () => {
     const delta = (summary_index: number, text: string) => ({
       type: 'response.reasoning_summary_text.delta',

@@ -163,6 +163,20 @@ describe('reading', () => {
     ])
   })
 
+  test('what else the settings say is kept by its place, and goes back there', () => {
+    const settings = {
+      text: { verbosity: 'low', x_new: 1 },
+      reasoning: { effort: 'low', summary: 'in rhyme', x_new: { a: 1 } },
+    }
+    const request = decode(settings)
+    expect(request.opaque.map(({ name, essential }) => [name, essential])).toEqual([
+      ['text.x_new', false],
+      ['reasoning.summary', false],
+      ['reasoning.x_new', false],
+    ])
+    expect(responses.encodeRequest(request, TARGET).body).toMatchObject(settings)
+  })
+
   test('abilities beside tools of the client’s own are optional; alone they are not', () => {
     const search = { type: 'web_search' }
     const own = { type: 'function', name: 'f' }
@@ -267,6 +281,12 @@ describe('sending for clients of other wires', () => {
     })
   })
 
+  test('no thinking asked of a model that does not think is nothing that was left out', () => {
+    for (const reasoning of [{ mode: 'off' as const }, { effort: 'none' as const }]) {
+      expect(send({ origin: 'chat-completions', reasoning }, { noReasoning: true }).dropped).toEqual([])
+    }
+  })
+
   test('a model that does not reason is asked for no thoughts', () => {
     const { body, dropped } = send({ reasoning: { mode: 'budget', budgetTokens: 2_000 } }, { noReasoning: true })
     expect(body).not.toHaveProperty('include')
@@ -356,7 +376,7 @@ describe('sending for clients of other wires', () => {
   })
 
   test.each<[Partial<ChatRequest>, string]>([
-    [{ tools: [{ type: 'opaque', origin: 'messages', value: { type: 'web_search_20250305' } }] }, 'tools.0.type'],
+    [{ tools: [{ type: 'opaque', origin: 'messages', value: { type: 'web_search_20250305' } }] }, 'tools.0'],
     [{ toolChoice: { type: 'required' } }, 'tool_choice'],
     [
       { tools: [{ type: 'function', name: 'f' }], toolChoice: { type: 'tool', name: 'g', kind: 'function' } },
@@ -424,13 +444,16 @@ describe('sending for clients of other wires', () => {
     ])
   })
 
-  test('a result without its call stays in the conversation as words', () => {
-    expect(send({ turns: [{ role: 'user', parts: [result('gone', 'sunny')] }] }).body.input).toEqual([
+  test.each([
+    [false, 'Result of the tool call gone:'],
+    [true, 'Error of the tool call gone:'],
+  ])('a result without its call stays in the conversation as words, failed: %p', (failed, head) => {
+    expect(send({ turns: [{ role: 'user', parts: [result('gone', 'sunny', failed)] }] }).body.input).toEqual([
       {
         type: 'message',
         role: 'user',
         content: [
-          { type: 'input_text', text: 'Result of the tool call gone:' },
+          { type: 'input_text', text: head },
           { type: 'input_text', text: 'sunny' },
         ],
       },
@@ -479,6 +502,48 @@ describe('sending for clients of other wires', () => {
     expect(responses.decodeResponse({ id: 'resp_1', output: [item] }, undo).parts).toMatchObject([{ name }])
   })
 
+  test('two names that are rewritten alike are told apart the same way whatever was called before', () => {
+    const tools = [
+      { type: 'function' as const, name: 'a.b' },
+      { type: 'function' as const, name: 'a/b' },
+    ]
+    const turns: Turn[] = [
+      { role: 'assistant', parts: [call('c', 'a/b')] },
+      { role: 'user', parts: [result('c', 'x')] },
+    ]
+    const named = ({ body }: ReturnType<typeof send>) => (body.tools as JsonObject[]).map(({ name }) => name)
+    expect(named(send({ tools, turns }))).toEqual(named(send({ tools })))
+    expect(send({ tools, turns }).undo).toEqual(send({ tools }).undo)
+  })
+
+  test.each<[string, Partial<ChatRequest>, unknown]>([
+    ['some tool, where the client has tools', {}, 'required'],
+    ['no other, where the client wants none', { toolChoice: { type: 'none' } }, { name: 'json_output' }],
+    ['the one the client names', { toolChoice: { type: 'tool', name: 'f', kind: 'function' } }, { name: 'f' }],
+  ])('a forced tool leaves the model %s', (_, asked, choice) => {
+    const output = { type: 'json-schema' as const, schema: { type: 'object', properties: { a: {} } } }
+    const { body } = send(
+      { output, tools: [{ type: 'function', name: 'f' }], ...asked },
+      { structuredOutputByTool: true },
+    )
+    expect(body).toMatchObject({ tool_choice: typeof choice === 'object' ? { type: 'function', ...choice } : choice })
+  })
+
+  test('a forced tool has a name of its own beside those the others are sent under', () => {
+    const output = { type: 'json-schema' as const, schema: { type: 'object', properties: { a: {} } } }
+    const { body } = send(
+      { output, tools: [{ type: 'function', name: 'json.output' }] },
+      { structuredOutputByTool: true },
+    )
+    expect(new Set((body.tools as JsonObject[]).map(({ name }) => name)).size).toBe(2)
+  })
+
+  test('a forced tool shows the model the form that the schema only refers to', () => {
+    const schema = { $ref: '#/$defs/a', $defs: { a: { type: 'object', properties: { b: { type: 'string' } } } } }
+    const { body } = send({ output: { type: 'json-schema', schema } }, { structuredOutputByTool: true })
+    expect(body.tools).toMatchObject([{ parameters: { properties: { b: { type: 'string' } } } }])
+  })
+
   test('structured output by a forced tool comes back as text', () => {
     const { body, undo } = send(
       { output: { type: 'json-schema', schema: { type: 'object', properties: { a: { type: 'number' } } } } },
@@ -524,10 +589,14 @@ describe('sending for clients of other wires', () => {
     expect(first.prompt_cache_key).toBe(first.user as string)
   })
 
-  test('members a provider refuses are left out and listed', () => {
-    const { body, dropped } = send({ user: 'u' }, { rejects: ['user', 'include'] })
-    expect(body).not.toHaveProperty('user')
-    expect(body).not.toHaveProperty('include')
-    expect(dropped).toEqual(['user', 'include'])
+  test.each<[ChatRequest['origin'], string[]]>([
+    ['messages', ['metadata.user_id', 'max_tokens', 'output_config.format', 'include']],
+    ['chat-completions', ['user', 'max_completion_tokens', 'response_format', 'include']],
+  ])('members a provider refuses are left out and listed as clients of %s call them', (origin, names) => {
+    const rejects = ['user', 'max_output_tokens', 'text', 'include']
+    const asked = { origin, user: 'u', maxOutput: 100, output: { type: 'json-object' as const } }
+    const { body, dropped } = send(asked, { rejects })
+    for (const name of rejects) expect(body).not.toHaveProperty(name)
+    expect(dropped).toEqual(names)
   })
 })

@@ -135,7 +135,7 @@ export const THINKING: Story[] = [
       'responses → chat-completions': 'tools.0',
       'responses → messages': 'tools.0',
       'messages → chat-completions': 'tools.0',
-      'messages → responses': 'tools.0.type',
+      'messages → responses': 'tools.0',
     },
   },
 ]

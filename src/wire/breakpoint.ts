@@ -1,0 +1,23 @@
+// Cache markers on their way to vendor_b, whose wires know explicit breakpoints.
+
+import type { JsonObject } from '../ir/json.ts'
+import type { CacheMark } from '../ir/part.ts'
+import type { ChatWire } from '../ir/wire.ts'
+
+/**
+ * The member that makes a part a breakpoint; none without a marker. The vendor knows half an hour, its default, and
+ * twelve hours: a marker of an hour becomes one of twelve. `drop` is told of a marker that is left out.
+ */
+export const encodeBreakpoint = (
+  cache: CacheMark | undefined,
+  path: string,
+  { origin, drop }: { origin: ChatWire; drop(path: string): void },
+): JsonObject => {
+  if (cache === undefined) return {}
+  // Markers of the messages wire would be refused by most of the vendor's models.
+  if (origin === 'messages') {
+    drop(`${path}.cache_control`)
+    return {}
+  }
+  return { prompt_cache_breakpoint: { mode: 'explicit', ...(cache.ttl === '1h' ? { ttl: '12h' } : {}) } }
+}

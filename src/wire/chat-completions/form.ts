@@ -1,0 +1,69 @@
+// The form of the answer, `response_format`, both ways; and for servers that hold no model to one, what stands in for it.
+
+import { invalidRequest } from '../../errors.ts'
+import type { Json, JsonObject } from '../../ir/json.ts'
+import type { OutputFormat } from '../../ir/request.ts'
+import { JSON_ONLY } from '../json-mode.ts'
+import { given, optionalBoolean, optionalString, readObject, readString } from '../read.ts'
+import { encodeSchemaForm } from '../schema-form.ts'
+import { memberName } from './members.ts'
+import type { Outgoing } from './outgoing.ts'
+import { rooted } from './tools.ts'
+
+export const decodeForm = (raw: Json | undefined): OutputFormat | undefined => {
+  if (!given(raw)) return undefined
+  const format = readObject(raw, 'response_format')
+  switch (readString(format.type, 'response_format.type')) {
+    case 'text':
+      return undefined
+    case 'json_object':
+      return { type: 'json-object' }
+    case 'json_schema': {
+      const path = 'response_format.json_schema'
+      const { name, description, schema, strict } = readObject(format.json_schema, path)
+      const output: OutputFormat = {
+        type: 'json-schema',
+        name: readString(name, `${path}.name`),
+        schema: given(schema) ? readObject(schema, `${path}.schema`) : {},
+      }
+      const about = optionalString(description, `${path}.description`)
+      if (about !== undefined) output.description = about
+      const isStrict = optionalBoolean(strict, `${path}.strict`)
+      if (isStrict !== undefined) output.strict = isStrict
+      return output
+    }
+    default:
+      throw invalidRequest("'response_format.type' must be text, json_object or json_schema.", 'response_format.type')
+  }
+}
+
+export const encodeForm = (output: OutputFormat, { origin }: Outgoing): JsonObject =>
+  output.type === 'json-object'
+    ? { type: 'json_object' }
+    : { type: 'json_schema', json_schema: encodeSchemaForm(output, origin) }
+
+/** Asks for JSON, behind the instructions that open the conversation. It is asked, not held: so the form is listed. */
+export const askInWords = (messages: JsonObject[], out: Outgoing): void => {
+  const first = messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
+  messages.splice(first === -1 ? messages.length : first, 0, { role: 'system', content: JSON_ONLY })
+  out.drop(memberName(out.origin, 'response_format'))
+}
+
+/**
+ * Adds to the encoded body a tool the model must call, whose arguments are the answer, and returns its name. Other tools
+ * stay callable where the client brought some.
+ */
+export const forceTool = (output: OutputFormat, body: JsonObject, out: Outgoing): string => {
+  const others = Array.isArray(body.tools) ? body.tools : []
+  const taken = JSON.stringify(others)
+  let name = 'json'
+  while (taken.includes(`"name":"${name}"`)) name = `${name}_output`
+  const { schema = {}, description = 'Gives the answer as JSON.' } = output.type === 'json-schema' ? output : {}
+  const parameters = rooted(schema, () => out.drop(memberName(out.origin, 'response_format')))
+  const callable = others.length > 0 && body.tool_choice !== 'none'
+  body.tools = [...others, { type: 'function', function: { name, description, parameters } }]
+  if (typeof body.tool_choice !== 'object') {
+    body.tool_choice = callable ? 'required' : { type: 'function', function: { name } }
+  }
+  return name
+}

@@ -1,0 +1,207 @@
+// Turns as messages. Every call is directly followed by its result, as the vendor demands.
+
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { AssistantPart, TextPart, ToolResultPart } from '../../ir/part.ts'
+import { placed, placeOf } from '../../ir/place.ts'
+import type { ChatRequest, Turn } from '../../ir/request.ts'
+import { digest } from '../../lib/digest.ts'
+import { isOpenThought } from '../seal.ts'
+import { asFunction, encodeCall } from './assistant.ts'
+import type { Outgoing } from './outgoing.ts'
+import { encodeContent, encodePart } from './parts.ts'
+
+/** An assistant message's calls and what has come back for them. */
+type Round = { message: JsonObject; waiting: string[]; results: JsonObject[]; attachments: JsonObject[] }
+/** A call without a result so far, and the id it went out under. */
+type Waiting = { round: Round; sent: string }
+/** By the client's id of the call, oldest first. */
+type Open = Map<string, Waiting[]>
+
+/** The wire's messages. A result stands right behind its call wherever the client put it; a missing one is said to be. */
+export const encodeTurns = (request: ChatRequest, out: Outgoing): JsonObject[] => {
+  const messages: (JsonObject | Round)[] = []
+  const open: Open = new Map()
+  for (const { turn, at } of joined(request, out)) {
+    if (turn.role === 'system') {
+      const parts = turn.parts.flatMap((part, index) => encodePart(part, placeOf(part, out.pathOf(at, index)), out))
+      if (parts.length > 0 || out.origin === 'chat-completions') {
+        messages.push({ role: roleOf(turn, out), content: encodeContent(parts, out), ...nameOf(turn) })
+      }
+    } else if (turn.role === 'assistant') {
+      const round = encodeAssistant(turn, at, open, out)
+      if (round !== undefined) messages.push(round)
+    } else {
+      const content: JsonObject[] = []
+      let results = 0
+      for (const [index, part] of turn.parts.entries()) {
+        const path = placeOf(part, out.pathOf(at, index))
+        if (part.type !== 'tool-result') content.push(...encodePart(part, path, out))
+        else if (encodeResult(part, path, open, content, out)) results += 1
+      }
+      const said = content.length > 0 || (turn.parts.length === 0 && results === 0)
+      if (said) messages.push({ role: 'user', content: encodeContent(content, out), ...nameOf(turn) })
+    }
+  }
+  return messages.flatMap((entry) => (isRound(entry) ? settled(entry) : [entry]))
+}
+
+const isRound = (entry: JsonObject | Round): entry is Round => 'waiting' in entry
+
+const settled = ({ message, waiting, results, attachments }: Round): JsonObject[] => [
+  message,
+  ...results,
+  ...waiting.map((id) => ({ role: 'tool', tool_call_id: id, content: 'No result was given for this call.' })),
+  ...(attachments.length === 0 ? [] : [{ role: 'user', content: attachments }]),
+]
+
+/** The vendor takes either; a request comes here from another wire for servers of its kind, of which many know one. */
+const roleOf = (turn: Extract<Turn, { role: 'system' }>, { origin }: Outgoing): string =>
+  turn.developer && origin === 'chat-completions' ? 'developer' : 'system'
+
+const nameOf = (turn: Turn): JsonObject => (turn.name === undefined ? {} : { name: turn.name })
+
+/** Turns with their place. Other wires may spread one answer over several turns: its parallel calls belong together. */
+const joined = (request: ChatRequest, out: Outgoing): { turn: Turn; at: number }[] => {
+  const turns: { turn: Turn; at: number }[] = []
+  for (const [at, turn] of request.turns.entries()) {
+    const last = turns.at(-1)
+    if (request.origin !== 'chat-completions' && turn.role === 'assistant' && last?.turn.role === 'assistant') {
+      if (turn.phase !== undefined) out.drop(`${placeOf(turn, out.pathOf(at))}.phase`)
+      last.turn = placed(
+        { ...last.turn, parts: [...last.turn.parts, ...turn.parts] },
+        placeOf(last.turn, `messages.${last.at}`),
+      )
+    } else {
+      turns.push({ turn, at })
+    }
+  }
+  return turns
+}
+
+const encodeAssistant = (
+  turn: Extract<Turn, { role: 'assistant' }>,
+  at: number,
+  open: Open,
+  out: Outgoing,
+): JsonObject | Round | undefined => {
+  const content: JsonObject[] = []
+  const calls: JsonObject[] = []
+  let details: Json[] = []
+  const message: JsonObject = { role: 'assistant' }
+  const round: Round = { message, waiting: [], results: [], attachments: [] }
+  /** Of the next call. */
+  let signature: Json | undefined
+  for (const [index, part] of turn.parts.entries()) {
+    const path = placeOf(part, out.pathOf(at, index))
+    switch (part.type) {
+      case 'text':
+        if (part.text === '') break
+        content.push(...encodePart(part, path, out))
+        if (isCut(turn.parts[index - 1], part)) content.push(joinedText(content.splice(-2)))
+        break
+      case 'refusal':
+        content.push({ type: 'refusal', refusal: part.text })
+        break
+      case 'reasoning': {
+        const own = part.seal?.origin === 'chat-completions' ? part.seal.value : {}
+        if (own.extra_content !== undefined) signature = own.extra_content
+        if (Array.isArray(own.reasoning_details)) details = [...details, ...own.reasoning_details]
+        else if (isOpenThought(part) && out.openThoughts)
+          message.reasoning_content = `${message.reasoning_content ?? ''}${part.text}`
+        else if ((part.seal === undefined || isOpenThought(part)) && part.text !== '') out.drop(path)
+        break
+      }
+      case 'opaque':
+        if (part.origin !== 'chat-completions') {
+          if (!part.met) out.drop(path)
+        } else if (part.value.audio !== undefined) message.audio = audioReference(part.value.audio)
+        else content.push(part.value)
+        break
+      case 'tool-call': {
+        if (part.cache !== undefined) out.drop(`${path}.cache_control`)
+        const again = round.waiting.includes(sentId(part.id)) ? `${part.id} ${index}` : part.id
+        const sent = sentId(again)
+        const name = out.names.of(part.name, part.namespace)
+        const made = encodeCall(out.customAsFunction ? asFunction(part) : part, sent, name)
+        calls.push(signature === undefined ? made : { ...made, extra_content: signature })
+        signature = undefined
+        round.waiting.push(sent)
+        const waiting = open.get(part.id)
+        if (waiting === undefined) open.set(part.id, [{ round, sent }])
+        else waiting.push({ round, sent })
+        break
+      }
+    }
+  }
+  const bare = content.length === 0 && calls.length === 0 && message.audio === undefined
+  if (bare && out.origin !== 'chat-completions') {
+    if (message.reasoning_content !== undefined || details.length > 0) out.drop(placeOf(turn, out.pathOf(at)))
+    return undefined
+  }
+  if (details.length > 0) message.reasoning_details = details
+  if (content.length > 0) message.content = encodeContent(content, out)
+  else message.content = calls.length > 0 || message.audio !== undefined ? null : ''
+  if (turn.name !== undefined) message.name = turn.name
+  if (turn.phase !== undefined) out.drop(`${placeOf(turn, out.pathOf(at))}.phase`)
+  if (calls.length === 0) return message
+  message.tool_calls = calls
+  return round
+}
+
+/** Whether two texts are one that was cut where a citation begins or ends. */
+const isCut = (before: AssistantPart | undefined, part: TextPart): boolean =>
+  before?.type === 'text' && before.text !== '' && (before.citations ?? part.citations) !== undefined
+
+const joinedText = (texts: JsonObject[]): JsonObject => ({ type: 'text', text: texts.map(({ text }) => text).join('') })
+
+/** History names earlier audio by its id only. */
+const audioReference = (audio: Json): Json =>
+  isObject(audio) && typeof audio.id === 'string' ? { id: audio.id } : null
+
+/** The newest message's call of that id: clients that count their calls anew reuse ids in later turns. */
+const take = (waiting: Waiting[] | undefined): Waiting | undefined => {
+  const newest = waiting?.at(-1)?.round
+  const at = waiting?.findIndex((slot) => slot.round === newest) ?? -1
+  return at === -1 ? undefined : waiting?.splice(at, 1)[0]
+}
+
+const MAX_ID = 40
+
+/** The vendor refuses ids longer than forty characters. */
+const sentId = (id: string): string => {
+  if (id.length > MAX_ID) return `${id.slice(0, MAX_ID - 12)}_${digest(id)}`
+  return id === '' ? 'call_0' : id
+}
+
+/** Puts a result behind its call; one without a call is told to the model in `content` instead. False for those. */
+const encodeResult = (
+  part: ToolResultPart,
+  path: string,
+  open: Open,
+  content: JsonObject[],
+  out: Outgoing,
+): boolean => {
+  if (part.cache !== undefined) out.drop(`${path}.cache_control`)
+  const slot = take(open.get(part.callId))
+  const texts: JsonObject[] = []
+  const attached: JsonObject[] = []
+  for (const inner of part.parts) {
+    for (const one of encodePart(inner, placeOf(inner, path), out)) (one.type === 'text' ? texts : attached).push(one)
+  }
+  const [first] = texts
+  if (part.isError) texts.splice(0, 1, { ...first, type: 'text', text: `Error: ${first?.text ?? ''}`.trimEnd() })
+  if (slot === undefined) {
+    content.push({ type: 'text', text: `Result of the tool call ${part.callId}:` }, ...texts, ...attached)
+    return false
+  }
+  const { round, sent } = slot
+  round.waiting.splice(round.waiting.indexOf(sent), 1)
+  if (attached.length > 0) {
+    // Only text may stand in a tool's message: images and files follow as the user's, under the call's id.
+    if (texts.every(({ text }) => text === ''))
+      texts.splice(0, texts.length, { type: 'text', text: 'The result follows in the next user message.' })
+    round.attachments.push({ type: 'text', text: `Attached to the result of the tool call ${sent}:` }, ...attached)
+  }
+  round.results.push({ role: 'tool', tool_call_id: sent, content: encodeContent(texts, out) })
+  return true
+}

@@ -1,0 +1,132 @@
+// The error object of vendor_b's three wires, as the vendor and servers of its kind fill it: classified by machine code,
+// then by status.
+
+import type { GatewayError } from '../errors.ts'
+import { isObject, type Json, type JsonObject } from '../ir/json.ts'
+import { type FailureClass, type FailureDetails, providerError } from './failure.ts'
+
+/** By code, or by type where there is no code. */
+const CLASS_OF_CODE = new Map<string, FailureClass>([
+  ['context_length_exceeded', 'context-length'],
+  ['exceed_context_size_error', 'context-length'],
+  ['invalid_prompt', 'content-policy'],
+  ['content_policy_violation', 'content-policy'],
+  ['content_filter', 'content-policy'],
+  ['moderation_blocked', 'content-policy'],
+  ['image_content_policy_violation', 'content-policy'],
+  ['bio_policy', 'content-policy'],
+  ['cyber_policy', 'content-policy'],
+  ['misalignment_policy_violation', 'content-policy'],
+  ['ResponsibleAIPolicyViolation', 'content-policy'],
+  ['request_too_large', 'too-large'],
+  ['rate_limit_exceeded', 'overloaded'],
+  ['rate_limit_error', 'overloaded'],
+  ['insufficient_quota', 'overloaded'],
+  ['billing_hard_limit_reached', 'overloaded'],
+  ['server_is_overloaded', 'overloaded'],
+  ['service_unavailable_error', 'overloaded'],
+  ['overloaded_error', 'overloaded'],
+  ['slow_down', 'overloaded'],
+])
+
+/** Given with a 400, and yet no fault of the request. */
+const NOT_THE_REQUEST = new Set(['model_not_found', 'invalid_api_key', 'server_error'])
+
+type ErrorObject = {
+  /** What the provider answered, or would have answered had its stream not begun. */
+  status: number
+  code: string | undefined
+  type: string | undefined
+  message: string
+  /** All of it. */
+  members: JsonObject
+  /** What the operator's log may know. */
+  provider: FailureDetails['provider']
+}
+
+/** Reads a body of any shape: `{error}` or the bare error. `status` is 200 for an error in a stream or a 200 answer. */
+export const readErrorObject = (status: number, body: unknown): ErrorObject => {
+  const members = isObject(body) ? (isObject(body.error) ? body.error : body) : {}
+  const code = nameIn(members.code)
+  const type = nameIn(members.type)
+  // Some servers give the status they would have answered with as the code.
+  const at = status < 400 && isStatus(members.code) ? members.code : status
+  const shown = code ?? type
+  return {
+    status: at,
+    code,
+    type,
+    message: typeof members.message === 'string' ? members.message : '',
+    members,
+    provider: {
+      status: at,
+      ...(shown === undefined ? {} : { code: shown }),
+      ...(isObject(body) && typeof body.request_id === 'string' ? { requestId: body.request_id } : {}),
+    },
+  }
+}
+
+const nameIn = (value: Json | undefined): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined
+
+const isStatus = (value: Json | undefined): value is number => typeof value === 'number' && value >= 400 && value < 600
+
+/**
+ * The error in the gateway's words. Of the provider's text three things are read: the figures of a prompt that is too
+ * long, how long a rate limit asks to wait, and that waiting will not help.
+ */
+export const classified = (error: ErrorObject): GatewayError => {
+  const { provider, message } = error
+  const figures = contextFigures(error)
+  const kind = classOf(error, figures !== undefined)
+  switch (kind) {
+    case 'context-length':
+      return providerError(kind, { provider, ...figures })
+    case 'overloaded':
+      return isBeyondLimit(message)
+        ? providerError('beyond-limit', { provider })
+        : providerError(kind, { provider, ...patience(message) })
+    default:
+      return providerError(kind, { provider })
+  }
+}
+
+const classOf = ({ status, code = '', type = '' }: ErrorObject, overlong: boolean): FailureClass => {
+  const told = CLASS_OF_CODE.get(code) ?? CLASS_OF_CODE.get(type)
+  if (told !== undefined) return told
+  // Other servers than the vendor's have no code for it: a figure too many is as plain.
+  if (status === 400 && overlong) return 'context-length'
+  if (status === 413) return 'too-large'
+  if (status === 429 || status === 503 || status === 529) return 'overloaded'
+  const invalid = status === 400 || status === 422 || (status < 400 && type === 'invalid_request_error')
+  return invalid && !NOT_THE_REQUEST.has(code) && !NOT_THE_REQUEST.has(type) ? 'invalid' : 'refused'
+}
+
+/** A rate limit no patience meets; nothing but these words tells it from one that passes. */
+const isBeyondLimit = (message: string): boolean => message.startsWith('Request too large for ')
+
+const MAXIMUM = /maximum context length is (\d+)/
+const TOKENS = /(?:resulted in|requested(?: about)?|request has) (\d+)/
+
+const contextFigures = ({ message, members }: ErrorObject): { tokens: number; maximum: number } | undefined => {
+  const maximum = figure(MAXIMUM.exec(message)?.[1], members.n_ctx)
+  const tokens = figure(TOKENS.exec(message)?.[1], members.n_prompt_tokens)
+  return maximum === undefined || tokens === undefined ? undefined : { tokens, maximum }
+}
+
+const figure = (digits: string | undefined, member: Json | undefined): number | undefined => {
+  if (digits !== undefined) return Number(digits)
+  return typeof member === 'number' ? member : undefined
+}
+
+/** `174ms`, `20s`, `1m26.4s` */
+const PATIENCE = /try again in ((?:\d+(?:\.\d+)?(?:ms|[hms]))+)/
+const AMOUNT = /([\d.]+)(ms|[hms])/g
+const UNIT_MS: { [unit: string]: number } = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
+
+const patience = (message: string): { retryAfterMs?: number } => {
+  const asked = PATIENCE.exec(message)?.[1] ?? ''
+  let ms = 0
+  for (const [, amount, unit = ''] of asked.matchAll(AMOUNT)) ms += Number(amount) * (UNIT_MS[unit] ?? 0)
+  return ms > 0 ? { retryAfterMs: Math.ceil(ms) } : {}
+}

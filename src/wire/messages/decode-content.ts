@@ -1,0 +1,124 @@
+// What a model is told and shown in texts, images and documents, as parts of the IR.
+
+import { invalidRequest } from '../../errors.ts'
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { CacheMark, Citation, DocumentPart, ImagePart, Source, TextPart } from '../../ir/part.ts'
+import { optionalArray, optionalObject, optionalString, readName, readObject, readString } from '../read.ts'
+import type { Collected } from './extras.ts'
+
+const TEXT = new Set(['type', 'text', 'citations', 'cache_control'])
+const IMAGE = new Set(['type', 'source', 'cache_control'])
+const DOCUMENT = new Set(['type', 'source', 'title', 'context', 'cache_control'])
+
+export const decodeText = (block: JsonObject, path: string, extras: Collected): TextPart => {
+  extras.rest(block, TEXT, path)
+  const part: TextPart = { type: 'text', text: readString(block.text, `${path}.text`), ...cacheOf(block, path) }
+  const citations = optionalArray(block.citations, `${path}.citations`)
+  if (citations === undefined || citations.length === 0) return part
+  return { ...part, citations: citations.flatMap((raw) => (isObject(raw) ? [decodeSentCitation(raw)] : [])) }
+}
+
+/** In a conversation a citation returns to its provider, so it stays whole; one of our own making is a plain link. */
+const decodeSentCitation = (raw: JsonObject): Citation =>
+  raw.type === 'web_search_result_location' && raw.encrypted_index === ''
+    ? decodeCitation(raw)
+    : { kind: 'opaque', origin: 'messages', value: raw }
+
+/** In an answer a citation of a page is a link any wire can show. */
+export const decodeCitation = (raw: JsonObject): Citation => {
+  const { url, title, cited_text: citedText } = raw
+  if (raw.type !== 'web_search_result_location' || typeof url !== 'string') {
+    return { kind: 'opaque', origin: 'messages', value: raw }
+  }
+  return {
+    kind: 'url',
+    url,
+    ...(typeof title === 'string' ? { title } : {}),
+    ...(typeof citedText === 'string' && citedText !== '' ? { citedText } : {}),
+  }
+}
+
+/** What every wire can show, of a turn's content or of a tool's result. */
+export const decodeReadable = (
+  block: JsonObject,
+  type: 'text' | 'image' | 'document' | 'search_result',
+  path: string,
+  extras: Collected,
+): TextPart | ImagePart | DocumentPart => {
+  switch (type) {
+    case 'text':
+      return decodeText(block, path, extras)
+    case 'image':
+      extras.rest(block, IMAGE, path)
+      return { type: 'image', source: decodeSource(block.source, `${path}.source`), ...cacheOf(block, path) }
+    case 'document':
+      return decodeDocument(block, path, extras)
+    case 'search_result':
+      // Readable elsewhere as a text document; here it stays what it is.
+      extras.add(path, block)
+      return {
+        type: 'document',
+        source: { kind: 'text', text: textOf(block.content) },
+        ...(typeof block.title === 'string' ? { name: block.title } : {}),
+        ...(typeof block.source === 'string' ? { context: block.source } : {}),
+        ...cacheOf(block, path),
+      }
+  }
+}
+
+const decodeDocument = (block: JsonObject, path: string, extras: Collected): DocumentPart => {
+  extras.rest(block, DOCUMENT, path)
+  const title = optionalString(block.title, `${path}.title`)
+  const context = optionalString(block.context, `${path}.context`)
+  const raw = readObject(block.source, `${path}.source`)
+  let source: Source
+  if (raw.type === 'content') {
+    // Its texts are readable anywhere; its pictures are not in them.
+    const pictured = Array.isArray(raw.content) && raw.content.some((inner) => isObject(inner) && inner.type !== 'text')
+    extras.add(`${path}.source`, raw, { essential: pictured })
+    source = { kind: 'text', text: textOf(raw.content) }
+  } else {
+    source = decodeSource(raw, `${path}.source`)
+  }
+  return {
+    type: 'document',
+    source,
+    ...(title === undefined ? {} : { name: title }),
+    ...(context === undefined ? {} : { context }),
+    ...cacheOf(block, path),
+  }
+}
+
+const decodeSource = (value: Json | undefined, path: string): Source => {
+  const raw = readObject(value, path)
+  switch (raw.type) {
+    case 'base64':
+      return {
+        kind: 'base64',
+        mediaType: readString(raw.media_type, `${path}.media_type`),
+        data: readString(raw.data, `${path}.data`),
+      }
+    case 'url':
+      return { kind: 'url', url: readString(raw.url, `${path}.url`) }
+    case 'text':
+      return { kind: 'text', text: readString(raw.data, `${path}.data`) }
+    case 'file':
+      return { kind: 'file', id: readName(raw.file_id, `${path}.file_id`), origin: 'messages' }
+    default:
+      throw invalidRequest(`'${path}.type' must be base64, url, text or file.`, `${path}.type`)
+  }
+}
+
+/** The text of a string or of the text blocks in an array. */
+const textOf = (content: Json | undefined): string => {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return ''
+  return content.flatMap((raw) => (isObject(raw) && typeof raw.text === 'string' ? [raw.text] : [])).join('\n')
+}
+
+export const cacheOf = (block: JsonObject, path: string): { cache?: CacheMark } => {
+  const mark = optionalObject(block.cache_control, `${path}.cache_control`)
+  if (mark === undefined) return {}
+  const ttl = mark.ttl
+  return { cache: ttl === '5m' || ttl === '1h' ? { ttl } : {} }
+}

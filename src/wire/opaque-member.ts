@@ -1,0 +1,31 @@
+// Members of a request that one wire alone has, towards a provider of another.
+
+import { GatewayError } from '../errors.ts'
+import type { OpaqueMember } from '../ir/request.ts'
+
+/** Members that both of vendor_b's text wires have, under one name and with one meaning. */
+export const SHARED: ReadonlySet<string> = new Set([
+  'store',
+  'safety_identifier',
+  'moderation',
+  'prompt_cache_retention',
+  'prompt_cache_options',
+  'stream_options',
+])
+
+/** Leaves the member out: `drop` is told its name. Throws `invalid_request` where the request depends on it. */
+export const leaveOut = (
+  { name, essential, details, advice, met }: OpaqueMember,
+  drop: (name: string) => void,
+): void => {
+  if (met) return
+  if (!essential) {
+    drop(name)
+    return
+  }
+  throw new GatewayError(
+    'invalid_request',
+    `'${name}' cannot be used with this model. ${advice ?? 'Leave it out, or use a model whose provider has it.'}`,
+    { param: name, ...(details === undefined ? {} : { details }) },
+  )
+}

@@ -1,0 +1,28 @@
+// What clients of other wires call this wire's members: the names to list them by, or to refuse them.
+
+import type { ChatWire } from '../../ir/wire.ts'
+
+const NAMES: Record<ChatWire, { [member: string]: string }> = {
+  responses: {},
+  'chat-completions': {
+    input: 'messages',
+    reasoning: 'reasoning_effort',
+    text: 'response_format',
+    'text.format': 'response_format',
+    'text.verbosity': 'verbosity',
+    max_output_tokens: 'max_completion_tokens',
+  },
+  messages: {
+    input: 'messages',
+    stop: 'stop_sequences',
+    user: 'metadata.user_id',
+    reasoning: 'thinking',
+    text: 'output_config.format',
+    'text.format': 'output_config.format',
+    'text.verbosity': 'verbosity',
+    max_output_tokens: 'max_tokens',
+    parallel_tool_calls: 'tool_choice.disable_parallel_tool_use',
+  },
+}
+
+export const memberName = (origin: ChatWire, member: string): string => NAMES[origin][member] ?? member

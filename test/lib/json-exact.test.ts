@@ -1,0 +1,43 @@
+// JSON whose integers are too large for a number comes out as it went in.
+
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { parseExact, withExact } from '../../src/lib/json-exact.ts'
+
+const integer = fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }).map(String)
+const scalar = fc.oneof(integer, fc.json({ maxDepth: 0 }))
+const list = fc.array(scalar, { maxLength: 5 }).map((items) => `[${items.join(',')}]`)
+
+describe('parseExact', () => {
+  test('keeps every digit of an integer, wherever it stands', () => {
+    fc.assert(
+      fc.property(fc.array(integer), (items) => {
+        const text = `{"a":[{"b":[${items.join(',')}]}]}`
+        expect(JSON.stringify(parseExact(text))).toBe(text)
+      }),
+    )
+  })
+
+  test('reads all else as JSON.parse does', () => {
+    fc.assert(fc.property(fc.json(), (text) => expect(parseExact(text)).toEqual(JSON.parse(text))))
+    expect(parseExact('[0.12345678901234567890, 1e400]')).toEqual(JSON.parse('[0.12345678901234567890, 1e400]'))
+  })
+})
+
+describe('withExact', () => {
+  test('keeps the digits within members, and reads the members themselves as numbers', () => {
+    fc.assert(
+      fc.property(list, integer, (items, own) => {
+        const text = `{"items":${items},"own":${own}}`
+        const exact = withExact(text, JSON.parse(text) as { [name: string]: unknown })
+        expect(exact.own).toBe(Number(own))
+        expect(JSON.stringify(exact.items)).toBe(JSON.stringify(parseExact(items)))
+      }),
+    )
+  })
+
+  test('is the same object where nothing is lost', () => {
+    const parsed = { a: [1] }
+    expect(withExact('{"a":[1]}', parsed)).toBe(parsed)
+  })
+})

@@ -1,0 +1,65 @@
+// A stream on its way to a client of the same wire: what is counted of it for an answer whose figures never come, and when
+// it is over.
+
+import { describe, expect, test } from 'bun:test'
+import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
+import { call, chunk, DONE, decode, delta, stop } from './stream.ts'
+
+/** The text a tap has kept of these frames. */
+const counted = (frames: { data: string }[]): string => {
+  const tap = chatCompletions.tap({ model: 'shown', includeUsage: true, now: 1 })
+  for (const frame of frames) tap.see(frame)
+  return tap.output.text
+}
+
+describe('what the model has written', () => {
+  test.each([
+    ['a text', delta({ content: 'abc' })],
+    ['a refusal', delta({ refusal: 'abc' })],
+    ['a thought beside an empty text', delta({ content: '', reasoning: 'abc' })],
+    ['a thought under its other name', delta({ content: null, reasoning_content: 'abc' })],
+    ['a thought under both names', delta({ reasoning_content: 'abc', reasoning: 'abc' })],
+    [
+      'a thought among the content',
+      delta({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'abc' }] }] }),
+    ],
+    [
+      'a text in pieces',
+      delta({
+        content: [
+          { type: 'text', text: 'ab' },
+          { type: 'text', text: 'c' },
+        ],
+      }),
+    ],
+    ['arguments', call(0, { name: 'f', arguments: 'abc' })],
+    ['a legacy call', delta({ function_call: { name: 'f', arguments: 'abc' } })],
+    ['a message in place of a delta', chunk({ message: { role: 'assistant', content: 'abc' } })],
+    ['free text', delta({ tool_calls: [{ index: 0, custom: { name: 'f', input: 'abc' } }] })],
+  ])('%s is counted once', (_, frame) => {
+    expect(counted([frame])).toBe('abc')
+  })
+
+  test('arguments as an object are counted as they are written', () => {
+    expect(counted([call(0, { name: 'f', arguments: { a: 1 } })])).toBe('{"a":1}')
+  })
+
+  test('a thought beside a text is counted with every one of its likes', () => {
+    const frame = delta({ content: 'a', reasoning: 'b' })
+    expect(counted([frame, frame, frame])).toBe('ababab')
+  })
+})
+
+describe('the end', () => {
+  test.each<[string, { data: string }[], 'done' | 'failed']>([
+    ['a reason and the marker', [delta({ content: 'a' }), stop(), DONE], 'done'],
+    ['a marker with a space behind it', [delta({ content: 'a' }), stop(), { data: '[DONE] ' }], 'done'],
+    ['no reason', [delta({ content: 'a' }), DONE], 'failed'],
+    ['an empty reason in every chunk', [chunk({ delta: { content: 'a' }, finish_reason: '' }), DONE], 'failed'],
+  ])('is the same here as in a translated stream: %s', (_, frames, state) => {
+    const tap = chatCompletions.tap({ model: 'shown', includeUsage: true, now: 1 })
+    for (const frame of frames) tap.see(frame)
+    expect(tap.state).toBe(state)
+    expect(decode(frames).at(-1)?.type).toBe(state === 'done' ? 'finish' : 'error')
+  })
+})
