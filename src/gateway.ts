@@ -26,7 +26,7 @@ export type Gateway = Relay & {
   log: Log
   /** Exchanges in flight, by id: what a stop waits for and shedding counts. */
   open: Map<string, Client>
-  /** Requests whose body is being read: they become exchanges, and count with them. */
+  /** Requests that are not admitted yet: they become exchanges, and count with them. */
   arriving: number
   /** Set when the server is stopping: new exchanges are refused. */
   draining: boolean

@@ -7,7 +7,7 @@ import type { Key } from '../keys/key.ts'
 import type { Ticket } from '../ledger/limits.ts'
 import { splice } from '../lib/json-splice.ts'
 import { openBody, openText } from '../relay/client-body.ts'
-import type { ClientRequest } from '../relay/exchange.ts'
+import { type Client, type ClientRequest, leave } from '../relay/exchange.ts'
 import { wireOf } from '../relay/route.ts'
 import { admit, type Check } from './admit.ts'
 import { readBody } from './read-body.ts'
@@ -39,12 +39,15 @@ export const answerPost = async (
     key = gateway.store.keys.authenticate(request.headers)
     shed(gateway)
     post = { wire, request, id, key, ticket: gateway.limits.enter(key), admitted: false }
+    // Until it is admitted, so that those who come at once are counted one by one.
+    gateway.arriving++
     return await answer(post)
   } catch (thrown) {
     const error = toGatewayError(thrown)
     if (error.code === 'internal_error')
       gateway.log.error('unexpected failure', { request: id, cause: String(error.cause) })
     if (post?.admitted !== true) {
+      if (post !== undefined) gateway.arriving--
       post?.ticket.refund()
       gateway.metrics?.refused(wire, error.status, error.code)
       gateway.log.refused({
@@ -78,18 +81,23 @@ export const openPost = async (
   { wire, request, key }: Post,
   check: Check,
 ): Promise<Pick<ClientRequest, 'asSent' | 'body' | 'model'>> => {
-  gateway.arriving++
-  let bytes: Uint8Array<ArrayBuffer>
-  try {
-    bytes = await readBody(request, gateway.config.bodyLimitBytes, gateway.config.bodyTimeoutMs)
-  } finally {
-    gateway.arriving--
-  }
+  const bytes = await readBody(request, gateway.config.bodyLimitBytes, gateway.config.bodyTimeoutMs)
   const asSent = openBody(bytes, (name) => translates(gateway, wire, name))
   const model = admit(wire, check, asSent, key, gateway.catalogue, gateway.config.hideForbiddenModels)
   const edits = wire === 'responses' ? gateway.recall.edits(key.id, () => asSent.whole().body) : []
   const body = edits.length === 0 ? asSent : openText(splice(asSent.whole().text, edits))
   return { asSent, body, model }
+}
+
+/** Admits a request: from here on it is in flight, and its client may leave it. */
+export const enter = (gateway: Gateway, post: Post): Client => {
+  const { id, request } = post
+  const client: Client = { left: request.signal.aborted, call: undefined }
+  gateway.open.set(id, client)
+  request.signal.addEventListener('abort', () => leave(client), { once: true })
+  post.admitted = true
+  gateway.arriving--
+  return client
 }
 
 /** Whether a request for that model is going to be said in the words of another wire. */

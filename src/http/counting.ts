@@ -8,10 +8,10 @@ import type { ChatWire } from '../ir/wire.ts'
 import { leftOf } from '../ledger/admission.ts'
 import { answerHeaders } from '../relay/answer-headers.ts'
 import { type CountingWire, countingWire, countPrompt } from '../relay/count.ts'
-import { type Client, type ClientRequest, type CountSummary, leave } from '../relay/exchange.ts'
+import type { ClientRequest, CountSummary } from '../relay/exchange.ts'
 import { CODECS } from '../wire/index.ts'
 import type { Check } from './admit.ts'
-import { answerPost, openPost, type Post, reachedProvider } from './client-post.ts'
+import { answerPost, enter, openPost, type Post, reachedProvider } from './client-post.ts'
 import { toGatewayError } from './respond.ts'
 
 /** `wire`: one that counts. */
@@ -32,10 +32,7 @@ const begin = async (gateway: Gateway, post: Post, check: Check): Promise<Client
   const { wire, request, id, key, ticket } = post
   const opened = await openPost(gateway, post, check)
   leftOf(key)
-  const client: Client = { left: request.signal.aborted, call: undefined }
-  gateway.open.set(id, client)
-  request.signal.addEventListener('abort', () => leave(client), { once: true })
-  post.admitted = true
+  const client = enter(gateway, post)
   return {
     ...opened,
     id,

@@ -4,11 +4,11 @@ import { Elysia } from 'elysia'
 import type { Gateway } from '../gateway.ts'
 import { totalTokens } from '../ir/usage.ts'
 import type { Wire } from '../ir/wire.ts'
-import { type Client, type Exchange, leave } from '../relay/exchange.ts'
+import type { Exchange } from '../relay/exchange.ts'
 import { relayExchange } from '../relay/relay.ts'
 import { CODECS } from '../wire/index.ts'
 import { REQUESTS } from './admit.ts'
-import { answerPost, openPost, type Post, reachedProvider } from './client-post.ts'
+import { answerPost, enter, openPost, type Post, reachedProvider } from './client-post.ts'
 
 export type Endpoint = { wire: Wire; paths: readonly string[] }
 
@@ -38,9 +38,7 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
     answers: (wire === 'images' || wire === 'chat-completions') && typeof outline.n === 'number' ? outline.n : 1,
     fixed: wire === 'images',
   })
-  const client: Client = { left: request.signal.aborted, call: undefined }
-  gateway.open.set(id, client)
-  request.signal.addEventListener('abort', () => leave(client), { once: true })
+  const client = enter(gateway, post)
   const exchange: Exchange = {
     id,
     key,
@@ -70,6 +68,5 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
       gateway.live.publish(exchange, summary)
     },
   }
-  post.admitted = true
   return exchange
 }

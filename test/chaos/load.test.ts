@@ -87,6 +87,22 @@ describe('load is shed', () => {
     expect((await gateway.post(CHAT.path, CHAT.request(false))).status).toBe(200)
   })
 
+  test('past max_open_exchanges when all come at once', async () => {
+    const finish = gate()
+    const { provider, gateway } = await start(({ text }) => answer(text, finish), { max_open_exchanges: 3 })
+    let refusals = 0
+    const all = Array.from({ length: 40 }, async () => {
+      const response = await gateway.post(CHAT.path, CHAT.request(true))
+      if (response.status === 503) refusals++
+      return response.text()
+    })
+    while (provider.requests.length + refusals < all.length) await new Promise(setImmediate)
+    expect(provider.requests).toHaveLength(3)
+    finish.open()
+    await Promise.all(all)
+    await gateway.quiet()
+  })
+
   test('by bodies that are still on their way in, too', async () => {
     const { gateway } = await start(() => whole(CHAT), { max_open_exchanges: 2 })
     const half = () => {

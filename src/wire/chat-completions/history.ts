@@ -6,21 +6,20 @@ import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
 import { digest } from '../../lib/digest.ts'
 import { isOpenThought } from '../seal.ts'
+import { type WaitingCalls, waitingCalls } from '../waiting-calls.ts'
 import { asFunction, encodeCall } from './assistant.ts'
 import type { Outgoing } from './outgoing.ts'
 import { encodeContent, encodePart } from './parts.ts'
 
-/** An assistant message's calls and what has come back for them. */
-type Round = { message: JsonObject; waiting: string[]; results: JsonObject[]; attachments: JsonObject[] }
+/** An assistant message's calls and what has come back for them. `waiting`: the ids of calls without a result so far. */
+type Round = { message: JsonObject; waiting: Set<string>; results: JsonObject[]; attachments: JsonObject[] }
 /** A call without a result so far, and the id it went out under. */
-type Waiting = { round: Round; sent: string }
-/** By the client's id of the call, oldest first. */
-type Open = Map<string, Waiting[]>
+type Open = WaitingCalls<{ round: Round; sent: string }>
 
 /** The wire's messages. A result stands right behind its call wherever the client put it; a missing one is said to be. */
 export const encodeTurns = (request: ChatRequest, out: Outgoing): JsonObject[] => {
   const messages: (JsonObject | Round)[] = []
-  const open: Open = new Map()
+  const open: Open = waitingCalls()
   for (const { turn, at } of joined(request, out)) {
     if (turn.role === 'system') {
       const parts = turn.parts.flatMap((part, index) => encodePart(part, placeOf(part, out.pathOf(at, index)), out))
@@ -50,7 +49,7 @@ const isRound = (entry: JsonObject | Round): entry is Round => 'waiting' in entr
 const settled = ({ message, waiting, results, attachments }: Round): JsonObject[] => [
   message,
   ...results,
-  ...waiting.map((id) => ({ role: 'tool', tool_call_id: id, content: 'No result was given for this call.' })),
+  ...Array.from(waiting, (id) => ({ role: 'tool', tool_call_id: id, content: 'No result was given for this call.' })),
   ...(attachments.length === 0 ? [] : [{ role: 'user', content: attachments }]),
 ]
 
@@ -63,14 +62,16 @@ const nameOf = (turn: Turn): JsonObject => (turn.name === undefined ? {} : { nam
 /** Turns with their place. Other wires may spread one answer over several turns: its parallel calls belong together. */
 const joined = (request: ChatRequest, out: Outgoing): { turn: Turn; at: number }[] => {
   const turns: { turn: Turn; at: number }[] = []
+  const answers = new Set<Turn>()
   for (const [at, turn] of request.turns.entries()) {
     const last = turns.at(-1)
     if (request.origin !== 'chat-completions' && turn.role === 'assistant' && last?.turn.role === 'assistant') {
       if (turn.phase !== undefined) out.drop(`${placeOf(turn, out.pathOf(at))}.phase`)
-      last.turn = placed(
-        { ...last.turn, parts: [...last.turn.parts, ...turn.parts] },
-        placeOf(last.turn, `messages.${last.at}`),
-      )
+      if (!answers.has(last.turn)) {
+        last.turn = placed({ ...last.turn, parts: [...last.turn.parts] }, placeOf(last.turn, `messages.${last.at}`))
+        answers.add(last.turn)
+      }
+      for (const part of turn.parts) last.turn.parts.push(part)
     } else {
       turns.push({ turn, at })
     }
@@ -88,7 +89,7 @@ const encodeAssistant = (
   const calls: JsonObject[] = []
   let details: Json[] = []
   const message: JsonObject = { role: 'assistant' }
-  const round: Round = { message, waiting: [], results: [], attachments: [] }
+  const round: Round = { message, waiting: new Set(), results: [], attachments: [] }
   /** Of the next call. */
   let signature: Json | undefined
   for (const [index, part] of turn.parts.entries()) {
@@ -97,7 +98,7 @@ const encodeAssistant = (
       case 'text':
         if (part.text === '') break
         content.push(...encodePart(part, path, out))
-        if (isCut(turn.parts[index - 1], part)) content.push(joinedText(content.splice(-2)))
+        if (isCut(turn.parts[index - 1], part)) joinLast(content)
         break
       case 'refusal':
         content.push({ type: 'refusal', refusal: part.text })
@@ -119,16 +120,14 @@ const encodeAssistant = (
         break
       case 'tool-call': {
         if (part.cache !== undefined) out.drop(`${path}.cache_control`)
-        const again = round.waiting.includes(sentId(part.id)) ? `${part.id} ${index}` : part.id
+        const again = round.waiting.has(sentId(part.id)) ? `${part.id} ${index}` : part.id
         const sent = sentId(again)
         const name = out.names.of(part.name, part.namespace)
         const made = encodeCall(out.customAsFunction ? asFunction(part) : part, sent, name)
         calls.push(signature === undefined ? made : { ...made, extra_content: signature })
         signature = undefined
-        round.waiting.push(sent)
-        const waiting = open.get(part.id)
-        if (waiting === undefined) open.set(part.id, [{ round, sent }])
-        else waiting.push({ round, sent })
+        round.waiting.add(sent)
+        open.add(part.id, round, { round, sent })
         break
       }
     }
@@ -152,18 +151,15 @@ const encodeAssistant = (
 const isCut = (before: AssistantPart | undefined, part: TextPart): boolean =>
   before?.type === 'text' && before.text !== '' && (before.citations ?? part.citations) !== undefined
 
-const joinedText = (texts: JsonObject[]): JsonObject => ({ type: 'text', text: texts.map(({ text }) => text).join('') })
+const joinLast = (content: JsonObject[]): void => {
+  const last = content.pop()
+  // Put together piece by piece: to join all of them anew each time would cost their square.
+  content.push({ type: 'text', text: `${content.pop()?.text ?? ''}${last?.text ?? ''}` })
+}
 
 /** History names earlier audio by its id only. */
 const audioReference = (audio: Json): Json =>
   isObject(audio) && typeof audio.id === 'string' ? { id: audio.id } : null
-
-/** The newest message's call of that id: clients that count their calls anew reuse ids in later turns. */
-const take = (waiting: Waiting[] | undefined): Waiting | undefined => {
-  const newest = waiting?.at(-1)?.round
-  const at = waiting?.findIndex((slot) => slot.round === newest) ?? -1
-  return at === -1 ? undefined : waiting?.splice(at, 1)[0]
-}
 
 const MAX_ID = 40
 
@@ -182,7 +178,7 @@ const encodeResult = (
   out: Outgoing,
 ): boolean => {
   if (part.cache !== undefined) out.drop(`${path}.cache_control`)
-  const slot = take(open.get(part.callId))
+  const slot = open.take(part.callId)
   const texts: JsonObject[] = []
   const attached: JsonObject[] = []
   for (const inner of part.parts) {
@@ -195,7 +191,7 @@ const encodeResult = (
     return false
   }
   const { round, sent } = slot
-  round.waiting.splice(round.waiting.indexOf(sent), 1)
+  round.waiting.delete(sent)
   if (attached.length > 0) {
     // Only text may stand in a tool's message: images and files follow as the user's, under the call's id.
     if (texts.every(({ text }) => text === ''))

@@ -207,13 +207,17 @@ export const rooted = (schema: JsonObject, drop: (member: string) => void): Json
 }
 
 export const encodeToolChoice = (choice: ToolChoice, tools: Tool[], out: Outgoing): Json => {
+  const sent = new Map<string, string>()
+  for (const tool of tools) {
+    if (tool.type === 'opaque') continue
+    const key = `${tool.type} ${tool.name}`
+    if (!sent.has(key)) sent.set(key, out.names.of(tool.name, tool.namespace))
+  }
   const named = (wanted: { name: string; kind: 'function' | 'custom' }): JsonObject => {
-    const tool = tools.find((one) => one.type === wanted.kind && one.name === wanted.name)
-    if (tool === undefined || tool.type === 'opaque') {
-      throw unknownTool(wanted.name)
-    }
+    const name = sent.get(`${wanted.kind} ${wanted.name}`)
+    if (name === undefined) throw unknownTool(wanted.name)
     const kind = out.customAsFunction ? 'function' : wanted.kind
-    return { type: kind, [kind]: { name: out.names.of(wanted.name, tool.namespace) } }
+    return { type: kind, [kind]: { name } }
   }
   switch (choice.type) {
     case 'tool':

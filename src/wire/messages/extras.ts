@@ -41,7 +41,7 @@ const IN_LISTS = /^(messages|system|tools)\.\d/
 /** Nothing to restore in a request of another wire. */
 export const extrasOf = (request: ChatRequest): Extras => {
   const verbatim = new Map<string, Json>()
-  const members = new Map<string, JsonObject>()
+  const members = new Map<string, [string, Json][]>()
   const top: OpaqueMember[] = []
   if (request.origin === 'messages') {
     for (const member of request.opaque) {
@@ -52,7 +52,9 @@ export const extrasOf = (request: ChatRequest): Extras => {
       const dot = member.name.lastIndexOf('.')
       const path = member.name.slice(0, dot)
       verbatim.set(member.name, member.value)
-      members.set(path, { ...members.get(path), [member.name.slice(dot + 1)]: member.value })
+      const own = members.get(path) ?? []
+      own.push([member.name.slice(dot + 1), member.value])
+      members.set(path, own)
     }
   }
   return {
@@ -62,7 +64,7 @@ export const extrasOf = (request: ChatRequest): Extras => {
       const whole = verbatim.get(path)
       if (whole !== undefined) return whole as JsonObject
       const own = members.get(path)
-      return own === undefined ? block : { ...block, ...own }
+      return own === undefined ? block : { ...block, ...Object.fromEntries(own) }
     },
   }
 }

@@ -5,6 +5,7 @@ import { distinct } from '../../ir/distinct.ts'
 import type { ToolCallPart, ToolResultPart } from '../../ir/part.ts'
 import { placeOf } from '../../ir/place.ts'
 import type { Turn } from '../../ir/request.ts'
+import { waitingCalls } from '../waiting-calls.ts'
 import { MAX_ID, sentCallId } from './names.ts'
 
 export type Pairing = {
@@ -19,14 +20,13 @@ export type Pairing = {
 }
 
 type Place = { order: number; turn: number; part: number }
-type Call = { part: ToolCallPart; turn: number }
 
 export const pair = (turns: Turn[]): Pairing => {
   const ids = new Map<ToolCallPart, string>()
   const results = new Map<ToolCallPart, ToolResultPart>()
   const answered = new Set<ToolResultPart>()
   const places = new Map<ToolResultPart, Place>()
-  const waitingCalls = new Map<string, Call[]>()
+  const waiting = waitingCalls<ToolCallPart>()
   const earlyResults = new Map<string, ToolResultPart[]>()
   const unique = distinct(MAX_ID)
 
@@ -41,10 +41,10 @@ export const pair = (turns: Turn[]): Pairing => {
         ids.set(part, unique(sentCallId(part.id)))
         const early = earlyResults.get(part.id)?.shift()
         if (early !== undefined) match(part, early)
-        else listOf(waitingCalls, part.id).push({ part, turn: at })
+        else waiting.add(part.id, at, part)
       } else if (part.type === 'tool-result') {
         places.set(part, { order: places.size, turn: at, part: number })
-        const call = takeLatest(waitingCalls.get(part.callId))
+        const call = waiting.take(part.callId)
         if (call !== undefined) match(call, part)
         else listOf(earlyResults, part.callId).push(part)
       }
@@ -65,12 +65,4 @@ const listOf = <T>(map: Map<string, T[]>, key: string): T[] => {
   const list = map.get(key) ?? []
   map.set(key, list)
   return list
-}
-
-/** The first waiting call of the latest turn that has one: an id used again means its latest use. */
-const takeLatest = (calls: Call[] | undefined): ToolCallPart | undefined => {
-  const last = calls?.at(-1)
-  if (calls === undefined || last === undefined) return undefined
-  const at = calls.findIndex(({ turn }) => turn === last.turn)
-  return calls.splice(at, 1)[0]?.part
 }

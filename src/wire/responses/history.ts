@@ -13,12 +13,17 @@ import { sealedItem } from './reasoning.ts'
 
 type Assistant = Extract<Turn, { role: 'assistant' }>
 type Waiting = { part: ToolResultPart; turn: number; at: number; used: boolean }
+type Results = {
+  /** The first result of a call that no other has taken. */
+  next(callId: string): Waiting | undefined
+  of(part: ToolResultPart): Waiting | undefined
+}
 
 const NOT_CARRIED_OUT = 'The call was not carried out.'
 
 export const encodeTurns = (request: ChatRequest, out: Outgoing): { instructions?: string; input: JsonObject[] } => {
   const input: JsonObject[] = []
-  const waiting = gatherResults(request.turns)
+  const results = gatherResults(request.turns)
   // Where the conversation goes on from what the provider keeps, a call or its result may be there.
   const partial = out.own && request.opaque.some(({ name, essential }) => essential && name !== 'tool_choice')
   let run: JsonObject[] = []
@@ -27,19 +32,19 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): { instructions
   const flush = (): void => {
     while (run.at(-1)?.type === 'reasoning') run.pop()
     input.push(...run)
-    const results: { order: number; items: JsonObject[] }[] = []
+    const given: { order: number; item: JsonObject }[] = []
     for (const call of calls) {
-      const found = waiting.get(call.id)?.find(({ used }) => !used)
+      const found = results.next(call.id)
       if (found !== undefined) {
         found.used = true
-        results.push({ order: found.at, items: [resultItem(found, call.kind, out)] })
+        given.push({ order: found.at, item: resultItem(found, call.kind, out) })
       } else if (!partial) {
         const none: Waiting = { part: notCarriedOut(call), turn: 0, at: Number.MAX_SAFE_INTEGER, used: true }
-        results.push({ order: none.at, items: [resultItem(none, call.kind, out)] })
+        given.push({ order: none.at, item: resultItem(none, call.kind, out) })
       }
     }
-    results.sort((a, b) => a.order - b.order)
-    for (const { items } of results) input.push(...items)
+    given.sort((a, b) => a.order - b.order)
+    for (const { item } of given) input.push(item)
     run = []
     calls = []
   }
@@ -58,7 +63,7 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): { instructions
     if (turn.role === 'system') {
       input.push(...messageItems(turn.developer === true ? 'developer' : 'system', turn.parts, at, out))
     } else {
-      input.push(...userItems(turn.parts, at, waiting, partial, out))
+      input.push(...userItems(turn.parts, at, results, partial, out))
     }
   })
   flush()
@@ -68,19 +73,29 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): { instructions
   return { input: [{ type: 'message', role: 'system', content: instructions }] }
 }
 
-const gatherResults = (turns: readonly Turn[]): Map<string, Waiting[]> => {
-  const waiting = new Map<string, Waiting[]>()
+const gatherResults = (turns: readonly Turn[]): Results => {
+  const byCall = new Map<string, { queue: Waiting[]; first: number }>()
+  const byPart = new Map<ToolResultPart, Waiting>()
   let at = 0
   turns.forEach((turn, number) => {
     if (turn.role !== 'user') return
     for (const part of turn.parts) {
       if (part.type !== 'tool-result') continue
-      const queue = waiting.get(part.callId) ?? []
-      queue.push({ part, turn: number, at: at++, used: false })
-      waiting.set(part.callId, queue)
+      const waiting: Waiting = { part, turn: number, at: at++, used: false }
+      byPart.set(part, waiting)
+      const known = byCall.get(part.callId)
+      if (known === undefined) byCall.set(part.callId, { queue: [waiting], first: 0 })
+      else known.queue.push(waiting)
     }
   })
-  return waiting
+  return {
+    next(callId) {
+      const known = byCall.get(callId)
+      while (known?.queue[known.first]?.used) known.first++
+      return known?.queue[known.first]
+    },
+    of: (part) => byPart.get(part),
+  }
 }
 
 const asInstructions = (turn: Turn): string | undefined => {
@@ -120,7 +135,7 @@ const messageItems = (role: string, parts: readonly ContentPart[], turn: number,
 const userItems = (
   parts: Extract<Turn, { role: 'user' }>['parts'],
   turn: number,
-  waiting: Map<string, Waiting[]>,
+  results: Results,
   partial: boolean,
   out: Outgoing,
 ): JsonObject[] => {
@@ -131,7 +146,7 @@ const userItems = (
       content.push(part)
       continue
     }
-    const entry = waiting.get(part.callId)?.find((other) => other.part === part)
+    const entry = results.of(part)
     if (entry === undefined || entry.used) continue
     entry.used = true
     if (partial) {

@@ -170,13 +170,14 @@ const allowedTools = ({ type, mode, tools }: JsonObject): ToolChoice | undefined
 }
 
 export const encodeToolChoice = (choice: ToolChoice, request: ChatRequest, out: Outgoing): Json => {
+  const kinds = new Map<string, 'function' | 'custom'>()
+  for (const tool of request.tools) {
+    if (tool.type !== 'opaque' && !kinds.has(tool.name)) kinds.set(tool.name, tool.type)
+  }
   const named = ({ name, kind }: { name: string; kind: 'function' | 'custom' }): JsonObject => {
-    const tool = request.tools.find((other) => other.type !== 'opaque' && other.name === name)
-    if (tool === undefined && !out.own) {
-      throw unknownTool(name)
-    }
-    const type = tool === undefined || tool.type === 'opaque' ? kind : tool.type
-    return { type, name: out.names.sent(name, undefined) }
+    const listed = kinds.get(name)
+    if (listed === undefined && !out.own) throw unknownTool(name)
+    return { type: listed ?? kind, name: out.names.sent(name, undefined) }
   }
   switch (choice.type) {
     case 'tool':
