@@ -62,9 +62,15 @@ export const withPrompt = (usage: Usage, estimate: number): Usage =>
     ? { ...usage, input: estimate }
     : usage
 
-/** A stream's usage object with a later report of it: each member that tells something overwrites. */
+/** More members than any vendor's usage object has, by far. */
+const MOST_MEMBERS = 200
+
+/**
+ * A stream's usage object with a later report of it: each member that tells something overwrites. One that grows past all
+ * reason begins anew.
+ */
 export const updated = (before: JsonObject | undefined, report: JsonObject): JsonObject => {
-  if (before === undefined) return report
+  if (before === undefined || Object.keys(before).length > MOST_MEMBERS) return report
   const told = Object.entries(report).filter(([, value]) => value !== null && value !== undefined)
   return { ...before, ...Object.fromEntries(told) }
 }

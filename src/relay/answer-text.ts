@@ -2,6 +2,7 @@
 
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject } from '../ir/json.ts'
+import { splice } from '../lib/json-splice.ts'
 import { networkError } from './upstream.ts'
 
 /** Error bodies of providers are small; nothing needs more of one. */
@@ -50,3 +51,9 @@ export const parseObject = (text: string): JsonObject | undefined => {
     return undefined
   }
 }
+
+/** An answer that names a model, with the gateway's name for it. `body` is the text, parsed. */
+export const renamed = (text: string, body: JsonObject, model: string): string =>
+  body.model === undefined || body.model === model
+    ? text
+    : splice(text, [{ path: ['model'], value: JSON.stringify(model) }], body)

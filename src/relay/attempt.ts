@@ -4,14 +4,13 @@ import { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../ir/json.ts'
 import type { Usage } from '../ir/usage.ts'
 import { withExact } from '../lib/json-exact.ts'
-import { splice } from '../lib/json-splice.ts'
 import { FrameReader, FrameTooLarge } from '../lib/sse.ts'
 import { endpoint } from '../provider/endpoint.ts'
 import { includeUsage } from '../wire/chat-completions/pass.ts'
 import type { ChatCodec, PassCodec, Tap, Undo } from '../wire/codec.ts'
 import { CODECS, chatCodec } from '../wire/index.ts'
 import { answerIn, rememberable } from '../wire/responses/references.ts'
-import { ERROR_BYTES, malformedAnswer, parseObject, readText } from './answer-text.ts'
+import { ERROR_BYTES, malformedAnswer, parseObject, readText, renamed } from './answer-text.ts'
 import { type Call, call } from './call.ts'
 import type { Exchange, Relay } from './exchange.ts'
 import { imagesAsked } from './meter.ts'
@@ -113,7 +112,7 @@ const readAnswer = async (reading: Reading, response: Response, heard: () => voi
           plan.undo,
         )
   if (translated !== undefined) remember(reading, () => translated)
-  const shown = translated === undefined ? rename(text, body, target.model.id) : JSON.stringify(translated)
+  const shown = translated === undefined ? renamed(text, body, target.model.id) : JSON.stringify(translated)
   return { kind: 'json', target, text: shown, usage: read?.usage, rawUsage: read?.raw, body }
 }
 
@@ -127,11 +126,6 @@ const remember = ({ relay, request: exchange }: Reading, answer: () => JsonObjec
   if (kept === undefined) return
   relay.recall.keep(exchange.key.id, kept, text.length + JSON.stringify(kept.output).length)
 }
-
-const rename = (text: string, body: JsonObject, model: string): string =>
-  body.model === undefined || body.model === model
-    ? text
-    : splice(text, [{ path: ['model'], value: JSON.stringify(model) }], body)
 
 const openStream = async (reading: Reading, response: Response): Promise<StreamAnswer> => {
   const { relay, request: exchange, target, codec, plan, abort } = reading

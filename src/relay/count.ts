@@ -8,7 +8,7 @@ import { countingEndpoint } from '../provider/endpoint.ts'
 import type { Provider } from '../provider/provider.ts'
 import type { ChatCodec, Counting } from '../wire/codec.ts'
 import { CHAT_CODECS } from '../wire/index.ts'
-import { ERROR_BYTES, malformedAnswer, parseObject, readText } from './answer-text.ts'
+import { ERROR_BYTES, malformedAnswer, parseObject, readText, renamed } from './answer-text.ts'
 import { call, type Outgoing } from './call.ts'
 import { countBody } from './estimate.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
@@ -71,8 +71,8 @@ const ask = async (
       const body = parseObject(text)
       if (isObject(body?.error)) throw codec.decodeError(200, body)
       const tokens = body && there.counting.read(body)
-      if (tokens === undefined) throw malformedAnswer()
-      return own === there ? text : JSON.stringify(own.counting.write(tokens))
+      if (body === undefined || tokens === undefined) throw malformedAnswer()
+      return own === there ? renamed(text, body, target.model.id) : JSON.stringify(own.counting.write(tokens))
     })
   } catch (error) {
     if (error instanceof GatewayError && hasNone(error)) return undefined

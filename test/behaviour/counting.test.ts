@@ -55,6 +55,13 @@ describe('on the client’s own wire', () => {
     },
   )
 
+  test('an answer that names the model names it as the gateway does', async () => {
+    script = () => ({ steps: ['{"input_tokens":7, "model":"up"}'] })
+    expect(await (await gateway.post(MESSAGES, prompts[MESSAGES])).text()).toBe(
+      '{"input_tokens":7, "model":"vendorA-opus-4-8"}',
+    )
+  })
+
   test('the version and the betas of the client go along', async () => {
     script = () => json({ input_tokens: 7 })
     const headers = { 'anthropic-version': '2026-10-21', 'anthropic-beta': 'token-counting-2024-11-01' }

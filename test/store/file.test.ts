@@ -232,6 +232,16 @@ describe('backup and restore', () => {
   })
 })
 
+test('the database, its log and its copies are for their owner alone, in a folder that is open to all', () => {
+  const path = newPath()
+  mkdirSync(dirname(path), { recursive: true, mode: 0o755 })
+  const store = open(path)
+  store.keys.issue(newKey(), ACTOR)
+  store.backup(`${path}.copy`)
+  const modes = ['', '-wal', '-shm', '.copy'].map((end) => statSync(path + end).mode & 0o777)
+  expect(modes).toEqual([0o600, 0o600, 0o600, 0o600])
+})
+
 describe('the lock of the server', () => {
   test('a second server on the same database is refused, the command line is not', () => {
     const path = newPath()

@@ -36,6 +36,7 @@ const copyTo = (db: Database, partial: string, file: string, before?: () => void
   makeFolder(file)
   rmSync(partial, { force: true })
   try {
+    createPrivate(partial)
     vacuumInto(db, partial)
     checkFile(partial, { thorough: true })
     sync(partial)
@@ -55,6 +56,15 @@ const vacuumInto = (db: Database, file: string): void => {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     throw /^SQLITE_(CORRUPT|NOTADB)/.test(code) ? refusalOf(db.filename, error) : error
+  }
+}
+
+/** An empty file, where there is none, that only its owner reads: whatever the folder and the umask allow. */
+export const createPrivate = (path: string): void => {
+  try {
+    closeSync(openSync(path, 'ax', 0o600))
+  } catch {
+    // It is there, or cannot be: SQLite finds out which, and says why.
   }
 }
 

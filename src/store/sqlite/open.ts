@@ -5,7 +5,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import type { Store } from '../store.ts'
-import { writeBackup } from './backup.ts'
+import { createPrivate, writeBackup } from './backup.ts'
 import { createChange } from './change.ts'
 import { appliedMigrations, checkFile, checkSchema, refusalOf } from './check.ts'
 import { createInsight } from './insight.ts'
@@ -33,6 +33,7 @@ export const openStore = (path: string, options: OpenOptions = {}): Store => {
     if (path !== MEMORY) {
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
       checkFile(path)
+      createPrivate(path)
     }
     db = new Database(path, { create: true, readwrite: true })
     prepare(db, path, options.busyTimeoutMs ?? 2_000)

@@ -24,7 +24,6 @@ type Call = {
   pieces: string[]
   /** Of all pieces, in characters. */
   length: number
-  closed: boolean
 }
 
 export type Calls = {
@@ -47,11 +46,13 @@ type CallsOptions = {
 
 export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Calls => {
   const calls: Call[] = []
+  const unclosed = new Set<Call>()
   const byIndex = new Map<number, Call>()
+  const byId = new Map<string, Call>()
   let made = false
 
   const close = (call: Call, out: ChatEvent[]): void => {
-    call.closed = true
+    unclosed.delete(call)
     // A call whose name never came is one all the same, where it is more than an empty entry.
     if (call.part === undefined && (call.told || call.pieces.length > 0)) name(call, '', out)
     if (call.part === undefined) return
@@ -69,7 +70,7 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
 
   const closeAll = (all: boolean): ChatEvent[] => {
     const out: ChatEvent[] = []
-    for (const call of calls) if (!call.closed && (all || isWhole(call))) close(call, out)
+    for (const call of unclosed) if (all || isWhole(call)) close(call, out)
     return out
   }
 
@@ -85,10 +86,11 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
       wrapped: undefined,
       pieces: [],
       length: 0,
-      closed: false,
     }
     calls.push(call)
+    unclosed.add(call)
     byIndex.set(index, call)
+    if (id !== '') byId.set(id, call)
     return call
   }
 
@@ -140,7 +142,7 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
     if (last === undefined) return undefined
     if (id === '') return isAnother(last, sent, text) ? undefined : last
     // Servers that count every call as the first one, or none, tell them apart by id and name only.
-    const call = id === last.id ? last : calls.findLast((one) => one.id === id)
+    const call = id === last.id ? last : byId.get(id)
     if (call === undefined) return indexed && (sent === '' || last.part === undefined) ? last : undefined
     return !isEmpty(call) && !isRepeat(call, text) && isAnother(call, sent, text) ? undefined : call
   }
@@ -157,9 +159,12 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
       const found = find(raw.index, id, sent, text)
       if (found !== undefined && isRepeat(found, text)) return out
       // What comes behind a call's end is a call without a name: never nothing.
-      const call = found === undefined || (found.closed && text.trim() !== '') ? open(index, id, kind) : found
-      if (call.closed) return out
-      if (call.part === undefined && id !== '') Object.assign(call, { id, told: true })
+      const call = found === undefined || (!unclosed.has(found) && text.trim() !== '') ? open(index, id, kind) : found
+      if (!unclosed.has(call)) return out
+      if (call.part === undefined && id !== '') {
+        Object.assign(call, { id, told: true })
+        byId.set(id, call)
+      }
       call.signature ??= signatureOf(raw)
       if (call.part === undefined && sent !== '') name(call, sent, out)
       if (text !== '') add(call, text, out)

@@ -11,7 +11,7 @@ import type { EventDecoder, Undo } from '../codec.ts'
 import { openDetail, reasoningText, textIn } from './assistant.ts'
 import { audioCollector } from './audio.ts'
 import { openCalls } from './calls.ts'
-import { detailText, isSealed, withPiece } from './details.ts'
+import { addPiece, detailText, isSealed } from './details.ts'
 import { decodeError, failureIn } from './error.ts'
 import { decodeFinish } from './finish.ts'
 import { decodeCitations, decodeLogprobs } from './marks.ts'
@@ -88,7 +88,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
       }
       // Most servers tell the same text beside the details.
       if (!plainThoughts) readThought(detailText(detail), out)
-      if (prose?.kind === 'reasoning') prose.details = withPiece(prose.details, detail)
+      if (prose?.kind === 'reasoning') addPiece(prose.details, detail)
       else if (detail.type === 'reasoning.encrypted')
         seal('', undefined, { origin: 'chat-completions', value: { reasoning_details: [detail] } }, out)
     }

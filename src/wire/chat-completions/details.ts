@@ -10,11 +10,12 @@ export const detailText = ({ text, summary }: JsonObject): string | undefined =>
 export const isSealed = ({ signature, data }: JsonObject): boolean =>
   [signature, data].some((secret) => typeof secret === 'string' && secret !== '')
 
-/** The entries with one more piece: text goes on where it left off, another member stands as told last. */
-export const withPiece = (details: JsonObject[], piece: JsonObject): JsonObject[] => {
+/** Adds a piece to the entries: text goes on where it left off, another member stands as told last. */
+export const addPiece = (details: JsonObject[], piece: JsonObject): void => {
   const last = details.at(-1)
   if (last === undefined || last.type !== piece.type || last.index !== piece.index || piece.data !== undefined) {
-    return [...details, piece]
+    details.push(piece)
+    return
   }
   const grown: { [name: string]: Json | undefined } = { ...last }
   for (const [name, value] of Object.entries(piece)) {
@@ -23,5 +24,5 @@ export const withPiece = (details: JsonObject[], piece: JsonObject): JsonObject[
     const grows = (name === 'text' || name === 'summary') && typeof value === 'string' && typeof before === 'string'
     grown[name] = grows ? before + value : value
   }
-  return [...details.slice(0, -1), grown]
+  details[details.length - 1] = grown
 }

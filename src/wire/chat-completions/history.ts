@@ -87,7 +87,7 @@ const encodeAssistant = (
 ): JsonObject | Round | undefined => {
   const content: JsonObject[] = []
   const calls: JsonObject[] = []
-  let details: Json[] = []
+  const details: Json[] = []
   const message: JsonObject = { role: 'assistant' }
   const round: Round = { message, waiting: new Set(), results: [], attachments: [] }
   /** Of the next call. */
@@ -106,7 +106,7 @@ const encodeAssistant = (
       case 'reasoning': {
         const own = part.seal?.origin === 'chat-completions' ? part.seal.value : {}
         if (own.extra_content !== undefined) signature = own.extra_content
-        if (Array.isArray(own.reasoning_details)) details = [...details, ...own.reasoning_details]
+        if (Array.isArray(own.reasoning_details)) for (const detail of own.reasoning_details) details.push(detail)
         else if (isOpenThought(part) && out.openThoughts)
           message.reasoning_content = `${message.reasoning_content ?? ''}${part.text}`
         else if ((part.seal === undefined || isOpenThought(part)) && part.text !== '') out.drop(path)

@@ -101,7 +101,7 @@ const toldOnce = (
 
 /** A block that only this wire has. It is a part at its end, when all of it is there. */
 export const opaqueBlock = (nextPart: () => number, raw: JsonObject): Block => {
-  let value = raw
+  const members = Object.entries(raw)
   const input: string[] = []
   return {
     begun: [],
@@ -109,14 +109,14 @@ export const opaqueBlock = (nextPart: () => number, raw: JsonObject): Block => {
       if (delta.type === 'input_json_delta') input.push(argumentsIn(delta.partial_json))
       else {
         // Members of a delta replace those of the same name.
-        const { type: _, ...members } = delta
-        value = { ...value, ...members }
+        for (const member of Object.entries(delta)) if (member[0] !== 'type') members.push(member)
       }
       return []
     },
     end: () => {
       const whole = parseData(input.join(''))
-      if (whole !== undefined) value = { ...value, input: whole }
+      if (whole !== undefined) members.push(['input', whole])
+      const value: JsonObject = Object.fromEntries(members)
       return [{ type: 'opaque', part: nextPart(), value: { type: 'opaque', origin: 'messages', value } }]
     },
   }
