@@ -18,22 +18,19 @@ export type Turn =
  */
 type Listing = { within?: true; gone?: true }
 
+/** `about`: what is said of all tools of the namespace. */
+type Named = { name: string; namespace?: string; about?: string; description?: string }
+
 /** `schema` absent: the tool takes no arguments. */
-export type FunctionTool = {
+export type FunctionTool = Named & {
   type: 'function'
-  name: string
-  namespace?: string
-  description?: string
   schema?: JsonObject
   strict?: boolean
   cache?: CacheMark
 } & Listing
 /** A tool whose input is free text, in a grammar where one is given. */
-export type CustomTool = {
+export type CustomTool = Named & {
   type: 'custom'
-  name: string
-  namespace?: string
-  description?: string
   format?: JsonObject
 } & Listing
 /**

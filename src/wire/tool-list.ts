@@ -1,7 +1,7 @@
 // Which of a request's tools a provider's list holds: some come along, or go, in the conversation itself.
 
 import { placed, placeOf } from '../ir/place.ts'
-import type { ChatRequest, Tool } from '../ir/request.ts'
+import type { ChatRequest, Tool, Turn } from '../ir/request.ts'
 import type { ChatWire } from '../ir/wire.ts'
 
 /** What a client of that wire calls the schema of a tool's arguments. */
@@ -9,7 +9,8 @@ export const schemaMember = (origin: ChatWire): string => (origin === 'messages'
 
 /**
  * The request with the tools that go into the list of the wire's provider. Its own wire says in the conversation what
- * comes and goes there; any other has the list alone, as it stands at the end, with stand-ins for tools that have one.
+ * comes and goes there; any other has the list alone, as it stands at the end, with stand-ins for tools that have one, and the namespaces
+ * they do not know in words.
  */
 export const withToolsFor = (request: ChatRequest, wire: ChatWire): ChatRequest => {
   if (request.origin === wire) {
@@ -22,5 +23,19 @@ export const withToolsFor = (request: ChatRequest, wire: ChatWire): ChatRequest 
       tool.type === 'opaque' && tool.standIn !== undefined ? placed(tool.standIn, placeOf(tool, `tools.${at}`)) : tool,
     ]
   })
-  return { ...request, tools }
+  return { ...request, tools, turns: withNotes(request.turns, tools) }
+}
+
+/** What is said of a namespace's tools stands behind the instructions that open the conversation, where there are none. */
+const withNotes = (turns: Turn[], tools: readonly Tool[]): Turn[] => {
+  const notes = new Map<string, string>()
+  for (const tool of tools) {
+    if (tool.type !== 'opaque' && tool.namespace !== undefined && tool.about !== undefined)
+      notes.set(tool.namespace, `About the tools whose names begin with ${tool.namespace}__: ${tool.about}`)
+  }
+  if (notes.size === 0) return turns
+  const first = turns.findIndex(({ role }) => role !== 'system')
+  const at = first === -1 ? turns.length : first
+  const note: Turn = { role: 'system', parts: Array.from(notes.values(), (text) => ({ type: 'text', text })) }
+  return [...turns.slice(0, at), note, ...turns.slice(at)]
 }

@@ -437,6 +437,38 @@ describe('is carried', () => {
       },
       [],
     ],
+    ...(['messages', chat] as const).map((to): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => [
+      'what is said of all tools of a namespace, once and behind the instructions',
+      'responses',
+      to,
+      {
+        instructions: 'You are a coder.',
+        tools: [
+          {
+            type: 'namespace',
+            name: 'mail',
+            description: 'Mail of the team.',
+            tools: [plainTool('a'), plainTool('b')],
+          },
+          { type: 'namespace', name: 'bare', description: '', tools: [plainTool('c')] },
+        ],
+      },
+      to === chat
+        ? {
+            messages: [
+              { role: 'system', content: 'You are a coder.' },
+              { role: 'system', content: 'About the tools whose names begin with mail__: Mail of the team.' },
+              { role: 'user', content: 'hi' },
+            ],
+          }
+        : {
+            system: [
+              { type: 'text', text: 'You are a coder.' },
+              { type: 'text', text: 'About the tools whose names begin with mail__: Mail of the team.' },
+            ],
+          },
+      [],
+    ]),
     [
       'an ability beside tools that come along in the conversation',
       'responses',

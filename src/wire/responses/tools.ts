@@ -20,12 +20,11 @@ export const decodeTools = (tools: readonly Json[], opaque: OpaqueMember[], list
     const path = `${list}.${at}`
     const tool = readObject(value, path)
     const type = readName(tool.type, `${path}.type`)
-    if (type === 'function' || type === 'custom') return [placed(decodeTool(tool, type, undefined, path, opaque), path)]
+    if (type === 'function' || type === 'custom') return [placed(decodeTool(tool, type, {}, path, opaque), path)]
     if (type === 'namespace' && Array.isArray(tool.tools) && tool.tools.length > 0 && tool.tools.every(isReadable)) {
-      const namespace = readName(tool.name, `${path}.name`)
-      if (given(tool.description) && tool.description !== '' && tool.description !== namespace) {
-        opaque.push({ name: `${path}.description`, value: tool.description, essential: false })
-      }
+      const name = readName(tool.name, `${path}.name`)
+      const about = optionalString(tool.description, `${path}.description`)
+      const namespace: Namespace = { namespace: name, ...(about && about !== name ? { about } : {}) }
       return tool.tools.filter(isReadable).map((inner, number) => {
         const kind = inner.type === 'custom' ? 'custom' : 'function'
         const place = `${path}.tools.${number}`
@@ -53,10 +52,12 @@ export const markAbilities = (tools: readonly Tool[]): void => {
 const isReadable = (tool: Json): tool is JsonObject =>
   isObject(tool) && (tool.type === 'function' || tool.type === 'custom')
 
+type Namespace = Pick<FunctionTool, 'namespace' | 'about'>
+
 const decodeTool = (
   tool: JsonObject,
   type: 'function' | 'custom',
-  namespace: string | undefined,
+  namespace: Namespace,
   path: string,
   opaque: OpaqueMember[],
 ): FunctionTool | CustomTool => {
@@ -65,7 +66,7 @@ const decodeTool = (
   const description = optionalString(tool.description, `${path}.description`)
   const common = {
     name: readName(tool.name, `${path}.name`),
-    ...(namespace === undefined ? {} : { namespace }),
+    ...namespace,
     ...(description === undefined ? {} : { description }),
   }
   if (type === 'custom') {
@@ -96,7 +97,7 @@ export const encodeTools = (tools: readonly Tool[], out: Outgoing): JsonObject[]
       }
       return
     }
-    const { namespace } = tool
+    const { namespace, about = namespace } = tool
     if (namespace === undefined) {
       group = undefined
       encoded.push(encodeTool(tool, path, out))
@@ -104,7 +105,7 @@ export const encodeTools = (tools: readonly Tool[], out: Outgoing): JsonObject[]
     }
     if (group?.name !== namespace) {
       group = { name: namespace, tools: [] }
-      encoded.push({ type: 'namespace', name: namespace, description: namespace, tools: group.tools })
+      encoded.push({ type: 'namespace', name: namespace, description: about, tools: group.tools })
     }
     group.tools.push(encodeTool(tool, path, out))
   })

@@ -211,7 +211,9 @@ const tool: fc.Arbitrary<Tool> = fc.oneof(
       namespace: maybe(fc.constantFrom('files', 'mail')),
       format: maybe(fc.constantFrom({ type: 'text' }, { type: 'grammar', syntax: 'lark', definition: 'start: "a"' })),
     })
-    .map((one) => compact<Tool>({ type: 'custom', ...one })),
+    .map((one) =>
+      compact<Tool>({ type: 'custom', ...one, about: one.namespace === 'mail' ? 'Mail of the team.' : undefined }),
+    ),
   fc.constant<Tool>({
     type: 'opaque',
     origin: 'responses',

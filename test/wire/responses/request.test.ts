@@ -155,12 +155,9 @@ describe('reading', () => {
     expect(tools).toEqual([
       { type: 'function', name: 'f' },
       { type: 'custom', name: 'patch', format: { type: 'grammar', syntax: 'lark', definition: 'x' } },
-      { type: 'function', name: 'send', namespace: 'mail', schema: { type: 'object' } },
+      { type: 'function', name: 'send', namespace: 'mail', about: 'Mail.', schema: { type: 'object' } },
     ])
-    expect(opaque).toEqual([
-      { name: 'tools.0.defer_loading', value: true, essential: false },
-      { name: 'tools.2.description', value: 'Mail.', essential: false },
-    ])
+    expect(opaque).toEqual([{ name: 'tools.0.defer_loading', value: true, essential: false }])
   })
 
   test('what else the settings say is kept by its place, and goes back there', () => {
