@@ -1,8 +1,10 @@
 // Between two wires: the client's codec and the provider's back to back, as one tap of the stream.
 
-import type { ChatEvent } from '../ir/event.ts'
+import type { ChatEvent, ChatResponse } from '../ir/event.ts'
+import { fold, unfold } from '../ir/fold.ts'
 import type { JsonObject } from '../ir/json.ts'
 import type { ChatRequest } from '../ir/request.ts'
+import { stopAt } from '../ir/stop-at.ts'
 import { requireWhole, wholeCalls } from '../ir/whole.ts'
 import { withExact } from '../lib/json-exact.ts'
 import type { Ask, ChatCodec, EncodedRequest, Tap, Undo } from '../wire/codec.ts'
@@ -85,7 +87,10 @@ export const translateResponse = (
   provider: ChatCodec,
   ask: Ask,
   undo: Undo,
-): JsonObject => client.encodeResponse(requireWhole(provider.decodeResponse(body, undo)), ask)
+): JsonObject => client.encodeResponse(requireWhole(ended(provider.decodeResponse(body, undo), undo)), ask)
+
+const ended = (answer: ChatResponse, { stop }: Undo): ChatResponse =>
+  stop === undefined ? answer : fold(stopAt(stop)(unfold(answer)))
 
 /** Frames of the provider's wire in, text of the client's wire out. `onDone` is given the text that ends the answer. */
 export const translateStream = (
@@ -97,18 +102,18 @@ export const translateStream = (
 ): Tap => {
   const decoder = provider.decodeEvents(undo)
   const encoder = client.encodeEvents(ask)
+  const stopped = stopAt(undo.stop ?? [])
   const whole = wholeCalls()
   const noted = openNotes()
   const isDone = (): boolean => noted.state === 'done'
 
+  /** What the provider has written is billed, told or not. */
+  const weigh = (event: ChatEvent): void => {
+    if ('text' in event) noted.output.add(event.text)
+  }
+
   const note = (event: ChatEvent): void => {
     switch (event.type) {
-      case 'text-delta':
-      case 'reasoning-delta':
-      case 'refusal-delta':
-      case 'tool-delta':
-        noted.output.add(event.text)
-        break
       case 'start':
       case 'usage':
         noted.usage = { ...noted.usage, ...event.usage }
@@ -129,7 +134,9 @@ export const translateStream = (
     see: ((frame) => {
       if (noted.state !== 'open') return ''
       let text = ''
-      for (const event of whole(decoder.push(frame))) {
+      const events = decoder.push(frame)
+      events.forEach(weigh)
+      for (const event of whole(stopped(events))) {
         note(event)
         // A failure goes out by `fail`, so that every failure of a stream takes one way.
         if (event.type !== 'error') text += encoder.push(event)

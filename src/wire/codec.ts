@@ -31,9 +31,10 @@ export type Target = {
  * What decoding an answer must undo of how its request was encoded. Plain data. `jsonTool`: calls of this tool are the
  * structured output: they decode as text, and the finish reason `tool-calls` as `stop`. `tools`: by the name a tool was
  * sent under, what its client calls it, for every tool whose name, namespace or kind was changed on the way out; a
- * `custom` tool was sent as a function whose one string argument `input` is the free text.
+ * `custom` tool was sent as a function whose one string argument `input` is the free text. `stop`: texts that end the
+ * answer and that the wire could not say; decoders leave them to `stopAt` of ir/stop-at.ts.
  */
-export type Undo = { jsonTool?: string; tools?: { [sentName: string]: SentTool } }
+export type Undo = { jsonTool?: string; tools?: { [sentName: string]: SentTool }; stop?: string[] }
 export type SentTool = { name: string; namespace?: string; kind: 'function' | 'custom' }
 
 /** `dropped`: JSON paths of the client's request that the target wire cannot say, for `x-gateway-dropped`. */

@@ -1,11 +1,11 @@
 // A request's settings on their way out: sampling, stops, form, thought, labels, and what only its own wire can say.
 
-import { invalidRequest } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../ir/json.ts'
 import type { ChatRequest } from '../../ir/request.ts'
 import type { Target } from '../codec.ts'
 import { effortOf } from '../effort.ts'
 import { leaveOut, SHARED } from '../opaque-member.ts'
+import { endThere } from '../stops.ts'
 import { memberName, SAMPLING, SAMPLING_KEYS, tierOf } from './members.ts'
 import type { Outgoing } from './outgoing.ts'
 
@@ -28,11 +28,9 @@ const MAX_STOPS = 4
 
 export const encodeStop = ({ stop, origin }: ChatRequest, body: JsonObject, out: Outgoing): void => {
   if (stop === undefined || stop.length === 0) return
-  const name = memberName(out.origin, 'stop')
-  if (stop.length > MAX_STOPS && origin !== 'chat-completions') {
-    throw invalidRequest(`'${name}': this model takes at most ${MAX_STOPS} stop sequences.`, name)
-  }
-  body.stop = stop
+  const sent = origin === 'chat-completions' ? stop : stop.slice(0, MAX_STOPS)
+  body.stop = sent
+  if (!endThere(stop.slice(sent.length), out.names.undo)) out.drop(memberName(out.origin, 'stop'))
 }
 
 export const encodeThinking = (

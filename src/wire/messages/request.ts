@@ -200,7 +200,8 @@ export const encodeRequest = (asked: ChatRequest, target: Target): EncodedReques
   if (output.format !== undefined) config.format = output.format
   if (Object.keys(config).length > 0) body.output_config = config
   Object.assign(body, encodeSampling(request, quirks.noSampling === true, thinking, dropped))
-  encodeRest(request, body, dropped)
+  const undo: Undo = {}
+  encodeRest(request, body, dropped, undo)
   for (const member of extras.top) restore(body, member.name, member.value)
   if (request.stream) body.stream = true
   if (wantsCache(request, lists) && !quirks.rejects?.includes('cache_control')) Object.assign(body, mark({}))
@@ -209,7 +210,6 @@ export const encodeRequest = (asked: ChatRequest, target: Target): EncodedReques
     delete body[name]
     dropped.path(name)
   }
-  const undo: Undo = {}
   if (output.jsonTool !== undefined) undo.jsonTool = output.jsonTool.name
   if (Object.keys(names.undo).length > 0) undo.tools = names.undo
   return { body, dropped: [...dropped.paths], undo }

@@ -2,6 +2,8 @@
 
 import type { JsonObject } from '../../ir/json.ts'
 import type { ChatRequest } from '../../ir/request.ts'
+import type { Undo } from '../codec.ts'
+import { endThere } from '../stops.ts'
 import type { Dropped } from './dropped.ts'
 import { isBlank } from './encode-parts.ts'
 
@@ -61,11 +63,12 @@ const TIERS = new Map([
 ])
 
 /** Stops, the user, the tier; and what this wire has no word for. */
-export const encodeRest = (request: ChatRequest, body: JsonObject, dropped: Dropped): void => {
+export const encodeRest = (request: ChatRequest, body: JsonObject, dropped: Dropped, undo: Undo): void => {
   const own = request.origin === 'messages'
   const stop = request.stop?.filter((text) => !isBlank(text)) ?? []
   if (stop.length > 0) body.stop_sequences = stop
-  if (request.stop !== undefined && stop.length < request.stop.length) dropped.path(own ? 'stop_sequences' : 'stop')
+  // The vendor refuses those of white space alone.
+  if (!endThere(request.stop?.filter(isBlank) ?? [], undo)) dropped.path(own ? 'stop_sequences' : 'stop')
 
   const { user_id: _, ...metadata } = request.metadata ?? {}
   const user = userOf(request)

@@ -18,6 +18,7 @@ import {
   readName,
 } from '../read.ts'
 import { noTools, nothingToRead } from '../refusals.ts'
+import { endThere } from '../stops.ts'
 import { withToolsFor } from '../tool-list.ts'
 import { asksCompaction } from './compaction.ts'
 import { encodeTurns } from './history.ts'
@@ -162,7 +163,7 @@ export const encodeRequest = (asked: ChatRequest, target: Target): EncodedReques
     ...(instructions === undefined ? {} : { instructions }),
     input,
     ...encodeToolUse(request, out, undo),
-    ...encodeLimits(request, target, out),
+    ...encodeLimits(request, target, out, undo),
     ...encodeLabels(request, out),
     ...(out.own ? {} : { store: false }),
     stream: request.stream,
@@ -220,6 +221,7 @@ const encodeLimits = (
   { maxOutput, sampling, stop, origin }: ChatRequest,
   target: Target,
   out: Outgoing,
+  undo: Undo,
 ): JsonObject => {
   const limits: JsonObject = {}
   if (maxOutput !== undefined) {
@@ -234,7 +236,7 @@ const encodeLimits = (
   }
   const unsayable = { top_k: topK, frequency_penalty: frequencyPenalty, presence_penalty: presencePenalty, seed }
   for (const [name, value] of Object.entries(unsayable)) if (value !== undefined) out.drop(name)
-  if (stop !== undefined && stop.length > 0) out.drop(memberName(origin, 'stop'))
+  if (stop !== undefined && !endThere(stop, undo)) out.drop(memberName(origin, 'stop'))
   return limits
 }
 

@@ -294,7 +294,6 @@ describe('a request of another wire', () => {
       { tools: [{ type: 'opaque', origin: 'messages', value: { type: 'web_search_20250305' } }] },
       'tools.0',
     ],
-    ['five stop sequences', { stop: ['a', 'b', 'c', 'd', 'e'] }, 'stop_sequences'],
     ['a forced tool without tools', { toolChoice: { type: 'required' } }, 'tool_choice'],
     [
       'a document by URL',

@@ -72,14 +72,15 @@ const asked: Record<ChatWire, (body: JsonObject) => Wishes> = {
   },
 }
 
-export type Waived = { stop?: boolean; form?: boolean; thought?: boolean }
+export type Waived = { form?: boolean; thought?: boolean }
 
 /** Wishes of the story that did not reach the model as they were made. `waived`: those that could not. */
 export const unmet = (ask: Ask, wire: ChatWire, body: JsonObject, waived: Waived): string[] => {
   const wishes = asked[wire](body)
   const due: { [wish: string]: unknown } = {
     cap: ask.maxOutput ?? 1_000,
-    ...(ask.stop === undefined || waived.stop ? {} : { stop: ask.stop }),
+    // A wire that has none is not told: the gateway ends the answer.
+    ...(ask.stop === undefined || wire === 'responses' ? {} : { stop: ask.stop }),
     ...(ask.choice === undefined ? {} : { choice: typeof ask.choice === 'object' ? ask.choice.tool : ask.choice }),
     ...(ask.parallel === undefined ? {} : { parallel: ask.parallel }),
     ...(ask.tools === undefined

@@ -246,7 +246,7 @@ describe('what this wire cannot say', () => {
       ['temperature', 'top_k'],
     ],
     ['sampling with thought', { sampling: { temperature: 0.5 }, reasoning: { effort: 'low' } }, {}, ['temperature']],
-    ['blank stops', { stop: ['\n', 'x'] }, {}, ['stop']],
+    ['blank stops too long to be looked for', { stop: ['\n'.repeat(300), 'x'] }, {}, ['stop']],
     [
       'cache keys, metadata, tiers',
       { cacheKey: 'k', metadata: { a: 'b' }, serviceTier: 'flex' },

@@ -331,7 +331,9 @@ describe('sending for clients of other wires', () => {
     ],
     [{ maxOutput: 1 }, { max_output_tokens: 16 }, ['max_tokens']],
     [{ maxOutput: 999_999 }, { max_output_tokens: 128_000 }, []],
-    [{ stop: ['x'], sampling: { topK: 3, temperature: 0.2 } }, { temperature: 0.2 }, ['top_k', 'stop_sequences']],
+    [{ stop: ['x'], sampling: { topK: 3, temperature: 0.2 } }, { temperature: 0.2 }, ['top_k']],
+    [{ stop: ['x'.repeat(300)] }, {}, ['stop_sequences']],
+    [{ stop: Array.from({ length: 17 }, (_, at) => `${at}`) }, {}, ['stop_sequences']],
     [{ reasoning: { mode: 'off' } }, { reasoning: { effort: 'none' } }, []],
     [{ reasoning: { mode: 'adaptive', effort: 'max' } }, { reasoning: { effort: 'xhigh', summary: 'auto' } }, []],
     [

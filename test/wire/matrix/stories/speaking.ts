@@ -89,8 +89,7 @@ export const SPEAKING: Story[] = [
     answer: says('One, two END three'),
     clients: ['chat-completions', 'messages'],
     vendors: ['responses'],
-    dropped: { 'chat-completions → responses': ['stop'], 'messages → responses': ['stop_sequences'] },
-    because: 'the responses wire has no stop sequences',
+    differs: { vendors: ['responses'], why: 'the wire has no stop sequences: the gateway ends the answer there' },
   },
   {
     group: 'Speech',

@@ -1,0 +1,100 @@
+// Texts that end an answer of a provider that was not told of them: what comes behind the first is not told to the client.
+
+import type { ChatEvent } from './event.ts'
+import type { Logprob } from './part.ts'
+
+/**
+ * A transducer of a stream's events. A text ends where the first of `stops` begins; what begins behind it is left out,
+ * what was under way beside it goes on, and the `finish` says which of them it was. The figures stay the provider's: it
+ * has written all of it. A text's last characters wait while one of `stops` may begin with them.
+ */
+export const stopAt = (stops: readonly string[]): ((events: ChatEvent[]) => ChatEvent[]) => {
+  const held = new Map<number, { text: string; logprobs: Logprob[] }>()
+  const open = new Set<number>()
+  let met: string | undefined
+
+  const tell = (part: number, text: string, logprobs: Logprob[]): ChatEvent[] =>
+    text === '' && logprobs.length === 0
+      ? []
+      : [{ type: 'text-delta', part, text, ...(logprobs.length === 0 ? {} : { logprobs }) }]
+
+  const read = (event: Extract<ChatEvent, { type: 'text-delta' }>): ChatEvent[] => {
+    const { part } = event
+    const before = held.get(part)
+    held.delete(part)
+    const text = (before?.text ?? '') + event.text
+    const logprobs = [...(before?.logprobs ?? []), ...(event.logprobs ?? [])]
+    const found = firstIn(text, stops)
+    if (found !== undefined) {
+      met = found.stop
+      open.delete(part)
+      return [...tell(part, text.slice(0, found.at), upTo(found.at, logprobs)), { type: 'text-end', part }]
+    }
+    const waits = beginning(text, stops)
+    if (waits === 0) return before === undefined ? [event] : tell(part, text, logprobs)
+    held.set(part, { text: text.slice(text.length - waits), logprobs })
+    return tell(part, text.slice(0, text.length - waits), [])
+  }
+
+  const release = (part: number): ChatEvent[] => {
+    const { text, logprobs } = held.get(part) ?? { text: '', logprobs: [] }
+    held.delete(part)
+    return tell(part, text, logprobs)
+  }
+
+  const see = (event: ChatEvent): ChatEvent[] => {
+    if (!('part' in event)) {
+      if (event.type !== 'finish') return [event]
+      const rest = [...held.keys()].flatMap(release)
+      return [...rest, met === undefined ? event : { ...event, reason: 'stop-sequence', stopSequence: met }]
+    }
+    if (event.type.endsWith('-start')) {
+      if (met !== undefined) return []
+      open.add(event.part)
+      return [event]
+    }
+    if (event.type === 'opaque') return met === undefined ? [event] : []
+    if (!open.has(event.part)) return []
+    if (event.type === 'text-delta') return met === undefined ? read(event) : [event]
+    if (!event.type.endsWith('-end')) return [event]
+    open.delete(event.part)
+    return [...release(event.part), event]
+  }
+
+  return stops.length === 0 ? (events) => events : (events) => events.flatMap(see)
+}
+
+/** Those of the tokens that lie before a place in the text. */
+const upTo = (at: number, logprobs: Logprob[]): Logprob[] => {
+  let end = 0
+  return logprobs.filter(({ token }) => {
+    end += token.length
+    return end <= at
+  })
+}
+
+/** The one that is written out first: there a model that was told of them would have stopped. */
+const firstIn = (text: string, stops: readonly string[]): { stop: string; at: number } | undefined => {
+  let first: { stop: string; at: number } | undefined
+  for (const stop of stops) {
+    const at = text.indexOf(stop)
+    if (at === -1) continue
+    const sooner = first === undefined ? -1 : at + stop.length - (first.at + first.stop.length)
+    if (first === undefined || sooner < 0 || (sooner === 0 && at < first.at)) first = { stop, at }
+  }
+  return first
+}
+
+/** How many characters at the end of the text one of them may begin with. */
+const beginning = (text: string, stops: readonly string[]): number => {
+  let most = 0
+  for (const stop of stops) {
+    const from = Math.max(0, text.length - stop.length + 1)
+    for (let at = text.indexOf(stop.charAt(0), from); at !== -1; at = text.indexOf(stop.charAt(0), at + 1)) {
+      if (!stop.startsWith(text.slice(at))) continue
+      most = Math.max(most, text.length - at)
+      break
+    }
+  }
+  return most
+}

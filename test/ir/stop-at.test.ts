@@ -1,0 +1,108 @@
+// An answer that its provider did not end where its client asked for it.
+
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { ChatEvent } from '../../src/ir/event.ts'
+import { stopAt } from '../../src/ir/stop-at.ts'
+
+const finish: ChatEvent = { type: 'finish', reason: 'stop', usage: { input: 1, output: 9 } }
+const text = (part: number, ...pieces: string[]): ChatEvent[] => [
+  { type: 'text-start', part },
+  ...pieces.map((piece): ChatEvent => ({ type: 'text-delta', part, text: piece })),
+  { type: 'text-end', part },
+]
+const run = (stops: string[], events: ChatEvent[]): ChatEvent[] => {
+  const see = stopAt(stops)
+  return events.flatMap((event) => see([event]))
+}
+const told = (events: ChatEvent[], part = 0): string =>
+  events.map((event) => (event.type === 'text-delta' && event.part === part ? event.text : '')).join('')
+
+/** The rule on the whole text: up to the first that is written out. */
+const cut = (whole: string, stops: string[]): { text: string; stop: string | undefined } => {
+  for (let end = 1; end <= whole.length; end++) {
+    const met = stops.filter((stop) => whole.slice(0, end).endsWith(stop)).sort((a, b) => b.length - a.length)[0]
+    if (met !== undefined) return { text: whole.slice(0, end - met.length), stop: met }
+  }
+  return { text: whole, stop: undefined }
+}
+
+const piece = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '\n'), maxLength: 6 })
+const stops = fc.array(fc.string({ unit: fc.constantFrom('a', 'b', 'c', '\n'), minLength: 1, maxLength: 4 }), {
+  maxLength: 4,
+})
+
+describe('a text', () => {
+  test('ends where the first of them begins, however it comes in pieces', () => {
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 12 }), stops, (pieces, sought) => {
+        const events = run(sought, [...text(0, ...pieces), finish])
+        const expected = cut(pieces.join(''), sought)
+        expect(told(events)).toBe(expected.text)
+        expect(events.filter(({ type }) => type === 'text-end')).toHaveLength(1)
+        expect(events.at(-1)).toEqual(
+          expected.stop === undefined ? finish : { ...finish, reason: 'stop-sequence', stopSequence: expected.stop },
+        )
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('goes out as it comes while none of them may have begun', () => {
+    const see = stopAt(['\nEND'])
+    see([{ type: 'text-start', part: 0 }])
+    const delta = (piece: string): string => told(see([{ type: 'text-delta', part: 0, text: piece }]))
+    expect(['One', ', two\n', 'E', 'X\n\nEN', 'D', 'three'].map(delta)).toEqual(['One', ', two', '', '\nEX\n', '', ''])
+  })
+
+  test('keeps the likelihoods of the tokens that are told, and of no other', () => {
+    const token = (token: string) => ({ token, logprob: -1, bytes: [], top: [] })
+    const see = stopAt(['END'])
+    const out = see([
+      { type: 'text-start', part: 0 },
+      { type: 'text-delta', part: 0, text: 'One E', logprobs: [token('One'), token(' E')] },
+      { type: 'text-delta', part: 0, text: 'x', logprobs: [token('x')] },
+      { type: 'text-delta', part: 0, text: ' two END', logprobs: [token(' two'), token(' END')] },
+    ])
+    const tokens = out.flatMap((event) => (event.type === 'text-delta' ? (event.logprobs ?? []) : []))
+    expect(tokens.map((each) => each.token)).toEqual(['One', ' E', 'x', ' two'])
+  })
+})
+
+test('what begins behind it is left out; what was under way beside it goes on', () => {
+  const call = { type: 'tool-start', id: 'c', name: 'f', kind: 'function' } as const
+  const events = run(
+    ['END'],
+    [
+      { ...call, part: 0 },
+      { type: 'text-start', part: 1 },
+      { type: 'text-delta', part: 1, text: 'a END b' },
+      { type: 'tool-delta', part: 0, text: '{}' },
+      { type: 'citation', part: 1, citation: { kind: 'url', url: 'https://a.example' } },
+      { type: 'text-end', part: 1 },
+      { type: 'tool-end', part: 0 },
+      { ...call, part: 2 },
+      { type: 'tool-delta', part: 2, text: '{}' },
+      { type: 'tool-end', part: 2 },
+      { type: 'opaque', part: 3, value: { type: 'opaque', origin: 'responses', value: {} } },
+      ...text(4, 'more'),
+      { type: 'usage', usage: { output: 3 } },
+      finish,
+    ],
+  )
+  expect(events.map((event) => `${event.type} ${'part' in event ? event.part : ''}`.trim())).toEqual([
+    'tool-start 0',
+    'text-start 1',
+    'text-delta 1',
+    'text-end 1',
+    'tool-delta 0',
+    'tool-end 0',
+    'usage',
+    'finish',
+  ])
+})
+
+test('a failure stays one, whatever has been told', () => {
+  const events = run(['END'], [...text(0, 'a END b'), { type: 'error', error: new Error('x') as never }])
+  expect(events.at(-1)?.type).toBe('error')
+})
