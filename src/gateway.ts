@@ -24,9 +24,9 @@ export type Gateway = Relay & {
   ledger: Ledger
   limits: Limits
   log: Log
-  /** Exchanges in flight, by id: what a stop waits for and shedding counts. */
+  /** Admitted requests in flight, exchanges and counts, by id: what a stop waits for and shedding counts. */
   open: Map<string, Client>
-  /** Requests that are not admitted yet: they become exchanges, and count with them. */
+  /** Requests that are not admitted yet; shedding counts them with those that are. */
   arriving: number
   /** Set when the server is stopping: new exchanges are refused. */
   draining: boolean

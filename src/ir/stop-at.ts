@@ -9,7 +9,7 @@ import type { Logprob } from './part.ts'
  * has written all of it. A text's last characters wait while one of `stops` may begin with them.
  */
 export const stopAt = (stops: readonly string[]): ((events: ChatEvent[]) => ChatEvent[]) => {
-  const held = new Map<number, { text: string; logprobs: Logprob[] }>()
+  const held = new Map<number, Held>()
   const open = new Set<number>()
   let met: string | undefined
 
@@ -20,24 +20,32 @@ export const stopAt = (stops: readonly string[]): ((events: ChatEvent[]) => Chat
 
   const read = (event: Extract<ChatEvent, { type: 'text-delta' }>): ChatEvent[] => {
     const { part } = event
-    const before = held.get(part)
+    const waited = held.get(part)
     held.delete(part)
-    const text = (before?.text ?? '') + event.text
-    const logprobs = [...(before?.logprobs ?? []), ...(event.logprobs ?? [])]
+    const { ahead, ...before } = waited ?? NOTHING
+    const text = before.text + event.text
+    const logprobs = [...before.logprobs, ...(event.logprobs ?? [])]
     const found = firstIn(text, stops)
     if (found !== undefined) {
       met = found.stop
       open.delete(part)
-      return [...tell(part, text.slice(0, found.at), upTo(found.at, logprobs)), { type: 'text-end', part }]
+      return [...tell(part, text.slice(0, found.at), upTo(ahead + found.at, logprobs)), { type: 'text-end', part }]
     }
     const waits = beginning(text, stops)
-    if (waits === 0) return before === undefined ? [event] : tell(part, text, logprobs)
-    held.set(part, { text: text.slice(text.length - waits), logprobs })
-    return tell(part, text.slice(0, text.length - waits), [])
+    if (waits === 0) return waited === undefined ? [event] : tell(part, text, logprobs)
+    const sure = text.length - waits
+    const whole = upTo(ahead + sure, logprobs)
+    const rest = logprobs.slice(whole.length)
+    held.set(part, {
+      text: text.slice(sure),
+      logprobs: rest,
+      ahead: rest.length === 0 ? 0 : ahead + sure - sizeOf(whole),
+    })
+    return tell(part, text.slice(0, sure), whole)
   }
 
   const release = (part: number): ChatEvent[] => {
-    const { text, logprobs } = held.get(part) ?? { text: '', logprobs: [] }
+    const { text, logprobs } = held.get(part) ?? NOTHING
     held.delete(part)
     return tell(part, text, logprobs)
   }
@@ -63,6 +71,13 @@ export const stopAt = (stops: readonly string[]): ((events: ChatEvent[]) => Chat
 
   return stops.length === 0 ? (events) => events : (events) => events.flatMap(see)
 }
+
+/** What waits of a text, its tokens, and how many of their characters have been told: the first may have begun before. */
+type Held = { text: string; logprobs: Logprob[]; ahead: number }
+
+const NOTHING: Held = { text: '', logprobs: [], ahead: 0 }
+
+const sizeOf = (logprobs: Logprob[]): number => logprobs.reduce((size, { token }) => size + token.length, 0)
 
 /** Those of the tokens that lie before a place in the text. */
 const upTo = (at: number, logprobs: Logprob[]): Logprob[] => {

@@ -58,9 +58,7 @@ export const disjoint = ({ prompt, cacheRead, cacheWrite, output, reasoning, tot
 
 /** The figures a client is shown: where nothing is told of the prompt, the estimate stands in. */
 export const withPrompt = (usage: Usage, estimate: number): Usage =>
-  usage.input === undefined && usage.cacheRead === undefined && usage.cacheWrite === undefined
-    ? { ...usage, input: estimate }
-    : usage
+  usage.input === undefined && !usage.cacheRead && !usage.cacheWrite ? { ...usage, input: estimate } : usage
 
 /** More members than any vendor's usage object has, by far. */
 const MOST_MEMBERS = 200

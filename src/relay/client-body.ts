@@ -42,7 +42,7 @@ export const openBody = (
   // Foreign thoughts are told by all of their text.
   if (view.includes(SEAL_PREFIX)) return openText(bodyText(bytes))
   let more = 0
-  for (const { start, kept, end } of cut) more += countText(view.slice(start, end)) - (kept - start)
+  for (const { start, kept, end } of cut) more += countText(view.slice(start, end), end - start) - (kept - start)
   let whole: Whole | undefined
   return {
     outline: asObject(value),

@@ -31,9 +31,7 @@ export type Counted = { text: string; estimated: boolean }
 /** Counts for the model that was asked for and for no fallback: another's tokens are not its. Throws GatewayError. */
 export const countPrompt = async (relay: Relay, request: ClientRequest, own: CountingWire): Promise<Counted> => {
   const there = wireThere(relay.providers.get(request.model.provider), own)
-  const targets = route(relay, request)
-    .filter(({ model }) => model.id === request.model.id)
-    .map((target): Target => ({ ...target, wire: there?.wire ?? target.wire }))
+  const targets = targetsOf(relay, request, there)
   const text =
     there === undefined && targets.length > 0
       ? undefined
@@ -41,9 +39,20 @@ export const countPrompt = async (relay: Relay, request: ClientRequest, own: Cou
           ask(relay, request, target, abort, own, there ?? own),
         )
   if (text !== undefined) return { text, estimated: false }
+  request.dropped = []
   const tokens = await countBody(only(request.body.whole().body, own.counting.members))
   return { text: JSON.stringify(own.counting.write(tokens)), estimated: true }
 }
+
+/**
+ * The accounts of the model, those last whose counts fail. What a count comes to says nothing of answers, which vendors
+ * limit apart: the breaker knows it by a name of its own.
+ */
+const targetsOf = (relay: Relay, request: ClientRequest, there: CountingWire | undefined): Target[] =>
+  route(relay, request)
+    .filter(({ model }) => model.id === request.model.id)
+    .map((target): Target => ({ ...target, wire: there?.wire ?? target.wire, name: `${target.name} counts` }))
+    .toSorted((a, b) => Number(relay.health.allows(b.name)) - Number(relay.health.allows(a.name)))
 
 /** The wire on which a provider counts: the client's own where it speaks it. */
 const wireThere = (provider: Provider | undefined, own: CountingWire): CountingWire | undefined => {
@@ -75,7 +84,7 @@ const ask = async (
       return own === there ? renamed(text, body, target.model.id) : JSON.stringify(own.counting.write(tokens))
     })
   } catch (error) {
-    if (error instanceof GatewayError && hasNone(error)) return undefined
+    if (error instanceof GatewayError && hasNone(error, there.wire)) return undefined
     throw error
   }
 }
@@ -95,12 +104,12 @@ const translated = (request: ClientRequest, target: Target, own: CountingWire, t
 
 /** Statuses of a server that does not know the path. */
 const UNKNOWN_PATH = new Set([404, 405, 501])
-/** What the vendors say of a model they do not know, by the same status. */
-const UNKNOWN_MODEL = new Set(['not_found_error', 'model_not_found'])
+/** What a wire's own vendor says of a model it does not know, by the same status. Others say it of the path. */
+const UNKNOWN_MODEL: Partial<Record<ChatWire, string>> = { messages: 'not_found_error', responses: 'model_not_found' }
 
 /** Many servers speak a wire without its way to count. */
-const hasNone = ({ provider }: GatewayError): boolean =>
-  UNKNOWN_PATH.has(provider?.status ?? 0) && !UNKNOWN_MODEL.has(provider?.code ?? '')
+const hasNone = ({ provider }: GatewayError, wire: ChatWire): boolean =>
+  UNKNOWN_PATH.has(provider?.status ?? 0) && provider?.code !== UNKNOWN_MODEL[wire]
 
 const only = (body: JsonObject, members: readonly string[]): JsonObject =>
   Object.fromEntries(members.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])))

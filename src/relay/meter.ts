@@ -27,8 +27,7 @@ export const meterStream = async (exchange: Exchange, tap: Tap, final: boolean):
   const counted = await countTokens(tap.output.text, tap.output.chars)
   return {
     usage: {
-      ...usage,
-      input: usage?.input ?? exchange.body.inputEstimate,
+      ...withPrompt(usage ?? {}, exchange.body.inputEstimate),
       // A stream's first figure of its output is a beginning, not a sum.
       output: Math.max(usage?.output ?? 0, counted),
     },
@@ -49,7 +48,7 @@ export const meterAnswer = async (exchange: Exchange, answer: JsonAnswer): Promi
     return { usage: { ...usage, output: images * model.tokensPerImage }, rawUsage, estimated: true }
   }
   const output = await countTokens(stringsOf(answer.body.choices ?? answer.body.output ?? answer.body.content))
-  return { usage: { input: exchange.body.inputEstimate, ...usage, output }, rawUsage, estimated: true }
+  return { usage: { ...withPrompt(usage ?? {}, exchange.body.inputEstimate), output }, rawUsage, estimated: true }
 }
 
 const stringsOf = (value: unknown): string => {

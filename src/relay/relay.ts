@@ -2,7 +2,7 @@
 
 import { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../ir/json.ts'
-import { totalTokens, type Usage } from '../ir/usage.ts'
+import { totalTokens, type Usage, withPrompt } from '../ir/usage.ts'
 import type { Outcome } from '../ledger/ledger.ts'
 import { includeUsage } from '../wire/chat-completions/pass.ts'
 import type { Tap } from '../wire/codec.ts'
@@ -84,8 +84,7 @@ const answerStream = (relay: Relay, exchange: Exchange, answer: StreamAnswer | P
     onEnd: (end) => void settleStream(relay, exchange, end),
     onProgress: ({ usage, output }) =>
       relay.ledger.progress(exchange.reservation, {
-        ...usage,
-        input: usage?.input ?? exchange.body.inputEstimate,
+        ...withPrompt(usage ?? {}, exchange.body.inputEstimate),
         output: Math.max(usage?.output ?? 0, Math.ceil(output.chars / 4)),
       }),
   })
@@ -104,17 +103,17 @@ const settleStream = async (relay: Relay, exchange: Exchange, end: StreamEnd): P
     return
   }
   const final = answer.tap.state === 'done'
-  // Counting takes a while: what can no longer be used must not be held for it. No token is shorter than a character.
+  // Counting takes a while: what can no longer be used must not be held for it.
   if (!final) relay.ledger.narrow(exchange.reservation, mostOf(exchange, answer.tap))
   const metered = await metering(meterStream(exchange, answer.tap, final), answer.tap)
   settle(relay, exchange, answer.target, metered, outcome, error)
 }
 
+/** No token is shorter than a byte, and no character longer than three. */
 const mostOf = (exchange: Exchange, { usage, output }: Tap): number =>
   totalTokens({
-    ...usage,
-    input: usage?.input ?? exchange.body.inputEstimate,
-    output: (usage?.output ?? 0) + output.chars,
+    ...withPrompt(usage ?? {}, exchange.body.inputEstimate),
+    output: (usage?.output ?? 0) + output.chars * 3,
   })
 
 const nothing: Metered = { usage: {}, rawUsage: undefined, estimated: false }

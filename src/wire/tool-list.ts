@@ -9,8 +9,8 @@ export const schemaMember = (origin: ChatWire): string => (origin === 'messages'
 
 /**
  * The request with the tools that go into the list of the wire's provider. Its own wire says in the conversation what
- * comes and goes there; any other has the list alone, as it stands at the end, with stand-ins for tools that have one, and the namespaces
- * they do not know in words.
+ * comes and goes there; any other has the list alone, as it stands at the end, with stand-ins for tools that have one,
+ * and in words what is said of its namespaces.
  */
 export const withToolsFor = (request: ChatRequest, wire: ChatWire): ChatRequest => {
   if (request.origin === wire) {
@@ -31,7 +31,7 @@ const withNotes = (turns: Turn[], tools: readonly Tool[]): Turn[] => {
   const notes = new Map<string, string>()
   for (const tool of tools) {
     if (tool.type !== 'opaque' && tool.namespace !== undefined && tool.about !== undefined)
-      notes.set(tool.namespace, `About the tools whose names begin with ${tool.namespace}__: ${tool.about}`)
+      notes.set(tool.namespace, `About the tools whose names begin with ${inNames(tool.namespace)}__: ${tool.about}`)
   }
   if (notes.size === 0) return turns
   const first = turns.findIndex(({ role }) => role !== 'system')
@@ -39,3 +39,6 @@ const withNotes = (turns: Turn[], tools: readonly Tool[]): Turn[] => {
   const note: Turn = { role: 'system', parts: Array.from(notes.values(), (text) => ({ type: 'text', text })) }
   return [...turns.slice(0, at), note, ...turns.slice(at)]
 }
+
+/** As it stands in the names that tools are sent under. */
+const inNames = (namespace: string): string => namespace.replace(/[^a-zA-Z0-9_-]/g, '_')

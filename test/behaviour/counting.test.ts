@@ -164,6 +164,33 @@ describe('without a provider’s count', () => {
     await only.stop()
   })
 
+  test('a server of the responses wire says of the path what the messages vendor says of a model', async () => {
+    script = () => json({ error: { code: 404, message: 'File Not Found', type: 'not_found_error' } }, 404)
+    const response = await gateway.post(RESPONSES, prompts[RESPONSES])
+    expect([response.status, response.headers.get('x-gateway-estimated')]).toEqual([200, 'true'])
+  })
+
+  test('a script without spaces is counted, too, and no file', async () => {
+    script = () => json({}, 404)
+    const count = async (content: string): Promise<number> => {
+      const response = await gateway.post(MESSAGES, { ...prompts[MESSAGES], messages: [{ role: 'user', content }] })
+      return ((await response.json()) as { input_tokens: number }).input_tokens
+    }
+    const sentence = '今天天气很好，我们去公园散步，然后回家做饭。'
+    const one = await count(sentence)
+    expect(await count(sentence.repeat(1_000))).toBeGreaterThan(500 * (one - 10))
+  })
+
+  test('what a wire could not say is none of the tokenizer’s', async () => {
+    script = () => json({}, 404)
+    const response = await gateway.post(RESPONSES, {
+      ...prompts[RESPONSES],
+      model: OWN[MESSAGES],
+      truncation: 'auto',
+    })
+    expect([response.status, response.headers.get('x-gateway-dropped')]).toEqual([200, null])
+  })
+
   test('a provider that speaks another wire first is asked on the one that counts', async () => {
     const [, vendorB] = gateway.config.providers
     if (vendorB === undefined) throw new Error('vendor_b is not configured')
@@ -179,12 +206,6 @@ describe('without a provider’s count', () => {
 
 describe('what goes wrong', () => {
   test.each<[string, Script, number, string]>([
-    [
-      'knows no such model',
-      json({ type: 'error', error: { type: 'not_found_error', message: 'model: x' } }, 404),
-      502,
-      'upstream_error',
-    ],
     [
       'refuses the credential',
       json({ error: { type: 'authentication_error', message: MARKER } }, 401),
@@ -217,7 +238,18 @@ describe('what goes wrong', () => {
     expect(text).not.toContain(MARKER)
   })
 
-  test('one account that fails is not the last that is asked', async () => {
+  test.each<[(typeof PATHS)[number], JsonObject]>([
+    [MESSAGES, { type: 'not_found_error', message: 'model: x' }],
+    [RESPONSES, { type: 'invalid_request_error', message: MARKER, code: 'model_not_found' }],
+  ])('%s of a provider that knows no such model', async (path, error) => {
+    script = () => json({ error }, 404)
+    expect(codeOf(await gateway.post(path, prompts[path]))).toBe('upstream_error')
+  })
+
+  test.each<[string, Script]>([
+    ['fails', json({}, 500)],
+    ['has not the model', json({ type: 'error', error: { type: 'not_found_error', message: 'model: x' } }, 404)],
+  ])('one account that %s is not the last that is asked', async (_, first) => {
     const [vendorA] = gateway.config.providers
     const [account] = vendorA?.accounts ?? []
     if (vendorA === undefined || account === undefined) throw new Error('vendor_a is not configured')
@@ -226,7 +258,7 @@ describe('what goes wrong', () => {
       { ...account, name: 'two', credential: 'two' },
     ]
     const failing = await startScripted(({ headers }) =>
-      headers['x-api-key'] === 'one' ? json({}, 500) : json({ input_tokens: 3 }),
+      headers['x-api-key'] === 'one' ? first : json({ input_tokens: 3 }),
     )
     const both = accounts.map((each) => ({ ...each, baseUrl: failing.origin }))
     const pair = await startGateway({ config: { providers: [{ ...vendorA, accounts: both }] } })
@@ -236,6 +268,36 @@ describe('what goes wrong', () => {
     expect(failing.requests.some(({ headers }) => headers['x-api-key'] === 'one')).toBe(true)
     await pair.stop()
     await failing.stop()
+  })
+
+  test.each<[string, Script]>([
+    ['limits counts', json({}, 429, { 'retry-after': '60' })],
+    ['fails at counts', json({}, 500)],
+    ['has no count', json({}, 404)],
+  ])('a provider that %s is as good as before for answers', async (_, answered) => {
+    const own = await startGateway({ vendorA: provider.origin })
+    script = () => answered
+    for (let asked = 0; asked < 10; asked++) await (await own.post(MESSAGES, prompts[MESSAGES])).text()
+    const { health } = own.server.gateway
+    expect(health.allows('vendor_a/main/vendorA-opus-4-8')).toBe(true)
+    expect((await own.get('/readyz')).status).toBe(200)
+    expect(health.states().every(({ inFlight }) => inFlight === 0)).toBe(true)
+    await own.stop()
+  })
+
+  test('an account whose counts are limited is asked after the others', async () => {
+    const [vendorA] = gateway.config.providers
+    const [account] = vendorA?.accounts ?? []
+    if (vendorA === undefined || account === undefined) throw new Error('vendor_a is not configured')
+    const limited = await startScripted(({ headers }) =>
+      headers['x-api-key'] === 'one' ? json({}, 429, { 'retry-after': '60' }) : json({ input_tokens: 3 }),
+    )
+    const accounts = ['one', 'two'].map((name) => ({ ...account, name, credential: name, baseUrl: limited.origin }))
+    const pair = await startGateway({ config: { providers: [{ ...vendorA, accounts }] } })
+    for (let asked = 0; asked < 6; asked++) expect((await pair.post(MESSAGES, prompts[MESSAGES])).status).toBe(200)
+    expect(limited.requests.filter(({ headers }) => headers['x-api-key'] === 'one')).toHaveLength(1)
+    await pair.stop()
+    await limited.stop()
   })
 
   test('a model that stands in for another is not asked: its tokens are its own', async () => {

@@ -67,6 +67,17 @@ describe('a text', () => {
     const tokens = out.flatMap((event) => (event.type === 'text-delta' ? (event.logprobs ?? []) : []))
     expect(tokens.map((each) => each.token)).toEqual(['One', ' E', 'x', ' two'])
   })
+
+  test('keeps them also where one of the texts comes in pieces', () => {
+    const token = (token: string) => ({ token, logprob: -1, bytes: [], top: [] })
+    const deltas = [['One', ' E'], ['N'], ['x', ' two', 'E'], ['N', 'D', '!']].map(
+      (tokens): ChatEvent => ({ type: 'text-delta', part: 0, text: tokens.join(''), logprobs: tokens.map(token) }),
+    )
+    const out = run(['END'], [{ type: 'text-start', part: 0 }, ...deltas, { type: 'text-end', part: 0 }, finish])
+    expect(told(out)).toBe('One ENx two')
+    const tokens = out.flatMap((event) => (event.type === 'text-delta' ? (event.logprobs ?? []) : []))
+    expect(tokens.map((each) => each.token)).toEqual(['One', ' E', 'N', 'x', ' two'])
+  })
 })
 
 test('what begins behind it is left out; what was under way beside it goes on', () => {

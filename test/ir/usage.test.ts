@@ -1,7 +1,7 @@
 // Figures of which some are part of others, as disjoint classes.
 
 import { expect, test } from 'bun:test'
-import { count, disjoint, type Nested, totalTokens, type Usage, updated } from '../../src/ir/usage.ts'
+import { count, disjoint, type Nested, totalTokens, type Usage, updated, withPrompt } from '../../src/ir/usage.ts'
 
 const none: Nested = {
   prompt: undefined,
@@ -75,4 +75,14 @@ test('a later report overwrites what it tells and keeps what it leaves out', () 
     ...first,
     output_tokens: 7,
   })
+})
+
+test.each<[string, Usage, Usage]>([
+  ['nothing told', {}, { input: 9 }],
+  ['a prompt', { input: 4 }, { input: 4 }],
+  ['a prompt of nothing', { input: 0 }, { input: 0 }],
+  ['a cache alone', { cacheRead: 4 }, { cacheRead: 4 }],
+  ['caches that hold nothing', { cacheRead: 0, cacheWrite: 0 }, { input: 9, cacheRead: 0, cacheWrite: 0 }],
+])('the estimate of a prompt beside %s', (_, usage, shown) => {
+  expect(withPrompt(usage, 9)).toEqual(shown)
 })

@@ -204,6 +204,16 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
   })
 })
 
+test.each(['close', 'stall'] as const)('a prompt told by its cache alone is no estimate beside it: %s', async (end) => {
+  settleDown()
+  const { id, secret } = money.issue({ tokensTotal: 100_000 })
+  const { steps, ...script } = spoken('messages', true, { billed, steps: WORDS, end })
+  const told = (steps as string[]).map((step) => step.replace('"input_tokens":1234,', ''))
+  money.answers(() => ({ ...script, steps: told }))
+  await (await money.ask('messages', 'messages', { secret, stream: true })).text()
+  await expectBooks(id, billed.cached + (end === 'close' ? billed.output : SAID))
+})
+
 describe('a stream begun early', () => {
   test.each([true, false])('pays for the prompt if its client leaves before any word: %s', async (leaves) => {
     settleDown()

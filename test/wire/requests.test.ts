@@ -451,13 +451,18 @@ describe('is carried', () => {
             tools: [plainTool('a'), plainTool('b')],
           },
           { type: 'namespace', name: 'bare', description: '', tools: [plainTool('c')] },
+          { type: 'namespace', name: 'my.files', description: 'Files.', tools: [plainTool('d')] },
         ],
       },
       to === chat
         ? {
             messages: [
               { role: 'system', content: 'You are a coder.' },
-              { role: 'system', content: 'About the tools whose names begin with mail__: Mail of the team.' },
+              {
+                role: 'system',
+                content:
+                  'About the tools whose names begin with mail__: Mail of the team.\n\nAbout the tools whose names begin with my_files__: Files.',
+              },
               { role: 'user', content: 'hi' },
             ],
           }
@@ -465,6 +470,7 @@ describe('is carried', () => {
             system: [
               { type: 'text', text: 'You are a coder.' },
               { type: 'text', text: 'About the tools whose names begin with mail__: Mail of the team.' },
+              { type: 'text', text: 'About the tools whose names begin with my_files__: Files.' },
             ],
           },
       [],

@@ -24,6 +24,8 @@ type Call = {
   pieces: string[]
   /** Of all pieces, in characters. */
   length: number
+  /** The length at which they were found to be no whole. */
+  unfinished: number
 }
 
 export type Calls = {
@@ -86,6 +88,7 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
       wrapped: undefined,
       pieces: [],
       length: 0,
+      unfinished: 0,
     }
     calls.push(call)
     unclosed.add(call)
@@ -202,10 +205,18 @@ const argumentText = (value: Json | undefined): string =>
   isObject(value) && Object.keys(value).length === 0 ? '' : inputText(value)
 
 /** Free text cannot be seen to be whole, but only the vendor sends it, one call after the other. */
-const isWhole = ({ kind, pieces, part }: Call): boolean => {
-  if (part === undefined || pieces.length === 0) return false
-  if (kind === 'custom') return true
-  // Asked with every piece of some servers: what has no closing brace at its end need not be read.
+const isWhole = (call: Call): boolean => {
+  if (call.part === undefined || call.pieces.length === 0) return false
+  if (call.kind === 'custom') return true
+  // Asked with every piece of some servers, and for every call that begins: nothing is read twice for it.
+  if (call.unfinished === call.length) return false
+  if (isObjectIn(call.pieces)) return true
+  call.unfinished = call.length
+  return false
+}
+
+const isObjectIn = (pieces: readonly string[]): boolean => {
+  // What has no closing brace at its end need not be read.
   const last = pieces.findLast((piece) => piece.trim() !== '')?.trimEnd()
   if (last?.endsWith('}') !== true) return false
   try {

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, RefusalPart, TextPart, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
 import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
+import { waitingCalls } from '../waiting-calls.ts'
 import { type ContentPart, encodeContent, shortest } from './content.ts'
 import { callId } from './names.ts'
 import type { Outgoing } from './outgoing.ts'
@@ -12,18 +13,15 @@ import { encodeCitation, encodeLogprobs, refusalContent, textContent } from './o
 import { sealedItem } from './reasoning.ts'
 
 type Assistant = Extract<Turn, { role: 'assistant' }>
-type Waiting = { part: ToolResultPart; turn: number; at: number; used: boolean }
-type Results = {
-  /** The first result of a call that no other has taken. */
-  next(callId: string): Waiting | undefined
-  of(part: ToolResultPart): Waiting | undefined
-}
+/** `turn`: where it stands; `order`: its place among all results. */
+type Result = { part: ToolResultPart; turn: number; order: number }
+type Pairs = { results: Map<ToolCallPart, Result>; paired: Set<ToolResultPart> }
 
 const NOT_CARRIED_OUT = 'The call was not carried out.'
 
 export const encodeTurns = (request: ChatRequest, out: Outgoing): { instructions?: string; input: JsonObject[] } => {
   const input: JsonObject[] = []
-  const results = gatherResults(request.turns)
+  const pairs = pair(request.turns)
   // Where the conversation goes on from what the provider keeps, a call or its result may be there.
   const partial = out.own && request.opaque.some(({ name, essential }) => essential && name !== 'tool_choice')
   let run: JsonObject[] = []
@@ -34,13 +32,11 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): { instructions
     input.push(...run)
     const given: { order: number; item: JsonObject }[] = []
     for (const call of calls) {
-      const found = results.next(call.id)
-      if (found !== undefined) {
-        found.used = true
-        given.push({ order: found.at, item: resultItem(found, call.kind, out) })
-      } else if (!partial) {
-        const none: Waiting = { part: notCarriedOut(call), turn: 0, at: Number.MAX_SAFE_INTEGER, used: true }
-        given.push({ order: none.at, item: resultItem(none, call.kind, out) })
+      const found = pairs.results.get(call)
+      if (found !== undefined) given.push({ order: found.order, item: resultItem(found, call.kind, out) })
+      else if (!partial) {
+        const none = { part: notCarriedOut(call), turn: 0 }
+        given.push({ order: Number.MAX_SAFE_INTEGER, item: resultItem(none, call.kind, out) })
       }
     }
     given.sort((a, b) => a.order - b.order)
@@ -63,7 +59,7 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): { instructions
     if (turn.role === 'system') {
       input.push(...messageItems(turn.developer === true ? 'developer' : 'system', turn.parts, at, out))
     } else {
-      input.push(...userItems(turn.parts, at, results, partial, out))
+      input.push(...userItems(turn.parts, at, pairs, partial, out))
     }
   })
   flush()
@@ -73,29 +69,24 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): { instructions
   return { input: [{ type: 'message', role: 'system', content: instructions }] }
 }
 
-const gatherResults = (turns: readonly Turn[]): Results => {
-  const byCall = new Map<string, { queue: Waiting[]; first: number }>()
-  const byPart = new Map<ToolResultPart, Waiting>()
-  let at = 0
-  turns.forEach((turn, number) => {
-    if (turn.role !== 'user') return
+const pair = (turns: readonly Turn[]): Pairs => {
+  const waiting = waitingCalls<ToolCallPart>()
+  const pairs: Pairs = { results: new Map(), paired: new Set() }
+  let order = 0
+  /** Turns of the model that stand together are one. */
+  let round = 0
+  turns.forEach((turn, at) => {
+    if (turn.role !== 'assistant') round = at
     for (const part of turn.parts) {
+      if (part.type === 'tool-call') waiting.add(part.id, round, part)
       if (part.type !== 'tool-result') continue
-      const waiting: Waiting = { part, turn: number, at: at++, used: false }
-      byPart.set(part, waiting)
-      const known = byCall.get(part.callId)
-      if (known === undefined) byCall.set(part.callId, { queue: [waiting], first: 0 })
-      else known.queue.push(waiting)
+      const call = waiting.take(part.callId)
+      if (call === undefined) continue
+      pairs.results.set(call, { part, turn: at, order: order++ })
+      pairs.paired.add(part)
     }
   })
-  return {
-    next(callId) {
-      const known = byCall.get(callId)
-      while (known?.queue[known.first]?.used) known.first++
-      return known?.queue[known.first]
-    },
-    of: (part) => byPart.get(part),
-  }
+  return pairs
 }
 
 const asInstructions = (turn: Turn): string | undefined => {
@@ -135,7 +126,7 @@ const messageItems = (role: string, parts: readonly ContentPart[], turn: number,
 const userItems = (
   parts: Extract<Turn, { role: 'user' }>['parts'],
   turn: number,
-  results: Results,
+  { paired }: Pairs,
   partial: boolean,
   out: Outgoing,
 ): JsonObject[] => {
@@ -146,11 +137,9 @@ const userItems = (
       content.push(part)
       continue
     }
-    const entry = results.of(part)
-    if (entry === undefined || entry.used) continue
-    entry.used = true
+    if (paired.has(part)) continue
     if (partial) {
-      items.push(...messageItems('user', content, turn, out), resultItem(entry, part.kind, out))
+      items.push(...messageItems('user', content, turn, out), resultItem({ part, turn }, part.kind, out))
       content = []
     } else {
       // Its call is gone, so the provider would refuse it: what it says still belongs to the conversation.
@@ -169,7 +158,7 @@ const notCarriedOut = (call: ToolCallPart): ToolResultPart => ({
   isError: true,
 })
 
-const resultItem = ({ part, turn }: Waiting, kind: ToolCallPart['kind'], out: Outgoing): JsonObject => {
+const resultItem = ({ part, turn }: Omit<Result, 'order'>, kind: ToolCallPart['kind'], out: Outgoing): JsonObject => {
   if (part.cache !== undefined) out.drop(`${placeOf(part, out.pathOf(turn))}.cache_control`)
   const content = encodeContent(part.parts, turn, out).filter(({ type, text }) => type !== 'input_text' || text !== '')
   return {

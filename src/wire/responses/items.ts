@@ -185,7 +185,8 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
 
   const added = (at: number, item: JsonObject): void => {
     // Some servers count every item as the first, or not at all.
-    const isNext = typeof item.id === 'string' && !doneIds.has(item.id)
+    const id = idOf(item)
+    const isNext = id !== undefined && !doneIds.has(id)
     if (isNext && items.get(at)?.kind === 'done') items.delete(at)
     if (items.has(at)) return
     if (item.type !== 'reasoning') announced.set(at, item)
@@ -210,7 +211,8 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
       // Nothing has been told yet of what was announced as something nobody knows: it is what it is in the end.
       if (items.get(at)?.kind === 'opaque') items.delete(at)
       added(at, item)
-      if (typeof item.id === 'string') doneIds.add(item.id)
+      const id = idOf(item)
+      if (id !== undefined) doneIds.add(id)
     }
     const known = items.get(at)
     switch (known?.kind) {
@@ -242,10 +244,12 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
     done,
     thought,
     settle(output) {
+      // Those of the output itself are told apart by their places: some servers give all of them one id.
+      const before = new Set(doneIds)
       output.forEach((item, at) => {
         if (!isObject(item) || items.get(at)?.kind === 'done') return
-        if (typeof item.id === 'string' && doneIds.has(item.id)) return
-        done(at, item)
+        const id = idOf(item)
+        if (id === undefined || !before.has(id)) done(at, item)
       })
       for (const [at, item] of items) if (item.kind !== 'done') done(at, undefined)
     },
@@ -289,6 +293,8 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
     },
   }
 }
+
+const idOf = ({ id }: JsonObject): string | undefined => (typeof id === 'string' && id !== '' ? id : undefined)
 
 /** What a whole text has beyond what was streamed of it; nothing where the two disagree. */
 const restOf = (whole: string, streamed: string): string =>

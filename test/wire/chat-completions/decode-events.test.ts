@@ -199,6 +199,15 @@ describe('what a provider may send', () => {
     expect(calls.map(({ name }) => name)).toEqual(['f', ''])
   })
 
+  test('calls that break off are read no more for being many', () => {
+    const many = Array.from({ length: 500 }, (_, at) => call(at, { name: 'f', arguments: '{"a":{}' }, `c${at}`))
+    const parsing = spyOn(JSON, 'parse')
+    decode(many)
+    const read = parsing.mock.calls.reduce((sum, [text]) => sum + text.length, 0)
+    parsing.mockRestore()
+    expect(read).toBeLessThan(3 * many.reduce((sum, { data }) => sum + data.length, 0))
+  })
+
   test('calls without ids get some that do not meet', () => {
     const [one, two] = parts([
       call(0, { name: 'f', arguments: '{}' }),

@@ -334,6 +334,16 @@ describe('reading a stream', () => {
     expect(fold(decode(created, done, done, completed({ output: [message('hello')] }))).parts).toHaveLength(1)
   })
 
+  test.each(['', 'item'])('items of a server that gives each the id %j are all read', (id) => {
+    const call = (call_id: string) => ({ type: 'function_call', id, call_id, name: 'f', arguments: '{}' })
+    const output = [{ ...message('hello'), id }, call('a'), call('b')]
+    const parts = [{ text: 'hello' }, { id: 'a' }, { id: 'b' }]
+    expect(responses.decodeResponse({ id: 'resp_1', status: 'completed', output }).parts).toMatchObject(parts)
+    expect(fold(decode(created, completed({ output }))).parts).toMatchObject(parts)
+    const done = output.map((item, output_index) => ({ type: 'response.output_item.done', output_index, item }))
+    expect(fold(decode(created, ...done, completed({ output }))).parts).toMatchObject(parts)
+  })
+
   test.each([undefined, 0])('items of a server that gives each the place %p are all read, once', (output_index) => {
     const call = { type: 'function_call', id: 'fc_1', call_id: 'c', name: 'f', arguments: '{}' }
     const items = [message('hello'), { ...message('again'), id: 'msg_2' }, call]

@@ -443,6 +443,21 @@ describe('sending for clients of other wires', () => {
     ])
   })
 
+  test('a result answers the latest call of its id where an earlier one was never answered', () => {
+    const { body } = send({
+      turns: [
+        { role: 'assistant', parts: [call('a')] },
+        { role: 'user', parts: [text('stop')] },
+        { role: 'assistant', parts: [call('a')] },
+        { role: 'user', parts: [result('a', 'of the second')] },
+      ],
+    })
+    expect((body.input as JsonObject[]).flatMap(({ output }) => output ?? [])).toEqual([
+      'The call was not carried out.',
+      'of the second',
+    ])
+  })
+
   test.each([
     [false, 'Result of the tool call gone:'],
     [true, 'Error of the tool call gone:'],

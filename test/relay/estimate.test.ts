@@ -1,0 +1,47 @@
+// What a text counts for: by a quick guess, and by the tokenizer.
+
+import { describe, expect, test } from 'bun:test'
+import { countBody, countTokens, estimateInput } from '../../src/relay/estimate.ts'
+
+const drawn = (letters: string, length: number): string => {
+  let seed = 1
+  return Array.from({ length }, () => {
+    seed = (seed * 48_271) % 2_147_483_647
+    return letters[seed % letters.length]
+  }).join('')
+}
+const ALPHABET = 'abcdefghijklmnopqrstuvwxyz'
+
+describe('the quick guess', () => {
+  test.each([
+    ['of another script', '今天天气很好，我们去公园散步。'],
+    ['of code without spaces', 'x_y.z(1);'],
+    ['of JSON without spaces', '{"id":1,"name":"n"},'],
+  ])('takes no text %s for a file', (_, text) => {
+    expect(estimateInput(text.repeat(10_000))).toBe((Buffer.byteLength(text) * 10_000) / 4)
+  })
+
+  test.each([
+    ['base64', drawn(`${ALPHABET}0123456789+/`, 60_000)],
+    ['base64url', drawn(`${ALPHABET}0123456789-_`, 60_000)],
+    ['base64 in lines', drawn(ALPHABET, 58_000).replace(/.{76}/g, '$&\r\n')],
+    ['a data URL', `data:text/plain,${'a b, '.repeat(10_000)}`],
+  ])('takes %s for one', (_, text) => {
+    expect(estimateInput(text)).toBe(1_500)
+  })
+})
+
+describe('the tokenizer', () => {
+  // What it costs to merge a run of letters grows with the square of its length: unbounded, it would be given up on.
+  test('counts a text of one endless word', async () => {
+    await countTokens('loaded')
+    expect(await countTokens(drawn(ALPHABET, 250_000))).toBeGreaterThan(250_000 * 0.4)
+  })
+
+  test('counts of a long prompt its beginning, and the rest like that', async () => {
+    await countTokens('loaded')
+    const words = 'one two three four '
+    const tokens = await countBody({ input: words.repeat(100_000) })
+    expect(tokens / (4 * 100_000)).toBeCloseTo(1, 1)
+  })
+})
