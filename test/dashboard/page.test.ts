@@ -500,7 +500,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
   test('the documentation opens operations and guides without signing in', () =>
     visit('/docs', async (page) => {
       await heading(page, 'API reference').waitFor()
-      await page.getByText('/v1/messages', { exact: true }).click()
+      await page.locator('#createMessage summary').click()
       await page.locator('#createMessage').getByText('max_tokens', { exact: true }).waitFor()
       await page.getByRole('link', { name: 'Claude Code' }).click()
       await heading(page, 'Claude Code').waitFor()
