@@ -5,3 +5,13 @@ export type JsonObject = { [name: string]: Json | undefined }
 
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Undefined for whatever is no JSON object. */
+export const parseObject = (text: string): JsonObject | undefined => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,7 +1,7 @@
-// What a provider answered with, as text within a bound and as a JSON object.
+// What a provider answered with: its text within a bound, and the name in it made ours.
 
 import { GatewayError } from '../errors.ts'
-import { isObject, type JsonObject } from '../ir/json.ts'
+import type { JsonObject } from '../ir/json.ts'
 import { splice } from '../lib/json-splice.ts'
 import { networkError } from './upstream.ts'
 
@@ -39,16 +39,6 @@ export const readText = async (
     return new TextDecoder().decode(Buffer.concat(pieces))
   } catch (error) {
     throw networkError(error, abort)
-  }
-}
-
-/** Undefined for whatever is no JSON object. */
-export const parseObject = (text: string): JsonObject | undefined => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
   }
 }
 

@@ -1,7 +1,7 @@
 // One try at one target: the request on the provider's wire, its answer checked and made ready for the client.
 
 import { GatewayError } from '../errors.ts'
-import type { JsonObject } from '../ir/json.ts'
+import { type JsonObject, parseObject } from '../ir/json.ts'
 import type { Usage } from '../ir/usage.ts'
 import { withExact } from '../lib/json-exact.ts'
 import { FrameReader, FrameTooLarge } from '../lib/sse.ts'
@@ -10,7 +10,7 @@ import { includeUsage } from '../wire/chat-completions/pass.ts'
 import type { ChatCodec, PassCodec, Tap, Undo } from '../wire/codec.ts'
 import { CODECS, chatCodec } from '../wire/index.ts'
 import { answerIn, rememberable } from '../wire/responses/references.ts'
-import { ERROR_BYTES, malformedAnswer, parseObject, readText, renamed } from './answer-text.ts'
+import { ERROR_BYTES, malformedAnswer, readText, renamed } from './answer-text.ts'
 import { type Call, call } from './call.ts'
 import type { Exchange, Relay } from './exchange.ts'
 import { imagesAsked } from './meter.ts'

@@ -1,8 +1,9 @@
 // One call to a target: sent, timed, and refused in the gateway's words where the provider does not answer.
 
 import { GatewayError } from '../errors.ts'
+import { parseObject } from '../ir/json.ts'
 import type { PassCodec } from '../wire/codec.ts'
-import { ERROR_BYTES, parseObject, readText } from './answer-text.ts'
+import { ERROR_BYTES, readText } from './answer-text.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
 import type { Target } from './route.ts'
 import { probe, send, timedOut } from './upstream.ts'

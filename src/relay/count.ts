@@ -2,13 +2,13 @@
 // provider has none.
 
 import { GatewayError } from '../errors.ts'
-import { isObject, type JsonObject } from '../ir/json.ts'
+import { isObject, type JsonObject, parseObject } from '../ir/json.ts'
 import type { ChatWire, Wire } from '../ir/wire.ts'
 import { countingEndpoint } from '../provider/endpoint.ts'
 import type { Provider } from '../provider/provider.ts'
 import type { ChatCodec, Counting } from '../wire/codec.ts'
 import { CHAT_CODECS } from '../wire/index.ts'
-import { ERROR_BYTES, malformedAnswer, parseObject, readText, renamed } from './answer-text.ts'
+import { ERROR_BYTES, malformedAnswer, readText, renamed } from './answer-text.ts'
 import { call, type Outgoing } from './call.ts'
 import { countBody } from './estimate.ts'
 import type { ClientRequest, Relay } from './exchange.ts'

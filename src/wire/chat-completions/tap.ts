@@ -1,7 +1,7 @@
 // Watches a chat-completions stream that passes through: the model id in every chunk, the usage chunk we asked for,
 // the end and the failure. A stream reads as it would without us: usage shows only to clients that asked for it.
 
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
 import { updated } from '../../ir/usage.ts'
 import { findMember } from '../../lib/json-scan.ts'
 import { splice } from '../../lib/json-splice.ts'
@@ -9,7 +9,7 @@ import { Likeness } from '../../lib/likeness.ts'
 import type { OutputText } from '../../lib/output-text.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
-import { malformed, openNotes, parseData } from '../pass.ts'
+import { malformed, openNotes } from '../pass.ts'
 import { inputText, reasoningText, textIn } from './assistant.ts'
 import { endsSpeech } from './audio.ts'
 import { decodeError, encodeError, failureIn } from './error.ts'
@@ -57,7 +57,7 @@ export const tap = (options: TapOptions): Tap => {
       noted.state = 'done'
       return writeFrame({ data })
     }
-    const chunk = parseData(data)
+    const chunk = parseObject(data)
     if (chunk === undefined) return noted.failed(malformed())
     const failure = frame.event === 'error' ? decodeError(200, chunk) : failureIn(chunk)
     if (failure !== undefined) return noted.failed(failure)

@@ -1,11 +1,11 @@
 // Watches an images stream that passes through: partial images, then one completed event with its usage for each image.
 
-import { isObject, type JsonObject } from '../../ir/json.ts'
+import { isObject, type JsonObject, parseObject } from '../../ir/json.ts'
 import { findMember } from '../../lib/json-scan.ts'
 import { splice } from '../../lib/json-splice.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
-import { malformed, openNotes, parseData } from '../pass.ts'
+import { malformed, openNotes } from '../pass.ts'
 import { decodeError, encodeError } from './error.ts'
 import { decodeUsage, sum } from './usage.ts'
 
@@ -26,7 +26,7 @@ export const tap = (options: TapOptions): Tap => {
 
   const see = (frame: Frame): string => {
     if (noted.state !== 'open') return ''
-    const data = parseData(frame.data)
+    const data = parseObject(frame.data)
     if (data === undefined) return frame.data === '[DONE]' ? '' : noted.failed(malformed())
     const type = typeof data.type === 'string' ? data.type : frame.event
     if (type === 'error' || isObject(data.error)) return noted.failed(decodeError(200, data))

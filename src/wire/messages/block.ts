@@ -2,9 +2,8 @@
 // written.
 
 import type { ChatEvent } from '../../ir/event.ts'
-import { isObject, type JsonObject } from '../../ir/json.ts'
+import { isObject, type JsonObject, parseObject } from '../../ir/json.ts'
 import type { Citation } from '../../ir/part.ts'
-import { parseData } from '../pass.ts'
 import { freeText } from '../undo.ts'
 import { decodeCitation } from './decode-content.ts'
 import { decodeThought } from './decode-parts.ts'
@@ -114,7 +113,7 @@ export const opaqueBlock = (nextPart: () => number, raw: JsonObject): Block => {
       return []
     },
     end: () => {
-      const whole = parseData(input.join(''))
+      const whole = parseObject(input.join(''))
       if (whole !== undefined) members.push(['input', whole])
       const value: JsonObject = Object.fromEntries(members)
       return [{ type: 'opaque', part: nextPart(), value: { type: 'opaque', origin: 'messages', value } }]

@@ -1,12 +1,12 @@
 // Watches a messages stream that passes through: usage from message_start and message_delta, the end, the failure.
 
-import { isObject, type JsonObject } from '../../ir/json.ts'
+import { isObject, type JsonObject, parseObject } from '../../ir/json.ts'
 import { count } from '../../ir/usage.ts'
 import { splice } from '../../lib/json-splice.ts'
 import { Likeness } from '../../lib/likeness.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
-import { malformed, openNotes, parseData, textOf } from '../pass.ts'
+import { malformed, openNotes, textOf } from '../pass.ts'
 import { decodeError, encodeError } from './error.ts'
 import { decodeUsage, withReport } from './usage.ts'
 
@@ -54,7 +54,7 @@ export const tap = (options: TapOptions): Tap => {
       noted.output.add(like.text)
       return like.out
     }
-    const data = parseData(frame.data)
+    const data = parseObject(frame.data)
     // A trailing [DONE] is another wire's habit: nothing is meant by it here.
     if (data === undefined) return frame.data === '[DONE]' ? '' : noted.failed(malformed())
     const event = typeof data.type === 'string' ? data.type : frame.event

@@ -1,11 +1,11 @@
 // Watches a responses stream that passes through: the model id in every event that holds the response, the usage of
 // its terminal event, the failure.
 
-import { isObject, type JsonObject } from '../../ir/json.ts'
+import { isObject, type JsonObject, parseObject } from '../../ir/json.ts'
 import { splice } from '../../lib/json-splice.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
-import { malformed, openNotes, parseData, textOf } from '../pass.ts'
+import { malformed, openNotes, textOf } from '../pass.ts'
 import { decodeError } from './error.ts'
 import { failureFrames } from './failure-frames.ts'
 import { decodeUsage } from './usage.ts'
@@ -36,7 +36,7 @@ export const tap = (options: TapOptions): Tap => {
 
   const see = (frame: Frame): string => {
     if (noted.state !== 'open') return ''
-    const data = parseData(frame.data)
+    const data = parseObject(frame.data)
     // The SDKs' own end marker of another wire: whatever follows would be lost on them.
     if (data === undefined) return frame.data === '[DONE]' ? '' : noted.failed(malformed())
     const event = typeof data.type === 'string' ? data.type : frame.event
