@@ -20,9 +20,13 @@ export type CountingEndpoint = { wire: ChatWire; paths: readonly string[] }
 export const counting = (gateway: Gateway, { wire, paths }: CountingEndpoint) => {
   const own = countingWire(wire)
   if (own === undefined) throw new Error(`the ${wire} wire does not count`)
-  const check = TypeCompiler.Compile(own.counting.requestSchema)
+  // Made when first needed: the start does not wait for it.
+  let check: Check | undefined
   const app = new Elysia({ name: `counting:${wire}` })
-  const answer = async (post: Post): Promise<Response> => count(gateway, post, await begin(gateway, post, check), own)
+  const answer = async (post: Post): Promise<Response> => {
+    check ??= TypeCompiler.Compile(own.counting.requestSchema)
+    return count(gateway, post, await begin(gateway, post, check), own)
+  }
   for (const path of paths)
     app.post(path, ({ request }) => answerPost(gateway, wire, request, answer), { parse: 'none' })
   return app
