@@ -1,15 +1,12 @@
 // What a provider answered with: its text within a bound, and the name in it made ours.
 
-import { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../ir/json.ts'
 import { splice } from '../lib/json-splice.ts'
+import { malformedAnswer } from '../wire/pass.ts'
 import { networkError } from './upstream.ts'
 
 /** Error bodies of providers are small; nothing needs more of one. */
 export const ERROR_BYTES = 256 * 1024
-
-export const malformedAnswer = (): GatewayError =>
-  new GatewayError('upstream_error', 'The provider sent a malformed answer. Try again.')
 
 /** A body as text, within a bound. `heard` is called for each piece of one whose length is unknown. */
 export const readText = async (

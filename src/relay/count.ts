@@ -6,10 +6,11 @@ import { isObject, type JsonObject, parseObject } from '../ir/json.ts'
 import type { ChatWire, Wire } from '../ir/wire.ts'
 import { countingEndpoint } from '../provider/endpoint.ts'
 import type { Provider } from '../provider/provider.ts'
-import type { ChatCodec, Counting } from '../wire/codec.ts'
+import type { Counting, PassCodec } from '../wire/codec.ts'
 import { CHAT_CODECS } from '../wire/index.ts'
-import { ERROR_BYTES, malformedAnswer, readText, renamed } from './answer-text.ts'
-import { call, type Outgoing } from './call.ts'
+import { malformedAnswer } from '../wire/pass.ts'
+import { ERROR_BYTES, readText, renamed } from './answer-text.ts'
+import { type Call, call, type Outgoing } from './call.ts'
 import { countBody } from './estimate.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
 import { route, type Target } from './route.ts'
@@ -36,7 +37,7 @@ export const countPrompt = async (relay: Relay, request: ClientRequest, own: Cou
     there === undefined && targets.length > 0
       ? undefined
       : await firstAnswer(relay, request, targets, (target, abort) =>
-          ask(relay, request, target, abort, own, there ?? own),
+          ask({ relay, request, target, codec: CHAT_CODECS[(there ?? own).wire], abort }, own, there ?? own),
         )
   if (text !== undefined) return { text, estimated: false }
   request.dropped = []
@@ -61,21 +62,14 @@ const wireThere = (provider: Provider | undefined, own: CountingWire): CountingW
 }
 
 /** The answer of a target on the client's wire; undefined where it turns out to have no way to count. */
-const ask = async (
-  relay: Relay,
-  request: ClientRequest,
-  target: Target,
-  abort: AbortController,
-  own: CountingWire,
-  there: CountingWire,
-): Promise<string | undefined> => {
-  const codec = CHAT_CODECS[there.wire]
+const ask = async (asking: Call, own: CountingWire, there: CountingWire): Promise<string | undefined> => {
+  const { request, target, codec, abort } = asking
   const outgoing = {
     url: countingEndpoint(target.account, there.wire) ?? '',
     body: own === there ? passed(request, target, codec) : translated(request, target, own, there),
   }
   try {
-    return await call({ relay, request, target, codec, abort }, outgoing, async (response) => {
+    return await call(asking, outgoing, async (response) => {
       const text = await readText(response, ERROR_BYTES, abort)
       const body = parseObject(text)
       if (isObject(body?.error)) throw codec.decodeError(200, body)
@@ -89,7 +83,7 @@ const ask = async (
   }
 }
 
-const passed = ({ body }: ClientRequest, target: Target, codec: ChatCodec): Outgoing['body'] =>
+const passed = ({ body }: ClientRequest, target: Target, codec: PassCodec): Outgoing['body'] =>
   body.edited(
     codec.passEdits(body.outline, { model: target.model.upstream, outputCap: undefined, quirks: quirksOf(target) }),
   )

@@ -13,6 +13,9 @@ export const isForeign = (value: unknown): boolean => typeof value === 'string' 
 export const malformed = (): GatewayError =>
   new GatewayError('upstream_error', 'The provider sent a malformed stream. Try again.')
 
+export const malformedAnswer = (): GatewayError =>
+  new GatewayError('upstream_error', 'The provider sent a malformed answer. Try again.')
+
 /** What a body says went wrong, or that it lacks what every answer of its wire has. */
 export const faultOf = (
   body: JsonObject,
@@ -24,7 +27,7 @@ export const faultOf = (
   if (isObject(error)) return decodeError(typeof error.status === 'number' ? error.status : 200, body)
   if (typeof error === 'string' && error !== '') return decodeError(200, body)
   if (Array.isArray(body[member])) return undefined
-  return new GatewayError('upstream_error', 'The provider sent a malformed answer. Try again.')
+  return malformedAnswer()
 }
 
 /** Usage of a whole answer, with the provider's own object. */

@@ -1,10 +1,10 @@
 // Counts of prompts that nobody is to answer: the provider's own figure on the client's wire, or the tokenizer's.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type DemoProviders, MARKER, startDemoProviders } from '../../src/demo/index.ts'
+import { MARKER } from '../../src/demo/index.ts'
 import type { JsonObject } from '../../src/ir/json.ts'
 import { hasCorpus, recordedCounts, violations } from '../support/corpus.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { type DemoGateway, startDemoGateway, startGateway, type TestGateway } from '../support/gateway.ts'
 import { type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
 
 const MESSAGES = '/v1/messages/count_tokens'
@@ -375,20 +375,11 @@ describe('a count', () => {
 })
 
 describe('the demo’s vendors', () => {
-  let demo: DemoProviders
-  let served: TestGateway
+  let served: DemoGateway
   beforeAll(async () => {
-    demo = await startDemoProviders()
-    served = await startGateway({
-      vendorA: demo.vendorA.baseUrl,
-      vendorB: demo.vendorB.baseUrl,
-      keys: { vendorA: demo.vendorA.apiKey, vendorB: demo.vendorB.apiKey },
-    })
+    served = await startDemoGateway()
   })
-  afterAll(async () => {
-    await served.stop()
-    await demo.stop()
-  })
+  afterAll(() => served.stop())
 
   test.each(PATHS.flatMap((path) => Object.values(OWN).map((model) => [path, model] as const)))(
     '%s of %s is what an answer to the same prompt is billed for',

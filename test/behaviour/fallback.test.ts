@@ -1,24 +1,13 @@
 // A model that another one stands in for: what the other cannot take is not what the client hears.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type DemoProviders, startDemoProviders } from '../../src/demo/index.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { type DemoGateway, startDemoGateway } from '../support/gateway.ts'
 
-let demo: DemoProviders
-let gateway: TestGateway
+let gateway: DemoGateway
 beforeAll(async () => {
-  demo = await startDemoProviders()
-  gateway = await startGateway({
-    vendorA: demo.vendorA.baseUrl,
-    vendorB: demo.vendorB.baseUrl,
-    keys: { vendorA: demo.vendorA.apiKey, vendorB: demo.vendorB.apiKey },
-    config: { fallbacks: { 'vendorB-5.5': ['vendorA-opus-4-8'] } },
-  })
+  gateway = await startDemoGateway({ fallbacks: { 'vendorB-5.5': ['vendorA-opus-4-8'] } })
 })
-afterAll(async () => {
-  await gateway.stop()
-  await demo.stop()
-})
+afterAll(() => gateway.stop())
 
 const ask = async (input: string, tools: object[]): Promise<unknown[]> => {
   const response = await gateway.post('/v1/responses', { model: 'vendorB-5.5', input, tools })

@@ -2,7 +2,7 @@
 // and that nothing is left open.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { type DemoProviders, MARKER, startDemoProviders } from '../../src/demo/index.ts'
+import { MARKER } from '../../src/demo/index.ts'
 import { ERRORS, type ErrorCode } from '../../src/errors.ts'
 import { CHAT_WIRES, type ChatWire } from '../../src/ir/wire.ts'
 import type { Timeouts } from '../../src/provider/provider.ts'
@@ -10,7 +10,7 @@ import { checkChatCompletionsStream } from '../support/automaton/chat-completion
 import { checkMessagesStream } from '../support/automaton/messages.ts'
 import { checkResponsesStream } from '../support/automaton/responses.ts'
 import { framesOf } from '../support/frames.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { type DemoGateway, startDemoGateway } from '../support/gateway.ts'
 
 const MODELS = ['vendorA-opus-4-8', 'vendorB-5.5']
 const PATHS: Record<ChatWire, string> = {
@@ -19,22 +19,13 @@ const PATHS: Record<ChatWire, string> = {
   messages: '/v1/messages',
 }
 
-let vendors: DemoProviders
-let gateway: TestGateway
+let gateway: DemoGateway
 
 beforeAll(async () => {
-  vendors = await startDemoProviders()
-  gateway = await startGateway({
-    vendorA: vendors.vendorA.baseUrl,
-    vendorB: vendors.vendorB.baseUrl,
-    keys: { vendorA: vendors.vendorA.apiKey, vendorB: vendors.vendorB.apiKey },
-  })
+  gateway = await startDemoGateway()
 })
 beforeEach(() => patience({}))
-afterAll(async () => {
-  await gateway.stop()
-  await vendors.stop()
-})
+afterAll(() => gateway.stop())
 
 /** Only what a test waits out is short: all else has time, however busy the machine. */
 const patience = (short: Partial<Timeouts>): void => {
@@ -58,8 +49,8 @@ const violations = (wire: ChatWire, text: string): string[] => {
 const expectClean = (response: Response, text: string): void => {
   const shown = text + JSON.stringify([...response.headers])
   expect(shown).not.toContain(MARKER)
-  expect(shown).not.toContain(new URL(vendors.vendorA.baseUrl).host)
-  expect(shown).not.toContain(new URL(vendors.vendorB.baseUrl).host)
+  expect(shown).not.toContain(new URL(gateway.demo.vendorA.baseUrl).host)
+  expect(shown).not.toContain(new URL(gateway.demo.vendorB.baseUrl).host)
 }
 
 const expectNothingLeft = async (): Promise<void> => {

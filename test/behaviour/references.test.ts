@@ -2,24 +2,14 @@
 // they are forgotten.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type DemoProviders, startDemoProviders } from '../../src/demo/index.ts'
 import type { JsonObject } from '../../src/ir/json.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { type DemoGateway, startDemoGateway } from '../support/gateway.ts'
 
-let demo: DemoProviders
-let gateway: TestGateway
+let gateway: DemoGateway
 beforeAll(async () => {
-  demo = await startDemoProviders()
-  gateway = await startGateway({
-    vendorA: demo.vendorA.baseUrl,
-    vendorB: demo.vendorB.baseUrl,
-    keys: { vendorA: demo.vendorA.apiKey, vendorB: demo.vendorB.apiKey },
-  })
+  gateway = await startDemoGateway()
 })
-afterAll(async () => {
-  await gateway.stop()
-  await demo.stop()
-})
+afterAll(() => gateway.stop())
 
 type Answer = JsonObject & { id: string; output: (JsonObject & { id: string })[] }
 
@@ -46,7 +36,8 @@ const refusal = async (body: JsonObject, secret?: string): Promise<unknown> => {
   return [response.status, error.code, error.param]
 }
 
-const sent = (): { messages: JsonObject[]; input: JsonObject[] } => JSON.parse(demo.requests.at(-1)?.body ?? '{}')
+const sent = (): { messages: JsonObject[]; input: JsonObject[] } =>
+  JSON.parse(gateway.demo.requests.at(-1)?.body ?? '{}')
 
 describe.each([{ stream: false }, { stream: true }])('%j', ({ stream }) => {
   const settings = { stream, tools, reasoning: { effort: 'high', summary: 'auto' } }

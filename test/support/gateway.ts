@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Config, loadConfig } from '../../src/config.ts'
+import { type DemoProviders, startDemoProviders } from '../../src/demo/index.ts'
 import type { NewKey } from '../../src/keys/key.ts'
 import { silentLog } from '../../src/log.ts'
 import type { Clock } from '../../src/relay/exchange.ts'
@@ -92,6 +93,28 @@ export const startGateway = async ({
     stop: async () => {
       await server.stop()
       rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+export type DemoGateway = TestGateway & { demo: DemoProviders }
+
+/** A gateway in front of the demo's vendors, which stop with it. */
+export const startDemoGateway = async (config: Partial<Config> = {}): Promise<DemoGateway> => {
+  const demo = await startDemoProviders()
+  const { vendorA, vendorB } = demo
+  const gateway = await startGateway({
+    vendorA: vendorA.baseUrl,
+    vendorB: vendorB.baseUrl,
+    keys: { vendorA: vendorA.apiKey, vendorB: vendorB.apiKey },
+    config,
+  })
+  return {
+    ...gateway,
+    demo,
+    stop: async () => {
+      await gateway.stop()
+      await demo.stop()
     },
   }
 }
