@@ -3,6 +3,7 @@
 import { Elysia } from 'elysia'
 import type { Gateway } from './gateway.ts'
 import { admin } from './http/admin/index.ts'
+import { background } from './http/background.ts'
 import { counting } from './http/counting.ts'
 import { dashboard } from './http/dashboard.ts'
 import { docs } from './http/docs.ts'
@@ -26,6 +27,7 @@ export const createApp = (gateway: Gateway) =>
     .use(inference(gateway, { wire: 'images', paths: pathsOf('/v1/images/generations') }))
     .use(counting(gateway, { wire: 'messages', paths: pathsOf('/v1/messages/count_tokens') }))
     .use(counting(gateway, { wire: 'responses', paths: pathsOf('/v1/responses/input_tokens') }))
+    .use(background(gateway))
     .use(admin(gateway))
     .use(dashboard)
     .use(docs)

@@ -12,6 +12,7 @@ import { createMembership, type Membership } from './members/membership.ts'
 import { createMemory, type Memory } from './memory.ts'
 import type { Metrics } from './metrics.ts'
 import { createAffinity } from './relay/affinity.ts'
+import { createBackground, resumeAnswers } from './relay/background.ts'
 import type { Client, Clock, Relay } from './relay/exchange.ts'
 import { createHealth } from './relay/health.ts'
 import { createRecall } from './relay/recall.ts'
@@ -80,8 +81,9 @@ export const createGateway = ({
   // The ledger settles what a killed process left before there is a gateway to ask.
   let gateway: Gateway | undefined
   const ledger = createLedger({
-    store: { keys: store.keys, journal: watched(store.journal, (cause) => unwritten(cause)) },
+    store: { keys: store.keys, journal: watched(store.journal, unwritten) },
     clock: now,
+    goesOn: (exchangeId) => store.background.of(exchangeId) !== undefined,
     prices: (id) => (gateway ?? configured).catalogue.resolve(id)?.price,
   })
   gateway = {
@@ -94,6 +96,7 @@ export const createGateway = ({
     health: createHealth(givenClock),
     affinity: createAffinity(),
     recall: createRecall(),
+    background: createBackground(store.background),
     fetch,
     clock,
     open: new Map(),
@@ -106,6 +109,7 @@ export const createGateway = ({
     live: createLive(),
     listener: undefined,
   }
+  resumeAnswers(gateway)
   return gateway
 }
 
@@ -124,8 +128,7 @@ const REPORT_EVERY_MS = 5_000
 
 /** A journal whose failures are told; the ledger deals with them. */
 const watched = (journal: Journal, failed: (cause: unknown) => void): Journal => ({
-  claim: (writeSettled) => journal.claim(writeSettled),
-  charge: (keyId, tokens) => journal.charge(keyId, tokens),
+  ...journal,
   write(batch) {
     try {
       journal.write(batch)

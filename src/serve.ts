@@ -8,6 +8,7 @@ import { requestId } from './http/respond.ts'
 import { listen } from './listener.ts'
 import { createLog, type Log } from './log.ts'
 import { startPruning } from './pruning.ts'
+import { leaveAnswers } from './relay/background.ts'
 import { type Clock, leave } from './relay/exchange.ts'
 import { applyMetrics, type Reloaded, reload } from './reload.ts'
 import { openStore } from './store/sqlite/index.ts'
@@ -74,6 +75,7 @@ const startWith = async (
     await listening.stop(true)
     await stopped.catch(() => undefined)
     stopPruning()
+    leaveAnswers(gateway)
     unwatch()
     try {
       gateway.ledger.flush()
@@ -91,7 +93,7 @@ const startWith = async (
       // What was refused is still as it was, and is refused again the next time.
       current = { ...next, listen: current.listen, dataDir: current.dataDir }
       const { refused } = reloaded
-      const kept = refused.length === 0 ? '' : `, but ${refused.join(' and ')} stay as they are until a restart`
+      const kept = refused.length === 0 ? '' : `, but a restart is needed for ${refused.join(' and ')}`
       log.warn(`configuration reloaded${kept}`, { ...reloaded, warnings: next.warnings })
       return reloaded
     },

@@ -43,6 +43,7 @@ const begin = async (gateway: Gateway, post: Post, check: Check): Promise<Client
     key,
     wire,
     codec: CODECS[wire],
+    background: false,
     headers: request.headers,
     begunAt: performance.now(),
     client,

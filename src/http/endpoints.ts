@@ -2,7 +2,7 @@
 
 import type { Wire } from '../ir/wire.ts'
 
-export type ListedEndpoint = { method: 'GET' | 'POST'; path: string; wire: Wire | null }
+export type ListedEndpoint = { method: 'GET' | 'POST' | 'DELETE'; path: string; wire: Wire | null }
 
 export const ENDPOINTS: readonly ListedEndpoint[] = [
   { method: 'GET', path: '/v1', wire: null },
@@ -16,6 +16,10 @@ export const ENDPOINTS: readonly ListedEndpoint[] = [
   { method: 'POST', path: '/v1/images/generations', wire: 'images' },
   { method: 'POST', path: '/v1/messages/count_tokens', wire: 'messages' },
   { method: 'POST', path: '/v1/responses/input_tokens', wire: 'responses' },
+  { method: 'GET', path: '/v1/responses/{id}', wire: 'responses' },
+  { method: 'DELETE', path: '/v1/responses/{id}', wire: 'responses' },
+  { method: 'POST', path: '/v1/responses/{id}/cancel', wire: 'responses' },
+  { method: 'GET', path: '/v1/responses/{id}/input_items', wire: 'responses' },
 ]
 
 /** Where an endpoint answers: a client that adds /v1 to a base which ends in it is understood. */
@@ -34,18 +38,27 @@ const PAGES = /^\/(?:(?:healthz|readyz|usage)(?=\/?$)|(?:docs|dashboard)(?=\/|$)
 
 /** What is served at a path, and how it is asked for. */
 export const servedAt = (pathname: string): { path: string; methods: string[] } | undefined => {
-  const endpoint = endpointAt(pathname)
-  if (endpoint !== undefined) return { path: endpoint.path, methods: endpoint.method === 'GET' ? READ : ['POST'] }
+  const endpoints = endpointsAt(pathname)
+  const [endpoint] = endpoints
+  if (endpoint !== undefined)
+    return { path: endpoint.path, methods: endpoints.flatMap(({ method }) => METHODS[method]) }
   const page = PAGES.exec(pathname)?.[0]
-  return page === undefined ? undefined : { path: page, methods: READ }
+  return page === undefined ? undefined : { path: page, methods: METHODS.GET }
 }
 
-const READ = ['GET', 'HEAD']
+const METHODS = { GET: ['GET', 'HEAD'], POST: ['POST'], DELETE: ['DELETE'] }
 
-/** The endpoint at a path, whatever the method. */
-const endpointAt = (pathname: string): ListedEndpoint | undefined => {
+/** A model's id may have slashes in it, an answer's has none. */
+const PATTERNS = new Map(
+  ENDPOINTS.map(({ path }) => [
+    path,
+    new RegExp(`^${path.replace('models/{id}', 'models/.+').replace('{id}', '[^/]+')}$`),
+  ]),
+)
+
+/** The endpoints at a path, whatever the method; those of that very path where there are any. */
+const endpointsAt = (pathname: string): ListedEndpoint[] => {
   const path = single(pathname)
-  return ENDPOINTS.find(
-    (endpoint) => endpoint.path === path || (endpoint.path === '/v1/models/{id}' && path.startsWith('/v1/models/')),
-  )
+  const exact = ENDPOINTS.filter((endpoint) => endpoint.path === path)
+  return exact.length > 0 ? exact : ENDPOINTS.filter((endpoint) => PATTERNS.get(endpoint.path)?.test(path))
 }

@@ -13,14 +13,16 @@ export const fallback = (request: Request): Response => {
   // One that is asked as it should be, and yet was not found, is another path: a slash too many, for instance.
   if (served === undefined || served.methods.includes(request.method)) {
     const right = served === undefined && pathname !== '/' ? servedAt(`/v1${pathname}`)?.path : undefined
-    const where = right === undefined ? 'GET /v1 lists the endpoints.' : `It is at ${right}: end the base URL in /v1.`
+    const page = pathname === '/' ? 'The dashboard is at /dashboard, and ' : ''
+    const where =
+      right === undefined ? `${page}GET /v1 lists the endpoints.` : `It is at ${right}: end the base URL in /v1.`
     return errorResponse(
       new GatewayError('not_found', `There is no ${pathname.slice(0, 200)} here. ${where}`),
       id,
       wire,
     )
   }
-  const error = new GatewayError('method_not_allowed', `${served.path} takes ${served.methods[0]} only.`)
+  const error = new GatewayError('method_not_allowed', `${served.path} takes ${listed(served.methods)} only.`)
   const response = errorResponse(error, id, wire, { allow: served.methods.join(', ') })
   if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket') return response
   // Agents that probe for a socket go back to POST at once on this status, and wait long on any other.
@@ -29,6 +31,8 @@ export const fallback = (request: Request): Response => {
     headers: { ...Object.fromEntries(response.headers), upgrade: 'HTTP/1.1' },
   })
 }
+
+const listed = (methods: string[]): string => methods.filter((method) => method !== 'HEAD').join(' and ')
 
 export const frameworkError = (gateway: Gateway, request: Request, code: unknown, thrown: unknown): Response => {
   if (code === 'NOT_FOUND') return fallback(request)

@@ -39,7 +39,15 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
     fixed: wire === 'images',
   })
   const client = enter(gateway, post)
-  const exchange: Exchange = {
+  let inside = true
+  const over = (): void => {
+    if (!inside) return
+    inside = false
+    gateway.open.delete(id)
+    if (stream) gateway.listener?.streamed(request)
+    ticket.leave()
+  }
+  return {
     id,
     key,
     wire,
@@ -49,6 +57,7 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
     headers: request.headers,
     model,
     stream,
+    background: wire === 'responses' && outline.background === true,
     startedAt: reservation.startedAt,
     begunAt: performance.now(),
     reservation,
@@ -57,16 +66,14 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
     dropped: [],
     headersOut: ticket.headers(wire),
     release: ticket.leave,
-    onSettled: (summary) => {
-      gateway.open.delete(id)
-      if (stream) gateway.listener?.streamed(request)
+    onLeft: over,
+    onSettled: (exchange, summary) => {
+      over()
       if (summary.outcome === 'refused' && !reachedProvider(exchange)) ticket.refund()
       ticket.tokens(totalTokens(summary.tokens))
-      ticket.leave()
       gateway.log.exchange(exchange, summary)
       gateway.metrics?.settled(exchange, summary)
       gateway.live.publish(exchange, summary)
     },
   }
-  return exchange
 }

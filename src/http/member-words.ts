@@ -39,7 +39,7 @@ const WORDS: Readonly<Record<string, string>> = {
   stream_options: 'include_usage: a last chunk with the figures.',
   include: 'What the answer is to hold besides.',
   store: 'Whether the answer may be referred to later.',
-  background: 'Not to be waited for; on the model’s own wire only.',
+  background: 'Not to be waited for: `GET /v1/responses/{id}` tells how it stands. On the model’s own wire only.',
   previous_response_id:
     'The answer that this request goes on from. Of a model of another wire, the gateway remembers it for a while.',
   n: 'How many answers or pictures; several answers on the model’s own wire only.',

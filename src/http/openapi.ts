@@ -74,6 +74,22 @@ const COUNTS: Record<string, Words & { wire: ChatWire }> = {
   },
 }
 
+/** Answers made in the background, by method and path. */
+const KEPT: Record<string, Words> = {
+  'GET /v1/responses/{id}': {
+    id: 'getResponse',
+    summary: 'An answer asked for with `background: true`',
+    description: 'As it stands, or with `stream=true` its events from `starting_after` on.',
+  },
+  'DELETE /v1/responses/{id}': {
+    id: 'deleteResponse',
+    summary: 'Remove such an answer',
+    description: 'One that is not over is cancelled first.',
+  },
+  'POST /v1/responses/{id}/cancel': { id: 'cancelResponse', summary: 'End such an answer early' },
+  'GET /v1/responses/{id}/input_items': { id: 'listInputItems', summary: 'What such an answer was asked with' },
+}
+
 const READS: Record<string, Words> = {
   '/v1': { id: 'getGateway', summary: 'Health check and discovery', description: 'Needs no key.', output: Discovery },
   '/v1/models': { id: 'listModels', summary: 'The models this key may use', output: ModelList },
@@ -95,6 +111,7 @@ const WHEN: Partial<Record<ErrorCode, string>> = {
   context_length_exceeded: 'the context is longer than the model takes',
   content_policy_violation: 'the content violates a policy',
   invalid_model: 'there is no such model here, or not for this key',
+  not_found: 'there is no such answer for this key',
   payload_too_large: 'the body is too large',
   invalid_json: 'the body is not valid JSON',
   invalid_request: 'the body is JSON but not a valid request; the message names the member',
@@ -104,8 +121,15 @@ const WHEN: Partial<Record<ErrorCode, string>> = {
   internal_error: 'the gateway failed unexpectedly',
 }
 
+const FOR_KEPT: ErrorCode[] = [
+  'not_found',
+  'invalid_request',
+  'service_unavailable',
+  'gateway_timeout',
+  'upstream_error',
+]
 const FOR_KEY: ErrorCode[] = ['missing_api_key', 'invalid_api_key', 'internal_error']
-const FOR_REQUEST = (Object.keys(WHEN) as ErrorCode[]).filter((code) => !FOR_KEY.includes(code))
+const FOR_REQUEST = (Object.keys(WHEN) as ErrorCode[]).filter((code) => ![...FOR_KEY, 'not_found'].includes(code))
 
 const json = (schema: object, example?: object) => ({
   'application/json': { schema, ...(example === undefined ? {} : { example }) },
@@ -141,12 +165,24 @@ const MORE: Record<string, ErrorCode[]> = {
   '/v1/usage/history': ['invalid_request'],
 }
 
+const ID = { name: 'id', in: 'path', required: true, schema: { type: 'string' } }
+
+const kept = ({ id, summary, description }: Words) => ({
+  operationId: id,
+  summary,
+  ...(description === undefined ? {} : { description }),
+  tags: ['Answers in the background'],
+  parameters: [ID],
+  responses: {
+    '200': { description: 'As the provider has it.', content: json({ type: 'object' }) },
+    ...failures([...FOR_KEY, ...FOR_KEPT]),
+  },
+})
+
 const read = ({ path }: ListedEndpoint) => {
   const words = READS[path] ?? { id: `get${path.replace(/\W+/g, '_')}`, summary: path }
   const open = path === '/v1'
-  const parameters = path.endsWith('{id}')
-    ? [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }]
-    : (QUERIES[path] ?? [])
+  const parameters = path.endsWith('{id}') ? [ID] : (QUERIES[path] ?? [])
   return {
     operationId: words.id,
     summary: words.summary,
@@ -204,6 +240,8 @@ const count = ({ wire, ...words }: Words & { wire: ChatWire }) =>
 const operation = (endpoint: ListedEndpoint): object => {
   const counted = COUNTS[endpoint.path]
   if (counted !== undefined) return count(counted)
+  const words = KEPT[`${endpoint.method} ${endpoint.path}`]
+  if (words !== undefined) return kept(words)
   return endpoint.wire === null ? read(endpoint) : infer(endpoint.wire)
 }
 

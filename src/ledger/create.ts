@@ -8,7 +8,7 @@ import type { Store } from '../store/store.ts'
 import { admit } from './admission.ts'
 import { costMicroUsd } from './cost.ts'
 import type { Batch, OpenExchange, Progress, SettledExchange } from './journal.ts'
-import type { Ledger, Reservation, Settlement } from './ledger.ts'
+import type { Ledger, Reservation, Resumed, Settlement } from './ledger.ts'
 
 /** When the ledger's own work runs; tests give their own. */
 export type Timers = {
@@ -24,6 +24,8 @@ export type LedgerOptions = {
   clock: () => number
   /** By catalogue id. */
   prices: (modelId: string) => Price | undefined
+  /** Of an exchange that a previous process left: whether somebody is going to settle it. */
+  goesOn?: (exchangeId: string) => boolean
   timers?: Timers
 }
 
@@ -50,10 +52,16 @@ type Held = OpenExchange & { held: number }
 type Waiting = { open: Held; resolve: () => void; reject: (cause: unknown) => void }
 
 /**
- * Claims the journal (throws a StoreError when another server has it), settles what a killed process left open, and
- * opens for business.
+ * Claims the journal (throws a StoreError when another server has it), settles what a killed process left open but for
+ * what goes on, and opens for business.
  */
-export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: LedgerOptions): Ledger => {
+export const createLedger = ({
+  store,
+  clock,
+  prices,
+  goesOn = () => false,
+  timers = PROCESS_TIMERS,
+}: LedgerOptions): Ledger => {
   const { keys, journal } = store
   const open = new Map<string, Held>()
   const held = new Map<string, number>()
@@ -69,6 +77,10 @@ export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: 
     const now = (held.get(keyId) ?? 0) + tokens
     if (now > 0) held.set(keyId, now)
     else held.delete(keyId)
+  }
+  const enter = (exchange: Held): void => {
+    open.set(exchange.exchangeId, exchange)
+    hold(exchange.keyId, exchange.held)
   }
   const close = (exchange: Held): void => {
     open.delete(exchange.exchangeId)
@@ -149,7 +161,15 @@ export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: 
     return cost
   }
 
+  const resumed: Resumed[] = []
   for (const { usage, ...exchange } of journal.claim(() => void write('settled'))) {
+    if (goesOn(exchange.exchangeId)) {
+      enter({ ...exchange, held: exchange.reserved })
+      const { exchangeId, keyId, startedAt, reserved, inputEstimate } = exchange
+      const reservation = { exchangeId, keyId, startedAt, reserved, outputCap: undefined }
+      resumed.push({ reservation, inputEstimate, usage })
+      continue
+    }
     const how = { outcome: 'failed', usage, estimated: true, errorCode: 'internal_error', attempts: 1 } as const
     record(exchange, { ...how, status: undefined, totalMs: undefined }, undefined)
   }
@@ -157,6 +177,7 @@ export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: 
   if (failure !== undefined) throw failure
 
   return {
+    resumed,
     async reserve(ask) {
       const key = keys.get(ask.key.id) ?? ask.key
       if (open.has(ask.exchangeId)) throw new Error(`exchange ${ask.exchangeId} has its reservation already`)
@@ -173,8 +194,7 @@ export const createLedger = ({ store, clock, prices, timers = PROCESS_TIMERS }: 
         reserved,
         held: reserved,
       }
-      open.set(exchange.exchangeId, exchange)
-      hold(key.id, reserved)
+      enter(exchange)
       schedule()
       try {
         await new Promise<void>((resolve, reject) => waiting.push({ open: exchange, resolve, reject }))

@@ -85,7 +85,12 @@ export type Settlement = {
   dropped?: readonly string[] | undefined
 }
 
+/** An exchange that a previous process left and that goes on. `usage`: its last durable figures. */
+export type Resumed = { readonly reservation: Reservation; readonly inputEstimate: number; readonly usage: Usage }
+
 export type Ledger = {
+  /** What of a previous process goes on, each to be settled as any other. */
+  readonly resumed: readonly Resumed[]
   /**
    * Sets tokens aside and resolves once that is durable. Throws `quota_exhausted` (402) when the key has nothing left, or
    * too little for what cannot be made smaller; `rate_limit_exceeded` (429, short retryAfterMs) when what is left is only

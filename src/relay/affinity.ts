@@ -73,6 +73,9 @@ export const conversationOf = (
   }
 }
 
+/** What names the conversation of a request that refers to an answer. */
+export const conversationAfter = (keyId: string, answerId: string): string => idOf(keyId, answerId)
+
 /** Short, however long the words are: many are remembered. */
 const idOf = (keyId: string, ...words: string[]): string => `${keyId}:${Bun.hash(words.join(':')).toString(36)}`
 

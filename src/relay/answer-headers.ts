@@ -2,8 +2,19 @@
 
 import type { ClientRequest } from './exchange.ts'
 
+/** What an answer's head tells of its request. */
+export type Heading = Pick<ClientRequest, 'id' | 'wire' | 'headersOut' | 'dropped'>
+
+/** Of a stream: passed on as it comes, by whatever stands between. */
+export const streamHeaders = (request: Heading): Record<string, string> => {
+  const headers = answerHeaders(request, 'text/event-stream; charset=utf-8')
+  headers['cache-control'] = 'no-cache, no-transform'
+  headers['x-accel-buffering'] = 'no'
+  return headers
+}
+
 /** `contentType`: of the body. */
-export const answerHeaders = (request: ClientRequest, contentType: string): Record<string, string> => {
+export const answerHeaders = (request: Heading, contentType: string): Record<string, string> => {
   const headers: Record<string, string> = {
     ...request.headersOut,
     'content-type': contentType,

@@ -8,6 +8,9 @@ import { networkError } from './upstream.ts'
 /** Error bodies of providers are small; nothing needs more of one. */
 export const ERROR_BYTES = 256 * 1024
 
+/** The largest answer held in memory as a whole. */
+export const ANSWER_BYTES = 256 * 1024 * 1024
+
 /** A body as text, within a bound. `heard` is called for each piece of one whose length is unknown. */
 export const readText = async (
   response: Response,

@@ -11,7 +11,7 @@ import type { ChatCodec, PassCodec, Tap, Undo } from '../wire/codec.ts'
 import { CODECS, chatCodec } from '../wire/index.ts'
 import { malformedAnswer } from '../wire/pass.ts'
 import { answerIn, rememberable } from '../wire/responses/references.ts'
-import { ERROR_BYTES, readText, renamed } from './answer-text.ts'
+import { ANSWER_BYTES, ERROR_BYTES, readText, renamed } from './answer-text.ts'
 import { type Call, call } from './call.ts'
 import type { Exchange, Relay } from './exchange.ts'
 import { imagesAsked } from './meter.ts'
@@ -50,8 +50,6 @@ export type Source = {
   abort: AbortController
 }
 
-/** The largest answer held in memory as a whole. */
-const ANSWER_BYTES = 256 * 1024 * 1024
 /** How long a provider may take to end a stream whose last word it has said. */
 const LINGER_MS = 1_000
 /** The largest single event of a stream. */
@@ -128,14 +126,8 @@ const remember = ({ relay, request: exchange }: Reading, answer: () => JsonObjec
   relay.recall.keep(exchange.key.id, kept, text.length + JSON.stringify(kept.output).length)
 }
 
-const openStream = async (reading: Reading, response: Response): Promise<StreamAnswer> => {
+const openStream = (reading: Reading, response: Response): Promise<StreamAnswer> => {
   const { relay, request: exchange, target, codec, plan, abort } = reading
-  const type = response.headers.get('content-type') ?? ''
-  if (response.body === null) throw broken()
-  if (type.includes('json') || type.includes('html')) {
-    const body = parseObject(await readText(response, ERROR_BYTES, abort))
-    throw (body === undefined ? undefined : codec.faultIn(body)) ?? malformedAnswer()
-  }
   const now = relay.clock.now()
   const tap =
     plan.undo === undefined
@@ -152,6 +144,21 @@ const openStream = async (reading: Reading, response: Response): Promise<StreamA
           plan.undo,
           (text) => remember(reading, () => answerIn(text)),
         )
+  return firstWords(response, { target, codec, abort }, tap)
+}
+
+/** Reads a stream to its first word for the client. Throws GatewayError for one that fails before it. */
+export const firstWords = async (
+  response: Response,
+  { target, codec, abort }: Pick<Call, 'target' | 'codec' | 'abort'>,
+  tap: Tap,
+): Promise<StreamAnswer> => {
+  const type = response.headers.get('content-type') ?? ''
+  if (response.body === null) throw broken()
+  if (type.includes('json') || type.includes('html')) {
+    const body = parseObject(await readText(response, ERROR_BYTES, abort))
+    throw (body === undefined ? undefined : codec.faultIn(body)) ?? malformedAnswer()
+  }
   const source = readFrom(response.body, tap, abort)
   for (;;) {
     const first = await source.read()

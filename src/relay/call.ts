@@ -6,11 +6,12 @@ import type { PassCodec } from '../wire/codec.ts'
 import { ERROR_BYTES, readText } from './answer-text.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
 import type { Target } from './route.ts'
-import { probe, send, timedOut } from './upstream.ts'
+import { type Outgoing, probe, send, timedOut } from './upstream.ts'
 
-export type Outgoing = { url: string; body: string | Uint8Array<ArrayBuffer> }
+/** What a call needs of the request it is made for; without a body where it asks for what is there already. */
+export type Caller = Pick<ClientRequest, 'headers' | 'begunAt'> & Partial<Pick<ClientRequest, 'body'>>
 
-export type Call<Request extends ClientRequest = ClientRequest> = {
+export type Call<Request extends Caller = Caller> = {
   relay: Relay
   request: Request
   target: Target
@@ -27,7 +28,7 @@ export type Call<Request extends ClientRequest = ClientRequest> = {
  */
 export const call = async <Answer>(
   { relay, request, target, codec, abort }: Call,
-  { url, body }: Outgoing,
+  outgoing: Outgoing,
   read: (response: Response, heard: () => void) => Promise<Answer>,
 ): Promise<Answer> => {
   const { connectMs, firstByteMs, idleMs } = target.provider.timeouts
@@ -49,11 +50,11 @@ export const call = async <Answer>(
         : setTimeout(() => abort.abort(timedOut('fell silent and did not go on')), idleMs)
   }
   try {
-    const response = await send(relay, target, url, body, request.headers, abort)
+    const response = await send(relay, target, outgoing, request.headers, abort)
     if (response.status === 200) return await read(response, heard)
     const refused = await refusal(response, codec, abort)
     // A fault that the body's outline could not show is told by its own name.
-    if (refused.code === 'invalid_request') request.body.whole()
+    if (refused.code === 'invalid_request') request.body?.whole()
     throw refused
   } finally {
     clearTimeout(timer)
@@ -61,7 +62,7 @@ export const call = async <Answer>(
 }
 
 /** What is left of the request's whole time at this target, in milliseconds, 0 when it is over. */
-export const timeLeft = (request: ClientRequest, target: Target): number =>
+export const timeLeft = (request: Pick<ClientRequest, 'begunAt'>, target: Target): number =>
   Math.max(0, request.begunAt + target.provider.timeouts.totalMs - performance.now())
 
 /** A provider's answer that is no answer, in the gateway's words. */

@@ -123,3 +123,6 @@ const asObject = (value: unknown): JsonObject => {
 
 const notUtf8 = (cause?: unknown): GatewayError =>
   new GatewayError('invalid_json', 'The body is not valid UTF-8. Send JSON encoded as UTF-8.', { cause })
+
+/** Of a request whose body is not needed any more. */
+export const NO_BODY: ClientBody = openText('{}')

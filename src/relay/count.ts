@@ -10,7 +10,7 @@ import type { Counting, PassCodec } from '../wire/codec.ts'
 import { CHAT_CODECS } from '../wire/index.ts'
 import { malformedAnswer } from '../wire/pass.ts'
 import { ERROR_BYTES, readText, renamed } from './answer-text.ts'
-import { type Call, call, type Outgoing } from './call.ts'
+import { type Call, call } from './call.ts'
 import { countBody } from './estimate.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
 import { route, type Target } from './route.ts'
@@ -62,7 +62,11 @@ const wireThere = (provider: Provider | undefined, own: CountingWire): CountingW
 }
 
 /** The answer of a target on the client's wire; undefined where it turns out to have no way to count. */
-const ask = async (asking: Call, own: CountingWire, there: CountingWire): Promise<string | undefined> => {
+const ask = async (
+  asking: Call<ClientRequest>,
+  own: CountingWire,
+  there: CountingWire,
+): Promise<string | undefined> => {
   const { request, target, codec, abort } = asking
   const outgoing = {
     url: countingEndpoint(target.account, there.wire) ?? '',
@@ -83,7 +87,7 @@ const ask = async (asking: Call, own: CountingWire, there: CountingWire): Promis
   }
 }
 
-const passed = ({ body }: ClientRequest, target: Target, codec: PassCodec): Outgoing['body'] =>
+const passed = ({ body }: ClientRequest, target: Target, codec: PassCodec): string | Uint8Array<ArrayBuffer> =>
   body.edited(
     codec.passEdits(body.outline, { model: target.model.upstream, outputCap: undefined, quirks: quirksOf(target) }),
   )

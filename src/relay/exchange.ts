@@ -7,10 +7,12 @@ import type { GatewayError } from '../errors.ts'
 import type { ChatRequest } from '../ir/request.ts'
 import type { Wire } from '../ir/wire.ts'
 import type { Key } from '../keys/key.ts'
+import type { BackgroundAnswer } from '../ledger/background.ts'
 import type { AttemptNote, Ledger, Reservation } from '../ledger/ledger.ts'
 import type { Provider } from '../provider/provider.ts'
 import type { PassCodec } from '../wire/codec.ts'
 import type { Affinity } from './affinity.ts'
+import type { Background } from './background.ts'
 import type { ClientBody } from './client-body.ts'
 import type { Health } from './health.ts'
 import type { Recall } from './recall.ts'
@@ -40,6 +42,8 @@ export type ClientRequest = {
   /** The same as the client sent it. */
   readonly asSent: ClientBody
   readonly headers: Headers
+  /** Whether the provider goes on with the answer when the client leaves. */
+  readonly background: boolean
   /** The model the client asked for, resolved. */
   readonly model: Model
   /** When it was admitted, by `performance.now()`: what limits of its whole time count from. */
@@ -61,10 +65,14 @@ export type Exchange = ClientRequest & {
   readonly reservation: Reservation
   /** The body in no wire's words, decoded once however many attempts need it. */
   request?: ChatRequest
+  /** Where its answer is made in the background. */
+  kept?: BackgroundAnswer | undefined
   /** Gives its place among the key's concurrent exchanges to another: nothing more is said to the client. */
   readonly release: () => void
-  /** Called once, when the exchange is settled. */
-  readonly onSettled: (summary: Summary) => void
+  /** Called when its client has all it is going to get, and its provider goes on with the answer. */
+  readonly onLeft: () => void
+  /** Called once, when the exchange is settled; with the exchange, maybe without its body. */
+  readonly onSettled: (exchange: Exchange, summary: Summary) => void
 }
 
 /** How an exchange ended, for the log and the metrics. */
@@ -93,6 +101,7 @@ export type Relay = {
   health: Health
   affinity: Affinity
   recall: Recall
+  background: Background
   fetch: (url: string, init: RequestInit) => Promise<Response>
   clock: Clock
   fallbacks: Readonly<Record<string, string[]>>

@@ -1,10 +1,11 @@
 // A model to its ordered targets: the wire a provider is reached on, the account by health, affinity and weight.
 
 import type { Model } from '../catalogue/model.ts'
+import { isObject } from '../ir/json.ts'
 import type { Wire } from '../ir/wire.ts'
 import { permits } from '../keys/key.ts'
 import type { Account, Provider } from '../provider/provider.ts'
-import { conversationOf } from './affinity.ts'
+import { conversationAfter, conversationOf } from './affinity.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
 import { targetName } from './health.ts'
 
@@ -68,6 +69,14 @@ export const wireOf = (provider: Provider, wire: Wire): Wire | undefined => {
   if (provider.wires.includes(wire)) return wire
   if (wire === 'images') return undefined
   return provider.wires.find((other) => other !== 'images')
+}
+
+/** An answer that its client may refer to is known where it was made only: what refers to it must go there. */
+export const rememberPlace = (relay: Relay, request: ClientRequest, target: Target, answerId: unknown): void => {
+  if (target.provider.accounts.length < 2 || typeof answerId !== 'string') return
+  const { outline } = request.body
+  const referable = request.wire === 'responses' ? outline.store !== false : isObject(outline.thread)
+  if (referable) relay.affinity.place(conversationAfter(request.key.id, answerId), placeOf(target))
 }
 
 const placeOf = (target: Target): string => `${target.provider.id}/${target.account.name}`

@@ -20,22 +20,28 @@ const told = (cause: unknown): { provider?: ProviderFailure } => {
 
 const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
 
+/** `method`: POST by default. */
+export type Outgoing = {
+  method?: 'GET' | 'POST' | 'DELETE'
+  url: string
+  body?: string | Uint8Array<ArrayBuffer>
+}
+
 /**
- * Sends a body and resolves with the provider's headers. `abort` ends the call whenever it fires, with an error of ours
+ * Sends a request and resolves with the provider's headers. `abort` ends the call whenever it fires, with an error of ours
  * as its reason, or without one when the client has left. Throws GatewayError for whatever the network does.
  */
 export const send = async (
   relay: Relay,
   target: Target,
-  url: string,
-  body: string | Uint8Array<ArrayBuffer>,
+  { method = 'POST', url, body }: Outgoing,
   client: Headers,
   abort: AbortController,
 ): Promise<Response> => {
   const request = {
-    method: 'POST',
+    method,
     headers: requestHeaders(target, target.wire, client),
-    body,
+    ...(body === undefined ? {} : { body }),
     signal: abort.signal,
     // Credentials must not follow a redirect to wherever it points.
     redirect: 'manual',

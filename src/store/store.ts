@@ -1,6 +1,7 @@
 // The store: what the gateway keeps. A narrow port; a backend is a folder beside this file that passes its tests.
 
 import type { Actor, Keys } from '../keys/key.ts'
+import type { BackgroundStore } from '../ledger/background.ts'
 import type { Journal } from '../ledger/journal.ts'
 import type { AttemptNote, Outcome } from '../ledger/ledger.ts'
 import type { MemberStore, SessionStore, SettingStore, TokenStore } from '../members/member.ts'
@@ -99,6 +100,7 @@ export type Store = Insight & {
   settings: SettingStore
   /** The ledger's durable side; `createLedger` claims it for this process. */
   journal: Journal
+  background: BackgroundStore
   usage(query: UsageQuery): UsageRow[]
   exchanges(query: ExchangeQuery): ExchangeRow[]
   audit(query: AuditQuery): AuditRow[]
@@ -107,9 +109,9 @@ export type Store = Insight & {
   /** Refreshes by itself (every 250 ms) until the returned function is called. Does not keep the process alive. */
   watch(intervalMs?: number): () => void
   /**
-   * Removes settled exchanges that began before `beforeMs` and the hourly sums of the whole days before it, at most
-   * `batch` rows; how many went, fewer than `batch` when all are gone. Daily sums stay. Blocks: a few µs a row, more
-   * where what it touches comes from the disk.
+   * Removes settled exchanges that began before `beforeMs`, what is known of their background answers, and the hourly
+   * sums of the whole days before it, at most `batch` rows; how many went, fewer than `batch` when all are gone. Daily
+   * sums stay. Blocks: a few µs a row, more where what it touches comes from the disk.
    */
   prune(beforeMs: number, batch: number): number
   /** Writes a page and nothing else: throws where the store cannot be written. */

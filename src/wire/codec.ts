@@ -74,6 +74,8 @@ export type Tap = {
   see(frame: Frame): string
   /** The provider's bytes are over: on wires where that may be an end of its own, the state says so. */
   end?(): void
+  /** What the provider calls the answer, on wires whose clients may refer to it; absent until told. */
+  readonly answerId: string | undefined
   /** The latest usage figures, absent until reported. */
   readonly usage: Usage | undefined
   /** Whether its output is the answer's sum: what a messages stream tells at its start is a beginning. */

@@ -49,6 +49,7 @@ type Noted = { -readonly [Name in keyof Omit<Tap, 'see' | 'end' | 'fail'>]: Tap[
 
 export const openNotes = (): Noted => {
   const noted: Noted = {
+    answerId: undefined,
     usage: undefined,
     summed: true,
     rawUsage: undefined,

@@ -5,6 +5,7 @@ import members from '../../../drizzle/0001_members.sql' with { type: 'text' }
 import usageModels from '../../../drizzle/0002_usage_models.sql' with { type: 'text' }
 import reservations from '../../../drizzle/0003_reservations.sql' with { type: 'text' }
 import exchangeBlocks from '../../../drizzle/0004_exchange_blocks.sql' with { type: 'text' }
+import backgroundAnswers from '../../../drizzle/0005_background_answers.sql' with { type: 'text' }
 
 export type Migration = { name: string; sql: string }
 
@@ -15,4 +16,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0002_usage_models', sql: usageModels },
   { name: '0003_reservations', sql: reservations },
   { name: '0004_exchange_blocks', sql: exchangeBlocks },
+  { name: '0005_background_answers', sql: backgroundAnswers },
 ]

@@ -5,6 +5,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import type { Store } from '../store.ts'
+import { createBackground } from './background.ts'
 import { createPrivate, writeBackup } from './backup.ts'
 import { createChange } from './change.ts'
 import { appliedMigrations, checkFile, checkSchema, refusalOf } from './check.ts'
@@ -92,6 +93,7 @@ const storeOf = (db: Database, path: string, clock: () => number): Store => {
     tokens: createTokens(orm, change, clock),
     settings: createSettings(orm, change, clock),
     journal,
+    background: createBackground(orm),
     ...queries,
     usage: settled(queries.usage),
     exchanges: settled(queries.exchanges),

@@ -82,7 +82,13 @@ export const createQueries = (
         SELECT rowid FROM exchange_blocks WHERE block < ${Math.floor(left / BLOCK_ROWS)} ORDER BY block
         LIMIT ${batch - old.length - hours.length}
       ) RETURNING 1 AS row`)
-    return old.length + hours.length + blocks.length
+    const answers = orm.all<{ row: number }>(sql`
+      DELETE FROM background_answers WHERE rowid IN (
+        SELECT rowid FROM background_answers
+        WHERE created_at < ${beforeMs} AND exchange_id NOT IN (SELECT id FROM reservations) ORDER BY created_at
+        LIMIT ${batch - old.length - hours.length - blocks.length}
+      ) RETURNING 1 AS row`)
+    return old.length + hours.length + blocks.length + answers.length
   },
 })
 

@@ -99,6 +99,26 @@ export const exchanges = sqliteTable(
   ],
 )
 
+/** Answers that their providers make in the background, by the provider's own id; see ledger/background.ts. */
+export const backgroundAnswers = sqliteTable(
+  'background_answers',
+  {
+    id: text('id').notNull(),
+    exchangeId: text('exchange_id').notNull(),
+    keyId: text('key_id').notNull(),
+    provider: text('provider').notNull(),
+    account: text('account').notNull(),
+    model: text('model').notNull(),
+    createdAt: integer('created_at').notNull(),
+  },
+  (t) => [
+    // Two providers may give one id: each key knows its own.
+    primaryKey({ columns: [t.id, t.keyId] }),
+    uniqueIndex('background_answers_exchange').on(t.exchangeId),
+    index('background_answers_created').on(t.createdAt),
+  ],
+)
+
 /** Rows of `exchanges` to a block: one is read through in less than a millisecond. */
 export const BLOCK_ROWS = 4_096
 

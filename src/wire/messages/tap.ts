@@ -29,6 +29,7 @@ export const tap = (options: TapOptions): Tap => {
     if (started) return ''
     started = true
     if (!isObject(message)) return writeFrame({ event, data: text })
+    noted.answerId = textOf(message.id)
     report(message.usage)
     // Whatever a whole message in the start tells is the end of it.
     if (typeof message.stop_reason === 'string') noted.summed = reasoned = true

@@ -22,6 +22,7 @@ export const tap = (options: TapOptions): Tap => {
     if (identity === undefined && typeof response.id === 'string') {
       const createdAt = typeof response.created_at === 'number' ? response.created_at : options.now
       identity = { id: response.id, createdAt }
+      noted.answerId = response.id
     }
     if (isObject(response.usage)) {
       noted.usage = decodeUsage(response.usage)

@@ -1,0 +1,411 @@
+// Answers made in the background: whoever leaves, and whatever restarts, they are billed by what their provider says in
+// the end; and only the key that asked for one can ask for it again.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { rmSync } from 'node:fs'
+import { silentLog } from '../../src/log.ts'
+import { lookAfter } from '../../src/relay/background.ts'
+import { type Server, startServer } from '../../src/serve.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { type Gate, gate, json, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
+import { booksOf, loadTokenizer, type Money, totalOf } from './support.ts'
+
+const MODEL = 'vendorB-5.5'
+const SECRET_WORD = 'vendor-secret-marker'
+const BILLED = { input: 1_234, output: 77 }
+const USAGE = {
+  ...{ input_tokens: BILLED.input, input_tokens_details: { cached_tokens: 34 } },
+  ...{ output_tokens: BILLED.output, output_tokens_details: { reasoning_tokens: 7 }, total_tokens: 1_311 },
+}
+const TOTAL = BILLED.input + BILLED.output
+
+/** What the vendor keeps, by id. */
+type Kept = { status: string; output: unknown[]; usage: unknown; error: unknown }
+const answers = new Map<string, Kept>()
+const asked: string[] = []
+let vendor: Scripted
+/** What the vendor waits for before it answers a new request, and in the middle of a stream. */
+let before: Gate
+let amid: Gate
+let made = 0
+
+const bodyOf = (id: string, kept: Kept) => ({
+  ...{ id, object: 'response', created_at: 1, background: true, model: 'up', ...kept },
+  ...{ incomplete_details: null, instructions: null, metadata: {}, parallel_tool_calls: true, tools: [] },
+  ...{ temperature: 1, top_p: 1, tool_choice: 'auto' },
+})
+const said = (text: string) => ({
+  ...{ id: 'msg_1', type: 'message', role: 'assistant', status: 'completed' },
+  content: [{ type: 'output_text', text, annotations: [] }],
+})
+const event = (type: string, data: object): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`
+const unknown = (id: string): Script =>
+  json({ error: { message: `Response '${id}' ${SECRET_WORD} not found.`, type: 'invalid_request_error' } }, 404)
+
+const finish = (id: string, end: Partial<Kept> = {}): void => {
+  answers.set(id, { status: 'completed', output: [said('hello')], usage: USAGE, error: null, ...end })
+}
+
+const open = async (text: string): Promise<Script> => {
+  const body = JSON.parse(text)
+  const id = `resp_${++made}`
+  const kept: Kept = { status: body.background ? 'queued' : 'completed', output: [], usage: null, error: null }
+  answers.set(id, kept)
+  if (body.input === 'at once') finish(id)
+  await before.opened
+  if (body.stream !== true) return json(bodyOf(id, answers.get(id) ?? kept))
+  const steps = [
+    event('response.created', { sequence_number: 0, response: bodyOf(id, kept) }),
+    event('response.output_text.delta', { sequence_number: 1, item_id: 'msg_1', output_index: 0, delta: 'hel' }),
+    amid,
+  ]
+  return { headers: { 'content-type': 'text/event-stream' }, steps, end: 'cut' }
+}
+
+const keptStream = (id: string, kept: Kept): Script => ({
+  headers: { 'content-type': 'text/event-stream' },
+  steps: [
+    event('response.output_text.delta', { sequence_number: 2, item_id: 'msg_1', output_index: 0, delta: 'lo' }),
+    event('response.completed', { sequence_number: 3, response: bodyOf(id, kept) }),
+  ],
+})
+
+beforeAll(async () => {
+  await loadTokenizer()
+  vendor = await startScripted(async ({ method, path, text }) => {
+    const { pathname, searchParams } = new URL(path, 'http://vendor')
+    const [, id = '', below] = /^\/v1\/responses\/([^/]+)\/?(\w+)?$/.exec(pathname) ?? []
+    if (id === '') return open(text)
+    asked.push(`${method} ${path.replace('/v1/responses', '')}`)
+    const kept = answers.get(id)
+    if (kept === undefined) return unknown(id)
+    if (below === 'input_items') return json({ object: 'list', data: [{ id: 'msg_0', type: 'message' }] })
+    if (below === 'cancel') answers.set(id, { ...kept, status: 'cancelled' })
+    if (method === 'DELETE') {
+      answers.delete(id)
+      return json({ id, object: 'response', deleted: true })
+    }
+    return searchParams.get('stream') === 'true' ? keptStream(id, kept) : json(bodyOf(id, answers.get(id) ?? kept))
+  })
+})
+afterAll(() => vendor.stop())
+beforeEach(() => {
+  before = gate()
+  before.open()
+  amid = gate()
+  asked.length = 0
+})
+
+const start = (more: Partial<Parameters<typeof startGateway>[0]> = {}): Promise<TestGateway> =>
+  startGateway({ vendorB: `${vendor.origin}/v1`, ...more })
+
+let gateway: TestGateway
+beforeAll(async () => {
+  gateway = await start()
+})
+afterAll(() => gateway.stop())
+
+/** A key of its own, so that its books are this test's alone. */
+const withKey = (on: TestGateway = gateway) => {
+  const { id, secret } = on.issue({ tokensTotal: 100_000 })
+  const headers = { authorization: `Bearer ${secret}` }
+  return {
+    id,
+    headers,
+    ask: (more: object = {}, signal?: AbortSignal) =>
+      on.post('/v1/responses', { model: MODEL, input: 'hi', background: true, ...more }, headers, signal),
+    get: (path: string) => on.get(`/v1/responses/${path}`, headers),
+    send: (method: string, path: string) => fetch(`${on.url}/v1/responses/${path}`, { method, headers }),
+    used: () => on.server.gateway.store.keys.get(id)?.tokensUsed,
+    held: () => on.server.gateway.ledger.heldBy(id),
+    row: () => on.server.gateway.store.exchanges({ limit: 1, keyId: id })[0],
+    books: () => booksOf(on as Pick<Money, 'server'>, id),
+  }
+}
+
+const idOf = async (response: Response): Promise<string> => String(((await response.json()) as { id: string }).id)
+
+/** Looks once at what is open for a key, as the gateway does by itself. */
+const look = async (keyId: string, { server }: Pick<TestGateway, 'server'> = gateway): Promise<void> => {
+  for (const { answer } of server.gateway.background.watched.values())
+    if (answer.keyId === keyId) await lookAfter(server.gateway, answer)
+}
+
+/** Resolves once an answer of a key is watched. */
+const watched = async (keyId: string): Promise<void> => {
+  const { background } = gateway.server.gateway
+  while (![...background.watched.values()].some(({ answer }) => answer.keyId === keyId)) await Bun.sleep(1)
+}
+
+const expectBilled = (key: ReturnType<typeof withKey>, total = TOTAL): void => {
+  expect(key.books()).toMatchObject({ rows: 1, total, used: total, held: 0, sums: [total, total, total] })
+}
+
+describe('a queued answer', () => {
+  test('is the client’s as the provider gave it, and what was set aside stays so until it ends', async () => {
+    const key = withKey()
+    const response = await key.ask()
+    const body = (await response.json()) as { id: string; model: string; status: string; usage: unknown }
+    expect(response.status).toBe(200)
+    expect(body).toMatchObject({ model: MODEL, status: 'queued', usage: null })
+    expect([key.used(), key.row()?.outcome ?? null]).toEqual([0, null])
+    expect(key.held()).toBeGreaterThan(1_000)
+    expect(gateway.server.gateway.open.size).toBe(0)
+    finish(body.id)
+    await look(key.id)
+    expectBilled(key)
+    expect(key.row()).toMatchObject({ outcome: 'done', status: 200, input: 1_200, cacheRead: 34, output: 77 })
+  })
+
+  test('is billed as soon as its client sees the end of it', async () => {
+    const key = withKey()
+    const id = await idOf(await key.ask())
+    expect(await (await key.get(id)).json()).toMatchObject({ id, status: 'queued', model: MODEL })
+    expect(key.used()).toBe(0)
+    finish(id)
+    expect(await (await key.get(id)).json()).toMatchObject({ id, status: 'completed', model: MODEL, usage: USAGE })
+    expectBilled(key)
+    await key.get(id)
+    expectBilled(key)
+  })
+
+  test('is looked after by the gateway itself, whether its client asks or not', async () => {
+    const key = withKey()
+    finish(await idOf(await key.ask()))
+    const { promise: settled, resolve } = Promise.withResolvers<void>()
+    const unwatch = gateway.server.gateway.live.watch((exchange) => {
+      if (exchange.key.id === key.id) resolve()
+    })
+    await settled
+    unwatch()
+    expectBilled(key)
+  }, 20_000)
+
+  test('that is over at once is billed at once, and there to be asked for', async () => {
+    const key = withKey()
+    const id = await idOf(await key.ask({ input: 'at once' }))
+    expectBilled(key)
+    expect(await (await key.get(id)).json()).toMatchObject({ id, status: 'completed' })
+  })
+
+  test('goes on when its client leaves before it was even queued', async () => {
+    const key = withKey()
+    before = gate()
+    const leaving = new AbortController()
+    const came = vendor.requests.length
+    const response = key.ask({}, leaving.signal).catch(() => undefined)
+    const request = await vendor.arrived(came)
+    leaving.abort()
+    await response
+    before.open()
+    expect(await request.closed).toBe('done')
+    await watched(key.id)
+    finish(`resp_${made}`)
+    await look(key.id)
+    expectBilled(key)
+  })
+
+  test('that failed is billed by the provider’s figures, and by nothing where it gave none', async () => {
+    const failed = { status: 'failed', output: [], error: { code: 'server_error', message: SECRET_WORD } }
+    for (const [usage, total] of [
+      [USAGE, TOTAL],
+      [null, 0],
+    ] as const) {
+      const key = withKey()
+      finish(await idOf(await key.ask()), { ...failed, usage })
+      await look(key.id)
+      expectBilled(key, total)
+      expect(key.row()).toMatchObject({ outcome: 'failed', errorCode: 'upstream_error', estimated: false })
+    }
+  })
+
+  test('that its provider has forgotten is billed by the estimate of its prompt', async () => {
+    const key = withKey()
+    answers.delete(await idOf(await key.ask()))
+    await look(key.id)
+    const row = key.row()
+    expect(row).toMatchObject({ outcome: 'failed', estimated: true, output: 0 })
+    expectBilled(key, row?.inputEstimate)
+  })
+
+  test('whose provider cannot be asked for a moment stays open', async () => {
+    const key = withKey()
+    const id = await idOf(await key.ask())
+    answers.set(id, 'not an object' as unknown as Kept)
+    const { gateway: inside } = gateway.server
+    const fetched = inside.fetch
+    inside.fetch = () => Promise.reject(Object.assign(new Error('no'), { code: 'ECONNREFUSED' }))
+    await look(key.id)
+    inside.fetch = fetched
+    expect(key.held()).toBeGreaterThan(0)
+    finish(id)
+    await look(key.id)
+    expectBilled(key)
+  })
+
+  test('that takes longer than its provider may is ended there, and billed as far as is known', async () => {
+    const clock = { now: () => now }
+    let now = Date.now()
+    const slow = await start({ clock })
+    const key = withKey(slow)
+    const id = await idOf(await key.ask())
+    now += 3_600_000
+    await look(key.id, slow)
+    expect(asked).toEqual([`POST /${id}/cancel`])
+    expect(key.row()).toMatchObject({ outcome: 'aborted', estimated: true })
+    expect(key.held()).toBe(0)
+    await slow.stop()
+  })
+})
+
+describe('a streamed one', () => {
+  type Reader = { read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>; cancel(): Promise<void> }
+  const heard = async (response: Response): Promise<Reader> => {
+    const reader = response.body?.getReader()
+    if (reader === undefined) throw new Error('no body')
+    let text = ''
+    while (!text.includes('hel')) text += new TextDecoder().decode((await reader.read()).value)
+    return reader
+  }
+
+  test('goes on when its client leaves amid, and is billed by its end', async () => {
+    const key = withKey()
+    const reader = await heard(await key.ask({ stream: true }))
+    await reader.cancel()
+    await watched(key.id)
+    expect(key.used()).toBe(0)
+    finish(`resp_${made}`)
+    await look(key.id)
+    expectBilled(key)
+    expect(key.row()).toMatchObject({ outcome: 'done', status: 200 })
+  })
+
+  test('whose provider breaks off ends in the error frame, can be gone on with, and is billed once', async () => {
+    const key = withKey()
+    const reader = await heard(await key.ask({ stream: true }))
+    const id = `resp_${made}`
+    amid.open()
+    let rest = ''
+    for (let read = await reader.read(); !read.done; read = await reader.read())
+      rest += new TextDecoder().decode(read.value)
+    expect(rest).toContain('event: error')
+    await watched(key.id)
+    finish(id)
+    const again = await key.get(`${id}?stream=true&starting_after=1&secret=no`)
+    expect(again.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    const text = await again.text()
+    expect(text).toContain('"delta":"lo"')
+    expect(text).toContain(`"model":"${MODEL}"`)
+    expect(text).not.toContain('"model":"up"')
+    expect(asked).toContain(`GET /${id}?stream=true&starting_after=1`)
+    await look(key.id)
+    expectBilled(key)
+  })
+})
+
+describe('its client', () => {
+  test('ends it, and pays for what was put out', async () => {
+    const key = withKey()
+    const id = await idOf(await key.ask())
+    const kept = { status: 'in_progress', output: [said('The quick brown fox jumps')], usage: null, error: null }
+    answers.set(id, kept)
+    const response = await key.send('POST', `${id}/cancel`)
+    expect(await response.json()).toMatchObject({ id, status: 'cancelled', model: MODEL })
+    expect(key.row()).toMatchObject({ outcome: 'aborted', status: 200, estimated: true })
+    expect(key.row()?.output ?? 0).toBeGreaterThanOrEqual(5)
+    expect(key.held()).toBe(0)
+  })
+
+  test('removes it, and pays for it all the same: what is not over is ended first', async () => {
+    const key = withKey()
+    const id = await idOf(await key.ask())
+    expect(await (await key.send('DELETE', id)).json()).toEqual({ id, object: 'response', deleted: true })
+    expect(asked).toEqual([`GET /${id}`, `POST /${id}/cancel`, `DELETE /${id}`])
+    expect(key.row()).toMatchObject({ outcome: 'aborted', estimated: true })
+    expect(key.held()).toBe(0)
+    expect((await key.get(id)).status).toBe(404)
+  })
+
+  test('is shown what it asked with', async () => {
+    const key = withKey()
+    const id = await idOf(await key.ask())
+    expect(await (await key.get(`${id}/input_items?limit=5&order=asc`)).json()).toMatchObject({ object: 'list' })
+    expect(asked).toEqual([`GET /${id}/input_items?limit=5&order=asc`])
+  })
+
+  test('may ask however often, with nothing left and no place free', async () => {
+    const { id, secret } = gateway.issue({ tokensTotal: TOTAL, rpm: 1, concurrency: 1 })
+    const headers = { authorization: `Bearer ${secret}` }
+    const body = { model: MODEL, input: 'at once', background: true }
+    const answer = await idOf(await gateway.post('/v1/responses', body, headers))
+    expect(gateway.server.gateway.store.keys.get(id)?.tokensUsed).toBe(TOTAL)
+    for (let i = 0; i < 3; i++) expect((await gateway.get(`/v1/responses/${answer}`, headers)).status).toBe(200)
+  })
+
+  test('is told 404 for another key’s, for an unknown one, and for one its provider has not', async () => {
+    const key = withKey()
+    const id = await idOf(await key.ask())
+    const other = withKey()
+    answers.delete(id)
+    for (const response of [await other.get(id), await key.get('resp_none'), await key.get(id)]) {
+      const text = await response.text()
+      expect([response.status, response.headers.get('x-gateway-error-code')]).toEqual([404, 'not_found'])
+      expect(text).toContain('background: true')
+      expect(text).not.toContain(SECRET_WORD)
+    }
+    expect((await gateway.get(`/v1/responses/${id}`, { authorization: 'Bearer x' })).status).toBe(401)
+    expect((await fetch(`${gateway.url}/v1/responses/${id}`)).status).toBe(401)
+  })
+
+  test('is told what each path takes', async () => {
+    const key = withKey()
+    for (const [method, path, allow] of [
+      ['PUT', 'resp_1', 'GET, HEAD, DELETE'],
+      ['GET', 'resp_1/cancel', 'POST'],
+      ['GET', 'input_tokens', 'POST'],
+      ['DELETE', 'input_tokens', 'POST'],
+    ] as const) {
+      const response = await key.send(method, path)
+      expect([response.status, response.headers.get('allow')]).toEqual([405, allow])
+    }
+    expect((await key.send('POST', 'resp_1')).status).toBe(405)
+  })
+})
+
+test('a server that is stopped leaves it to the next one, which has set aside what the first had', async () => {
+  const first = await start()
+  const { config } = first
+  const key = withKey(first)
+  const id = await idOf(await key.ask())
+  const held = key.held()
+  let second: Server | undefined
+  try {
+    await first.server.stop()
+    second = await startServer(config, { err: () => undefined }, silentLog)
+    expect(second.gateway.ledger.heldBy(key.id)).toBe(held)
+    finish(id)
+    await look(key.id, { server: second })
+    expect(booksOf({ server: second }, key.id)).toMatchObject({ rows: 1, total: TOTAL, used: TOTAL, held: 0 })
+    const [row] = second.gateway.store.exchanges({ limit: 1, keyId: key.id })
+    expect(row).toMatchObject({ outcome: 'done', provider: 'vendor_b', upstreamModel: MODEL, estimated: false })
+    expect(totalOf(row as NonNullable<typeof row>)).toBe(TOTAL)
+    const again = await fetch(`${second.url}/v1/responses/${id}`, { headers: key.headers })
+    expect(await again.json()).toMatchObject({ id, model: MODEL })
+  } finally {
+    await second?.stop()
+    rmSync(config.dataDir, { recursive: true, force: true })
+  }
+})
+
+test('what its keeping is over for is forgotten, unless its exchange is open', async () => {
+  const key = withKey()
+  const done = await idOf(await key.ask({ input: 'at once' }))
+  const opened = await idOf(await key.ask())
+  const { store, ledger } = gateway.server.gateway
+  ledger.flush()
+  while (store.prune(Date.now() + 1_000, 50) === 50);
+  expect(store.background.find(key.id, done)).toBeUndefined()
+  expect(store.background.find(key.id, opened)).toMatchObject({ id: opened })
+  finish(opened)
+  await look(key.id)
+})
