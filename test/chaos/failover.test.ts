@@ -146,6 +146,33 @@ describe('two accounts', () => {
     expect(origins.every(({ requests }) => requests.length > 0)).toBe(true)
   })
 
+  test.each([false, true])('go on from an answer where it was made, stream %p', async (stream) => {
+    let made = 0
+    const answers: Handler = ({ text }) => {
+      const story = JSON.parse(text).stream === true ? streamed(RESPONSES) : whole(RESPONSES)
+      const named = `"id":"resp_${++made}"`
+      return { ...story, steps: [...(story.steps as string[])].map((step) => step.replaceAll('"id":"r1"', named)) }
+    }
+    const origins = await Promise.all([provider(answers), provider(answers)])
+    const gateway = await gatewayOf({ providers: providersAt({ b: origins.map(({ origin }) => origin) }) })
+    const places = (): number[] => origins.map(({ requests }) => requests.length)
+    for (let conversation = 0; conversation < 8; conversation++) {
+      const before = places()
+      let previous: string | undefined
+      for (let turn = 0; turn < 4; turn++) {
+        const body = { ...RESPONSES.request(stream), input: `${conversation} ${turn}`, previous_response_id: previous }
+        const text = await (await gateway.post(RESPONSES.path, body)).text()
+        previous = /"id":"(resp_\d+)"/.exec(text)?.[1]
+        expect(previous).toBe(`resp_${made}`)
+      }
+      expect(
+        places()
+          .map((count, at) => count - (before[at] ?? 0))
+          .toSorted(),
+      ).toEqual([0, 4])
+    }
+  })
+
   test('move a conversation to the other account when its own fails, and keep it there', async () => {
     let down = false
     const origins = await Promise.all([provider((...all) => (down ? broken : answering(...all))), provider(answering)])

@@ -12,7 +12,7 @@ import { ACTOR, NOW, newKey } from '../store/support.ts'
 import { ask, bench, settlement } from './support.ts'
 
 type Step =
-  | { do: 'reserve'; key: number; input: number; cap: number | undefined; max: number }
+  | { do: 'reserve'; key: number; input: number; cap: number | undefined; max: number; goesOn: boolean }
   | { do: 'settle'; which: number; usage: Usage; outcome: Outcome }
   | { do: 'progress'; which: number; usage: Usage }
   | { do: 'turn' }
@@ -31,6 +31,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       ...{ do: fc.constant('reserve' as const), key, input: tokens, max: tokens },
       cap: fc.option(tokens, { nil: undefined }),
+      goesOn: fc.boolean(),
     }),
   },
   {
@@ -58,6 +59,8 @@ type Known = {
   reserved: number
   latest?: Usage
   durable?: Usage
+  /** A restart leaves it open. */
+  goesOn: boolean
   ended: boolean
 }
 
@@ -95,12 +98,12 @@ const play = async (steps: Step[], path: string): Promise<void> => {
     }
     if (withProgress) for (const each of open()) if (each.latest !== undefined) each.durable = each.latest
   }
-  const restart = () => {
-    // What was not written is lost; what was open in the file ends with its durable progress.
+  const restart = (all = false) => {
+    // What was not written is lost; what was open in the file ends with its durable progress, unless it goes on.
     for (const each of asking) known.delete(each.id)
     for (const each of unwritten) each.known.ended = false
     for (const [id, each] of known) {
-      if (each.ended) continue
+      if (each.ended || (each.goesOn && !all)) continue
       each.ended = true
       settledAs.set(id, each.durable ?? {})
       charge(each.keyId, totalTokens(each.durable ?? {}))
@@ -110,7 +113,17 @@ const play = async (steps: Step[], path: string): Promise<void> => {
     failing = false
     store.close()
     store = openStore(path, { clock: () => NOW })
-    at = bench(store)
+    at = bench(store, undefined, undefined, (id) => !all && known.get(id)?.goesOn === true)
+    expect(at.ledger.resumed.map(({ reservation }) => reservation.exchangeId).toSorted()).toEqual(
+      [...known].flatMap(([id, { ended }]) => (ended ? [] : [id])).toSorted(),
+    )
+    for (const { reservation, usage } of at.ledger.resumed) {
+      const one = known.get(reservation.exchangeId)
+      if (one === undefined) throw new Error('an exchange nobody began')
+      one.reservation = reservation
+      one.latest = one.durable ?? {}
+      expect(usage).toEqual(one.latest)
+    }
   }
 
   for (const each of steps) {
@@ -125,7 +138,7 @@ const play = async (steps: Step[], path: string): Promise<void> => {
       const result = at.ledger.reserve(request).catch(() => undefined)
       if (at.ledger.openCount() > count) {
         const reserved = at.ledger.heldBy(id) - held
-        const entry: Known = { keyId: id, reserved, ended: false }
+        const entry: Known = { keyId: id, reserved, goesOn: each.goesOn, ended: false }
         known.set(request.exchangeId, entry)
         asking.push({ id: request.exchangeId, known: entry, result })
         // Never overspent, but for the estimate of a request that is alone.
@@ -191,7 +204,7 @@ const play = async (steps: Step[], path: string): Promise<void> => {
     }
   }
 
-  restart()
+  restart(true)
   const rows = store.exchanges({ limit: 10_000 })
   expect(rows.map((row) => row.id).sort()).toEqual([...known.keys()].sort())
   for (const row of rows) {
@@ -214,7 +227,7 @@ const play = async (steps: Step[], path: string): Promise<void> => {
   cli.close()
 }
 
-test('reservations, settlements, kills, failing disks and changed keys leave the books right', async () => {
+test('reservations, settlements, kills, failing disks, changed keys and what goes on over restarts leave the books right', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-ledger-'))
   let runs = 0
   try {

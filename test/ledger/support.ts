@@ -29,6 +29,7 @@ export const bench = (
   store: Store,
   clock: () => number = () => NOW,
   prices: (modelId: string) => Price | undefined = () => PRICE,
+  goesOn: (exchangeId: string) => boolean = () => false,
 ): Bench => {
   let soon: (() => void)[] = []
   let later: (() => void)[] = []
@@ -51,7 +52,7 @@ export const bench = (
     for (const each of due) each()
   }
   return {
-    ledger: createLedger({ store: { keys: store.keys, journal }, clock, prices, timers }),
+    ledger: createLedger({ store: { keys: store.keys, journal }, clock, prices, goesOn, timers }),
     turn() {
       const due = soon
       soon = []
