@@ -2,6 +2,7 @@
 
 const KEPT_CHARS = 256 * 1024
 const PIECES = 64
+const OPENING_CHARS = 1_000
 
 /** Collects pieces of text: their length is exact, the text itself is kept up to a bound. */
 export class OutputText {
@@ -24,6 +25,11 @@ export class OutputText {
   /** Characters added so far. */
   get chars(): number {
     return this.#chars
+  }
+
+  /** A beginning of it, short enough to be looked at often. */
+  get opening(): string {
+    return (this.#blocks[0] ?? this.#pieces.join('')).slice(0, OPENING_CHARS)
   }
 
   /** The text from its beginning, cut at the bound. */

@@ -20,6 +20,10 @@ const FILE_BYTES = 1_000
 export const estimateInput = (body: unknown, more = 0): number =>
   Math.max(1, Math.ceil((count(body) + more) / BYTES_PER_TOKEN))
 
+/** A quick guess of what was written so far: its bytes by four, as many to a character as its beginning has. */
+export const estimateOutput = ({ chars, opening }: OutputText): number =>
+  opening === '' ? 0 : Math.ceil((chars * (Buffer.byteLength(opening) / opening.length)) / BYTES_PER_TOKEN)
+
 const count = (value: unknown): number => {
   if (typeof value === 'string') return countText(value, Buffer.byteLength(value))
   if (typeof value === 'number' || typeof value === 'boolean') return 2

@@ -13,6 +13,7 @@ import { type Answer, attempt, type JsonAnswer, type StreamAnswer } from './atte
 import { keepAnswer, watchAnswer } from './background.ts'
 import { type StreamEnd, toBody } from './body.ts'
 import { NO_BODY } from './client-body.ts'
+import { estimateOutput } from './estimate.ts'
 import type { Exchange, Relay } from './exchange.ts'
 import { type Metered, meterAnswer, meterStream, meterTold, NOTHING } from './meter.ts'
 import { rememberPlace, route, type Target } from './route.ts'
@@ -128,7 +129,7 @@ const answerStream = (relay: Relay, exchange: Exchange, answer: StreamAnswer | P
     onProgress: ({ usage, output }) =>
       relay.ledger.progress(exchange.reservation, {
         ...withPrompt(usage ?? {}, exchange.body.inputEstimate),
-        output: Math.max(usage?.output ?? 0, Math.ceil(output.chars / 4)),
+        output: Math.max(usage?.output ?? 0, estimateOutput(output)),
       }),
   })
   return new Response(body, { headers })

@@ -1,7 +1,8 @@
 // What a text counts for: by a quick guess, and by the tokenizer.
 
 import { describe, expect, test } from 'bun:test'
-import { countBody, countTokens, estimateInput } from '../../src/relay/estimate.ts'
+import { OutputText } from '../../src/lib/output-text.ts'
+import { countBody, countTokens, estimateInput, estimateOutput } from '../../src/relay/estimate.ts'
 
 const drawn = (letters: string, length: number): string => {
   let seed = 1
@@ -29,6 +30,17 @@ describe('the quick guess', () => {
   ])('takes %s for one', (_, text) => {
     expect(estimateInput(text)).toBe(1_500)
   })
+})
+
+test.each([
+  ['Latin', 'the quick brown fox ', 0.25],
+  ['Khmer', 'សួស្តីពិភពលោក', 0.75],
+  ['Chinese', '你好世界', 0.75],
+])('what was written so far in %s is guessed by its bytes, however long', (_, words, perCharacter) => {
+  const output = new OutputText()
+  expect(estimateOutput(output)).toBe(0)
+  for (let written = 0; written < 500_000; written += words.length) output.add(words)
+  expect(estimateOutput(output)).toBe(Math.ceil(output.chars * perCharacter))
 })
 
 describe('the tokenizer', () => {
