@@ -43,6 +43,8 @@ export type Watched = Open & { readonly answer: BackgroundAnswer; timer: ReturnT
 const LOOK_PART = 0.1
 const LEAST_PAUSE_MS = 1_000
 const MOST_PAUSE_MS = 15_000
+/** All of them together are looked at no more often than this. */
+const LOOK_EVERY_MS = 10
 
 /** The longest id that is kept; none is a fifth of it. */
 const MOST_ID_CHARS = 256
@@ -103,7 +105,8 @@ export const leaveAnswers = ({ background: { watched } }: Relay): void => {
 const later = (relay: Relay, watched: Watched): void => {
   const pause = (relay.clock.now() - watched.answer.createdAt) * LOOK_PART
   const bounded = Math.min(MOST_PAUSE_MS, Math.max(LEAST_PAUSE_MS, pause))
-  watched.timer = setTimeout(() => void lookAfter(relay, watched.answer), bounded)
+  const shared = relay.background.watched.size * LOOK_EVERY_MS
+  watched.timer = setTimeout(() => void lookAfter(relay, watched.answer), Math.max(bounded, shared))
   watched.timer.unref()
 }
 
