@@ -4,8 +4,8 @@
 /** What a reader tells: the head (start line and fields, no blank line), body bytes as they come, the end. */
 export type MessageListener = { head(head: string): void; body(bytes: Buffer): void; end(): void }
 
-/** Bytes in, in any split. `state` is `idle` between messages: a connection may close then without loss. */
-export type MessageReader = { push(bytes: Buffer): void; readonly idle: boolean }
+/** Bytes in, in any split. */
+export type MessageReader = { push(bytes: Buffer): void }
 
 type Phase = 'head' | 'length' | 'chunk-size' | 'chunk' | 'chunk-end' | 'trailer'
 
@@ -50,9 +50,6 @@ export const createMessageReader = (listener: MessageListener): MessageReader =>
   }
 
   return {
-    get idle() {
-      return phase === 'head' && rest === undefined
-    },
     push(incoming) {
       const bytes = rest ? Buffer.concat([rest, incoming]) : incoming
       rest = undefined

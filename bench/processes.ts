@@ -80,7 +80,7 @@ const firstLine = async (out: ReadableStream<Uint8Array>): Promise<string> => {
   return line.trim()
 }
 
-/** A running server: where it listens, what it is, whether a log of it exists. */
+/** A running server and where it listens. */
 export type Server = { child: Subprocess; pid: number; port: number }
 
 const startPrinting = async (where: Place, command: string[]): Promise<Server> => {

@@ -6,11 +6,12 @@ import { dirname, join, resolve } from 'node:path'
 import type { Brand } from './catalogue/catalogue.ts'
 import type { Model } from './catalogue/model.ts'
 import { readBrands, readModels, readNames } from './config/models.ts'
-import { checkShape, describe, type Problem } from './config/problem.ts'
+import { mismatch, type Problem } from './config/problem.ts'
 import { readProviders } from './config/providers.ts'
 import { createReader } from './config/reader.ts'
 import { type FileConfig, FileSchema } from './config/schema.ts'
 import { type Env, reasonOf } from './config/secret.ts'
+import { checkShape, withoutNulls } from './config/shape.ts'
 import { parseDuration, parseSize } from './config/units.ts'
 import { parseYaml } from './config/yaml.ts'
 import type { Provider } from './provider/provider.ts'
@@ -156,19 +157,11 @@ const readFile = (flags: Flags, env: Env, cwd: string, problems: Problem[]): Rea
   }
   const value = parsed.value ?? {}
   if (typeof value !== 'object' || Array.isArray(value)) {
-    problems.push({ source, path: '', message: `found ${describe(value, true)}, allowed: a mapping of members` })
+    problems.push({ source, path: '', message: mismatch(value, 'a mapping of members', true) })
     return { file: {}, source, path }
   }
   checkShape(FileSchema, value, (at, message) => problems.push({ source, path: at, message }))
-  return { file: withoutNulls(value) as FileConfig, source, path }
-}
-
-// An empty member (`aliases:` and nothing after it) reads as null: it counts as left out, but for the one that may be null.
-const withoutNulls = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(withoutNulls)
-  if (typeof value !== 'object' || value === null) return value
-  const members = Object.entries(value).filter(([name, member]) => member !== null || name === 'version_header')
-  return Object.fromEntries(members.map(([name, member]) => [name, withoutNulls(member)]))
+  return { file: problems.length > 0 ? {} : (withoutNulls(FileSchema, value) as FileConfig), source, path }
 }
 
 /** The flag, else the environment variable; an empty one counts as not given. */
@@ -188,7 +181,7 @@ const readPort = (flags: Flags, env: Env, problems: Problem[]): number | undefin
   problems.push({
     source: text === flags.port ? '--port' : 'SLUICE_PORT',
     path: '',
-    message: `found ${describe(text)}, allowed: a whole number from 0 to 65535`,
+    message: mismatch(text, 'a whole number from 0 to 65535'),
   })
   return undefined
 }

@@ -12,7 +12,7 @@ import { createMembership, type Membership } from './members/membership.ts'
 import { createMemory, type Memory } from './memory.ts'
 import type { Metrics } from './metrics.ts'
 import { createAffinity } from './relay/affinity.ts'
-import { createBackground, resumeAnswers } from './relay/background.ts'
+import { createBackground } from './relay/background.ts'
 import type { Client, Clock, Relay } from './relay/exchange.ts'
 import { createHealth } from './relay/health.ts'
 import { createRecall } from './relay/recall.ts'
@@ -109,7 +109,6 @@ export const createGateway = ({
     live: createLive(),
     listener: undefined,
   }
-  resumeAnswers(gateway)
   return gateway
 }
 

@@ -11,7 +11,7 @@ export type Log = {
   /** A prompt was counted, or could not be. */
   counted(request: ClientRequest, how: CountSummary): void
   /** A request that was refused before it was admitted. */
-  refused(facts: { id: string; path: string; status: number; code: string; keyId?: string | undefined }): void
+  refused(facts: { request: string; key?: string | undefined; path: string; status: number; code: string }): void
   warn(message: string, facts?: object): void
   error(message: string, facts?: object): void
   setLevel(level: LogLevel): void

@@ -7,7 +7,7 @@ import type { Wire } from './ir/wire.ts'
 import type { AttemptNote } from './ledger/ledger.ts'
 import { heapBytes, openFiles, residentBytes } from './process.ts'
 import type { ClientRequest, CountSummary, Exchange, Summary } from './relay/exchange.ts'
-import { targetName } from './relay/health.ts'
+import { type Health, targetName } from './relay/health.ts'
 import { VERSION } from './version.ts'
 
 export type Metrics = {
@@ -44,6 +44,17 @@ export const createMetrics = (gateway: Gateway): Metrics => {
         if (value !== undefined) this.set(value)
       },
     })
+  const targetGauge = (name: string, help: string, read: (at: ReturnType<Health['states']>[number]) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['provider', 'account', 'model'] as const,
+      registers,
+      collect() {
+        this.reset()
+        for (const { labels, ...at } of targets(gateway)) this.set(labels, read(at))
+      },
+    })
 
   const requests = counter(
     'sluice_requests_total',
@@ -67,36 +78,26 @@ export const createMetrics = (gateway: Gateway): Metrics => {
     'wire',
     'model',
   ])
-  const unwritten = new Counter({
-    name: 'sluice_ledger_write_failures_total',
-    help: 'Writes of the ledger that the store could not make. They are tried again; new requests answer 503.',
-    registers,
-  })
+  const unwritten = counter(
+    'sluice_ledger_write_failures_total',
+    'Writes of the ledger that the store could not make. They are tried again; new requests answer 503.',
+    [],
+  )
 
   gauge('sluice_open_exchanges', 'Exchanges in flight, and prompts being counted.', () => gateway.open.size)
   gauge('sluice_arriving_requests', 'Requests that are read and checked.', () => gateway.arriving)
   gauge('sluice_open_reservations', 'Reservations not yet settled.', () => gateway.ledger.openCount())
   gauge('sluice_draining', '1 once the server is stopping.', () => Number(gateway.draining))
-  new Gauge({
-    name: 'sluice_breaker_state',
-    help: 'By account and model: 0 closed, 1 half-open, 2 open.',
-    labelNames: ['provider', 'account', 'model'] as const,
-    registers,
-    collect() {
-      this.reset()
-      for (const { labels, state } of targets(gateway)) this.set(labels, BREAKERS[state])
-    },
-  })
-  new Gauge({
-    name: 'sluice_attempts_in_flight',
-    help: 'By account and model: attempts that wait for an answer to begin.',
-    labelNames: ['provider', 'account', 'model'] as const,
-    registers,
-    collect() {
-      this.reset()
-      for (const { labels, inFlight } of targets(gateway)) this.set(labels, inFlight)
-    },
-  })
+  targetGauge(
+    'sluice_breaker_state',
+    'By account and model: 0 closed, 1 half-open, 2 open.',
+    (at) => BREAKERS[at.state],
+  )
+  targetGauge(
+    'sluice_attempts_in_flight',
+    'By account and model: attempts that wait for an answer to begin.',
+    (at) => at.inFlight,
+  )
   new Gauge({ name: 'sluice_info', help: 'The running version.', labelNames: ['version'] as const, registers }).set(
     { version: VERSION },
     1,

@@ -6,11 +6,14 @@ import { fromConfig, type Gateway } from './gateway.ts'
 /** `changed` and `refused`: paths of the configuration; the refused ones need a restart. */
 export type Reloaded = { changed: string[]; refused: string[] }
 
-/** What cannot change under a server that listens and has its store open. */
-const FIXED: { [name in keyof Config]?: string } = { listen: 'listen', dataDir: 'data' }
+/** What cannot change under a server that listens and has its store open, by the names the file has for it. */
+const FIXED = { listen: 'listen', dataDir: 'data' } as const
 
-/** The members of the configuration, by the names the file has for them. Those by name say which one changed. */
-const PARTS: { [name in keyof Config]?: { path: string; byName?: boolean } } = {
+/** What does not stand in the file by itself. */
+type Derived = 'file' | 'brands' | 'warnings'
+
+/** All that can change. What is made of named things says which of them did. */
+const PARTS: Record<Exclude<keyof Config, keyof typeof FIXED | Derived>, { path: string; byName?: boolean }> = {
   bodyLimitBytes: { path: 'body_limit' },
   bodyTimeoutMs: { path: 'body_timeout' },
   khrPerUsd: { path: 'rate.khr_per_usd' },
@@ -51,15 +54,15 @@ export const applyMetrics = async (gateway: Gateway): Promise<void> => {
 }
 
 const changes = (before: Config, next: Config): Reloaded => {
-  const names = Object.keys(PARTS) as (keyof Config)[]
-  const fixed = Object.keys(FIXED) as (keyof Config)[]
+  const differs = (name: keyof Config): boolean => !Bun.deepEquals(before[name], next[name])
+  const names = (Object.keys(PARTS) as (keyof typeof PARTS)[]).filter(differs)
+  const fixed = (Object.keys(FIXED) as (keyof typeof FIXED)[]).filter(differs)
   return {
     changed: names.flatMap((name) => {
-      const part = PARTS[name]
-      if (part === undefined || Bun.deepEquals(before[name], next[name])) return []
-      return part.byName ? membersChanged(part.path, before[name], next[name]) : [part.path]
+      const { path, byName } = PARTS[name]
+      return byName ? membersChanged(path, before[name], next[name]) : [path]
     }),
-    refused: fixed.flatMap((name) => (Bun.deepEquals(before[name], next[name]) ? [] : (FIXED[name] ?? []))),
+    refused: fixed.map((name) => FIXED[name]),
   }
 }
 

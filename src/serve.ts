@@ -8,7 +8,7 @@ import { requestId } from './http/respond.ts'
 import { listen } from './listener.ts'
 import { createLog, type Log } from './log.ts'
 import { startPruning } from './pruning.ts'
-import { leaveAnswers } from './relay/background.ts'
+import { leaveAnswers, resumeAnswers } from './relay/background.ts'
 import { type Clock, leave } from './relay/exchange.ts'
 import { applyMetrics, type Reloaded, reload } from './reload.ts'
 import { openStore } from './store/sqlite/index.ts'
@@ -59,6 +59,7 @@ const startWith = async (
     return response
   })
   gateway.listener = listening
+  resumeAnswers(gateway)
   const unwatch = store.watch()
   const stopPruning = startPruning(gateway)
   const { url } = listening

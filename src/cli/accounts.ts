@@ -10,7 +10,11 @@ import { columns, grouped } from './table.ts'
 export const accounts = command({
   name: 'accounts',
   summary: "Health of the providers' accounts in a running server",
-  args: { ...SERVER_FLAGS, ...JSON_FLAG },
+  args: {
+    ...SERVER_FLAGS,
+    server: { ...SERVER_FLAGS.server, description: 'Address of the server (SLUICE_SERVER)' },
+    ...JSON_FLAG,
+  },
   examples: ['sluice accounts --server https://gateway.example --token sl-admin-…'],
   run: async (args, io) => {
     const address = serverAddress(args, io)

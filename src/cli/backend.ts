@@ -77,7 +77,12 @@ export const serverAddress = ({ server, token, config, data }: Where, io: Io): S
     if (token !== undefined) throw usageError('--token needs --server: the address of the gateway it is for.')
     return undefined
   }
-  const url = readAddress(server === undefined ? 'SLUICE_SERVER' : '--server', written)
+  const url = addressIn(written)
+  if (url === undefined) {
+    const flag = server === undefined ? 'SLUICE_SERVER' : '--server'
+    // An address may hold a password: it is not repeated.
+    throw usageError(`${flag}: allowed: the address of a gateway, such as http://127.0.0.1:8080.`)
+  }
   const secret = token ?? io.env.SLUICE_TOKEN
   if (secret === undefined || secret === '') {
     throw usageError('--token or SLUICE_TOKEN is needed with a server: an admin token, made in the dashboard.')
@@ -87,12 +92,12 @@ export const serverAddress = ({ server, token, config, data }: Where, io: Io): S
   return { url, token: secret }
 }
 
-/** The two addresses a server prints at its start are taken for the server's own. */
-const readAddress = (flag: string, text: string): string => {
+/**
+ * A gateway's address, without a slash at its end; undefined for what is none. The two that a server prints at its start
+ * are taken for the server's own.
+ */
+export const addressIn = (text: string): string | undefined => {
   const url = URL.parse(text)
-  if (url !== null && (url.protocol === 'http:' || url.protocol === 'https:') && url.username + url.password === '') {
-    return url.origin + url.pathname.replace(/\/+$/, '').replace(/\/(v1|dashboard)$/, '')
-  }
-  // An address may hold a password: it is not repeated.
-  throw usageError(`${flag}: allowed: the address of a gateway, such as http://127.0.0.1:8080.`)
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username + url.password !== '') return undefined
+  return url.origin + url.pathname.replace(/\/+$/, '').replace(/\/(v1|dashboard)$/, '')
 }

@@ -1,10 +1,9 @@
 // `backup`: a whole, checked copy of the database, beside a running server too.
 
-import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { databasePath } from '../config.ts'
 import { command } from './command.ts'
-import { DATA_FLAGS, requireData, withStore } from './data.ts'
+import { DATA_FLAGS, isAbsent, requireData, withStore } from './data.ts'
 import { EXIT, failure } from './io.ts'
 
 export const backup = command({
@@ -17,7 +16,7 @@ export const backup = command({
   examples: ['sluice backup /backups/sluice-2026-09-01.db'],
   run: (args, io) => {
     const config = requireData(args, io)
-    if (!existsSync(databasePath(config))) throw failure(`There is no database in ${config.dataDir} to copy.`)
+    if (isAbsent(databasePath(config))) throw failure(`There is no database in ${config.dataDir} to copy.`)
     const file = resolve(io.cwd, args.file)
     return withStore(config, io, 'read', (store) => {
       store.backup(file)

@@ -1,7 +1,7 @@
 // A command as data, and the strict reading of its words: citty parses, but lets unknown flags and words pass.
 
 import { type ArgDef, type ArgsDef, type CommandDef, defineCommand, type ParsedArgs, runCommand } from 'citty'
-import { nearest } from '../config/problem.ts'
+import { nearest } from '../lib/nearest.ts'
 import { type Io, usageError } from './io.ts'
 
 export type Command = {

@@ -1,6 +1,6 @@
 // What most commands begin with: the configuration, and the data directory's database.
 
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { type Config, databasePath, type Flags, loadConfig, problemLine } from '../config.ts'
 import type { Store } from '../store/store.ts'
 import { type Io, usageError } from './io.ts'
@@ -30,8 +30,7 @@ export const requireConfig = (flags: Flags, io: Io): Config => {
 export const requireData = (flags: Flags, io: Io): Config => loaded(flags, io, 'skip')
 
 const loaded = (flags: Flags, io: Io, secrets: 'resolve' | 'skip'): Config => {
-  const { config, data, host, port } = flags
-  const result = loadConfig({ flags: { config, data, host, port }, env: io.env, cwd: io.cwd, secrets })
+  const result = loadConfig({ flags, env: io.env, cwd: io.cwd, secrets })
   if (result.ok) return result.config
   throw usageError(result.problems.map(problemLine).join('\n'))
 }
@@ -48,12 +47,21 @@ export const withStore = async <T>(
 ): Promise<T> => {
   const { openStore } = await import('../store/sqlite/index.ts')
   const path = databasePath(config)
-  const missing = mode === 'read' && !existsSync(path)
+  const missing = mode === 'read' && isAbsent(path)
   if (missing) io.err(`note: there is no database in ${config.dataDir} yet`)
   const store = openStore(missing ? ':memory:' : path, { clock: io.now })
   try {
     return use(store)
   } finally {
     store.close()
+  }
+}
+
+/** Nothing is there. A folder that may not be looked into is another matter: opening the database says so. */
+export const isAbsent = (path: string): boolean => {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) === undefined
+  } catch {
+    return false
   }
 }

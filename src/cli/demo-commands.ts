@@ -51,7 +51,7 @@ export const demoCommands = (url: string, secret: string, directives: Readonly<R
       ),
     ],
     [
-      'A stream that breaks off, streamed',
+      'An answer that breaks off, streamed',
       post(
         '/v1/messages',
         { model: 'auto', max_tokens: 100, stream: true, messages: [{ role: 'user', content: 'Say hello [[cut:6]]' }] },

@@ -23,23 +23,19 @@ export const demo = command({
   run: async (args, io) => {
     const { DIRECTIVES, startDemoProviders } = await import('../demo/index.ts')
     const providers = await startDemoProviders({ delayMs: FRAME_DELAY_MS, record: 0 })
-    const made = args.data === undefined ? mkdtempSync(join(tmpdir(), 'sluice-demo-')) : undefined
+    // Neither the file nor the accounts of this machine: only what was said on the command line, and the providers.
+    const empty = mkdtempSync(join(tmpdir(), 'sluice-demo-'))
     try {
-      // Neither the file nor the accounts of this machine: only what was said on the command line, and the providers.
-      const env = {
-        ...providers.env,
-        SLUICE_HOST: io.env.SLUICE_HOST,
-        SLUICE_PORT: io.env.SLUICE_PORT,
-      }
-      const data = made ?? resolve(io.cwd, args.data ?? '')
-      const alone = { ...io, env, cwd: data }
+      const { SLUICE_HOST, SLUICE_PORT } = io.env
+      const alone = { ...io, env: { ...providers.env, SLUICE_HOST, SLUICE_PORT }, cwd: empty }
+      const data = args.data === undefined ? empty : resolve(io.cwd, args.data)
       const config = requireConfig({ host: args.host, port: args.port, data }, alone)
       const input = { label: 'demo', tokensTotal: 1_000_000, expiresAt: io.now() + DAY_MS, models: ['*'] }
       const { secret } = await withStore(config, io, 'write', (store) => store.keys.issue(input, CLI_ACTOR))
       return await runServer(config, io, { ready: (url) => io.out(demoCommands(url, secret, DIRECTIVES)) })
     } finally {
       await providers.stop()
-      if (made !== undefined) rmSync(made, { recursive: true, force: true })
+      rmSync(empty, { recursive: true, force: true })
     }
   },
 })

@@ -12,7 +12,7 @@ import { requireModels } from './read.ts'
 
 /** The database is opened for each call and closed again; only making a key makes one. */
 export const localBackend = (where: Where, io: Io): Backend => {
-  const config = requireData({ config: where.config, data: where.data }, io)
+  const config = requireData(where, io)
   const read = <T>(use: (store: Store) => T): Promise<T> => withStore(config, io, 'read', use)
   const shown = (key: Key): ShownKey => shownKey(key, io.now())
   return {

@@ -1,11 +1,11 @@
 // Flag values as numbers, times and model lists; what cannot be read is a UsageError that names the flag.
 
 import { createCatalogue } from '../catalogue/catalogue.ts'
-import { nearest } from '../config/problem.ts'
 import { parseDuration } from '../config/units.ts'
 import type { Config } from '../config.ts'
 import { namedModels } from '../keys/models.ts'
 import { parseIsoTime } from '../lib/iso-time.ts'
+import { nearest } from '../lib/nearest.ts'
 import { usageError } from './io.ts'
 
 /** A whole number, 0 or more; `1_000_000` is one. */

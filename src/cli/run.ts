@@ -1,7 +1,7 @@
 // The command line: a function from words to an exit code. The table of commands is written out by hand.
 
-import { nearest } from '../config/problem.ts'
 import { GatewayError } from '../errors.ts'
+import { nearest } from '../lib/nearest.ts'
 import { isStoreError } from '../store/store.ts'
 import { accounts } from './accounts.ts'
 import { adminResetLink } from './admin/reset-link.ts'
@@ -73,14 +73,10 @@ const start = (command: Command, path: string, words: string[], io: Io): Promise
     : command.run(words, io)
 }
 
-/** `help`, `help keys`, `help keys create`. */
-const help = ([first, second]: string[], io: Io): number => {
-  if (first === undefined || isHelp(first)) return print(rootHelp(COMMANDS), io)
-  const entry = find(COMMANDS, first, 'sluice')
-  if (!('commands' in entry)) return print(commandHelp(entry.name, entry), io)
-  if (second === undefined) return print(groupHelp(entry), io)
-  const command = find(entry.commands, second, `sluice ${entry.name}`)
-  return print(commandHelp(`${entry.name} ${command.name}`, command), io)
+/** `help keys create` asks for what `keys create --help` does; `help` alone is of the whole tool. */
+const help = (words: string[], io: Io): Promise<number> | number => {
+  const path = words.filter((word) => !isHelp(word))
+  return path.length === 0 ? print(rootHelp(COMMANDS), io) : dispatch([...path, '--help'], io)
 }
 
 const isHelp = (word: string): boolean => word === '--help' || word === '-h'

@@ -1,6 +1,6 @@
 // `serve`: the gateway, until it is asked to stop.
 
-import { type Config, type Flags, type Loaded, loadConfig, problemLine } from '../config.ts'
+import { type Config, type Loaded, loadConfig, problemLine } from '../config.ts'
 import type { Server } from '../serve.ts'
 import { command } from './command.ts'
 import { DATA_FLAGS, requireConfig } from './data.ts'
@@ -24,11 +24,8 @@ export const serve = command({
     'VENDOR_A_BASE_URL=https://… VENDOR_A_API_KEY=… sluice serve',
     'sluice serve --config sluice.yaml --host 0.0.0.0 --port 8080 --data /var/lib/sluice',
   ],
-  run: (args, io) => {
-    const { config, data, host, port } = args
-    const flags: Flags = { config, data, host, port }
-    return runServer(requireConfig(flags, io), io, { reread: () => loadConfig({ flags, env: io.env, cwd: io.cwd }) })
-  },
+  run: (args, io) =>
+    runServer(requireConfig(args, io), io, { reread: () => loadConfig({ flags: args, env: io.env, cwd: io.cwd }) }),
 })
 
 export type RunOptions = {

@@ -6,17 +6,18 @@ export const inert = (text: string): string => text.replace(UNPRINTABLE, '\ufffd
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
-/** Rows as lines, each column as wide as its widest cell, two blanks between. `right`: columns of numbers. */
+/** Rows as lines, each column as wide as its widest cell stands on a terminal, two blanks between. `right`: columns of numbers. */
 export const columns = (written: string[][], indent = '', right: number[] = []): string[] => {
   const rows = written.map((row) => row.map(inert))
   const widths: number[] = []
   for (const row of rows) {
-    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length)
+    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, Bun.stringWidth(cell))
   }
   return rows.map((row) => {
-    const cells = row.map((cell, index) =>
-      right.includes(index) ? cell.padStart(widths[index] ?? 0) : cell.padEnd(widths[index] ?? 0),
-    )
+    const cells = row.map((cell, index) => {
+      const blanks = ' '.repeat((widths[index] ?? 0) - Bun.stringWidth(cell))
+      return right.includes(index) ? blanks + cell : cell + blanks
+    })
     return `${indent}${cells.join('  ')}`.trimEnd()
   })
 }

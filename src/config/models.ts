@@ -4,8 +4,9 @@ import { BUILTIN_ALIASES, BUILTIN_MODELS } from '../catalogue/builtin.ts'
 import { type Brand, type Catalogue, createCatalogue } from '../catalogue/catalogue.ts'
 import type { Model } from '../catalogue/model.ts'
 import { parseIsoTime } from '../lib/iso-time.ts'
+import { nearest } from '../lib/nearest.ts'
 import { neutralWord, type Provider } from '../provider/provider.ts'
-import { describe, memberPath, nearest } from './problem.ts'
+import { describe, memberPath, mismatch } from './problem.ts'
 import { readQuirks } from './providers.ts'
 import type { Reader } from './reader.ts'
 import type { FileModel } from './schema.ts'
@@ -21,11 +22,11 @@ export const readModels = (reader: Reader, providers: readonly Provider[], brand
     const path = memberPath('models', name)
     const id = builtin.resolve(name)?.id ?? name
     if (/[\s*]/.test(id) || id === '') {
-      reader.report(path, `found ${describe(id)}, allowed: a model id without blanks or *`)
+      reader.report(path, mismatch(id, 'a model id without blanks or *'))
     } else if (overrides.has(id)) {
       reader.report(path, `found the model ${id} a second time, allowed: one entry for each model`)
     } else {
-      overrides.set(id, { path, file: file ?? {} })
+      overrides.set(id, { path, file })
     }
   }
   const known = BUILTIN_MODELS.map((model) => {
@@ -39,10 +40,8 @@ export const readModels = (reader: Reader, providers: readonly Provider[], brand
         id,
         BUILTIN_MODELS.map((model) => model.id),
       )
-      reader.report(
-        `${path}.provider`,
-        `found nothing, allowed: ${list(providers.map((provider) => provider.id))}${near ? `; or did you mean the model "${near}"?` : ''}`,
-      )
+      const hint = near === undefined ? '' : `; or did you mean the model "${near}"?`
+      reader.report(`${path}.provider`, mismatch(undefined, list(providers.map((provider) => provider.id)) + hint))
     }
     if (file.price === undefined) reader.warn(`${path} has no price: its cost counts as 0`)
     return readModel(reader, blank(id), file, path, providers)
@@ -80,10 +79,8 @@ const readModel = (
   }
   const contextWindow = file.context ?? base.contextWindow
   if (file.max_output !== undefined && file.max_output > contextWindow) {
-    reader.report(
-      `${path}.max_output`,
-      `found ${file.max_output}, allowed: a whole number up to the context of ${contextWindow}`,
-    )
+    const allowed = `a whole number up to the context of ${contextWindow}`
+    reader.report(`${path}.max_output`, mismatch(file.max_output, allowed))
   }
   const kind = file.kind ?? (file.output ? (file.output.includes('text') ? 'text' : 'image') : base.kind)
   const price = file.price ?? {}
@@ -117,7 +114,7 @@ const readModel = (
 const readDate = (reader: Reader, path: string, text: string): number => {
   const ms = parseIsoTime(`${text}T00:00:00Z`)
   if (ms !== undefined) return ms / 1000
-  reader.report(path, `found ${describe(text)}, allowed: a date such as 2026-01-31`)
+  reader.report(path, mismatch(text, 'a date such as 2026-01-31'))
   return 0
 }
 
@@ -144,7 +141,7 @@ const readFallbacks = (reader: Reader, catalogue: Catalogue): Record<string, str
   for (const [written, names] of Object.entries(reader.file.fallbacks ?? {})) {
     const path = memberPath('fallbacks', written)
     const model = readName(reader, path, written, catalogue)
-    const next = (names ?? []).flatMap((name, index) => {
+    const next = names.flatMap((name, index) => {
       const at = memberPath(path, index)
       const fallback = readName(reader, at, name, catalogue)
       if (!fallback || !model) return []
@@ -161,23 +158,16 @@ const readFallbacks = (reader: Reader, catalogue: Catalogue): Record<string, str
 
 const readName = (reader: Reader, path: string, written: string, catalogue: Catalogue): Model | undefined => {
   const model = catalogue.resolve(written)
-  if (!model)
-    reader.report(
-      path,
-      unknownName(
-        written,
-        catalogue.list().map(({ id }) => id),
-        'model',
-      ),
-    )
+  const ids = catalogue.list().map(({ id }) => id)
+  if (!model) reader.report(path, unknownName(written, ids, 'model'))
   return model
 }
 
-/** `found "x", did you mean "y"? Allowed: …` */
+/** `found "x", which is no known model, did you mean "y"? Allowed: …` */
 const unknownName = (name: string, known: string[], noun: string): string => {
   const near = nearest(name, known)
-  const hint = near === undefined ? '' : `, did you mean "${near}"?`
-  return `found ${describe(name)}, which is no known ${noun}${hint === '' ? '. ' : `${hint} `}Allowed: ${list(known)}`
+  const hint = near === undefined ? '.' : `, did you mean "${near}"?`
+  return `found ${describe(name)}, which is no known ${noun}${hint} Allowed: ${list(known)}`
 }
 
 const list = (names: string[]): string => names.join(', ')

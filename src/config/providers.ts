@@ -1,9 +1,10 @@
 // The providers of a configuration: the built-in ones overridden, new ones added, accounts with their credentials.
 
 import type { Quirks } from '../ir/quirks.ts'
+import { nearest } from '../lib/nearest.ts'
 import { BUILTIN_PROVIDERS, DEFAULT_TIMEOUTS } from '../provider/builtin.ts'
 import type { Account, Provider } from '../provider/provider.ts'
-import { memberPath, nearest } from './problem.ts'
+import { memberPath, mismatch } from './problem.ts'
 import type { Reader } from './reader.ts'
 import type { FileProvider, FileQuirks } from './schema.ts'
 import { unsendable } from './secret.ts'
@@ -24,10 +25,9 @@ export const readProviders = (reader: Reader): Provider[] => {
       const path = memberPath('providers', id)
       if (file.wires === undefined) {
         const near = nearest(id, known)
-        reader.report(
-          `${path}.wires`,
-          `found nothing, allowed: the wires it speaks (messages, responses, chat-completions, images)${near ? `; or did you mean the provider "${near}"?` : ''}`,
-        )
+        const hint = near === undefined ? '' : `; or did you mean the provider "${near}"?`
+        const wires = 'the wires it speaks (messages, responses, chat-completions, images)'
+        reader.report(`${path}.wires`, mismatch(undefined, wires + hint))
       }
       return override(reader, blank(id), file, path, readAccounts(reader, file, path))
     })
@@ -120,7 +120,8 @@ const environmentAccount = (reader: Reader, id: string): Account[] => {
 }
 
 // Neither the URL nor its parts are shown: a credential may have been written in its place.
-const readBaseUrl = (reader: Pick<Reader, 'report'>, path: string, text: string): string | undefined => {
+const readBaseUrl = (reader: Pick<Reader, 'report'>, path: string, written: string): string | undefined => {
+  const text = written.trim()
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:$/.test(url.protocol)) {
     reader.report(path, 'found a text that is no URL, allowed: an http or https URL')

@@ -60,7 +60,7 @@ export const createReader = ({ file, source, directory, env, resolves, problems,
       warnings.push(sentence)
     },
     duration: (path, written, otherwiseMs) => {
-      const ms = written === undefined ? otherwiseMs : (parseDuration(written) ?? otherwiseMs)
+      const ms = parseDuration(written ?? '') ?? otherwiseMs
       if (ms > LONGEST_MS) report(path, `found ${written}, allowed: a duration of up to 24d`)
       return ms
     },

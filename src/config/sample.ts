@@ -6,7 +6,7 @@ export const SAMPLE = `# sluice configuration. "sluice config schema" prints its
 listen: { host: 127.0.0.1, port: 8080 }
 data: ./data                      # the database; relative to this file
 
-providers:
+providers:                        # take out a vendor you have no account with
   vendor_a:
     # brand: claude               # vendorA-opus-4-8 answers as claude-opus-4-8 too
     accounts:

@@ -1,7 +1,7 @@
 // What a configuration file may say, as one schema: it validates the file, documents it and completes it in editors.
 // Closed everywhere: a misspelt member is an error, never a silent default.
 
-import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { type Static, type TSchema, Type, TypeGuard } from '@sinclair/typebox'
 import { allowedBy, type Words } from '../lib/allowed.ts'
 import { DURATION_PATTERN, SIZE_PATTERN } from './units.ts'
 
@@ -21,10 +21,12 @@ const count = (description: string) => Type.Integer({ description, minimum: 0 })
 const usd = (description: string) =>
   Type.Optional(Type.Number({ description: `USD per million tokens: ${description}`, minimum: 0 }))
 const oneOf = <const T extends string>(values: readonly T[], description: string) =>
-  Type.Union(
-    values.map((value) => Type.Literal(value)),
-    { description },
-  ) as unknown as ReturnType<typeof Type.Unsafe<T>>
+  Type.Unsafe<T>(
+    Type.Union(
+      values.map((value) => Type.Literal(value)),
+      { description },
+    ),
+  )
 
 const Quirks = Type.Object(
   {
@@ -113,8 +115,8 @@ const Model = Type.Object(
     provider: Type.Optional(Type.String({ description: 'The provider that serves it; needed for a new model' })),
     upstream: Type.Optional(Type.String({ description: "The provider's own id of it", minLength: 1 })),
     kind: Type.Optional(oneOf(['text', 'image'], 'text: on the text wires; image: on the images wire')),
-    family: Type.Optional(Type.String({ minLength: 1 })),
-    display_name: Type.Optional(Type.String({ minLength: 1 })),
+    family: Type.Optional(Type.String({ description: 'What it is listed under (default other)', minLength: 1 })),
+    display_name: Type.Optional(Type.String({ description: 'Its name for people (default its id)', minLength: 1 })),
     input: Type.Optional(Type.Array(modality, { description: 'What it reads', minItems: 1 })),
     output: Type.Optional(Type.Array(modality, { description: 'What it makes', minItems: 1 })),
     context: Type.Optional(Type.Integer({ description: 'Tokens of prompt and answer together', minimum: 1 })),
@@ -265,4 +267,7 @@ const KEPT_OUT = new Set(['allowed', 'secret'])
 const WORDS: Words = { text: 'a text', list: 'a list', object: 'a mapping', between: ', ', last: ', ' }
 
 /** The words of an error about a member of this schema. */
-export const allowedHere = (schema: TSchema): string => allowedBy(schema, WORDS)
+export const allowedHere = (schema: TSchema): string => {
+  const words = allowedBy(schema, WORDS)
+  return TypeGuard.IsObject(schema) ? `${words} of ${Object.keys(schema.properties).join(', ')}` : words
+}

@@ -17,7 +17,9 @@ export const resolveSecret = (reference: string, env: Env, directory: string): R
     if (!NAME.test(name)) return { problem: 'env: must be followed by the name of an environment variable' }
     const value = env[name]
     return value === undefined || value === ''
-      ? { problem: `found env:${name}, but the environment variable ${name} is not set` }
+      ? {
+          problem: `found env:${name}, but the environment variable ${name} is not set; set it, or take out what needs it`,
+        }
       : { value, literal: false }
   }
   if (reference.startsWith('file:')) {
@@ -38,6 +40,14 @@ export const unsendable = (secret: string): string | undefined =>
     ? 'found a line break or another character that no header carries, allowed: printable ASCII characters'
     : undefined
 
-/** The system's short name of a failure, such as ENOENT. */
-export const reasonOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
+/** Why a file cannot be used, in words; the system's short name of a failure where we have none, such as EMFILE. */
+export const reasonOf = (error: unknown): string => {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
+  return REASONS[code] ?? code
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file or folder',
+  EISDIR: 'it is a folder',
+  EACCES: 'no permission',
+}

@@ -72,6 +72,6 @@ const BY_STATUS = new Map<string, Failure>([
   ['529', 'overloaded'],
 ])
 
-/** The failure that `[[error:…]]` names, `server` where the name is unknown. */
+/** The failure that a status or a name stands for, or what stands for it where neither is known. */
 export const failureOf = (argument: string, otherwise: Failure): Failure =>
   BY_STATUS.get(argument) ?? FAILURES.find((name) => name === argument) ?? otherwise

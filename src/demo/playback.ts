@@ -1,7 +1,7 @@
 // An answer as bytes over time: its pieces one by one at a pace, with the faults a directive asks for.
 
 import { type Directive, type DirectiveName, failureOf, numberOf } from './directive.ts'
-import type { VendorError } from './vendor.ts'
+import type { Failure, VendorError } from './vendor.ts'
 
 export type Pace = { delayMs: number; signal: AbortSignal }
 
@@ -9,7 +9,7 @@ export type Pace = { delayMs: number; signal: AbortSignal }
 export type Tape = {
   pieces: string[]
   broken?: (error: VendorError, sent: number) => string
-  failure: (name: string) => VendorError
+  failure: (name: Failure) => VendorError
 }
 
 const FAULTS: DirectiveName[] = ['cut', 'eof', 'stall', 'malformed', 'stream-error']

@@ -60,6 +60,9 @@ export const segment = (text: string, breakpoint?: '5m' | '1h'): Segment => ({
   ...(breakpoint === undefined ? {} : { breakpoint }),
 })
 
+/** Of the whole prompt, in tokens. */
+export const promptTokens = ({ segments }: Prompt): number => segments.reduce((total, part) => total + part.tokens, 0)
+
 /** What a picture or file counts as, in tokens: the vendors count by size, the demo by a flat fee. */
 const MEDIA_TOKENS = 85
 

@@ -1,12 +1,12 @@
 // One demo vendor as a loopback HTTP server: credential, directives, checks, answer, in the vendor's own order.
 
-import { isObject, type JsonObject } from '../ir/json.ts'
+import { type JsonObject, parseObject } from '../ir/json.ts'
 import { createBounded } from './bounded.ts'
-import { type Directive, failureOf, numberOf, readDirectives } from './directive.ts'
+import { type Directive, type DirectiveName, failureOf, numberOf, readDirectives } from './directive.ts'
 import { randomId } from './id.ts'
 import { pause, playBack } from './playback.ts'
 import { drawPng } from './png.ts'
-import { type DemoWire, type DemoWireName, MARKER, type Vendor, VendorError } from './vendor.ts'
+import { type DemoWire, type DemoWireName, type Failure, MARKER, type Vendor, VendorError } from './vendor.ts'
 
 /** One request as it reached a demo vendor. `aborted` turns true when the caller goes away before the end. */
 export type Recorded = {
@@ -30,6 +30,8 @@ export type ServerOptions = {
 }
 
 export type DemoServer = { origin: string; stop(): Promise<void> }
+
+const STREAM = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
 
 /** The vendors' own bound on a request; the gateway's default lies below. */
 const MOST_BYTES = 32 * 1024 * 1024
@@ -59,10 +61,13 @@ export const startServer = ({ vendor, apiKey, delayMs, record }: ServerOptions):
       })
     try {
       vendor.authorise(request.headers, apiKey)
+      const kept = vendor.kept?.(request.method, entry.path, new URL(request.url).searchParams)
+      if (kept?.frames) return new Response(kept.frames.join(''), { headers: { ...headers, ...STREAM } })
+      if (kept) return Response.json(kept.body, { headers })
       const wire = vendor.wires[entry.path]
       if (wire === undefined || request.method !== 'POST') throw vendor.notFound(entry.path)
       if (entry.body.length > MOST_BYTES) throw vendor.failure('too_large', wire.wire)
-      const body = parse(entry.body)
+      const body = parseObject(entry.body)
       if (body === undefined) throw vendor.invalidJson()
       const directives = inForce(wire.said(body))
       const early = await before(directives, wire, request, headers)
@@ -97,38 +102,38 @@ export const startServer = ({ vendor, apiKey, delayMs, record }: ServerOptions):
     return undefined
   }
 
+  /** The answer at its pace, with the faults asked for: its frames, or else its JSON, which breaks in the middle. */
   const speak = (
     wire: DemoWire,
-    body: JsonObject,
+    asked: JsonObject,
     request: Request,
     directives: Directive[],
     headers: Record<string, string>,
     entry: Recorded,
   ): Response => {
     const now = Math.floor(Date.now() / 1_000)
-    const accepted = wire.accept({ headers: request.headers, body, now, origin })
-    const failure = (name: string) => vendor.failure(failureOf(name, 'overloaded'), wire.wire)
-    const left = () => {
-      entry.aborted = true
+    const { stream, play, body, broken } = wire.accept({ headers: request.headers, body: asked, now, origin })
+    const failure = (name: Failure) => vendor.failure(name, wire.wire)
+    const played = (pieces: string[], faults: Directive[]) => {
+      const signal = AbortSignal.any([request.signal, stopping.signal])
+      const left = () => {
+        entry.aborted = true
+      }
+      return playBack({ pieces, failure, ...(broken ? { broken } : {}) }, faults, { delayMs, signal }, left)
     }
-    const streamed = accepted.stream && accepted.play !== undefined
-    const fault = directives.find((directive) => directive.name === 'stream-error')
-    if (!streamed && fault) throw failure(fault.argument)
-    const json = directives.some((directive) => directive.name === 'malformed')
-      ? JSON.stringify(accepted.body).slice(0, -1)
-      : JSON.stringify(accepted.body)
+    if (stream && play !== undefined) {
+      return new Response(played(Array.from(play()), directives), { headers: { ...headers, ...STREAM } })
+    }
+    const told = (...names: DirectiveName[]) => directives.find(({ name }) => names.includes(name))
+    const fault = told('stream-error')
+    if (fault) throw failure(failureOf(fault.argument, 'overloaded'))
+    const text = JSON.stringify(body)
+    const json = told('malformed') ? text.slice(0, -1) : text
     const half = Math.floor(json.length / 2)
-    const pieces = streamed ? Array.from(accepted.play?.() ?? []) : [json.slice(0, half), json.slice(half)]
-    const faults = streamed ? directives : directives.filter((directive) => directive.name !== 'malformed')
-    const plain = !streamed && faults.every((directive) => !['cut', 'eof', 'stall'].includes(directive.name))
-    const tape = { pieces, failure, ...(accepted.broken ? { broken: accepted.broken } : {}) }
-    const signal = AbortSignal.any([request.signal, stopping.signal])
-    return new Response(plain ? json : playBack(tape, faults, { delayMs, signal }, left), {
-      headers: {
-        ...headers,
-        'content-type': streamed ? 'text/event-stream; charset=utf-8' : 'application/json',
-        ...(streamed ? { 'cache-control': 'no-cache' } : {}),
-      },
+    const halves = [json.slice(0, half), json.slice(half)]
+    const others = directives.filter(({ name }) => name !== 'malformed')
+    return new Response(told('cut', 'eof', 'stall') ? played(halves, others) : json, {
+      headers: { ...headers, 'content-type': 'application/json' },
     })
   }
 
@@ -168,15 +173,6 @@ export const startServer = ({ vendor, apiKey, delayMs, record }: ServerOptions):
 }
 
 const HTML = `<!doctype html><html><head><title>502 Bad Gateway</title></head><body>${MARKER}</body></html>`
-
-const parse = (text: string): JsonObject | undefined => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
 
 const picture = (path: string): Response => {
   const [, width, height, name] = /^\/files\/(\d{1,4})x(\d{1,4})\/(.+)\.png$/.exec(path) ?? []

@@ -2,7 +2,6 @@
 // servers of their own: nothing in the gateway's serving path knows them, and they know nothing of it.
 
 import { isObject, type Json, type JsonObject } from '../ir/json.ts'
-import type { Prompt } from './prompt.ts'
 
 export type DemoWireName = 'messages' | 'chat-completions' | 'responses' | 'images' | 'count-tokens'
 
@@ -43,9 +42,6 @@ export class VendorError extends Error {
 /** A request the vendor accepted. `play` yields the same answer as `body`, as frames of its stream. */
 export type Accepted = {
   stream: boolean
-  /** Where directives are looked for: what the user said last. */
-  said: string
-  prompt?: Prompt
   body: JsonObject
   play?: () => Iterable<string>
   /** The frames with which the vendor ends a stream it breaks off after `sent` frames. */
@@ -69,10 +65,15 @@ export type DemoWire = {
   accept(request: DemoRequest): Accepted
 }
 
+/** What a vendor has kept of an answer: as a body, or as frames of its stream. */
+export type Kept = { body: JsonObject; frames?: undefined } | { frames: string[] }
+
 export type Vendor = {
   name: 'vendor_a' | 'vendor_b'
   /** By path below the server's root. */
   wires: Record<string, DemoWire>
+  /** Requests about answers that were made before; undefined for any other. Throws `VendorError`. */
+  kept?(method: string, path: string, query: URLSearchParams): Kept | undefined
   /** Throws `VendorError` where the credential is missing or wrong. */
   authorise(headers: Headers, apiKey: string): void
   failure(name: Failure, wire: DemoWireName): VendorError

@@ -51,11 +51,11 @@ export const answerPost = async (
       post?.ticket.refund()
       gateway.metrics?.refused(wire, error.status, error.code)
       gateway.log.refused({
-        id,
+        request: id,
+        key: key?.id,
         path: new URL(request.url).pathname,
         status: error.status,
         code: error.code,
-        keyId: key?.id,
       })
     }
     return errorResponse(error, id, wire, key === undefined ? {} : gateway.limits.headers(key, wire))

@@ -78,7 +78,7 @@ const COUNTS: Record<string, Words & { wire: ChatWire }> = {
 const KEPT: Record<string, Words> = {
   'GET /v1/responses/{id}': {
     id: 'getResponse',
-    summary: 'An answer asked for with `background: true`',
+    summary: 'An answer made in the background',
     description: 'As it stands, or with `stream=true` its events from `starting_after` on.',
   },
   'DELETE /v1/responses/{id}': {

@@ -15,10 +15,9 @@ export const statusOf = (key: Key, now: number): KeyStatus => {
 
 /** Throws `invalid_api_key` for a key that is revoked or expired. */
 export const requireInForce = (key: Key, now: number): void => {
-  if (key.revokedAt !== undefined) {
-    throw new GatewayError('invalid_api_key', 'The API key has been revoked. Get a new one.')
-  }
-  if (key.expiresAt <= now) {
+  const status = statusOf(key, now)
+  if (status === 'revoked') throw new GatewayError('invalid_api_key', 'The API key has been revoked. Get a new one.')
+  if (status === 'expired') {
     throw new GatewayError('invalid_api_key', 'The API key has expired. Get a new one or have this one extended.')
   }
 }

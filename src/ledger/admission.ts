@@ -51,6 +51,10 @@ export const admit = (
 /** Tokens left. Throws `quota_exhausted` when nothing is. */
 export const leftOf = (key: Key): number => {
   const left = key.tokensTotal - key.tokensUsed
-  if (left <= 0) throw new GatewayError('quota_exhausted', 'The token quota of this API key is used up. Ask for more tokens, or use another key.')
+  if (left <= 0)
+    throw new GatewayError(
+      'quota_exhausted',
+      'The token quota of this API key is used up. Ask for more tokens, or use another key.',
+    )
   return left
 }

@@ -1,4 +1,5 @@
-// Where a wire of a provider is reached: its account's base URL and the wire's path, for answers and for counts.
+// Where a wire of a provider is reached: its account's base URL and the wire's path, for answers, for counts and for
+// answers it keeps.
 
 import type { Wire } from '../ir/wire.ts'
 import type { Account } from './provider.ts'
@@ -24,6 +25,17 @@ export const endpoint = (account: Account, wire: Wire): string => urlOf(account,
 export const countingEndpoint = (account: Account, wire: Wire): string | undefined => {
   const path = COUNTING_PATHS[wire]
   return path === undefined ? undefined : urlOf(account, wire, PATHS[wire] + path)
+}
+
+/** Where an answer of the responses wire is kept, by its id; `below` of it, with a query that begins with `?`. */
+export const answerEndpoint = (
+  account: Account,
+  id: string,
+  below: '' | '/cancel' | '/input_items' = '',
+  query = '',
+): string => {
+  const url = urlOf(account, 'responses', `${PATHS.responses}/${encodeURIComponent(id)}${below}`)
+  return url.includes('?') ? url + query.replace('?', '&') : url + query
 }
 
 const urlOf = (account: Account, wire: Wire, path: string): string => {

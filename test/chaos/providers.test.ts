@@ -36,7 +36,7 @@ const expectBroken = (text: string): void => {
   expect(text).not.toMatch(/\[DONE\]|message_stop|response\.completed/)
 }
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
-const unzipped = (text: string): Script => ({ steps: [gzipSync(text)], headers: { 'content-encoding': 'gzip' } })
+const gzipped = (text: string): Script => ({ steps: [gzipSync(text)], headers: { 'content-encoding': 'gzip' } })
 
 /** What the provider does to a request, with or without `stream`, and the error the client gets for it. */
 const REFUSED: [string, boolean, (story: Story) => Script, ErrorCode][] = [
@@ -87,7 +87,7 @@ const REFUSED: [string, boolean, (story: Story) => Script, ErrorCode][] = [
     () => ({ headers: SSE, steps: [': hi\n\n'], end: 'cut' }),
     'upstream_error',
   ],
-  ['sends bytes that are no gzip', false, () => ({ ...unzipped(''), steps: ['no gzip'] }), 'upstream_error'],
+  ['sends bytes that are no gzip', false, () => ({ ...gzipped(''), steps: ['no gzip'] }), 'upstream_error'],
   ['sends an error of a megabyte', false, () => ({ status: 500, steps: [SECRET.repeat(30_000)] }), 'upstream_error'],
 ]
 
@@ -103,7 +103,7 @@ describe.each(STORIES.map((story) => [story.path, story] as const))('%s', (_, st
   })
 
   test('compressed JSON is read, although none was asked for', async () => {
-    script = unzipped(JSON.stringify(story.answer))
+    script = gzipped(JSON.stringify(story.answer))
     const response = await gateway.post(story.path, story.request(false))
     expect(response.status).toBe(200)
     expect(response.headers.get('content-encoding')).toBeNull()

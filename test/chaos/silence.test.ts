@@ -185,17 +185,6 @@ test.each([
   await plain.stop()
 })
 
-test('a provider that refuses the connection is an error of ours', async () => {
-  const full = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  const port = full.port
-  full.stop(true)
-  const own = await openGateway({ providers: providersAt({ b: [`http://127.0.0.1:${port}`] }, { connect: '200ms' }) })
-  const response = await own.post(CHAT.path, CHAT.request(false))
-  expect(response.headers.get('x-gateway-error-code')).toBe('upstream_error')
-  await own.quiet()
-  await own.stop()
-})
-
 test('a provider that is silent for longer than a connection takes is not given up for it', async () => {
   const pause = gate()
   const slow = await startScripted(() => ({ ...whole(CHAT), steps: [pause, JSON.stringify(CHAT.answer)] }))

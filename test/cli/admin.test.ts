@@ -53,7 +53,7 @@ describe('admin reset-link', () => {
     })
     const { code, out, err } = await type('Mia')
     expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining('The link works once') })
-    expect(err).toContain('--url names that address')
+    expect(err).toContain('give it with --url')
     const second = /http\S+/.exec(out)?.[0] ?? ''
     expect((await accept(first.url, PASSWORD)).status).toBe(404)
     expect((await accept(second, PASSWORD)).status).toBe(200)

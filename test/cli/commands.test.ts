@@ -19,6 +19,8 @@ const PATHS = COMMANDS.flatMap((entry) =>
   'commands' in entry ? entry.commands.map((command) => `${entry.name} ${command.name}`) : [entry.name],
 )
 
+const GROUPS = COMMANDS.flatMap((entry) => ('commands' in entry ? [entry.name] : []))
+
 describe('help', () => {
   test('of the whole tool is the golden text', async () => {
     const { code, out } = await type('--help')
@@ -26,7 +28,7 @@ describe('help', () => {
     expect(out).toMatchSnapshot()
   })
 
-  test.each([...PATHS, 'keys', 'config'])('of "%s" is the golden text, asked either way', async (words) => {
+  test.each([...PATHS, ...GROUPS])('of "%s" is the golden text, asked either way', async (words) => {
     const path = words.split(' ')
     const { code, out, err } = await type(...path, '--help')
     expect({ code, err }).toEqual({ code: 0, err: '' })
@@ -35,9 +37,12 @@ describe('help', () => {
     expect((await type(...path, '-h')).out).toBe(out)
   })
 
-  test.each([[[]], [['help']], [['-h']]])('of the whole tool answers %j', async (words) => {
-    expect(await type(...words)).toEqual({ code: 0, out: (await type('--help')).out, err: '' })
-  })
+  test.each([[[]], [['help']], [['-h']], [['help', '--help']], [['-h', 'help']]])(
+    'of the whole tool answers %j',
+    async (words) => {
+      expect(await type(...words)).toEqual({ code: 0, out: (await type('--help')).out, err: '' })
+    },
+  )
 })
 
 test.each([
@@ -53,13 +58,22 @@ test.each([
   [['usage', '--since', 'ever'], '--since: found "ever"'],
   [['backup'], 'Missing FILE: the copy to make; must not exist yet.'],
   [['restore'], 'Missing FILE: a copy made by "sluice backup".'],
-  [['serve', '--config', 'none.yaml'], 'none.yaml: the file cannot be read (ENOENT)'],
-  [['keys', 'list', '--config', 'none.yaml'], 'none.yaml: the file cannot be read (ENOENT)'],
+  [['serve', '--config', 'none.yaml'], 'none.yaml: the file cannot be read (no such file or folder)'],
+  [['keys', 'list', '--config', 'none.yaml'], 'none.yaml: the file cannot be read (no such file or folder)'],
 ])('%j ends with 2 and a sentence', async (words, sentence) => {
   const { code, out, err } = await type(...words)
   expect({ code, out }).toEqual({ code: 2, out: '' })
   expect(err).toContain(sentence)
 })
+
+test.each([[['keys', 'list']], [['backup', 'copy.db']]])(
+  '%j does not take a folder it cannot look into for an empty one',
+  async (words) => {
+    const { code, out, err } = await type(...words, '--data', 'x'.repeat(300))
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(err).toEndWith('cannot be made; choose another data directory.')
+  },
+)
 
 test('a flag may be given after --, as a word', async () => {
   expect(await type('keys', 'show', '--', '--json')).toMatchObject({
@@ -129,7 +143,7 @@ describe('config', () => {
     expect(readFileSync(path, 'utf8')).toContain('listen:')
     expect(await type('config', 'init', 'none/mine.yaml')).toMatchObject({
       code: 1,
-      err: expect.stringContaining('ENOENT'),
+      err: expect.stringContaining('(no such file or folder)'),
     })
   })
 

@@ -161,6 +161,14 @@ test('keys list shows every key, oldest first, as a table and as JSON', async ()
   expect(out).toStartWith('ID ')
 })
 
+test('columns stand under each other whatever script a label is written in', async () => {
+  const labels = ['alice', 'ជំរាបសួរ', '客服机器人', '👩🏽‍🚀 crew']
+  for (const label of labels) await json('keys', 'create', '--label', label)
+  const [head = '', ...rows] = (await type('keys', 'list')).out.split('\n')
+  const before = (line: string, word: string) => Bun.stringWidth(line.slice(0, line.indexOf(word)))
+  expect(rows.map((row) => before(row, 'active'))).toEqual(labels.map(() => before(head, 'STATUS')))
+})
+
 describe('keys update', () => {
   test('changes what is named and leaves the rest', async () => {
     const { id, key, ...before } = await create('--tokens', '100', '--tpm', '5')

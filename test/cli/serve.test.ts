@@ -5,99 +5,50 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DIRECTIVES } from '../../src/demo/index.ts'
+import { type Child, endAll, launch as launchIn } from '../binary/support/process.ts'
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
 
 let cwd: string
-let started: { kill(signal: NodeJS.Signals): void; exited: Promise<number> }[] = []
 beforeEach(() => {
   cwd = mkdtempSync(join(tmpdir(), 'sluice-serve-'))
 })
 afterEach(async () => {
-  for (const child of started) child.kill('SIGKILL')
-  await Promise.all(started.map((child) => child.exited))
-  started = []
+  await endAll()
   rmSync(cwd, { recursive: true, force: true })
 })
 
-/** The command line as a process of its own, with an environment that names nothing of this machine's. */
-const launch = (words: string[], env: Record<string, string> = {}) => {
-  const child = Bun.spawn([process.execPath, MAIN, ...words], {
-    ...{ cwd, stdout: 'pipe', stderr: 'pipe', stdin: 'ignore' },
-    env: { PATH: process.env.PATH ?? '', TMPDIR: cwd, ...env },
-  })
-  started.push(child)
-  const out = lines(child.stdout)
-  const err = lines(child.stderr)
-  return {
-    child,
-    out: out.end.then(() => out.seen.join('\n')),
-    outLines: out,
-    err,
-    /** The URLs it prints when it is ready. */
-    ready: async () => {
-      const api = await err.first(/^API\s+(\S+)\/v1$/)
-      const dashboard = await err.first(/^Dashboard\s+(\S+)\/dashboard$/)
-      expect(dashboard).toBe(api)
-      return api
-    },
-  }
-}
+const launch = (words: string[], env: Record<string, string> = {}): Child =>
+  launchIn([process.execPath, MAIN], words, cwd, env)
 
-const lines = (stream: ReadableStream<Uint8Array>) => {
-  const seen: string[] = []
-  let grown = Promise.withResolvers<void>()
-  let over = false
-  const read = async () => {
-    let rest = ''
-    const text = new TextDecoder()
-    for await (const chunk of stream) {
-      const pieces = (rest + text.decode(chunk, { stream: true })).split('\n')
-      rest = pieces.pop() ?? ''
-      seen.push(...pieces)
-      grown.resolve()
-      grown = Promise.withResolvers()
-    }
-    over = true
-    grown.resolve()
-  }
-  const end = read()
-  return {
-    seen,
-    end,
-    first: async (pattern: RegExp): Promise<string> => {
-      for (;;) {
-        const found = seen.map((line) => pattern.exec(line)?.[1]).find((match) => match !== undefined)
-        if (found !== undefined) return found
-        if (over) throw new Error(`ended without ${pattern}: ${seen.join('\n')}`)
-        await grown.promise
-      }
-    },
-  }
+/** The URL of both of a server's addresses, once it prints them. */
+const ready = async (server: Child): Promise<string> => {
+  const url = await server.ready()
+  expect(await server.says(/^Dashboard\s+(\S+)\/dashboard$/)).toBe(url)
+  return url
 }
 
 const json = async (words: string[]) => {
-  const { child, out } = launch([...words, '--json'])
+  const child = launch([...words, '--json'])
   expect(await child.exited).toBe(0)
-  return JSON.parse(await out)
+  return JSON.parse(await child.out)
 }
 
 describe('serve', () => {
   test('prints its two URLs once, answers, and ends with 0 on SIGTERM', async () => {
     const server = launch(['serve', '--port', '0'])
-    const url = await server.ready()
+    const url = await ready(server)
     expect((await fetch(`${url}/v1`)).status).toBe(200)
     expect(existsSync(join(cwd, 'data', 'sluice.db'))).toBe(true)
-    server.child.kill('SIGTERM')
-    expect(await server.child.exited).toBe(0)
-    await server.err.end
-    expect(server.err.seen.filter((line) => /^(API|Dashboard)\s/.test(line))).toHaveLength(2)
+    server.kill('SIGTERM')
+    expect(await server.exited).toBe(0)
+    expect((await server.err).match(/^(API|Dashboard)\s/gm)).toHaveLength(2)
     expect(await server.out).toBe('')
   })
 
   test('has a key that the command line makes, changes or revokes in force within a second', async () => {
     const server = launch(['serve', '--port', '0'])
-    const url = await server.ready()
+    const url = await ready(server)
     const { id, key } = await json(['keys', 'create', '--label', 'late'])
     const usage = () => fetch(`${url}/v1/usage`, { headers: { 'x-api-key': key } })
     const within = async (holds: (response: Response) => Promise<boolean>) => {
@@ -125,7 +76,7 @@ describe('serve', () => {
       const { key } = await json(['keys', 'create', '--label', 'held'])
       const env = { VENDOR_B_BASE_URL: `http://127.0.0.1:${silent.port}/v1`, VENDOR_B_API_KEY: 'k' }
       const server = launch(['serve', '--port', '0'], env)
-      const url = await server.ready()
+      const url = await ready(server)
       const answer = fetch(`${url}/v1/chat/completions`, {
         method: 'POST',
         headers: { 'x-api-key': key },
@@ -135,7 +86,7 @@ describe('serve', () => {
         () => 'cut',
       )
       await asked.promise
-      server.child.kill('SIGTERM')
+      server.kill('SIGTERM')
       // It takes no new connection, so it is stopping; the one in flight keeps it alive.
       const refused = () =>
         fetch(`${url}/v1`).then(
@@ -143,9 +94,9 @@ describe('serve', () => {
           () => true,
         )
       while (!(await refused())) await Bun.sleep(5)
-      expect(server.child.exitCode).toBeNull()
-      server.child.kill('SIGTERM')
-      expect(await server.child.exited).toBe(1)
+      expect(await Promise.race([server.exited, 'running'])).toBe('running')
+      server.kill('SIGTERM')
+      expect(await server.exited).toBe(1)
       expect(await answer).toBe('cut')
     } finally {
       await silent.stop(true)
@@ -154,11 +105,9 @@ describe('serve', () => {
 
   test('does not start on a wrong configuration: 2 and every problem', async () => {
     await Bun.write(join(cwd, 'wrong.yaml'), 'listen: { prt: 1 }\nlimits: { rpm: fast }\n')
-    const { child, out, err } = launch(['serve', '--config', 'wrong.yaml', '--port', '0'])
-    expect(await child.exited).toBe(2)
-    await err.end
-    expect(await out).toBe('')
-    expect(err.seen).toEqual([
+    const server = launch(['serve', '--config', 'wrong.yaml', '--port', '0'])
+    expect([await server.exited, await server.out]).toEqual([2, ''])
+    expect((await server.err).split('\n')).toEqual([
       'wrong.yaml: listen.prt: unknown member, did you mean "port"? Allowed: host, port',
       'wrong.yaml: limits.rpm: found "fast", allowed: a whole number of 0 or more',
     ])
@@ -166,15 +115,14 @@ describe('serve', () => {
 
   test('does not start twice on one data directory, nor on a port in use: 1 and a sentence', async () => {
     const server = launch(['serve', '--port', '0'])
-    const { port } = new URL(await server.ready())
+    const { port } = new URL(await ready(server))
     const twice = launch(['serve', '--port', '0'])
-    expect(await twice.child.exited).toBe(1)
-    await twice.err.first(/(Another server is running)/)
+    expect(await twice.exited).toBe(1)
+    expect(await twice.err).toContain('Another server is running')
     const taken = launch(['serve', '--port', port, '--data', 'other'])
-    expect(await taken.child.exited).toBe(1)
-    await taken.err.end
-    for (const { err } of [twice, taken]) expect(err.seen.join('\n')).not.toContain('fault of sluice')
-    expect(taken.err.seen.at(-1)).toBe(
+    expect(await taken.exited).toBe(1)
+    for (const { err } of [twice, taken]) expect(await err).not.toContain('fault of sluice')
+    expect((await taken.err).split('\n').at(-1)).toBe(
       `Port ${port} of 127.0.0.1 is in use: stop what listens there, or choose another with --port.`,
     )
   }, 20_000)
@@ -195,10 +143,9 @@ describe('serve', () => {
   ])(
     'what it cannot have ends the start with 1 and what to do: %j',
     async (words, sentence) => {
-      const { child, err } = launch(['serve', '--port', '0', ...words])
-      expect(await child.exited).toBe(1)
-      await err.end
-      expect(err.seen.at(-1)).toBe(sentence)
+      const server = launch(['serve', '--port', '0', ...words])
+      expect(await server.exited).toBe(1)
+      expect((await server.err).split('\n').at(-1)).toBe(sentence)
     },
     20_000,
   )
@@ -211,9 +158,8 @@ test.skipIf(Bun.which('curl') === null || Bun.which('sh') === null)(
     await Bun.write(join(cwd, 'sluice.yaml'), 'listen: { port: wrong }')
     const env = { VENDOR_A_BASE_URL: 'http://nowhere.invalid', SLUICE_CONFIG: 'none.yaml' }
     const demo = launch(['demo', '--port', '0'], env)
-    const url = await demo.ready()
-    await demo.outLines.first(/(Press Ctrl-C)/)
-    const printed = demo.outLines.seen.join('\n')
+    const url = await ready(demo)
+    const printed = await demo.printed(/Press Ctrl-C/)
     const commands = printed.split('\n\n').filter((block) => block.startsWith('# '))
     for (const path of ['chat/completions', 'responses', 'messages', 'images/generations', 'models', 'usage']) {
       expect(printed).toContain(`${url}/v1/${path} `)
@@ -237,12 +183,21 @@ test.skipIf(Bun.which('curl') === null || Bun.which('sh') === null)(
     for (const name of Object.keys(DIRECTIVES)) expect(printed).toContain(`  [[${name}]] `)
     const image = new Uint8Array(await Bun.file(join(cwd, 'image.png')).arrayBuffer())
     expect([...image.slice(0, 4)]).toEqual([0x89, 0x50, 0x4e, 0x47])
-    demo.child.kill('SIGINT')
-    expect(await demo.child.exited).toBe(0)
+    demo.kill('SIGINT')
+    expect(await demo.exited).toBe(0)
     expect([...new Bun.Glob('sluice-demo-*').scanSync({ cwd, onlyFiles: false })]).toEqual([])
   },
   20_000,
 )
+
+test('demo reads no file where its data is kept, and leaves the data', async () => {
+  await Bun.write(join(cwd, 'sluice.yaml'), 'listen: { port: wrong }')
+  const demo = launch(['demo', '--port', '0', '--data', '.'])
+  await ready(demo)
+  demo.kill('SIGINT')
+  expect(await demo.exited).toBe(0)
+  expect(existsSync(join(cwd, 'sluice.db'))).toBe(true)
+}, 20_000)
 
 test.each([{}, { no_proxy: 'example.test' }, { NO_PROXY: 'example.test' }])(
   'a proxy of the environment is asked for nothing on this machine (%j)',
@@ -250,8 +205,8 @@ test.each([{}, { no_proxy: 'example.test' }, { NO_PROXY: 'example.test' }])(
     // Nobody listens there.
     const env = { HTTP_PROXY: 'http://127.0.0.1:1', http_proxy: 'http://127.0.0.1:1', ...lists }
     const demo = launch(['demo', '--port', '0'], env)
-    const url = await demo.ready()
-    const key = await demo.outLines.first(/^Key +(\S+)$/)
+    const url = await ready(demo)
+    const [, key = ''] = /^Key +(\S+)$/m.exec(await demo.printed(/^Key/)) ?? []
     const answer = await fetch(`${url}/v1/messages`, {
       method: 'POST',
       headers: { 'x-api-key': key },
@@ -259,7 +214,7 @@ test.each([{}, { no_proxy: 'example.test' }, { NO_PROXY: 'example.test' }])(
     })
     expect(answer.status).toBe(200)
     const remote = launch(['keys', 'list', '--server', url, '--token', 'none'], env)
-    expect(await remote.err.first(/^The server (refuses) the token/)).toBe('refuses')
+    expect(await remote.err).toStartWith('The server refuses the token')
   },
   20_000,
 )

@@ -206,6 +206,16 @@ describe('a configuration', () => {
     expect(config({ yaml, env: ENV_A }).providers[0]?.accounts).toHaveLength(1)
   })
 
+  test.each([
+    ['http://a.test', 'http://a.test'],
+    [' http://a.test/ \n', 'http://a.test'],
+    ['http://a.test/v1?', 'http://a.test/v1'],
+    ['http://a.test/?region=x', 'http://a.test/?region=x'],
+  ])('takes the base URL %j as %p', (written, baseUrl) => {
+    const { providers } = config({ env: { ...ENV_A, VENDOR_A_BASE_URL: written } })
+    expect(providers[0]?.accounts[0]?.baseUrl).toBe(baseUrl)
+  })
+
   test('drops the version header where the file says null', () => {
     const { providers } = config({ yaml: 'providers: { vendor_a: { version_header: null } }' })
     expect(providers[0]?.versionHeader).toBeUndefined()
@@ -274,7 +284,7 @@ describe('a wrong configuration is told with its place, what was found and what 
     ['listen: { port: 70000 }', 'listen.port: found 70000, allowed: a whole number from 0 to 65535'],
     ['listen: { prot: 1 }', 'listen.prot: unknown member, did you mean "port"? Allowed: host, port'],
     ['zzz: 1', 'zzz: unknown member, allowed: listen, data, '],
-    ['listen: 8080', 'listen: found a number, allowed: a mapping'],
+    ['listen: 8080', 'listen: found a number, allowed: a mapping of host, port'],
     ['- listen', 'found a list, allowed: a mapping of members'],
     ['just text', 'found a text, allowed: a mapping of members'],
     ['body_limit: 25mb', 'body_limit: found "25mb", allowed: a size such as 512KB or 25MB, or a number of bytes'],
@@ -315,6 +325,8 @@ describe('a wrong configuration is told with its place, what was found and what 
       'providers.vendor_a.accounts[0]: found nothing, allowed: a mapping',
     ],
     ['providers: { vendor_d: {} }', 'providers.vendor_d.wires: found nothing, allowed: the wires it speaks'],
+    ['providers: { local: }', 'providers.local.wires: found nothing, allowed: the wires it speaks'],
+    ['providers: { version_header: }', 'providers.version_header.wires: found nothing, allowed: the wires it speaks'],
     [
       'providers: { vendor_b: { timeouts: { idle: 30d } } }',
       'providers.vendor_b.timeouts.idle: found 30d, allowed: a duration of up to 24d',
@@ -329,17 +341,17 @@ describe('a wrong configuration is told with its place, what was found and what 
     ],
     [
       account('name: m, base_url: "http://x", credential: env:NOPE'),
-      'credential: found env:NOPE, but the environment variable NOPE is not set',
+      'credential: found env:NOPE, but the environment variable NOPE is not set; set it, or take out what needs it',
     ],
     [
       account('name: m, base_url: "http://x", credential: file:none.key'),
-      'none.key, but the file cannot be read (ENOENT)',
+      'none.key, but the file cannot be read (no such file or folder)',
     ],
     [
       account('name: m, base_url: "http://x", credential: "two\\nlines"'),
       'credential: found a line break or another character that no header carries',
     ],
-    [account('name: m, base_url: "http://x", credential: "file:."'), 'but the file cannot be read (EISDIR)'],
+    [account('name: m, base_url: "http://x", credential: "file:."'), 'but the file cannot be read (it is a folder)'],
     [
       account('name: m, base_url: ftp://x, credential: env:K'),
       'base_url: found a text that is no URL, allowed: an http or https URL',
@@ -357,6 +369,7 @@ describe('a wrong configuration is told with its place, what was found and what 
       'models.mine.provider: found "vendor_c", which is no known provider, did you mean "vendor_a"?',
     ],
     ['models: { mine: { upstream: x } }', 'models.mine.provider: found nothing, allowed: vendor_a, vendor_b'],
+    ['models: { mine: }', 'models.mine.provider: found nothing, allowed: vendor_a, vendor_b'],
     ['models: { vendorA-opus-4-9: { upstream: x } }', 'or did you mean the model "vendorA-opus-4-8"?'],
     [
       'models: { "vendorB-5.5": { context: 0 } }',
@@ -389,6 +402,7 @@ describe('a wrong configuration is told with its place, what was found and what 
       'aliases.vendorB-4: found the id of a model, allowed: a name that no model has',
     ],
     ['fallbacks: { nope: [vendorB-4] }', 'fallbacks.nope: found "nope", which is no known model'],
+    ['fallbacks: { nope: }', 'fallbacks.nope: found "nope", which is no known model'],
     [
       'fallbacks: { vendorB-4: [vendorB-4o, vendorB-9] }',
       'fallbacks.vendorB-4[1]: found "vendorB-9", which is no known model',
@@ -416,8 +430,8 @@ describe('a wrong configuration is told with its place, what was found and what 
   test.each([
     [{ flags: { port: '1x' } }, '--port: found "1x", allowed: a whole number from 0 to 65535'],
     [{ env: { SLUICE_PORT: '65536' } }, 'SLUICE_PORT: found "65536", allowed: a whole number from 0 to 65535'],
-    [{ flags: { config: 'none.yaml' } }, 'none.yaml: the file cannot be read (ENOENT)'],
-    [{ env: { SLUICE_CONFIG: 'gone.yaml' } }, 'gone.yaml: the file cannot be read (ENOENT)'],
+    [{ flags: { config: 'none.yaml' } }, 'none.yaml: the file cannot be read (no such file or folder)'],
+    [{ env: { SLUICE_CONFIG: 'gone.yaml' } }, 'gone.yaml: the file cannot be read (no such file or folder)'],
     [
       { env: { VENDOR_A_BASE_URL: 'http://x' } },
       'VENDOR_A_API_KEY: found nothing, allowed: the credential for VENDOR_A_BASE_URL',

@@ -1,9 +1,8 @@
-// The parts of the configuration: durations, sizes, near names, and the JSON Schema for editors.
+// The parts of the configuration: durations, sizes, and the JSON Schema for editors.
 
 import { describe, expect, test } from 'bun:test'
 import Ajv from 'ajv'
 import fc from 'fast-check'
-import { nearest } from '../../src/config/problem.ts'
 import { SAMPLE } from '../../src/config/sample.ts'
 import { configJsonSchema } from '../../src/config/schema.ts'
 import { formatSize, parseDuration, parseSize } from '../../src/config/units.ts'
@@ -47,16 +46,6 @@ describe('durations and sizes', () => {
         expect(parseSize(formatSize(count))).toBe(count)
       }),
     ))
-})
-
-describe('the nearest name', () => {
-  test.each([
-    ['acounts', 'accounts'],
-    ['PORT', 'port'],
-    ['zzzzzz', undefined],
-  ])('to %s is %p', (name, near) => {
-    expect(nearest(name, ['accounts', 'port', 'host'])).toBe(near)
-  })
 })
 
 describe('the JSON Schema', () => {

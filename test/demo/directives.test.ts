@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type DemoProviders, DIRECTIVES, MARKER, startDemoProviders } from '../../src/demo/index.ts'
-import { ask, at, type DemoPath, saying } from './support.ts'
+import { ask, at, type DemoPath, saying, send } from './support.ts'
 
 let demo: DemoProviders
 beforeAll(async () => {
@@ -132,15 +132,9 @@ describe('a broken stream', () => {
   })
 
   test.each(STREAMED)('%s: [[stall]] goes silent until the caller leaves', async (path) => {
-    const { vendorA, vendorB } = demo
-    const own = path === '/v1/messages' ? vendorA : vendorB
     const leaving = new AbortController()
-    const answer = await fetch(`${own.baseUrl.replace(/\/v1$/, '')}${path}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${own.apiKey}`, 'anthropic-version': '2026-10-21' },
-      body: JSON.stringify(saying(path, '[[stall:2]]', { stream: true })),
-      signal: leaving.signal,
-    })
+    const asked = saying(path, '[[stall:2]]', { stream: true })
+    const answer = await send(demo, path, asked, { signal: leaving.signal })
     const reader = answer.body?.getReader()
     let text = ''
     while (text.split('\n\n').length < 3) {
@@ -164,15 +158,9 @@ describe('a broken stream', () => {
 
 describe('other ways to fail', () => {
   test.each(PATHS)('%s: [[hang]] never answers and notices a caller that leaves', async (path) => {
-    const own = path === '/v1/messages' ? demo.vendorA : demo.vendorB
     const leaving = new AbortController()
     const seen = demo.requests.length
-    const call = fetch(`${own.baseUrl.replace(/\/v1$/, '')}${path}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${own.apiKey}`, 'anthropic-version': '2026-10-21' },
-      body: JSON.stringify(saying(path, '[[hang]]')),
-      signal: leaving.signal,
-    }).then(
+    const call = send(demo, path, saying(path, '[[hang]]'), { signal: leaving.signal }).then(
       () => 'answered',
       () => 'left',
     )

@@ -1,7 +1,7 @@
 // What the demo tests share: asking the demo vendors, reading their streams, checking bodies against the schemas.
 
 import type { DemoProviders } from '../../src/demo/index.ts'
-import { isObject, type JsonObject } from '../../src/ir/json.ts'
+import { isObject, type JsonObject, parseObject } from '../../src/ir/json.ts'
 import type { Frame } from '../../src/lib/sse.ts'
 import { framesOf } from '../support/frames.ts'
 
@@ -15,7 +15,26 @@ export type DemoAnswer = {
   body: JsonObject
 }
 
-export const VERSION = { 'anthropic-version': '2023-06-01' }
+const VERSION = { 'anthropic-version': '2023-06-01' }
+
+/** Posts to the demo vendor of this path, with its credential. */
+export const send = (
+  demo: DemoProviders,
+  path: DemoPath,
+  body: object | string,
+  { headers, ...init }: { headers?: Record<string, string>; signal?: AbortSignal } = {},
+): Promise<Response> => {
+  const { baseUrl, apiKey } = path === '/v1/messages' ? demo.vendorA : demo.vendorB
+  const credential: Record<string, string> =
+    path === '/v1/messages' ? { 'x-api-key': apiKey, ...VERSION } : { authorization: `Bearer ${apiKey}` }
+  return fetch(`${baseUrl.replace(/\/v1$/, '')}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...credential, ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    redirect: 'manual',
+    ...init,
+  })
+}
 
 /** Asks a demo vendor on the wire of this path. `events`: the frames' data as JSON, `[DONE]` left out. */
 export const ask = async (
@@ -24,15 +43,7 @@ export const ask = async (
   body: object | string,
   headers: Record<string, string> = {},
 ): Promise<DemoAnswer> => {
-  const { baseUrl, apiKey } = path === '/v1/messages' ? demo.vendorA : demo.vendorB
-  const credential: Record<string, string> =
-    path === '/v1/messages' ? { 'x-api-key': apiKey, ...VERSION } : { authorization: `Bearer ${apiKey}` }
-  const answer = await fetch(`${baseUrl.replace(/\/v1$/, '')}${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...credential, ...headers },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-    redirect: 'manual',
-  })
+  const answer = await send(demo, path, body, { headers })
   const text = await answer.text()
   const streamed = answer.headers.get('content-type')?.startsWith('text/event-stream') === true
   const frames = streamed ? framesOf(text) : []
@@ -40,14 +51,7 @@ export const ask = async (
   return { status: answer.status, headers: answer.headers, text, frames, events, body: streamed ? {} : parse(text) }
 }
 
-const parse = (text: string): JsonObject => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : {}
-  } catch {
-    return {}
-  }
-}
+const parse = (text: string): JsonObject => parseObject(text) ?? {}
 
 /** A request that says one thing, on any wire. */
 export const saying = (path: DemoPath, text: string, more: object = {}): object => {

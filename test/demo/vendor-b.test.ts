@@ -295,6 +295,11 @@ describe('images', () => {
     expect(at(body, 'usage', 'output_tokens')).toBeGreaterThan(0)
   })
 
+  test('takes a quality it does not know for the usual one', async () => {
+    const { body } = await ask(demo, IMAGES, saying(IMAGES, 'x', { size: '1024x1024', quality: 'constructor' }))
+    expect([body.quality, at(body, 'usage', 'output_tokens')]).toEqual(['medium', 1056])
+  })
+
   test.skipIf(!hasCorpus)('answers as the published types say (skipped: no corpus beside the repository)', async () => {
     const { body } = await ask(demo, IMAGES, saying(IMAGES, 'x'))
     expect(violations('OpenAIImagesResponse.current', body)).toEqual([])

@@ -262,6 +262,11 @@ describe('endpoints', () => {
     expect(message).toContain(`at ${right}`)
   })
 
+  test('the front door names the dashboard', async () => {
+    const message = await expectError(await gateway.get('/'), 'not_found', '')
+    expect(message).toBe('There is no / here. The dashboard is at /dashboard, and GET /v1 lists the endpoints.')
+  })
+
   test.each(['/v1/messages/batches', '/v1/v1/messages/batches'])(
     '%s is 404 not_found, as messages clients read it',
     async (path) => {

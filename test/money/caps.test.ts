@@ -87,15 +87,14 @@ describe('a thinking budget', () => {
   )
 })
 
-describe('several answers to one question', () => {
-  test.each(['chat-completions'] as const)('on %s are set aside and capped together', async (wire) => {
-    const { cap, input, reserved } = await sent(wire, wire, 1_000, { cap: 900, body: { n: 3 } })
-    expect(cap).toBe(Math.floor((1_000 - input) / 3))
-    expect(reserved).toBeLessThanOrEqual(1_000)
-    expect(reserved).toBeGreaterThan(900)
-    const fits = await sent(wire, wire, 1_000, { cap: 100, body: { n: 3 } })
-    expect([fits.cap, fits.reserved]).toEqual([100, fits.input + 300])
-  })
+test('several answers to one question are set aside and capped together', async () => {
+  const wire = 'chat-completions'
+  const { cap, input, reserved } = await sent(wire, wire, 1_000, { cap: 900, body: { n: 3 } })
+  expect(cap).toBe(Math.floor((1_000 - input) / 3))
+  expect(reserved).toBeLessThanOrEqual(1_000)
+  expect(reserved).toBeGreaterThan(900)
+  const fits = await sent(wire, wire, 1_000, { cap: 100, body: { n: 3 } })
+  expect([fits.cap, fits.reserved]).toEqual([100, fits.input + 300])
 })
 
 describe('a model that stands in for another', () => {

@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Json, JsonObject } from '../../src/ir/json.ts'
 import type { ChatWire } from '../../src/ir/wire.ts'
-import { FrameReader } from '../../src/lib/sse.ts'
 import { hasCorpus, type Recording, recordings } from '../support/corpus.ts'
+import { framesOf } from '../support/frames.ts'
 import { slices } from '../support/provider/scripted.ts'
 import { CROSSINGS, type Money, startMoney, totalOf } from './support.ts'
 
@@ -15,19 +15,15 @@ beforeAll(async () => {
 afterAll(() => money.stopAll())
 
 /** The data of a stream's frames, parsed; its last word by itself. */
-const framesOf = (text: string): (JsonObject | '[DONE]')[] => {
-  const reader = new FrameReader()
-  return [...reader.push(new TextEncoder().encode(text)), ...reader.end()].map(({ data }) =>
-    data === '[DONE]' ? data : JSON.parse(data),
-  )
-}
+const dataOf = (text: string): (JsonObject | '[DONE]')[] =>
+  framesOf(text).map(({ data }) => (data === '[DONE]' ? data : JSON.parse(data)))
 
 const isWhole = ({ wire, stream, response }: Recording): boolean => {
   if (!stream) {
     const body = JSON.parse(response)
     return body.error == null && (wire !== 'responses' || body.status === 'completed' || body.status === 'incomplete')
   }
-  const last = framesOf(response).at(-1)
+  const last = dataOf(response).at(-1)
   if (wire === 'chat-completions') return last === '[DONE]'
   const type = (last as JsonObject | undefined)?.type
   return wire === 'messages' ? type === 'message_stop' : type === 'response.completed' || type === 'response.incomplete'
@@ -36,7 +32,7 @@ const isWhole = ({ wire, stream, response }: Recording): boolean => {
 const usageOf = ({ stream, response }: Recording): JsonObject | undefined => {
   if (!stream) return JSON.parse(response).usage ?? undefined
   let usage: JsonObject | undefined
-  for (const data of framesOf(response)) {
+  for (const data of dataOf(response)) {
     if (data === '[DONE]') continue
     const found = (data.message as JsonObject)?.usage ?? (data.response as JsonObject)?.usage ?? data.usage
     if (found) usage = { ...usage, ...(found as JsonObject) }

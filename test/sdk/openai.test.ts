@@ -193,6 +193,51 @@ describe.each(MODELS)('responses with %s', (model) => {
   })
 })
 
+describe('responses in the background', () => {
+  const model = 'vendorB-5.5'
+
+  test('are asked for until they are over, and read like any other', async () => {
+    let response = await client.responses.create({ model, input: 'Hello you', background: true })
+    expect([response.status, response.output, response.model]).toEqual(['queued', [], model])
+    const seen = new Set<string | undefined>()
+    while (response.status === 'queued' || response.status === 'in_progress') {
+      response = await client.responses.retrieve(response.id)
+      seen.add(response.status)
+    }
+    expect([...seen].at(-1)).toBe('completed')
+    expect([response.output_text.includes('“Hello you”'), response.model]).toEqual([true, model])
+    expect(response.usage?.output_tokens).toBeGreaterThan(0)
+    expect(leaks(JSON.stringify(response))).toEqual([])
+    const { data } = await client.responses.inputItems.list(response.id)
+    expect(JSON.stringify(data)).toContain('Hello you')
+  })
+
+  test('are streamed again from where a client lost them', async () => {
+    const stream = await client.responses.create({ model, input: 'Hello you', background: true, stream: true })
+    let [id, text, at] = ['', '', 0]
+    for await (const event of stream) {
+      if (event.type === 'response.created') id = event.response.id
+      if (event.type === 'response.output_text.delta') text += event.delta
+      at = event.sequence_number
+      if (text.length > 5) break
+    }
+    for await (const event of await client.responses.retrieve(id, { stream: true, starting_after: at })) {
+      expect(event.sequence_number).toBe(++at)
+      if (event.type === 'response.output_text.delta') text += event.delta
+      if (event.type === 'response.completed') expect(event.response.output_text ?? text).toBe(text)
+    }
+    expect(text).toContain('“Hello you”')
+  })
+
+  test('are ended early and removed', async () => {
+    const { id } = await client.responses.create({ model, input: 'Hello you', background: true })
+    expect((await client.responses.cancel(id)).status).toBe('cancelled')
+    await client.responses.delete(id)
+    for (const asked of [client.responses.retrieve(id), client.responses.delete('resp_unknown')])
+      expect(await asked.catch((error: unknown) => error)).toBeInstanceOf(OpenAI.NotFoundError)
+  })
+})
+
 describe('images', () => {
   test('are drawn in the size asked for', async () => {
     const answer = await client.images.generate({

@@ -27,9 +27,13 @@ const schemaOf = ({ wire, path, headers }: DemoProviders['requests'][number]): s
   }
 }
 
+/** About an answer that was asked for before: such a request has no body. */
+const KEPT = /^\/v1\/responses\/resp_/
+
 /** One line for each request that breaks the published types; `path` and version come with it. */
 export const badRequests = (demo: DemoProviders): string[] =>
   demo.requests.flatMap((request) => {
+    if (KEPT.test(request.path) && request.body === '') return []
     const schema = schemaOf(request)
     const faults = schema === undefined ? ['unknown path'] : violations(schema, JSON.parse(request.body))
     return faults.map((fault) => `${request.path}: ${fault} in ${request.body.slice(0, 300)}`)

@@ -211,6 +211,14 @@ describe('backup and restore', () => {
     ['newer', 'newer', (file) => edit(file, "INSERT INTO migrations VALUES (999, '9999_later', 0)")],
     ['missing', 'no backup', (file) => truncateSync(file, 0)],
     ['of another program', 'not a database', (file) => writeFileSync(file, 'x'.repeat(5000))],
+    [
+      'a folder',
+      'no backup',
+      (file) => {
+        rmSync(file)
+        mkdirSync(file)
+      },
+    ],
   ])('a backup that is %s is refused and the database kept', (_what, reason, harm) => {
     const path = filled()
     const file = filled()

@@ -4,6 +4,7 @@ import { originOf } from '../../config/origin.ts'
 import type { Member } from '../../members/member.ts'
 import { createMembership } from '../../members/membership.ts'
 import type { Store } from '../../store/store.ts'
+import { addressIn } from '../backend.ts'
 import { command } from '../command.ts'
 import { DATA_FLAGS, JSON_FLAG, requireData, withStore } from '../data.ts'
 import { CLI_ACTOR, EXIT, failure, printJson, usageError } from '../io.ts'
@@ -45,7 +46,7 @@ export const adminResetLink = command({
           ]).join('\n'),
         )
       io.err('The link works once: it sets a new password and ends the sessions there are.')
-      if (args.url === undefined) io.err('Where people reach the gateway elsewhere, --url names that address.')
+      if (args.url === undefined) io.err('If people reach the gateway at another address, give it with --url.')
       return EXIT.ok
     })
   },
@@ -69,9 +70,7 @@ const theOne = (store: Store, name: string | undefined): Member => {
 const named = (members: Member[]): string => members.map(({ name }) => name).join(', ')
 
 const readBase = (text: string): string => {
-  const url = URL.parse(text)
-  if (url !== null && (url.protocol === 'http:' || url.protocol === 'https:')) {
-    return url.origin + url.pathname.replace(/\/+$/, '').replace(/\/dashboard$/, '')
-  }
+  const url = addressIn(text)
+  if (url !== undefined) return url
   throw usageError(`--url: found "${text}", allowed: an address such as https://gateway.example.`)
 }

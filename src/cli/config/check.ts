@@ -12,8 +12,7 @@ export const configCheck = command({
   summary: 'Validate the configuration and sum it up',
   args: { ...DATA_FLAGS, ...JSON_FLAG },
   run: (args, io) => {
-    const { config, data } = args
-    const loaded = loadConfig({ flags: { config, data }, env: io.env, cwd: io.cwd })
+    const loaded = loadConfig({ flags: args, env: io.env, cwd: io.cwd })
     if (!loaded.ok) {
       if (args.json) printJson(io, { ok: false, problems: loaded.problems })
       else for (const problem of loaded.problems) io.err(problemLine(problem))

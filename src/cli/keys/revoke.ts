@@ -4,13 +4,13 @@ import { BACKEND_FLAGS, openBackend } from '../backend.ts'
 import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
 import { EXIT } from '../io.ts'
-import { printKey } from './show.ts'
+import { KEY_ID, printKey } from './show.ts'
 
 export const keysRevoke = command({
   name: 'revoke',
   summary: 'End a key for good; in force in a running server within a second',
   args: {
-    id: { type: 'positional', required: true, description: 'key_…, as "sluice keys list" shows it' },
+    ...KEY_ID,
     ...BACKEND_FLAGS,
     ...JSON_FLAG,
   },

@@ -5,13 +5,13 @@ import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
 import { EXIT } from '../io.ts'
 import { readLength } from '../read.ts'
-import { printKey, requireUnrevoked } from './show.ts'
+import { KEY_ID, printKey, requireUnrevoked } from './show.ts'
 
 export const keysRotate = command({
   name: 'rotate',
   summary: 'Give a key a new secret, shown once',
   args: {
-    id: { type: 'positional', required: true, description: 'key_…, as "sluice keys list" shows it' },
+    ...KEY_ID,
     grace: {
       type: 'string',
       valueHint: 'LENGTH',

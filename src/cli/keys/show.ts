@@ -1,4 +1,4 @@
-// A key as the command line shows it, and `keys show`.
+// A key as the command line names and shows it, and `keys show`.
 
 import type { ShownKey } from '../../shown.ts'
 import { BACKEND_FLAGS, openBackend } from '../backend.ts'
@@ -6,6 +6,11 @@ import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
 import { EXIT, failure, type Io, printJson } from '../io.ts'
 import { columns, grouped } from '../table.ts'
+
+/** The word that every command on one key takes. */
+export const KEY_ID = {
+  id: { type: 'positional', required: true, description: 'key_…, as "sluice keys list" shows it' },
+} as const
 
 /** A key as JSON; `rpm`, `tpm` and `concurrency` are null where the gateway's default applies. */
 export const keyJson = (key: ShownKey): ShownKey => ({
@@ -60,7 +65,7 @@ export const keysShow = command({
   name: 'show',
   summary: 'Show one key',
   args: {
-    id: { type: 'positional', required: true, description: 'key_…, as "sluice keys list" shows it' },
+    ...KEY_ID,
     ...BACKEND_FLAGS,
     ...JSON_FLAG,
   },

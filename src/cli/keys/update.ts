@@ -6,13 +6,13 @@ import { JSON_FLAG } from '../data.ts'
 import { EXIT, usageError } from '../io.ts'
 import { readCount, readExpiry, readNames } from '../read.ts'
 import { LIMIT_FLAGS, readLimits } from './limit-flags.ts'
-import { printKey, requireUnrevoked } from './show.ts'
+import { KEY_ID, printKey, requireUnrevoked } from './show.ts'
 
 export const keysUpdate = command({
   name: 'update',
   summary: 'Change a key; in force in a running server within a second',
   args: {
-    id: { type: 'positional', required: true, description: 'key_…, as "sluice keys list" shows it' },
+    ...KEY_ID,
     label: { type: 'string', valueHint: 'L', description: 'New name' },
     tokens: { type: 'string', valueHint: 'N', description: 'New token quota in all' },
     'add-tokens': { type: 'string', valueHint: 'N', description: 'Tokens added to the quota' },

@@ -6,6 +6,7 @@ import { answer } from '../answer.ts'
 import { createBounded } from '../bounded.ts'
 import { readDirectives } from '../directive.ts'
 import { createPrefixes } from '../prefixes.ts'
+import { promptTokens } from '../prompt.ts'
 import { asList, asObject, asText, type DemoWire, MARKER, type Vendor, VendorError } from '../vendor.ts'
 import { errorBody, failure, invalid, unauthorised } from './error.ts'
 import { composeMessage, playMessage } from './message.ts'
@@ -51,8 +52,6 @@ export const createVendorA = (): Vendor => {
       }
       return {
         stream: body.stream === true,
-        said: prompt.said,
-        prompt,
         body: message,
         play: () => playMessage(message),
         broken: (error) => writeFrame({ event: 'error', data: JSON.stringify(errorBody(error, `req_${MARKER}`)) }),
@@ -64,8 +63,7 @@ export const createVendorA = (): Vendor => {
     said,
     accept: ({ headers, body }) => {
       const prompt = readRequest({ max_tokens: 1, ...body, thinking: undefined }, versionOf(headers))
-      const total = prompt.segments.reduce((tokens, part) => tokens + part.tokens, 0)
-      return { stream: false, said: prompt.said, body: { input_tokens: total } }
+      return { stream: false, body: { input_tokens: promptTokens(prompt) } }
     },
   }
   return {

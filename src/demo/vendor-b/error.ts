@@ -4,22 +4,17 @@ import type { Json, JsonObject } from '../../ir/json.ts'
 import { type DemoWireName, type Failure, MARKER, VendorError } from '../vendor.ts'
 
 export const invalid = (message: string, param: string | null, code: string | null = null, status = 400): VendorError =>
-  new VendorError(status, { message, type: 'invalid_request_error', param, code })
+  make(status, 'invalid_request_error', code, message, param)
 
 export const unauthorised = (key: string | undefined): VendorError =>
   key === undefined
-    ? new VendorError(401, {
-        message: "You didn't provide an API key. You need to provide your API key in an Authorization header.",
-        type: 'invalid_request_error',
-        param: null,
-        code: null,
-      })
-    : new VendorError(401, {
-        message: `Incorrect API key provided: ${key.slice(0, 4)}****${key.slice(-4)}.`,
-        type: 'invalid_request_error',
-        param: null,
-        code: 'invalid_api_key',
-      })
+    ? invalid(
+        "You didn't provide an API key. You need to provide your API key in an Authorization header.",
+        null,
+        null,
+        401,
+      )
+    : invalid(`Incorrect API key provided: ${key.slice(0, 4)}****${key.slice(-4)}.`, null, 'invalid_api_key', 401)
 
 const make = (
   status: number,

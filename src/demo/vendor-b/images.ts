@@ -41,7 +41,7 @@ const readOrder = (body: JsonObject): Order => {
     prompt: withoutDirectives(asText(body.prompt)),
     width: w,
     height: h,
-    quality: quality in QUALITY_TOKENS ? quality : 'medium',
+    quality: Object.hasOwn(QUALITY_TOKENS, quality) ? quality : 'medium',
     background: body.background === 'transparent' ? 'transparent' : 'opaque',
     count,
   }

@@ -5,7 +5,9 @@ import { writeFrame } from '../../lib/sse.ts'
 import { answer } from '../answer.ts'
 import { readDirectives } from '../directive.ts'
 import { createPrefixes } from '../prefixes.ts'
+import { promptTokens } from '../prompt.ts'
 import { asNumber, asObject, asText, type DemoWire, MARKER, type Vendor, type VendorError } from '../vendor.ts'
+import { createBackground } from './background.ts'
 import { composeCompletion, playCompletion } from './chat.ts'
 import { chatSaid, readChat } from './chat-request.ts'
 import { errorBody, failure, invalid, unauthorised } from './error.ts'
@@ -27,6 +29,7 @@ const brokenImages = (error: VendorError): string =>
 export const createVendorB = (): Vendor => {
   const prefixes = createPrefixes()
   const memory = createResponsesMemory()
+  const background = createBackground()
   const chat: DemoWire = {
     wire: 'chat-completions',
     said: chatSaid,
@@ -38,8 +41,6 @@ export const createVendorB = (): Vendor => {
       const body = composeCompletion(given, asked, now, withUsage(prompt.said))
       return {
         stream: asked.stream === true,
-        said: prompt.said,
-        prompt,
         body,
         play: () => playCompletion(body, asked),
         broken,
@@ -53,13 +54,12 @@ export const createVendorB = (): Vendor => {
       const items = memory.resolve(asked)
       const prompt = readResponses(asked, items)
       const given = answer(prompt, prefixes.use(prompt, saltOf(asked)), false)
-      const body = composeResponse(given, asked, now, withUsage(prompt.said))
-      memory.keep(asked, items, body)
+      const whole = composeResponse(given, asked, now, withUsage(prompt.said))
+      memory.keep(asked, items, whole)
+      const body = asked.background === true ? background.begin(whole, items, asked.stream === true) : whole
       const obfuscated = asObject(asked.stream_options).include_obfuscation !== false
       return {
         stream: asked.stream === true,
-        said: prompt.said,
-        prompt,
         body,
         play: () => playResponse(body, obfuscated),
         broken: (error, sent) => failResponse(body, error, sent),
@@ -71,17 +71,15 @@ export const createVendorB = (): Vendor => {
     said: responses.said,
     accept: ({ body }) => {
       const prompt = readResponses(body, memory.resolve(body))
-      const total = prompt.segments.reduce((tokens, part) => tokens + part.tokens, 0)
-      return { stream: false, said: prompt.said, body: { object: 'response.input_tokens', input_tokens: total } }
+      return { stream: false, body: { object: 'response.input_tokens', input_tokens: promptTokens(prompt) } }
     },
   }
   const images: DemoWire = {
     wire: 'images',
     said: (body) => asText(body.prompt),
     accept: (request) => {
-      const said = asText(request.body.prompt)
-      const { body, play } = composeImages(request, withUsage(said))
-      return { stream: request.body.stream === true, said, body, play, broken: brokenImages }
+      const { body, play } = composeImages(request, withUsage(images.said(request.body)))
+      return { stream: request.body.stream === true, body, play, broken: brokenImages }
     },
   }
   return {
@@ -92,6 +90,7 @@ export const createVendorB = (): Vendor => {
       '/v1/responses/input_tokens': inputTokens,
       '/v1/images/generations': images,
     },
+    kept: background.serve,
     authorise: (headers, apiKey) => {
       const key = headers.get('authorization')?.replace(/^Bearer\s+/i, '') || undefined
       if (key !== apiKey) throw unauthorised(key)

@@ -18,7 +18,8 @@ export const writeBackup = (db: Database, file: string): void => {
  * `<path>.previous`. Throws a StoreError when a server runs on `path`, or when the copy is damaged or newer.
  */
 export const restoreStore = (file: string, path: string): void => {
-  if (!existsSync(file) || statSync(file).size === 0) throw storeError(`There is no backup at ${file}.`)
+  if (!existsSync(file) || !statSync(file).isFile() || statSync(file).size === 0)
+    throw storeError(`There is no backup at ${file}.`)
   checkFile(file, { thorough: true })
   makeFolder(path)
   const unlock = lockServer(path)

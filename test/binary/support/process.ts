@@ -1,4 +1,4 @@
-// The compiled file as a process: what it says, line by line, and how it ends.
+// The command line as a process: what it says, line by line, and how it ends.
 
 export type Child = {
   pid: number
@@ -10,6 +10,8 @@ export type Child = {
   err: Promise<string>
   /** The first line of stderr, not seen by this call before, that the pattern matches: its first group or the line. */
   says(pattern: RegExp): Promise<string>
+  /** What is on stdout so far, once a line of it matches. */
+  printed(pattern: RegExp): Promise<string>
   /** The base URL, once it listens. */
   ready(): Promise<string>
 }
@@ -27,14 +29,16 @@ export const launch = (
     ...{ cwd, stdout: 'pipe', stderr: 'pipe', stdin: 'ignore' },
     env: { PATH: process.env.PATH ?? '', TMPDIR: cwd, ...env },
   })
+  const out = lines(spawned.stdout)
   const err = lines(spawned.stderr)
   const child: Child = {
     pid: spawned.pid,
     kill: (signal) => spawned.kill(signal),
     exited: spawned.exited,
-    out: new Response(spawned.stdout).text(),
+    out: out.whole,
     err: err.whole,
     says: err.first,
+    printed: (pattern) => out.first(pattern).then(out.soFar),
     ready: () => err.first(/^API\s+(\S+)\/v1$/),
   }
   children.add(child)
@@ -54,6 +58,7 @@ const lines = (stream: ReadableStream<Uint8Array>) => {
   let at = 0
   let over = false
   let grown = Promise.withResolvers<void>()
+  const soFar = (): string => seen.join('\n')
   const read = async (): Promise<string> => {
     const text = new TextDecoder()
     let rest = ''
@@ -67,10 +72,11 @@ const lines = (stream: ReadableStream<Uint8Array>) => {
     if (rest !== '') seen.push(rest)
     over = true
     grown.resolve()
-    return seen.join('\n')
+    return soFar()
   }
   return {
     whole: read(),
+    soFar,
     first: async (pattern: RegExp): Promise<string> => {
       for (;;) {
         for (; at < seen.length; at++) {
@@ -79,7 +85,7 @@ const lines = (stream: ReadableStream<Uint8Array>) => {
           at++
           return found[1] ?? found[0]
         }
-        if (over) throw new Error(`ended without ${pattern}:\n${seen.join('\n')}`)
+        if (over) throw new Error(`ended without ${pattern}:\n${soFar()}`)
         await grown.promise
       }
     },

@@ -16,6 +16,7 @@ import type {
 import type { ChatRequest, Tool, Turn } from '../../../src/ir/request.ts'
 import type { Usage } from '../../../src/ir/usage.ts'
 import { CHAT_WIRES, type ChatWire } from '../../../src/ir/wire.ts'
+import { compact, maybe } from './members.ts'
 
 /** Text of one character at least, control and wide characters included. */
 export const words = fc.oneof(
@@ -28,11 +29,6 @@ const base64 = fc.uint8Array({ minLength: 1, maxLength: 12 }).map((bytes) => Buf
 const jsonText = fc
   .dictionary(name, fc.oneof(fc.string(), fc.integer(), fc.boolean()), { maxKeys: 3 })
   .map((value) => JSON.stringify(value))
-const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined })
-
-/** Drops the members that are undefined, as exact optional properties want it. */
-const compact = <T>(value: object): T =>
-  Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as T
 
 const textPart: fc.Arbitrary<TextPart> = fc
   .record({ text: words, cache: maybe(fc.constantFrom({}, { ttl: '1h' as const })) })

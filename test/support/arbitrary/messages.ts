@@ -18,12 +18,7 @@ import type {
 import type { ChatRequest, Tool, ToolChoice, Turn } from '../../../src/ir/request.ts'
 import type { Usage } from '../../../src/ir/usage.ts'
 import type { ChatWire } from '../../../src/ir/wire.ts'
-
-const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined })
-
-/** Drops the members that are undefined, as exact optional properties want it. */
-const compact = <T extends object>(value: T): T =>
-  Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as T
+import { compact, maybe } from './members.ts'
 
 const raw = fc.oneof(fc.string({ maxLength: 12 }), fc.string({ unit: 'grapheme', maxLength: 8 }))
 /** Text a block may hold: something in it, and no white space at its end. */
@@ -193,7 +188,7 @@ export const messagesRequest: fc.Arbitrary<ChatRequest> = fc
       ...(tools.length === 0 || toolChoice === undefined ? {} : { toolChoice }),
       ...(tools.length === 0 || toolChoice === undefined || toolChoice.type === 'none' ? {} : { parallelTools }),
       origin: 'messages' as const,
-    }) as unknown as ChatRequest
+    }) as ChatRequest
   })
 
 /** Ids of their own for every round. */
@@ -368,7 +363,7 @@ export const requestForMessages: fc.Arbitrary<ChatRequest> = fc
     origin: fc.constantFrom<ChatWire[]>('chat-completions', 'responses'),
     opaque: fc.constantFrom([], [{ name: 'store', value: false, essential: false }]),
   })
-  .map((request) => compact(request) as unknown as ChatRequest)
+  .map((request) => compact(request) as ChatRequest)
 
 export const messagesUsage: fc.Arbitrary<Usage> = fc
   .record({

@@ -17,6 +17,7 @@ import type {
 } from '../../../src/ir/part.ts'
 import type { ChatRequest, Tool, Turn } from '../../../src/ir/request.ts'
 import { UNKNOWN_ANSWER } from '../../../src/wire/responses/request.ts'
+import { compact, maybe } from './members.ts'
 
 const words = fc.oneof(
   fc.string({ minLength: 1, maxLength: 12 }),
@@ -29,11 +30,6 @@ const base64 = fc.uint8Array({ minLength: 1, maxLength: 12 }).map((bytes) => Buf
 const argumentsText = fc
   .dictionary(name, fc.jsonValue({ maxDepth: 1 }), { maxKeys: 3 })
   .map((value) => JSON.stringify(value))
-const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined })
-
-/** Drops the members that are undefined, as exact optional properties want it. */
-const compact = <T>(value: object): T =>
-  Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as T
 
 const cache = maybe(fc.constantFrom({}, { ttl: '1h' as const }))
 

@@ -1,6 +1,6 @@
 // The strict automaton of the chat-completions stream: every rule a client may rely on, checked frame by frame.
 
-import { isObject, type JsonObject } from '../../../src/ir/json.ts'
+import { isObject, type JsonObject, parseObject } from '../../../src/ir/json.ts'
 import type { Frame } from '../../../src/lib/sse.ts'
 
 type Say = (text: string) => void
@@ -131,7 +131,8 @@ const checkChoice = (raw: JsonObject, choices: Map<number, Choice>, say: Say): v
   if (reason === 'stop' && choice.calls.length > 0) say('finish_reason stop with calls')
   if (reason === 'length' || reason === 'content_filter') return
   for (const { kind, text } of choice.calls) {
-    if (kind === 'function' && !isJsonObject(text.join(''))) say(`arguments are no JSON object: ${text.join('')}`)
+    if (kind === 'function' && parseObject(text.join('')) === undefined)
+      say(`arguments are no JSON object: ${text.join('')}`)
   }
 }
 
@@ -160,12 +161,4 @@ const checkCall = (raw: JsonObject, choice: Choice, say: Say): void => {
   }
   if (raw.id !== undefined || raw.type !== undefined || body.name !== undefined) say('a call names itself twice')
   choice.calls.at(-1)?.text.push(text)
-}
-
-const isJsonObject = (text: string): boolean => {
-  try {
-    return isObject(JSON.parse(text))
-  } catch {
-    return false
-  }
 }

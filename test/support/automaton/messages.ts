@@ -1,6 +1,6 @@
 // The strict automaton of the messages stream: every rule a client may rely on, checked frame by frame.
 
-import { isObject, type JsonObject } from '../../../src/ir/json.ts'
+import { isObject, type JsonObject, parseObject } from '../../../src/ir/json.ts'
 import type { Frame } from '../../../src/lib/sse.ts'
 
 type Block = { type: string; json: string[]; signatures: number }
@@ -85,7 +85,7 @@ export const checkMessagesStream = (frames: Frame[]): string[] => {
     if (data.index !== index) say('M4: another block ends than the open one')
     if (open.type === 'thinking' && open.signatures !== 1) say(`M6g: ${open.signatures} signatures in a thinking block`)
     const json = open.json.join('')
-    if (json !== '' && !isObjectText(json)) cutCall = true
+    if (json !== '' && parseObject(json) === undefined) cutCall = true
     open = undefined
   }
 
@@ -113,7 +113,7 @@ export const checkMessagesStream = (frames: Frame[]): string[] => {
       say('M9: comes after the end')
       return
     }
-    const data = parse(frame.data)
+    const data = parseObject(frame.data)
     if (data === undefined) {
       say('M0: no JSON object')
       return
@@ -172,14 +172,3 @@ const checkStart = (say: Say, message: JsonObject): number => {
   if (typeof usage.output_tokens !== 'number' || usage.output_tokens < 1) say('M3d: output_tokens')
   return typeof usage.output_tokens === 'number' ? usage.output_tokens : 0
 }
-
-const parse = (text: string): JsonObject | undefined => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-const isObjectText = (text: string): boolean => parse(text) !== undefined

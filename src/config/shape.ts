@@ -1,0 +1,77 @@
+// The file held against its schema: what does not fit is reported, and members that stand there empty are made sense of.
+
+import { type TObject, type TRecord, type TSchema, TypeGuard } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { nearest } from '../lib/nearest.ts'
+import { memberPath, mismatch, type Report } from './problem.ts'
+import { allowedHere } from './schema.ts'
+
+/**
+ * Reports everything in `value` that `schema` does not allow, unknown members with the nearest known name. An empty
+ * member where a mapping or a list belongs is allowed: see `withoutNulls`.
+ */
+export const checkShape = (schema: TSchema, value: unknown, report: Report, path = ''): void => {
+  const mapping = mappingOf(schema, value)
+  if (mapping) checkMapping(mapping.schema, mapping.value, report, path)
+  else if (TypeGuard.IsArray(schema) && Array.isArray(value)) {
+    if (value.length < (schema.minItems ?? 0)) report(path, `found an empty list, allowed: ${allowedHere(schema)}`)
+    for (const [index, item] of value.entries()) checkShape(schema.items, item, report, memberPath(path, index))
+  } else if (!Value.Check(schema, value)) {
+    report(path, mismatch(value, allowedHere(schema), schema.secret === true || holdsMore(schema)))
+  }
+}
+
+const checkMapping = (schema: TObject | TRecord, value: Record<string, unknown>, report: Report, path: string) => {
+  for (const [name, member] of Object.entries(value)) {
+    const known = memberOf(schema, name)
+    const at = memberPath(path, name)
+    if (!known) report(at, unknownMember(name, Object.keys(schema.properties ?? {})))
+    else if (member !== null || !holdsMore(known)) checkShape(known, member, report, at)
+  }
+  for (const name of schema.required ?? []) {
+    const member = memberOf(schema, name)
+    if (member && !Object.hasOwn(value, name)) report(memberPath(path, name), mismatch(undefined, allowedHere(member)))
+  }
+}
+
+/**
+ * What `checkShape` has nothing to say about, without the nulls that empty members (`aliases:` and nothing after it) read
+ * as. One whose name is the operator's own, a model for instance, is an empty mapping or list; any other counts as left
+ * out, unless it may be null.
+ */
+export const withoutNulls = (schema: TSchema, value: unknown): unknown => {
+  if (TypeGuard.IsArray(schema) && Array.isArray(value)) return value.map((item) => withoutNulls(schema.items, item))
+  const mapping = mappingOf(schema, value)
+  if (mapping === undefined) return value
+  const members = Object.entries(mapping.value).flatMap(([name, member]): [string, unknown][] => {
+    const own = memberOf(mapping.schema, name)
+    if (own === undefined) return []
+    if (member !== null || Value.Check(own, null)) return [[name, withoutNulls(own, member)]]
+    return TypeGuard.IsRecord(mapping.schema) ? [[name, TypeGuard.IsArray(own) ? [] : {}]] : []
+  })
+  return Object.fromEntries(members)
+}
+
+/** The schema among alternatives that is for mappings, where the value is one. */
+const mappingOf = (schema: TSchema, value: unknown) => {
+  const own = TypeGuard.IsUnion(schema) ? schema.anyOf.find((part) => TypeGuard.IsObject(part)) : schema
+  return isMapping(value) && (TypeGuard.IsObject(own) || TypeGuard.IsRecord(own)) ? { schema: own, value } : undefined
+}
+
+const memberOf = (schema: TObject | TRecord, name: string): TSchema | undefined => {
+  if (TypeGuard.IsRecord(schema)) return Object.values(schema.patternProperties)[0]
+  return Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined
+}
+
+const holdsMore = (schema: TSchema): boolean =>
+  TypeGuard.IsObject(schema) || TypeGuard.IsRecord(schema) || TypeGuard.IsArray(schema)
+
+const isMapping = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const unknownMember = (name: string, known: string[]): string => {
+  const near = nearest(name, known)
+  return near === undefined
+    ? `unknown member, allowed: ${known.join(', ')}`
+    : `unknown member, did you mean "${near}"? Allowed: ${known.join(', ')}`
+}
