@@ -1,7 +1,7 @@
 // Keys, models and sums in the admin API's words: what the server and the command line say of them alike.
 
 import type * as S from './admin-api/schema.ts'
-import type { Model } from './catalogue/model.ts'
+import type { Model, Rates } from './catalogue/model.ts'
 import type { Key } from './keys/key.ts'
 import { statusOf } from './keys/status.ts'
 import type { UsageRow } from './store/store.ts'
@@ -39,6 +39,14 @@ export const shownSums = (figures: Omit<UsageRow, 'group'>): ShownSums => ({
   cost_micro_usd: figures.costMicroUsd,
 })
 
+const shownRates = (rates: Rates) => ({
+  input: rates.input,
+  output: rates.output,
+  cache_read: rates.cacheRead,
+  cache_write: rates.cacheWrite,
+  cache_write_1h: rates.cacheWrite1h ?? rates.cacheWrite,
+})
+
 export const shownModel = (model: Model): ShownModel => ({
   id: model.id,
   provider: model.provider,
@@ -52,10 +60,8 @@ export const shownModel = (model: Model): ShownModel => ({
   max_output_tokens: model.maxOutput,
   tokens_per_image: model.tokensPerImage,
   price: {
-    input: model.price.input,
-    output: model.price.output,
-    cache_read: model.price.cacheRead,
-    cache_write: model.price.cacheWrite,
-    cache_write_1h: model.price.cacheWrite1h ?? model.price.cacheWrite,
+    ...shownRates(model.price),
+    long_context:
+      model.price.long === undefined ? null : { above: model.price.long.above, ...shownRates(model.price.long) },
   },
 })

@@ -240,6 +240,14 @@ export const TargetHealth = Type.Object({
   in_flight: Count,
 })
 
+const Rates = {
+  input: Type.Number(),
+  output: Type.Number(),
+  cache_read: Type.Number(),
+  cache_write: Type.Number(),
+  cache_write_1h: Type.Number(),
+}
+
 /**
  * Prices are USD per million tokens. `targets` is empty where no account is configured. Members are told neither the
  * targets nor `upstream`, the provider's own id.
@@ -258,11 +266,10 @@ export const Model = Type.Object({
   tokens_per_image: Count,
   aliases: Type.Array(Type.String()),
   price: Type.Object({
-    input: Type.Number(),
-    output: Type.Number(),
-    cache_read: Type.Number(),
-    cache_write: Type.Number(),
-    cache_write_1h: Type.Number(),
+    ...Rates,
+    long_context: Nullable(
+      Type.Object({ above: Count, ...Rates }, { description: 'For prompts of more tokens than `above`.' }),
+    ),
   }),
   fallbacks: Type.Array(Type.String()),
   available: Type.Boolean({ description: 'Some account is configured that serves it.' }),

@@ -8,7 +8,10 @@ export type Modality = 'text' | 'image'
  * USD per million tokens, which is micro-USD per token, for each class of usage. `cacheWrite1h`: of what is to be kept
  * for an hour; like any other written input where it is absent.
  */
-export type Price = { input: number; output: number; cacheRead: number; cacheWrite: number; cacheWrite1h?: number }
+export type Rates = { input: number; output: number; cacheRead: number; cacheWrite: number; cacheWrite1h?: number }
+
+/** `long`: for all of an exchange whose prompt, what comes from a cache included, has more tokens than `above`. */
+export type Price = Rates & { long?: Rates & { above: number } }
 
 export type Model = {
   /** The catalogue id: what answers, the ledger and permissions name. */

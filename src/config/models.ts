@@ -2,7 +2,7 @@
 
 import { BUILTIN_ALIASES, BUILTIN_MODELS } from '../catalogue/builtin.ts'
 import { type Brand, type Catalogue, createCatalogue } from '../catalogue/catalogue.ts'
-import type { Model } from '../catalogue/model.ts'
+import type { Model, Price, Rates } from '../catalogue/model.ts'
 import { parseIsoTime } from '../lib/iso-time.ts'
 import { nearest } from '../lib/nearest.ts'
 import { neutralWord, type Provider } from '../provider/provider.ts'
@@ -83,10 +83,6 @@ const readModel = (
     reader.report(`${path}.max_output`, mismatch(file.max_output, allowed))
   }
   const kind = file.kind ?? (file.output ? (file.output.includes('text') ? 'text' : 'image') : base.kind)
-  const price = file.price ?? {}
-  // A new model's cached input costs what its input costs unless the file says otherwise.
-  const input = price.input ?? base.price.input
-  const isNew = base.provider === ''
   return {
     id: base.id,
     provider: file.provider ?? base.provider,
@@ -97,17 +93,30 @@ const readModel = (
     outputModalities: file.output ?? (kind === base.kind ? base.outputModalities : [kind]),
     contextWindow,
     maxOutput: Math.min(file.max_output ?? base.maxOutput, contextWindow),
-    price: {
-      input,
-      output: price.output ?? base.price.output,
-      cacheRead: price.cache_read ?? (isNew ? input : base.price.cacheRead),
-      cacheWrite: price.cache_write ?? (isNew ? input : base.price.cacheWrite),
-      ...(price.cache_write_1h === undefined ? {} : { cacheWrite1h: price.cache_write_1h }),
-    },
+    price: readPrice(file.price ?? {}, base),
     tokensPerImage: file.tokens_per_image ?? base.tokensPerImage,
     createdAt: file.created === undefined ? base.createdAt : readDate(reader, `${path}.created`, file.created),
     upstream: file.upstream ?? base.upstream,
     quirks: { ...base.quirks, ...readQuirks(file.quirks) },
+  }
+}
+
+const readPrice = (file: NonNullable<FileModel['price']>, { provider, price }: Model): Price => {
+  // A new model's cached input costs what its input costs unless the file says otherwise.
+  const cached = provider === '' ? file.input : undefined
+  const rates = readRates(file, cached === undefined ? price : { ...price, cacheRead: cached, cacheWrite: cached })
+  if (file.long_context === undefined) return rates
+  return { ...rates, long: { ...readRates(file.long_context, rates), above: file.long_context.above } }
+}
+
+const readRates = (file: Omit<NonNullable<FileModel['price']>, 'long_context'>, otherwise: Rates): Rates => {
+  const hour = file.cache_write_1h ?? otherwise.cacheWrite1h
+  return {
+    input: file.input ?? otherwise.input,
+    output: file.output ?? otherwise.output,
+    cacheRead: file.cache_read ?? otherwise.cacheRead,
+    cacheWrite: file.cache_write ?? otherwise.cacheWrite,
+    ...(hour === undefined ? {} : { cacheWrite1h: hour }),
   }
 }
 

@@ -110,6 +110,14 @@ const Provider = Type.Object(
 
 const modality = oneOf(['text', 'image'], 'A modality')
 
+const rates = {
+  input: usd('fresh input'),
+  output: usd('output, reasoning included'),
+  cache_read: usd('input read from the cache'),
+  cache_write: usd('input written to the cache'),
+  cache_write_1h: usd('input written to the cache for an hour; by default as cache_write'),
+}
+
 const Model = Type.Object(
   {
     provider: Type.Optional(Type.String({ description: 'The provider that serves it; needed for a new model' })),
@@ -124,11 +132,16 @@ const Model = Type.Object(
     price: Type.Optional(
       Type.Object(
         {
-          input: usd('fresh input'),
-          output: usd('output, reasoning included'),
-          cache_read: usd('input read from the cache'),
-          cache_write: usd('input written to the cache'),
-          cache_write_1h: usd('input written to the cache for an hour; by default as cache_write'),
+          ...rates,
+          long_context: Type.Optional(
+            Type.Object(
+              {
+                above: Type.Integer({ description: 'Prompts of more tokens than this cost', minimum: 1 }),
+                ...rates,
+              },
+              { ...closed, description: 'What long prompts cost, and their answers; what is left out, as above' },
+            ),
+          ),
         },
         closed,
       ),

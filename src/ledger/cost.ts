@@ -1,6 +1,6 @@
 // What an exchange costs: whole micro-USD, from tokens and the model's prices.
 
-import type { Price } from '../catalogue/model.ts'
+import type { Price, Rates } from '../catalogue/model.ts'
 import type { Usage } from '../ir/usage.ts'
 
 /** Prices count to a millionth of a micro-USD per token, in whole numbers, so that a half is a half and not 0.4999…. */
@@ -14,13 +14,17 @@ const scaled = (price: number): number => Math.round(price * SCALE)
  */
 export const costMicroUsd = (usage: Usage, price: Price | undefined): number => {
   if (price === undefined) return 0
+  const rates = ratesFor(usage, price)
   const hour = usage.cacheWrite1h ?? 0
   const units =
-    (usage.input ?? 0) * scaled(price.input) +
-    (usage.cacheRead ?? 0) * scaled(price.cacheRead) +
-    ((usage.cacheWrite ?? 0) - hour) * scaled(price.cacheWrite) +
-    hour * scaled(price.cacheWrite1h ?? price.cacheWrite) +
-    (usage.output ?? 0) * scaled(price.output) +
+    (usage.input ?? 0) * scaled(rates.input) +
+    (usage.cacheRead ?? 0) * scaled(rates.cacheRead) +
+    ((usage.cacheWrite ?? 0) - hour) * scaled(rates.cacheWrite) +
+    hour * scaled(rates.cacheWrite1h ?? rates.cacheWrite) +
+    (usage.output ?? 0) * scaled(rates.output) +
     SCALE / 2
   return (units - (units % SCALE)) / SCALE
 }
+
+const ratesFor = ({ input = 0, cacheRead = 0, cacheWrite = 0 }: Usage, price: Price): Rates =>
+  price.long !== undefined && input + cacheRead + cacheWrite > price.long.above ? price.long : price

@@ -6,6 +6,8 @@ import { costMicroUsd } from '../../src/ledger/cost.ts'
 
 const price = (input: number, output = 0, cacheRead = 0, cacheWrite = 0) => ({ input, output, cacheRead, cacheWrite })
 
+const LONG = { ...price(1, 5, 0.1, 1.25), long: { ...price(2, 12, 0.3, 2), above: 100 } }
+
 test.each([
   ['nothing', {}, price(5, 25), 0],
   [
@@ -30,6 +32,8 @@ test.each([
     { ...price(0, 0, 0, 6.25), cacheWrite1h: 10 },
     775,
   ],
+  ['a prompt as long as may be at the usual price', { input: 60, cacheRead: 40 }, LONG, 64],
+  ['a longer one at its own, its answer too', { input: 60, cacheRead: 40, cacheWrite: 1, output: 10 }, LONG, 254],
   ['what is written for an hour like the rest', { cacheWrite: 100, cacheWrite1h: 40 }, price(0, 0, 0, 6.25), 625],
 ])('%s', (_what, usage, prices, cost) => {
   expect(costMicroUsd(usage, prices)).toBe(cost)
