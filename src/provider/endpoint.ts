@@ -38,6 +38,12 @@ export const answerEndpoint = (
   return url.includes('?') ? url + query.replace('?', '&') : url + query
 }
 
+/** A base URL as operators are shown it: users, passwords and queries may be secrets. */
+export const bareUrl = (baseUrl: string): string => {
+  const { origin, pathname } = new URL(baseUrl)
+  return origin + pathname.replace(/\/+$/, '')
+}
+
 const urlOf = (account: Account, wire: Wire, path: string): string => {
   const question = account.baseUrl.indexOf('?')
   const base = question === -1 ? account.baseUrl : account.baseUrl.slice(0, question)

@@ -1,7 +1,7 @@
 // Where the wires of a provider are reached, and the word that its models' ids begin with.
 
 import { expect, test } from 'bun:test'
-import { endpoint } from '../../src/provider/endpoint.ts'
+import { bareUrl, endpoint } from '../../src/provider/endpoint.ts'
 import { neutralWord } from '../../src/provider/provider.ts'
 
 const at = (baseUrl: string) => ({ name: 'main', baseUrl, credential: 'c', weight: 1 })
@@ -26,4 +26,11 @@ test.each([
   ['local', 'local'],
 ])('the neutral word of %s is %s', (id, word) => {
   expect(neutralWord(id)).toBe(word)
+})
+
+test.each([
+  ['http://127.0.0.1:9102/v1/', 'http://127.0.0.1:9102/v1'],
+  ['https://user:word@host/v1?key=secret', 'https://host/v1'],
+])('%s is shown as %s', (baseUrl, shown) => {
+  expect(bareUrl(baseUrl)).toBe(shown)
 })

@@ -2,6 +2,7 @@
 
 import { formatSize } from '../../config/units.ts'
 import { type Config, loadConfig, problemLine } from '../../config.ts'
+import { bareUrl } from '../../provider/endpoint.ts'
 import { command } from '../command.ts'
 import { DATA_FLAGS, JSON_FLAG } from '../data.ts'
 import { EXIT, printJson } from '../io.ts'
@@ -39,7 +40,7 @@ const summary = (config: Config) => ({
     id: provider.id,
     wires: provider.wires,
     brand: provider.brand ?? null,
-    accounts: provider.accounts.map(({ name, baseUrl, weight }) => ({ name, base_url: baseUrl, weight })),
+    accounts: provider.accounts.map(({ name, baseUrl, weight }) => ({ name, base_url: bareUrl(baseUrl), weight })),
   })),
   models: config.models.map((model) => model.id),
   aliases: config.aliases,
@@ -58,7 +59,7 @@ const lines = (config: Config): string[] =>
       id,
       accounts.length === 0
         ? 'not configured'
-        : `${wires.join(', ')}; ${accounts.map(({ name, baseUrl }) => `${name} at ${baseUrl}`).join(', ')}`,
+        : `${wires.join(', ')}; ${accounts.map(({ name, baseUrl }) => `${name} at ${bareUrl(baseUrl)}`).join(', ')}`,
     ]),
     ['models', `${config.models.length}, auto is ${config.aliases.auto}`],
     ['fallbacks', Object.keys(config.fallbacks).length === 0 ? 'none' : Object.keys(config.fallbacks).join(', ')],

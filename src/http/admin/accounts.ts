@@ -1,6 +1,7 @@
 // The providers' accounts and how they do. Never a credential, nor what a base URL may hide of one.
 
 import type * as S from '../../admin-api/schema.ts'
+import { bareUrl } from '../../provider/endpoint.ts'
 import type { BreakerState } from '../../relay/health.ts'
 import type { Part } from './call.ts'
 import { standings } from './models.ts'
@@ -17,7 +18,7 @@ export const accounts: Part<'accounts.list'> = {
         return {
           provider: provider.id,
           name: account.name,
-          base_url: bare(account.baseUrl),
+          base_url: bareUrl(account.baseUrl),
           weight: account.weight,
           wires: provider.wires,
           in_flight: models.reduce((sum, { in_flight }) => sum + in_flight, 0),
@@ -32,8 +33,3 @@ export const accounts: Part<'accounts.list'> = {
 
 const worst = (states: BreakerState[]): BreakerState =>
   states.includes('open') ? 'open' : states.includes('half-open') ? 'half-open' : 'closed'
-
-const bare = (baseUrl: string): string => {
-  const { origin, pathname } = new URL(baseUrl)
-  return origin + pathname.replace(/\/+$/, '')
-}
