@@ -35,7 +35,8 @@ export type RefusalPart = { type: 'refusal'; text: string }
 
 /**
  * A call the client must carry out. `input` is raw text: for `function` the JSON text of the arguments as the model
- * wrote it ('{}' for none), for `custom` free text. `id` pairs it with its result.
+ * wrote it ('{}' for none), for `custom` free text. `id` pairs it with its result. `native` of either: the client's own
+ * item, of a kind that no other wire has; its own takes it back as it came.
  */
 export type ToolCallPart = {
   type: 'tool-call'
@@ -46,6 +47,7 @@ export type ToolCallPart = {
   input: string
   /** The wire's own id of the item that holds the call, where it has one apart from `id`. */
   itemId?: string
+  native?: JsonObject
   cache?: CacheMark
 }
 export type ToolResultPart = {
@@ -54,6 +56,7 @@ export type ToolResultPart = {
   kind: 'function' | 'custom'
   parts: (TextPart | ImagePart | DocumentPart | OpaquePart)[]
   isError?: boolean
+  native?: JsonObject
   cache?: CacheMark
 }
 

@@ -11,6 +11,7 @@ import {
   Output,
   stepCountIs,
   streamText,
+  type ToolSet,
   tool,
 } from 'ai'
 import { z } from 'zod'
@@ -119,6 +120,62 @@ describe.each(TABLE)('%s with %s', (wire, id) => {
       expect([fault, errors.length > 0, parts.includes('error')]).toEqual([fault, true, true])
       expect(leaks(errors.map((error) => `${error}${JSON.stringify(error)}`).join())).toEqual([])
     }
+  })
+})
+
+describe('tools that the vendor of the responses wire leaves to the client, with the other vendor’s model', () => {
+  const exit = { type: 'exit', exitCode: 0 } as const
+  const TOOLS = createOpenAI({ apiKey: 'k' }).tools
+  const done: unknown[] = []
+  const ran = <Result>(input: unknown, result: Result): Result => {
+    done.push(input)
+    return result
+  }
+
+  test.each<[string, ToolSet, string, unknown]>([
+    [
+      'shell',
+      {
+        shell: TOOLS.shell({
+          execute: async ({ action }) =>
+            ran(action.commands, { output: [{ stdout: 'fog', stderr: '', outcome: exit }] }),
+        }),
+      },
+      'use the shell tool with "echo fog"',
+      ['echo fog'],
+    ],
+    [
+      'local_shell',
+      { local_shell: TOOLS.localShell({ execute: async ({ action }) => ran(action.command, { output: 'fog' }) }) },
+      'use the local_shell tool with "fog"',
+      ['fog'],
+    ],
+    [
+      'apply_patch',
+      {
+        apply_patch: TOOLS.applyPatch({
+          execute: async ({ operation }) => ran(operation, { status: 'failed' as const, output: 'fog' }),
+        }),
+      },
+      'use the apply_patch tool with "a.txt" and "+fog"',
+      { type: 'create_file', path: 'a.txt', diff: '+fog' },
+    ],
+  ])('%s runs, and what came of it is read', async (_, tools, prompt, due) => {
+    done.length = 0
+    for (const openai of [{}, { store: false }]) {
+      const asking = {
+        model: modelOn('responses', 'vendorA-opus-4-8'),
+        maxRetries: 0,
+        maxOutputTokens: 500,
+        tools,
+        providerOptions: { openai },
+        stopWhen: stepCountIs(3),
+        prompt,
+      }
+      expect((await generateText(asking)).text).toContain('fog')
+      expect(await streamText(asking).text).toContain('fog')
+    }
+    expect(done).toEqual([due, due, due, due])
   })
 })
 

@@ -35,6 +35,13 @@ const answerIn = ({ wire, stream, response }: Recording): ChatResponse | undefin
 
 const list = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
+/** Calls that a client of the responses wire answers by items of their own, and what those hold. */
+const OWN_CALLS = new Map<string, JsonObject>([
+  ['local_shell_call', { output: 'done' }],
+  ['shell_call', { output: [{ stdout: 'done', stderr: '', outcome: { type: 'exit', exit_code: 0 } }] }],
+  ['apply_patch_call', { status: 'completed', output: 'done' }],
+])
+
 /** What the client asks next: its question, the answer as it holds it, a result for each call, and a word of its own. */
 const goOn = (client: ChatWire, answer: JsonObject): JsonObject => {
   switch (client) {
@@ -59,7 +66,21 @@ const goOn = (client: ChatWire, answer: JsonObject): JsonObject => {
       const results = items
         .filter(({ type }) => type === 'function_call' || type === 'custom_tool_call')
         .map(({ type, call_id = '' }) => ({ type: `${type}_output`, call_id, output: 'done' }))
-      const input = [{ role: 'user', content: 'Hello.' }, ...items, ...results, { role: 'user', content: 'Go on.' }]
+      const ran = items
+        .filter((item) => OWN_CALLS.has(String(item.type)) && !isObject(item.environment))
+        .map(({ type, call_id = '' }) => ({
+          type: `${type}_output`,
+          id: call_id,
+          call_id,
+          ...OWN_CALLS.get(String(type)),
+        }))
+      const input = [
+        { role: 'user', content: 'Hello.' },
+        ...items,
+        ...results,
+        ...ran,
+        { role: 'user', content: 'Go on.' },
+      ]
       return { model: 'm', input }
     }
   }
@@ -83,6 +104,12 @@ const withoutThoughts = (body: JsonObject): JsonObject => ({
 })
 
 const withoutOpen = ({ reasoning_content: _, reasoning_details: __, ...message }: JsonObject): JsonObject => message
+
+/** What of the calls that the client has carried out every model must be shown. */
+const ranIn = ({ input }: JsonObject): string[] =>
+  list(input).flatMap(({ type, call_id, environment }) =>
+    OWN_CALLS.has(String(type)) && !isObject(environment) ? [quoted(String(call_id))] : [],
+  )
 
 const quoted = (text: string): string => JSON.stringify(text).slice(1, -1)
 
@@ -117,6 +144,7 @@ describe.skipIf(!hasCorpus).each(CHAT_WIRES.flatMap((from) => CHAT_WIRES.map((cl
         if (body === undefined) continue
         expect(violations(ACCEPTED[to], from === to ? withoutThoughts(body) : body)).toEqual([])
         const sent = JSON.stringify(body)
+        if (client === 'responses' && from === client) for (const said of ranIn(asked)) expect(sent).toContain(said)
         for (const part of answer.parts) if (part.type === 'text') expect(sent).toContain(quoted(part.text.trim()))
         for (const seal of sealsIn(answer)) {
           if (to !== from) expect(sent).not.toContain(quoted(seal))

@@ -5,6 +5,7 @@ import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { type Usage, withPrompt } from '../../ir/usage.ts'
 import type { Ask } from '../codec.ts'
 import { given } from '../read.ts'
+import { isCall } from './client-calls.ts'
 import { bareId } from './names.ts'
 import { isTier } from './settings.ts'
 import { encodeUsage } from './usage.ts'
@@ -103,8 +104,7 @@ export const incompleteReason = (reason: FinishReason, calls: boolean): string |
 
 /** The response at its end. Clients count on its usage: where the provider told no input, the estimate stands in. */
 export const answered = (base: JsonObject, output: JsonObject[], ending: Ending, ask: Ask): JsonObject => {
-  const calls = output.some(({ type }) => type === 'function_call' || type === 'custom_tool_call')
-  const why = incompleteReason(ending.reason, calls)
+  const why = incompleteReason(ending.reason, output.some(isCall))
   return {
     ...base,
     status: why === undefined ? 'completed' : 'incomplete',

@@ -7,6 +7,7 @@ import { sequence } from '../../ir/sequence.ts'
 import type { Usage } from '../../ir/usage.ts'
 import type { Ask, EventEncoder } from '../codec.ts'
 import { answered, DECLINED, incompleteReason, isUnsaid, responseId, unanswered } from './answer.ts'
+import { type ClientTools, clientTools } from './client-tools.ts'
 import { asksCompaction, compacted } from './compaction.ts'
 import { failureFrames } from './failure-frames.ts'
 import { numberedFrames } from './frames.ts'
@@ -37,10 +38,16 @@ const answerStream = (ask: Ask): ((event: ChatEvent) => string) => {
   const { frame } = frames
   let answer: Answer | undefined
   let usage: Usage = {}
+  let tools: ClientTools | undefined
+  /** Read from the client's whole body: not before there is a call. */
+  const own = (): ClientTools => {
+    tools ??= clientTools(ask.body)
+    return tools
+  }
 
   const open = (event: ChatEvent): Answer => {
     const { id, createdAt = ask.now } = event.type === 'start' ? event : { id: '' }
-    return { base: unanswered(ask, responseId(id), createdAt), items: itemWriter(frames, bareId(id)) }
+    return { base: unanswered(ask, responseId(id), createdAt), items: itemWriter(frames, bareId(id), own) }
   }
 
   const finish = (event: Extract<ChatEvent, { type: 'finish' }>, { base, items }: Answer): string => {

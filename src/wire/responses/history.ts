@@ -34,7 +34,7 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): { instructions
     for (const call of calls) {
       const found = pairs.results.get(call)
       if (found !== undefined) given.push({ order: found.order, item: resultItem(found, call.kind, out) })
-      else if (!partial) {
+      else if (!partial && call.native === undefined) {
         const none = { part: notCarriedOut(call), turn: 0 }
         given.push({ order: Number.MAX_SAFE_INTEGER, item: resultItem(none, call.kind, out) })
       }
@@ -138,7 +138,7 @@ const userItems = (
       continue
     }
     if (paired.has(part)) continue
-    if (partial) {
+    if (partial || (out.own && part.native !== undefined)) {
       items.push(...messageItems('user', content, turn, out), resultItem({ part, turn }, part.kind, out))
       content = []
     } else {
@@ -159,6 +159,7 @@ const notCarriedOut = (call: ToolCallPart): ToolResultPart => ({
 })
 
 const resultItem = ({ part, turn }: Omit<Result, 'order'>, kind: ToolCallPart['kind'], out: Outgoing): JsonObject => {
+  if (out.own && part.native !== undefined) return part.native
   if (part.cache !== undefined) out.drop(`${placeOf(part, out.pathOf(turn))}.cache_control`)
   const content = encodeContent(part.parts, turn, out).filter(({ type, text }) => type !== 'input_text' || text !== '')
   return {
@@ -248,6 +249,7 @@ const saidItem = (
 }
 
 const encodeCall = (part: ToolCallPart, out: Outgoing): JsonObject => {
+  if (out.own && part.native !== undefined) return part.native
   const custom = part.kind === 'custom'
   const itemId = part.itemId?.startsWith(custom ? 'ctc_' : 'fc_') ? { id: part.itemId } : {}
   const call = { ...itemId, call_id: callId(part.id), name: out.names.sent(part.name, part.namespace) }

@@ -7,6 +7,8 @@ import type { AssistantPart, OpaquePart, ToolCallPart, ToolResultPart } from '..
 import { placed, placeOf } from '../../ir/place.ts'
 import type { OpaqueMember, Tool, Turn } from '../../ir/request.ts'
 import { given, optionalArray, optionalString, readName, readObject, readString, stringOr } from '../read.ts'
+import { calledTool, clientResult, decodeClientCall, shellText } from './client-calls.ts'
+import type { ClientTools } from './client-tools.ts'
 import { instruction, openCompaction } from './compaction.ts'
 import { type ContentPart, decodeContent } from './content.ts'
 import { argumentsText, decodeText } from './output.ts'
@@ -27,8 +29,13 @@ const ADVICE: { [type: string]: string } = {
 /** Items a client may have written: they stay with whatever turn is open. All others are the model's. */
 const FROM_CLIENT = /(_output|_response|_trigger|_update|_reference|additional_tools)$/
 
-/** `tools`: the request's list, to which items of the conversation may add. */
-export const decodeInput = (input: Json | undefined, opaque: OpaqueMember[], tools: Tool[]): Turn[] => {
+/** `tools`: the request's list, to which items of the conversation may add. `own`: those of its tools with own items. */
+export const decodeInput = (
+  input: Json | undefined,
+  opaque: OpaqueMember[],
+  tools: Tool[],
+  own: ClientTools,
+): Turn[] => {
   if (!given(input)) return []
   if (typeof input === 'string')
     return [placed({ role: 'user', parts: [placed({ type: 'text', text: input }, 'input')] }, 'input')]
@@ -36,6 +43,10 @@ export const decodeInput = (input: Json | undefined, opaque: OpaqueMember[], too
   const turns: Turn[] = []
   /** Where the list has the tool of a name. */
   const listed = new Map(tools.map((tool, at) => [keyOf(tool), at]))
+  /** By the items' ids, how calls of the client's tools are called: outputs of the oldest kind name either. */
+  const callIds = new Map<Json | undefined, string>()
+  /** Calls that the provider carried out: what came of them is as little the client's. */
+  const elsewhere = new Set<Json | undefined>()
   /** The user turn that results are being gathered in. */
   let results: User | undefined
 
@@ -110,6 +121,30 @@ export const decodeInput = (input: Json | undefined, opaque: OpaqueMember[], too
         else if (!given(item.call_id)) open(placed(decodeReport(item, path, opaque), path))
         else result(placed(decodeResult(item, type, path, opaque), path))
         break
+      case 'local_shell_call':
+      case 'shell_call':
+      case 'apply_patch_call': {
+        const kind = fromProgram(item) ? undefined : calledTool(item)
+        if (kind === undefined) {
+          elsewhere.add(item.call_id)
+          keep(item, type, path)
+          break
+        }
+        const call = decodeClientCall(item, kind, own, path)
+        if (given(item.id)) callIds.set(item.id, call.id)
+        assistant().parts.push(placed(call, path))
+        break
+      }
+      case 'local_shell_call_output':
+      case 'shell_call_output':
+      case 'apply_patch_call_output':
+        if (fromProgram(item) || elsewhere.has(item.call_id)) keep(item, type, path)
+        else {
+          const callId = given(item.call_id) ? undefined : callIds.get(item.id)
+          const output = type === 'shell_call_output' ? shellText(item, path) : item.output
+          result(placed(clientResult(item, callId, decodeOutput(output, `${path}.output`, opaque), path), path))
+        }
+        break
       case 'compaction_trigger':
         if (at === input.length - 1) open({ role: 'user', parts: [instruction()] })
         else keepEssential(item, type, path)
@@ -121,8 +156,9 @@ export const decodeInput = (input: Json | undefined, opaque: OpaqueMember[], too
         break
       }
       case 'additional_tools':
-      case 'tool_search_output':
-        for (const tool of decodeTools(optionalArray(item.tools, `${path}.tools`) ?? [], opaque, `${path}.tools`)) {
+      case 'tool_search_output': {
+        const brought = optionalArray(item.tools, `${path}.tools`) ?? []
+        for (const tool of decodeTools(brought, opaque, own, `${path}.tools`)) {
           // What a search finds may stand in the list, or have been found before. What is defined anew replaces it.
           const key = keyOf(tool)
           const before = key === undefined ? undefined : listed.get(key)
@@ -133,6 +169,7 @@ export const decodeInput = (input: Json | undefined, opaque: OpaqueMember[], too
         }
         keep(item, type, path, true)
         break
+      }
       default:
         if (ESSENTIAL.has(type) || (type === 'configuration_update' && given(item.text))) {
           keepEssential(item, type, path)
@@ -142,8 +179,10 @@ export const decodeInput = (input: Json | undefined, opaque: OpaqueMember[], too
   return turns
 }
 
-const keyOf = (tool: Tool): string | undefined =>
-  tool.type === 'opaque' ? undefined : JSON.stringify([tool.namespace ?? null, tool.name])
+const keyOf = (tool: Tool): string | undefined => {
+  const named = tool.type === 'opaque' ? tool.standIn : tool
+  return named === undefined ? undefined : JSON.stringify([named.namespace ?? null, named.name])
+}
 
 const isSame = ({ within: _, ...known }: Tool, tool: Tool): boolean => JSON.stringify(known) === JSON.stringify(tool)
 

@@ -3,6 +3,8 @@
 import type { ChatEvent } from '../../ir/event.ts'
 import type { JsonObject } from '../../ir/json.ts'
 import type { Citation, Logprob, Seal } from '../../ir/part.ts'
+import { clientCall, isHalf, OWN_PREFIX, toolOf } from './client-calls.ts'
+import type { ClientTool, ClientTools } from './client-tools.ts'
 import type { Delta, Frames } from './frames.ts'
 import {
   type Call,
@@ -28,8 +30,17 @@ type Content = {
 }
 type Message = { kind: 'message'; id: string; content: JsonObject[]; part: Content | undefined }
 type ToolCall = { kind: 'call'; id: string; call: Call; input: string; delta: Delta; ended: boolean }
+/** Told at its end: its item holds what is found in its arguments, and is never half of it. */
+type OwnCall = {
+  kind: 'own'
+  tool: ClientTool
+  callId: string
+  itemId: string | undefined
+  input: string[]
+  ended: boolean
+}
 type Thought = { kind: 'reasoning'; id: string; text: string; delta: Delta; summary: boolean; full: boolean }
-type Item = Message | ToolCall | Thought
+type Item = Message | ToolCall | OwnCall | Thought
 
 export type ItemWriter = {
   /** The text of a part's event; '' for any other. */
@@ -42,8 +53,8 @@ export type ItemWriter = {
   readonly refused: boolean
 }
 
-/** `base`: what ids of items are made from. */
-export const itemWriter = ({ frame, delta, writeDelta }: Frames, base: string): ItemWriter => {
+/** `base`: what ids of items are made from. `own`: the client's tools whose calls are items of their own. */
+export const itemWriter = ({ frame, delta, writeDelta }: Frames, base: string, own: () => ClientTools): ItemWriter => {
   const idOf = itemIds(base)
   const output: JsonObject[] = []
   let item: Item | undefined
@@ -116,6 +127,11 @@ export const itemWriter = ({ frame, delta, writeDelta }: Frames, base: string): 
       }
       case 'reasoning':
         return endThought(item, undefined)
+      case 'own': {
+        const text = item.ended ? endOwn(item, status === 'incomplete') : ''
+        item = undefined
+        return text
+      }
       default:
         return ''
     }
@@ -163,14 +179,38 @@ export const itemWriter = ({ frame, delta, writeDelta }: Frames, base: string): 
   }
 
   const beginCall = (event: Extract<ChatEvent, { type: 'tool-start' }>): string => {
-    calls = true
     const text = close()
-    const own = idOf(callPrefix(event.kind), event.itemId, output.length)
-    const call = namedCall(event, own)
+    const tool = toolOf(event, own())
+    if (tool !== undefined) {
+      item = { kind: 'own', tool, callId: event.id, itemId: event.itemId, input: [], ended: false }
+      return text
+    }
+    calls = true
+    const id = idOf(callPrefix(event.kind), event.itemId, output.length)
+    const call = namedCall(event, id)
     const type =
       event.kind === 'custom' ? 'response.custom_tool_call_input.delta' : 'response.function_call_arguments.delta'
-    item = { kind: 'call', id: own, call, input: '', delta: delta(type, at(own)), ended: false }
-    return text + addItem(callItem(own, call, '', 'in_progress'))
+    item = { kind: 'call', id, call, input: '', delta: delta(type, at(id)), ended: false }
+    return text + addItem(callItem(id, call, '', 'in_progress'))
+  }
+
+  const endOwn = ({ tool, callId, itemId, input }: OwnCall, cut?: boolean): string => {
+    const written = input.join('')
+    if (isHalf(written, cut)) return ''
+    calls = true
+    const id = idOf(OWN_PREFIX[tool], itemId, output.length)
+    const call = clientCall(tool, id, callId, written)
+    const begun = addItem(call.begun)
+    const output_index = output.length
+    const told = call.commands.map((command, command_index) => {
+      const place = { output_index, command_index }
+      return (
+        frame('response.shell_call_command.added', { ...place, command: '' }) +
+        (command === '' ? '' : frame('response.shell_call_command.delta', { ...place, delta: command })) +
+        frame('response.shell_call_command.done', { ...place, command })
+      )
+    })
+    return begun + told.join('') + doneItem(call.item)
   }
 
   const beginThought = (full: boolean): string => {
@@ -233,10 +273,16 @@ export const itemWriter = ({ frame, delta, writeDelta }: Frames, base: string): 
       case 'tool-start':
         return beginCall(event)
       case 'tool-delta':
+        if (item?.kind === 'own') item.input.push(event.text)
         if (item?.kind !== 'call' || item.ended || event.text === '') return ''
         item.input += event.text
         return writeDelta(item.delta, event.text)
       case 'tool-end':
+        if (item?.kind === 'own') {
+          item.ended = true
+          // Whether one that says nothing was cut is told by what follows.
+          return endOwn(item, true)
+        }
         return item?.kind === 'call' ? endCall(item) : ''
       case 'opaque':
         return event.value.origin === 'responses' ? whole(event.value.value) : ''

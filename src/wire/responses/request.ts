@@ -20,6 +20,7 @@ import {
 import { noTools, nothingToRead } from '../refusals.ts'
 import { endThere } from '../stops.ts'
 import { withToolsFor } from '../tool-list.ts'
+import { clientTools } from './client-tools.ts'
 import { asksCompaction } from './compaction.ts'
 import { encodeTurns } from './history.ts'
 import { decodeInput } from './input.ts'
@@ -75,8 +76,9 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
   const opaque: OpaqueMember[] = []
   const model = readName(body.model, 'model')
   const stream = optionalBoolean(body.stream, 'stream') ?? false
-  const tools = decodeTools(optionalArray(body.tools, 'tools') ?? [], opaque)
-  const turns = decodeInput(body.input, opaque, tools)
+  const own = clientTools(body)
+  const tools = decodeTools(optionalArray(body.tools, 'tools') ?? [], opaque, own)
+  const turns = decodeInput(body.input, opaque, tools, own)
   markAbilities(tools)
   if (turns.length === 0 && !INPUTS.some((name) => given(body[name]))) {
     throw invalidRequest("'input' must be given and not empty.", 'input')
@@ -99,7 +101,7 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
   const set = <Name extends keyof ChatRequest>(name: Name, value: ChatRequest[Name] | undefined): void => {
     if (value !== undefined) request[name] = value
   }
-  const choice = decodeToolChoice(body.tool_choice, opaque)
+  const choice = decodeToolChoice(body.tool_choice, opaque, own)
   set('toolChoice', asksCompaction(body) && request.tools.length > 0 ? { type: 'none' } : choice)
   set('parallelTools', optionalBoolean(body.parallel_tool_calls, 'parallel_tool_calls'))
   set('maxOutput', optionalCount(body.max_output_tokens, 'max_output_tokens', 1))

@@ -4,9 +4,11 @@ import { GatewayError } from '../../errors.ts'
 import type { ChatResponse } from '../../ir/event.ts'
 import { fold } from '../../ir/fold.ts'
 import { isObject, type JsonObject } from '../../ir/json.ts'
-import type { AssistantPart } from '../../ir/part.ts'
+import type { AssistantPart, ToolCallPart } from '../../ir/part.ts'
 import type { Ask, Undo } from '../codec.ts'
 import { answered, DECLINED, incompleteReason, isUnsaid, responseId, unanswered } from './answer.ts'
+import { clientCall, isHalf, OWN_PREFIX, toolOf } from './client-calls.ts'
+import { type ClientTool, clientTools } from './client-tools.ts'
 import { asksCompaction, compactedAnswer } from './compaction.ts'
 import { answerReader } from './decode-events.ts'
 import { bareId } from './names.ts'
@@ -32,7 +34,9 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
 }
 
 export const encodeResponse = (answer: ChatResponse, ask: Ask): JsonObject => {
-  const response = said(asksCompaction(ask.body) ? compactedAnswer(answer) : answer)
+  const tools = holds(answer, 'tool-call') ? clientTools(ask.body) : undefined
+  const toolFor = (part: ToolCallPart) => (tools === undefined ? undefined : toolOf(part, tools))
+  const response = said(withoutHalves(asksCompaction(ask.body) ? compactedAnswer(answer) : answer, toolFor))
   const parts = response.parts.filter((part) => part.type !== 'opaque' || part.origin === 'responses')
   const idOf = itemIds(bareId(response.id))
   const output: JsonObject[] = []
@@ -59,6 +63,11 @@ export const encodeResponse = (answer: ChatResponse, ask: Ask): JsonObject => {
         break
       case 'tool-call': {
         close(false)
+        const own = toolFor(part)
+        if (own !== undefined) {
+          output.push(clientCall(own, idOf(OWN_PREFIX[own], part.itemId, output.length), part.id, part.input).item)
+          break
+        }
         const input = part.input === '' && part.kind === 'function' ? '{}' : part.input
         const id = idOf(callPrefix(part.kind), part.itemId, output.length)
         output.push(callItem(id, namedCall(part, id), input, last && cut ? 'incomplete' : 'completed'))
@@ -83,6 +92,20 @@ export const encodeResponse = (answer: ChatResponse, ask: Ask): JsonObject => {
 
 const holds = ({ parts }: ChatResponse, wanted: AssistantPart['type']): boolean =>
   parts.some(({ type }) => type === wanted)
+
+/** Without calls that break off and whose items have no word for it. Only the last part can have been cut. */
+const withoutHalves = (
+  response: ChatResponse,
+  toolFor: (part: ToolCallPart) => ClientTool | undefined,
+): ChatResponse => {
+  const { parts, finish } = response
+  const cut = incompleteReason(finish, true) !== undefined
+  const whole = parts.filter(
+    (part, at) =>
+      part.type !== 'tool-call' || toolFor(part) === undefined || !isHalf(part.input, cut && at === parts.length - 1),
+  )
+  return { ...response, parts: whole }
+}
 
 /** The answer with its refusal in words. */
 const said = (response: ChatResponse): ChatResponse =>

@@ -9,13 +9,15 @@ import { isClosed, objectRoot } from '../object-schema.ts'
 import { given, optionalBoolean, optionalObject, optionalString, readName, readObject } from '../read.ts'
 import { foreignTool, unknownTool } from '../refusals.ts'
 import { schemaMember } from '../tool-list.ts'
+import { type ClientTools, clientTool, standIn } from './client-tools.ts'
 import { keepRest } from './opaque.ts'
 import type { Outgoing } from './outgoing.ts'
 
 const FUNCTION_MEMBERS = new Set(['type', 'name', 'description', 'parameters', 'strict'])
 const CUSTOM_MEMBERS = new Set(['type', 'name', 'description', 'format'])
+const CLIENT_MEMBERS = new Set(['type', 'environment'])
 
-export const decodeTools = (tools: readonly Json[], opaque: OpaqueMember[], list = 'tools'): Tool[] =>
+export const decodeTools = (tools: readonly Json[], opaque: OpaqueMember[], own: ClientTools, list = 'tools'): Tool[] =>
   tools.flatMap((value, at): Tool[] => {
     const path = `${list}.${at}`
     const tool = readObject(value, path)
@@ -31,7 +33,11 @@ export const decodeTools = (tools: readonly Json[], opaque: OpaqueMember[], list
         return placed(decodeTool(inner, kind, namespace, place, opaque), place)
       })
     }
-    return [placed({ type: 'opaque', origin: 'responses', value: tool }, path)]
+    const kind = clientTool(tool)
+    if (kind === undefined) return [placed({ type: 'opaque', origin: 'responses', value: tool }, path)]
+    keepRest(tool, CLIENT_MEMBERS, path, opaque)
+    const elsewhere = standIn(kind, tool, own.nameOf(kind))
+    return [placed({ type: 'opaque', origin: 'responses', value: tool, standIn: elsewhere }, path)]
   })
 
 /**
@@ -42,7 +48,7 @@ const ABILITIES = /^(web_search|tool_search|image_generation)/
 
 /** Marks the abilities among all tools of a request, wherever they came along, as far as it can do without them. */
 export const markAbilities = (tools: readonly Tool[]): void => {
-  if (tools.every((tool) => tool.type === 'opaque')) return
+  if (tools.every((tool) => tool.type === 'opaque' && tool.standIn === undefined)) return
   for (const tool of tools) {
     if (tool.type === 'opaque' && typeof tool.value.type === 'string' && ABILITIES.test(tool.value.type))
       tool.optional = true
@@ -145,7 +151,11 @@ export const encodeSchema = (schema: JsonObject): JsonObject => {
 }
 
 /** `undefined` for a choice only this wire's provider understands, which is kept as an essential member. */
-export const decodeToolChoice = (value: Json | undefined, opaque: OpaqueMember[]): ToolChoice | undefined => {
+export const decodeToolChoice = (
+  value: Json | undefined,
+  opaque: OpaqueMember[],
+  own: ClientTools,
+): ToolChoice | undefined => {
   if (!given(value)) return undefined
   if (value === 'auto' || value === 'none' || value === 'required') return { type: value }
   if (!isObject(value)) {
@@ -155,18 +165,26 @@ export const decodeToolChoice = (value: Json | undefined, opaque: OpaqueMember[]
   if (type === 'function' || type === 'custom') {
     return { type: 'tool', name: readName(value.name, 'tool_choice.name'), kind: type }
   }
-  const allowed = allowedTools(value)
+  const chosen = chosenTool(value, own)
+  if (chosen !== undefined) return { type: 'tool', ...chosen }
+  const allowed = allowedTools(value, own)
   if (allowed === undefined) opaque.push({ name: 'tool_choice', value, essential: true })
   return allowed
 }
 
+/** A tool of the client's own, as a choice names it: those it carries out in items of their own by their kind alone. */
+const chosenTool = ({ type, name }: JsonObject, own: ClientTools): Named | undefined => {
+  if (type === 'function' || type === 'custom') return typeof name === 'string' ? { name, kind: type } : undefined
+  const kind = own.offered(type)
+  return kind === undefined ? undefined : { name: own.nameOf(kind), kind: 'function' }
+}
+
+type Named = { name: string; kind: 'function' | 'custom' }
+
 /** A choice among some of the tools, where all of those are the client's own. */
-const allowedTools = ({ type, mode, tools }: JsonObject): ToolChoice | undefined => {
+const allowedTools = ({ type, mode, tools }: JsonObject, own: ClientTools): ToolChoice | undefined => {
   if (type !== 'allowed_tools' || !Array.isArray(tools) || tools.length === 0) return undefined
-  const named = tools.flatMap((tool) => {
-    if (!isReadable(tool) || typeof tool.name !== 'string') return []
-    return [{ name: tool.name, kind: tool.type === 'custom' ? ('custom' as const) : ('function' as const) }]
-  })
+  const named = tools.flatMap((tool) => (isObject(tool) ? (chosenTool(tool, own) ?? []) : []))
   return named.length < tools.length ? undefined : { type: 'allowed', required: mode === 'required', tools: named }
 }
 
@@ -175,8 +193,10 @@ export const encodeToolChoice = (choice: ToolChoice, request: ChatRequest, out: 
   for (const tool of request.tools) {
     if (tool.type !== 'opaque' && !kinds.has(tool.name)) kinds.set(tool.name, tool.type)
   }
-  const named = ({ name, kind }: { name: string; kind: 'function' | 'custom' }): JsonObject => {
+  const named = ({ name, kind }: Named): JsonObject => {
     const listed = kinds.get(name)
+    const own = listed === undefined ? request.tools.find((tool) => isStandIn(tool, name)) : undefined
+    if (own?.type === 'opaque') return { type: own.value.type }
     if (listed === undefined && !out.own) throw unknownTool(name)
     return { type: listed ?? kind, name: out.names.sent(name, undefined) }
   }
@@ -189,3 +209,5 @@ export const encodeToolChoice = (choice: ToolChoice, request: ChatRequest, out: 
       return choice.type
   }
 }
+
+const isStandIn = (tool: Tool, name: string): boolean => tool.type === 'opaque' && tool.standIn?.name === name

@@ -16,6 +16,8 @@ type OpenItem = {
   input: string
   inputDone: boolean
   annotations: unknown[]
+  /** Of a shell's call that did not come whole. */
+  commands?: { text: string; done: boolean }[]
 }
 
 const isValue = (value: unknown): value is Value => typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -27,6 +29,11 @@ const parse = (data: string): unknown => {
     return undefined
   }
 }
+
+const asValue = (value: unknown): Value => (isValue(value) ? value : {})
+
+/** Calls that the client carries out, in items of their own. */
+const OWN_CALLS = new Set(['local_shell_call', 'shell_call', 'apply_patch_call'])
 
 const TERMINAL = ['response.completed', 'response.incomplete', 'response.failed']
 
@@ -139,6 +146,13 @@ export const checkResponsesStream = (frames: Frame[]): string[] => {
           bad('R11', 'custom call is not empty, or without call_id or name')
         }
         if (item.type === 'reasoning' && list(item.summary).length > 0) bad('R11', 'reasoning with a summary')
+        const whole = item.status !== 'in_progress'
+        if (OWN_CALLS.has(String(item.type)) && !whole) {
+          const { commands, command, diff } = { ...asValue(item.action), ...asValue(item.operation) }
+          if (!item.call_id) bad('R11', 'call without call_id')
+          if (list(commands).length + list(command).length > 0 || (diff !== undefined && diff !== ''))
+            bad('R11', 'call is not empty')
+        }
         open = {
           index: added++,
           id: String(item.id),
@@ -148,6 +162,7 @@ export const checkResponsesStream = (frames: Frame[]): string[] => {
           input: '',
           inputDone: false,
           annotations: [],
+          ...(item.type === 'shell_call' && !whole ? { commands: [] } : {}),
         }
         return
       }
@@ -171,6 +186,13 @@ export const checkResponsesStream = (frames: Frame[]): string[] => {
         if (open.type === 'custom_tool_call') {
           if (!open.inputDone) bad('R13', 'input not done')
           if (item.input !== open.input) bad('R13', 'input differs from its deltas')
+        }
+        if (OWN_CALLS.has(open.type) && item.status === 'in_progress') bad('R13', 'call is not over')
+        if (open.commands !== undefined) {
+          const { commands } = asValue(item.action)
+          if (open.commands.some((command) => !command.done)) bad('R13', 'command not done')
+          if (list(commands).join('\0') !== open.commands.map(({ text }) => text).join('\0'))
+            bad('R13', 'commands differ from their deltas')
         }
         if (open.type === 'reasoning' && list(item.summary).length !== open.summaries)
           bad('R15', 'summary parts missing')
@@ -269,6 +291,27 @@ export const checkResponsesStream = (frames: Frame[]): string[] => {
         if (call === undefined) return
         if ((event.arguments ?? event.input) !== call.input) bad('R13', 'differs from its deltas')
         call.inputDone = true
+        return
+      }
+      case 'response.shell_call_command.added':
+      case 'response.shell_call_command.delta':
+      case 'response.shell_call_command.done': {
+        if (open?.commands === undefined || event.output_index !== open.index) {
+          bad('R13', 'no call of a shell is open')
+          return
+        }
+        if (type.endsWith('added')) {
+          if (event.command_index !== open.commands.length) bad('R13', `command_index ${String(event.command_index)}`)
+          open.commands.push({ text: String(event.command), done: false })
+          return
+        }
+        const command = open.commands[Number(event.command_index)]
+        if (command === undefined || command.done) bad('R13', 'no such command is open')
+        else if (type.endsWith('delta')) command.text += String(event.delta)
+        else {
+          if (event.command !== command.text) bad('R13', 'differs from its deltas')
+          command.done = true
+        }
         return
       }
       case 'response.completed':

@@ -110,12 +110,18 @@ const responsesLines = (item: JsonObject): string[] => {
     case 'function_call_output':
     case 'custom_tool_call_output':
       return list(item.output).map(responsesPart)
+    case 'shell_call':
+      return [callLine('shell', JSON.stringify(item.action))]
+    case 'shell_call_output':
+      return list(item.output).map(({ outcome, stdout }) => `text exit code ${codeOf(outcome)}\n${stdout}`)
     case 'reasoning':
       return []
     default:
       return list(item.content).map(responsesPart)
   }
 }
+
+const codeOf = (outcome: Json | undefined): string => JSON.stringify(isObject(outcome) ? outcome.exit_code : null)
 
 const responsesPart = (part: JsonObject): string => {
   if (part.type === 'input_image') return `image ${bytes(String(part.image_url))}`

@@ -12,15 +12,18 @@ export type Shown =
   | { pdf: string; name: string }
   | { file: string; name: string }
 
+/** As a client of the responses wire writes what it has an item of its own for, `of` and `call` apart. */
+type Own = { own?: JsonObject }
+
 /** `of`: the id of the call. */
-export type Result = { result: Shown[]; of: string; failed?: true }
+export type Result = { result: Shown[]; of: string; failed?: true } & Own
 
 /** A piece of what a model said. `input` is the arguments' JSON text, or free text for a `custom` tool. */
 export type Piece =
   | { text: string; cites?: string[] }
   | { refusal: string }
   | { thought: string; seal?: string }
-  | { call: string; name: string; input: string; custom?: true; namespace?: string }
+  | ({ call: string; name: string; input: string; custom?: true; namespace?: string } & Own)
 
 export type Turn =
   | { role: 'system'; parts: Shown[] }
@@ -35,7 +38,7 @@ export type Tool = {
   strict?: true
   custom?: true
   namespace?: string
-}
+} & Own
 
 export type Ask = {
   turns: Turn[]

@@ -35,10 +35,11 @@ const items = (turn: Turn, custom: Set<string>): JsonObject[] => {
   const results = turn.parts.filter((part) => 'result' in part)
   const parts = turn.parts.filter((part): part is Shown => !('result' in part))
   return [
-    ...results.map(({ of, result }) => ({
+    ...results.map(({ of, result, own }) => ({
       type: custom.has(of) ? 'custom_tool_call_output' : 'function_call_output',
       call_id: of,
       output: content(result),
+      ...own,
     })),
     ...(parts.length === 0 ? [] : [{ type: 'message', role: 'user', content: content(parts) }]),
   ]
@@ -46,7 +47,8 @@ const items = (turn: Turn, custom: Set<string>): JsonObject[] => {
 
 const said = (piece: Piece): JsonObject => {
   if ('call' in piece) {
-    const { call, name, input, custom, namespace } = piece
+    const { call, name, input, custom, namespace, own } = piece
+    if (own !== undefined) return { call_id: call, ...own }
     const named = { call_id: call, name, ...(namespace === undefined ? {} : { namespace }) }
     return custom
       ? { type: 'custom_tool_call', input, ...named }
@@ -61,7 +63,8 @@ const said = (piece: Piece): JsonObject => {
   return { type: 'message', role: 'assistant', content: piece.text }
 }
 
-const tool = ({ name, description, schema, strict, custom }: Tool): JsonObject => {
+const tool = ({ name, description, schema, strict, custom, own }: Tool): JsonObject => {
+  if (own !== undefined) return own
   const about = description === undefined ? {} : { description }
   if (custom) return { type: 'custom', name, ...about }
   return { type: 'function', name, ...about, parameters: schema ?? null, strict: strict ?? false }
@@ -168,6 +171,10 @@ const tellItem = (item: JsonObject): JsonObject => {
       const summary = Array.isArray(item.summary) ? item.summary.filter(isObject).map(({ text }) => text ?? null) : []
       return { type, summary: summary.join('') }
     }
+    case 'local_shell_call':
+    case 'shell_call':
+    case 'apply_patch_call':
+      return { type, does: item.action ?? item.operation ?? null }
     default:
       return item
   }

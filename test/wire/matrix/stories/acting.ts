@@ -131,6 +131,76 @@ export const ACTING: Story[] = [
   },
   {
     group: 'Tools',
+    name: 'shell and patches, run by the client',
+    ask: {
+      tools: [
+        { name: 'shell', own: { type: 'shell', environment: { type: 'local' } } },
+        { name: 'local_shell', own: { type: 'local_shell' } },
+        { name: 'apply_patch', own: { type: 'apply_patch' } },
+      ],
+      turns: [
+        user('Is there an a.txt?'),
+        {
+          role: 'assistant',
+          parts: [
+            {
+              call: 'call_0',
+              name: 'shell',
+              input: '{"commands":["ls"]}',
+              own: { type: 'shell_call', status: 'completed', action: { commands: ['ls'] } },
+            },
+          ],
+        },
+        {
+          role: 'user',
+          parts: [
+            {
+              of: 'call_0',
+              result: [{ text: 'exit code 0\nb.txt' }],
+              own: {
+                type: 'shell_call_output',
+                output: [{ stdout: 'b.txt', stderr: '', outcome: { type: 'exit', exit_code: 0 } }],
+              },
+            },
+          ],
+        },
+      ],
+    },
+    answer: calls(
+      { text: 'No. I write one.' },
+      {
+        call: 'call_1',
+        name: 'apply_patch',
+        input: '{"type":"create_file","path":"a.txt","diff":"+ü \\"😀\\"\\n"}',
+        own: {
+          type: 'apply_patch_call',
+          operation: { type: 'create_file', path: 'a.txt', diff: '+ü "😀"\n' },
+        },
+      },
+      {
+        call: 'call_2',
+        name: 'shell',
+        input: '{"commands":["cat a.txt","ls -l\\n"],"timeout_ms":1000}',
+        own: {
+          type: 'shell_call',
+          action: { commands: ['cat a.txt', 'ls -l\n'], timeout_ms: 1000, max_output_length: null },
+          environment: { type: 'local' },
+        },
+      },
+      {
+        call: 'call_3',
+        name: 'local_shell',
+        input: '{"command":["wc","a.txt"],"working_directory":"/tmp"}',
+        own: {
+          type: 'local_shell_call',
+          action: { type: 'exec', command: ['wc', 'a.txt'], env: {}, working_directory: '/tmp' },
+        },
+      },
+    ),
+    clients: ['responses'],
+  },
+  {
+    group: 'Tools',
     name: 'tool in a namespace',
     ask: {
       tools: [weather, { ...weather, namespace: 'paris' }],

@@ -1,6 +1,6 @@
 // vendor_b's answers on the responses wire, as it writes them.
 
-import type { JsonObject } from '../../../../src/ir/json.ts'
+import { isObject, type JsonObject } from '../../../../src/ir/json.ts'
 import type { Answer, Figures, Piece } from '../story.ts'
 import { mixed, pieces, typed } from './frames.ts'
 
@@ -41,7 +41,8 @@ const item = (piece: Piece, index: number, cut: boolean): JsonObject => {
     }
   }
   if ('call' in piece) {
-    const { call, name, input, namespace } = piece
+    const { call, name, input, namespace, own } = piece
+    if (own !== undefined) return { id: `own_Vendor${index}`, call_id: call, status, ...own }
     const named = { call_id: call, name, ...(namespace === undefined ? {} : { namespace }) }
     return piece.custom
       ? { id: `ctc_Vendor${index}`, type: 'custom_tool_call', status, input, ...named }
@@ -109,7 +110,8 @@ export const stream = (answer: Answer): string => {
   const said: JsonObject[] = []
   answer.pieces.forEach((piece, output_index) => {
     const done = output[output_index] ?? {}
-    if ('call' in piece) calls.push(callEvents(done, output_index, piece.custom === true))
+    if ('call' in piece && piece.own !== undefined) calls.push(ownEvents(done, output_index))
+    else if ('call' in piece) calls.push(callEvents(done, output_index, piece.custom === true))
     else said.push(...('thought' in piece ? thoughtEvents(done, output_index) : messageEvents(done, output_index)))
   })
   return write([
@@ -162,6 +164,30 @@ const callEvents = (done: JsonObject, output_index: number, custom: boolean): Js
     { type: 'response.output_item.added', output_index, item: { ...done, status: 'in_progress', [member]: '' } },
     ...pieces(String(done[member])).map((delta) => ({ type: `${kind}.delta`, ...place, delta })),
     { type: `${kind}.done`, ...place, [member]: String(done[member]) },
+    { type: 'response.output_item.done', output_index, item: done },
+  ]
+}
+
+/** The commands of a shell come one by one; what else the client carries out is whole at its end. */
+const ownEvents = (done: JsonObject, output_index: number): JsonObject[] => {
+  const { action, operation } = done
+  const begun = isObject(action)
+    ? { action: { ...action, [Array.isArray(action.commands) ? 'commands' : 'command']: [] } }
+    : { operation: { ...(isObject(operation) ? operation : {}), diff: '' } }
+  const commands = isObject(action) && Array.isArray(action.commands) ? action.commands : []
+  return [
+    { type: 'response.output_item.added', output_index, item: { ...done, status: 'in_progress', ...begun } },
+    ...commands.flatMap((command, command_index) => [
+      { type: 'response.shell_call_command.added', output_index, command_index, command: '' },
+      ...pieces(String(command)).map((delta) => ({
+        type: 'response.shell_call_command.delta',
+        output_index,
+        command_index,
+        delta,
+        obfuscation: 'xyz',
+      })),
+      { type: 'response.shell_call_command.done', output_index, command_index, command },
+    ]),
     { type: 'response.output_item.done', output_index, item: done },
   ]
 }

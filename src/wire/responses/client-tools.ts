@@ -1,0 +1,128 @@
+// Tools of this wire's vendor that the client itself carries out, with items of their own for their calls: to another
+// vendor's model they are functions. Here is how such a model is told of them, and under which names.
+
+import { distinct } from '../../ir/distinct.ts'
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { FunctionTool } from '../../ir/request.ts'
+import { given, stringOr } from '../read.ts'
+
+const CLIENT_TOOLS = ['local_shell', 'shell', 'apply_patch'] as const
+export type ClientTool = (typeof CLIENT_TOOLS)[number]
+
+type Form = { description: string; schema: JsonObject }
+
+const text = (description: string): JsonObject => ({ type: 'string', description })
+const texts = (description: string): JsonObject => ({ type: 'array', items: { type: 'string' }, description })
+const count = (description: string): JsonObject => ({ type: 'integer', description })
+
+const TIMEOUT = count('After how many milliseconds to stop what still runs.')
+
+/** Source: the vendor's tool documents and published types, 2026-11. */
+const FORMS: Record<ClientTool, Form> = {
+  local_shell: {
+    description:
+      'Runs one program on the user’s machine and gives back what it wrote. No shell reads the command: for pipes, variables or several commands in a row call one, as in ["bash", "-lc", "ls | wc -l"].',
+    schema: {
+      type: 'object',
+      properties: {
+        command: texts('The program and its arguments, each by itself.'),
+        working_directory: text('The folder to run it in.'),
+        env: { type: 'object', additionalProperties: { type: 'string' }, description: 'Variables to set for it.' },
+        timeout_ms: TIMEOUT,
+        user: text('The user to run it as.'),
+      },
+      required: ['command'],
+    },
+  },
+  shell: {
+    description:
+      'Runs shell commands on the user’s machine and gives back, for each, its exit code and what it wrote to stdout and stderr. Commands of one call may run side by side, each in a shell of its own: join with && what must follow one another or share a folder or variables.',
+    schema: {
+      type: 'object',
+      properties: {
+        commands: texts('The commands, each a whole line for the shell.'),
+        timeout_ms: TIMEOUT,
+        max_output_length: count('How many characters of each command’s output are wanted at most.'),
+      },
+      required: ['commands'],
+    },
+  },
+  apply_patch: {
+    description: `Creates, changes or deletes one file by a patch.
+create_file: diff is the whole file, a + in front of every line.
+update_file: diff is one or more sections. Each begins with a line @@, or @@ and a space and a whole line of the file that stands above the change, such as the head of its function. Then come the lines themselves: a space in front of those that stay, - of those that go, + of those that come. Give three lines that stay before and after each change, to the letter. There are no line numbers and no file headers.
+delete_file: needs no diff.`,
+    schema: {
+      type: 'object',
+      properties: {
+        type: { type: 'string', enum: ['create_file', 'update_file', 'delete_file'] },
+        path: text('The path of the file.'),
+        diff: text('The patch. Needed unless the file is deleted.'),
+      },
+      required: ['type', 'path'],
+    },
+  },
+}
+
+/** The kind of a tool that the client carries out; undefined for any other: a shell in a container is its provider's. */
+export const clientTool = ({ type, environment, allowed_callers: callers }: JsonObject): ClientTool | undefined => {
+  const own = CLIENT_TOOLS.find((kind) => kind === type)
+  const here = !given(environment) || (isObject(environment) && environment.type === 'local')
+  // One that only programs of the provider's may call is theirs, too.
+  const direct = !Array.isArray(callers) || callers.includes('direct')
+  return here && direct ? own : undefined
+}
+
+/** The function it is elsewhere. */
+export const standIn = (kind: ClientTool, tool: JsonObject, name: string): FunctionTool => {
+  const { description, schema } = FORMS[kind]
+  return { type: 'function', name, description: [description, ...skillsOf(tool)].join('\n\n'), schema }
+}
+
+/** Skills of the client's are folders on its machine, which the model is told of and reads by its commands. */
+const skillsOf = ({ environment }: JsonObject): string[] => {
+  const skills = isObject(environment) && Array.isArray(environment.skills) ? environment.skills.filter(isObject) : []
+  const lines = skills.map(
+    ({ name, description, path }) => `- ${stringOr(name, '')}: ${stringOr(description, '')} (${stringOr(path, '')})`,
+  )
+  if (lines.length === 0) return []
+  return [`Skills, each in its folder: before one is used, its SKILL.md is read.\n${lines.join('\n')}`]
+}
+
+/** The names that such tools have as functions: none of them is one of the client's own. */
+export type ClientTools = {
+  nameOf(kind: ClientTool): string
+  /** What is called by the name, or is of the type, where the client offers it. */
+  kindOf(name: string): ClientTool | undefined
+  offered(type: Json | undefined): ClientTool | undefined
+}
+
+/** By a client's body: the same names for the request's way out and its answer's way back. */
+export const clientTools = (body: JsonObject): ClientTools => {
+  const nameFor = distinct(MAX_NAME)
+  const offered = new Set<ClientTool>()
+  for (const tool of allTools(body)) {
+    if (!isObject(tool)) continue
+    if ((tool.type === 'function' || tool.type === 'custom') && typeof tool.name === 'string') nameFor(tool.name)
+    const kind = clientTool(tool)
+    if (kind !== undefined) offered.add(kind)
+  }
+  const names = new Map(CLIENT_TOOLS.map((kind) => [kind, nameFor(kind)]))
+  return {
+    nameOf: (kind) => names.get(kind) ?? kind,
+    kindOf: (name) => [...offered].find((kind) => names.get(kind) === name),
+    offered: (type) => [...offered].find((kind) => kind === type),
+  }
+}
+
+const MAX_NAME = 64
+
+/** Those of the list, and those that come along in the conversation. */
+const allTools = ({ tools, input }: JsonObject): Json[] => {
+  const later = (Array.isArray(input) ? input : []).flatMap((item) =>
+    isObject(item) && BRINGS.has(item.type) && Array.isArray(item.tools) ? item.tools : [],
+  )
+  return [...(Array.isArray(tools) ? tools : []), ...later]
+}
+
+const BRINGS = new Set<Json | undefined>(['additional_tools', 'tool_search_output'])
