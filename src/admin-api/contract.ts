@@ -188,7 +188,8 @@ export const CONTRACT = {
   state: { output: S.State },
 } as const satisfies Record<RouteName, Contract>
 
-type Part<N extends RouteName, P extends 'params' | 'query' | 'body'> = (typeof CONTRACT)[N] extends {
+/** One part of a route's input; `unknown`, which adds nothing, where it has none. */
+export type Part<N extends RouteName, P extends 'params' | 'query' | 'body'> = (typeof CONTRACT)[N] extends {
   [name in P]: infer T extends TSchema
 }
   ? Static<T>

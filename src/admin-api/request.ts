@@ -1,16 +1,11 @@
 // A call of the admin API as an HTTP request, typed by the contract: for the page and the command line alike.
 
-import type { Static, TSchema } from '@sinclair/typebox'
-import type { CONTRACT } from './contract.ts'
+import type { Output, Part } from './contract.ts'
 import { ADMIN_BASE, ROUTES, type Route, type RouteName } from './routes.ts'
-
-type Part<N extends RouteName, P extends string> = (typeof CONTRACT)[N] extends { [name in P]: infer T extends TSchema }
-  ? Static<T>
-  : unknown
 
 /** What the caller gives: path members and body as they are, query members as far as they differ from the defaults. */
 export type Ask<N extends RouteName> = Part<N, 'params'> & Partial<Part<N, 'query'>> & Part<N, 'body'>
-export type Answer<N extends RouteName> = Static<(typeof CONTRACT)[N]['output']>
+export type Answer<N extends RouteName> = Output<N>
 
 /** `path` begins at the gateway's root and has its query; `body` is JSON, absent where the method has none. */
 export type AdminRequest = { method: Route['method']; path: string; body?: string }

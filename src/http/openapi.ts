@@ -171,7 +171,7 @@ const kept = ({ id, summary, description }: Words) => ({
   operationId: id,
   summary,
   ...(description === undefined ? {} : { description }),
-  tags: ['Answers in the background'],
+  tags: [TAGS.kept],
   parameters: [ID],
   responses: {
     '200': { description: 'As the provider has it.', content: json({ type: 'object' }) },
@@ -187,7 +187,7 @@ const read = ({ path }: ListedEndpoint) => {
     operationId: words.id,
     summary: words.summary,
     ...(words.description === undefined ? {} : { description: words.description }),
-    tags: ['Key and models'],
+    tags: [TAGS.read],
     ...(open ? { security: [] } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     responses: {
@@ -211,7 +211,7 @@ const post = (
   operationId: id,
   summary,
   ...(description === undefined ? {} : { description }),
-  tags: ['Models answer'],
+  tags: [TAGS.post],
   requestBody: { required: true, content: json(described(schema), example) },
   responses: {
     '200': {
@@ -245,6 +245,9 @@ const operation = (endpoint: ListedEndpoint): object => {
   return endpoint.wire === null ? read(endpoint) : infer(endpoint.wire)
 }
 
+/** What operations are listed under, in this order. */
+const TAGS = { post: 'Models answer', kept: 'Answers in the background', read: 'Key and models' }
+
 /** OpenAPI 3.1: JSON Schema as TypeBox writes it. */
 export const openApi = () => {
   const paths: Record<string, Record<string, object>> = {}
@@ -263,6 +266,7 @@ export const openApi = () => {
     },
     servers: [{ url: '/' }],
     security: [{ bearer: [] }, { apiKey: [] }],
+    tags: Object.values(TAGS).map((name) => ({ name })),
     paths,
     components: {
       securitySchemes: {

@@ -54,6 +54,7 @@ export type Membership = {
   session(secret: string): Session | undefined
   /** A token that is in force: not revoked, not expired, its maker still an admin. */
   token(secret: string): AdminToken | undefined
+  /** The secret is shown once and not kept. Throws `invalid_request` for a label without a character to see. */
   issueToken(label: string, expiresAt: number | undefined, by: Member): { token: AdminToken; secret: string }
 }
 
@@ -224,7 +225,9 @@ export const createMembership = ({ store, clock }: MembershipOptions): Membershi
       if (now - (found.usedAt ?? 0) >= SEEN_MS) tokens.used(found.id, now)
       return found
     },
-    issueToken(label, expiresAt, by) {
+    issueToken(typed, expiresAt, by) {
+      const label = typed.trim()
+      if (label === '') throw invalidRequest('The label of a token must not be empty.', 'label')
       const secret = TOKEN_PREFIX + randomBase62(43)
       const made = { label, hash: hashSecret(secret), createdBy: by.id, expiresAt }
       return { token: tokens.add(made, { kind: 'member', id: by.id }), secret }

@@ -88,7 +88,10 @@ const userOf = (body: JsonObject): Json | undefined => (isObject(body.metadata) 
 const openingOf = (turns: Json[]): Json[] => {
   const answer = turns.findIndex(
     (turn) =>
-      isObject(turn) && (turn.role === 'assistant' || turn.type === 'function_call' || turn.type === 'reasoning'),
+      isObject(turn) && (turn.role === 'assistant' || (typeof turn.type === 'string' && MODELS.test(turn.type))),
   )
   return answer === -1 ? turns : turns.slice(0, answer)
 }
+
+/** Items without a role that a model has put out. */
+const MODELS = /(_call|reasoning)$/

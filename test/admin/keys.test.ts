@@ -86,6 +86,7 @@ describe('an admin', () => {
     ['keys.create', { label: 'x', expires_at: '2001-01-01' }, 'expires_at'],
     ['keys.create', { label: 'x', owner: 'mem_nobody' }, 'owner'],
     ['keys.create', { label: 'x', labell: 'x' }, 'labell'],
+    ['tokens.create', { label: '  ' }, 'label'],
     ['keys.list', { limit: 0 }, 'limit'],
     ['keys.list', { limit: 'ten' }, 'limit'],
     ['keys.list', { colour: 'red' }, 'colour'],

@@ -551,6 +551,117 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       { colorScheme: 'dark' },
     ))
 
+  test('the list of keys is sorted from the keyboard, which stays where it is', () =>
+    admin('/dashboard/keys', async (page) => {
+      await makeKey(page, 'sorted')
+      await page.getByRole('button', { name: 'Label', exact: true }).focus()
+      await page.keyboard.press('Enter')
+      await page.locator('th[aria-sort="ascending"] button:focus', { hasText: 'Label' }).waitFor()
+      await page.keyboard.press('Enter')
+      await page.locator('th[aria-sort="descending"] button:focus', { hasText: 'Label' }).waitFor()
+    }))
+
+  test('the search says what the list was searched for, wherever that was asked', () =>
+    admin('/dashboard/keys?search=nobody%20has%20this', async (page) => {
+      await page.getByText('No key matches').waitFor()
+      const search = page.getByLabel('Search keys')
+      expect(await search.inputValue()).toBe('nobody has this')
+      await page.getByRole('link', { name: 'Keys', exact: true }).click()
+      await page.locator('tbody tr').first().waitFor()
+      expect(await search.inputValue()).toBe('')
+      await search.pressSequentially('nothing like it', { delay: 20 })
+      await page.getByText('No key matches').waitFor()
+      expect(await search.inputValue()).toBe('nothing like it')
+    }))
+
+  test('an address past the last key shows the first ones', () =>
+    admin('/dashboard/keys?offset=50000', async (page) => {
+      await page.locator('tbody tr').first().waitFor()
+      expect(page.url()).not.toContain('offset')
+    }))
+
+  test('saving leaves the focus on the button, also while it lasts', () =>
+    admin('/dashboard/settings', async (page) => {
+      await page.getByLabel('Riel for one US dollar').fill('4060')
+      const answer = await hold(page, '**/admin/api/settings')
+      const save = page.getByRole('button', { name: 'Save', exact: true })
+      await save.focus()
+      await page.keyboard.press('Enter')
+      await page.locator('button[aria-busy="true"]:focus', { hasText: 'Save' }).waitFor()
+      answer()
+      await page.getByText('Saved and in force').waitFor()
+      await page.locator('button[aria-busy="false"]:focus', { hasText: 'Save' }).waitFor()
+      await page.getByRole('button', { name: 'Back to the configuration' }).click()
+      await page.getByText('Back to the configuration').waitFor({ state: 'detached' })
+    }))
+
+  test('an invitation without its secret says what is missing; what is not there is not asked for again', () =>
+    admin('/dashboard/invite', async (page) => {
+      await page.getByText('This link is not whole').waitFor()
+      expect(await page.getByRole('alert').count()).toBe(0)
+      await page.goto(`${gateway.url}/dashboard/keys/key_none`)
+      await page.getByText('There is no such key').waitFor()
+      expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0)
+    }))
+
+  test('what failed to load says so until it is there, also while it is asked for again', () =>
+    admin('/dashboard/audit', async (page) => {
+      await page.route('**/admin/api/audit?*', (route) => route.abort())
+      await page.reload()
+      await page.getByText('The gateway did not answer').waitFor()
+      await page.unroute('**/admin/api/audit?*')
+      const answer = await hold(page, '**/admin/api/audit?*')
+      await page.getByRole('button', { name: 'Try again' }).click()
+      await page.locator('button[aria-busy="true"]', { hasText: 'Try again' }).waitFor()
+      expect(await page.getByRole('alert').textContent()).toContain('The gateway did not answer')
+      answer()
+      await page.locator('tbody tr').first().waitFor()
+      expect(await page.getByRole('alert').count()).toBe(0)
+    }))
+
+  test('long names leave room for what stands beside them, on any screen', () =>
+    admin('/dashboard/members', async (page) => {
+      await page.getByRole('button', { name: 'Invite' }).click()
+      await page.getByLabel('Name', { exact: true }).fill('Wolfeschlegelsteinhausenbergerdorff'.repeat(2))
+      await page.getByRole('button', { name: 'Make the link' }).click()
+      await page.getByRole('button', { name: 'Done' }).click()
+      await page.goto(`${gateway.url}/dashboard/keys`)
+      await makeKey(page, 'W'.repeat(200), '100')
+      const wider = () =>
+        page.evaluate(
+          "[...document.querySelectorAll('.table-wrap')].map((each) => each.scrollWidth - each.clientWidth)",
+        )
+      for (const width of [360, 820, 1280]) {
+        await page.setViewportSize({ width, height: 740 })
+        for (const path of ['/dashboard/keys', '/dashboard/members']) {
+          await page.goto(gateway.url + path)
+          await page.locator('tbody tr').first().waitFor()
+          expect([width, path, await wider()]).toEqual([width, path, [0]])
+        }
+        // A word of a state is one line.
+        await page.goto(`${gateway.url}/dashboard/keys`)
+        const state = await page.locator('tbody .badge').first().boundingBox()
+        expect(state?.height).toBeLessThan(26)
+      }
+    }))
+
+  test('the menu of a phone closes by Escape, which gives the focus back, and by the page that is shown', () =>
+    admin(
+      '/dashboard/keys',
+      async (page) => {
+        const menu = page.getByRole('button', { name: 'Menu', exact: true })
+        const link = page.getByRole('link', { name: 'Keys', exact: true })
+        await menu.click()
+        await link.focus()
+        await page.keyboard.press('Escape')
+        await page.locator('.topbar button:focus').waitFor()
+        await menu.click()
+        await link.click()
+        await link.waitFor({ state: 'hidden' })
+      },
+      { viewport: { width: 360, height: 740 } },
+    ))
+
   const PAGES = [
     '/dashboard',
     '/dashboard/keys',
@@ -682,6 +793,16 @@ const ONE_PIXEL = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 )
+
+/** Keeps requests to an address from being answered until the function it gives is called. */
+const hold = async (page: Page, address: string): Promise<() => void> => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  await page.route(address, async (route) => {
+    await promise
+    await route.continue()
+  })
+  return resolve
+}
 
 /** Serious and critical findings of axe, each with where it was found. */
 const faults = async (page: Page): Promise<string[]> => {

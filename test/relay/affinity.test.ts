@@ -28,3 +28,14 @@ test('other words are another conversation, and the same under another header to
   expect(new Set(ids).size).toBe(5)
   expect(of({}, { session_id: 'a' })?.id).toBe(ids[0])
 })
+
+test.each(['function_call', 'custom_tool_call', 'shell_call', 'web_search_call', 'reasoning'])(
+  'an opening ends where the model answers, be it by a lone %s',
+  (type) => {
+    const input = [{ role: 'user', content: 'hi' }]
+    const later = [...input, { type, call_id: 'c1' }, { type: `${type}_output`, call_id: 'c1', output: 'x' }]
+    const opened = of({ input })
+    expect(opened?.continued).toBe(false)
+    expect(of({ input: later })).toEqual({ id: opened?.id ?? '', continued: true })
+  },
+)

@@ -36,7 +36,7 @@ const Page = () => {
 
 const Dashboard = ({ path }: { path: string }) => {
   useEffect(() => void loadSession(), [])
-  if (path === '/dashboard/invite' || path === '/dashboard/invitation') return <Invite />
+  if (path === '/dashboard/invite') return <Invite />
   const who = session.value
   if (sessionError.value) {
     return (

@@ -50,7 +50,9 @@ const SAFE = {
 export const admin = (gateway: Gateway) => {
   const app = new Elysia({ name: 'admin' })
   for (const name of Object.keys(ROUTES) as RouteName[]) mount(app, gateway, name)
-  return app.all(`${ADMIN_BASE}/*`, ({ request }) => safely(gateway, request, () => refuse(request)), { parse: 'none' })
+  return app.all(`${ADMIN_BASE}/*`, ({ request }) => safely(gateway, request, (id) => refuse(request, id)), {
+    parse: 'none',
+  })
 }
 
 const mount = <N extends RouteName>(app: Elysia, gateway: Gateway, name: N): void => {
@@ -87,12 +89,12 @@ const mount = <N extends RouteName>(app: Elysia, gateway: Gateway, name: N): voi
 const safely = async (
   gateway: Gateway,
   request: Request,
-  answer: () => Response | Promise<Response>,
+  answer: (id: string) => Response | Promise<Response>,
 ): Promise<Response> => {
   const id = requestId()
   let response: Response
   try {
-    response = await answer()
+    response = await answer(id)
   } catch (thrown) {
     const error = toGatewayError(thrown)
     if (error.code === 'internal_error') {
@@ -107,13 +109,13 @@ const safely = async (
 }
 
 /** What no route of the table answered. */
-const refuse = (request: Request): Response => {
+const refuse = (request: Request, id: string): Response => {
   const path = new URL(request.url).pathname.slice(ADMIN_BASE.length)
   const there = Object.values(ROUTES).filter((route) => matches(route.path, path))
   if (there.length === 0) throw new GatewayError('not_found', 'There is no such route of the admin API.')
   const allow = there.map((route) => route.method).join(', ')
   const error = new GatewayError('method_not_allowed', `${there[0]?.path} takes ${allow} only.`)
-  return errorResponse(error, requestId(), undefined, { allow })
+  return errorResponse(error, id, undefined, { allow })
 }
 
 const matches = (pattern: string, path: string): boolean => {

@@ -2,7 +2,7 @@
 
 import type * as S from '../../admin-api/schema.ts'
 import type { Gateway } from '../../gateway.ts'
-import { type Caller, limitedMember, type Part } from './call.ts'
+import { type Call, type Caller, keysOf, limitedMember, type Part } from './call.ts'
 import { endedView, iso, seenBy } from './view.ts'
 
 const COUNTERS_MS = 2_000
@@ -10,14 +10,16 @@ const COUNTERS_MS = 2_000
 const MOST_WAITING = 256
 
 export const live: Part<'live'> = {
-  live: ({ gateway, caller, request, headers }) => {
-    headers.set('content-type', 'text/event-stream; charset=utf-8')
-    headers.set('x-accel-buffering', 'no')
-    return new Response(streamOf(gateway, caller, request.signal), { headers })
+  live: (call) => {
+    call.headers.set('content-type', 'text/event-stream; charset=utf-8')
+    call.headers.set('x-accel-buffering', 'no')
+    return new Response(streamOf(call), { headers: call.headers })
   },
 }
 
-const streamOf = (gateway: Gateway, caller: Caller, gone: AbortSignal): ReadableStream<Uint8Array> => {
+const streamOf = (call: Call): ReadableStream<Uint8Array> => {
+  const { gateway, caller } = call
+  const { signal: gone } = call.request
   const utf8 = new TextEncoder()
   const member = limitedMember(caller)
   let end = (): void => undefined
@@ -33,7 +35,7 @@ const streamOf = (gateway: Gateway, caller: Caller, gone: AbortSignal): Readable
           send('exchange', seenBy(caller, endedView(gateway, exchange, summary)))
         })
         const counters = setInterval(() => {
-          if (stillMay(gateway, caller) && !gateway.draining) send('counters', countersOf(gateway, caller))
+          if (stillMay(gateway, caller) && !gateway.draining) send('counters', countersOf(call))
           else finish()
         }, COUNTERS_MS)
         counters.unref()
@@ -47,7 +49,7 @@ const streamOf = (gateway: Gateway, caller: Caller, gone: AbortSignal): Readable
           out.close()
         }
         gone.addEventListener('abort', end, { once: true })
-        send('counters', countersOf(gateway, caller))
+        send('counters', countersOf(call))
       },
       cancel: () => end(),
     },
@@ -64,12 +66,13 @@ const stillMay = ({ membership }: Gateway, caller: Caller): boolean => {
 }
 
 /** A member is told of their own exchanges only. */
-const countersOf = (gateway: Gateway, caller: Caller): S.Counters => {
+const countersOf = (call: Call): S.Counters => {
+  const { gateway, caller } = call
   const member = limitedMember(caller)
-  const own = member === undefined ? undefined : gateway.store.keys.list().filter((key) => key.ownerId === member.id)
+  const own = member && new Set(keysOf(call).map((key) => key.id))
   return {
     at: iso(gateway.clock.now()),
-    open_exchanges: gateway.ledger.openCount(own && new Set(own.map((key) => key.id))),
+    open_exchanges: gateway.ledger.openCount(own),
     ...gateway.live.counts(member?.id),
   }
 }

@@ -7,7 +7,7 @@ import { SESSION_MS } from '../../members/membership.ts'
 import { VERSION } from '../../version.ts'
 import { type Call, type Caller, type Part, sessionOf } from './call.ts'
 import { cookiesOf, endedCookies, sessionCookie } from './caller.ts'
-import { limitsView } from './view.ts'
+import { iso, limitsView } from './view.ts'
 
 export const session: Part<
   | 'session.get'
@@ -38,7 +38,7 @@ export const session: Part<
     enter(call, await call.gateway.membership.setUp(token, name, password, call.peer)),
   'invitation.open': async (call, { token }) => {
     const member = await call.gateway.membership.invited(token, call.peer)
-    return { name: member.name, role: member.role, expires_at: new Date(member.invitationExpiresAt ?? 0).toISOString() }
+    return { name: member.name, role: member.role, expires_at: iso(member.invitationExpiresAt ?? 0) }
   },
   'invitation.accept': async (call, { token, password }) =>
     enter(call, await call.gateway.membership.accept(token, password, call.peer)),

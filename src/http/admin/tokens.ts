@@ -14,7 +14,7 @@ export const tokens: Part<'tokens.list' | 'tokens.create' | 'tokens.revoke'> = {
   },
   'tokens.create': ({ gateway, caller }, { label, expires_at }) => {
     const expiresAt = expires_at == null ? undefined : futureTimeOf(expires_at, 'expires_at', gateway.clock.now())
-    const { token, secret } = gateway.membership.issueToken(label.trim(), expiresAt, sessionOf(caller).member)
+    const { token, secret } = gateway.membership.issueToken(label, expiresAt, sessionOf(caller).member)
     return { token: tokenView(gateway, token, memberNames(gateway)), secret }
   },
   'tokens.revoke': ({ gateway, caller }, { id }) =>

@@ -9,15 +9,17 @@ export type { Answer, Ask }
 export class ApiError extends Error {
   readonly status: number
   readonly code: string
-  readonly retryAfterS: number | undefined
 
-  constructor(status: number, code: string, message: string, retryAfterS?: number) {
+  constructor(status: number, code: string, message: string) {
     super(message)
     this.status = status
     this.code = code
-    this.retryAfterS = retryAfterS
   }
 }
+
+/** Whether the same question may get another answer in a moment: what is not there, or not allowed, stays so. */
+export const mayPass = (error: Error): boolean =>
+  !(error instanceof ApiError) || error.status < 400 || error.status >= 500 || error.status === 429
 
 /** Set by the session: what to do when the server no longer knows us. */
 export const onSignedOut: { run: () => void } = { run: () => undefined }
@@ -58,12 +60,10 @@ const send = async (url: string, init: RequestInit): Promise<Response> => {
 }
 
 export const errorOf = async (answer: Response): Promise<ApiError> => {
-  const after = Number(answer.headers.get('retry-after'))
-  const retryAfterS = Number.isFinite(after) && after > 0 ? after : undefined
   try {
     const body = (await answer.json()) as { error: { code: string; message: string } }
-    return new ApiError(answer.status, body.error.code, body.error.message, retryAfterS)
+    return new ApiError(answer.status, body.error.code, body.error.message)
   } catch {
-    return new ApiError(answer.status, 'unreadable', `The gateway answered ${answer.status}.`, retryAfterS)
+    return new ApiError(answer.status, 'unreadable', `The gateway answered ${answer.status}.`)
   }
 }

@@ -1,7 +1,7 @@
 // The stream of finished exchanges: one connection for all who listen, closed when nobody does.
 
 import { signal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { ADMIN_BASE, ROUTES } from '../../../admin-api/routes.ts'
 import type { Counters, Exchange } from '../../../admin-api/schema.ts'
 import { refreshSession } from './session.ts'
@@ -61,4 +61,21 @@ export const useLive = (heard: (exchange: Exchange) => void): void => {
       source = undefined
     }
   }, [])
+}
+
+/**
+ * Exchanges that ended while the page is shown, newest first: the `most` last ones that are `wanted`. Anew whenever an
+ * input changes.
+ */
+export const useEnded = (
+  most: number,
+  wanted: (exchange: Exchange) => boolean,
+  inputs: readonly unknown[],
+): Exchange[] => {
+  const [ended, setEnded] = useState<Exchange[]>([])
+  useEffect(() => setEnded([]), inputs)
+  useLive((exchange) => {
+    if (wanted(exchange)) setEnded((before) => [exchange, ...before].slice(0, most))
+  })
+  return ended
 }

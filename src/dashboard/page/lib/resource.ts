@@ -1,4 +1,5 @@
-// What a page shows of the server: loading, an error or a value; what was shown stays while the next is fetched.
+// What a page shows of the server: loading, an error or a value; what was shown, an error too, stays while the next is
+// fetched.
 
 import { useCallback, useEffect, useState } from 'preact/hooks'
 
@@ -16,14 +17,13 @@ export const useResource = <T>(load: (signal: AbortSignal) => Promise<T>, inputs
   const [turn, setTurn] = useState(0)
   useEffect(() => {
     const abort = new AbortController()
-    setState(({ value }) => (value === undefined ? { loading: true } : { value, loading: true }))
+    setState((before) => ({ ...before, loading: true }))
     load(abort.signal).then(
       (value) => {
         if (!abort.signal.aborted) setState({ value, loading: false })
       },
       (error: Error) => {
-        if (!abort.signal.aborted)
-          setState(({ value }) => ({ ...(value === undefined ? {} : { value }), error, loading: false }))
+        if (!abort.signal.aborted) setState((before) => ({ ...before, error, loading: false }))
       },
     )
     return () => abort.abort()

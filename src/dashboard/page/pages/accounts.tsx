@@ -58,7 +58,7 @@ export const Accounts = () => {
                     {items.map((account) => (
                       <tr key={`${account.provider} ${account.name}`}>
                         <th scope="row">
-                          <b style={{ fontWeight: 580 }}>{account.name}</b>
+                          <b class="name">{account.name}</b>
                           <span class="sub whole">{account.provider}</span>
                         </th>
                         <td>

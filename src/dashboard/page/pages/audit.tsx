@@ -39,7 +39,7 @@ export const Audit = () => {
               <Empty title={query.target ? 'Nothing was done to it' : 'No changes yet'} />
             ) : (
               <div class="table-wrap">
-                <table>
+                <table class="tall">
                   <thead>
                     <tr>
                       <th scope="col">Time</th>
@@ -146,7 +146,7 @@ const Change = ({ of, people }: { of: AuditEntry; people: People }) => {
   const before = flat(members(of.before))
   const after = flat(members(of.after))
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
-    (name) => !KNOWN.has(name) && JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+    (name) => !KNOWN.has(name) && JSON.stringify(before[name] ?? null) !== JSON.stringify(after[name] ?? null),
   )
   if (names.length === 0) return <span class="muted">–</span>
   const fresh = Object.keys(before).length === 0

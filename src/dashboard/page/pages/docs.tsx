@@ -80,11 +80,15 @@ const GuideText = ({ of }: { of: Guide }) => {
 type Piece = { html: string; code?: string }
 
 /** Code to paste, and the HTML between. */
-const piecesOf = (html: string): Piece[] =>
-  [...new DOMParser().parseFromString(html, 'text/html').body.children].reduce<Piece[]>((before, element) => {
+const piecesOf = (html: string): Piece[] => {
+  const { body } = new DOMParser().parseFromString(html, 'text/html')
+  // A wide one is moved sideways: the keyboard must reach it.
+  for (const table of body.querySelectorAll('table')) table.tabIndex = 0
+  return [...body.children].reduce<Piece[]>((before, element) => {
     const last = before.at(-1)
     if (element.tagName === 'PRE') before.push({ html: '', code: (element.textContent ?? '').trimEnd() })
     else if (last !== undefined && last.code === undefined) last.html += element.outerHTML
     else before.push({ html: element.outerHTML })
     return before
   }, [])
+}

@@ -4,7 +4,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
-import { type ApiError, call } from '../lib/api.ts'
+import { call } from '../lib/api.ts'
 import { useAction, useResource } from '../lib/resource.ts'
 import { MIN_PASSWORD, session } from '../lib/session.ts'
 import { Form, Text } from '../ui/fields.tsx'
@@ -34,7 +34,7 @@ const Alone = ({ title, lead, children }: { title: string; lead?: ComponentChild
 const useEnter = () => {
   const { path, url, route } = useLocation()
   return (): void => {
-    const entry = /^\/dashboard\/(sign-in|setup|invite|invitation)/.test(path)
+    const entry = /^\/dashboard\/(setup|invite)/.test(path)
     route(entry ? '/dashboard' : url, true)
   }
 }
@@ -47,7 +47,6 @@ export const SignIn = () => {
     session.value = await call('session.sign-in', { name: name.trim(), password })
     enter()
   })
-  const wait = (signing.error as ApiError | undefined)?.retryAfterS
   return (
     <Alone title="Sign in">
       <Form onSubmit={() => void signing.run()} error={signing.error}>
@@ -60,7 +59,6 @@ export const SignIn = () => {
           autocomplete="current-password"
           required
         />
-        {wait !== undefined && <Notice tone="warn">Next try in {wait} seconds.</Notice>}
         <Button kind="primary" type="submit" busy={signing.busy}>
           Sign in
         </Button>
@@ -146,7 +144,17 @@ export const Setup = () => {
 
 export const Invite = () => {
   const token = location.hash.slice(1)
-  const opened = useResource(() => call('invitation.open', { token }), [token])
+  return token === '' ? (
+    <Alone title="Invitation">
+      <p>This link is not whole. Open it as it was sent to you, with all that follows the #.</p>
+    </Alone>
+  ) : (
+    <Accept token={token} />
+  )
+}
+
+const Accept = ({ token }: { token: string }) => {
+  const opened = useResource((signal) => call('invitation.open', { token }, signal), [token])
   const [password, setPassword] = useState('')
   const [again, setAgain] = useState('')
   const enter = useEnter()

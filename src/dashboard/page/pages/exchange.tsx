@@ -8,7 +8,7 @@ import { useLive } from '../lib/live.ts'
 import { lastSeen } from '../lib/query.ts'
 import { useResource } from '../lib/resource.ts'
 import { OutcomeBadge } from '../ui/exchanges-table.tsx'
-import { Badge, Card, Loaded, PageHead, Snippet, Stat } from '../ui/parts.tsx'
+import { Badge, Card, Clip, Loaded, PageHead, Snippet, Stat } from '../ui/parts.tsx'
 
 export const ExchangePage = () => {
   const { id = '' } = useRoute().params
@@ -55,7 +55,11 @@ const Explained = ({ of }: { of: ExplainedExchange }) => {
           <Stat label="Cost" value={usd(exchange.cost_micro_usd)} note={khr(exchange.cost_khr)} />
           <Stat
             label="Key"
-            value={<a href={`/dashboard/keys/${encodeURIComponent(exchange.key.id)}`}>{exchange.key.label}</a>}
+            value={
+              <a href={`/dashboard/keys/${encodeURIComponent(exchange.key.id)}`}>
+                <Clip text={exchange.key.label} />
+              </a>
+            }
             note={<code>{exchange.key.id}</code>}
           />
         </dl>

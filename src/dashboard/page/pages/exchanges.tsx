@@ -1,14 +1,14 @@
 // Exchanges: a page of them by filter, growing downwards on demand and, while live, upwards by itself.
 
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
-import type { Exchange } from '../../../admin-api/schema.ts'
+import type { ListedKey } from '../../../admin-api/schema.ts'
 import { type Ask, call } from '../lib/api.ts'
-import { useLive } from '../lib/live.ts'
+import { useEnded } from '../lib/live.ts'
 import { usePages } from '../lib/pages.ts'
 import { useQuery } from '../lib/query.ts'
 import { useResource } from '../lib/resource.ts'
-import { ExchangesTable } from '../ui/exchanges-table.tsx'
+import { ExchangesTable, withEnded } from '../ui/exchanges-table.tsx'
 import { Select, Text } from '../ui/fields.tsx'
 import { LiveDot } from '../ui/live-dot.tsx'
 import { Empty, Loaded, PageHead } from '../ui/parts.tsx'
@@ -17,6 +17,7 @@ import { Older } from '../ui/rows.tsx'
 const PAGE = 50
 /** Rows kept while live: the list must not grow for ever in a tab left open. */
 const MOST_LIVE = 500
+const MOST_CHOICES = 1_000
 
 type Outcome = NonNullable<Ask<'exchanges.list'>['outcome']>
 
@@ -39,8 +40,6 @@ const SINCE = [
 
 export const Exchanges = () => {
   const [query, setQuery] = useQuery()
-  const [added, setAdded] = useState<Exchange[]>([])
-  const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set())
   const outcome = (OUTCOMES.find(([name]) => name === query.outcome)?.[0] ?? '') as Outcome | ''
   const [since, , hours] = SINCE.find(([name]) => name === query.since) ?? SINCE[0]
   const filter: Ask<'exchanges.list'> = {
@@ -54,15 +53,15 @@ export const Exchanges = () => {
     (before, signal) => call('exchanges.list', { ...filter, ...before, limit: PAGE }, signal),
     inputs,
   )
-  useEffect(() => setAdded([]), inputs)
   const choices = useChoices(query.key)
-  useLive((exchange) => {
-    if (query.key && exchange.key.id !== query.key) return
-    if (query.model && exchange.model !== query.model) return
-    if (outcome !== '' && exchange.outcome !== outcome) return
-    setAdded((before) => [exchange, ...before].slice(0, MOST_LIVE))
-    setFresh((before) => new Set([...before, exchange.id].slice(-20)))
-  })
+  const ended = useEnded(
+    MOST_LIVE,
+    (exchange) =>
+      (!query.key || exchange.key.id === query.key) &&
+      (!query.model || exchange.model === query.model) &&
+      (outcome === '' || exchange.outcome === outcome),
+    inputs,
+  )
   const filtered = inputs.some((value) => value)
   return (
     <>
@@ -99,7 +98,7 @@ export const Exchanges = () => {
       </PageHead>
       <Loaded of={page} lines={12}>
         {(value) => {
-          const items = unique([...added, ...value.items])
+          const items = withEnded(value.items, ended)
           return (
             <div class="card" aria-busy={page.loading}>
               {items.length === 0 ? (
@@ -111,7 +110,7 @@ export const Exchanges = () => {
                   </p>
                 </Empty>
               ) : (
-                <ExchangesTable items={items} fresh={fresh} />
+                <ExchangesTable items={items} ended={ended} />
               )}
               <Older of={page} shown={items.length} />
             </div>
@@ -141,11 +140,23 @@ const Find = () => {
 
 type Options = readonly (readonly [string, string])[]
 
+/** As many keys as a list to choose from can hold, by label. Others have a link here on their own page. */
+const listKeys = async (signal: AbortSignal): Promise<ListedKey[]> => {
+  const keys: ListedKey[] = []
+  for (let more = true; more && keys.length < MOST_CHOICES; ) {
+    const asked = { sort: 'label', order: 'asc', limit: 200, offset: keys.length } as const
+    const { items } = await call('keys.list', asked, signal)
+    keys.push(...items)
+    more = items.length === asked.limit
+  }
+  return keys
+}
+
 /** Keys and models to filter by; the key that is asked for among them, however many others there are. */
 const useChoices = (key: string | undefined): { keys: Options; models: Options } => {
   const loaded = useResource(
     async (signal) => ({
-      keys: (await call('keys.list', { limit: 200 }, signal)).items.map(({ id, label }) => [id, label] as const),
+      keys: (await listKeys(signal)).map(({ id, label }) => [id, label] as const),
       models: (await call('models.list', undefined, signal)).items.map(({ id }) => [id, id] as const),
     }),
     [],
@@ -165,8 +176,3 @@ const useChoices = (key: string | undefined): { keys: Options; models: Options }
 /** What the address asks for is among the options even before they are loaded, or past the first page. */
 const withCurrent = (options: Options, current: string | undefined): Options =>
   current === undefined || options.some(([name]) => name === current) ? options : [...options, [current, current]]
-
-const unique = (items: Exchange[]): Exchange[] => {
-  const seen = new Set<string>()
-  return items.filter(({ id }) => !seen.has(id) && seen.add(id))
-}

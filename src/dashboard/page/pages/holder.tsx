@@ -1,7 +1,7 @@
 // For someone who holds a key: what is left on it, and what was spent when and by which model. Nothing else.
 
 import { useEffect, useState } from 'preact/hooks'
-import { compact, count, dateTime, khr, percent, usd, usdColumn } from '../lib/format.ts'
+import { compact, count, dateTime, khr, usd, usdColumn } from '../lib/format.ts'
 import type { UsageHistory, UsageRecord } from '../lib/holder.ts'
 import { DAYS, fetchHolder } from '../lib/holder.ts'
 import { useAction } from '../lib/resource.ts'
@@ -9,7 +9,8 @@ import { Chart } from '../ui/chart.tsx'
 import { Form, Text } from '../ui/fields.tsx'
 import { ThemeButton } from '../ui/frame.tsx'
 import { Logo } from '../ui/icons.tsx'
-import { Badge, Button, Card, Empty, Meter, Stat, When } from '../ui/parts.tsx'
+import { KeyStatus, QuotaMeter } from '../ui/key-status.tsx'
+import { Button, Card, Empty, Stat, When } from '../ui/parts.tsx'
 
 type Seen = { record: UsageRecord; history: UsageHistory }
 
@@ -69,7 +70,6 @@ export const Holder = () => {
 }
 
 const Shown = ({ record, history }: Seen) => {
-  const share = record.tokens_total === 0 ? 1 : record.tokens_used / record.tokens_total
   const sum = history.models.reduce((total, { cost_micro_usd }) => total + cost_micro_usd, 0)
   const money = usdColumn(history.models.map(({ cost_micro_usd }) => cost_micro_usd))
   return (
@@ -77,15 +77,11 @@ const Shown = ({ record, history }: Seen) => {
       <section class="card" aria-label="Quota">
         <div class="card-head">
           <h2>{record.label}</h2>
-          <Badge tone={record.status === 'active' ? 'good' : 'bad'}>{record.status}</Badge>
+          <KeyStatus status={record.status} />
         </div>
         <dl class="stats">
           <Stat label="Tokens left" value={compact(record.tokens_remaining)} note={count(record.tokens_remaining)} />
-          <Stat
-            label="Used"
-            value={compact(record.tokens_used)}
-            note={<Meter share={share} label={`${percent(share)} of ${count(record.tokens_total)} tokens used`} />}
-          />
+          <Stat label="Used" value={compact(record.tokens_used)} note={<QuotaMeter of={record} />} />
           <Stat label="Quota" value={compact(record.tokens_total)} note={`${count(record.tokens_total)} tokens`} />
           <Stat label="Expires" value={<When at={record.expires_at} />} note={dateTime(record.expires_at)} />
           <Stat

@@ -12,7 +12,7 @@ import { isRange, RANGES, spanOf } from '../lib/range.ts'
 import { useAction, useResource } from '../lib/resource.ts'
 import { isAdmin } from '../lib/session.ts'
 import { Confirm, Dialog } from '../ui/dialog.tsx'
-import { Form, readCount, Select, Text } from '../ui/fields.tsx'
+import { Form, needCount, readCount, Select, Text } from '../ui/fields.tsx'
 import { KeyForm, SecretDialog } from '../ui/key-form.tsx'
 import { KeyStatus, QuotaMeter } from '../ui/key-status.tsx'
 import { Button, Card, Loaded, PageHead, Segments, Stat, When } from '../ui/parts.tsx'
@@ -235,8 +235,7 @@ const TopUp = ({ of, onClose, onChange }: { of: Key; onClose: () => void; onChan
   const [tokens, setTokens] = useState('1,000,000')
   const value = readCount(tokens)
   const adding = useAction(async () => {
-    if (value === undefined || value < 1) throw new Error('Write a whole number, such as 250,000 or 2M.')
-    onChange(await call('keys.top-up', { id: of.id, tokens: value }))
+    onChange(await call('keys.top-up', { id: of.id, tokens: needCount(tokens, 'Tokens to add') }))
     onClose()
   })
   return (

@@ -1,6 +1,6 @@
 // Keys: find, sort, make.
 
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { KeyWithSecret, ListedKey, KeyStatus as Status } from '../../../admin-api/schema.ts'
 import { type Ask, call } from '../lib/api.ts'
 import { compact, count, counted, day } from '../lib/format.ts'
@@ -14,7 +14,7 @@ import { Select, Text } from '../ui/fields.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { KeyForm, SecretDialog } from '../ui/key-form.tsx'
 import { KeyStatus, QuotaMeter } from '../ui/key-status.tsx'
-import { Button, Empty, Loaded, PageHead, When } from '../ui/parts.tsx'
+import { Button, Clip, Empty, Loaded, PageHead, When } from '../ui/parts.tsx'
 import { LinkRow } from '../ui/rows.tsx'
 
 const PAGE = 50
@@ -34,13 +34,12 @@ const SORTS: ReadonlySet<string> = new Set(['created_at', 'label', 'expires_at',
 
 export const Keys = () => {
   const [query, setQuery] = useQuery()
-  const [search, setSearch] = useState(query.search ?? '')
   const [creating, setCreating] = useState(false)
   const [made, setMade] = useState<KeyWithSecret>()
   const sort = (SORTS.has(query.sort ?? '') ? query.sort : 'created_at') as Sort
   const order = query.order === 'asc' ? 'asc' : 'desc'
   const status = (STATUSES.find(([name]) => name === query.status)?.[0] ?? '') as Status | ''
-  const offset = Math.max(0, Number(query.offset) || 0)
+  const offset = Math.max(0, Math.trunc(Number(query.offset)) || 0)
   const keys = useResource(
     (signal) =>
       call(
@@ -50,13 +49,12 @@ export const Keys = () => {
       ),
     [sort, order, status, offset, query.search],
   )
+  const { value } = keys
+  const beyond = value !== undefined && value.items.length === 0 && value.total > 0
   useEffect(() => {
-    if (search === (query.search ?? '')) return
-    const timer = setTimeout(() => setQuery({ search, offset: '' }), SEARCH_DELAY_MS)
-    return () => clearTimeout(timer)
-  }, [search])
+    if (beyond) setQuery({ offset: '' })
+  }, [beyond])
   useLive((exchange) => {
-    const { value } = keys
     if (value === undefined) return
     keys.set({ ...value, items: value.items.map((key) => (key.id === exchange.key.id ? used(key, exchange) : key)) })
   })
@@ -79,7 +77,7 @@ export const Keys = () => {
       </PageHead>
       <div class="row" style={{ marginBottom: '12px' }}>
         <div style={{ flex: '1 1 220px', maxWidth: '360px' }}>
-          <Search value={search} onChange={setSearch} />
+          <Search asked={query.search ?? ''} onAsk={(search) => setQuery({ search, offset: '' })} />
         </div>
         <Select
           bare
@@ -99,7 +97,7 @@ export const Keys = () => {
                 items={items}
                 sort={sort}
                 order={order}
-                onSort={(next) => setQuery({ sort: next, order: next === sort && order === 'desc' ? 'asc' : 'desc' })}
+                onSort={(next) => setQuery({ sort: next, order: turned(next, sort, order), offset: '' })}
               />
             )}
             {total > PAGE && (
@@ -145,16 +143,33 @@ export const Keys = () => {
   )
 }
 
-const Search = ({ value, onChange }: { value: string; onChange: (text: string) => void }) => (
-  <Text
-    bare
-    label="Search keys"
-    type="search"
-    placeholder={isAdmin.value ? 'Search label, id or owner' : 'Search label or id'}
-    value={value}
-    onChange={onChange}
-  />
-)
+/** Asks once no more is typed for a moment; what is asked from elsewhere, by a link or the way back, stands in it. */
+const Search = ({ asked, onAsk }: { asked: string; onAsk: (text: string) => void }) => {
+  const [text, setText] = useState(asked)
+  const own = useRef(asked)
+  useEffect(() => {
+    if (asked !== own.current) setText(asked)
+    own.current = asked
+  }, [asked])
+  useEffect(() => {
+    if (text === asked) return
+    const timer = setTimeout(() => {
+      own.current = text
+      onAsk(text)
+    }, SEARCH_DELAY_MS)
+    return () => clearTimeout(timer)
+  }, [text])
+  return (
+    <Text
+      bare
+      label="Search keys"
+      type="search"
+      placeholder={isAdmin.value ? 'Search label, id or owner' : 'Search label or id'}
+      value={text}
+      onChange={setText}
+    />
+  )
+}
 
 const NoKeys = ({ filtered, onCreate }: { filtered: boolean; onCreate: () => void }) =>
   filtered ? (
@@ -179,83 +194,83 @@ const used = (key: ListedKey, exchange: { tokens: number; started_at: string }):
   spark: key.spark.map((tokens, index) => (index === key.spark.length - 1 ? tokens + exchange.tokens : tokens)),
 })
 
-const KeysTable = ({
-  items,
-  sort,
-  order,
-  onSort,
-}: {
-  items: ListedKey[]
-  sort: Sort
-  order: 'asc' | 'desc'
-  onSort: (sort: Sort) => void
-}) => {
-  const Head = ({ by, label, css = '' }: { by: Sort; label: string; css?: string }) => (
-    <th scope="col" class={css} aria-sort={sort === by ? (order === 'asc' ? 'ascending' : 'descending') : undefined}>
-      <button type="button" onClick={() => onSort(by)}>
-        {label}
-        {sort === by && <span aria-hidden="true">{order === 'asc' ? ' ↑' : ' ↓'}</span>}
-      </button>
-    </th>
-  )
-  return (
-    <div class="table-wrap">
-      <table>
-        <thead>
-          <tr>
-            <Head by="label" label="Label" />
-            {isAdmin.value && (
-              <th scope="col" class="opt-3">
-                Owner
-              </th>
-            )}
-            <th scope="col">Status</th>
-            <Head by="tokens_used" label="Used" css="num opt-1" />
-            <Head by="tokens_remaining" label="Left" css="num" />
-            <th scope="col" class="opt-2">
-              14 days
-            </th>
-            <Head by="expires_at" label="Expires" css="opt-2" />
+type Order = 'asc' | 'desc'
+type Sorted = { sort: Sort; order: Order; onSort: (sort: Sort) => void }
+
+/** The other way round at a second press; at the first, labels from A and figures and times from the greatest. */
+const turned = (next: Sort, sort: Sort, order: Order): Order =>
+  (next === sort ? order === 'desc' : next === 'label') ? 'asc' : 'desc'
+
+const Head = ({ by, label, css = '', sort, order, onSort }: Sorted & { by: Sort; label: string; css?: string }) => (
+  <th scope="col" class={css} aria-sort={sort === by ? (order === 'asc' ? 'ascending' : 'descending') : undefined}>
+    <button type="button" onClick={() => onSort(by)}>
+      {label}
+      {sort === by && <span aria-hidden="true">{order === 'asc' ? ' ↑' : ' ↓'}</span>}
+    </button>
+  </th>
+)
+
+const KeysTable = ({ items, ...sorted }: Sorted & { items: ListedKey[] }) => (
+  <div class="table-wrap">
+    <table>
+      <thead>
+        <tr>
+          <Head by="label" label="Label" {...sorted} />
+          {isAdmin.value && (
             <th scope="col" class="opt-3">
-              Last used
+              Owner
             </th>
-          </tr>
-        </thead>
-        <tbody>
-          {items.map((key) => {
-            const href = `/dashboard/keys/${encodeURIComponent(key.id)}`
-            return (
-              <LinkRow key={key.id} href={href}>
-                <th scope="row">
-                  <a class="name" href={href}>
-                    {key.label}
-                  </a>
-                  <span class="sub mono opt-2">{key.id}</span>
-                </th>
-                {isAdmin.value && <td class="opt-3">{key.owner?.name ?? <span class="muted">–</span>}</td>}
-                <td>
-                  <KeyStatus status={key.status} />
-                </td>
-                <td class="num opt-1">
-                  {compact(key.tokens_used)} <span class="muted">/ {compact(key.tokens_total)}</span>
-                  <QuotaMeter of={key} />
-                </td>
-                <td class="num">{compact(key.tokens_remaining)}</td>
-                <td class="opt-2">
-                  <Spark
-                    values={key.spark}
-                    label={`${compact(key.spark.reduce((sum, value) => sum + value, 0))} tokens in 14 days`}
-                  />
-                </td>
-                <td class="opt-2 nowrap">{day(key.expires_at)}</td>
+          )}
+          <th scope="col">Status</th>
+          <Head by="tokens_used" label="Used" css="num opt-1" {...sorted} />
+          <Head by="tokens_remaining" label="Left" css="num" {...sorted} />
+          <th scope="col" class="opt-2">
+            14 days
+          </th>
+          <Head by="expires_at" label="Expires" css="opt-2" {...sorted} />
+          <th scope="col" class="opt-3">
+            Last used
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {items.map((key) => {
+          const href = `/dashboard/keys/${encodeURIComponent(key.id)}`
+          return (
+            <LinkRow key={key.id} href={href}>
+              <th scope="row">
+                <a class="name" href={href} title={key.label}>
+                  {key.label}
+                </a>
+                <span class="sub mono nowrap opt-2">{key.id}</span>
+              </th>
+              {isAdmin.value && (
                 <td class="opt-3">
-                  <When at={key.last_used_at} />
+                  {key.owner === null ? <span class="muted">–</span> : <Clip text={key.owner.name} />}
                 </td>
-              </LinkRow>
-            )
-          })}
-        </tbody>
-      </table>
-    </div>
-  )
-}
+              )}
+              <td>
+                <KeyStatus status={key.status} />
+              </td>
+              <td class="num opt-1">
+                {compact(key.tokens_used)} <span class="muted">/ {compact(key.tokens_total)}</span>
+                <QuotaMeter of={key} />
+              </td>
+              <td class="num">{compact(key.tokens_remaining)}</td>
+              <td class="opt-2">
+                <Spark
+                  values={key.spark}
+                  label={`${compact(key.spark.reduce((sum, value) => sum + value, 0))} tokens in 14 days`}
+                />
+              </td>
+              <td class="opt-2 nowrap">{day(key.expires_at)}</td>
+              <td class="opt-3">
+                <When at={key.last_used_at} />
+              </td>
+            </LinkRow>
+          )
+        })}
+      </tbody>
+    </table>
+  </div>
+)

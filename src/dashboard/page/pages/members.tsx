@@ -8,7 +8,7 @@ import { compact, count, counted, countField, dateTime, day } from '../lib/forma
 import { useAction, useResource } from '../lib/resource.ts'
 import { session } from '../lib/session.ts'
 import { Confirm, Dialog } from '../ui/dialog.tsx'
-import { Form, readCount, Select, Text } from '../ui/fields.tsx'
+import { countOrNull, Form, Select, Text } from '../ui/fields.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { ModelsField } from '../ui/models-field.tsx'
 import { Badge, Button, Card, Loaded, Notice, PageHead, Secret } from '../ui/parts.tsx'
@@ -131,7 +131,7 @@ const MembersTable = ({
           {items.map((member) => (
             <tr key={member.id}>
               <th scope="row">
-                <b style={{ fontWeight: 580 }}>{member.name}</b>
+                <b class="name">{member.name}</b>
                 {member.id === session.value?.member?.id && <span class="muted"> (you)</span>}
                 <span class="sub narrow">
                   {member.role}, {counted(member.keys, 'key')}
@@ -190,12 +190,6 @@ const ROLES: readonly (readonly [Role, string])[] = [
 ]
 
 const field = (value: number | null): string => (value === null ? '' : countField(value))
-const read = (text: string, name: string): number | null => {
-  if (text.trim() === '') return null
-  const value = readCount(text)
-  if (value === undefined) throw new Error(`${name}: write a whole number, or nothing for no limit.`)
-  return value
-}
 
 /** What a member gets who is invited without a word on it. */
 const USUAL_LIMITS: MemberLimits = {
@@ -226,9 +220,9 @@ const MemberDialog = ({
   const [models, setModels] = useState(before.models)
   const saving = useAction(async () => {
     const limits: MemberLimits = {
-      max_keys: read(maxKeys, 'Keys'),
-      max_tokens_per_key: read(maxTokens, 'Tokens for each key'),
-      max_expiry_days: read(maxDays, 'Days until expiry'),
+      max_keys: countOrNull(maxKeys, 'Keys'),
+      max_tokens_per_key: countOrNull(maxTokens, 'Tokens for each key'),
+      max_expiry_days: countOrNull(maxDays, 'Days until expiry'),
       models,
     }
     if (of === undefined) onInvited?.(await call('members.invite', { name: name.trim(), role, limits }))

@@ -37,6 +37,10 @@ const groups = (items: Model[]): [string, Model[]][] => {
   return providers.map((provider) => [provider, items.filter((model) => model.provider === provider)])
 }
 
+/** What long prompts cost, where that is something else. */
+const longPrice = ({ price: { long_context: long } }: Model): string =>
+  long === null ? '' : ` · ${price.format(long.input)} / ${price.format(long.output)} above ${compact(long.above)}`
+
 const Provider = ({ provider, models }: { provider: string; models: Model[] }) => (
   <Card title={provider} flush>
     <div class="table-wrap">
@@ -71,13 +75,12 @@ const Provider = ({ provider, models }: { provider: string; models: Model[] }) =
           {models.map((model) => (
             <tr key={model.id}>
               <th scope="row">
-                <b class="nowrap" style={{ fontWeight: 580 }}>
-                  {model.id}
-                </b>
+                <b class="name nowrap">{model.id}</b>
                 <span class="sub">
                   {model.display_name}, {model.family}
                   {model.aliases.length > 0 && ` · also ${model.aliases.join(', ')}`}
                   {model.fallbacks.length > 0 && ` · falls back to ${model.fallbacks.join(', ')}`}
+                  {longPrice(model)}
                 </span>
               </th>
               <td class="wide opt-3 nowrap">

@@ -30,6 +30,7 @@ type Operation = {
 }
 export type Document = {
   info: { title: string; version: string; description: string }
+  tags: { name: string }[]
   paths: Record<string, Record<string, Operation>>
 }
 
@@ -37,7 +38,6 @@ export const Operations = ({ of }: { of: Document }) => {
   const all = Object.entries(of.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   )
-  const tags = [...new Set(all.map(({ operation }) => operation.tags?.[0] ?? ''))].reverse()
   return (
     <div class="stack">
       <div>
@@ -57,7 +57,7 @@ export const Operations = ({ of }: { of: Document }) => {
           others <code>{location.origin}/v1</code>.
         </p>
       </div>
-      {tags.map((tag) => (
+      {of.tags.map(({ name: tag }) => (
         <section class="stack" style={{ gap: '10px' }} key={tag}>
           <h2>{tag}</h2>
           {all
@@ -108,7 +108,7 @@ const One = ({ path, method, operation }: { path: string; method: string; operat
           <div>
             <h3>Errors</h3>
             <div class="table-wrap">
-              <table>
+              <table class="members">
                 <tbody>
                   {failures.map(([status, { description }]) => (
                     <tr key={status}>
@@ -156,7 +156,7 @@ const Members = ({ of: schema }: { of: Schema }) => {
   const of = objectOf(schema)
   return (
     <div class="table-wrap">
-      <table>
+      <table class="members">
         <tbody>
           {Object.entries(of.properties ?? {}).map(([name, member]) => (
             <tr key={name}>

@@ -1,14 +1,14 @@
 // Overview: what the gateway did in a span of time, and what it is doing now.
 
-import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Exchange, Latency } from '../../../admin-api/schema.ts'
+import { useEffect, useRef } from 'preact/hooks'
+import type { Latency } from '../../../admin-api/schema.ts'
 import { call } from '../lib/api.ts'
 import { compact, count, duration, khr, percent, usd } from '../lib/format.ts'
-import { useLive } from '../lib/live.ts'
+import { useEnded, useLive } from '../lib/live.ts'
 import { useQuery } from '../lib/query.ts'
 import { isRange, RANGES, spanOf } from '../lib/range.ts'
 import { useResource } from '../lib/resource.ts'
-import { ExchangesTable } from '../ui/exchanges-table.tsx'
+import { ExchangesTable, withEnded } from '../ui/exchanges-table.tsx'
 import { LiveDot } from '../ui/live-dot.tsx'
 import { Card, Empty, Loaded, PageHead, Segments, Stat } from '../ui/parts.tsx'
 import { measureOf, UsageTable, UsageView } from '../ui/usage-view.tsx'
@@ -23,7 +23,7 @@ export const Overview = () => {
   const by = query.by === 'key' ? 'key' : 'model'
   const measure = measureOf(query.measure)
   const usage = useResource((signal) => call('usage.get', { ...spanOf(range), by }, signal), [range, by])
-  const recent = useRecent(usage.reload)
+  useAfterTraffic(usage.reload)
   return (
     <div class="stack">
       <PageHead title="Overview" lead={<LiveDot />}>
@@ -71,18 +71,7 @@ export const Overview = () => {
             />
             <UsageTable usage={value} by={by} />
             <div class="cols lean">
-              <Card title="Latest exchanges" tools={<a href="/dashboard/exchanges">All exchanges</a>} flush>
-                {recent.items.length === 0 ? (
-                  <Empty title="Nothing yet">
-                    <p>Make a key and send a first request: it shows up here at once.</p>
-                    <a class="button" href="/dashboard/keys">
-                      Go to keys
-                    </a>
-                  </Empty>
-                ) : (
-                  <ExchangesTable items={recent.items} fresh={recent.fresh} brief />
-                )}
-              </Card>
+              <Latest />
               <LatencyCard latency={value.latency} />
             </div>
           </>
@@ -92,27 +81,41 @@ export const Overview = () => {
   )
 }
 
-/** The newest exchanges, moving by themselves; `moved` is called, not too often, when some have ended. */
-const useRecent = (moved: () => void): { items: Exchange[]; fresh: ReadonlySet<string> } => {
-  const [items, setItems] = useState<Exchange[]>([])
-  const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set())
+/** Calls `moved` a while after exchanges have ended: once for all that end in that time. */
+const useAfterTraffic = (moved: () => void): void => {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  useEffect(() => {
-    call('exchanges.list', { limit: RECENT }).then(
-      (page) => setItems(page.items),
-      () => undefined,
-    )
-    return () => clearTimeout(timer.current)
-  }, [])
-  useLive((exchange) => {
-    setItems((before) => [exchange, ...before.filter(({ id }) => id !== exchange.id)].slice(0, RECENT))
-    setFresh((before) => new Set([...before, exchange.id].slice(-RECENT)))
+  useEffect(() => () => clearTimeout(timer.current), [])
+  useLive(() => {
     timer.current ??= setTimeout(() => {
       timer.current = undefined
       moved()
     }, REFRESH_MS)
   })
-  return { items, fresh }
+}
+
+/** The newest exchanges, moving by themselves. */
+const Latest = () => {
+  const page = useResource((signal) => call('exchanges.list', { limit: RECENT }, signal), [])
+  const ended = useEnded(RECENT, () => true, [])
+  return (
+    <Card title="Latest exchanges" tools={<a href="/dashboard/exchanges">All exchanges</a>} flush>
+      <Loaded of={page} lines={RECENT}>
+        {({ items }) => {
+          const latest = withEnded(items, ended).slice(0, RECENT)
+          return latest.length === 0 ? (
+            <Empty title="Nothing yet">
+              <p>Make a key and send a first request: it shows up here at once.</p>
+              <a class="button" href="/dashboard/keys">
+                Go to keys
+              </a>
+            </Empty>
+          ) : (
+            <ExchangesTable items={latest} ended={ended} brief />
+          )
+        }}
+      </Loaded>
+    </Card>
+  )
 }
 
 const LatencyCard = ({ latency }: { latency: Latency }) => (

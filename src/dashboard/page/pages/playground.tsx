@@ -211,13 +211,8 @@ const Said = ({ of }: { of: Play }) => (
         <Snippet text={input} />
       </div>
     ))}
-    {of.images.map((url) => (
-      <img
-        key={url.slice(0, 80)}
-        src={url}
-        alt="What the model drew"
-        style={{ maxWidth: '100%', borderRadius: '8px' }}
-      />
+    {of.images.map((url, index) => (
+      <img key={index} src={url} alt="What the model drew" style={{ maxWidth: '100%', borderRadius: '8px' }} />
     ))}
     {of.usage && (
       <p class="muted small">

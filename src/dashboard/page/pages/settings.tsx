@@ -7,7 +7,7 @@ import { counted, countField } from '../lib/format.ts'
 import { useAction, useResource } from '../lib/resource.ts'
 import { isAdmin, loadSession, MIN_PASSWORD, session, signOut } from '../lib/session.ts'
 import { Confirm } from '../ui/dialog.tsx'
-import { Check, Form, readCount, Text } from '../ui/fields.tsx'
+import { Check, Form, needCount, Text } from '../ui/fields.tsx'
 import { ModelsField } from '../ui/models-field.tsx'
 import { Badge, Button, Card, Failure, Loaded, Notice, PageHead } from '../ui/parts.tsx'
 import { Tokens } from './tokens.tsx'
@@ -23,72 +23,60 @@ export const Settings = () => (
 
 const General = () => {
   const settings = useResource((signal) => call('settings.get', undefined, signal), [])
-  // Above the form, which starts anew with what was saved.
-  const [saved, setSaved] = useState(false)
   return (
     <Loaded of={settings} lines={8}>
-      {(value) => (
-        <GeneralForm
-          key={JSON.stringify(value)}
-          of={value}
-          saved={saved}
-          onSaving={() => setSaved(false)}
-          onSaved={(next) => {
-            settings.set(next)
-            setSaved(true)
-          }}
-        />
-      )}
+      {(value) => <GeneralForm of={value} onSaved={settings.set} />}
     </Loaded>
   )
 }
 
 type Put = Ask<'settings.put'>
 
+/** What a configuration file can say as well. */
+const IN_FILE: ReadonlySet<keyof Put> = new Set(['khr_per_usd', 'retention_days', 'limits'] as const)
+
+/** The fields' texts. */
+const draftOf = ({ khr_per_usd, retention_days, limits, key_defaults, trust_proxy }: SettingsValue) => ({
+  rate: String(khr_per_usd),
+  retention: String(retention_days),
+  rpm: countField(limits.rpm),
+  tpm: countField(limits.tpm),
+  concurrency: countField(limits.concurrency),
+  tokens: countField(key_defaults.tokens_total),
+  expiry: String(key_defaults.expires_days),
+  models: key_defaults.models,
+  trust: trust_proxy,
+})
+
 const number = (text: string, name: string): number => {
   const value = Number(text.replace(/[\s,_']/g, ''))
   if (text.trim() === '' || !Number.isFinite(value) || value < 0) throw new Error(`${name}: write a number.`)
   return value
 }
-const whole = (text: string, name: string): number => {
-  const value = readCount(text)
-  if (value === undefined) throw new Error(`${name}: write a whole number.`)
-  return value
-}
 
-type GeneralFormProps = {
-  of: SettingsValue
-  saved: boolean
-  onSaving: () => void
-  onSaved: (value: SettingsValue) => void
-}
-
-const GeneralForm = ({ of, saved, onSaving, onSaved }: GeneralFormProps) => {
-  const [rate, setRate] = useState(String(of.khr_per_usd))
-  const [retention, setRetention] = useState(String(of.retention_days))
-  const [rpm, setRpm] = useState(countField(of.limits.rpm))
-  const [tpm, setTpm] = useState(countField(of.limits.tpm))
-  const [concurrency, setConcurrency] = useState(countField(of.limits.concurrency))
-  const [tokens, setTokens] = useState(countField(of.key_defaults.tokens_total))
-  const [expiry, setExpiry] = useState(String(of.key_defaults.expires_days))
-  const [models, setModels] = useState(of.key_defaults.models)
-  const [trust, setTrust] = useState(of.trust_proxy)
+const GeneralForm = ({ of, onSaved }: { of: SettingsValue; onSaved: (value: SettingsValue) => void }) => {
+  const [draft, setDraft] = useState(() => draftOf(of))
+  const [saved, setSaved] = useState(false)
+  const set = (change: Partial<typeof draft>): void => {
+    setDraft((before) => ({ ...before, ...change }))
+    setSaved(false)
+  }
 
   const changes = (): Put => {
     const next = {
-      khr_per_usd: number(rate, 'Riel for one dollar'),
-      retention_days: number(retention, 'Keep exchanges'),
+      khr_per_usd: number(draft.rate, 'Riel for one US dollar'),
+      retention_days: number(draft.retention, 'Keep single exchanges'),
       limits: {
-        rpm: whole(rpm, 'Requests a minute'),
-        tpm: whole(tpm, 'Tokens a minute'),
-        concurrency: whole(concurrency, 'Requests at once'),
+        rpm: needCount(draft.rpm, 'Requests / minute'),
+        tpm: needCount(draft.tpm, 'Tokens / minute'),
+        concurrency: needCount(draft.concurrency, 'At once'),
       },
       key_defaults: {
-        tokens_total: whole(tokens, 'Token quota'),
-        expires_days: whole(expiry, 'Days until expiry'),
-        models,
+        tokens_total: needCount(draft.tokens, 'Token quota'),
+        expires_days: needCount(draft.expiry, 'Days until expiry'),
+        models: draft.models,
       },
-      trust_proxy: trust,
+      trust_proxy: draft.trust,
     }
     const changed = Object.entries(next).filter(
       ([name, value]) => JSON.stringify(value) !== JSON.stringify(of[name as keyof typeof next]),
@@ -96,8 +84,11 @@ const GeneralForm = ({ of, saved, onSaving, onSaved }: GeneralFormProps) => {
     return Object.fromEntries(changed) as Put
   }
   const put = async (body: Put): Promise<void> => {
-    onSaving()
-    onSaved(await call('settings.put', body))
+    setSaved(false)
+    const next = await call('settings.put', body)
+    onSaved(next)
+    setDraft(draftOf(next))
+    setSaved(true)
     void loadSession()
   }
   const [shorter, setShorter] = useState<Put>()
@@ -109,16 +100,18 @@ const GeneralForm = ({ of, saved, onSaving, onSaved }: GeneralFormProps) => {
     else await put(body)
   })
   const back = useAction(put)
-  const Origin = ({ name }: { name: string }) =>
+  const origin = (name: keyof Put) =>
     of.overridden.includes(name) ? (
       <>
         set here{' '}
         <button type="button" class="button inline" onClick={() => back.run({ [name]: null } as Put)}>
-          Back to the configuration's
+          {IN_FILE.has(name) ? "Back to the configuration's" : 'Back to the default'}
         </button>
       </>
+    ) : IN_FILE.has(name) ? (
+      'from the configuration'
     ) : (
-      <>from the configuration</>
+      'the default'
     )
   return (
     <Card title="Gateway">
@@ -127,55 +120,62 @@ const GeneralForm = ({ of, saved, onSaving, onSaved }: GeneralFormProps) => {
           <div class="form">
             <Text
               label="Riel for one US dollar"
-              value={rate}
-              onChange={setRate}
+              value={draft.rate}
+              onChange={(rate) => set({ rate })}
               inputMode="decimal"
-              hint={<Origin name="khr_per_usd" />}
+              hint={origin('khr_per_usd')}
             />
             <Text
               label="Keep single exchanges, days"
-              value={retention}
-              onChange={setRetention}
+              value={draft.retention}
+              onChange={(retention) => set({ retention })}
               inputMode="decimal"
-              hint={
-                <>
-                  0 keeps them for ever; sums are always kept; <Origin name="retention_days" />
-                </>
-              }
+              hint={<>0 keeps them for ever; sums are always kept; {origin('retention_days')}</>}
             />
             <Check
               label="Trust X-Forwarded headers"
-              hint={
-                <>
-                  Only behind a proxy of yours that sets them; <Origin name="trust_proxy" />
-                </>
-              }
-              checked={trust}
-              onChange={setTrust}
+              hint={<>Only behind a proxy of yours that sets them; {origin('trust_proxy')}</>}
+              checked={draft.trust}
+              onChange={(trust) => set({ trust })}
             />
           </div>
           <div class="form">
             <h3>
               New keys{' '}
               <span class="muted small" style={{ fontWeight: 400 }}>
-                <Origin name="key_defaults" />
+                {origin('key_defaults')}
               </span>
             </h3>
             <div class="pair">
-              <Text label="Token quota" value={tokens} onChange={setTokens} inputMode="numeric" />
-              <Text label="Days until expiry" value={expiry} onChange={setExpiry} inputMode="numeric" />
+              <Text
+                label="Token quota"
+                value={draft.tokens}
+                onChange={(tokens) => set({ tokens })}
+                inputMode="numeric"
+              />
+              <Text
+                label="Days until expiry"
+                value={draft.expiry}
+                onChange={(expiry) => set({ expiry })}
+                inputMode="numeric"
+              />
             </div>
-            <ModelsField value={models} onChange={setModels} />
+            <ModelsField value={draft.models} onChange={(models) => set({ models })} />
             <h3>
               Limits of keys that set none{' '}
               <span class="muted small" style={{ fontWeight: 400 }}>
-                0 is no limit, <Origin name="limits" />
+                0 is no limit, {origin('limits')}
               </span>
             </h3>
             <div class="pair">
-              <Text label="Requests / minute" value={rpm} onChange={setRpm} inputMode="numeric" />
-              <Text label="Tokens / minute" value={tpm} onChange={setTpm} inputMode="numeric" />
-              <Text label="At once" value={concurrency} onChange={setConcurrency} inputMode="numeric" />
+              <Text label="Requests / minute" value={draft.rpm} onChange={(rpm) => set({ rpm })} inputMode="numeric" />
+              <Text label="Tokens / minute" value={draft.tpm} onChange={(tpm) => set({ tpm })} inputMode="numeric" />
+              <Text
+                label="At once"
+                value={draft.concurrency}
+                onChange={(concurrency) => set({ concurrency })}
+                inputMode="numeric"
+              />
             </div>
           </div>
         </div>

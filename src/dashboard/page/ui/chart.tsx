@@ -6,6 +6,8 @@ import type uPlot from 'uplot'
 import { isDark } from '../lib/theme.ts'
 
 const STEP_S = { hour: 3_600, day: 86_400 }
+/** Between the lines of the grid: there is no half a token. */
+const WHOLE_STEPS = Array.from({ length: 16 }, (_, zeros) => [1, 2, 5].map((step) => step * 10 ** zeros)).flat()
 
 export type ChartSeries = { label: string; values: number[] }
 
@@ -18,11 +20,12 @@ type Props = {
   series: ChartSeries[]
   format: (value: number) => string
   height?: number
-  /** Colour numbers of the palette, by series; in order without it. */
+  /** Colour numbers of the palette, from 0, by series; in order without it. */
   colors?: number[]
 }
 
-const COLORS = 8
+/** How many the palette has. */
+export const COLORS = 8
 export const colorOf = (index: number): string => `var(--c${(index % COLORS) + 1})`
 
 const loaded = signal<typeof uPlot | undefined>(undefined)
@@ -83,6 +86,7 @@ export const Chart = ({ label, at, step, series, format, height = 240, colors = 
           grid: { stroke: grid, width: 1 },
           size: (_, values) => 14 + 7 * Math.max(3, ...(values ?? []).map((value) => value.length)),
           values: (_, splits) => splits.map((value) => format(value)),
+          incrs: WHOLE_STEPS,
           space: 44,
         },
       ],

@@ -2,7 +2,7 @@
 
 import type { Exchange } from '../../../admin-api/schema.ts'
 import { count, duration, timeOf, usdFine } from '../lib/format.ts'
-import { Badge, type Tone } from './parts.tsx'
+import { Badge, Clip, type Tone } from './parts.tsx'
 import { LinkRow } from './rows.tsx'
 
 const TONES: Record<Exchange['outcome'], Tone> = {
@@ -17,16 +17,23 @@ export const OutcomeBadge = ({ exchange }: { exchange: Exchange }) => (
   <Badge tone={TONES[exchange.outcome]}>{exchange.error_code ?? exchange.outcome}</Badge>
 )
 
+/** What was loaded, and before it what has ended since: each once, as it is now. */
+export const withEnded = (loaded: Exchange[], ended: Exchange[]): Exchange[] => {
+  const ids = new Set(ended.map(({ id }) => id))
+  return [...ended, ...loaded.filter(({ id }) => !ids.has(id))]
+}
+
 export const ExchangesTable = ({
   items,
-  fresh,
+  ended,
   brief = false,
 }: {
   items: Exchange[]
-  /** Ids that have just come in. */
-  fresh?: ReadonlySet<string>
+  /** Those that have come in by themselves. */
+  ended: Exchange[]
   brief?: boolean
 }) => {
+  const fresh = new Set(ended.map(({ id }) => id))
   return (
     <div class="table-wrap">
       <table class="dense">
@@ -69,7 +76,7 @@ export const ExchangesTable = ({
           {items.map((exchange) => {
             const href = `/dashboard/exchanges/${encodeURIComponent(exchange.id)}`
             return (
-              <LinkRow key={exchange.id} href={href} fresh={fresh?.has(exchange.id) ?? false}>
+              <LinkRow key={exchange.id} href={href} fresh={fresh.has(exchange.id)}>
                 <th scope="row" class="nowrap">
                   <a class="name" href={href}>
                     {timeOf(exchange.started_at)}
@@ -78,13 +85,13 @@ export const ExchangesTable = ({
                 </th>
                 <td class="opt-1 nowrap">
                   {exchange.model}
-                  {brief && <span class="sub clip">{exchange.key.label}</span>}
+                  {brief && <Clip sub text={exchange.key.label} />}
                   {!brief && exchange.attempts > 1 && <span class="sub">{exchange.attempts} attempts</span>}
                 </td>
                 {!brief && (
                   <>
                     <td class="opt-1">
-                      <span class="clip">{exchange.key.label}</span>
+                      <Clip text={exchange.key.label} />
                     </td>
                     <td class="opt-4 nowrap">
                       {exchange.wire}

@@ -4,7 +4,33 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { Failure } from './parts.tsx'
 
-type Common = { label: string; hint?: ComponentChildren }
+type Common = {
+  label: string
+  hint?: ComponentChildren
+  /** The label is for screen readers only: toolbars. */
+  bare?: boolean | undefined
+}
+
+/** What ties a control to its label and its hint. */
+type Tied = { id: string; 'aria-describedby'?: string }
+
+/** `children` makes the control. */
+const Field = ({ label, hint, bare = false, children }: Common & { children: (tied: Tied) => ComponentChildren }) => {
+  const id = useId()
+  return (
+    <div class="field">
+      <label for={id} class={bare ? 'sr-only' : ''}>
+        {label}
+      </label>
+      {children(hint === undefined ? { id } : { id, 'aria-describedby': `${id}-hint` })}
+      {hint !== undefined && (
+        <span class="hint" id={`${id}-hint`}>
+          {hint}
+        </span>
+      )}
+    </div>
+  )
+}
 
 type TextProps = Common & {
   value: string
@@ -20,108 +46,71 @@ type TextProps = Common & {
   pattern?: string
 }
 
-/** `bare` hides the label from the eye: toolbars. */
-export const Text = ({
-  label,
-  hint,
-  value,
-  onChange,
-  bare = false,
-  type = 'text',
-  ...rest
-}: TextProps & { bare?: boolean }) => {
-  const id = useId()
-  return (
-    <div class="field">
-      <label for={id} class={bare ? 'sr-only' : ''}>
-        {label}
-      </label>
+export const Text = ({ label, hint, bare, value, onChange, type = 'text', ...rest }: TextProps) => (
+  <Field {...{ label, hint, bare }}>
+    {(tied) => (
       <input
-        id={id}
         class="input"
         // The element's types tell its kinds apart; this one takes several.
         type={type as 'text'}
         value={value}
         onInput={({ currentTarget }) => onChange(currentTarget.value)}
-        {...(hint === undefined ? {} : { 'aria-describedby': `${id}-hint` })}
+        {...tied}
         {...rest}
       />
-      {hint !== undefined && (
-        <span class="hint" id={`${id}-hint`}>
-          {hint}
-        </span>
-      )}
-    </div>
-  )
-}
+    )}
+  </Field>
+)
 
 export const Area = ({
   label,
   hint,
   value,
   onChange,
-  rows = 4,
-  placeholder,
-  mono = false,
-}: Common & {
-  value: string
-  onChange: (value: string) => void
-  rows?: number
-  placeholder?: string
-  mono?: boolean
-}) => {
-  const id = useId()
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
+  rows,
+}: Common & { value: string; onChange: (value: string) => void; rows: number }) => (
+  <Field {...{ label, hint }}>
+    {(tied) => (
       <textarea
-        id={id}
-        class={mono ? 'input mono' : 'input'}
+        class="input"
         rows={rows}
         value={value}
-        placeholder={placeholder}
         onInput={({ currentTarget }) => onChange(currentTarget.value)}
         onKeyDown={({ key, ctrlKey, metaKey, currentTarget }) => {
           // Enter alone is a new line.
           if (key === 'Enter' && (ctrlKey || metaKey)) currentTarget.form?.requestSubmit()
         }}
+        {...tied}
       />
-      {hint !== undefined && <span class="hint">{hint}</span>}
-    </div>
-  )
-}
+    )}
+  </Field>
+)
 
 export const Select = <T extends string>({
   label,
   hint,
+  bare,
   value,
   options,
   onChange,
-  bare = false,
-}: Common & {
-  value: T
-  options: readonly (readonly [T, string])[]
-  onChange: (value: T) => void
-  /** The label is for screen readers only: toolbars. */
-  bare?: boolean
-}) => {
-  const id = useId()
-  return (
-    <div class="field">
-      <label for={id} class={bare ? 'sr-only' : ''}>
-        {label}
-      </label>
-      <select id={id} class="input" value={value} onChange={({ currentTarget }) => onChange(currentTarget.value as T)}>
+}: Common & { value: T; options: readonly (readonly [T, string])[]; onChange: (value: T) => void }) => (
+  <Field {...{ label, hint, bare }}>
+    {(tied) => (
+      <select
+        class="input"
+        value={value}
+        onChange={({ currentTarget }) => onChange(currentTarget.value as T)}
+        {...tied}
+      >
         {options.map(([name, text]) => (
           <option key={name} value={name}>
             {text}
           </option>
         ))}
       </select>
-      {hint !== undefined && <span class="hint">{hint}</span>}
-    </div>
-  )
-}
+    )}
+  </Field>
+)
 
 export const Check = ({
   label,
@@ -171,7 +160,7 @@ export const Form = ({
     >
       {children}
       {error && (
-        <div ref={said}>
+        <div class="failure" ref={said}>
           <Failure error={error} />
         </div>
       )}
@@ -187,3 +176,14 @@ export const readCount = (text: string): number | undefined => {
   const value = Math.round(Number(match[1]) * factor)
   return Number.isSafeInteger(value) ? value : undefined
 }
+
+/** The same where a number must stand; `name` is what the field is called. Throws what to write. */
+export const needCount = (text: string, name: string): number => {
+  const value = readCount(text)
+  if (value === undefined) throw new Error(`${name}: write a whole number, such as 250,000 or 2M.`)
+  return value
+}
+
+/** The same where nothing may stand too: null. */
+export const countOrNull = (text: string, name: string): number | null =>
+  text.trim() === '' ? null : needCount(text, name)

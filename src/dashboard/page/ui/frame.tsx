@@ -37,13 +37,26 @@ export const Frame = ({ children }: { children: ComponentChildren }) => {
   const [open, setOpen] = useState(false)
   const { path } = useLocation()
   useEffect(() => setOpen(false), [path])
+  const close = (): void => {
+    setOpen(false)
+    // Where the focus is will not be there any more.
+    document.querySelector<HTMLElement>('.topbar button')?.focus()
+  }
   useEffect(() => {
     if (!open) return
-    const close = ({ key }: KeyboardEvent): void => {
-      if (key === 'Escape') setOpen(false)
+    const pressed = ({ key }: KeyboardEvent): void => {
+      if (key === 'Escape') close()
     }
-    addEventListener('keydown', close)
-    return () => removeEventListener('keydown', close)
+    // The page that is shown may be chosen again.
+    const chosen = ({ target }: MouseEvent): void => {
+      if (target instanceof Element && target.closest('.side a') !== null) setOpen(false)
+    }
+    addEventListener('keydown', pressed)
+    addEventListener('click', chosen)
+    return () => {
+      removeEventListener('keydown', pressed)
+      removeEventListener('click', chosen)
+    }
   }, [open])
   return (
     <div class="frame">
@@ -56,7 +69,7 @@ export const Frame = ({ children }: { children: ComponentChildren }) => {
           <Icon name="menu" />
         </Button>
       </div>
-      {open && <button type="button" class="scrim" aria-label="Close the menu" onClick={() => setOpen(false)} />}
+      {open && <button type="button" class="scrim" aria-label="Close the menu" onClick={close} />}
       <header class={open ? 'side open' : 'side'}>
         <div class="side-in">
           <Brand />

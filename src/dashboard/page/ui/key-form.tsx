@@ -12,7 +12,7 @@ import { useAction, useResource } from '../lib/resource.ts'
 import { isAdmin, session } from '../lib/session.ts'
 import { IMAGE_SNIPPETS, TEXT_SNIPPETS } from '../lib/snippets.ts'
 import { Dialog } from './dialog.tsx'
-import { Form, readCount, Select, Text } from './fields.tsx'
+import { countOrNull, Form, needCount, readCount, Select, Text } from './fields.tsx'
 import { ModelsField } from './models-field.tsx'
 import { Button, Loaded, Notice, Secret } from './parts.tsx'
 import { Snippets } from './snippets.tsx'
@@ -67,13 +67,6 @@ const draftOf = (key: Key | undefined, limits: MemberLimits | undefined): Draft 
   }
 }
 
-const needCount = (text: string, name: string): number => {
-  const value = readCount(text)
-  if (value === undefined) throw new Error(`${name}: write a whole number, such as 250,000 or 2M.`)
-  return value
-}
-const limitOf = (text: string, name: string): number | null => (text.trim() === '' ? null : needCount(text, name))
-
 const checkTime = (expires: string): void => {
   if (Date.parse(expires) <= Date.now()) throw new Error('Expires: choose a time to come.')
 }
@@ -83,9 +76,9 @@ const bodyOf = (draft: Draft) => ({
   tokens_total: needCount(draft.tokens, 'Token quota'),
   expires_at: new Date(draft.expires).toISOString(),
   models: draft.models,
-  rpm: limitOf(draft.rpm, 'Requests a minute'),
-  tpm: limitOf(draft.tpm, 'Tokens a minute'),
-  concurrency: limitOf(draft.concurrency, 'Requests at once'),
+  rpm: countOrNull(draft.rpm, 'Requests / minute'),
+  tpm: countOrNull(draft.tpm, 'Tokens / minute'),
+  concurrency: countOrNull(draft.concurrency, 'At once'),
 })
 
 const ownerIn = (owner: string): { owner?: string | null } =>

@@ -1,8 +1,9 @@
 // Which models a key or a member may use: all of them, or some from the catalogue.
 
-import { useEffect, useState } from 'preact/hooks'
 import { call } from '../lib/api.ts'
+import { useResource } from '../lib/resource.ts'
 import { Check } from './fields.tsx'
+import { Loaded } from './parts.tsx'
 
 export const ModelsField = ({
   value,
@@ -14,13 +15,8 @@ export const ModelsField = ({
   /** What a member may hand on; all without it. */
   allowed?: string[] | undefined
 }) => {
-  const [ids, setIds] = useState<string[]>([])
-  useEffect(() => {
-    call('models.list').then(
-      ({ items }) => setIds(items.map(({ id }) => id)),
-      () => undefined,
-    )
-  }, [])
+  const models = useResource((signal) => call('models.list', undefined, signal), [])
+  const ids = (models.value?.items ?? []).map(({ id }) => id)
   const whole = allowed ?? ['*']
   const all = value.join() === whole.join()
   // Patterns of the configuration or the command line are no ids: they are kept as they are.
@@ -36,19 +32,24 @@ export const ModelsField = ({
         onChange={(checked) => onChange(checked ? whole : listed.slice(0, 1))}
       />
       {!all && (
-        <div class="checks">
-          {listed.map((id) => (
-            <Check
-              key={id}
-              label={id}
-              checked={value.includes(id)}
-              onChange={(checked) => {
-                const next = checked ? [...value.filter((other) => other !== '*'), id] : value.filter((o) => o !== id)
-                if (next.length > 0) onChange(next)
-              }}
-            />
-          ))}
-        </div>
+        <Loaded of={models} lines={3}>
+          {() => (
+            <div class="checks">
+              {listed.map((id) => (
+                <Check
+                  key={id}
+                  label={id}
+                  checked={value.includes(id)}
+                  onChange={(checked) => {
+                    const others = value.filter((other) => other !== '*' && other !== id)
+                    const next = checked ? [...others, id] : others
+                    if (next.length > 0) onChange(next)
+                  }}
+                />
+              ))}
+            </div>
+          )}
+        </Loaded>
       )}
     </fieldset>
   )

@@ -2,22 +2,26 @@
 
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { mayPass } from '../lib/api.ts'
 import { ago, exact } from '../lib/format.ts'
 import type { Resource } from '../lib/resource.ts'
 import { Icon } from './icons.tsx'
 
-type ButtonProps = Omit<JSX.IntrinsicElements['button'], 'class'> & {
+type ButtonProps = Omit<JSX.IntrinsicElements['button'], 'class' | 'disabled'> & {
   kind?: 'primary' | 'danger' | 'quiet' | undefined
   size?: 'small' | 'icon' | undefined
   busy?: boolean | undefined
+  disabled?: boolean | undefined
 }
 
-export const Button = ({ kind, size, busy = false, children, disabled, ...rest }: ButtonProps) => (
+/** What does nothing for now, or is at it, keeps the focus: the browser would take it from a disabled element. */
+export const Button = ({ kind, size, busy = false, disabled = false, onClick, children, ...rest }: ButtonProps) => (
   <button
     type="button"
     class={['button', kind, size].filter(Boolean).join(' ')}
-    disabled={busy || disabled === true}
+    aria-disabled={busy || disabled}
     aria-busy={busy}
+    onClick={busy || disabled ? (event) => event.preventDefault() : onClick}
     {...rest}
   >
     {busy && <span class="spin" aria-hidden="true" />}
@@ -79,6 +83,13 @@ export const Card = ({
   </section>
 )
 
+/** In one line, however long; whole under the pointer. */
+export const Clip = ({ text, sub = false }: { text: string; sub?: boolean }) => (
+  <span class={sub ? 'sub clip' : 'clip'} title={text}>
+    {text}
+  </span>
+)
+
 export type Tone = 'good' | 'warn' | 'bad' | undefined
 
 export const Badge = ({ tone, plain, children }: { tone?: Tone; plain?: boolean; children: ComponentChildren }) => (
@@ -91,11 +102,11 @@ export const Notice = ({ tone, children }: { tone?: Tone; children: ComponentChi
   </div>
 )
 
-export const Failure = ({ error, retry }: { error: Error; retry?: (() => void) | undefined }) => (
+export const Failure = ({ error, retry, busy }: { error: Error; retry?: () => void; busy?: boolean }) => (
   <Notice tone="bad">
     {error.message}{' '}
-    {retry && (
-      <Button size="small" onClick={retry}>
+    {retry && mayPass(error) && (
+      <Button size="small" busy={busy} onClick={retry}>
         Try again
       </Button>
     )}
@@ -111,7 +122,7 @@ export const Empty = ({ title, children }: { title: string; children?: Component
 
 /** Lines where content will be. */
 const Bones = ({ lines = 5 }: { lines?: number }) => (
-  <div class="stack" role="status" aria-label="Loading">
+  <div class="stack bones" role="status" aria-label="Loading">
     {Array.from({ length: lines }, (_, index) => (
       <span class="bone" key={index} style={{ width: `${96 - ((index * 17) % 40)}%` }} />
     ))}
@@ -130,8 +141,8 @@ export const Loaded = <T,>({
 }) => (
   <>
     {of.error && (
-      <div style={{ marginBottom: '12px' }}>
-        <Failure error={of.error} retry={of.reload} />
+      <div class="failure">
+        <Failure error={of.error} retry={of.reload} busy={of.loading} />
       </div>
     )}
     {of.value !== undefined ? children(of.value) : of.error === undefined && <Bones lines={lines} />}

@@ -3,8 +3,8 @@
 import { useState } from 'preact/hooks'
 import type { Series, Sums, Usage } from '../../../admin-api/schema.ts'
 import { compact, count, khr, usd, usdColumn } from '../lib/format.ts'
-import { Chart, colorOf } from './chart.tsx'
-import { Card, Empty, Segments } from './parts.tsx'
+import { Chart, COLORS, colorOf } from './chart.tsx'
+import { Button, Card, Empty, Segments } from './parts.tsx'
 
 export type Measure = 'tokens' | 'usd' | 'khr' | 'requests'
 
@@ -27,6 +27,14 @@ const VALUE: Record<Measure, (sums: Sums) => number> = {
 }
 const FORMAT: Record<Measure, (value: number) => string> = { tokens: compact, usd, khr, requests: count }
 
+/** Those with something to show. */
+const seriesOf = ({ series }: Usage): Series[] =>
+  series.filter(({ totals }) => totals.requests > 0 || totals.tokens > 0)
+
+/** The palette's last colour is for what is put together; the others go round. */
+const colorNumber = ({ group }: Series, index: number): number =>
+  group === 'other' ? COLORS - 1 : index % (COLORS - 1)
+
 export const UsageView = ({
   usage,
   by,
@@ -40,8 +48,7 @@ export const UsageView = ({
   measure: Measure
   onMeasure: (measure: Measure) => void
 }) => {
-  const series = usage.series.filter(({ totals }) => totals.requests > 0 || totals.tokens > 0)
-  const colors = series.map(({ group }, index) => (group === 'other' ? 7 : index % 7))
+  const series = seriesOf(usage)
   const at = (usage.series[0]?.points ?? []).map((point) => point.at)
   const total = FORMAT[measure](VALUE[measure](usage.totals))
   return (
@@ -74,7 +81,7 @@ export const UsageView = ({
           at={at}
           step={usage.step}
           series={series.map(({ label, points }) => ({ label, values: points.map(VALUE[measure]) }))}
-          colors={colors}
+          colors={series.map(colorNumber)}
           format={FORMAT[measure]}
         />
       )}
@@ -85,7 +92,7 @@ export const UsageView = ({
 /** The same figures as sums, one row for each group. */
 export const UsageTable = ({ usage, by }: { usage: Usage; by: 'model' | 'key' }) => {
   const [all, setAll] = useState(false)
-  const rows = usage.series.filter(({ totals }) => totals.requests > 0 || totals.tokens > 0)
+  const rows = seriesOf(usage)
   if (rows.length === 0) return null
   const shown = all ? rows : rows.slice(0, 10)
   const money = usdColumn(rows.map(({ totals }) => totals.cost_micro_usd))
@@ -124,7 +131,7 @@ export const UsageTable = ({ usage, by }: { usage: Usage; by: 'model' | 'key' })
           </thead>
           <tbody>
             {shown.map((row, index) => (
-              <UsageRow key={row.group} row={row} by={by} color={row.group === 'other' ? 7 : index % 7} money={money} />
+              <UsageRow key={row.group} row={row} by={by} color={colorNumber(row, index)} money={money} />
             ))}
           </tbody>
         </table>
@@ -134,9 +141,9 @@ export const UsageTable = ({ usage, by }: { usage: Usage; by: 'model' | 'key' })
           <span class="muted">
             {shown.length} of {rows.length}
           </span>
-          <button type="button" class="button small" onClick={() => setAll(!all)}>
+          <Button size="small" onClick={() => setAll(!all)}>
             {all ? 'Show fewer' : 'Show all'}
-          </button>
+          </Button>
         </div>
       )}
     </Card>
@@ -152,7 +159,7 @@ const UsageRow = ({ row, by, color, money }: UsageRowProps) => (
         <span class="swatch" style={{ background: colorOf(color) }} />
         <span>
           {by === 'key' && row.group !== 'other' ? (
-            <a class="name" href={`/dashboard/keys/${encodeURIComponent(row.group)}`}>
+            <a class="name" href={`/dashboard/keys/${encodeURIComponent(row.group)}`} title={row.label}>
               {row.label}
             </a>
           ) : (
