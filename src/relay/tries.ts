@@ -42,7 +42,7 @@ export const firstAnswer = async <Answer>(
       }
       // The last word goes to the first failure of the model that was asked for, unless another is plainer: that this
       // target will never take the request says nothing of one that needs time only.
-      const plainer = failure?.code === 'service_unavailable' && (error.retry || !error.failover)
+      const plainer = failure?.code === 'service_unavailable' && (!error.failover || (error.retry && !failure.retry))
       if (failure === undefined || plainer) failure = error
       if (!error.failover) throw error
     }

@@ -233,6 +233,13 @@ test('what is too much for one account is tried again by the client where anothe
   }
 })
 
+test('an account that needs time is waited for where the other is gone', async () => {
+  const busy = await provider(() => refusing('30'))
+  const gateway = await gatewayOf({ providers: providersAt({ b: [busy.origin, deadOrigin()] }) })
+  const response = await gateway.post(CHAT.path, CHAT.request(false))
+  expect([response.status, response.headers.get('retry-after')]).toEqual([503, '30'])
+})
+
 test('a Retry-After past all reason is held to a day, in whatever unit it comes', async () => {
   for (const header of [{ 'retry-after': '1e9' }, { 'retry-after': '999999999999' }, { 'retry-after-ms': '1e300' }]) {
     const limited = await provider(() => json({ error: { message: 'no', type: 'rate_limit_error' } }, 429, header))
