@@ -143,5 +143,6 @@ export const readQuirks = (file: FileQuirks | undefined): Quirks => ({
   ...(file?.no_adaptive_thinking === undefined ? {} : { noAdaptiveThinking: file.no_adaptive_thinking }),
   ...(file?.no_reasoning === undefined ? {} : { noReasoning: file.no_reasoning }),
   ...(file?.no_custom_tools === undefined ? {} : { noCustomTools: file.no_custom_tools }),
+  ...(file?.reads_tags === undefined ? {} : { readsTags: file.reads_tags }),
   ...(file?.rejects === undefined ? {} : { rejects: file.rejects }),
 })

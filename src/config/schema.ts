@@ -39,6 +39,9 @@ const Quirks = Type.Object(
     no_adaptive_thinking: Type.Optional(Type.Boolean({ description: 'Messages: thinks by token budget only' })),
     no_reasoning: Type.Optional(Type.Boolean({ description: 'Does not reason' })),
     no_custom_tools: Type.Optional(Type.Boolean({ description: 'Chat-completions: takes no free-text tools' })),
+    reads_tags: Type.Optional(
+      Type.Boolean({ description: 'Is a sluice itself: thoughts of other vendors come back to it' }),
+    ),
     rejects: Type.Optional(Type.Array(Type.String(), { description: 'Request members the provider refuses' })),
   },
   { ...closed, description: 'How it differs from its wire' },

@@ -25,7 +25,7 @@ export const passEdits = (body: JsonObject, options: PassOptions): Edit[] => {
     )
   }
   if (options.outputCap !== undefined) edits.push(...capEdits(body, options.outputCap, options.quirks.maxTokensField))
-  if (Array.isArray(body.messages)) edits.push(...foreignEdits(body.messages))
+  if (Array.isArray(body.messages) && !options.quirks.readsTags) edits.push(...foreignEdits(body.messages))
   return edits
 }
 

@@ -16,7 +16,7 @@ export const passEdits = (body: JsonObject, options: PassOptions): Edit[] => {
     edits.push({ path: ['max_tokens'], value: String(options.outputCap) })
     edits.push(...budgetEdits(body, options.outputCap))
   }
-  if (Array.isArray(body.messages)) edits.push(...foreignEdits(body.messages))
+  if (Array.isArray(body.messages) && !options.quirks.readsTags) edits.push(...foreignEdits(body.messages))
   return edits
 }
 

@@ -18,7 +18,7 @@ export const passEdits = (body: JsonObject, options: PassOptions): Edit[] => {
   if (options.outputCap !== undefined) {
     edits.push({ path: ['max_output_tokens'], value: String(Math.max(LEAST_OUTPUT, options.outputCap)) })
   }
-  if (Array.isArray(body.input)) {
+  if (Array.isArray(body.input) && !options.quirks.readsTags) {
     body.input.forEach((item, at) => {
       if (!isObject(item) || !isForeign(item.encrypted_content)) return
       // A summary of ours goes in plain words; a thought of another provider, which this one could not read, not at all.
