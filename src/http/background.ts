@@ -4,16 +4,18 @@
 import { Elysia } from 'elysia'
 import type { Gateway } from '../gateway.ts'
 import type { BackgroundAnswer } from '../ledger/background.ts'
+import { notRecorded } from '../ledger/create.ts'
+import { splice } from '../lib/json-splice.ts'
 import { answerEndpoint } from '../provider/endpoint.ts'
 import { answerHeaders, type Heading, streamHeaders } from '../relay/answer-headers.ts'
-import { renamed } from '../relay/answer-text.ts'
 import { firstWords } from '../relay/attempt.ts'
-import { ask, askFor, endAnswer, known, lookAfter, noLongerThere, whereIs } from '../relay/background.ts'
+import { ask, askFor, endAnswer, known, lookAfter, noLongerThere, type Told, whereIs } from '../relay/background.ts'
 import { toBody } from '../relay/body.ts'
 import { type Caller, call } from '../relay/call.ts'
 import { type Client, leave } from '../relay/exchange.ts'
 import type { Target } from '../relay/route.ts'
 import { CODECS } from '../wire/index.ts'
+import { clientEdits } from '../wire/responses/background.ts'
 import { pathsOf } from './endpoints.ts'
 import { fallback } from './fallback.ts'
 import { errorResponse, requestId, toGatewayError } from './respond.ts'
@@ -93,27 +95,42 @@ const find = async (
 const json = (heading: Heading, text: string): Response =>
   new Response(text, { headers: answerHeaders(heading, 'application/json') })
 
-const read = async (gateway: Gateway, { heading, answer, target, caller, query }: Asked): Promise<Response> => {
-  const { text, body } = await askFor(gateway, target, answer, caller, 'read', query)
-  return json(heading, renamed(text, body, target.model.id))
+const asItStands = ({ heading, target }: Asked, { text, body }: Told): Response =>
+  json(heading, splice(text, clientEdits(body, target.model.id), body))
+
+/** Ends what is asked for a client that leaves: those that poll come again. */
+const whileThere = ({ signal }: Request): AbortController => {
+  const abort = new AbortController()
+  signal.addEventListener('abort', () => abort.abort(), { once: true })
+  return abort
 }
 
-const cancel = async (gateway: Gateway, { heading, answer, target, caller }: Asked): Promise<Response> => {
-  const { text, body } = await askFor(gateway, target, answer, caller, 'cancel')
-  return json(heading, renamed(text, body, target.model.id))
+const read = async (gateway: Gateway, asked: Asked): Promise<Response> => {
+  const { request, answer, target, caller, query } = asked
+  return asItStands(asked, await askFor(gateway, target, answer, caller, 'read', { query, abort: whileThere(request) }))
 }
+
+const cancel = async (gateway: Gateway, asked: Asked): Promise<Response> =>
+  asItStands(asked, await askFor(gateway, asked.target, asked.answer, asked.caller, 'cancel'))
 
 const remove = async (gateway: Gateway, { heading, answer, target, caller }: Asked): Promise<Response> => {
   await endAnswer(gateway, target, answer, caller)
+  // Once it is gone nobody can say any more what it has used.
+  try {
+    gateway.ledger.flush()
+  } catch (cause) {
+    throw notRecorded(cause)
+  }
   const url = answerEndpoint(target.account, answer.id)
   const { text } = await ask(gateway, target, answer, caller, { method: 'DELETE', url })
   gateway.store.background.forget(answer)
   return json(heading, text)
 }
 
-const inputItems = async (gateway: Gateway, { heading, answer, target, caller, query }: Asked): Promise<Response> => {
+const inputItems = async (gateway: Gateway, asked: Asked): Promise<Response> => {
+  const { request, heading, answer, target, caller, query } = asked
   const url = answerEndpoint(target.account, answer.id, '/input_items', query)
-  const { text } = await ask(gateway, target, answer, caller, { method: 'GET', url })
+  const { text } = await ask(gateway, target, answer, caller, { method: 'GET', url }, whileThere(request))
   return json(heading, text)
 }
 
@@ -123,7 +140,7 @@ const stream = async (gateway: Gateway, asked: Asked): Promise<Response> => {
   const { request, heading, answer, target, caller, query } = asked
   const codec = CODECS.responses
   const abort = new AbortController()
-  const client: Client = { left: request.signal.aborted, call: abort }
+  const client: Client = { left: request.signal.aborted, call: abort, callStays: false }
   request.signal.addEventListener('abort', () => leave(client), { once: true })
   const newTap = () =>
     codec.tap({ model: target.model.id, includeUsage: false, now: Math.floor(gateway.clock.now() / 1000) })

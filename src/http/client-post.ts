@@ -92,7 +92,7 @@ export const openPost = async (
 /** Admits a request: from here on it is in flight, and its client may leave it. */
 export const enter = (gateway: Gateway, post: Post): Client => {
   const { id, request } = post
-  const client: Client = { left: request.signal.aborted, call: undefined }
+  const client: Client = { left: request.signal.aborted, call: undefined, callStays: false }
   gateway.open.set(id, client)
   request.signal.addEventListener('abort', () => leave(client), { once: true })
   post.admitted = true

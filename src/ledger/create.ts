@@ -199,11 +199,7 @@ export const createLedger = ({
       try {
         await new Promise<void>((resolve, reject) => waiting.push({ open: exchange, resolve, reject }))
       } catch (cause) {
-        throw new GatewayError(
-          'service_unavailable',
-          'The gateway cannot record requests at the moment. Try again shortly.',
-          { cause, retryAfterMs: 1_000 },
-        )
+        throw notRecorded(cause)
       }
       const { exchangeId, startedAt } = exchange
       return { exchangeId, keyId: key.id, startedAt, reserved, outputCap }
@@ -253,6 +249,13 @@ export const createLedger = ({
     },
   }
 }
+
+/** What is answered while the store cannot be written. */
+export const notRecorded = (cause: unknown): GatewayError =>
+  new GatewayError('service_unavailable', 'The gateway cannot record requests at the moment. Try again shortly.', {
+    cause,
+    retryAfterMs: 1_000,
+  })
 
 const NONE: SettledExchange[] = []
 

@@ -73,8 +73,14 @@ export const conversationOf = (
   }
 }
 
-/** What names the conversation of a request that refers to an answer. */
-export const conversationAfter = (keyId: string, answerId: string): string => idOf(keyId, answerId)
+/** What an answer is remembered by, for the requests that refer to it. */
+export const answerName = (keyId: string, answerId: string): string => idOf(keyId, 'answer', answerId)
+
+/** The answer that a request goes on from. */
+export const referredTo = ({ outline }: ClientBody): string | undefined => {
+  const id = outline.previous_response_id ?? threadOf(outline)
+  return typeof id === 'string' && id !== '' ? id : undefined
+}
 
 /** Short, however long the words are: many are remembered. */
 const idOf = (keyId: string, ...words: string[]): string => `${keyId}:${Bun.hash(words.join(':')).toString(36)}`

@@ -2,7 +2,7 @@
 // over restarts too, and is settled by what the provider says of the answer in the end.
 
 import { GatewayError } from '../errors.ts'
-import { type JsonObject, parseObject } from '../ir/json.ts'
+import { isObject, type JsonObject, parseObject } from '../ir/json.ts'
 import type { BackgroundAnswer, BackgroundStore } from '../ledger/background.ts'
 import type { Outcome } from '../ledger/ledger.ts'
 import { answerEndpoint } from '../provider/endpoint.ts'
@@ -37,7 +37,12 @@ export type Open = {
   settle(end: End): void
 }
 
-export type Watched = Open & { readonly answer: BackgroundAnswer; timer: ReturnType<typeof setTimeout> | undefined }
+export type Watched = Open & {
+  readonly answer: BackgroundAnswer
+  /** Milliseconds since the epoch. */
+  readonly watchedSince: number
+  timer: ReturnType<typeof setTimeout> | undefined
+}
 
 /** Between two looks at an answer: a part of the time it has taken so far, within bounds. */
 const LOOK_PART = 0.1
@@ -46,12 +51,18 @@ const MOST_PAUSE_MS = 15_000
 /** All of them together are looked at no more often than this. */
 const LOOK_EVERY_MS = 10
 
-/** The longest id that is kept; none is a fifth of it. */
-const MOST_ID_CHARS = 256
+/** One that can neither be asked for nor ended is given up when it was watched for so many times as long as it may take. */
+const PATIENCE = 2
+
+/** The longest id that is kept. Those of proxies, which say where the answer is made, have some hundred. */
+const MOST_ID_CHARS = 1_024
+
+/** No id, or one that as a part of a path is another path. */
+const DOTS = /^\.{0,2}$/
 
 /** Notes where an exchange's answer is made, so that it is found again. Undefined for one that its provider gave no id. */
 export const keepAnswer = (relay: Relay, exchange: Exchange, target: Target, id: unknown) => {
-  if (typeof id !== 'string' || id === '' || id.length > MOST_ID_CHARS) return undefined
+  if (typeof id !== 'string' || id.length > MOST_ID_CHARS || DOTS.test(id)) return undefined
   const answer: BackgroundAnswer = {
     id,
     exchangeId: exchange.id,
@@ -71,7 +82,7 @@ export const keepAnswer = (relay: Relay, exchange: Exchange, target: Target, id:
 
 /** Settles an exchange once its answer has ended. */
 export const watchAnswer = (relay: Relay, answer: BackgroundAnswer, open: Open): void => {
-  const watched: Watched = { ...open, answer, timer: undefined }
+  const watched: Watched = { ...open, answer, watchedSince: relay.clock.now(), timer: undefined }
   relay.background.watched.set(answer.exchangeId, watched)
   later(relay, watched)
 }
@@ -103,6 +114,7 @@ export const leaveAnswers = ({ background: { watched } }: Relay): void => {
 }
 
 const later = (relay: Relay, watched: Watched): void => {
+  clearTimeout(watched.timer)
   const pause = (relay.clock.now() - watched.answer.createdAt) * LOOK_PART
   const bounded = Math.min(MOST_PAUSE_MS, Math.max(LEAST_PAUSE_MS, pause))
   const shared = relay.background.watched.size * LOOK_EVERY_MS
@@ -116,23 +128,37 @@ export const lookAfter = async (relay: Relay, answer: BackgroundAnswer): Promise
   if (watched === undefined) return
   clearTimeout(watched.timer)
   const target = whereIs(relay, answer)
-  const late =
-    target !== undefined && relay.clock.now() - answer.createdAt >= target.provider.timeouts.totalMs
-      ? timedOut('did not finish')
-      : undefined
-  try {
-    if (target === undefined) throw noLongerThere(answer.id)
-    await askFor(relay, target, answer, OPERATOR(), late === undefined ? 'read' : 'cancel')
-    if (late !== undefined) throw late
-  } catch (error) {
-    const last = error === late || (error instanceof GatewayError && error.code === 'not_found')
-    if (last) settle(relay, watched, { outcome: 'failed', metered: watched.last, error: error as GatewayError })
-  }
-  if (relay.background.watched.get(answer.exchangeId) === watched) later(relay, watched)
+  const error = target === undefined ? noLongerThere(answer.id) : await look(relay, target, watched)
+  if (error !== undefined) settle(relay, watched, { outcome: 'failed', metered: watched.last, error })
+  if (isOpen(relay, answer)) later(relay, watched)
 }
 
-/** Asking for the gateway's own sake. */
-const OPERATOR = (): Caller => ({ headers: new Headers(), begunAt: performance.now() })
+/** Gives why nobody can tell any more what becomes of an answer; undefined otherwise. */
+const look = async (
+  relay: Relay,
+  target: Target,
+  { answer, watchedSince }: Watched,
+): Promise<GatewayError | undefined> => {
+  const { totalMs } = target.provider.timeouts
+  const late = relay.clock.now() - answer.createdAt >= totalMs
+  for (const what of late ? (['read', 'cancel'] as const) : (['read'] as const)) {
+    try {
+      await askFor(relay, target, answer, nobody(), what)
+    } catch (error) {
+      // A provider that does not know the way to an answer's end may know the answer.
+      if (what === 'read' && error instanceof GatewayError && error.code === 'not_found') return error
+    }
+    if (!isOpen(relay, answer)) return undefined
+  }
+  return relay.clock.now() - watchedSince < PATIENCE * totalMs ? undefined : timedOut('did not finish')
+}
+
+/** Whether an answer is not settled yet. */
+const isOpen = ({ background: { watched } }: Relay, { exchangeId }: BackgroundAnswer): boolean =>
+  watched.has(exchangeId)
+
+/** Who asks when the gateway asks for its own sake. */
+const nobody = (): Caller => ({ headers: new Headers(), begunAt: performance.now() })
 
 /** The target that makes an answer; undefined when it is not configured any more. */
 export const whereIs = (relay: Relay, { provider: id, account: name, model: modelId }: BackgroundAnswer) => {
@@ -150,7 +176,7 @@ export const noLongerThere = (id: string): GatewayError =>
     `There is no answer ${id.slice(0, 100)} for this key. Only answers asked for with background: true are kept, and not for ever.`,
   )
 
-type Told = { text: string; body: JsonObject }
+export type Told = { text: string; body: JsonObject }
 
 /**
  * Asks for an answer, or for its end, and settles its exchange where that is over. Throws GatewayError: `not_found` for
@@ -162,11 +188,12 @@ export const askFor = async (
   answer: BackgroundAnswer,
   caller: Caller,
   what: 'read' | 'cancel',
-  query = '',
+  { query = '', abort }: { query?: string; abort?: AbortController } = {},
 ): Promise<Told> => {
   const url = answerEndpoint(target.account, answer.id, what === 'cancel' ? '/cancel' : '', query)
-  const told = await ask(relay, target, answer, caller, { method: what === 'cancel' ? 'POST' : 'GET', url })
+  const told = await ask(relay, target, answer, caller, { method: what === 'cancel' ? 'POST' : 'GET', url }, abort)
   const standing = standingOf(told.body)
+  if (standing === undefined) throw malformedAnswer()
   const watched = relay.background.watched.get(answer.exchangeId)
   if (watched !== undefined && standing !== 'open') await settleBy(relay, watched, target, standing, told.body)
   return told
@@ -179,10 +206,9 @@ export const endAnswer = async (
   answer: BackgroundAnswer,
   caller: Caller,
 ): Promise<void> => {
-  const isOpen = (): boolean => relay.background.watched.has(answer.exchangeId)
-  if (isOpen()) await askFor(relay, target, answer, caller, 'read')
-  if (isOpen()) await askFor(relay, target, answer, caller, 'cancel')
-  if (isOpen()) {
+  if (isOpen(relay, answer)) await askFor(relay, target, answer, caller, 'read')
+  if (isOpen(relay, answer)) await askFor(relay, target, answer, caller, 'cancel')
+  if (isOpen(relay, answer)) {
     throw new GatewayError('service_unavailable', 'The answer is not over yet. Try again shortly.', {
       retryAfterMs: 1_000,
     })
@@ -204,6 +230,8 @@ export const ask = (
       const text = await readText(response, ANSWER_BYTES, abort, heard)
       const body = parseObject(text)
       if (body === undefined) throw malformedAnswer()
+      // An answer that failed says so with its status; this is a refusal to tell of it.
+      if (isObject(body.error) && typeof body.status !== 'string') throw CODECS.responses.decodeError(200, body)
       return { text, body }
     }),
   )

@@ -20,14 +20,16 @@ import type { Recall } from './recall.ts'
 /** The client's presence. */
 export type Client = {
   left: boolean
-  /** The provider call that ends when the client leaves. */
+  /** The provider call that is made for it. */
   call: AbortController | undefined
+  /** Whether that goes on when the client leaves. */
+  callStays: boolean
 }
 
-/** The client has left, or is made to leave with a word for it: whatever is done for it ends. */
+/** The client has left: whatever is done for it ends. With a word it is made to leave, and nothing goes on. */
 export const leave = (client: Client, word?: GatewayError): void => {
   client.left = true
-  client.call?.abort(word)
+  if (word !== undefined || !client.callStays) client.call?.abort(word)
 }
 
 /** An admitted request, as targets are tried with it. */

@@ -5,7 +5,7 @@ import { isObject } from '../ir/json.ts'
 import type { Wire } from '../ir/wire.ts'
 import { permits } from '../keys/key.ts'
 import type { Account, Provider } from '../provider/provider.ts'
-import { conversationAfter, conversationOf } from './affinity.ts'
+import { answerName, conversationOf, referredTo } from './affinity.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
 import { targetName } from './health.ts'
 
@@ -27,6 +27,7 @@ export const route = (relay: Relay, request: ClientRequest): Target[] => {
   const only = relay.providers.get(request.model.provider)
   const single = only !== undefined && only.accounts.length === 1 && relay.fallbacks[request.model.id] === undefined
   const conversation = single ? undefined : conversationOf(request.key.id, request.wire, request.headers, request.body)
+  const place = single ? undefined : placeFor(relay, request, conversation)
   const healthy: Target[] = []
   const failing: Target[] = []
   for (const model of modelsOf(relay, request)) {
@@ -38,13 +39,13 @@ export const route = (relay: Relay, request: ClientRequest): Target[] => {
       return { provider, account, model, wire, name }
     })
     const up = all.filter(({ name }) => relay.health.allows(name))
-    healthy.push(...order(relay, up, conversation))
+    healthy.push(...order(relay, up, place))
     if (up.length < all.length)
       failing.push(
         ...order(
           relay,
           all.filter((target) => !up.includes(target)),
-          conversation,
+          place,
         ),
       )
   }
@@ -52,6 +53,17 @@ export const route = (relay: Relay, request: ClientRequest): Target[] => {
     relay.affinity.place(conversation.id, placeOf(healthy[0]))
   }
   return [...healthy, ...failing]
+}
+
+/** Where the answer was made that a request goes on from, else where its conversation went last. */
+const placeFor = (
+  relay: Relay,
+  { key, body }: ClientRequest,
+  conversation: { id: string; continued: boolean } | undefined,
+): string | undefined => {
+  const answer = referredTo(body)
+  const made = answer === undefined ? undefined : relay.affinity.placed(answerName(key.id, answer))
+  return made ?? (conversation?.continued === true ? relay.affinity.placed(conversation.id) : undefined)
 }
 
 /** The model asked for, then the ones it falls back to that the key may use. */
@@ -76,19 +88,14 @@ export const rememberPlace = (relay: Relay, request: ClientRequest, target: Targ
   if (target.provider.accounts.length < 2 || typeof answerId !== 'string') return
   const { outline } = request.body
   const referable = request.wire === 'responses' ? outline.store !== false : isObject(outline.thread)
-  if (referable) relay.affinity.place(conversationAfter(request.key.id, answerId), placeOf(target))
+  if (referable) relay.affinity.place(answerName(request.key.id, answerId), placeOf(target))
 }
 
 const placeOf = (target: Target): string => `${target.provider.id}/${target.account.name}`
 
-/** The conversation's own account first, the others in turn. */
-const order = (
-  relay: Relay,
-  targets: Target[],
-  conversation: { id: string; continued: boolean } | undefined,
-): Target[] => {
+/** The account that is known for it first, the others in turn. */
+const order = (relay: Relay, targets: Target[], place: string | undefined): Target[] => {
   if (targets.length < 2) return targets
-  const place = conversation?.continued === true ? relay.affinity.placed(conversation.id) : undefined
   const own = targets.find((target) => placeOf(target) === place)
   if (own === undefined) return relay.health.turns(targets)
   return [own, ...relay.health.turns(targets.filter((target) => target !== own))]

@@ -67,12 +67,13 @@ const record = async <Answer>(
   }
   request.attempts.push(noted)
   const abort = new AbortController()
+  request.client.call = abort
   // What goes on without its client must be known first: until it has its id, nothing of it can be found again.
-  if (!request.background) request.client.call = abort
+  request.client.callStays = request.background
   const begunAt = health.begin(target.name)
   try {
     const answer = await attempt(target, abort)
-    request.client.call = abort
+    request.client.callStays = false
     request.firstByteAt = relay.clock.now()
     noted.ms = request.firstByteAt - startedAt
     health.succeeded(target.name, begunAt)

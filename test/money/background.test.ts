@@ -1,8 +1,10 @@
 // Answers made in the background: whoever leaves, and whatever restarts, they are billed by what their provider says in
 // the end; and only the key that asked for one can ask for it again.
 
+import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
+import { databasePath } from '../../src/config.ts'
 import { silentLog } from '../../src/log.ts'
 import { lookAfter } from '../../src/relay/background.ts'
 import { type Server, startServer } from '../../src/serve.ts'
@@ -28,6 +30,10 @@ let vendor: Scripted
 let before: Gate
 let amid: Gate
 let made = 0
+/** Called when the vendor removes an answer. */
+let removing = (): void => undefined
+/** What it calls the next answers; by number where it is undefined. */
+let called: string | undefined
 
 const bodyOf = (id: string, kept: Kept) => ({
   ...{ id, object: 'response', created_at: 1, background: true, model: 'up', ...kept },
@@ -48,7 +54,7 @@ const finish = (id: string, end: Partial<Kept> = {}): void => {
 
 const open = async (text: string): Promise<Script> => {
   const body = JSON.parse(text)
-  const id = `resp_${++made}`
+  const id = called ?? `resp_${++made}`
   const kept: Kept = { status: body.background ? 'queued' : 'completed', output: [], usage: null, error: null }
   answers.set(id, kept)
   if (body.input === 'at once') finish(id)
@@ -79,9 +85,15 @@ beforeAll(async () => {
     asked.push(`${method} ${path.replace('/v1/responses', '')}`)
     const kept = answers.get(id)
     if (kept === undefined) return unknown(id)
+    if (kept.status === 'silent') return { end: 'hang' }
     if (below === 'input_items') return json({ object: 'list', data: [{ id: 'msg_0', type: 'message' }] })
-    if (below === 'cancel') answers.set(id, { ...kept, status: 'cancelled' })
+    if (below === 'cancel') {
+      if (kept.status === 'completed')
+        return json({ error: { message: 'It is over.', type: 'invalid_request_error' } }, 400)
+      answers.set(id, { ...kept, status: 'cancelled' })
+    }
     if (method === 'DELETE') {
+      removing()
       answers.delete(id)
       return json({ id, object: 'response', deleted: true })
     }
@@ -94,6 +106,8 @@ beforeEach(() => {
   before.open()
   amid = gate()
   asked.length = 0
+  removing = () => undefined
+  called = undefined
 })
 
 const start = (more: Partial<Parameters<typeof startGateway>[0]> = {}): Promise<TestGateway> =>
@@ -114,7 +128,8 @@ const withKey = (on: TestGateway = gateway) => {
     headers,
     ask: (more: object = {}, signal?: AbortSignal) =>
       on.post('/v1/responses', { model: MODEL, input: 'hi', background: true, ...more }, headers, signal),
-    get: (path: string) => on.get(`/v1/responses/${path}`, headers),
+    get: (path: string, signal?: AbortSignal) =>
+      fetch(`${on.url}/v1/responses/${path}`, { headers, ...(signal === undefined ? {} : { signal }) }),
     send: (method: string, path: string) => fetch(`${on.url}/v1/responses/${path}`, { method, headers }),
     used: () => on.server.gateway.store.keys.get(id)?.tokensUsed,
     held: () => on.server.gateway.ledger.heldBy(id),
@@ -216,7 +231,43 @@ describe('a queued answer', () => {
       await look(key.id)
       expectBilled(key, total)
       expect(key.row()).toMatchObject({ outcome: 'failed', errorCode: 'upstream_error', estimated: false })
+      const text = await (await key.get(`resp_${made}`)).text()
+      expect(JSON.parse(text)).toMatchObject({ status: 'failed', error: { code: 'server_error' } })
+      expect(text).not.toContain(SECRET_WORD)
     }
+  })
+
+  test.each([
+    ['a refusal', { error: { message: SECRET_WORD, type: 'server_error' } }, 502],
+    ['no answer at all', {}, 502],
+    ['an answer on its way to its end', { status: 'cancelling', output: [], usage: null, error: null }, 200],
+  ])('stays open where its provider tells %s', async (_, told, status) => {
+    const key = withKey()
+    const id = await idOf(await key.ask())
+    answers.set(id, told as Kept)
+    const response = await key.get(id)
+    expect(response.status).toBe(status)
+    expect(await response.text()).not.toContain(SECRET_WORD)
+    await look(key.id)
+    expect(key.held()).toBeGreaterThan(0)
+    finish(id)
+    await look(key.id)
+    expectBilled(key)
+  })
+
+  test('is found by a long name, and by one that its provider gave before', async () => {
+    const key = withKey()
+    called = `resp_${'x'.repeat(500)}`
+    for (let i = 0; i < 2; i++) {
+      const response = await key.ask({ max_output_tokens: 100 })
+      const exchangeId = response.headers.get('x-request-id')
+      const id = await idOf(response)
+      expect(gateway.server.gateway.store.background.find(key.id, id)).toMatchObject({ id, exchangeId })
+      expect((await key.get(id)).status).toBe(200)
+    }
+    finish(called)
+    await look(key.id)
+    expect(key.books()).toMatchObject({ rows: 2, total: 2 * TOTAL, held: 0 })
   })
 
   test('that its provider has forgotten is billed by the estimate of its prompt', async () => {
@@ -251,9 +302,56 @@ describe('a queued answer', () => {
     const id = await idOf(await key.ask())
     now += 3_600_000
     await look(key.id, slow)
-    expect(asked).toEqual([`POST /${id}/cancel`])
+    expect(asked).toEqual([`GET /${id}`, `POST /${id}/cancel`])
     expect(key.row()).toMatchObject({ outcome: 'aborted', estimated: true })
     expect(key.held()).toBe(0)
+    await slow.stop()
+  })
+
+  test('that ended while nobody asked is billed by its figures, however late', async () => {
+    const clock = { now: () => now }
+    let now = Date.now()
+    const slow = await start({ clock })
+    const key = withKey(slow)
+    finish(await idOf(await key.ask()))
+    now += 3_600_000
+    await look(key.id, slow)
+    expectBilled(key)
+    await slow.stop()
+  })
+
+  test('that takes too long is ended even where nobody can ask how it stands', async () => {
+    const clock = { now: () => now }
+    let now = Date.now()
+    const slow = await start({ clock })
+    const key = withKey(slow)
+    const id = await idOf(await key.ask())
+    const { fetch } = slow.server.gateway
+    slow.server.gateway.fetch = (url, init) =>
+      init.method === 'GET'
+        ? Promise.reject(Object.assign(new Error('no'), { code: 'ECONNREFUSED' }))
+        : fetch(url, init)
+    now += 3_600_000
+    await look(key.id, slow)
+    expect(asked).toEqual([`POST /${id}/cancel`])
+    expect(key.row()).toMatchObject({ outcome: 'aborted', estimated: true })
+    await slow.stop()
+  })
+
+  test('that can neither be asked for nor ended is given up in the end', async () => {
+    const clock = { now: () => now }
+    let now = Date.now()
+    const slow = await start({ clock })
+    const key = withKey(slow)
+    await key.ask()
+    slow.server.gateway.fetch = () => Promise.reject(Object.assign(new Error('no'), { code: 'ECONNREFUSED' }))
+    now += 7_199_000
+    await look(key.id, slow)
+    expect(key.held()).toBeGreaterThan(0)
+    now += 1_000
+    await look(key.id, slow)
+    expect(key.row()).toMatchObject({ outcome: 'failed', errorCode: 'gateway_timeout', estimated: true })
+    expectBilled(key, key.row()?.inputEstimate)
     await slow.stop()
   })
 })
@@ -326,6 +424,20 @@ describe('its client', () => {
     expect((await key.get(id)).status).toBe(404)
   })
 
+  test('removes it when what it has used can no longer be lost', async () => {
+    const key = withKey()
+    const id = await idOf(await key.ask())
+    finish(id)
+    const rows: unknown[] = []
+    removing = () => {
+      const database = new Database(databasePath(gateway.config), { readonly: true })
+      rows.push(database.query('SELECT outcome, output FROM exchanges WHERE key_id = ?').get(key.id))
+      database.close()
+    }
+    expect((await key.send('DELETE', id)).status).toBe(200)
+    expect(rows).toEqual([{ outcome: 'done', output: BILLED.output }])
+  })
+
   test('is shown what it asked with', async () => {
     const key = withKey()
     const id = await idOf(await key.ask())
@@ -340,6 +452,22 @@ describe('its client', () => {
     const answer = await idOf(await gateway.post('/v1/responses', body, headers))
     expect(gateway.server.gateway.store.keys.get(id)?.tokensUsed).toBe(TOTAL)
     for (let i = 0; i < 3; i++) expect((await gateway.get(`/v1/responses/${answer}`, headers)).status).toBe(200)
+  })
+
+  test.each(['', '/input_items', '?stream=true'])('leaves, and nobody asks on for it: %s', async (path) => {
+    const key = withKey()
+    const id = await idOf(await key.ask())
+    const kept = answers.get(id) as Kept
+    answers.set(id, { ...kept, status: 'silent' })
+    const leaving = new AbortController()
+    const came = vendor.requests.length
+    const response = key.get(`${id}${path}`, leaving.signal).catch(() => undefined)
+    const request = await vendor.arrived(came)
+    leaving.abort()
+    await response
+    expect(await request.closed).toBe('aborted')
+    answers.set(id, kept)
+    expect((await key.get(id)).status).toBe(200)
   })
 
   test('is told 404 for another key’s, for an unknown one, and for one its provider has not', async () => {
@@ -395,6 +523,23 @@ test('a server that is stopped leaves it to the next one, which has set aside wh
     await second?.stop()
     rmSync(config.dataDir, { recursive: true, force: true })
   }
+})
+
+test('a server that is stopped ends what its provider has not named yet, and says so', async () => {
+  const first = await start({ config: { drainMs: 1 } })
+  const key = withKey(first)
+  before = gate()
+  const came = vendor.requests.length
+  const response = key.ask()
+  const request = await vendor.arrived(came)
+  await first.server.stop()
+  before.open()
+  expect([(await response).status, await request.closed]).toEqual([503, 'aborted'])
+  const database = new Database(databasePath(first.config), { readonly: true })
+  const left = database.query('SELECT count(*) AS open, (SELECT outcome FROM exchanges) AS outcome FROM reservations')
+  expect(left.get()).toEqual({ open: 0, outcome: 'aborted' })
+  database.close()
+  rmSync(first.config.dataDir, { recursive: true, force: true })
 })
 
 test('what its keeping is over for is forgotten, unless its exchange is open', async () => {

@@ -6,7 +6,13 @@ import type { BackgroundStore } from '../../ledger/background.ts'
 import { backgroundAnswers as table } from './schema.ts'
 
 export const createBackground = (orm: BunSQLiteDatabase): BackgroundStore => ({
-  keep: (answer) => void orm.insert(table).values(answer).onConflictDoNothing().run(),
+  // A provider that gives an id again has forgotten what had it before.
+  keep: (answer) =>
+    void orm
+      .insert(table)
+      .values(answer)
+      .onConflictDoUpdate({ target: [table.id, table.keyId], set: answer })
+      .run(),
   find: (keyId, id) =>
     orm
       .select()

@@ -1,19 +1,35 @@
-// How an answer stands that its provider makes in the background.
+// An answer that its provider makes in the background: how it stands, and as what its client is shown it.
 
-import type { JsonObject } from '../../ir/json.ts'
+import { isObject, type JsonObject } from '../../ir/json.ts'
+import type { Edit } from '../../lib/json-splice.ts'
+import { decodeError } from './error.ts'
+import { failureOf } from './failure-frames.ts'
 
 /** `open`: not over yet. */
 export type Standing = 'open' | 'done' | 'failed' | 'cancelled'
 
-export const standingOf = ({ status }: JsonObject): Standing => {
+/** Undefined for what is no answer. */
+export const standingOf = ({ status, usage, output }: JsonObject): Standing | undefined => {
   switch (status) {
     case 'queued':
     case 'in_progress':
       return 'open'
+    case 'completed':
+    case 'incomplete':
+      return 'done'
     case 'failed':
     case 'cancelled':
       return status
+    case undefined:
+      return Array.isArray(output) ? 'done' : undefined
     default:
-      return 'done'
+      // A provider's own word: figures are given at the end.
+      return isObject(usage) ? 'done' : 'open'
   }
 }
+
+/** Makes an answer as its provider has it the client's: our name of the model, our words for why it failed. */
+export const clientEdits = (body: JsonObject, model: string): Edit[] => [
+  ...(body.model === undefined ? [] : [{ path: ['model'], value: JSON.stringify(model) }]),
+  ...(isObject(body.error) ? [{ path: ['error'], value: JSON.stringify(failureOf(decodeError(200, body))) }] : []),
+]

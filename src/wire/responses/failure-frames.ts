@@ -43,11 +43,14 @@ export const failureFrames = (error: GatewayError, broken: Broken): string => {
   }
   if (!broken.started) event('response.created', { response: base })
   event('response.failed', {
-    response: { ...base, status: 'failed', error: { code: responseCode(error), message: error.message } },
+    response: { ...base, status: 'failed', error: failureOf(error) },
   })
   event('error', { code: error.code, message: error.message, param: error.param ?? null, ...envelope(error) })
   return out
 }
+
+/** The `error` of a response that failed. */
+export const failureOf = (error: GatewayError): JsonObject => ({ code: responseCode(error), message: error.message })
 
 // The wire's own vocabulary has no word for most of ours; agents act on these and take the rest as a server's fault.
 const responseCode = (error: GatewayError): string => {
