@@ -15,6 +15,10 @@ export type Quirks = {
   noReasoning?: boolean
   /** Chat: no tools of free text: they go out as functions of one string, undone in the answer. */
   noCustomTools?: boolean
+  /** Chat, responses: no role `developer`: it speaks as the system. */
+  noDeveloperRole?: boolean
+  /** Chat: its streams end with the reason and the last byte, without `[DONE]`. */
+  noDone?: boolean
   /** Itself a gateway of this kind: it reads the tags of foreign thoughts that another one has made. */
   readsTags?: boolean
   /** Members of the wire's request that the provider refuses. */

@@ -34,13 +34,15 @@ export type Nested = {
 
 /**
  * The disjoint classes of such figures. A part counts as one of its whole, and as no more than it, but where the
- * provider's own total tells that it counted the part beside the whole.
+ * provider's own total tells that it counted the part beside the whole. What that total alone holds, where no part is
+ * told, was thought: a prompt is known to its last token.
  */
 export const disjoint = ({ prompt, cacheRead, cacheWrite, output, reasoning, total }: Nested): Usage => {
   const cached = (cacheRead ?? 0) + (cacheWrite ?? 0)
   const beside = total === undefined ? 0 : total - (prompt ?? 0) - (output ?? 0)
   const thoughtsApart = beside > 0 && beside === reasoning
   const cacheApart = beside > 0 && !thoughtsApart && beside === cached
+  const thoughtsUntold = beside > 0 && prompt !== undefined && !reasoning && cached === 0
   const usage: Usage = {}
   let rest = cacheApart ? Number.POSITIVE_INFINITY : (prompt ?? cached)
   const part = (wanted: number): number => {
@@ -51,7 +53,7 @@ export const disjoint = ({ prompt, cacheRead, cacheWrite, output, reasoning, tot
   if (cacheRead !== undefined) usage.cacheRead = part(cacheRead)
   if (cacheWrite !== undefined) usage.cacheWrite = part(cacheWrite)
   if (prompt !== undefined) usage.input = cacheApart ? prompt : rest
-  if (output !== undefined) usage.output = thoughtsApart ? output + beside : output
+  if (output !== undefined) usage.output = thoughtsApart || thoughtsUntold ? output + beside : output
   if (reasoning !== undefined) usage.reasoning = reasoning
   return usage
 }

@@ -79,12 +79,14 @@ export const attempt = async (
 
 const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan => {
   if (target.wire === exchange.wire) {
-    const edits = codec.passEdits(exchange.body.outline, {
+    const { outline } = exchange.body
+    const quirks = quirksOf(target)
+    const edits = codec.passEdits(outline, {
       model: target.model.upstream,
       outputCap: capFor(exchange, target),
-      quirks: quirksOf(target),
+      quirks,
     })
-    exchange.dropped = []
+    exchange.dropped = codec.refusedIn?.(outline, quirks).map((path) => path.join('.')) ?? []
     return { body: exchange.body.edited(edits), undo: undefined }
   }
   const encoded = encodeFor(exchange, chatCodec(exchange.wire), chatCodec(target.wire), target)
@@ -135,6 +137,7 @@ const openStream = (reading: Reading, response: Response): Promise<StreamAnswer>
           model: target.model.id,
           includeUsage: includeUsage(exchange.body.outline),
           images: imagesAsked(exchange.body.outline),
+          noDone: quirksOf(target).noDone === true,
           now: Math.floor(now / 1000),
         })
       : translateStream(
@@ -188,7 +191,7 @@ const readFrom = (body: ReadableStream<Uint8Array>, tap: Tap, abort: AbortContro
         const { done, value } = await reader.read()
         let text = ''
         for (const frame of done ? frames.end() : frames.push(value)) text += tap.see(frame)
-        if (done) tap.end?.()
+        if (done) text += tap.end?.() ?? ''
         return done && text === '' ? undefined : text
       } catch (error) {
         if (error instanceof FrameTooLarge) {

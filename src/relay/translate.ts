@@ -130,22 +130,23 @@ export const translateStream = (
     }
   }
 
+  const tell = (events: ChatEvent[]): string => {
+    let text = ''
+    events.forEach(weigh)
+    for (const event of whole(stopped(events))) {
+      note(event)
+      // A failure goes out by `fail`, so that every failure of a stream takes one way.
+      if (event.type !== 'error') text += encoder.push(event)
+    }
+    noted.rawUsage = decoder.rawUsage
+    noted.summed = decoder.summed ?? true
+    if (isDone()) onDone?.(text)
+    return text
+  }
+
   return Object.assign(noted, {
-    see: ((frame) => {
-      if (noted.state !== 'open') return ''
-      let text = ''
-      const events = decoder.push(frame)
-      events.forEach(weigh)
-      for (const event of whole(stopped(events))) {
-        note(event)
-        // A failure goes out by `fail`, so that every failure of a stream takes one way.
-        if (event.type !== 'error') text += encoder.push(event)
-      }
-      noted.rawUsage = decoder.rawUsage
-      noted.summed = decoder.summed ?? true
-      if (isDone()) onDone?.(text)
-      return text
-    }) satisfies Tap['see'],
+    see: ((frame) => (noted.state === 'open' ? tell(decoder.push(frame)) : '')) satisfies Tap['see'],
+    end: (() => (noted.state === 'open' && undo.noDone ? tell(decoder.end()) : '')) satisfies Tap['end'],
     fail: ((why) => encoder.push({ type: 'error', error: why })) satisfies Tap['fail'],
   })
 }

@@ -32,9 +32,15 @@ export type Target = {
  * structured output: they decode as text, and the finish reason `tool-calls` as `stop`. `tools`: by the name a tool was
  * sent under, what its client calls it, for every tool whose name, namespace or kind was changed on the way out; a
  * `custom` tool was sent as a function whose one string argument `input` is the free text. `stop`: texts that end the
- * answer and that the wire could not say; decoders leave them to `stopAt` of ir/stop-at.ts.
+ * answer and that the wire could not say; decoders leave them to `stopAt` of ir/stop-at.ts. `noDone`: the
+ * provider's quirk of that name.
  */
-export type Undo = { jsonTool?: string; tools?: { [sentName: string]: SentTool }; stop?: string[] }
+export type Undo = {
+  jsonTool?: string
+  tools?: { [sentName: string]: SentTool }
+  stop?: string[]
+  noDone?: boolean
+}
 export type SentTool = { name: string; namespace?: string; kind: 'function' | 'custom' }
 
 /** `dropped`: JSON paths of the client's request that the target wire cannot say, for `x-gateway-dropped`. */
@@ -72,8 +78,8 @@ export type EventEncoder = { push(event: ChatEvent): string }
 export type Tap = {
   /** The text to send on for a frame ('' for none), the model named by the gateway's id. */
   see(frame: Frame): string
-  /** The provider's bytes are over: on wires where that may be an end of its own, the state says so. */
-  end?(): void
+  /** The provider's bytes are over: the text to send where that may be an end of its own; the state says whether it is. */
+  end?(): string
   /** What the provider calls the answer, on wires whose clients may refer to it; absent until told. */
   readonly answerId: string | undefined
   /** The latest usage figures, absent until reported. */
@@ -98,6 +104,8 @@ export type TapOptions = {
   includeUsage: boolean
   /** Images: how many the client asked for. Default 1. */
   images?: number
+  /** Chat: the provider's quirk of that name. */
+  noDone?: boolean
   /** Seconds since the epoch, for a failure before the provider has said anything. */
   now: number
 }
@@ -118,6 +126,8 @@ export type PassCodec = {
   requestSchema: TSchema
   /** The members to splice into a client's body for a provider of the same wire. */
   passEdits(body: JsonObject, options: PassOptions): Edit[]
+  /** Where a client's body says what its provider refuses: `passEdits` takes it out, and the client is told. */
+  refusedIn?(body: JsonObject, quirks: Quirks): Edit['path'][]
   /** The client's own cap on output tokens, where it gave one. */
   outputCap(body: JsonObject): number | undefined
   tap(options: TapOptions): Tap

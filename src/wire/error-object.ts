@@ -4,11 +4,16 @@
 import type { GatewayError } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../ir/json.ts'
 import { type FailureClass, type FailureDetails, providerError } from './failure.ts'
+import { overlong } from './overlong.ts'
 
 /** By code, or by type where there is no code. */
 const CLASS_OF_CODE = new Map<string, FailureClass>([
   ['context_length_exceeded', 'context-length'],
   ['exceed_context_size_error', 'context-length'],
+  ['tokens_limit_reached', 'context-length'],
+  ['tokens_too_long', 'context-length'],
+  ['characters_too_long', 'context-length'],
+  ['1261', 'context-length'],
   ['invalid_prompt', 'content-policy'],
   ['content_policy_violation', 'content-policy'],
   ['content_filter', 'content-policy'],
@@ -18,6 +23,8 @@ const CLASS_OF_CODE = new Map<string, FailureClass>([
   ['cyber_policy', 'content-policy'],
   ['misalignment_policy_violation', 'content-policy'],
   ['ResponsibleAIPolicyViolation', 'content-policy'],
+  ['data_inspection_failed', 'content-policy'],
+  ['1301', 'content-policy'],
   ['request_too_large', 'too-large'],
   ['rate_limit_exceeded', 'overloaded'],
   ['rate_limit_error', 'overloaded'],
@@ -44,19 +51,18 @@ type ErrorObject = {
   provider: FailureDetails['provider']
 }
 
-/** Reads a body of any shape: `{error}` or the bare error. `status` is 200 for an error in a stream or a 200 answer. */
+/** Reads a body of any shape. `status` is 200 for an error in a stream or a 200 answer. */
 export const readErrorObject = (status: number, body: unknown): ErrorObject => {
-  const members = isObject(body) ? (isObject(body.error) ? body.error : body) : {}
+  const members = membersOf(body)
   const code = nameIn(members.code)
   const type = nameIn(members.type)
-  // Some servers give the status they would have answered with as the code.
-  const at = status < 400 && isStatus(members.code) ? members.code : status
+  const at = status < 400 ? (statusIn(members) ?? status) : status
   const shown = code ?? type
   return {
     status: at,
     code,
     type,
-    message: typeof members.message === 'string' ? members.message : '',
+    message: messageIn(members),
     members,
     provider: {
       status: at,
@@ -66,10 +72,26 @@ export const readErrorObject = (status: number, body: unknown): ErrorObject => {
   }
 }
 
+/** Under a name of its own, the first of a list, or bare. */
+export const membersOf = (body: unknown): JsonObject => {
+  const whole: unknown = Array.isArray(body) ? body[0] : body
+  if (!isObject(whole)) return {}
+  const { error, errors, detail } = whole
+  return [error, Array.isArray(errors) ? errors[0] : undefined, detail].find(isObject) ?? whole
+}
+
+/** What the error says, with what it quotes of the server behind its own. */
+export const messageIn = ({ message, error, detail, metadata }: JsonObject): string => {
+  const said = [message, error, detail].find((text) => typeof text === 'string') ?? ''
+  return isObject(metadata) && typeof metadata.raw === 'string' ? `${said}\n${metadata.raw}` : `${said}`
+}
+
 const nameIn = (value: Json | undefined): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined
 
-const isStatus = (value: Json | undefined): value is number => typeof value === 'number' && value >= 400 && value < 600
+/** Some servers say which status they would have answered with. */
+const statusIn = ({ code, http_status_code: status }: JsonObject): number | undefined =>
+  [code, status].map((value) => (/^[45]\d\d$/.test(`${value}`) ? Number(value) : undefined)).find((one) => one)
 
 /**
  * The error in the gateway's words. Of the provider's text three things are read: the figures of a prompt that is too
@@ -77,11 +99,11 @@ const isStatus = (value: Json | undefined): value is number => typeof value === 
  */
 export const classified = (error: ErrorObject): GatewayError => {
   const { provider, message } = error
-  const figures = contextFigures(error)
-  const kind = classOf(error, figures !== undefined)
+  const length = overlong(message, error.members)
+  const kind = classOf(error, length !== undefined)
   switch (kind) {
     case 'context-length':
-      return providerError(kind, { provider, ...figures })
+      return providerError(kind, { provider, ...length })
     case 'overloaded':
       return isBeyondLimit(message)
         ? providerError('beyond-limit', { provider })
@@ -91,36 +113,24 @@ export const classified = (error: ErrorObject): GatewayError => {
   }
 }
 
-const classOf = ({ status, code = '', type = '' }: ErrorObject, overlong: boolean): FailureClass => {
+const classOf = ({ status, code = '', type = '' }: ErrorObject, isOverlong: boolean): FailureClass => {
   const told = CLASS_OF_CODE.get(code) ?? CLASS_OF_CODE.get(type)
   if (told !== undefined) return told
-  // Other servers than the vendor's have no code for it: a figure too many is as plain.
-  if (status === 400 && overlong) return 'context-length'
+  // Other servers than the vendor's have no code for it.
+  if (isOverlong && (status < 400 || FAULTS_OF_REQUESTS.has(status))) return 'context-length'
   if (status === 413) return 'too-large'
   if (status === 429 || status === 503 || status === 529) return 'overloaded'
   const invalid = status === 400 || status === 422 || (status < 400 && type === 'invalid_request_error')
   return invalid && !NOT_THE_REQUEST.has(code) && !NOT_THE_REQUEST.has(type) ? 'invalid' : 'refused'
 }
 
+const FAULTS_OF_REQUESTS = new Set([400, 413, 422])
+
 /** A rate limit no patience meets; nothing but these words tells it from one that passes. */
 const isBeyondLimit = (message: string): boolean => message.startsWith('Request too large for ')
 
-const MAXIMUM = /maximum context length is (\d+)/
-const TOKENS = /(?:resulted in|requested(?: about)?|request has) (\d+)/
-
-const contextFigures = ({ message, members }: ErrorObject): { tokens: number; maximum: number } | undefined => {
-  const maximum = figure(MAXIMUM.exec(message)?.[1], members.n_ctx)
-  const tokens = figure(TOKENS.exec(message)?.[1], members.n_prompt_tokens)
-  return maximum === undefined || tokens === undefined ? undefined : { tokens, maximum }
-}
-
-const figure = (digits: string | undefined, member: Json | undefined): number | undefined => {
-  if (digits !== undefined) return Number(digits)
-  return typeof member === 'number' ? member : undefined
-}
-
 /** `174ms`, `20s`, `1m26.4s` */
-const PATIENCE = /try again in ((?:\d+(?:\.\d+)?(?:ms|[hms]))+)/
+const PATIENCE = /(?:try again|retry) in ((?:\d+(?:\.\d+)?(?:ms|[hms]))+)/
 const AMOUNT = /([\d.]+)(ms|[hms])/g
 const UNIT_MS: { [unit: string]: number } = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
 

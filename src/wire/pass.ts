@@ -2,13 +2,34 @@
 
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject } from '../ir/json.ts'
+import type { Quirks } from '../ir/quirks.ts'
 import type { Usage } from '../ir/usage.ts'
+import type { Edit } from '../lib/json-splice.ts'
 import { OutputText } from '../lib/output-text.ts'
 import type { Tap } from './codec.ts'
 import { SEAL_PREFIX } from './seal.ts'
 
 /** Whether a string is a thought of another wire, tagged on its way out. */
 export const isForeign = (value: unknown): boolean => typeof value === 'string' && value.startsWith(SEAL_PREFIX)
+
+/** The body's members that its provider refuses. */
+export const refusedMembers = (body: JsonObject, { rejects = [] }: Quirks): Edit['path'][] =>
+  rejects.filter((name) => body[name] !== undefined).map((name) => [name])
+
+/** For a provider that knows no role `developer`. `member`: what holds the conversation. */
+export const roleEdits = (member: 'messages' | 'input', turns: readonly unknown[]): Edit[] =>
+  turns.flatMap((turn, at) =>
+    isObject(turn) && turn.role === 'developer' ? [{ path: [member, at, 'role'], value: '"system"' }] : [],
+  )
+
+/** The edits of a body that passes, and none of what its provider refuses. */
+export const withoutRefused = (edits: Edit[], refused: Edit['path'][], { rejects }: Quirks): Edit[] =>
+  rejects === undefined
+    ? edits
+    : [
+        ...edits.filter(({ path: [name] }) => !rejects.includes(String(name))),
+        ...refused.map((path) => ({ path, value: undefined })),
+      ]
 
 export const malformed = (): GatewayError =>
   new GatewayError('upstream_error', 'The provider sent a malformed stream. Try again.')

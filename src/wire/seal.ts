@@ -15,24 +15,34 @@ export const sealTag = (part: ReasoningPart): string => {
 }
 
 /**
- * Stands in the slot of a thought without a seal, so that it is known when it comes back with its text beside it: told
- * in the open, or cut before it was sealed.
+ * Stands in the slot of a thought whose text is beside it, so that it is known when both come back: the seal's tag, or,
+ * without a seal, that it was told in the open, or cut before it was sealed.
  */
-export const plainTag = ({ full }: ReasoningPart): string => (full === true ? OPEN : NONE)
+export const slotTag = (part: ReasoningPart): string => {
+  const name = openName(part)
+  if (name !== undefined) return OPEN + (name === NAMES[0] ? '' : name)
+  return part.seal === undefined ? (part.full === true ? OPEN : NONE) : sealTag(part)
+}
 
 const OPEN = `${SEAL_PREFIX}open.`
 const NONE = `${SEAL_PREFIX}none.`
 
-/** What seals a thought that a server of the chat-completions wire told in the open: it goes back to such a one alone. */
-const IN_THE_OPEN: Seal = { origin: 'chat-completions', value: { open: true } }
+/** How servers of the chat-completions wire tell thoughts in the open: in a member of the message, or in its content. */
+const NAMES = ['reasoning_content', 'reasoning', 'thinking'] as const
+export type OpenName = (typeof NAMES)[number]
 
-export const isOpenThought = ({ seal }: ReasoningPart): boolean =>
-  seal?.origin === 'chat-completions' && seal.value.open === true
+/** What seals a thought that was told in the open: it goes back to such a server alone, under the name it came by. */
+export const openSeal = (name: OpenName): Seal => ({ origin: 'chat-completions', value: { open: name } })
+
+/** Undefined for a thought that was not told in the open, or not to us. */
+export const openName = ({ seal }: ReasoningPart): OpenName | undefined =>
+  seal?.origin === 'chat-completions' ? NAMES.find((name) => name === seal.value.open) : undefined
 
 /** The thought of a slot of ours; a tag that a client has cut or bent is worth the text beside it. */
 export const taggedThought = (slot: string, beside: string): ReasoningPart | undefined => {
   if (!slot.startsWith(SEAL_PREFIX)) return undefined
-  if (slot === OPEN) return { type: 'reasoning', text: beside, full: true, seal: IN_THE_OPEN }
+  const name = slot === OPEN ? NAMES[0] : NAMES.find((one) => slot === OPEN + one)
+  if (name !== undefined) return { type: 'reasoning', text: beside, full: true, seal: openSeal(name) }
   return openTag(slot) ?? { type: 'reasoning', text: beside }
 }
 

@@ -53,7 +53,14 @@ test.each<[string, Partial<Nested>, Usage, number]>([
     14,
   ],
   ['a cache of no known prompt', { cacheRead: 7, output: 1 }, { cacheRead: 7, output: 1 }, 8],
-  ['a total nobody can explain', { prompt: 10, output: 5, total: 99 }, { input: 10, output: 5 }, 15],
+  ['thoughts that the total alone holds', { prompt: 10, output: 5, total: 99 }, { input: 10, output: 89 }, 99],
+  [
+    'a total nobody can explain',
+    { prompt: 10, cacheRead: 4, output: 5, total: 99 },
+    { input: 6, cacheRead: 4, output: 5 },
+    15,
+  ],
+  ['a total and no prompt', { output: 5, total: 99 }, { output: 5 }, 5],
 ])('%s', (_, told, classes, total) => {
   const usage = disjoint({ ...none, ...told })
   expect(usage).toEqual(classes)

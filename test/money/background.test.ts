@@ -22,7 +22,7 @@ const USAGE = {
 const TOTAL = BILLED.input + BILLED.output
 
 /** What the vendor keeps, by id. */
-type Kept = { status: string; output: unknown[]; usage: unknown; error: unknown }
+type Kept = { status: string; output: unknown[] | null | undefined; usage: unknown; error: unknown }
 const answers = new Map<string, Kept>()
 const asked: string[] = []
 let vendor: Scripted
@@ -55,7 +55,8 @@ const finish = (id: string, end: Partial<Kept> = {}): void => {
 const open = async (text: string): Promise<Script> => {
   const body = JSON.parse(text)
   const id = called ?? `resp_${++made}`
-  const kept: Kept = { status: body.background ? 'queued' : 'completed', output: [], usage: null, error: null }
+  const output = body.input === 'no output' ? undefined : body.input === 'null output' ? null : []
+  const kept: Kept = { status: body.background ? 'queued' : 'completed', output, usage: null, error: null }
   answers.set(id, kept)
   if (body.input === 'at once') finish(id)
   await before.opened
@@ -170,6 +171,17 @@ describe('a queued answer', () => {
     await look(key.id)
     expectBilled(key)
     expect(key.row()).toMatchObject({ outcome: 'done', status: 200, input: 1_200, cacheRead: 34, output: 77 })
+  })
+
+  test('that has no output yet, or none at all, is one all the same', async () => {
+    for (const input of ['no output', 'null output']) {
+      const key = withKey()
+      const response = await key.ask({ input })
+      expect(response.status).toBe(200)
+      finish(await idOf(response))
+      await look(key.id)
+      expectBilled(key)
+    }
   })
 
   test('is billed as soon as its client sees the end of it', async () => {

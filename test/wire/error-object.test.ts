@@ -22,6 +22,12 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     [200, { code: 502 }, 'upstream_error'],
     [429, { code: 1302 }, 'service_unavailable'],
     [404, { code: 'model_not_found' }, 'upstream_error'],
+    [413, { code: 'tokens_limit_reached' }, 'context_length_exceeded'],
+    [400, { code: '1261' }, 'context_length_exceeded'],
+    [400, { code: '1301' }, 'content_policy_violation'],
+    [400, { code: 'data_inspection_failed' }, 'content_policy_violation'],
+    [200, { code: '429' }, 'service_unavailable'],
+    [200, { http_status_code: 503 }, 'service_unavailable'],
   ])('with the status %d and %j is %s', (status, error, code) => {
     const decoded = decode(status, error)
     expect(decoded.code as string).toBe(code)
@@ -47,6 +53,74 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     )
   })
 
+  const TOLD = [
+    "You passed 9001 input tokens and requested 9 output tokens. However, the model's context length is only 8192 tokens, resulting in a maximum input length of 8183 tokens.",
+    "The input (9001 tokens) is longer than the model's context length (8192 tokens).",
+    "Requested token count exceeds the model's maximum context length of 8192 tokens. You requested a total of 9001 tokens.",
+    "Input length (9001) exceeds model's maximum context length (8192).",
+    'Input length 9001 exceeds the maximum allowed input length of 8192 tokens.',
+    'The decoder prompt (length 9001) is longer than the maximum model length of 8192.',
+    'Prompt has 9,001 tokens, but the configured context size is 8,192 tokens',
+    'Prompt contains 9001 tokens and 0 draft tokens, too large for model with 8192 maximum context length',
+    "This model's maximum prompt length is 8192 but the request contains 9001 tokens.",
+    'The input token count (9001) exceeds the maximum number of tokens allowed (8192).',
+    'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8192. Given: 9001 `inputs` tokens and 9 `max_new_tokens`',
+    'prompt token count of 9001 exceeds the limit of 8192',
+    'Invalid request: Your request exceeded model token limit: 8192 (requested: 9001)',
+    'The estimated number of input and maximum output tokens (9001) exceeded this model context window limit (8192)',
+    'The prompt is too long: 9001, model maximum context length: 8192',
+    'Trying to keep the first 9001 tokens when context the overflows. However, the model is loaded with context length of only 8192 tokens, which is not enough.',
+  ]
+  const SAID = [
+    "You passed 99001 input characters and requested 9 output tokens. However, the model's context length is only 8192 tokens.",
+    'prompt too long; exceeded max context length by 9 tokens',
+    'Input is too long for requested model.',
+    'the request exceeds the available context size, try increasing it',
+    'The number of tokens to keep from the initial prompt is greater than the context length.',
+    'invalid params, context window exceeds limit',
+    '<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 8192]',
+    'tokens in request more than max tokens allowed',
+    'Prompt exceeds max length',
+  ]
+  test.each([
+    ...TOLD.map((message) => [message, 'prompt is too long: 9001 tokens > 8192 maximum']),
+    ...SAID.map((message) => [message, 'prompt is too long: the input exceeds the context window of this model']),
+  ])('that says a prompt is too long is told so, whatever it is held in: %s', (message, due) => {
+    const bodies: unknown[] = [
+      { error: { message, type: 'x', code: 400 } },
+      { object: 'error', message, type: 'BadRequestError', param: null, code: 400 },
+      { code: 'invalid-argument', error: message },
+      [{ error: { code: 400, message, status: 'INVALID_ARGUMENT' } }],
+      { errors: [{ message, code: 5021 }], success: false, result: {} },
+      { detail: message },
+      { detail: { error: message } },
+      { error: { message: 'Provider returned error', code: 400, metadata: { raw: message, provider_name: 'x' } } },
+    ]
+    for (const body of bodies) {
+      for (const status of [200, 400, 413, 422]) {
+        const { code, message: said } = codec.decodeError(status, body)
+        expect([code, said]).toEqual(['context_length_exceeded', due])
+      }
+      for (const status of [401, 429, 500, 503])
+        expect(codec.decodeError(status, body).code).not.toBe('context_length_exceeded')
+    }
+  })
+
+  test.each([
+    'max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens',
+    "Invalid 'user': string too long. Expected a string with maximum length 64.",
+    'Tool argument validation failed: input length exceeds 1000 characters',
+    'You exceeded your current quota',
+    'max_tokens must be less than or equal to 8192',
+  ])('that speaks of another limit is none of the prompt’s: %s', (message) => {
+    expect(codec.decodeError(400, { error: { message } }).code).toBe('upstream_error')
+  })
+
+  test('is found in time, however long its words are', () => {
+    for (const piece of ['exceeds the ', 'prompt ', 'context length is ', 'requested ', 'maximum '])
+      expect(codec.decodeError(400, { error: { message: piece.repeat(100_000) } }).code).toBe('upstream_error')
+  })
+
   test('that an account’s limit will never take goes to another account, whatever its status', () => {
     const message = 'Request too large for x on tokens per minute (TPM): Limit 3, Requested 4.'
     for (const status of [413, 429]) {
@@ -65,5 +139,6 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
   ])('that asks for a patience of %s is told so', (words, ms) => {
     const message = `Rate limit reached for x. Please try again in ${words}. More.`
     expect(decode(429, { message, code: 'rate_limit_exceeded' }).retryAfterMs).toBe(ms)
+    expect(decode(429, { message: `Quota exceeded for x. Please retry in ${words}.`, code: 429 }).retryAfterMs).toBe(ms)
   })
 })

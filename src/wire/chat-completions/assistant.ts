@@ -4,8 +4,8 @@ import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, ReasoningPart, RefusalPart, Seal, ToolCallPart } from '../../ir/part.ts'
 import { placed } from '../../ir/place.ts'
-import { openTag, sealTag } from '../seal.ts'
-import { detailText, isSealed } from './details.ts'
+import { type OpenName, openSeal, openTag, sealTag } from '../seal.ts'
+import { detailSeal, detailsIn, detailText, isSealed } from './details.ts'
 import { decodeContent } from './parts.ts'
 
 /**
@@ -51,9 +51,36 @@ const assistantContent = (content: Json | undefined, path: string) => {
 
 /** Thoughts that some servers write among the content; anything else stays as it is. */
 const decodeOther = (value: JsonObject): AssistantPart[] => {
-  if (value.type !== 'thinking') return [{ type: 'opaque', origin: 'chat-completions', value }]
-  const text = textIn(value.thinking)
-  return text === '' ? [] : [{ type: 'reasoning', text, full: true }]
+  const text = textIn(thoughtIn(value))
+  switch (value.type) {
+    case 'thinking':
+      return text === '' ? [] : [{ type: 'reasoning', text, full: true }]
+    case 'reasoning':
+      return text === '' ? [] : [{ type: 'reasoning', text }]
+    default:
+      return [{ type: 'opaque', origin: 'chat-completions', value }]
+  }
+}
+
+/** What a thought among the content says: the thought itself, or it in short. */
+export const thoughtIn = ({ thinking, summary }: JsonObject): Json | undefined => thinking ?? summary
+
+/** The name by which an answer or a piece of one tells its thought in the open. */
+export const openNameIn = (message: JsonObject): OpenName => {
+  if (typeof message.reasoning_content === 'string' && message.reasoning_content !== '') return 'reasoning_content'
+  if (typeof message.reasoning === 'string' && message.reasoning !== '') return 'reasoning'
+  return Array.isArray(message.content) ? 'thinking' : 'reasoning_content'
+}
+
+/** A whole answer's thoughts, those that were told in the open under another name than most sealed with it. */
+export const withOpenNames = (parts: AssistantPart[], message: JsonObject): AssistantPart[] => {
+  const name = openNameIn(message)
+  if (name === 'reasoning_content') return parts
+  return parts.map((part) =>
+    part.type === 'reasoning' && part.full === true && part.seal === undefined
+      ? { ...part, seal: openSeal(name) }
+      : part,
+  )
 }
 
 /** A text, also where a server writes it as a list of texts. */
@@ -64,7 +91,7 @@ export const textIn = (value: Json | undefined): string => {
 }
 
 const decodeThoughts = (message: JsonObject): ReasoningPart[] => {
-  const details = Array.isArray(message.reasoning_details) ? message.reasoning_details.filter(isObject) : []
+  const { list, details } = detailsIn(message)
   const text = reasoningText(message) ?? details.map((detail) => detailText(detail) ?? '').join('')
   if (details.some((detail) => openDetail(detail) !== undefined)) {
     return details.flatMap((detail): ReasoningPart[] => {
@@ -74,14 +101,7 @@ const decodeThoughts = (message: JsonObject): ReasoningPart[] => {
     })
   }
   if (details.some(isSealed)) {
-    return [
-      {
-        type: 'reasoning',
-        text,
-        full: true,
-        seal: { origin: 'chat-completions', value: { reasoning_details: details as Json[] } },
-      },
-    ]
+    return [{ type: 'reasoning', text, full: true, seal: detailSeal(list, details) }]
   }
   return text === '' ? [] : [{ type: 'reasoning', text, full: true }]
 }

@@ -3,22 +3,29 @@
 import { GatewayError } from '../../errors.ts'
 import type { ChatEvent, Start } from '../../ir/event.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import type { Logprob, Seal } from '../../ir/part.ts'
+import type { Citation, Logprob, Seal } from '../../ir/part.ts'
 import { type Usage, updated } from '../../ir/usage.ts'
 import { digest } from '../../lib/digest.ts'
 import { parseExact } from '../../lib/json-exact.ts'
 import type { EventDecoder, Undo } from '../codec.ts'
-import { openDetail, reasoningText, textIn } from './assistant.ts'
+import { type OpenName, openSeal } from '../seal.ts'
+import { openDetail, openNameIn, reasoningText, textIn, thoughtIn } from './assistant.ts'
 import { audioCollector } from './audio.ts'
 import { openCalls } from './calls.ts'
-import { addPiece, detailText, isSealed } from './details.ts'
+import { addPiece, detailSeal, detailText, isSealed, LISTS, type List } from './details.ts'
 import { decodeError, failureIn } from './error.ts'
 import { decodeFinish } from './finish.ts'
-import { decodeCitations, decodeLogprobs } from './marks.ts'
+import { decodeCitations, decodeLogprobs, decodeSources } from './marks.ts'
 import { decodeUsage } from './usage.ts'
 
 /** At most one text, refusal or thought is open at a time; calls may overlap. See `openCalls`. */
-type Prose = { kind: 'text' | 'refusal' | 'reasoning'; part: number; details: JsonObject[] }
+type Prose = {
+  kind: 'text' | 'refusal' | 'reasoning'
+  part: number
+  list: List
+  details: JsonObject[]
+  name?: OpenName
+}
 
 export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   let ended = false
@@ -27,22 +34,27 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   let parts = 0
   let prose: Prose | undefined
   let refused = false
+  /** Whether the answer comes in deltas: a message beside or behind them says nothing new. */
+  let inDeltas = false
   /** Whether thoughts come as plain text. */
   let plainThoughts = false
   let reason: Json | undefined
   let usage: Usage | undefined
   let rawUsage: JsonObject | undefined
   let serviceTier: string | undefined
+  let annotated = false
+  /** The last chunk that names pages beside the answer. */
+  let sourced: JsonObject | undefined
   const audio = audioCollector()
 
   const closeProse = (): ChatEvent[] => {
     if (prose === undefined) return []
-    const { kind, part, details } = prose
+    const { kind, part, list, details, name = 'reasoning_content' } = prose
     prose = undefined
-    if (kind !== 'reasoning' || !details.some(isSealed)) return [{ type: `${kind}-end`, part }]
-    return [
-      { type: 'reasoning-end', part, seal: { origin: 'chat-completions', value: { reasoning_details: details } } },
-    ]
+    if (details.some(isSealed)) return [{ type: 'reasoning-end', part, seal: detailSeal(list, details) }]
+    // Most servers tell them by this name: it needs no word.
+    if (name === 'reasoning_content') return [{ type: `${kind}-end`, part }]
+    return [{ type: 'reasoning-end', part, seal: openSeal(name) }]
   }
 
   const calls = openCalls({
@@ -52,13 +64,13 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     before: closeProse,
   })
 
-  /** The open part of this kind, opened where it is not. */
-  const inProse = (kind: Prose['kind'], out: ChatEvent[]): number => {
+  /** The open part of this kind, opened where it is not. `name`: by which a thought itself is told. */
+  const inProse = (kind: Prose['kind'], out: ChatEvent[], name?: OpenName): number => {
     if (prose?.kind === kind) return prose.part
     out.push(...closeProse(), ...calls.close(false))
     const part = parts++
-    prose = { kind, part, details: [] }
-    if (kind === 'reasoning') out.push({ type: 'reasoning-start', part, full: true })
+    prose = { kind, part, list: 'reasoning_details', details: [], ...(name === undefined ? {} : { name }) }
+    if (name !== undefined) out.push({ type: 'reasoning-start', part, full: true })
     else out.push({ type: `${kind}-start`, part })
     return part
   }
@@ -78,7 +90,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     out.push({ type: 'reasoning-end', part, seal: value })
   }
 
-  const readDetails = (details: Json[], out: ChatEvent[]): void => {
+  const readDetails = (list: List, details: Json[], out: ChatEvent[]): void => {
     for (const detail of details) {
       if (!isObject(detail)) continue
       const opened = openDetail(detail)
@@ -87,17 +99,20 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
         continue
       }
       // Most servers tell the same text beside the details.
-      if (!plainThoughts) readThought(detailText(detail), out)
-      if (prose?.kind === 'reasoning') addPiece(prose.details, detail)
-      else if (detail.type === 'reasoning.encrypted')
-        seal('', undefined, { origin: 'chat-completions', value: { reasoning_details: [detail] } }, out)
+      if (!plainThoughts) readThought(detailText(detail), out, 'reasoning_content')
+      if (prose?.kind === 'reasoning') {
+        prose.list = list
+        addPiece(prose.details, detail)
+      } else if (detail.type === 'reasoning.encrypted' || detail.type === 'redacted_thinking')
+        seal('', undefined, detailSeal(list, [detail]), out)
     }
   }
 
   const readContent = (content: Json | undefined, logprobs: Logprob[], out: ChatEvent[]): void => {
     if (Array.isArray(content)) {
       for (const piece of content.filter(isObject)) {
-        if (piece.type === 'thinking') readThought(textIn(piece.thinking), out)
+        if (piece.type === 'thinking') readThought(textIn(thoughtIn(piece)), out, 'thinking')
+        else if (piece.type === 'reasoning') readThought(textIn(thoughtIn(piece)), out)
         else if (piece.type === 'text') readContent(piece.text, [], out)
       }
     } else if (typeof content === 'string' && (content !== '' || logprobs.length > 0)) {
@@ -110,24 +125,28 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     }
   }
 
-  const readThought = (text: string | undefined, out: ChatEvent[]): void => {
-    if (text !== undefined && text !== '') out.push({ type: 'reasoning-delta', part: inProse('reasoning', out), text })
+  const readThought = (text: string | undefined, out: ChatEvent[], name?: OpenName): void => {
+    if (text === undefined || text === '') return
+    out.push({ type: 'reasoning-delta', part: inProse('reasoning', out, name), text })
   }
 
   const readDelta = (delta: JsonObject, logprobs: Json | undefined, out: ChatEvent[]): void => {
     const thought = reasoningText(delta)
-    if (thought !== undefined) plainThoughts = true
-    readThought(thought, out)
-    if (Array.isArray(delta.reasoning_details)) readDetails(delta.reasoning_details, out)
+    if (thought !== undefined) {
+      plainThoughts = true
+      readThought(thought, out, openNameIn(delta))
+    }
+    for (const list of LISTS) {
+      const details = delta[list]
+      if (Array.isArray(details)) readDetails(list, details, out)
+    }
     readContent(delta.content, isObject(logprobs) ? decodeLogprobs(logprobs.content) : [], out)
     if (typeof delta.refusal === 'string' && delta.refusal !== '') {
       refused = true
       out.push({ type: 'refusal-delta', part: inProse('refusal', out), text: delta.refusal })
     }
     // Without its text a citation says nothing.
-    if (prose?.kind === 'text')
-      for (const citation of decodeCitations(delta.annotations))
-        out.push({ type: 'citation', part: prose.part, citation })
+    if (prose?.kind === 'text') annotated = cite(decodeCitations(delta.annotations), prose.part, out) || annotated
     if (isObject(delta.function_call)) out.push(...calls.delta({ index: -1, function: delta.function_call }))
     if (Array.isArray(delta.tool_calls)) {
       for (const call of delta.tool_calls) if (isObject(call)) out.push(...calls.delta(call))
@@ -135,17 +154,24 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     if (isObject(delta.audio)) audio.add(delta.audio)
   }
 
+  const cite = (citations: Citation[], part: number, out: ChatEvent[]): boolean => {
+    for (const citation of citations) out.push({ type: 'citation', part, citation })
+    return citations.length > 0
+  }
+
   const endParts = (): ChatEvent[] => {
+    const out: ChatEvent[] = []
+    if (prose?.kind === 'text' && sourced !== undefined && !annotated) cite(decodeSources(sourced), prose.part, out)
     const spoken = audio.take()
     const opaque: ChatEvent[] = spoken === undefined ? [] : [{ type: 'opaque', part: parts++, value: spoken }]
-    return [...closeProse(), ...opaque, ...calls.close(true)]
+    return [...out, ...closeProse(), ...opaque, ...calls.close(true)]
   }
 
   const begin = (chunk: JsonObject, out: ChatEvent[]): void => {
     if (start !== undefined) return
     start = { type: 'start', id: typeof chunk.id === 'string' ? chunk.id : '' }
     if (typeof chunk.model === 'string' && chunk.model !== '') start.model = chunk.model
-    if (typeof chunk.created === 'number') start.createdAt = chunk.created
+    if (typeof chunk.created === 'number') start.createdAt = Math.floor(chunk.created)
     out.push(start)
   }
 
@@ -165,6 +191,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   const readChunk = (chunk: JsonObject): ChatEvent[] => {
     const out: ChatEvent[] = []
     if (typeof chunk.service_tier === 'string') serviceTier = chunk.service_tier
+    if (chunk.citations !== undefined || chunk.search_results !== undefined) sourced = chunk
     const choices = Array.isArray(chunk.choices) ? chunk.choices : []
     // A prologue without choices may come before the answer has its id.
     if (choices.length > 0 || (typeof chunk.id === 'string' && chunk.id !== '')) begin(chunk, out)
@@ -173,14 +200,13 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
       const index = typeof choice.index === 'number' ? choice.index : 0
       ours ??= index
       if (index !== ours) continue
-      const delta = isObject(choice.delta) ? choice.delta : choice.message
-      if (reason === undefined && isObject(delta)) readDelta(delta, choice.logprobs, out)
+      const { delta, finish_reason: why } = choice
+      inDeltas ||= isObject(delta)
+      const said = inDeltas ? delta : choice.message
+      if (isObject(said)) readDelta(said, choice.logprobs, out)
       if (isObject(choice.usage)) readUsage(choice.usage, out)
-      const why = choice.finish_reason
-      if (reason === undefined && typeof why === 'string' && why !== '') {
-        out.push(...endParts())
-        reason = why
-      }
+      // Some servers give one with every chunk: the last counts.
+      if (typeof why === 'string' && why !== '') reason = why
     }
     if (isObject(chunk.usage)) readUsage(chunk.usage, out)
     return out
@@ -189,7 +215,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   const finish = (): ChatEvent[] => {
     if (reason === undefined && !audio.ended) return fail(brokenOff())
     ended = true
-    const out = reason === undefined ? endParts() : []
+    const out = endParts()
     const why = decodeFinish(reason, { calls: calls.made, refused })
     out.push({
       type: 'finish',
@@ -214,7 +240,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
       const failure = event === 'error' ? decodeError(200, chunk) : failureIn(chunk)
       return failure === undefined ? readChunk(chunk) : fail(failure)
     },
-    end: () => (ended ? [] : fail(brokenOff())),
+    end: () => (ended ? [] : undo.noDone ? finish() : fail(brokenOff())),
     get rawUsage() {
       return rawUsage
     },

@@ -1,10 +1,27 @@
-// `reasoning_details`: thoughts as servers of this kind seal them, in entries that a stream brings in pieces.
+// Thoughts as servers of this kind seal them: a list of entries that a stream brings in pieces.
 
-import type { Json, JsonObject } from '../../ir/json.ts'
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { Seal } from '../../ir/part.ts'
+
+/** The members that hold such a list. */
+export const LISTS = ['reasoning_details', 'thinking_blocks'] as const
+export type List = (typeof LISTS)[number]
+
+/** The entries of a message, under the name they have there. */
+export const detailsIn = (message: JsonObject): { list: List; details: JsonObject[] } => {
+  const list = LISTS.find((name) => Array.isArray(message[name])) ?? 'reasoning_details'
+  const entries = message[list]
+  return { list, details: Array.isArray(entries) ? entries.filter(isObject) : [] }
+}
+
+export const detailSeal = (list: List, details: JsonObject[]): Seal => ({
+  origin: 'chat-completions',
+  value: { [list]: details as Json[] },
+})
 
 /** What can be read of an entry. */
-export const detailText = ({ text, summary }: JsonObject): string | undefined =>
-  typeof text === 'string' ? text : typeof summary === 'string' ? summary : undefined
+export const detailText = ({ text, summary, thinking }: JsonObject): string | undefined =>
+  [text, summary, thinking].find((said) => typeof said === 'string')
 
 /** Whether an entry holds what only its provider can read: the others say no more than their text. */
 export const isSealed = ({ signature, data }: JsonObject): boolean =>
@@ -21,8 +38,10 @@ export const addPiece = (details: JsonObject[], piece: JsonObject): void => {
   for (const [name, value] of Object.entries(piece)) {
     if (value === null || value === undefined) continue
     const before = grown[name]
-    const grows = (name === 'text' || name === 'summary') && typeof value === 'string' && typeof before === 'string'
+    const grows = TEXTS.has(name) && typeof value === 'string' && typeof before === 'string'
     grown[name] = grows ? before + value : value
   }
   details[details.length - 1] = grown
 }
+
+const TEXTS = new Set(['text', 'summary', 'thinking'])

@@ -24,8 +24,9 @@ const FAULTS = /^(?:error|abort|network_error|insufficient_system_resource)$|mal
 
 /** What an answer or a chunk says went wrong; undefined where it is one. */
 export const failureIn = (body: JsonObject): GatewayError | undefined => {
-  const { error, choices } = body
-  if (isObject(error) || (typeof error === 'string' && error !== '')) return decodeError(200, body)
+  const { error, object, choices } = body
+  if (isObject(error) || (typeof error === 'string' && error !== '') || object === 'error')
+    return decodeError(200, body)
   const broken = Array.isArray(choices) ? choices.find(isBroken) : undefined
   return broken === undefined ? undefined : decodeError(200, broken)
 }

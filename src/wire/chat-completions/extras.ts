@@ -17,6 +17,7 @@ const MESSAGE = new Set([
   'reasoning',
   'reasoning_content',
   'reasoning_details',
+  'thinking_blocks',
   'cache_control',
 ])
 const PART = new Set([

@@ -6,24 +6,23 @@ import type { Json } from '../../ir/json.ts'
 /** What the answer holds, which some servers' reasons contradict. */
 type Held = { calls: boolean; refused: boolean }
 
+const CUT = /^(?:length|max_tokens|model_length|max_output_tokens)$/i
+/** What was filtered may stand behind the word. */
+const FILTERED =
+  /^(?:content_filter|sensitive|guardrail|(?:image_)?(?:safety|recitation|prohibited_content)|blocklist|spii)/i
+
+export const isFiltered = (reason: Json | undefined): boolean => typeof reason === 'string' && FILTERED.test(reason)
+
 /** Servers of the wire's kind know more words than its vendor; a word nobody knows still is an end. */
 export const decodeFinish = (reason: Json | undefined, { calls, refused }: Held): FinishReason => {
-  switch (reason) {
-    case 'length':
-    case 'max_tokens':
-    case 'MAX_TOKENS':
-    case 'model_length':
-    case 'max_output_tokens':
-      return 'length'
-    case 'content_filter':
-    case 'SAFETY':
-    case 'sensitive':
-      return 'content-filter'
-    default:
-      // A forced tool finishes with `stop` here, and `tool_calls` may stand where no call was made.
-      if (calls) return 'tool-calls'
-      return refused ? 'refusal' : 'stop'
-  }
+  const word = typeof reason === 'string' ? reason : ''
+  if (CUT.test(word)) return 'length'
+  if (isFiltered(word)) return 'content-filter'
+  if (word === 'model_context_window_exceeded') return 'context-length'
+  if (word === 'refusal') return 'refusal'
+  // A forced tool finishes with `stop` here, and `tool_calls` may stand where no call was made.
+  if (calls) return 'tool-calls'
+  return refused ? 'refusal' : 'stop'
 }
 
 /** `legacy`: the client reads calls as `function_call`. */

@@ -5,9 +5,10 @@ import type { AssistantPart, TextPart, ToolResultPart } from '../../ir/part.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
 import { digest } from '../../lib/digest.ts'
-import { isOpenThought } from '../seal.ts'
+import { openName } from '../seal.ts'
 import { type WaitingCalls, waitingCalls } from '../waiting-calls.ts'
 import { asFunction, encodeCall } from './assistant.ts'
+import { LISTS, type List } from './details.ts'
 import type { Outgoing } from './outgoing.ts'
 import { encodeContent, encodePart } from './parts.ts'
 
@@ -87,7 +88,8 @@ const encodeAssistant = (
 ): JsonObject | Round | undefined => {
   const content: JsonObject[] = []
   const calls: JsonObject[] = []
-  const details: Json[] = []
+  const details: { [list in List]?: Json[] } = {}
+  const thoughts: JsonObject[] = []
   const message: JsonObject = { role: 'assistant' }
   const round: Round = { message, waiting: new Set(), results: [], attachments: [] }
   /** Of the next call. */
@@ -106,10 +108,15 @@ const encodeAssistant = (
       case 'reasoning': {
         const own = part.seal?.origin === 'chat-completions' ? part.seal.value : {}
         if (own.extra_content !== undefined) signature = own.extra_content
-        if (Array.isArray(own.reasoning_details)) for (const detail of own.reasoning_details) details.push(detail)
-        else if (isOpenThought(part) && out.openThoughts)
-          message.reasoning_content = `${message.reasoning_content ?? ''}${part.text}`
-        else if ((part.seal === undefined || isOpenThought(part)) && part.text !== '') out.drop(path)
+        const name = openName(part)
+        const list = LISTS.find((one) => Array.isArray(own[one]))
+        if (list !== undefined) {
+          details[list] ??= []
+          for (const detail of own[list] as Json[]) details[list].push(detail)
+        } else if (name !== undefined && out.openThoughts(name)) {
+          if (name === 'thinking') thoughts.push({ type: name, thinking: [{ type: 'text', text: part.text }] })
+          else message[name] = `${message[name] ?? ''}${part.text}`
+        } else if ((part.seal === undefined || name !== undefined) && part.text !== '') out.drop(path)
         break
       }
       case 'opaque':
@@ -134,11 +141,12 @@ const encodeAssistant = (
   }
   const bare = content.length === 0 && calls.length === 0 && message.audio === undefined
   if (bare && out.origin !== 'chat-completions') {
-    if (message.reasoning_content !== undefined || details.length > 0) out.drop(placeOf(turn, out.pathOf(at)))
+    const thought = thoughts.length > 0 || message.reasoning_content !== undefined || message.reasoning !== undefined
+    if (thought || Object.keys(details).length > 0) out.drop(placeOf(turn, out.pathOf(at)))
     return undefined
   }
-  if (details.length > 0) message.reasoning_details = details
-  if (content.length > 0) message.content = encodeContent(content, out)
+  Object.assign(message, details)
+  if (content.length + thoughts.length > 0) message.content = encodeContent([...thoughts, ...content], out)
   else message.content = calls.length > 0 || message.audio !== undefined ? null : ''
   if (turn.name !== undefined) message.name = turn.name
   if (turn.phase !== undefined) out.drop(`${placeOf(turn, out.pathOf(at))}.phase`)

@@ -1,11 +1,13 @@
 // The chat-completions wire: its codec, for the clients and for the providers that speak it.
 
+import type { GatewayError } from '../../errors.ts'
+import type { JsonObject } from '../../ir/json.ts'
 import type { ChatCodec } from '../codec.ts'
-import { faultOf, KEEP_ALIVE, usageIn } from '../pass.ts'
+import { faultOf, KEEP_ALIVE, malformedAnswer, usageIn } from '../pass.ts'
 import { decodeEvents } from './decode-events.ts'
 import { encodeEvents } from './encode-events.ts'
 import { decodeError, encodeError, failureIn } from './error.ts'
-import { outputCap, passEdits } from './pass.ts'
+import { outputCap, passEdits, refusedIn } from './pass.ts'
 import { decodeRequest, encodeRequest } from './request.ts'
 import { decodeResponse, encodeResponse } from './response.ts'
 import { ChatCompletionsRequest } from './schema.ts'
@@ -16,10 +18,11 @@ export const chatCompletions: ChatCodec = {
   wire: 'chat-completions',
   requestSchema: ChatCompletionsRequest,
   passEdits,
+  refusedIn,
   outputCap,
   tap,
   counting: undefined,
-  faultIn: (body) => faultOf(body, 'choices', decodeError) ?? failureIn(body),
+  faultIn: (body) => faultOf(body, 'choices', decodeError) ?? failureIn(body) ?? choiceless(body),
   readUsage: (body) => usageIn(body, decodeUsage),
   decodeError,
   encodeError,
@@ -31,3 +34,7 @@ export const chatCompletions: ChatCodec = {
   decodeEvents,
   encodeEvents,
 }
+
+/** A chunk may have no choice, a whole answer has one. */
+const choiceless = ({ choices }: JsonObject): GatewayError | undefined =>
+  Array.isArray(choices) && choices.length === 0 ? malformedAnswer() : undefined

@@ -6,6 +6,18 @@ import type { Citation, Logprob, TokenLogprob } from '../../ir/part.ts'
 export const decodeCitations = (annotations: Json | undefined): Citation[] =>
   Array.isArray(annotations) ? annotations.filter(isObject).map(decodeCitation) : []
 
+/** Pages that some servers name beside the whole answer: its text cites them all. */
+export const decodeSources = ({ search_results: found, citations }: JsonObject): Citation[] => {
+  const list = Array.isArray(found) && found.length > 0 ? found : citations
+  return Array.isArray(list) ? list.flatMap(decodeSource) : []
+}
+
+const decodeSource = (source: Json): Citation[] => {
+  const { url, title } = isObject(source) ? source : { url: source }
+  if (typeof url !== 'string' || !/^https?:/.test(url)) return []
+  return [typeof title === 'string' && title !== '' ? { kind: 'url', url, title } : { kind: 'url', url }]
+}
+
 const decodeCitation = (raw: JsonObject): Citation => {
   const { url_citation: cited } = raw
   if (raw.type !== 'url_citation' || !isObject(cited) || typeof cited.url !== 'string') {

@@ -4,6 +4,7 @@ import type { Quirks } from '../../ir/quirks.ts'
 import type { ChatRequest } from '../../ir/request.ts'
 import type { ChatWire } from '../../ir/wire.ts'
 import { type PathOf, pathsOf } from '../client-path.ts'
+import type { OpenName } from '../seal.ts'
 import { type ToolNames, toolNames } from './tools.ts'
 
 export type Outgoing = {
@@ -12,7 +13,7 @@ export type Outgoing = {
   /** Tools of free text go out as functions of one string. */
   customAsFunction: boolean
   /** Servers that tell their thoughts in the open want them back, where they led to calls at least. */
-  openThoughts: boolean
+  openThoughts(name: OpenName): boolean
   /** Lists the client's member as left out. */
   drop(path: string): void
   dropped: Set<string>
@@ -25,7 +26,7 @@ export const outgoing = (request: ChatRequest, quirks: Quirks): Outgoing => {
     origin: request.origin,
     names: toolNames(request, quirks.noCustomTools === true),
     customAsFunction: quirks.noCustomTools === true,
-    openThoughts: quirks.noReasoning !== true && quirks.rejects?.includes('reasoning_content') !== true,
+    openThoughts: (name) => quirks.noReasoning !== true && quirks.rejects?.includes(name) !== true,
     dropped,
     drop: (path) => dropped.add(path),
     pathOf: pathsOf(request),

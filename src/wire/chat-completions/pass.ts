@@ -1,9 +1,10 @@
 // The chat-completions wire to a provider that speaks it: the members to splice, everything else is the client's.
 
 import { isObject, type JsonObject } from '../../ir/json.ts'
+import type { Quirks } from '../../ir/quirks.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { PassOptions } from '../codec.ts'
-import { isForeign } from '../pass.ts'
+import { isForeign, refusedMembers, roleEdits, withoutRefused } from '../pass.ts'
 
 export const outputCap = (body: JsonObject): number | undefined => {
   if (typeof body.max_completion_tokens === 'number') return body.max_completion_tokens
@@ -14,7 +15,18 @@ export const outputCap = (body: JsonObject): number | undefined => {
 export const includeUsage = (body: JsonObject): boolean =>
   isObject(body.stream_options) && body.stream_options.include_usage === true
 
+/** Thoughts that come back are members of their messages. */
+export const refusedIn = (body: JsonObject, quirks: Quirks): Edit['path'][] => {
+  const refused = refusedMembers(body, quirks)
+  if (quirks.rejects?.includes('reasoning_content') !== true || !Array.isArray(body.messages)) return refused
+  for (const [at, message] of body.messages.entries())
+    if (isObject(message) && message.reasoning_content !== undefined)
+      refused.push(['messages', at, 'reasoning_content'])
+  return refused
+}
+
 export const passEdits = (body: JsonObject, options: PassOptions): Edit[] => {
+  const { quirks } = options
   const edits: Edit[] = []
   if (body.model !== options.model) edits.push({ path: ['model'], value: JSON.stringify(options.model) })
   if (body.stream === true && !includeUsage(body)) {
@@ -24,15 +36,26 @@ export const passEdits = (body: JsonObject, options: PassOptions): Edit[] => {
         : { path: ['stream_options'], value: '{"include_usage":true}' },
     )
   }
-  if (options.outputCap !== undefined) edits.push(...capEdits(body, options.outputCap, options.quirks.maxTokensField))
-  if (Array.isArray(body.messages) && !options.quirks.readsTags) edits.push(...foreignEdits(body.messages))
-  return edits
+  edits.push(...capEdits(body, options.outputCap, quirks.maxTokensField))
+  if (Array.isArray(body.messages) && !quirks.readsTags) edits.push(...foreignEdits(body.messages))
+  if (Array.isArray(body.messages) && quirks.noDeveloperRole) edits.push(...roleEdits('messages', body.messages))
+  return withoutRefused(edits, refusedIn(body, quirks), quirks)
 }
 
-// Whichever names the client used are lowered; where it used none, the provider's own name is added.
-const capEdits = (body: JsonObject, cap: number, field = 'max_completion_tokens'): Edit[] => {
-  const used = ['max_completion_tokens', 'max_tokens'].filter((name) => typeof body[name] === 'number')
-  return (used.length > 0 ? used : [field]).map((name) => ({ path: [name], value: String(cap) }))
+const CAPS = ['max_completion_tokens', 'max_tokens'] as const
+
+// Whichever names the client used are lowered, and the provider's own name is added where it used none. A provider whose
+// name for it is given knows no other.
+const capEdits = (body: JsonObject, cap: number | undefined, own: Quirks['maxTokensField']): Edit[] => {
+  const used = CAPS.filter((name) => typeof body[name] === 'number')
+  const unknown = own === undefined ? [] : used.filter((name) => name !== own)
+  const due = cap ?? (unknown.length > 0 ? outputCap(body) : undefined)
+  if (due === undefined) return []
+  const set = own === undefined && used.length > 0 ? used : [own ?? 'max_completion_tokens']
+  return [
+    ...unknown.map((name) => ({ path: [name], value: undefined })),
+    ...set.map((name) => ({ path: [name], value: String(due) })),
+  ]
 }
 
 /** What was added to an assistant's message so that a foreign thought could come back: unknown at this provider. */

@@ -149,11 +149,12 @@ export const encodeRequest = (asked: ChatRequest, target: Target): EncodedReques
   const { quirks } = target
   const out = outgoing(request, quirks)
   const { undo } = out.names
+  if (quirks.noDone) undo.noDone = true
   const messages = encodeConversation(request, out)
   const body: JsonObject = { model: target.model, messages }
   if (request.stream) {
     body.stream = true
-    body.stream_options = { include_usage: true }
+    if (!quirks.rejects?.includes('stream_options')) body.stream_options = { include_usage: true }
   }
   encodeToolUse(request, body, out)
   if (request.maxOutput !== undefined) {

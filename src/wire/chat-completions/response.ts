@@ -7,10 +7,10 @@ import type { AssistantPart, Citation, Logprob } from '../../ir/part.ts'
 import { withPrompt } from '../../ir/usage.ts'
 import { digest } from '../../lib/digest.ts'
 import type { Ask, Undo } from '../codec.ts'
-import { decodeAssistant, encodeCall, encodeThoughts } from './assistant.ts'
+import { decodeAssistant, encodeCall, encodeThoughts, withOpenNames } from './assistant.ts'
 import { failureIn } from './error.ts'
-import { decodeFinish, encodeFinish } from './finish.ts'
-import { decodeCitations, decodeLogprobs, encodeCitation, encodeLogprob } from './marks.ts'
+import { decodeFinish, encodeFinish, isFiltered } from './finish.ts'
+import { decodeCitations, decodeLogprobs, decodeSources, encodeCitation, encodeLogprob } from './marks.ts'
 import { tierOf } from './members.ts'
 import { isTextCut, undoCall } from './undo.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
@@ -22,16 +22,19 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
   const choices = Array.isArray(body.choices) ? body.choices.filter(isObject) : []
   const choice = choices.find((one) => one.index === 0) ?? choices[0]
   // What a filter cut before its first word comes without a message.
-  const message = choice?.message ?? (choice?.finish_reason === 'content_filter' ? {} : undefined)
+  const message = choice?.message ?? (isFiltered(choice?.finish_reason) ? {} : undefined)
   if (choice === undefined || !isObject(message)) throw notAnAnswer()
   const id = typeof body.id === 'string' ? body.id : ''
   let parts: AssistantPart[]
   try {
-    parts = decodeAssistant(message, 'choices.0.message', (call) => `call_${digest(id)}_${call}`)
+    parts = withOpenNames(
+      decodeAssistant(message, 'choices.0.message', (call) => `call_${digest(id)}_${call}`),
+      message,
+    )
   } catch (cause) {
     throw notAnAnswer(cause)
   }
-  markText(parts, message, choice)
+  markText(parts, message, choice, body)
   const undone = parts.map((part) => (part.type === 'tool-call' ? undoCall(part, undo) : part))
   const cut = parts.some((part) => part.type === 'tool-call' && isTextCut(part, undo))
   const response: ChatResponse = {
@@ -45,7 +48,7 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
   }
   if (cut && response.finish === 'tool-calls') throw notAnAnswer()
   if (typeof body.model === 'string' && body.model !== '') response.model = body.model
-  if (typeof body.created === 'number') response.createdAt = body.created
+  if (typeof body.created === 'number') response.createdAt = Math.floor(body.created)
   if (typeof body.service_tier === 'string') response.serviceTier = body.service_tier
   return response
 }
@@ -54,10 +57,11 @@ const notAnAnswer = (cause?: unknown): GatewayError =>
   new GatewayError('upstream_error', 'The provider gave an answer that cannot be read. Try again.', { cause })
 
 /** Citations and log probabilities stand beside the text on this wire: they belong to the first text. */
-const markText = (parts: AssistantPart[], message: JsonObject, choice: JsonObject): void => {
+const markText = (parts: AssistantPart[], message: JsonObject, choice: JsonObject, body: JsonObject): void => {
   const text = parts.find((part) => part.type === 'text')
   if (text === undefined) return
-  const citations = decodeCitations(message.annotations)
+  const annotations = decodeCitations(message.annotations)
+  const citations = annotations.length > 0 ? annotations : decodeSources(body)
   if (citations.length > 0) text.citations = citations
   const logprobs = isObject(choice.logprobs) ? decodeLogprobs(choice.logprobs.content) : []
   if (logprobs.length > 0) text.logprobs = logprobs

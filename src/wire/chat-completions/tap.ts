@@ -10,7 +10,7 @@ import type { OutputText } from '../../lib/output-text.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
 import { malformed, openNotes } from '../pass.ts'
-import { inputText, reasoningText, textIn } from './assistant.ts'
+import { inputText, reasoningText, textIn, thoughtIn } from './assistant.ts'
 import { endsSpeech } from './audio.ts'
 import { decodeError, encodeError, failureIn } from './error.ts'
 import { decodeUsage } from './usage.ts'
@@ -28,6 +28,8 @@ export const tap = (options: TapOptions): Tap => {
   let reasoned = false
   /** Whether it ended as spoken answers may: with the sound, and without a reason. */
   let spoken = false
+  /** Whether the answer comes in deltas: a message beside or behind them says nothing new. */
+  let inDeltas = false
 
   const report = (usage: JsonObject): void => {
     noted.rawUsage = updated(noted.rawUsage, usage)
@@ -66,9 +68,11 @@ export const tap = (options: TapOptions): Tap => {
     let within = false
     for (const choice of choices) {
       if (!isObject(choice)) continue
-      const { delta = choice.message, finish_reason: why } = choice
-      addText(noted.output, delta)
-      if (isObject(delta) && isObject(delta.audio)) spoken = endsSpeech(delta.audio)
+      const { delta, finish_reason: why } = choice
+      inDeltas ||= isObject(delta)
+      const said = inDeltas ? delta : choice.message
+      addText(noted.output, said)
+      if (isObject(said) && isObject(said.audio)) spoken = endsSpeech(said.audio)
       if (typeof why === 'string' && why !== '') reasoned = true
       if (isObject(choice.usage)) report(choice.usage)
       within ||= choice.usage !== undefined
@@ -89,6 +93,7 @@ export const tap = (options: TapOptions): Tap => {
 
   return Object.assign(noted, {
     see,
+    end: (() => (options.noDone && reasoned ? see({ data: '[DONE]' }) : '')) satisfies Tap['end'],
     fail: ((why) => writeFrame({ event: 'error', data: JSON.stringify(encodeError(why)) })) satisfies Tap['fail'],
   })
 }
@@ -129,7 +134,7 @@ const addText = (output: OutputText, delta: Json | undefined): void => {
   for (const call of delta.tool_calls) if (isObject(call)) output.add(inputOf(call))
 }
 
-const pieceText = (piece: Json): string => (isObject(piece) ? textIn(piece.thinking ?? piece.text) : '')
+const pieceText = (piece: Json): string => (isObject(piece) ? textIn(thoughtIn(piece) ?? piece.text) : '')
 
 const inputOf = (call: JsonObject): string => {
   if (isObject(call.function)) return inputText(call.function.arguments)

@@ -13,15 +13,20 @@ export const decodeUsage = (raw: unknown): Usage | undefined => {
   const inOutput = isObject(raw.completion_tokens_details) ? raw.completion_tokens_details : {}
   return disjoint({
     prompt,
-    // Compatible servers tell their cache beside the prompt, under names of their own.
+    // Compatible servers tell their cache under names of their own, some beside the prompt.
     cacheRead:
       count(inPrompt.cached_tokens) ??
       count(raw.prompt_cache_hit_tokens) ??
       count(raw.cached_tokens) ??
-      count(raw.num_cached_tokens),
-    cacheWrite: count(inPrompt.cache_write_tokens),
+      count(raw.num_cached_tokens) ??
+      count(raw.cache_read_input_tokens),
+    cacheWrite:
+      count(inPrompt.cache_write_tokens) ??
+      count(inPrompt.cache_creation_input_tokens) ??
+      count(inPrompt.cache_creation_tokens) ??
+      count(raw.cache_creation_input_tokens),
     output,
-    reasoning: count(inOutput.reasoning_tokens),
+    reasoning: count(inOutput.reasoning_tokens) ?? count(raw.reasoning_tokens),
     total: count(raw.total_tokens),
   })
 }

@@ -43,6 +43,7 @@ export const tap = (options: TapOptions): Tap => {
     // A provider may draw fewer images than it was asked for.
     end: () => {
       if (images > 0 && noted.state === 'open') noted.state = 'done'
+      return ''
     },
     fail: ((why) => writeFrame({ event: 'error', data: JSON.stringify(encodeError(why)) })) satisfies Tap['fail'],
   })

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, Citation, ReasoningPart, Seal, ToolCallPart } from '../../ir/part.ts'
-import { plainTag, sealTag } from '../seal.ts'
+import { sealTag, slotTag } from '../seal.ts'
 import { callInput } from './encode-parts.ts'
 import { sentCallId, sentName } from './names.ts'
 
@@ -44,8 +44,8 @@ export const openCall = ({ id, name, namespace }: Pick<ToolCallPart, 'id' | 'nam
 export const slotOf = (part: ReasoningPart): { signature: string } | { data: string } | undefined => {
   const own = ownSlot(part.seal)
   if (own !== undefined) return 'data' in own && part.text !== '' ? { signature: own.data } : own
-  if (part.seal === undefined) return part.text === '' ? undefined : { signature: plainTag(part) }
-  return part.text === '' ? { data: sealTag(part) } : { signature: sealTag(part) }
+  if (part.text !== '') return { signature: slotTag(part) }
+  return part.seal === undefined ? undefined : { data: sealTag(part) }
 }
 
 const ownSlot = (seal: Seal | undefined): { signature: string } | { data: string } | undefined => {

@@ -2,13 +2,15 @@
 
 import { envelope, GatewayError, type ProviderFailure } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../ir/json.ts'
+import { membersOf, messageIn } from '../error-object.ts'
 import { type FailureClass, type FailureDetails, providerError } from '../failure.ts'
+import { overlong } from '../overlong.ts'
 
 /** `status` is 200 for an error within a stream: its type then says what the status would have been. */
 export const decodeError = (status: number, body: unknown): GatewayError => {
-  const error = isObject(body) && isObject(body.error) ? body.error : {}
+  const error = membersOf(body)
   const type = stringOf(error.type)
-  const message = stringOf(error.message) ?? ''
+  const message = messageIn(error)
   const details = isObject(error.details) ? error.details : {}
   const errorCode = stringOf(details.error_code)
   const requestId = isObject(body) ? stringOf(body.request_id) : undefined
@@ -19,8 +21,10 @@ export const decodeError = (status: number, body: unknown): GatewayError => {
   }
   const effective = status >= 400 ? status : (STATUS_OF_TYPE[type ?? ''] ?? 500)
   if (effective === 400) {
-    return forCodingAgents(message, errorCode, details, provider) ?? refusedRequest(message, errorCode, provider)
+    return forCodingAgents(message, errorCode, details, provider) ?? refusedRequest(error, message, errorCode, provider)
   }
+  if ((effective === 413 || effective === 422) && overlong(message, error) !== undefined)
+    return providerError('context-length', { provider })
   return providerError(CLASS_OF_STATUS[effective] ?? 'refused', { provider })
 }
 
@@ -59,7 +63,12 @@ const SPENT = new Set([
 ])
 
 /** The provider gives these a 400 and one type: only its words, or a code where there is one, tell them apart. */
-const refusedRequest = (message: string, errorCode: string | undefined, provider: ProviderFailure): GatewayError => {
+const refusedRequest = (
+  error: JsonObject,
+  message: string,
+  errorCode: string | undefined,
+  provider: ProviderFailure,
+): GatewayError => {
   const fault = (kind: FailureClass, figures: Omit<FailureDetails, 'provider'> = {}): GatewayError =>
     providerError(kind, { provider, ...figures })
   const tooLong = TOO_LONG.exec(message)
@@ -71,6 +80,8 @@ const refusedRequest = (message: string, errorCode: string | undefined, provider
   if (window !== null) {
     return fault('context-length', { tokens: Number(window[1]) + Number(window[2]), maximum: Number(window[3]) })
   }
+  const length = overlong(message, error)
+  if (length !== undefined) return fault('context-length', length)
   if (POLICY.test(message)) return fault('content-policy')
   if (errorCode === 'request_body_too_large_after_decoding') return fault('too-large')
   if (CREDIT.test(message) || (errorCode !== undefined && SPENT.has(errorCode))) return fault('overloaded')

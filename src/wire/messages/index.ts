@@ -1,7 +1,7 @@
 // The messages wire: the codec of everything that speaks it, on either side of the gateway.
 
 import type { ChatCodec } from '../codec.ts'
-import { faultOf, usageIn } from '../pass.ts'
+import { faultOf, refusedMembers, usageIn } from '../pass.ts'
 import { counting } from './counting.ts'
 import { decodeEvents } from './decode-events.ts'
 import { encodeEvents, PING } from './encode-events.ts'
@@ -17,6 +17,7 @@ export const messages: ChatCodec = {
   wire: 'messages',
   requestSchema: MessagesRequest,
   passEdits,
+  refusedIn: refusedMembers,
   outputCap,
   decodeRequest,
   encodeRequest,

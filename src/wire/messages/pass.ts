@@ -3,7 +3,7 @@
 import { isObject, type JsonObject } from '../../ir/json.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { PassOptions } from '../codec.ts'
-import { isForeign } from '../pass.ts'
+import { isForeign, refusedMembers, withoutRefused } from '../pass.ts'
 import { MIN_BUDGET } from './reasoning.ts'
 
 export const outputCap = (body: JsonObject): number | undefined =>
@@ -17,7 +17,7 @@ export const passEdits = (body: JsonObject, options: PassOptions): Edit[] => {
     edits.push(...budgetEdits(body, options.outputCap))
   }
   if (Array.isArray(body.messages) && !options.quirks.readsTags) edits.push(...foreignEdits(body.messages))
-  return edits
+  return withoutRefused(edits, refusedMembers(body, options.quirks), options.quirks)
 }
 
 // A thinking budget must stay below the output cap: where a lowered cap leaves no room for one, thinking is off.

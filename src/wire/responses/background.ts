@@ -2,6 +2,7 @@
 
 import { isObject, type JsonObject } from '../../ir/json.ts'
 import type { Edit } from '../../lib/json-splice.ts'
+import { given } from '../read.ts'
 import { decodeError } from './error.ts'
 import { failureOf } from './failure-frames.ts'
 
@@ -27,6 +28,10 @@ export const standingOf = ({ status, usage, output }: JsonObject): Standing | un
       return isObject(usage) ? 'done' : 'open'
   }
 }
+
+/** An answer in the background that has only been begun: it may have no output yet. */
+export const isBegun = ({ background, status, error, output }: JsonObject): boolean =>
+  background === true && (status === 'queued' || status === 'in_progress') && !given(error) && !given(output)
 
 /** Makes an answer as its provider has it the client's: our name of the model, our words for why it failed. */
 export const clientEdits = (body: JsonObject, model: string): Edit[] => [

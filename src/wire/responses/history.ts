@@ -57,7 +57,9 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): { instructions
     if (turn.name !== undefined) out.drop(`${out.pathOf(at)}.name`)
     if (at === 0 && instructions !== undefined) return
     if (turn.role === 'system') {
-      input.push(...messageItems(turn.developer === true ? 'developer' : 'system', turn.parts, at, out))
+      input.push(
+        ...messageItems(turn.developer && !out.quirks.noDeveloperRole ? 'developer' : 'system', turn.parts, at, out),
+      )
     } else {
       input.push(...userItems(turn.parts, at, pairs, partial, out))
     }

@@ -1,7 +1,8 @@
 // The responses wire: its codec, for the clients and for the providers that speak it.
 
 import type { ChatCodec } from '../codec.ts'
-import { faultOf, KEEP_ALIVE, usageIn } from '../pass.ts'
+import { faultOf, KEEP_ALIVE, refusedMembers, usageIn } from '../pass.ts'
+import { isBegun } from './background.ts'
 import { counting } from './counting.ts'
 import { decodeEvents } from './decode-events.ts'
 import { encodeEvents } from './encode-events.ts'
@@ -17,6 +18,7 @@ export const responses: ChatCodec = {
   wire: 'responses',
   requestSchema: ResponsesRequest,
   passEdits,
+  refusedIn: refusedMembers,
   outputCap,
   decodeRequest,
   encodeRequest,
@@ -26,7 +28,7 @@ export const responses: ChatCodec = {
   encodeEvents,
   decodeError,
   encodeError,
-  faultIn: (body) => faultOf(body, 'output', decodeError),
+  faultIn: (body) => (isBegun(body) ? undefined : faultOf(body, 'output', decodeError)),
   readUsage: (body) => usageIn(body, decodeUsage),
   tap,
   counting,

@@ -3,7 +3,7 @@
 import { isObject, type JsonObject } from '../../ir/json.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { PassOptions } from '../codec.ts'
-import { isForeign } from '../pass.ts'
+import { isForeign, refusedMembers, roleEdits, withoutRefused } from '../pass.ts'
 import { openCompaction } from './compaction.ts'
 
 export const outputCap = (body: JsonObject): number | undefined =>
@@ -27,5 +27,6 @@ export const passEdits = (body: JsonObject, options: PassOptions): Edit[] => {
       edits.push({ path: ['input', at], value: message === undefined ? undefined : JSON.stringify(message) })
     })
   }
-  return edits
+  if (Array.isArray(body.input) && options.quirks.noDeveloperRole) edits.push(...roleEdits('input', body.input))
+  return withoutRefused(edits, refusedMembers(body, options.quirks), options.quirks)
 }

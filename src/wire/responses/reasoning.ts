@@ -3,7 +3,7 @@
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { ReasoningPart } from '../../ir/part.ts'
 import { stringOr } from '../read.ts'
-import { plainTag, sealTag, taggedThought } from '../seal.ts'
+import { slotTag, taggedThought } from '../seal.ts'
 
 /**
  * A provider's reasoning item. Its members are the seal, but for the one that the text says already: the thought itself
@@ -51,8 +51,7 @@ export const sealedItem = (part: ReasoningPart): JsonObject => ({
  */
 export const reasoningItem = (id: string, part: ReasoningPart): JsonObject => {
   if (part.seal?.origin === 'responses' && part.seal.value.id === id) return sealedItem(part)
-  const slot = part.seal === undefined ? plainTag(part) : sealTag(part)
-  return { type: 'reasoning', id, summary: summaryOf(part.text), encrypted_content: slot }
+  return { type: 'reasoning', id, summary: summaryOf(part.text), encrypted_content: slotTag(part) }
 }
 
 const summaryOf = (text: string): JsonObject[] => (text === '' ? [] : [{ type: 'summary_text', text }])

@@ -466,6 +466,96 @@ describe('a thought', () => {
   })
 })
 
+describe('a thought told in the open', () => {
+  const thinking = { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] }
+  const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }
+  /** The assistant's message that goes back to the server when its client goes on. */
+  const sentBack = (client: 'messages' | 'responses', answer: JsonObject, quirks = {}): JsonObject | undefined => {
+    const turns: Record<typeof client, JsonObject> = {
+      messages: {
+        model: 'm',
+        max_tokens: 9,
+        messages: [
+          { role: 'user', content: 'hi' },
+          { role: 'assistant', content: answer.content ?? null },
+          { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'done' }] },
+        ],
+      },
+      responses: {
+        model: 'm',
+        input: [
+          { role: 'user', content: 'hi' },
+          ...list(answer.output),
+          { type: 'function_call_output', call_id: 'a', output: 'done' },
+        ],
+      },
+    }
+    const request = CHAT_CODECS[client].decodeRequest(turns[client])
+    const { body } = CHAT_CODECS['chat-completions'].encodeRequest(request, { model: 'up', maxOutput: 9, quirks })
+    return list(body.messages)[1]
+  }
+  const answers = (client: ChatWire, thought: JsonObject): JsonObject[] => {
+    const rows = [says(thought), says({ content: 'so' }), calls({ index: 0, ...call }), stops('tool_calls'), DONE]
+    const content = Array.isArray(thought.content) ? [...thought.content, { type: 'text', text: 'so' }] : 'so'
+    const message = { role: 'assistant', ...thought, content, tool_calls: [call] }
+    const body = { id: 'chatcmpl-1', created: 5, choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }
+    return [
+      JSON.parse(JSON.stringify(GATHER[client](framesOf(told(client, 'chat-completions', rows).text)))) as JsonObject,
+      whole(client, 'chat-completions', body),
+    ]
+  }
+  const said = { role: 'assistant', content: 'so', tool_calls: [call] }
+
+  test('and signed in blocks goes back with them', () => {
+    const blocks = [
+      { type: 'thinking', thinking: 'hmm', signature: 's' },
+      { type: 'redacted_thinking', data: 'd' },
+    ]
+    const piece = (text: string, signature: string | null) => ({
+      reasoning_content: text,
+      thinking_blocks: [{ type: 'thinking', thinking: text, signature }],
+    })
+    const rows = [
+      says(piece('h', null)),
+      says(piece('mm', null)),
+      says({ thinking_blocks: [{ type: 'thinking', thinking: '', signature: 's' }] }),
+      says({ thinking_blocks: [blocks[1] ?? null] }),
+      says({ content: 'so' }),
+      calls({ index: 0, ...call }),
+      stops('tool_calls'),
+      DONE,
+    ]
+    const message = { ...said, reasoning_content: 'hmm', thinking_blocks: blocks }
+    const body = { id: 'chatcmpl-1', created: 5, choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }
+    for (const client of ['messages', 'responses'] as const) {
+      for (const answer of [
+        GATHER[client](framesOf(told(client, 'chat-completions', rows).text)),
+        whole(client, 'chat-completions', body),
+      ]) {
+        expect(JSON.stringify(answer)).toContain('hmm')
+        expect(sentBack(client, JSON.parse(JSON.stringify(answer)))).toEqual({ ...said, thinking_blocks: blocks })
+      }
+    }
+  })
+
+  test.each<[string, JsonObject, JsonObject]>([
+    ['reasoning_content', { reasoning_content: 'hm' }, { ...said, reasoning_content: 'hm' }],
+    ['reasoning', { reasoning: 'hm' }, { ...said, reasoning: 'hm' }],
+    ['either', { reasoning: 'hm', reasoning_content: 'hm' }, { ...said, reasoning_content: 'hm' }],
+    ['the content', { content: [thinking] }, { ...said, content: [thinking, { type: 'text', text: 'so' }] }],
+    ['its summary', { content: [{ type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }] }] }, said],
+  ])('goes back under the name it came by: %s', (_, thought, due) => {
+    for (const client of ['messages', 'responses'] as const) {
+      for (const answer of answers(client, thought)) {
+        expect(JSON.stringify(answer)).toContain('hm')
+        expect(sentBack(client, answer)).toEqual(due)
+        const rejects = ['reasoning_content', 'reasoning', 'thinking']
+        expect(sentBack(client, answer, { rejects })).toEqual(said)
+      }
+    }
+  })
+})
+
 describe('a summary that was asked for and not given', () => {
   const body = { stream: true, input: [{ type: 'compaction_trigger' }] }
   test.each<[string, JsonObject, string]>([
@@ -636,6 +726,8 @@ describe('whole answers that are none', () => {
       },
     ],
     ['words without choices', 'chat-completions', { detail: 'vendor-secret' }],
+    ['an answer of no choice', 'chat-completions', { choices: [], base_resp: { status_msg: 'vendor-secret' } }],
+    ['an error that says what it is', 'chat-completions', { object: 'error', choices: [{}], message: 'vendor-secret' }],
     ['an error', 'messages', { type: 'error', error: { type: 'api_error', message: 'vendor-secret' } }],
     ['words without content', 'messages', { message: 'vendor-secret' }],
     ['a failed response', 'responses', response({ status: 'failed', error: { code: 'x', message: 'vendor-secret' } })],
@@ -648,6 +740,19 @@ describe('whole answers that are none', () => {
       const text = await answer.text()
       expect([answer.status, answer.headers.get('x-gateway-error-code')]).toEqual([502, 'upstream_error'])
       expect(text).not.toContain('vendor-secret')
+    }
+  })
+
+  test('a refusal is read in whatever it is held', async () => {
+    const error = { code: 400, message: 'The input token count (9) exceeds the maximum number of tokens allowed (8).' }
+    for (const body of [[{ error }], { errors: [error] }, { error: error.message }]) {
+      bench.play('chat-completions', { status: 400, steps: [JSON.stringify(body)] })
+      const asked = CLIENTS.messages.request({ turns: [user('Hi')] }, bench.model('chat-completions'), false)
+      const answer = await bench.gateway.post(PATHS.messages, asked)
+      expect([answer.status, object(object((await answer.json()) as JsonObject).error).message]).toEqual([
+        400,
+        'prompt is too long: 9 tokens > 8 maximum',
+      ])
     }
   })
 

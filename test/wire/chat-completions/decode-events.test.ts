@@ -249,7 +249,18 @@ describe('what a provider may send', () => {
         { content: [{ type: 'text', text: 'x' }] },
       ],
       [
-        { type: 'reasoning', text: 'a', full: true },
+        { type: 'reasoning', text: 'a', full: true, seal: { origin: 'chat-completions', value: { open: 'thinking' } } },
+        { type: 'text', text: 'x' },
+      ],
+    ],
+    [
+      'thoughts in short among the content',
+      [
+        { content: [{ type: 'reasoning', summary: [{ type: 'summary_text', text: 'a' }] }] },
+        { content: [{ type: 'text', text: 'x' }] },
+      ],
+      [
+        { type: 'reasoning', text: 'a' },
         { type: 'text', text: 'x' },
       ],
     ],
@@ -279,6 +290,29 @@ describe('what a provider may send', () => {
     ],
   ])('%s', (_, pieces, expected) => {
     expect(parts([...pieces.map(delta), stop()])).toEqual(expected as never)
+  })
+
+  test.each<[string, JsonObject, unknown[]]>([
+    ['as links', { citations: ['https://a.b', 'no link'] }, [{ kind: 'url', url: 'https://a.b' }]],
+    [
+      'with their titles',
+      { citations: ['https://a.b'], search_results: [{ title: 't', url: 'https://a.b' }, { title: 'none' }] },
+      [{ kind: 'url', url: 'https://a.b', title: 't' }],
+    ],
+    ['and none', { citations: [], search_results: null }, []],
+  ])('pages that stand beside the answer are cited by its text: %s', (_, beside, cited) => {
+    const due = [{ type: 'text', text: 'ab', ...(cited.length === 0 ? {} : { citations: cited }) }]
+    const frames = [
+      chunk({ delta: { content: 'a' } }, beside),
+      chunk({ delta: { content: 'b' } }, beside),
+      chunk({ delta: {}, finish_reason: 'stop' }, beside),
+    ]
+    expect(parts(frames)).toEqual(due as never)
+    const body = {
+      choices: [{ index: 0, message: { role: 'assistant', content: 'ab' }, finish_reason: 'stop' }],
+      ...beside,
+    }
+    expect(chatCompletions.decodeResponse(body).parts).toEqual(due as never)
   })
 
   test('speech that ends without a reason is whole', () => {
@@ -442,11 +476,56 @@ describe('what a provider may send', () => {
       delta({ content: 'a' }),
       stop(),
       stop(),
-      delta({ content: 'late' }),
       DONE,
     ]
     const answer = fold(decode(frames))
     expect([answer.id, answer.createdAt, answer.parts]).toEqual(['chatcmpl-1', 5, [{ type: 'text', text: 'a' }]])
+  })
+
+  test('a reason that comes too soon ends nothing, and the last one counts', () => {
+    const early = (delta: JsonObject) => chunk({ delta, finish_reason: 'stop' })
+    const frames = [early({ reasoning_content: 'r' }), early({ content: 'a' }), delta({ content: 'b' }), stop('length')]
+    const answer = fold(decode([...frames, DONE]))
+    expect([answer.finish, answer.parts]).toEqual([
+      'length',
+      [
+        { type: 'reasoning', text: 'r', full: true },
+        { type: 'text', text: 'ab' },
+      ],
+    ])
+    const called = [
+      chunk({
+        delta: { tool_calls: [{ index: 0, id: 'A', function: { name: 'f', arguments: '{' } }] },
+        finish_reason: 'stop',
+      }),
+      call(0, { arguments: '}' }),
+      stop('tool_calls'),
+    ]
+    expect(parts(called)).toMatchObject([{ type: 'tool-call', id: 'A', input: '{}' }])
+  })
+
+  test.each([true, false])(
+    'a message that repeats at the end what was told in pieces adds nothing, a reason before it %p',
+    (before) => {
+      const message = { role: 'assistant', content: 'ab' }
+      const usage = { prompt_tokens: 3, completion_tokens: 2 }
+      const frames = [
+        delta({ content: 'a' }),
+        delta({ content: 'b' }),
+        ...(before ? [stop()] : []),
+        chunk({ message, finish_reason: 'stop' }, { usage }),
+        DONE,
+      ]
+      const answer = fold(decode(frames))
+      expect([answer.parts, answer.usage]).toEqual([[{ type: 'text', text: 'ab' }], { input: 3, output: 2 }])
+      expect(parts([chunk({ message, finish_reason: 'stop' })])).toEqual([{ type: 'text', text: 'ab' }])
+    },
+  )
+
+  test('a time in fractions is whole seconds', () => {
+    expect(fold(decode([chunk({ delta: {}, finish_reason: 'stop' }, { created: 5.9 }), DONE])).createdAt).toBe(5)
+    const body = { created: 5.9, choices: [{ index: 0, message: {}, finish_reason: 'stop' }] }
+    expect(chatCompletions.decodeResponse(body).createdAt).toBe(5)
   })
 
   test('of several choices the first is the answer', () => {
@@ -468,6 +547,12 @@ describe('what a provider may send', () => {
     ['eos', 'a', 'stop'],
     ['model_length', 'a', 'length'],
     ['sensitive', 'a', 'content-filter'],
+    ['content_filter: RECITATION', 'a', 'content-filter'],
+    ['PROHIBITED_CONTENT', 'a', 'content-filter'],
+    ['IMAGE_SAFETY', 'a', 'content-filter'],
+    ['Max_Tokens', 'a', 'length'],
+    ['model_context_window_exceeded', 'a', 'context-length'],
+    ['refusal', 'a', 'refusal'],
   ])('the reason %s', (reason, content, expected) => {
     expect(fold(decode([delta({ content }), stop(reason), DONE])).finish).toBe(expected)
   })

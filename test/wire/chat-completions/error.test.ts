@@ -211,6 +211,41 @@ describe('usage', () => {
       { prompt_tokens: 9, completion_tokens: 1, num_cached_tokens: 4 },
       { input: 5, cacheRead: 4, output: 1 },
     ],
+    [
+      'what was written to the cache, under the names of several servers',
+      {
+        prompt_tokens: 9,
+        completion_tokens: 1,
+        prompt_tokens_details: { cached_tokens: 0, cache_creation_input_tokens: 4 },
+      },
+      { input: 5, cacheRead: 0, cacheWrite: 4, output: 1 },
+    ],
+    [
+      'cache classes under the names of another wire',
+      { prompt_tokens: 9, completion_tokens: 1, cache_creation_input_tokens: 4, cache_read_input_tokens: 2 },
+      { input: 3, cacheRead: 2, cacheWrite: 4, output: 1 },
+    ],
+    [
+      'cache writes among the details of a chain of servers',
+      { prompt_tokens: 9, completion_tokens: 1, prompt_tokens_details: { cache_creation_tokens: 4 } },
+      { input: 5, cacheWrite: 4, output: 1 },
+    ],
+    [
+      'reasoning beside the other figures',
+      { prompt_tokens: 9, completion_tokens: 5, total_tokens: 14, reasoning_tokens: 4 },
+      { input: 9, output: 5, reasoning: 4 },
+    ],
+    [
+      'thoughts that only the total holds',
+      { prompt_tokens: 10, completion_tokens: 2, total_tokens: 112 },
+      { input: 10, output: 102 },
+    ],
+    [
+      'thoughts that only the total holds, nothing having been cached',
+      { prompt_tokens: 10, completion_tokens: 2, total_tokens: 112, prompt_tokens_details: { cached_tokens: 0 } },
+      { input: 10, cacheRead: 0, output: 102 },
+    ],
+    ['a total of which half is untold', { completion_tokens: 2, total_tokens: 112 }, { output: 2 }],
     ['no counts', {}, undefined],
     ['null', null, undefined],
     ['counts that are none', { prompt_tokens: 'many', completion_tokens: -1 }, undefined],

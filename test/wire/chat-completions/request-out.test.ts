@@ -358,6 +358,11 @@ describe('quirks', () => {
     expect(dropped).toEqual(['stop_sequences'])
   })
 
+  test('figures that a server cannot be asked for were no wish of the client’s', () => {
+    const { body, dropped } = encode(foreign({ stream: true }), { rejects: ['stream_options'] })
+    expect([body.stream, body.stream_options, dropped]).toEqual([true, undefined, []])
+  })
+
   test('structured output by a forced tool', () => {
     const output = { type: 'json-schema' as const, schema: { type: 'object', properties: { a: {} } } }
     const { body, undo } = encode(foreign({ output }), { structuredOutputByTool: true })

@@ -24,6 +24,10 @@ describe('what the model has written', () => {
       delta({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'abc' }] }] }),
     ],
     [
+      'a thought in short among the content',
+      delta({ content: [{ type: 'reasoning', summary: [{ type: 'summary_text', text: 'abc' }] }] }),
+    ],
+    [
       'a text in pieces',
       delta({
         content: [
@@ -44,9 +48,41 @@ describe('what the model has written', () => {
     expect(counted([call(0, { name: 'f', arguments: { a: 1 } })])).toBe('{"a":1}')
   })
 
+  test('a message that repeats what was told in pieces is not counted again', () => {
+    const message = { role: 'assistant', content: 'abc' }
+    expect(counted([delta({ content: 'ab' }), delta({ content: 'c' }), chunk({ message }), chunk({ message })])).toBe(
+      'abc',
+    )
+  })
+
   test('a thought beside a text is counted with every one of its likes', () => {
     const frame = delta({ content: 'a', reasoning: 'b' })
     expect(counted([frame, frame, frame])).toBe('ababab')
+  })
+})
+
+describe('the end of a server that knows no marker for it', () => {
+  const open = () => chatCompletions.tap({ model: 'shown', includeUsage: true, now: 1, noDone: true })
+  const words = delta({ content: 'a' })
+  test.each<[string, { data: string }[], string, 'done' | 'open' | 'failed']>([
+    ['a reason', [words, stop()], 'data: [DONE]\n\n', 'done'],
+    ['no reason', [words], '', 'open'],
+    ['a reason and the marker all the same', [words, stop(), DONE], '', 'done'],
+    ['a failure', [words, { data: '{"error":{"message":"x"}}' }], '', 'failed'],
+  ])('is the same here as in a translated stream: %s', (_, frames, text, state) => {
+    const tap = open()
+    for (const frame of frames) tap.see(frame)
+    expect([tap.end?.() ?? '', tap.state]).toEqual([text, state])
+    const decoder = chatCompletions.decodeEvents({ noDone: true })
+    const events = [...frames.flatMap((frame) => decoder.push(frame)), ...decoder.end()]
+    expect(events.at(-1)?.type).toBe(state === 'done' ? 'finish' : 'error')
+  })
+
+  test('is none where the configuration does not say so', () => {
+    const tap = chatCompletions.tap({ model: 'shown', includeUsage: true, now: 1 })
+    for (const frame of [words, stop()]) tap.see(frame)
+    expect([tap.end?.() ?? '', tap.state]).toEqual(['', 'open'])
+    expect(decode([words, stop()]).at(-1)?.type).toBe('error')
   })
 })
 

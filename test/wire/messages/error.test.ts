@@ -54,6 +54,12 @@ describe('a provider’s error becomes one of ours', () => {
     [529, failure('overloaded_error', 'Overloaded'), 'service_unavailable'],
     [200, failure('rate_limit_error', 'Slow down'), 'service_unavailable'],
     [200, null, 'upstream_error'],
+    // Of servers that speak the wire as others do.
+    [400, { error: { message: 'Prompt exceeds max length', code: '1261' } }, 'context_length_exceeded'],
+    [400, { error: 'the request exceeds the available context size' }, 'context_length_exceeded'],
+    [413, { detail: 'Input length (9) exceeds the maximum context length (8).' }, 'context_length_exceeded'],
+    [422, { error: { type: 'x', n_prompt_tokens: 9, n_ctx: 8 } }, 'context_length_exceeded'],
+    [500, { error: 'the request exceeds the available context size' }, 'upstream_error'],
   ])('%p %j', (status, body, code) => {
     const error = messages.decodeError(status, body)
     expect(error.code).toBe(code)
@@ -71,6 +77,10 @@ describe('a provider’s error becomes one of ours', () => {
       failure('invalid_request_error', 'prompt is too long: 5 tokens > 4 maximum of sk-secret'),
     )
     expect(message).toBe('prompt is too long: 5 tokens > 4 maximum')
+    const words = 'The input (9 tokens) is longer than the model’s context length (8 tokens).'
+    expect(messages.decodeError(400, failure('invalid_request_error', words)).message).toBe(
+      'prompt is too long: 9 tokens > 8 maximum',
+    )
   })
 })
 

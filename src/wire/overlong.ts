@@ -1,0 +1,73 @@
+// A prompt that does not fit, as servers without a code for it say so: by figures, or in words that mean nothing else.
+
+import type { Json, JsonObject } from '../ir/json.ts'
+
+export type Overlong = { tokens?: number; maximum?: number }
+
+/** What an error's words, and its members where it has them, say of a prompt that is too long; else undefined. */
+export const overlong = (message: string, members: JsonObject = {}): Overlong | undefined => {
+  const maximum = figure(MAXIMUM.exec(message), members.n_ctx)
+  const tokens = figure(TOKENS.exec(message), members.n_prompt_tokens)
+  if (maximum !== undefined && tokens !== undefined) return { tokens, maximum }
+  return WORDS.test(message) ? {} : undefined
+}
+
+const any = (...parts: RegExp[]): string => parts.map(({ source }) => source).join('|')
+
+/** Before the figure. */
+const MAXIMUM = new RegExp(
+  `(?:${any(
+    /context length is (?:only )?/,
+    /context length of (?:only )?/,
+    /context length \(/,
+    /context length: /,
+    /context size is /,
+    /context window limit \(/,
+    /(?:prompt|model) length (?:is|of) /,
+    /input length of /,
+    /for model with /,
+    /token limit: /,
+    /tokens allowed \(/,
+    /tokens?. must be <= /,
+    /exceeds the limit of /,
+  )})(\\d[\\d,]{0,14})`,
+)
+
+const TOKENS = new RegExp(
+  `(?:${any(
+    /resulted in /,
+    /requested (?:about |a total of )?/,
+    /requested: /,
+    /request (?:has|contains) /,
+    /[Pp]rompt (?:has|contains) /,
+    /[Pp]rompt \(length /,
+    /[Ii]nput \(/,
+    /[Ii]nput length \(?/,
+    /passed (?=\d+ input tokens)/,
+    /token count (?:of |\()/,
+    /output tokens \(/,
+    /too long: /,
+    /keep the first /,
+    /Given: /,
+  )})(\\d[\\d,]{0,14})`,
+)
+
+const WORDS = new RegExp(
+  any(
+    /(?:exceed(?:s|ed)?|(?:greater|longer) than) (?:(?:the|this|your|max(?:imum)?|available|allowed|model(?:'s)?) ){0,5}(?:context (?:length|size|window)|(?:input|prompt|model) length|token limit)/,
+    /context window exceeds/,
+    /context length (?:is|of) only/,
+    /prompt (?:is )?too long/,
+    /input is too long for/,
+    /prompt exceeds max length/,
+    /tokens in request more than max tokens/,
+    /range of input length/,
+  ),
+  'i',
+)
+
+const figure = (found: RegExpExecArray | null, member: Json | undefined): number | undefined => {
+  const digits = found?.[1]
+  if (digits !== undefined) return Number(digits.replaceAll(',', ''))
+  return typeof member === 'number' ? member : undefined
+}

@@ -1,0 +1,127 @@
+// What a configuration says of a provider that speaks its wire oddly holds for clients of that wire, too: they are told
+// what was left out.
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { JsonObject } from '../../src/ir/json.ts'
+import { DEFAULT_TIMEOUTS } from '../../src/provider/builtin.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { type Scripted, startScripted } from '../support/provider/scripted.ts'
+
+const quirks = {
+  maxTokensField: 'max_tokens' as const,
+  noDeveloperRole: true,
+  noDone: true,
+  rejects: ['store', 'stream_options'],
+}
+
+const chunk = (choice: JsonObject, more: JsonObject = {}): string =>
+  `data: ${JSON.stringify({ id: 'chatcmpl-1', created: 5, model: 'up', choices: [{ index: 0, ...choice }], ...more })}\n\n`
+const answer = { id: 'chatcmpl-1', choices: [{ index: 0, message: { content: 'Hi.' }, finish_reason: 'stop' }] }
+
+let provider: Scripted
+let gateway: TestGateway
+beforeAll(async () => {
+  provider = await startScripted(({ text }) =>
+    JSON.parse(text).stream === true
+      ? {
+          headers: { 'content-type': 'text/event-stream' },
+          steps: [
+            chunk({ delta: { content: 'Hi.' } }),
+            ...(text.includes('cut it off')
+              ? []
+              : [chunk({ delta: {}, finish_reason: 'stop', usage: { prompt_tokens: 3, completion_tokens: 2 } })]),
+          ],
+        }
+      : { steps: [JSON.stringify(answer)] },
+  )
+  const account = { name: 'main', baseUrl: `${provider.origin}/v1`, credential: 'secret', weight: 1 }
+  gateway = await startGateway({
+    config: {
+      providers: [
+        {
+          id: 'odd',
+          wires: ['chat-completions'],
+          auth: 'bearer',
+          versionHeader: undefined,
+          brand: undefined,
+          accounts: [account],
+          timeouts: DEFAULT_TIMEOUTS,
+          quirks,
+        },
+      ],
+      models: [
+        {
+          id: 'odd-1',
+          provider: 'odd',
+          family: 'other',
+          displayName: 'Odd',
+          kind: 'text',
+          inputModalities: ['text'],
+          outputModalities: ['text'],
+          contextWindow: 200_000,
+          maxOutput: 32_000,
+          price: { input: 1, output: 2, cacheRead: 0.1, cacheWrite: 1.25 },
+          tokensPerImage: 0,
+          createdAt: 1_700_000_000,
+          upstream: 'up',
+          quirks: {},
+        },
+      ],
+      aliases: { auto: 'odd-1' },
+    },
+  })
+})
+afterAll(async () => {
+  await gateway.stop()
+  await provider.stop()
+})
+
+const asked = {
+  model: 'odd-1',
+  store: false,
+  max_completion_tokens: 9,
+  messages: [
+    { role: 'developer', content: 'Be brief.' },
+    { role: 'user', content: 'Hi' },
+  ],
+}
+const sent = {
+  model: 'up',
+  max_tokens: 9,
+  messages: [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'Hi' },
+  ],
+}
+
+test.each([false, true])('a body that passes says nothing the provider refuses, streaming %p', async (stream) => {
+  const response = await gateway.post('/v1/chat/completions', { ...asked, stream })
+  expect([response.status, response.headers.get('x-gateway-dropped')]).toEqual([200, 'store'])
+  expect(await response.text()).toContain('Hi.')
+  expect(JSON.parse(provider.requests.at(-1)?.text ?? '')).toEqual({ ...sent, stream })
+})
+
+test('a stream that ends with its reason is whole to clients of every wire, one without a reason is none', async () => {
+  const ask = (path: string, content: string, more: JsonObject) =>
+    gateway
+      .post(path, { model: 'odd-1', stream: true, messages: [{ role: 'user', content }], ...more })
+      .then((response) => response.text())
+  for (const [path, more, end] of [
+    ['/v1/chat/completions', {}, 'data: [DONE]\n\n'],
+    ['/v1/messages', { max_tokens: 9 }, 'data: {"type":"message_stop"}\n\n'],
+  ] as const) {
+    const whole = await ask(path, 'Hi', more)
+    expect([whole.endsWith(end), whole.includes('event: error')]).toEqual([true, false])
+    const cut = await ask(path, 'cut it off', more)
+    expect([cut.includes(end), cut.includes('event: error')]).toEqual([false, true])
+  }
+})
+
+test('clients of another wire are not told of what they never said', async () => {
+  const body = { model: 'odd-1', max_tokens: 9, stream: true, messages: [{ role: 'user', content: 'Hi' }] }
+  const response = await gateway.post('/v1/messages', body)
+  expect([response.status, response.headers.get('x-gateway-dropped')]).toEqual([200, null])
+  const text = await response.text()
+  expect(text).toContain('"input_tokens":3')
+  expect(JSON.parse(provider.requests.at(-1)?.text ?? '')).not.toHaveProperty('stream_options')
+})

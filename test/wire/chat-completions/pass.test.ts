@@ -1,0 +1,103 @@
+// A body that passes to a server of the wire: what is spliced into it, and what that server's oddities ask for.
+
+import { describe, expect, test } from 'bun:test'
+import type { JsonObject } from '../../../src/ir/json.ts'
+import type { Quirks } from '../../../src/ir/quirks.ts'
+import { splice } from '../../../src/lib/json-splice.ts'
+import { CHAT_CODECS } from '../../../src/wire/index.ts'
+
+const { 'chat-completions': chat, messages, responses } = CHAT_CODECS
+const turns = [{ role: 'user', content: 'Hi' }]
+
+const sent = (body: JsonObject, quirks: Quirks, outputCap?: number, codec = chat): JsonObject =>
+  JSON.parse(splice(JSON.stringify(body), codec.passEdits(body, { model: 'up', outputCap, quirks })))
+const told = (body: JsonObject, quirks: Quirks, codec = chat): string[] =>
+  codec.refusedIn?.(body, quirks).map((path) => path.join('.')) ?? []
+
+describe('the output cap', () => {
+  const own: Quirks = { maxTokensField: 'max_tokens' }
+  test.each<[string, JsonObject, Quirks, number | undefined, JsonObject]>([
+    ['passes as it is', { max_completion_tokens: 9 }, {}, undefined, { max_completion_tokens: 9 }],
+    ['is lowered where it stands', { max_tokens: 9 }, {}, 5, { max_tokens: 5 }],
+    ['is added under the wire’s own name', {}, {}, 5, { max_completion_tokens: 5 }],
+    ['goes by the one name a provider knows', { max_completion_tokens: 9 }, own, undefined, { max_tokens: 9 }],
+    ['is lowered under that name', { max_completion_tokens: 9 }, own, 5, { max_tokens: 5 }],
+    ['is added under that name', {}, own, 5, { max_tokens: 5 }],
+    ['is said once', { max_completion_tokens: 9, max_tokens: 9 }, own, undefined, { max_tokens: 9 }],
+    ['stays away where there is none', {}, own, undefined, {}],
+    [
+      'goes by the newer name where a provider knows no other',
+      { max_tokens: 9 },
+      { maxTokensField: 'max_completion_tokens' },
+      undefined,
+      { max_completion_tokens: 9 },
+    ],
+  ])('%s', (_, asked, quirks, cap, due) => {
+    expect(sent({ model: 'm', messages: turns, ...asked }, quirks, cap)).toEqual({
+      model: 'up',
+      messages: turns,
+      ...due,
+    })
+  })
+})
+
+describe('what a provider refuses', () => {
+  test('is taken out of a body that passes, and told', () => {
+    const body = { model: 'm', store: false, messages: turns, parallel_tool_calls: true, seed: 1 }
+    const quirks = { rejects: ['store', 'parallel_tool_calls', 'user'] }
+    expect(sent(body, quirks)).toEqual({ model: 'up', messages: turns, seed: 1 })
+    expect(told(body, quirks)).toEqual(['store', 'parallel_tool_calls'])
+  })
+
+  test('is not added by the gateway either', () => {
+    const quirks = { rejects: ['stream_options', 'max_completion_tokens'] }
+    const body = { model: 'm', messages: turns, stream: true }
+    expect(sent(body, quirks, 5)).toEqual({ model: 'up', messages: turns, stream: true })
+    expect(told(body, quirks)).toEqual([])
+    expect(sent({ ...body, stream_options: { include_obfuscation: false } }, quirks)).not.toHaveProperty(
+      'stream_options',
+    )
+  })
+
+  test('thoughts that come back are taken out of their messages', () => {
+    const thought = { role: 'assistant', reasoning_content: 'hm', content: 'a' }
+    const foreign = {
+      ...thought,
+      reasoning_details: [{ type: 'reasoning.encrypted', data: 'sluice.messages.e30' }],
+    }
+    const body = { model: 'm', messages: [...turns, thought, foreign, { role: 'user', content: 'b' }] }
+    const quirks = { rejects: ['reasoning_content'] }
+    const said = { role: 'assistant', content: 'a' }
+    expect(sent(body, quirks).messages).toEqual([...turns, said, said, { role: 'user', content: 'b' }])
+    expect(told(body, quirks)).toEqual(['messages.1.reasoning_content', 'messages.2.reasoning_content'])
+    expect(sent(body, {}).messages).toEqual([...turns, thought, said, { role: 'user', content: 'b' }])
+  })
+
+  test('is no other on the other wires', () => {
+    const rejects = ['metadata', 'store']
+    const asked = { model: 'm', max_tokens: 9, messages: turns, metadata: { user_id: 'u' } }
+    expect(sent(asked, { rejects }, undefined, messages)).toEqual({ model: 'up', max_tokens: 9, messages: turns })
+    expect(told(asked, { rejects }, messages)).toEqual(['metadata'])
+    const body = { model: 'm', input: 'Hi', store: true }
+    expect(sent(body, { rejects }, undefined, responses)).toEqual({ model: 'up', input: 'Hi' })
+    expect(told(body, { rejects }, responses)).toEqual(['store'])
+  })
+
+  test('is nothing where nothing is refused', () => {
+    for (const codec of [chat, messages, responses]) expect(told({ model: 'm', store: true }, {}, codec)).toEqual([])
+  })
+})
+
+test('a developer speaks as the system to a server that knows no such role', () => {
+  const body = { model: 'm', messages: [{ role: 'developer', content: 'Be brief.' }, ...turns] }
+  expect(sent(body, { noDeveloperRole: true }).messages).toEqual([{ role: 'system', content: 'Be brief.' }, ...turns])
+  expect(sent(body, {}).messages).toEqual(body.messages)
+  const asked = { model: 'm', input: body.messages }
+  expect(sent(asked, { noDeveloperRole: true }, undefined, responses).input).toEqual([
+    { role: 'system', content: 'Be brief.' },
+    ...turns,
+  ])
+  const target = { model: 'up', maxOutput: 9, quirks: { noDeveloperRole: true } }
+  const { input } = responses.encodeRequest(chat.decodeRequest(body), target).body
+  expect(JSON.stringify(input)).not.toContain('developer')
+})
