@@ -75,14 +75,17 @@ export const readErrorObject = (status: number, body: unknown): ErrorObject => {
 /** Under a name of its own, the first of a list, or bare. */
 export const membersOf = (body: unknown): JsonObject => {
   const whole: unknown = Array.isArray(body) ? body[0] : body
+  if (typeof whole === 'string') return { message: whole }
   if (!isObject(whole)) return {}
   const { error, errors, detail } = whole
-  return [error, Array.isArray(errors) ? errors[0] : undefined, detail].find(isObject) ?? whole
+  return [error, firstOf(errors), detail].find(isObject) ?? whole
 }
 
+const firstOf = (list: Json | undefined): Json | undefined => (Array.isArray(list) ? list[0] : undefined)
+
 /** What the error says, with what it quotes of the server behind its own. */
-export const messageIn = ({ message, error, detail, metadata }: JsonObject): string => {
-  const said = [message, error, detail].find((text) => typeof text === 'string') ?? ''
+export const messageIn = ({ message, error, errors, detail, metadata }: JsonObject): string => {
+  const said = [message, error, firstOf(errors), detail].find((text) => typeof text === 'string') ?? ''
   return isObject(metadata) && typeof metadata.raw === 'string' ? `${said}\n${metadata.raw}` : `${said}`
 }
 
@@ -91,7 +94,7 @@ const nameIn = (value: Json | undefined): string | undefined =>
 
 /** Some servers say which status they would have answered with. */
 const statusIn = ({ code, http_status_code: status }: JsonObject): number | undefined =>
-  [code, status].map((value) => (/^[45]\d\d$/.test(`${value}`) ? Number(value) : undefined)).find((one) => one)
+  [code, status].filter((value) => typeof value !== 'object' && /^[45]\d\d$/.test(`${value}`)).map(Number)[0]
 
 /**
  * The error in the gateway's words. Of the provider's text three things are read: the figures of a prompt that is too

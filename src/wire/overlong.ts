@@ -28,8 +28,8 @@ const MAXIMUM = new RegExp(
     /for model with /,
     /token limit: /,
     /tokens allowed \(/,
-    /tokens?. must be <= /,
-    /exceeds the limit of /,
+    /max_new_tokens. must be <= /,
+    /token count of \d{1,15} exceeds the limit of /,
   )})(\\d[\\d,]{0,14})`,
 )
 
@@ -54,7 +54,8 @@ const TOKENS = new RegExp(
 
 const WORDS = new RegExp(
   any(
-    /(?:exceed(?:s|ed)?|(?:greater|longer) than) (?:(?:the|this|your|max(?:imum)?|available|allowed|model(?:'s)?) ){0,5}(?:context (?:length|size|window)|(?:input|prompt|model) length|token limit)/,
+    /(?:exceed(?:s|ed)?|(?:greater|longer) than) (?:(?:the|this|your|max(?:imum)?|available|allowed|model(?:'s)?) ){0,5}(?:context (?:length|size|window)|(?:input|prompt|model) length)/,
+    /(?:request|prompt|input) exceed(?:s|ed)? (?:(?:the|this|max(?:imum)?|model(?:'s)?) ){0,4}token limit(?! per)/,
     /context window exceeds/,
     /context length (?:is|of) only/,
     /prompt (?:is )?too long/,

@@ -1,11 +1,9 @@
 // One gateway behind another: what the rear one made of a foreign thought comes back to it, whatever the client speaks.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { BUILTIN_MODELS } from '../../src/catalogue/builtin.ts'
 import type { JsonObject } from '../../src/ir/json.ts'
 import type { Quirks } from '../../src/ir/quirks.ts'
-import { BUILTIN_PROVIDERS } from '../../src/provider/builtin.ts'
-import { type DemoGateway, startDemoGateway, startGateway, type TestGateway } from '../support/gateway.ts'
+import { type DemoGateway, onlyProvider, startDemoGateway, startGateway, type TestGateway } from '../support/gateway.ts'
 
 let rear: DemoGateway
 beforeAll(async () => {
@@ -13,23 +11,8 @@ beforeAll(async () => {
 })
 afterAll(() => rear.stop())
 
-const before = (quirks: Quirks): Promise<TestGateway> => {
-  const [like] = BUILTIN_PROVIDERS
-  if (like === undefined) throw new Error('there is no provider')
-  const account = { name: 'main', baseUrl: `${rear.url}/v1`, credential: rear.secret, weight: 1 }
-  const wires = ['messages', 'responses', 'chat-completions'] as const
-  const provider = {
-    ...like,
-    id: 'rear',
-    versionHeader: undefined,
-    wires: [...wires],
-    auth: 'bearer' as const,
-    accounts: [account],
-    quirks,
-  }
-  const models = BUILTIN_MODELS.map((model) => ({ ...model, provider: 'rear', upstream: model.id }))
-  return startGateway({ config: { providers: [provider], models } })
-}
+const before = (quirks: Quirks): Promise<TestGateway> =>
+  startGateway({ config: onlyProvider(`${rear.url}/v1`, { credential: rear.secret, quirks }) })
 
 const schema = { type: 'object', properties: { city: { type: 'string' } } }
 const question = { role: 'user', content: 'weather in Lima?' }

@@ -3,8 +3,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/ir/json.ts'
-import { DEFAULT_TIMEOUTS } from '../../src/provider/builtin.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { onlyProvider, startGateway, type TestGateway } from '../support/gateway.ts'
 import { type Scripted, startScripted } from '../support/provider/scripted.ts'
 
 const quirks = {
@@ -34,41 +33,8 @@ beforeAll(async () => {
         }
       : { steps: [JSON.stringify(answer)] },
   )
-  const account = { name: 'main', baseUrl: `${provider.origin}/v1`, credential: 'secret', weight: 1 }
   gateway = await startGateway({
-    config: {
-      providers: [
-        {
-          id: 'odd',
-          wires: ['chat-completions'],
-          auth: 'bearer',
-          versionHeader: undefined,
-          brand: undefined,
-          accounts: [account],
-          timeouts: DEFAULT_TIMEOUTS,
-          quirks,
-        },
-      ],
-      models: [
-        {
-          id: 'odd-1',
-          provider: 'odd',
-          family: 'other',
-          displayName: 'Odd',
-          kind: 'text',
-          inputModalities: ['text'],
-          outputModalities: ['text'],
-          contextWindow: 200_000,
-          maxOutput: 32_000,
-          price: { input: 1, output: 2, cacheRead: 0.1, cacheWrite: 1.25 },
-          tokensPerImage: 0,
-          createdAt: 1_700_000_000,
-          upstream: 'up',
-          quirks: {},
-        },
-      ],
-      aliases: { auto: 'odd-1' },
-    },
+    config: onlyProvider(`${provider.origin}/v1`, { wires: ['chat-completions'], quirks }),
   })
 })
 afterAll(async () => {
@@ -77,7 +43,7 @@ afterAll(async () => {
 })
 
 const asked = {
-  model: 'odd-1',
+  model: 'vendorB-4o',
   store: false,
   max_completion_tokens: 9,
   messages: [
@@ -86,7 +52,7 @@ const asked = {
   ],
 }
 const sent = {
-  model: 'up',
+  model: 'vendorB-4o',
   max_tokens: 9,
   messages: [
     { role: 'system', content: 'Be brief.' },
@@ -104,7 +70,7 @@ test.each([false, true])('a body that passes says nothing the provider refuses, 
 test('a stream that ends with its reason is whole to clients of every wire, one without a reason is none', async () => {
   const ask = (path: string, content: string, more: JsonObject) =>
     gateway
-      .post(path, { model: 'odd-1', stream: true, messages: [{ role: 'user', content }], ...more })
+      .post(path, { model: 'vendorB-4o', stream: true, messages: [{ role: 'user', content }], ...more })
       .then((response) => response.text())
   for (const [path, more, end] of [
     ['/v1/chat/completions', {}, 'data: [DONE]\n\n'],
@@ -118,7 +84,7 @@ test('a stream that ends with its reason is whole to clients of every wire, one 
 })
 
 test('clients of another wire are not told of what they never said', async () => {
-  const body = { model: 'odd-1', max_tokens: 9, stream: true, messages: [{ role: 'user', content: 'Hi' }] }
+  const body = { model: 'vendorB-4o', max_tokens: 9, stream: true, messages: [{ role: 'user', content: 'Hi' }] }
   const response = await gateway.post('/v1/messages', body)
   expect([response.status, response.headers.get('x-gateway-dropped')]).toEqual([200, null])
   const text = await response.text()

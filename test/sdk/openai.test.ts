@@ -214,7 +214,7 @@ describe('responses in the background', () => {
 
   test('are streamed again from where a client lost them', async () => {
     const stream = await client.responses.create({ model, input: 'Hello you', background: true, stream: true })
-    let [id, text, at] = ['', '', 0]
+    let [id, text, whole, at] = ['', '', '', 0]
     for await (const event of stream) {
       if (event.type === 'response.created') id = event.response.id
       if (event.type === 'response.output_text.delta') text += event.delta
@@ -224,8 +224,9 @@ describe('responses in the background', () => {
     for await (const event of await client.responses.retrieve(id, { stream: true, starting_after: at })) {
       expect(event.sequence_number).toBe(++at)
       if (event.type === 'response.output_text.delta') text += event.delta
-      if (event.type === 'response.completed') expect(event.response.output_text ?? text).toBe(text)
+      if (event.type === 'response.output_text.done') whole = event.text
     }
+    expect(text).toBe(whole)
     expect(text).toContain('“Hello you”')
   })
 

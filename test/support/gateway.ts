@@ -3,10 +3,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { BUILTIN_MODELS } from '../../src/catalogue/builtin.ts'
 import { type Config, loadConfig } from '../../src/config.ts'
 import { type DemoProviders, startDemoProviders } from '../../src/demo/index.ts'
 import type { NewKey } from '../../src/keys/key.ts'
 import { silentLog } from '../../src/log.ts'
+import { DEFAULT_TIMEOUTS } from '../../src/provider/builtin.ts'
+import type { Provider } from '../../src/provider/provider.ts'
 import type { Clock } from '../../src/relay/exchange.ts'
 import { type Server, startServer } from '../../src/serve.ts'
 
@@ -34,6 +37,24 @@ export type GatewayFor = {
   config?: Partial<Config>
   /** The gateway's time, where the test tells it. */
   clock?: Clock
+}
+
+/** A provider that serves every built-in model under its own id, reached on all text wires unless `more` says otherwise. */
+export const onlyProvider = (baseUrl: string, more: Partial<Provider> & { credential?: string }): Partial<Config> => {
+  const { credential = 'secret', ...rest } = more
+  const provider: Provider = {
+    id: 'only',
+    wires: ['messages', 'responses', 'chat-completions'],
+    auth: 'bearer',
+    versionHeader: undefined,
+    brand: undefined,
+    accounts: [{ name: 'main', baseUrl, credential, weight: 1 }],
+    timeouts: DEFAULT_TIMEOUTS,
+    quirks: {},
+    ...rest,
+  }
+  const models = BUILTIN_MODELS.map((model) => ({ ...model, provider: provider.id, upstream: model.id, quirks: {} }))
+  return { providers: [provider], models }
 }
 
 const YEAR_MS = 365 * 86_400_000

@@ -28,6 +28,7 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     [400, { code: 'data_inspection_failed' }, 'content_policy_violation'],
     [200, { code: '429' }, 'service_unavailable'],
     [200, { http_status_code: 503 }, 'service_unavailable'],
+    [200, { code: [{ toString: 1, valueOf: 1 }] }, 'upstream_error'],
   ])('with the status %d and %j is %s', (status, error, code) => {
     const decoded = decode(status, error)
     expect(decoded.code as string).toBe(code)
@@ -80,6 +81,7 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     'invalid params, context window exceeds limit',
     '<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 8192]',
     'tokens in request more than max tokens allowed',
+    'Invalid request: Your request exceeded model token limit: 8192',
     'Prompt exceeds max length',
   ]
   test.each([
@@ -92,6 +94,8 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
       { code: 'invalid-argument', error: message },
       [{ error: { code: 400, message, status: 'INVALID_ARGUMENT' } }],
       { errors: [{ message, code: 5021 }], success: false, result: {} },
+      { errors: [message] },
+      [message],
       { detail: message },
       { detail: { error: message } },
       { error: { message: 'Provider returned error', code: 400, metadata: { raw: message, provider_name: 'x' } } },
@@ -111,6 +115,12 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     "Invalid 'user': string too long. Expected a string with maximum length 64.",
     'Tool argument validation failed: input length exceeds 1000 characters',
     'You exceeded your current quota',
+    'You have exceeded your token limit.',
+    'Your request exceeded the token limit per minute',
+    'max_tokens (100000) exceeds the model token limit',
+    'max_tokens exceeds the maximum token limit of 4096',
+    'The output exceeds the limit of 4096 tokens (requested: 9001)',
+    '`max_tokens` must be <= 4096, requested 9001',
     'max_tokens must be less than or equal to 8192',
   ])('that speaks of another limit is none of the prompt’s: %s', (message) => {
     expect(codec.decodeError(400, { error: { message } }).code).toBe('upstream_error')

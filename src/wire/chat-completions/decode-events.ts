@@ -15,7 +15,7 @@ import { openCalls } from './calls.ts'
 import { addPiece, detailSeal, detailText, isSealed, LISTS, type List } from './details.ts'
 import { decodeError, failureIn } from './error.ts'
 import { decodeFinish } from './finish.ts'
-import { decodeCitations, decodeLogprobs, decodeSources } from './marks.ts'
+import { decodeCitations, decodeLogprobs, decodeSources, namesSources } from './marks.ts'
 import { decodeUsage } from './usage.ts'
 
 /** At most one text, refusal or thought is open at a time; calls may overlap. See `openCalls`. */
@@ -179,8 +179,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     rawUsage = updated(rawUsage, raw)
     usage = decodeUsage(rawUsage)
     if (usage === undefined) return
-    // After the reason nothing is left to say before the finish, which carries the figures.
-    if (start !== undefined && reason === undefined) out.push({ type: 'usage', usage })
+    if (start !== undefined) out.push({ type: 'usage', usage })
   }
 
   const fail = (error: GatewayError): ChatEvent[] => {
@@ -191,7 +190,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   const readChunk = (chunk: JsonObject): ChatEvent[] => {
     const out: ChatEvent[] = []
     if (typeof chunk.service_tier === 'string') serviceTier = chunk.service_tier
-    if (chunk.citations !== undefined || chunk.search_results !== undefined) sourced = chunk
+    if (namesSources(chunk)) sourced = chunk
     const choices = Array.isArray(chunk.choices) ? chunk.choices : []
     // A prologue without choices may come before the answer has its id.
     if (choices.length > 0 || (typeof chunk.id === 'string' && chunk.id !== '')) begin(chunk, out)

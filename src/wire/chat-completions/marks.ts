@@ -12,6 +12,10 @@ export const decodeSources = ({ search_results: found, citations }: JsonObject):
   return Array.isArray(list) ? list.flatMap(decodeSource) : []
 }
 
+/** Whether there are any: later chunks may have the members, and nothing in them. */
+export const namesSources = ({ search_results: found, citations }: JsonObject): boolean =>
+  [found, citations].some((list) => Array.isArray(list) && list.length > 0)
+
 const decodeSource = (source: Json): Citation[] => {
   const { url, title } = isObject(source) ? source : { url: source }
   if (typeof url !== 'string' || !/^https?:/.test(url)) return []

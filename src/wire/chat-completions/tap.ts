@@ -93,7 +93,7 @@ export const tap = (options: TapOptions): Tap => {
 
   return Object.assign(noted, {
     see,
-    end: (() => (options.noDone && reasoned ? see({ data: '[DONE]' }) : '')) satisfies Tap['end'],
+    end: (() => (options.noDone && (reasoned || spoken) ? see({ data: '[DONE]' }) : '')) satisfies Tap['end'],
     fail: ((why) => writeFrame({ event: 'error', data: JSON.stringify(encodeError(why)) })) satisfies Tap['fail'],
   })
 }

@@ -23,8 +23,8 @@ export const decodeError = (status: number, body: unknown): GatewayError => {
   if (effective === 400) {
     return forCodingAgents(message, errorCode, details, provider) ?? refusedRequest(error, message, errorCode, provider)
   }
-  if ((effective === 413 || effective === 422) && overlong(message, error) !== undefined)
-    return providerError('context-length', { provider })
+  const length = effective === 413 || effective === 422 ? overlong(message, error) : undefined
+  if (length !== undefined) return providerError('context-length', { provider, ...length })
   return providerError(CLASS_OF_STATUS[effective] ?? 'refused', { provider })
 }
 

@@ -113,12 +113,12 @@ const endOf = (outcome: Json | undefined, stderr: string): { how: string; stderr
   }
 }
 
-/** As much as the model wanted to read: what is in the middle goes. */
+/** As much as the model wanted to read: what is in the middle goes. Providers refuse half a letter, as a cut may leave. */
 const within = (text: string, max: number): string => {
   if (text.length <= max) return text
   const head = text.slice(0, Math.ceil(max / 2))
   const tail = text.slice(text.length - Math.floor(max / 2))
-  return `${head}\n[${text.length - max} characters left out]\n${tail}`
+  return `${head}\n[${text.length - max} characters left out]\n${tail}`.toWellFormed()
 }
 
 /** A call that has ended, as its item. `begun`: as it is announced, before anything of it was written. */

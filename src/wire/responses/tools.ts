@@ -190,13 +190,16 @@ const allowedTools = ({ type, mode, tools }: JsonObject, own: ClientTools): Tool
 
 export const encodeToolChoice = (choice: ToolChoice, request: ChatRequest, out: Outgoing): Json => {
   const kinds = new Map<string, 'function' | 'custom'>()
+  const standIns = new Map<string, Json | undefined>()
   for (const tool of request.tools) {
-    if (tool.type !== 'opaque' && !kinds.has(tool.name)) kinds.set(tool.name, tool.type)
+    if (tool.type === 'opaque') {
+      if (tool.standIn !== undefined) standIns.set(tool.standIn.name, tool.value.type)
+    } else if (!kinds.has(tool.name)) kinds.set(tool.name, tool.type)
   }
   const named = ({ name, kind }: Named): JsonObject => {
     const listed = kinds.get(name)
-    const own = listed === undefined ? request.tools.find((tool) => isStandIn(tool, name)) : undefined
-    if (own?.type === 'opaque') return { type: own.value.type }
+    const own = standIns.get(name)
+    if (listed === undefined && own !== undefined) return { type: own }
     if (listed === undefined && !out.own) throw unknownTool(name)
     return { type: listed ?? kind, name: out.names.sent(name, undefined) }
   }
@@ -209,5 +212,3 @@ export const encodeToolChoice = (choice: ToolChoice, request: ChatRequest, out: 
       return choice.type
   }
 }
-
-const isStandIn = (tool: Tool, name: string): boolean => tool.type === 'opaque' && tool.standIn?.name === name

@@ -308,6 +308,8 @@ describe('what a provider may send', () => {
       chunk({ delta: {}, finish_reason: 'stop' }, beside),
     ]
     expect(parts(frames)).toEqual(due as never)
+    const late = chunk({ delta: {} }, { citations: null, search_results: [] })
+    expect(parts([...frames, late])).toEqual(due as never)
     const body = {
       choices: [{ index: 0, message: { role: 'assistant', content: 'ab' }, finish_reason: 'stop' }],
       ...beside,
@@ -493,6 +495,11 @@ describe('what a provider may send', () => {
         { type: 'text', text: 'ab' },
       ],
     ])
+    const usage = { prompt_tokens: 10, completion_tokens: 3 }
+    expect(decode([...frames, chunk(undefined, { usage })]).at(-2)).toEqual({
+      type: 'usage',
+      usage: { input: 10, output: 3 },
+    })
     const called = [
       chunk({
         delta: { tool_calls: [{ index: 0, id: 'A', function: { name: 'f', arguments: '{' } }] },

@@ -64,9 +64,11 @@ describe('what the model has written', () => {
 describe('the end of a server that knows no marker for it', () => {
   const open = () => chatCompletions.tap({ model: 'shown', includeUsage: true, now: 1, noDone: true })
   const words = delta({ content: 'a' })
+  const speech = delta({ audio: { id: 'au', data: 'AA', expires_at: 9 } })
   test.each<[string, { data: string }[], string, 'done' | 'open' | 'failed']>([
     ['a reason', [words, stop()], 'data: [DONE]\n\n', 'done'],
     ['no reason', [words], '', 'open'],
+    ['speech that expires', [speech], 'data: [DONE]\n\n', 'done'],
     ['a reason and the marker all the same', [words, stop(), DONE], '', 'done'],
     ['a failure', [words, { data: '{"error":{"message":"x"}}' }], '', 'failed'],
   ])('is the same here as in a translated stream: %s', (_, frames, text, state) => {

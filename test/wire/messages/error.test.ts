@@ -78,9 +78,10 @@ describe('a provider’s error becomes one of ours', () => {
     )
     expect(message).toBe('prompt is too long: 5 tokens > 4 maximum')
     const words = 'The input (9 tokens) is longer than the model’s context length (8 tokens).'
-    expect(messages.decodeError(400, failure('invalid_request_error', words)).message).toBe(
-      'prompt is too long: 9 tokens > 8 maximum',
-    )
+    for (const status of [400, 413, 422])
+      expect(messages.decodeError(status, failure('invalid_request_error', words)).message).toBe(
+        'prompt is too long: 9 tokens > 8 maximum',
+      )
   })
 })
 

@@ -223,6 +223,17 @@ describe.each(FOREIGN)('towards %s', (to) => {
       ],
     ],
     [
+      'an output whose cut goes through a letter of two halves',
+      [
+        { type: 'shell_call', call_id: 'a', action: { commands: ['cat a'] } },
+        { type: 'shell_call_output', call_id: 'a', max_output_length: 6, output: [wrote('ab😀😀cd')] },
+      ],
+      [
+        ['shell', 'a', { commands: ['cat a'] }],
+        ['a', 'exit code 0\nab\ufffd\n[2 characters left out]\n\ufffdcd'],
+      ],
+    ],
+    [
       'no command',
       [
         { type: 'shell_call', call_id: 'a', action: { commands: [''] } },
