@@ -9,7 +9,17 @@ import { splice } from '../lib/json-splice.ts'
 import { answerEndpoint } from '../provider/endpoint.ts'
 import { answerHeaders, type Heading, streamHeaders } from '../relay/answer-headers.ts'
 import { firstWords } from '../relay/attempt.ts'
-import { ask, askFor, endAnswer, known, lookAfter, noLongerThere, type Told, whereIs } from '../relay/background.ts'
+import {
+  ask,
+  askFor,
+  endAnswer,
+  known,
+  lookAfter,
+  noLongerThere,
+  notOver,
+  type Told,
+  whereIs,
+} from '../relay/background.ts'
 import { toBody } from '../relay/body.ts'
 import { type Caller, call } from '../relay/call.ts'
 import { type Client, leave } from '../relay/exchange.ts'
@@ -114,6 +124,11 @@ const cancel = async (gateway: Gateway, asked: Asked): Promise<Response> =>
   asItStands(asked, await askFor(gateway, asked.target, asked.answer, asked.caller, 'cancel'))
 
 const remove = async (gateway: Gateway, { heading, answer, target, caller }: Asked): Promise<Response> => {
+  if (gateway.open.has(answer.exchangeId)) {
+    // Its client's own stream settles it, once the provider has ended that.
+    await askFor(gateway, target, answer, caller, 'cancel').catch(() => undefined)
+    throw notOver()
+  }
   await endAnswer(gateway, target, answer, caller)
   // Once it is gone nobody can say any more what it has used.
   try {

@@ -41,15 +41,20 @@ export type Watched = Open & {
   readonly answer: BackgroundAnswer
   /** Milliseconds since the epoch. */
   readonly watchedSince: number
+  /** Looks in a row for which the provider did not know it. */
+  missed: number
   timer: ReturnType<typeof setTimeout> | undefined
 }
 
-/** Between two looks at an answer: a part of the time it has taken so far, within bounds. */
+/** Between two looks at an answer: a part of the time it was watched so far, within bounds. */
 const LOOK_PART = 0.1
 const LEAST_PAUSE_MS = 1_000
 const MOST_PAUSE_MS = 15_000
 /** All of them together are looked at no more often than this. */
 const LOOK_EVERY_MS = 10
+
+/** So many looks in a row must miss one: a provider may be slow to know its newest. */
+const MISSES = 3
 
 /** One that can neither be asked for nor ended is given up when it was watched for so many times as long as it may take. */
 const PATIENCE = 2
@@ -82,7 +87,7 @@ export const keepAnswer = (relay: Relay, exchange: Exchange, target: Target, id:
 
 /** Settles an exchange once its answer has ended. */
 export const watchAnswer = (relay: Relay, answer: BackgroundAnswer, open: Open): void => {
-  const watched: Watched = { ...open, answer, watchedSince: relay.clock.now(), timer: undefined }
+  const watched: Watched = { ...open, answer, watchedSince: relay.clock.now(), missed: 0, timer: undefined }
   relay.background.watched.set(answer.exchangeId, watched)
   later(relay, watched)
 }
@@ -115,7 +120,8 @@ export const leaveAnswers = ({ background: { watched } }: Relay): void => {
 
 const later = (relay: Relay, watched: Watched): void => {
   clearTimeout(watched.timer)
-  const pause = (relay.clock.now() - watched.answer.createdAt) * LOOK_PART
+  // Not of its age: what a restart leaves is old all at once, and would be looked at all at once.
+  const pause = (relay.clock.now() - watched.watchedSince) * LOOK_PART
   const bounded = Math.min(MOST_PAUSE_MS, Math.max(LEAST_PAUSE_MS, pause))
   const shared = relay.background.watched.size * LOOK_EVERY_MS
   watched.timer = setTimeout(() => void lookAfter(relay, watched.answer), Math.max(bounded, shared))
@@ -134,19 +140,19 @@ export const lookAfter = async (relay: Relay, answer: BackgroundAnswer): Promise
 }
 
 /** Gives why nobody can tell any more what becomes of an answer; undefined otherwise. */
-const look = async (
-  relay: Relay,
-  target: Target,
-  { answer, watchedSince }: Watched,
-): Promise<GatewayError | undefined> => {
+const look = async (relay: Relay, target: Target, watched: Watched): Promise<GatewayError | undefined> => {
+  const { answer, watchedSince } = watched
   const { totalMs } = target.provider.timeouts
   const late = relay.clock.now() - answer.createdAt >= totalMs
   for (const what of late ? (['read', 'cancel'] as const) : (['read'] as const)) {
     try {
       await askFor(relay, target, answer, nobody(), what)
+      watched.missed = 0
     } catch (error) {
       // A provider that does not know the way to an answer's end may know the answer.
-      if (what === 'read' && error instanceof GatewayError && error.code === 'not_found') return error
+      if (what === 'read' && error instanceof GatewayError && error.code === 'not_found') {
+        if (++watched.missed === MISSES) return error
+      }
     }
     if (!isOpen(relay, answer)) return undefined
   }
@@ -208,12 +214,11 @@ export const endAnswer = async (
 ): Promise<void> => {
   if (isOpen(relay, answer)) await askFor(relay, target, answer, caller, 'read')
   if (isOpen(relay, answer)) await askFor(relay, target, answer, caller, 'cancel')
-  if (isOpen(relay, answer)) {
-    throw new GatewayError('service_unavailable', 'The answer is not over yet. Try again shortly.', {
-      retryAfterMs: 1_000,
-    })
-  }
+  if (isOpen(relay, answer)) throw notOver()
 }
+
+export const notOver = (): GatewayError =>
+  new GatewayError('service_unavailable', 'The answer is not over yet. Try again shortly.', { retryAfterMs: 1_000 })
 
 /** A JSON answer of the provider to a request about an answer. */
 export const ask = (

@@ -2,11 +2,11 @@
 // the end; and only the key that asked for one can ask for it again.
 
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { databasePath } from '../../src/config.ts'
 import { silentLog } from '../../src/log.ts'
-import { lookAfter } from '../../src/relay/background.ts'
+import { createBackground, leaveAnswers, lookAfter, resumeAnswers } from '../../src/relay/background.ts'
 import { type Server, startServer } from '../../src/serve.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { type Gate, gate, json, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
@@ -285,7 +285,10 @@ describe('a queued answer', () => {
   test('that its provider has forgotten is billed by the estimate of its prompt', async () => {
     const key = withKey()
     answers.delete(await idOf(await key.ask()))
-    await look(key.id)
+    for (let misses = 0; misses < 3; misses++) {
+      expect(key.held()).toBeGreaterThan(0)
+      await look(key.id)
+    }
     const row = key.row()
     expect(row).toMatchObject({ outcome: 'failed', estimated: true, output: 0 })
     expectBilled(key, row?.inputEstimate)
@@ -450,6 +453,21 @@ describe('its client', () => {
     expect(rows).toEqual([{ outcome: 'done', output: BILLED.output }])
   })
 
+  test('cannot remove it from under its own stream: it is ended, and settled first', async () => {
+    const key = withKey()
+    const response = await key.ask({ stream: true })
+    const id = `resp_${made}`
+    const early = await key.send('DELETE', id)
+    expect([early.status, early.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(asked).toEqual([`POST /${id}/cancel`])
+    amid.open()
+    await response.text()
+    await watched(key.id)
+    finish(id)
+    expect((await key.send('DELETE', id)).status).toBe(200)
+    expectBilled(key)
+  })
+
   test('is shown what it asked with', async () => {
     const key = withKey()
     const id = await idOf(await key.ask())
@@ -535,6 +553,33 @@ test('a server that is stopped leaves it to the next one, which has set aside wh
     await second?.stop()
     rmSync(config.dataDir, { recursive: true, force: true })
   }
+})
+
+test('what a server finds left by another is looked at one by one, however old it is', () => {
+  const { gateway: inside } = gateway.server
+  const resumed = Array.from({ length: 500 }, (_, at) => ({
+    reservation: { exchangeId: `old_${at}`, keyId: 'k', startedAt: 0, reserved: 1, outputCap: undefined },
+    ...{ inputEstimate: 1, usage: {} },
+  }))
+  const of = (exchangeId: string) => ({
+    ...{ id: exchangeId, exchangeId, keyId: 'k', provider: 'vendor_b', account: 'main', model: MODEL },
+    createdAt: 0,
+  })
+  const relay = {
+    ...inside,
+    ledger: { ...inside.ledger, resumed },
+    background: createBackground({ ...inside.store.background, of }),
+  }
+  const timers = spyOn(globalThis, 'setTimeout')
+  resumeAnswers(relay)
+  const pauses = timers.mock.calls.map(([, pause]) => Number(pause))
+  timers.mockRestore()
+  leaveAnswers(relay)
+  expect(pauses).toHaveLength(500)
+  // A hundred a second: no more than two hundred within any second.
+  const sorted = pauses.toSorted((a, b) => a - b)
+  const crowded = sorted.filter((pause, at) => (sorted[at + 200] ?? Number.POSITIVE_INFINITY) - pause < 1_000)
+  expect(crowded).toEqual([])
 })
 
 test('a server that is stopped ends what its provider has not named yet, and says so', async () => {

@@ -39,7 +39,9 @@ const groups = (items: Model[]): [string, Model[]][] => {
 
 /** What long prompts cost, where that is something else. */
 const longPrice = ({ price: { long_context: long } }: Model): string =>
-  long === null ? '' : ` · ${price.format(long.input)} / ${price.format(long.output)} above ${compact(long.above)}`
+  long === null
+    ? ''
+    : ` · prompts above ${compact(long.above)} tokens: ${price.format(long.input)} in, ${price.format(long.output)} out`
 
 const Provider = ({ provider, models }: { provider: string; models: Model[] }) => (
   <Card title={provider} flush>
