@@ -40,15 +40,19 @@ export const firstAnswer = async <Answer>(
         refused ??= error
         continue
       }
-      // The last word goes to the first failure of the model that was asked for, unless another is plainer: that this
-      // target will never take the request says nothing of one that needs time only.
-      const plainer = failure?.code === 'service_unavailable' && (!error.failover || (error.retry && !failure.retry))
-      if (failure === undefined || plainer) failure = error
       if (!error.failover) throw error
+      // The last word goes to the first failure of the model that was asked for, unless another says more.
+      if (failure === undefined || word(error) > word(failure)) failure = error
     }
   }
   throw failure ?? refused ?? timedOut('did not answer')
 }
+
+/**
+ * What a failure says to a client: that a target needs time, after which it may answer, more than that another one is
+ * broken, and that more than that a third will never take the request.
+ */
+const word = ({ code, retry }: GatewayError): number => (code === 'service_unavailable' ? (retry ? 2 : 0) : 1)
 
 const record = async <Answer>(
   relay: Relay,

@@ -259,9 +259,14 @@ test('what is too much for one account is tried again by the client where anothe
 
 test('an account that needs time is waited for where the other is gone', async () => {
   const busy = await provider(() => refusing('30'))
-  const gateway = await gatewayOf({ providers: providersAt({ b: [busy.origin, deadOrigin()] }) })
-  const response = await gateway.post(CHAT.path, CHAT.request(false))
-  expect([response.status, response.headers.get('retry-after')]).toEqual([503, '30'])
+  for (const accounts of [
+    [busy.origin, deadOrigin()],
+    [deadOrigin(), busy.origin],
+  ]) {
+    const gateway = await gatewayOf({ providers: providersAt({ b: accounts }) })
+    const response = await gateway.post(CHAT.path, CHAT.request(false))
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '30'])
+  }
 })
 
 test('a Retry-After past all reason is held to a day, in whatever unit it comes', async () => {
