@@ -5,6 +5,7 @@ import { CONTRACT, type Contract } from '../admin-api/contract.ts'
 import { type Answer, type Ask, adminRequest } from '../admin-api/request.ts'
 import type { RouteName } from '../admin-api/routes.ts'
 import type { Account } from '../admin-api/schema.ts'
+import { parseJson } from '../ir/json.ts'
 import type { ShownKey } from '../shown.ts'
 import { VERSION } from '../version.ts'
 import type { Backend, ServerAddress } from './backend.ts'
@@ -96,20 +97,12 @@ const send = async <N extends RouteName>({ url, token }: ServerAddress, name: N,
       ...(body === undefined ? {} : { body }),
     })
     const text = await answer.text()
-    return { status: answer.status, body: jsonOf(text), location: answer.headers.get('location') ?? undefined }
+    return { status: answer.status, body: parseJson(text), location: answer.headers.get('location') ?? undefined }
   } catch (error) {
     if (error instanceof Error && error.name === 'TimeoutError') {
       throw failure(`The gateway at ${url} did not answer within ${TIMEOUT_MS / 1000} s.`)
     }
     throw failure(`No gateway can be reached at ${url} (${reasonOf(error)}); is it running, and is the address right?`)
-  }
-}
-
-const jsonOf = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 

@@ -28,7 +28,7 @@ import { CODECS } from '../wire/index.ts'
 import { clientEdits } from '../wire/responses/background.ts'
 import { pathsOf } from './endpoints.ts'
 import { fallback } from './fallback.ts'
-import { errorResponse, requestId, toGatewayError } from './respond.ts'
+import { errorResponse, reported, requestId } from './respond.ts'
 
 type Asked = {
   request: Request
@@ -93,9 +93,7 @@ const find = async (
     const caller = { headers: request.headers, begunAt: performance.now() }
     return await respond({ request, heading, answer, target, caller, query })
   } catch (thrown) {
-    const error = toGatewayError(thrown)
-    if (error.code === 'internal_error')
-      gateway.log.error('unexpected failure', { request: heading.id, cause: String(error.cause) })
+    const error = reported(gateway.log, thrown, { request: heading.id })
     const { pathname: path } = new URL(request.url)
     gateway.log.refused({ request: heading.id, path, status: error.status, code: error.code })
     return errorResponse(error, heading.id, 'responses')

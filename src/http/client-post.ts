@@ -11,7 +11,7 @@ import { type Client, type ClientRequest, leave } from '../relay/exchange.ts'
 import { wireOf } from '../relay/route.ts'
 import { admit, type Check } from './admit.ts'
 import { readBody } from './read-body.ts'
-import { errorResponse, requestId, toGatewayError } from './respond.ts'
+import { errorResponse, reported, requestId } from './respond.ts'
 
 /** A request whose key is known and within its limits. */
 export type Post = {
@@ -43,9 +43,7 @@ export const answerPost = async (
     gateway.arriving++
     return await answer(post)
   } catch (thrown) {
-    const error = toGatewayError(thrown)
-    if (error.code === 'internal_error')
-      gateway.log.error('unexpected failure', { request: id, cause: String(error.cause) })
+    const error = reported(gateway.log, thrown, { request: id })
     if (post?.admitted !== true) {
       if (post !== undefined) gateway.arriving--
       post?.ticket.refund()

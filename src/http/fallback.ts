@@ -3,7 +3,7 @@
 import { GatewayError } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
 import { servedAt, wireAt } from './endpoints.ts'
-import { errorResponse, requestId, toGatewayError } from './respond.ts'
+import { errorResponse, reported, requestId } from './respond.ts'
 
 export const fallback = (request: Request): Response => {
   const id = requestId()
@@ -37,7 +37,5 @@ const listed = (methods: string[]): string => methods.filter((method) => method 
 export const frameworkError = (gateway: Gateway, request: Request, code: unknown, thrown: unknown): Response => {
   if (code === 'NOT_FOUND') return fallback(request)
   const id = requestId()
-  const error = toGatewayError(thrown)
-  if (error.code === 'internal_error') gateway.log.error('unexpected failure', { request: id, cause: String(thrown) })
-  return errorResponse(error, id, wireAt(new URL(request.url).pathname))
+  return errorResponse(reported(gateway.log, thrown, { request: id }), id, wireAt(new URL(request.url).pathname))
 }

@@ -2,6 +2,7 @@
 
 import { GatewayError } from '../errors.ts'
 import type { Wire } from '../ir/wire.ts'
+import type { Log } from '../log.ts'
 import { isStoreError } from '../store/store.ts'
 import { CODECS } from '../wire/index.ts'
 
@@ -20,6 +21,13 @@ export const toGatewayError = (error: unknown): GatewayError => {
         },
       )
     : new GatewayError('internal_error', 'The gateway failed unexpectedly. Try again.', { cause: error })
+}
+
+/** As `toGatewayError`, and operators are told of what is unexpected. `facts`: what it happened to. */
+export const reported = (log: Log, thrown: unknown, facts: { request: string; path?: string }): GatewayError => {
+  const error = toGatewayError(thrown)
+  if (error.code === 'internal_error') log.error('unexpected failure', { ...facts, cause: String(error.cause) })
+  return error
 }
 
 /** The least a client is asked to wait where waiting is the point. */

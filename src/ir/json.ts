@@ -6,12 +6,17 @@ export type JsonObject = { [name: string]: Json | undefined }
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Undefined for whatever is no JSON object. */
-export const parseObject = (text: string): JsonObject | undefined => {
+/** Undefined for what is no JSON. */
+export const parseJson = (text: string): unknown => {
   try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
+    return JSON.parse(text)
   } catch {
     return undefined
   }
+}
+
+/** Undefined for whatever is no JSON object. */
+export const parseObject = (text: string): JsonObject | undefined => {
+  const value = parseJson(text)
+  return isObject(value) ? value : undefined
 }

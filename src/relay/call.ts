@@ -1,6 +1,7 @@
 // One call to a target: sent, timed, and refused in the gateway's words where the provider does not answer.
 
 import { GatewayError } from '../errors.ts'
+import { parseJson } from '../ir/json.ts'
 import type { PassCodec } from '../wire/codec.ts'
 import { ERROR_BYTES, readText } from './answer-text.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
@@ -67,7 +68,7 @@ export const timeLeft = (request: Pick<ClientRequest, 'begunAt'>, target: Target
 /** A provider's answer that is no answer, in the gateway's words. */
 const refusal = async (response: Response, codec: PassCodec, abort: AbortController): Promise<GatewayError> => {
   const text = await readText(response, ERROR_BYTES, abort).catch(() => '')
-  const error = codec.decodeError(response.status, parsed(text))
+  const error = codec.decodeError(response.status, parseJson(text))
   const requestId = response.headers.get('request-id') ?? response.headers.get('x-request-id') ?? undefined
   const retryAfterMs = retryAfter(response.headers) ?? error.retryAfterMs
   return new GatewayError(error.code, error.message, {
@@ -77,15 +78,6 @@ const refusal = async (response: Response, codec: PassCodec, abort: AbortControl
     ...(error.retry ? {} : { retry: false, failover: error.failover }),
     provider: { ...error.provider, status: response.status, ...(requestId === undefined ? {} : { requestId }) },
   })
-}
-
-/** An error's body, an object as a rule; undefined for what is no JSON. */
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** `Retry-After` in milliseconds, as seconds or as a date; undefined when absent or past all reason. */

@@ -1,6 +1,6 @@
 // Undoing in an answer what its request's encoding did to tools: their names, and free text sent as an argument.
 
-import { isObject } from '../ir/json.ts'
+import { isObject, parseJson } from '../ir/json.ts'
 import type { SentTool, Undo } from './codec.ts'
 
 /** What the client calls a tool that was sent under `name`; undefined where nothing was changed. */
@@ -50,7 +50,7 @@ export const freeText = (): FreeText => {
     },
     end: () => {
       if (state !== 'head') return { rest: '', cut: state === 'text' || !held.includes('}') }
-      const value = parse(held)
+      const value = parseJson(held)
       if (value !== undefined) {
         return { rest: isObject(value) && typeof value.input === 'string' ? value.input : held, cut: false }
       }
@@ -87,16 +87,8 @@ const escapeSize = (text: string, at: number): number => {
 /** Models write line breaks as they are, and escapes that are none. */
 const unescaped = (text: string): string => {
   if (!text.includes('\\')) return text
-  const value = parse(`"${text.replace(CONTROL, (char) => JSON.stringify(char).slice(1, -1))}"`)
+  const value = parseJson(`"${text.replace(CONTROL, (char) => JSON.stringify(char).slice(1, -1))}"`)
   return typeof value === 'string' ? value : text
 }
 
 const CONTROL = /\p{Cc}/gu
-
-const parse = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}

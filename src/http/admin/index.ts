@@ -4,7 +4,7 @@ import { Elysia } from 'elysia'
 import { ADMIN_BASE, ROUTES, type Route, type RouteName } from '../../admin-api/routes.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
-import { errorResponse, requestId, toGatewayError } from '../respond.ts'
+import { errorResponse, reported, requestId } from '../respond.ts'
 import { accounts } from './accounts.ts'
 import { audit } from './audit.ts'
 import { type Call, type Handlers, requireAccess } from './call.ts'
@@ -96,11 +96,7 @@ const safely = async (
   try {
     response = await answer(id)
   } catch (thrown) {
-    const error = toGatewayError(thrown)
-    if (error.code === 'internal_error') {
-      const path = new URL(request.url).pathname
-      gateway.log.error('unexpected failure', { request: id, path, cause: String(error.cause) })
-    }
+    const error = reported(gateway.log, thrown, { request: id, path: new URL(request.url).pathname })
     response = errorResponse(error, id, undefined)
   }
   for (const [name, value] of Object.entries(SAFE)) response.headers.set(name, value)
