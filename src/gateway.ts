@@ -13,7 +13,7 @@ import { createMemory, type Memory } from './memory.ts'
 import type { Metrics } from './metrics.ts'
 import { createAffinity } from './relay/affinity.ts'
 import { createBackground } from './relay/background.ts'
-import type { Client, Clock, Relay } from './relay/exchange.ts'
+import type { Client, Clock, Ended, Relay, Summary } from './relay/exchange.ts'
 import { createHealth } from './relay/health.ts'
 import { createRecall } from './relay/recall.ts'
 import { createSettings, type Settings } from './settings.ts'
@@ -110,6 +110,13 @@ export const createGateway = ({
     listener: undefined,
   }
   return gateway
+}
+
+/** An exchange has ended: for whoever reads the log, the metrics and the live views. */
+export const tellEnded = ({ log, metrics, live }: Gateway, exchange: Ended, summary: Summary): void => {
+  log.exchange(exchange, summary)
+  metrics?.settled(exchange, summary)
+  live.publish(exchange, summary)
 }
 
 /** What the relay takes from a configuration: made with the gateway, and anew when the configuration is read again. */

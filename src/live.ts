@@ -1,11 +1,11 @@
 // Exchanges as they end, for whoever is watching: the dashboard's live views. Costs a counter when nobody is.
 
-import type { Exchange, Summary } from './relay/exchange.ts'
+import type { Ended, Summary } from './relay/exchange.ts'
 
 export type Live = {
-  publish(exchange: Exchange, summary: Summary): void
+  publish(exchange: Ended, summary: Summary): void
   /** Returns its end. */
-  watch(see: (exchange: Exchange, summary: Summary) => void): () => void
+  watch(see: (exchange: Ended, summary: Summary) => void): () => void
   /** Since the start of the process, of all exchanges or of one owner's keys. */
   counts(ownerId?: string): Counts
   watching(): number
@@ -15,7 +15,7 @@ export type Live = {
 export type Counts = { finished: number; errors: number }
 
 export const createLive = (): Live => {
-  const watchers = new Set<(exchange: Exchange, summary: Summary) => void>()
+  const watchers = new Set<(exchange: Ended, summary: Summary) => void>()
   const all: Counts = { finished: 0, errors: 0 }
   const byOwner = new Map<string, Counts>()
   const countsOf = (ownerId: string): Counts => {

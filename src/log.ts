@@ -2,12 +2,13 @@
 
 import pino from 'pino'
 import type { LogLevel } from './config.ts'
+import type { AttemptNote } from './ledger/ledger.ts'
 import { openSink } from './log-sink.ts'
-import type { ClientRequest, CountSummary, Exchange, Summary } from './relay/exchange.ts'
+import type { ClientRequest, CountSummary, Ended, Summary } from './relay/exchange.ts'
 
 export type Log = {
   /** An exchange has ended. Ids, figures and codes only: no secret, no prompt, no provider text. */
-  exchange(exchange: Exchange, summary: Summary): void
+  exchange(exchange: Ended, summary: Summary): void
   /** A prompt was counted, or could not be. */
   counted(request: ClientRequest, how: CountSummary): void
   /** A request that was refused before it was admitted. */
@@ -41,30 +42,29 @@ export const createLog = (level: LogLevel): Log => {
           code: summary.errorCode,
           ms: summary.totalMs,
           first_byte_ms: exchange.firstByteAt === undefined ? undefined : exchange.firstByteAt - exchange.startedAt,
-          tokens: summary.tokens,
+          tokens: tokensOf(summary),
           estimated: summary.estimated || undefined,
           dropped: exchange.dropped.length > 0 ? exchange.dropped : undefined,
-          // One attempt that answered says nothing that the target does not.
           target: targetOf(exchange),
-          attempts: exchange.attempts.length > 1 || summary.errorCode !== undefined ? exchange.attempts : undefined,
+          attempts: attemptsOf(exchange, summary),
           msg: 'exchange',
         })}\n`,
       )
     },
-    counted: (request, { status, errorCode, estimated, totalMs }) =>
+    counted: (request, how) =>
       logger.info(
         {
           request: request.id,
           key: request.key.id,
           wire: request.wire,
           model: request.model.id,
-          status,
-          code: errorCode,
-          ms: totalMs,
-          estimated: estimated || undefined,
+          status: how.status,
+          code: how.errorCode,
+          ms: how.totalMs,
+          estimated: how.estimated || undefined,
           dropped: request.dropped.length > 0 ? request.dropped : undefined,
           target: targetOf(request),
-          attempts: request.attempts.length > 1 || errorCode !== undefined ? request.attempts : undefined,
+          attempts: attemptsOf(request, how),
         },
         'count',
       ),
@@ -78,10 +78,28 @@ export const createLog = (level: LogLevel): Log => {
   }
 }
 
-const targetOf = ({ attempts }: ClientRequest): string | undefined => {
+const targetOf = ({ attempts }: Pick<ClientRequest, 'attempts'>): string | undefined => {
   const last = attempts.at(-1)
   return last && `${last.provider}/${last.account}/${last.wire}`
 }
+
+const tokensOf = ({ tokens }: Summary) => ({
+  input: tokens.input,
+  cache_read: tokens.cacheRead,
+  cache_write: tokens.cacheWrite,
+  output: tokens.output,
+})
+
+/** One attempt that answered says nothing that the target does not. */
+const attemptsOf = ({ attempts }: Pick<ClientRequest, 'attempts'>, { errorCode }: { errorCode: string | undefined }) =>
+  attempts.length > 1 || errorCode !== undefined ? attempts.map(attemptOf) : undefined
+
+const attemptOf = ({ provider, account, model, wire, ms, errorCode, ...told }: AttemptNote) => ({
+  ...{ provider, account, model, wire, ms, code: errorCode },
+  provider_status: told.providerStatus,
+  provider_code: told.providerCode,
+  provider_request_id: told.providerRequestId,
+})
 
 /** For tests and commands that have nobody to tell. */
 export const silentLog: Log = {

@@ -6,12 +6,12 @@ import type { Gateway } from './gateway.ts'
 import type { Wire } from './ir/wire.ts'
 import type { AttemptNote } from './ledger/ledger.ts'
 import { heapBytes, openFiles, residentBytes } from './process.ts'
-import type { ClientRequest, CountSummary, Exchange, Summary } from './relay/exchange.ts'
+import type { ClientRequest, CountSummary, Ended, Summary } from './relay/exchange.ts'
 import { type Health, targetName } from './relay/health.ts'
 import { VERSION } from './version.ts'
 
 export type Metrics = {
-  settled(exchange: Exchange, summary: Summary): void
+  settled(exchange: Ended, summary: Summary): void
   /** A prompt was counted, or could not be. */
   counted(request: ClientRequest, how: CountSummary): void
   /** A request that was refused before it was admitted. */
@@ -118,13 +118,14 @@ export const createMetrics = (gateway: Gateway): Metrics => {
   }
 
   return {
-    settled: ({ wire, stream, model, attempts: tries, startedAt, firstByteAt }, summary) => {
+    settled: ({ wire, stream, model, attempts: tries, startedAt, firstByteAt, resumed }, summary) => {
       requests.inc({ wire, model: model.id, outcome: summary.outcome, status: summary.status })
       if (summary.errorCode !== undefined) errors.inc({ wire, code: summary.errorCode })
       for (const [name, amount] of Object.entries(summary.tokens)) {
         if (amount > 0) tokens.inc({ model: model.id, class: CLASSES[name] ?? name }, amount)
       }
-      tried(tries, firstByteAt)
+      // Its attempts were counted by the process that made them.
+      if (resumed !== true) tried(tries, firstByteAt)
       durations.observe({ wire, stream: String(stream) }, summary.totalMs / 1000)
       if (firstByteAt !== undefined) firstBytes.observe({ wire, model: model.id }, (firstByteAt - startedAt) / 1000)
     },

@@ -3,7 +3,7 @@
 import { createApp } from './app.ts'
 import { type Config, databasePath } from './config.ts'
 import { GatewayError } from './errors.ts'
-import { createGateway, type Gateway } from './gateway.ts'
+import { createGateway, type Gateway, tellEnded } from './gateway.ts'
 import { requestId } from './http/respond.ts'
 import { listen } from './listener.ts'
 import { createLog, type Log } from './log.ts'
@@ -59,7 +59,10 @@ const startWith = async (
     return response
   })
   gateway.listener = listening
-  resumeAnswers(gateway)
+  resumeAnswers(gateway, {
+    keyOf: (id) => store.keys.get(id) ?? { id, label: id },
+    onSettled: (exchange, summary) => tellEnded(gateway, exchange, summary),
+  })
   const unwatch = store.watch()
   const stopPruning = startPruning(gateway)
   const { url } = listening

@@ -1,7 +1,7 @@
 // The POST endpoints of the wires: an admitted request becomes an exchange, which is reserved for and relayed.
 
 import { Elysia } from 'elysia'
-import type { Gateway } from '../gateway.ts'
+import { type Gateway, tellEnded } from '../gateway.ts'
 import { totalTokens } from '../ir/usage.ts'
 import type { Wire } from '../ir/wire.ts'
 import type { Exchange } from '../relay/exchange.ts'
@@ -71,9 +71,7 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
       over()
       if (summary.outcome === 'refused' && !reachedProvider(exchange)) ticket.refund()
       ticket.tokens(totalTokens(summary.tokens))
-      gateway.log.exchange(exchange, summary)
-      gateway.metrics?.settled(exchange, summary)
-      gateway.live.publish(exchange, summary)
+      tellEnded(gateway, exchange, summary)
     },
   }
 }

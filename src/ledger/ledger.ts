@@ -86,7 +86,12 @@ export type Settlement = {
 }
 
 /** An exchange that a previous process left and that goes on. `usage`: its last durable figures. */
-export type Resumed = { readonly reservation: Reservation; readonly inputEstimate: number; readonly usage: Usage }
+export type Resumed = {
+  readonly reservation: Reservation
+  readonly stream: boolean
+  readonly inputEstimate: number
+  readonly usage: Usage
+}
 
 export type Ledger = {
   /** What of a previous process goes on, each to be settled as any other. */

@@ -11,10 +11,11 @@ import { malformedAnswer } from '../wire/pass.ts'
 import { type Standing, standingOf } from '../wire/responses/background.ts'
 import { ANSWER_BYTES, readText } from './answer-text.ts'
 import { type Caller, call } from './call.ts'
-import type { Exchange, Relay } from './exchange.ts'
+import type { Ended, Exchange, Relay } from './exchange.ts'
 import { targetName } from './health.ts'
 import { type Metered, meterAnswer, meterTold, NOTHING } from './meter.ts'
 import type { Target } from './route.ts'
+import { type Settling, settle as settleExchange } from './settle.ts'
 import { type Outgoing, timedOut } from './upstream.ts'
 
 /** What is known of background answers. */
@@ -93,21 +94,24 @@ export const watchAnswer = (relay: Relay, answer: BackgroundAnswer, open: Open):
 }
 
 /** Goes on with what a previous process left. */
-export const resumeAnswers = (relay: Relay): void => {
-  for (const { reservation, inputEstimate, usage } of relay.ledger.resumed) {
+export const resumeAnswers = (
+  relay: Relay,
+  { keyOf, onSettled }: { keyOf: (keyId: string) => Ended['key']; onSettled: Exchange['onSettled'] },
+): void => {
+  for (const { reservation, stream, inputEstimate, usage } of relay.ledger.resumed) {
     const answer = relay.background.kept.of(reservation.exchangeId)
     if (answer === undefined) continue
-    const { model, provider, account } = answer
+    const { exchangeId, keyId, model, provider, account } = answer
+    const exchange: Settling = {
+      ...{ id: exchangeId, key: keyOf(keyId), wire: 'responses', model: { id: model }, stream },
+      ...{ startedAt: reservation.startedAt, reservation, kept: answer, dropped: [], resumed: true, onSettled },
+      attempts: [{ provider, account, model, wire: 'responses', ms: 0 }],
+    }
     watchAnswer(relay, answer, {
       inputEstimate,
       last: { usage: { input: inputEstimate, ...usage }, rawUsage: undefined, estimated: true },
       settle: ({ outcome, metered, error }) =>
-        relay.ledger.settle(reservation, {
-          ...metered,
-          ...{ outcome, status: 200, errorCode: error?.code, model, provider, account },
-          upstreamModel: relay.catalogue.resolve(model)?.upstream,
-          ...{ providerWire: 'responses', attempts: 1, totalMs: relay.clock.now() - reservation.startedAt },
-        }),
+        settleExchange(relay, exchange, whereIs(relay, answer), metered, outcome, error),
     })
   }
 }

@@ -73,8 +73,15 @@ export type Exchange = ClientRequest & {
   readonly release: () => void
   /** Called when its client has all it is going to get, and its provider goes on with the answer. */
   readonly onLeft: () => void
-  /** Called once, when the exchange is settled; with the exchange, maybe without its body. */
-  readonly onSettled: (exchange: Exchange, summary: Summary) => void
+  /** Called once, when the exchange is settled. */
+  readonly onSettled: (exchange: Ended, summary: Summary) => void
+}
+
+/** What is told of an exchange once it has ended. `resumed`: a previous process began it. */
+export type Ended = Pick<Exchange, 'id' | 'wire' | 'stream' | 'startedAt' | 'firstByteAt' | 'attempts' | 'dropped'> & {
+  readonly key: Pick<Key, 'id' | 'label' | 'ownerId'>
+  readonly model: Pick<Model, 'id'>
+  readonly resumed?: boolean
 }
 
 /** How an exchange ended, for the log and the metrics. */

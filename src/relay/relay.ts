@@ -16,7 +16,8 @@ import { NO_BODY } from './client-body.ts'
 import { estimateOutput } from './estimate.ts'
 import type { Exchange, Relay } from './exchange.ts'
 import { type Metered, meterAnswer, meterStream, meterTold, NOTHING } from './meter.ts'
-import { rememberPlace, route, type Target } from './route.ts'
+import { rememberPlace, route } from './route.ts'
+import { settle } from './settle.ts'
 import { firstAnswer } from './tries.ts'
 
 /**
@@ -188,51 +189,4 @@ const settleError = (relay: Relay, exchange: Exchange, error: unknown): unknown 
   const outcome: Outcome = aborted ? 'aborted' : known !== undefined && known.status < 500 ? 'refused' : 'failed'
   settle(relay, exchange, undefined, aborted ? sentOnly(exchange) : NOTHING, outcome, aborted ? undefined : known)
   return error
-}
-
-const settle = (
-  relay: Relay,
-  exchange: Exchange,
-  target: Target | undefined,
-  { usage, rawUsage, estimated }: Metered,
-  outcome: Outcome,
-  error: GatewayError | undefined,
-): void => {
-  const totalMs = relay.clock.now() - exchange.startedAt
-  const begun = target !== undefined && (exchange.stream || exchange.kept !== undefined)
-  const status = begun ? 200 : (error?.status ?? (outcome === 'aborted' ? 499 : 200))
-  const last = exchange.attempts.at(-1)
-  const costMicroUsd = relay.ledger.settle(exchange.reservation, {
-    outcome,
-    usage,
-    estimated,
-    rawUsage,
-    status,
-    errorCode: error?.code,
-    model: target?.model.id,
-    provider: target?.provider.id ?? last?.provider,
-    account: target?.account.name ?? last?.account,
-    upstreamModel: target?.model.upstream,
-    providerWire: target?.wire ?? last?.wire,
-    attempts: exchange.attempts.length,
-    firstByteMs: exchange.firstByteAt === undefined ? undefined : exchange.firstByteAt - exchange.startedAt,
-    totalMs,
-    trail: exchange.attempts,
-    dropped: exchange.dropped,
-  })
-  exchange.onSettled(exchange, {
-    outcome,
-    status,
-    errorCode: error?.code,
-    tokens: {
-      input: usage.input ?? 0,
-      cacheRead: usage.cacheRead ?? 0,
-      cacheWrite: usage.cacheWrite ?? 0,
-      output: usage.output ?? 0,
-    },
-    reasoning: usage.reasoning ?? 0,
-    costMicroUsd,
-    estimated,
-    totalMs,
-  })
 }

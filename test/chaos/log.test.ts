@@ -149,6 +149,13 @@ test('every one of them has a line, and none of the words are in any', async () 
   expect(answered).toHaveLength(asked)
   // Under one name, whatever became of it.
   expect(answered.filter(({ request }) => !request?.startsWith('req_'))).toEqual([])
+  const names = new Set<string>()
+  const noted = (name: string, value: unknown): unknown => {
+    names.add(name)
+    return value
+  }
+  for (const line of lines) JSON.parse(line, noted)
+  expect([...names].filter((name) => !/^(?:[a-z0-9_]*)$/.test(name))).toEqual([])
   // Nothing went wrong that was not foreseen.
   expect(records.filter(({ level }) => level > 30)).toEqual([])
   for (const words of [WORDS, WORDS.replaceAll(' ', '-'), PROMPT, CREDENTIAL, gateway.secret]) {

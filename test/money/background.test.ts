@@ -7,6 +7,7 @@ import { rmSync } from 'node:fs'
 import { databasePath } from '../../src/config.ts'
 import { silentLog } from '../../src/log.ts'
 import { createBackground, leaveAnswers, lookAfter, resumeAnswers } from '../../src/relay/background.ts'
+import type { Ended } from '../../src/relay/exchange.ts'
 import { type Server, startServer } from '../../src/serve.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { type Gate, gate, json, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
@@ -539,7 +540,9 @@ test('a server that is stopped leaves it to the next one, which has set aside wh
   let second: Server | undefined
   try {
     await first.server.stop()
-    second = await startServer(config, { err: () => undefined }, silentLog)
+    const told: string[] = []
+    const log = { ...silentLog, exchange: ({ id, key }: Ended) => void told.push(`${id} ${key.label}`) }
+    second = await startServer(config, { err: () => undefined }, log)
     expect(second.gateway.ledger.heldBy(key.id)).toBe(held)
     finish(id)
     await look(key.id, { server: second })
@@ -547,6 +550,8 @@ test('a server that is stopped leaves it to the next one, which has set aside wh
     const [row] = second.gateway.store.exchanges({ limit: 1, keyId: key.id })
     expect(row).toMatchObject({ outcome: 'done', provider: 'vendor_b', upstreamModel: MODEL, estimated: false })
     expect(totalOf(row as NonNullable<typeof row>)).toBe(TOTAL)
+    expect(told).toEqual([`${row?.id} ${second.gateway.store.keys.get(key.id)?.label}`])
+    expect(second.gateway.live.counts()).toEqual({ finished: 1, errors: 0 })
     const again = await fetch(`${second.url}/v1/responses/${id}`, { headers: key.headers })
     expect(await again.json()).toMatchObject({ id, model: MODEL })
   } finally {
@@ -559,7 +564,7 @@ test('what a server finds left by another is looked at one by one, however old i
   const { gateway: inside } = gateway.server
   const resumed = Array.from({ length: 500 }, (_, at) => ({
     reservation: { exchangeId: `old_${at}`, keyId: 'k', startedAt: 0, reserved: 1, outputCap: undefined },
-    ...{ inputEstimate: 1, usage: {} },
+    ...{ stream: false, inputEstimate: 1, usage: {} },
   }))
   const of = (exchangeId: string) => ({
     ...{ id: exchangeId, exchangeId, keyId: 'k', provider: 'vendor_b', account: 'main', model: MODEL },
@@ -571,7 +576,7 @@ test('what a server finds left by another is looked at one by one, however old i
     background: createBackground({ ...inside.store.background, of }),
   }
   const timers = spyOn(globalThis, 'setTimeout')
-  resumeAnswers(relay)
+  resumeAnswers(relay, { keyOf: (id) => ({ id, label: id }), onSettled: () => undefined })
   const pauses = timers.mock.calls.map(([, pause]) => Number(pause))
   timers.mockRestore()
   leaveAnswers(relay)

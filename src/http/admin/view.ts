@@ -5,7 +5,7 @@ import type { Gateway } from '../../gateway.ts'
 import { totalTokens } from '../../ir/usage.ts'
 import type { Key } from '../../keys/key.ts'
 import type { Member, MemberLimits } from '../../members/member.ts'
-import type { Exchange as RelayExchange, Summary } from '../../relay/exchange.ts'
+import type { Ended, Summary } from '../../relay/exchange.ts'
 import { shownKey, shownSums } from '../../shown.ts'
 import type { ExchangeRow, UsageRow } from '../../store/store.ts'
 import { type Caller, limitedMember } from './call.ts'
@@ -117,7 +117,7 @@ export const exchangeView = (gateway: Gateway, row: ExchangeRow): S.Exchange => 
 }
 
 /** The same of an exchange that ended this moment. */
-export const endedView = (gateway: Gateway, exchange: RelayExchange, summary: Summary): S.Exchange => {
+export const endedView = (gateway: Gateway, exchange: Ended, summary: Summary): S.Exchange => {
   const last = exchange.attempts.at(-1)
   return {
     id: exchange.id,

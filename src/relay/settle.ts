@@ -1,0 +1,57 @@
+// The one settlement of an exchange, and the summary it is told of by.
+
+import type { GatewayError } from '../errors.ts'
+import type { Outcome } from '../ledger/ledger.ts'
+import type { Ended, Exchange, Relay } from './exchange.ts'
+import type { Metered } from './meter.ts'
+import type { Target } from './route.ts'
+
+export type Settling = Ended & Pick<Exchange, 'reservation' | 'kept' | 'onSettled'>
+
+/** Settles an exchange and tells of it. `target`: the one that answers, where one does. */
+export const settle = (
+  relay: Relay,
+  exchange: Settling,
+  target: Target | undefined,
+  { usage, rawUsage, estimated }: Metered,
+  outcome: Outcome,
+  error: GatewayError | undefined,
+): void => {
+  const totalMs = relay.clock.now() - exchange.startedAt
+  const begun = exchange.kept !== undefined || (exchange.stream && target !== undefined)
+  const status = begun ? 200 : (error?.status ?? (outcome === 'aborted' ? 499 : 200))
+  const last = exchange.attempts.at(-1)
+  const costMicroUsd = relay.ledger.settle(exchange.reservation, {
+    outcome,
+    usage,
+    estimated,
+    rawUsage,
+    status,
+    errorCode: error?.code,
+    model: target?.model.id,
+    provider: target?.provider.id ?? last?.provider,
+    account: target?.account.name ?? last?.account,
+    upstreamModel: target?.model.upstream,
+    providerWire: target?.wire ?? last?.wire,
+    attempts: exchange.attempts.length,
+    firstByteMs: exchange.firstByteAt === undefined ? undefined : exchange.firstByteAt - exchange.startedAt,
+    totalMs,
+    trail: exchange.attempts,
+    dropped: exchange.dropped,
+  })
+  exchange.onSettled(exchange, {
+    outcome,
+    status,
+    errorCode: error?.code,
+    tokens: {
+      input: usage.input ?? 0,
+      cacheRead: usage.cacheRead ?? 0,
+      cacheWrite: usage.cacheWrite ?? 0,
+      output: usage.output ?? 0,
+    },
+    reasoning: usage.reasoning ?? 0,
+    costMicroUsd,
+    estimated,
+    totalMs,
+  })
+}
