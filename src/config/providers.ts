@@ -144,6 +144,7 @@ export const readQuirks = (file: FileQuirks | undefined): Quirks => ({
   ...(file?.no_reasoning === undefined ? {} : { noReasoning: file.no_reasoning }),
   ...(file?.no_custom_tools === undefined ? {} : { noCustomTools: file.no_custom_tools }),
   ...(file?.no_done === undefined ? {} : { noDone: file.no_done }),
+  ...(file?.short_call_ids === undefined ? {} : { shortCallIds: file.short_call_ids }),
   ...(file?.no_developer_role === undefined ? {} : { noDeveloperRole: file.no_developer_role }),
   ...(file?.reads_tags === undefined ? {} : { readsTags: file.reads_tags }),
   ...(file?.rejects === undefined ? {} : { rejects: file.rejects }),

@@ -40,6 +40,9 @@ const Quirks = Type.Object(
     no_reasoning: Type.Optional(Type.Boolean({ description: 'Does not reason' })),
     no_custom_tools: Type.Optional(Type.Boolean({ description: 'Chat-completions: takes no free-text tools' })),
     no_done: Type.Optional(Type.Boolean({ description: 'Chat-completions: its streams end without [DONE]' })),
+    short_call_ids: Type.Optional(
+      Type.Boolean({ description: 'Chat-completions: takes ids of calls of nine letters and digits only' }),
+    ),
     no_developer_role: Type.Optional(Type.Boolean({ description: 'Knows no developer role: it speaks as the system' })),
     reads_tags: Type.Optional(
       Type.Boolean({ description: 'Is a sluice itself: thoughts of other vendors come back to it' }),

@@ -15,6 +15,8 @@ export type Quirks = {
   noReasoning?: boolean
   /** Chat: no tools of free text: they go out as functions of one string, undone in the answer. */
   noCustomTools?: boolean
+  /** Chat: ids of calls are nine letters and digits. */
+  shortCallIds?: boolean
   /** Chat, responses: no role `developer`: it speaks as the system. */
   noDeveloperRole?: boolean
   /** Chat: its streams end with the reason and the last byte, without `[DONE]`. */

@@ -79,14 +79,15 @@ export const attempt = async (
 
 const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan => {
   if (target.wire === exchange.wire) {
-    const { outline } = exchange.body
     const quirks = quirksOf(target)
-    const edits = codec.passEdits(outline, {
+    // Ids that are cut to their beginnings would be taken for one.
+    const seen = quirks.shortCallIds ? exchange.body.whole().body : exchange.body.outline
+    const edits = codec.passEdits(seen, {
       model: target.model.upstream,
       outputCap: capFor(exchange, target),
       quirks,
     })
-    exchange.dropped = codec.refusedIn?.(outline, quirks).map((path) => path.join('.')) ?? []
+    exchange.dropped = codec.refusedIn?.(seen, quirks).map((path) => path.join('.')) ?? []
     return { body: exchange.body.edited(edits), undo: undefined }
   }
   const encoded = encodeFor(exchange, chatCodec(exchange.wire), chatCodec(target.wire), target)

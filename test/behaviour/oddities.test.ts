@@ -91,3 +91,42 @@ test('clients of another wire are not told of what they never said', async () =>
   expect(text).toContain('"input_tokens":3')
   expect(JSON.parse(provider.requests.at(-1)?.text ?? '')).not.toHaveProperty('stream_options')
 })
+
+test('calls have ids of nine letters and digits where the provider takes no others, each with its result', async () => {
+  const strict = await startGateway({
+    config: onlyProvider(`${provider.origin}/v1`, { wires: ['chat-completions'], quirks: { shortCallIds: true } }),
+  })
+  type Sent = { tool_call_id?: string; tool_calls?: { id: string }[] }
+  const idsSent = async (path: string, body: JsonObject) => {
+    const response = await strict.post(path, { model: 'vendorB-4o', max_tokens: 9, ...body })
+    expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('Hi.')])
+    const { messages } = JSON.parse(provider.requests.at(-1)?.text ?? '') as { messages: Sent[] }
+    const calls = messages.flatMap(({ tool_calls = [] }) => tool_calls.map(({ id }) => id))
+    const results = messages.flatMap(({ tool_call_id: id }) => (id === undefined ? [] : [id]))
+    expect(calls.filter((id) => !/^[a-zA-Z0-9]{9}$/.test(id))).toEqual([])
+    expect(results).toEqual(calls)
+    return calls
+  }
+  try {
+    const long = `exec_${'x'.repeat(80)}`
+    const given = ['toolu_01A09q90qw90lq917835lq9', 'call_1', 'aB3xK9mP2', `${long}_1`, `${long}_2`, 'functions.read:0']
+    const spoken = { role: 'user', content: 'Read it. '.repeat(10_000) }
+    const passing = [
+      {
+        role: 'assistant',
+        tool_calls: given.map((id) => ({ id, type: 'function', function: { name: 'read', arguments: '{}' } })),
+      },
+      ...given.map((id) => ({ role: 'tool', tool_call_id: id, content: 'Done.' })),
+    ]
+    const crossing = [
+      { role: 'assistant', content: given.map((id) => ({ type: 'tool_use', id, name: 'read', input: {} })) },
+      { role: 'user', content: given.map((id) => ({ type: 'tool_result', tool_use_id: id, content: 'Done.' })) },
+    ]
+    const ids = await idsSent('/v1/chat/completions', { messages: passing })
+    expect([new Set(ids).size, ids[2]]).toEqual([given.length, 'aB3xK9mP2'])
+    expect(await idsSent('/v1/chat/completions', { messages: [spoken, ...passing] })).toEqual(ids)
+    expect(await idsSent('/v1/messages', { messages: [spoken, ...crossing] })).toEqual(ids)
+  } finally {
+    await strict.stop()
+  }
+})

@@ -4,7 +4,6 @@ import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, TextPart, ToolResultPart } from '../../ir/part.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
-import { digest } from '../../lib/digest.ts'
 import { openName } from '../seal.ts'
 import { type WaitingCalls, waitingCalls } from '../waiting-calls.ts'
 import { asFunction, encodeCall } from './assistant.ts'
@@ -127,8 +126,8 @@ const encodeAssistant = (
         break
       case 'tool-call': {
         if (part.cache !== undefined) out.drop(`${path}.cache_control`)
-        const again = round.waiting.has(sentId(part.id)) ? `${part.id} ${index}` : part.id
-        const sent = sentId(again)
+        const again = round.waiting.has(out.callId(part.id)) ? `${part.id} ${index}` : part.id
+        const sent = out.callId(again)
         const name = out.names.of(part.name, part.namespace)
         const made = encodeCall(out.customAsFunction ? asFunction(part) : part, sent, name)
         calls.push(signature === undefined ? made : { ...made, extra_content: signature })
@@ -168,14 +167,6 @@ const joinLast = (content: JsonObject[]): void => {
 /** History names earlier audio by its id only. */
 const audioReference = (audio: Json): Json =>
   isObject(audio) && typeof audio.id === 'string' ? { id: audio.id } : null
-
-const MAX_ID = 40
-
-/** The vendor refuses ids longer than forty characters. */
-const sentId = (id: string): string => {
-  if (id.length > MAX_ID) return `${id.slice(0, MAX_ID - 12)}_${digest(id)}`
-  return id === '' ? 'call_0' : id
-}
 
 /** Puts a result behind its call; one without a call is told to the model in `content` instead. False for those. */
 const encodeResult = (

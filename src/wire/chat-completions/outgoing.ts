@@ -5,6 +5,7 @@ import type { ChatRequest } from '../../ir/request.ts'
 import type { ChatWire } from '../../ir/wire.ts'
 import { type PathOf, pathsOf } from '../client-path.ts'
 import type { OpenName } from '../seal.ts'
+import { sentCallId } from './call-ids.ts'
 import { type ToolNames, toolNames } from './tools.ts'
 
 export type Outgoing = {
@@ -14,6 +15,8 @@ export type Outgoing = {
   customAsFunction: boolean
   /** Servers that tell their thoughts in the open want them back, where they led to calls at least. */
   openThoughts(name: OpenName): boolean
+  /** A call's id as it is sent. */
+  callId(id: string): string
   /** Lists the client's member as left out. */
   drop(path: string): void
   dropped: Set<string>
@@ -27,6 +30,7 @@ export const outgoing = (request: ChatRequest, quirks: Quirks): Outgoing => {
     names: toolNames(request, quirks.noCustomTools === true),
     customAsFunction: quirks.noCustomTools === true,
     openThoughts: (name) => quirks.noReasoning !== true && quirks.rejects?.includes(name) !== true,
+    callId: (id) => sentCallId(id, quirks),
     dropped,
     drop: (path) => dropped.add(path),
     pathOf: pathsOf(request),

@@ -5,6 +5,7 @@ import type { Quirks } from '../../ir/quirks.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { PassOptions } from '../codec.ts'
 import { isForeign, refusedMembers, roleEdits, withoutRefused } from '../pass.ts'
+import { callIdEdits } from './call-ids.ts'
 
 export const outputCap = (body: JsonObject): number | undefined => {
   if (typeof body.max_completion_tokens === 'number') return body.max_completion_tokens
@@ -39,6 +40,7 @@ export const passEdits = (body: JsonObject, options: PassOptions): Edit[] => {
   edits.push(...capEdits(body, options.outputCap, quirks.maxTokensField))
   if (Array.isArray(body.messages) && !quirks.readsTags) edits.push(...foreignEdits(body.messages))
   if (Array.isArray(body.messages) && quirks.noDeveloperRole) edits.push(...roleEdits('messages', body.messages))
+  if (Array.isArray(body.messages) && quirks.shortCallIds) edits.push(...callIdEdits(body.messages))
   return withoutRefused(edits, refusedIn(body, quirks), quirks)
 }
 

@@ -1,0 +1,34 @@
+// Ids of calls as a provider of this wire takes them, made from any others by a rule that always gives the same result.
+
+import { isObject } from '../../ir/json.ts'
+import type { Quirks } from '../../ir/quirks.ts'
+import { digest } from '../../lib/digest.ts'
+import type { Edit } from '../../lib/json-splice.ts'
+
+/** The vendor refuses longer ones. */
+const MAX_ID = 40
+/** All that servers with `short_call_ids` take. */
+const SHORT = /^[a-zA-Z0-9]{9}$/
+
+export const sentCallId = (id: string, { shortCallIds }: Quirks): string => {
+  if (shortCallIds) return SHORT.test(id) ? id : digest(id).slice(-9)
+  if (id.length > MAX_ID) return `${id.slice(0, MAX_ID - 12)}_${digest(id)}`
+  return id === '' ? 'call_0' : id
+}
+
+/** Of a conversation that passes to a server with `short_call_ids`. */
+export const callIdEdits = (messages: readonly unknown[]): Edit[] => {
+  const edits: Edit[] = []
+  const shorten = (id: unknown, path: Edit['path']): void => {
+    if (typeof id !== 'string' || SHORT.test(id)) return
+    edits.push({ path, value: JSON.stringify(sentCallId(id, { shortCallIds: true })) })
+  }
+  for (const [at, message] of messages.entries()) {
+    if (!isObject(message)) continue
+    shorten(message.tool_call_id, ['messages', at, 'tool_call_id'])
+    if (!Array.isArray(message.tool_calls)) continue
+    for (const [index, call] of message.tool_calls.entries())
+      if (isObject(call)) shorten(call.id, ['messages', at, 'tool_calls', index, 'id'])
+  }
+  return edits
+}
