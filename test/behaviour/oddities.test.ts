@@ -130,3 +130,29 @@ test('calls have ids of nine letters and digits where the provider takes no othe
     await strict.stop()
   }
 })
+
+test('a picture is asked for without what its provider refuses; what clients lose by that, they are told', async () => {
+  const painter = await startScripted(() => ({ steps: [JSON.stringify({ created: 1, data: [{ b64_json: 'aGk=' }] })] }))
+  const images = await startGateway({
+    config: onlyProvider(`${painter.origin}/v1`, {
+      wires: ['images'],
+      quirks: { rejects: ['user', 'response_format'] },
+    }),
+  })
+  const ask = async (more: JsonObject) => {
+    const body = { model: 'vendorB-image-1', prompt: 'A kite' }
+    const response = await images.post('/v1/images/generations', { ...body, ...more })
+    expect([response.status, await response.json()]).toMatchObject([200, { data: [{ b64_json: 'aGk=' }] }])
+    const { model: _, prompt: __, ...passed } = JSON.parse(painter.requests.at(-1)?.text ?? '')
+    return [passed, response.headers.get('x-gateway-dropped')]
+  }
+  try {
+    expect(await ask({ user: 'dara', n: 1 })).toEqual([{ n: 1 }, 'user'])
+    // Asked for or not, it comes in this form.
+    expect(await ask({ response_format: 'b64_json' })).toEqual([{}, null])
+    expect(await ask({ response_format: 'url' })).toEqual([{ response_format: 'url' }, null])
+  } finally {
+    await images.stop()
+    await painter.stop()
+  }
+})
