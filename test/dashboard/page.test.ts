@@ -417,15 +417,9 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     admin('/dashboard/exchanges', async (page) => {
       await page.getByText(/^Live/).waitFor()
       const { secret, id } = await issue('live one')
-      const send = (content: string) =>
-        fetch(`${gateway.url}/v1/chat/completions`, {
-          method: 'POST',
-          headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-          body: JSON.stringify({ model: 'vendorA-opus-4-7', messages: [{ role: 'user', content }] }),
-        }).then((answer) => answer.arrayBuffer())
-      await send('Say hello')
+      await say(secret, 'Say hello')
       await page.getByRole('row', { name: /live one/ }).waitFor()
-      await send('Fail [[error:content_policy]]')
+      await say(secret, 'Fail [[error:content_policy]]')
       await page.goto(`${gateway.url}/dashboard/exchanges?key=${id}&outcome=refused`)
       const rows = page.locator('tbody tr')
       await rows.first().waitFor()
@@ -732,15 +726,19 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       await page.getByText('Copied').waitFor()
     }))
 
-  test('the live list goes on after the stream was refused for a while', () =>
-    admin('/dashboard/exchanges', async (page) => {
+  test('the live list goes on after the stream was refused for a while, with what ended meanwhile', async () => {
+    const { secret } = await issue('unseen for a while')
+    await admin('/dashboard/exchanges', async (page) => {
       await page.getByText(/^Live/).waitFor()
       await page.route('**/admin/api/live', (route) => route.fulfill({ status: 502, body: '' }))
       await page.getByRole('link', { name: 'Overview' }).click()
       await page.getByText('Connection lost').waitFor()
+      await say(secret, 'Say hello')
       await page.unroute('**/admin/api/live')
       await page.getByText(/^Live/).waitFor()
-    }))
+      await page.getByText('unseen for a while').waitFor()
+    })
+  })
 
   test('the key exchanges are filtered by is named, however many were made since', async () => {
     const { id } = await issue('an early key')
@@ -786,6 +784,15 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     })
     const made = (await answer.json()) as KeyWithSecret
     return { id: made.key.id, secret: made.secret }
+  }
+
+  const say = async (secret: string, content: string): Promise<void> => {
+    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'vendorA-opus-4-7', messages: [{ role: 'user', content }] }),
+    })
+    await answer.arrayBuffer()
   }
 })
 

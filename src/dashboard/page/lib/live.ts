@@ -11,6 +11,9 @@ export type LiveState = 'connecting' | 'live' | 'lost'
 export const liveState = signal<LiveState>('connecting')
 export const counters = signal<Counters | undefined>(undefined)
 
+/** How often the stream came back after it was lost: what ended between is to be fetched. */
+export const returns = signal(0)
+
 /** When a refused stream is asked for again. */
 const AGAIN_MS = 5_000
 
@@ -22,6 +25,7 @@ const open = (): void => {
   const mine = new EventSource(ADMIN_BASE + ROUTES.live.path)
   source = mine
   source.onopen = () => {
+    if (liveState.value === 'lost') returns.value++
     liveState.value = 'live'
   }
   source.onerror = () => {

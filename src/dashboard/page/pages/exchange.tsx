@@ -4,7 +4,7 @@ import { useRoute } from 'preact-iso/router'
 import type { Attempt, ExplainedExchange } from '../../../admin-api/schema.ts'
 import { call } from '../lib/api.ts'
 import { count, duration, exact, khr, usd } from '../lib/format.ts'
-import { useLive } from '../lib/live.ts'
+import { returns, useLive } from '../lib/live.ts'
 import { lastSeen } from '../lib/query.ts'
 import { useResource } from '../lib/resource.ts'
 import { OutcomeBadge } from '../ui/exchanges-table.tsx'
@@ -12,7 +12,7 @@ import { Badge, Card, Clip, Loaded, PageHead, Snippet, Stat } from '../ui/parts.
 
 export const ExchangePage = () => {
   const { id = '' } = useRoute().params
-  const explained = useResource((signal) => call('exchanges.get', { id }, signal), [id])
+  const explained = useResource((signal) => call('exchanges.get', { id }, signal), [id, returns.value])
   useLive((ended) => {
     if (ended.id === id) explained.reload()
   })

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import type { ListedKey } from '../../../admin-api/schema.ts'
 import { type Ask, call } from '../lib/api.ts'
-import { useEnded } from '../lib/live.ts'
+import { returns, useEnded } from '../lib/live.ts'
 import { usePages } from '../lib/pages.ts'
 import { useQuery } from '../lib/query.ts'
 import { useResource } from '../lib/resource.ts'
@@ -48,7 +48,8 @@ export const Exchanges = () => {
     ...(outcome === '' ? {} : { outcome }),
     ...(hours === undefined ? {} : { since: new Date(Date.now() - hours * 3_600_000).toISOString() }),
   }
-  const inputs = [query.key, query.model, outcome, since]
+  const filters = [query.key, query.model, outcome, since]
+  const inputs = [...filters, returns.value]
   const page = usePages(
     (before, signal) => call('exchanges.list', { ...filter, ...before, limit: PAGE }, signal),
     inputs,
@@ -62,7 +63,7 @@ export const Exchanges = () => {
       (outcome === '' || exchange.outcome === outcome),
     inputs,
   )
-  const filtered = inputs.some((value) => value)
+  const filtered = filters.some((value) => value)
   return (
     <>
       <PageHead title="Exchanges" lead={<LiveDot />}>

@@ -6,7 +6,7 @@ import { useRoute } from 'preact-iso/router'
 import type { Key, KeyWithSecret } from '../../../admin-api/schema.ts'
 import { call } from '../lib/api.ts'
 import { compact, count, counted, dateTime, usd } from '../lib/format.ts'
-import { useLive } from '../lib/live.ts'
+import { returns, useLive } from '../lib/live.ts'
 import { lastSeen, useQuery } from '../lib/query.ts'
 import { isRange, RANGES, spanOf } from '../lib/range.ts'
 import { useAction, useResource } from '../lib/resource.ts'
@@ -22,7 +22,7 @@ type Doing = 'edit' | 'top-up' | 'rotate' | 'revoke' | 'reset'
 
 export const KeyPage = () => {
   const { id = '' } = useRoute().params
-  const key = useResource((signal) => call('keys.get', { id }, signal), [id])
+  const key = useResource((signal) => call('keys.get', { id }, signal), [id, returns.value])
   const [doing, setDoing] = useState<Doing>()
   const [made, setMade] = useState<KeyWithSecret>()
   useLive((exchange) => {

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { KeyWithSecret, ListedKey, KeyStatus as Status } from '../../../admin-api/schema.ts'
 import { type Ask, call } from '../lib/api.ts'
 import { compact, count, counted, day } from '../lib/format.ts'
-import { useLive } from '../lib/live.ts'
+import { returns, useLive } from '../lib/live.ts'
 import { useQuery } from '../lib/query.ts'
 import { useResource } from '../lib/resource.ts'
 import { isAdmin, session } from '../lib/session.ts'
@@ -47,7 +47,7 @@ export const Keys = () => {
         { sort, order, offset, limit: PAGE, search: query.search ?? '', ...(status === '' ? {} : { status }) },
         signal,
       ),
-    [sort, order, status, offset, query.search],
+    [sort, order, status, offset, query.search, returns.value],
   )
   const { value } = keys
   const beyond = value !== undefined && value.items.length === 0 && value.total > 0

@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { Latency } from '../../../admin-api/schema.ts'
 import { call } from '../lib/api.ts'
 import { compact, count, duration, khr, percent, usd } from '../lib/format.ts'
-import { useEnded, useLive } from '../lib/live.ts'
+import { returns, useEnded, useLive } from '../lib/live.ts'
 import { useQuery } from '../lib/query.ts'
 import { isRange, RANGES, spanOf } from '../lib/range.ts'
 import { useResource } from '../lib/resource.ts'
@@ -22,7 +22,7 @@ export const Overview = () => {
   const range = isRange(query.range) ? query.range : '24h'
   const by = query.by === 'key' ? 'key' : 'model'
   const measure = measureOf(query.measure)
-  const usage = useResource((signal) => call('usage.get', { ...spanOf(range), by }, signal), [range, by])
+  const usage = useResource((signal) => call('usage.get', { ...spanOf(range), by }, signal), [range, by, returns.value])
   useAfterTraffic(usage.reload)
   return (
     <div class="stack">
@@ -95,8 +95,8 @@ const useAfterTraffic = (moved: () => void): void => {
 
 /** The newest exchanges, moving by themselves. */
 const Latest = () => {
-  const page = useResource((signal) => call('exchanges.list', { limit: RECENT }, signal), [])
-  const ended = useEnded(RECENT, () => true, [])
+  const page = useResource((signal) => call('exchanges.list', { limit: RECENT }, signal), [returns.value])
+  const ended = useEnded(RECENT, () => true, [returns.value])
   return (
     <Card title="Latest exchanges" tools={<a href="/dashboard/exchanges">All exchanges</a>} flush>
       <Loaded of={page} lines={RECENT}>
