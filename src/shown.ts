@@ -63,5 +63,6 @@ export const shownModel = (model: Model): ShownModel => ({
     ...shownRates(model.price),
     long_context:
       model.price.long === undefined ? null : { above: model.price.long.above, ...shownRates(model.price.long) },
+    service_tiers: { ...model.price.serviceTiers },
   },
 })

@@ -270,6 +270,9 @@ export const Model = Type.Object({
     long_context: Nullable(
       Type.Object({ above: Count, ...Rates }, { description: 'For prompts of more tokens than `above`.' }),
     ),
+    service_tiers: Type.Record(Type.String(), Type.Number(), {
+      description: 'So many times as much, by the class of service that the provider tells.',
+    }),
   }),
   fallbacks: Type.Array(Type.String()),
   available: Type.Boolean({ description: 'Some account is configured that serves it.' }),

@@ -10,8 +10,11 @@ export type Modality = 'text' | 'image'
  */
 export type Rates = { input: number; output: number; cacheRead: number; cacheWrite: number; cacheWrite1h?: number }
 
-/** `long`: for all of an exchange whose prompt, what comes from a cache included, has more tokens than `above`. */
-export type Price = Rates & { long?: Rates & { above: number } }
+/**
+ * `long`: for all of an exchange whose prompt, what comes from a cache included, has more tokens than `above`.
+ * `serviceTiers`: so many times as much, by the class of service that the provider told; 1 for others.
+ */
+export type Price = Rates & { long?: Rates & { above: number }; serviceTiers?: Readonly<Record<string, number>> }
 
 export type Model = {
   /** The catalogue id: what answers, the ledger and permissions name. */

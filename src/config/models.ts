@@ -105,11 +105,18 @@ const readPrice = (file: NonNullable<FileModel['price']>, { provider, price }: M
   // A new model's cached input costs what its input costs unless the file says otherwise.
   const cached = provider === '' ? file.input : undefined
   const rates = readRates(file, cached === undefined ? price : { ...price, cacheRead: cached, cacheWrite: cached })
-  if (file.long_context === undefined) return rates
-  return { ...rates, long: { ...readRates(file.long_context, rates), above: file.long_context.above } }
+  const { long_context: long, service_tiers: serviceTiers } = file
+  return {
+    ...rates,
+    ...(long === undefined ? {} : { long: { ...readRates(long, rates), above: long.above } }),
+    ...(serviceTiers === undefined ? {} : { serviceTiers }),
+  }
 }
 
-const readRates = (file: Omit<NonNullable<FileModel['price']>, 'long_context'>, otherwise: Rates): Rates => {
+const readRates = (
+  file: Omit<NonNullable<FileModel['price']>, 'long_context' | 'service_tiers'>,
+  otherwise: Rates,
+): Rates => {
   const hour = file.cache_write_1h ?? otherwise.cacheWrite1h
   return {
     input: file.input ?? otherwise.input,

@@ -28,6 +28,7 @@ providers:                        # take out a vendor you have no account with
 # models:                         # extends or overrides the built-in catalogue ("sluice models")
 #   vendorA-opus-4-8: { upstream: opus-4-8-20260101, price: { input: 5, output: 25, cache_read: 0.5, cache_write: 6.25 } }
 #   vendorA-sonnet-5: { price: { long_context: { above: 200000, input: 6, output: 22.5 } } }   # longer prompts
+#   vendorB-5.5: { price: { service_tiers: { flex: 0.5, priority: 2 } } }   # times as much
 
 aliases: { auto: vendorA-opus-4-8 }
 # fallbacks: { vendorA-opus-4-8: [vendorB-5.5] }   # tried when the provider of the first fails

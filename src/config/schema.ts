@@ -150,6 +150,13 @@ const Model = Type.Object(
               { ...closed, description: 'What long prompts cost, and their answers; what is left out, as above' },
             ),
           ),
+          service_tiers: Type.Optional(
+            Type.Record(
+              Type.String(),
+              Type.Number({ description: 'So many times as much', minimum: 0, maximum: 1000 }),
+              { description: 'By the class of service the provider tells: flex, priority, fast and the like' },
+            ),
+          ),
         },
         closed,
       ),

@@ -5,7 +5,8 @@ import type { JsonObject } from './json.ts'
 /**
  * `input` excludes both cache classes: the prompt's size is the sum of the three. `reasoning` is a part of `output`,
  * `cacheWrite1h` (to be kept for an hour, which some price apart) of `cacheWrite`: neither is ever added. A count the
- * provider did not give is absent, never 0; a later report overwrites an earlier one.
+ * provider did not give is absent, never 0; a later report overwrites an earlier one. `serviceTier`: the class of
+ * service it was given in, where that is not the vendor's usual one.
  */
 export type Usage = {
   input?: number
@@ -14,6 +15,7 @@ export type Usage = {
   cacheWrite1h?: number
   output?: number
   reasoning?: number
+  serviceTier?: string
 }
 
 /** What is billed: the sum of the disjoint classes. */
@@ -27,9 +29,15 @@ const MOST_TOKENS = 1e12
 export const count = (value: unknown): number | undefined =>
   typeof value === 'number' && value >= 0 && value <= MOST_TOKENS ? Math.round(value) : undefined
 
+const USUAL_TIERS = new Set(['', 'auto', 'default', 'standard'])
+
+/** Figures in the class of service that the provider told with them; a usual one is not told. */
+export const inTier = <U extends Usage | undefined>(usage: U, tier: unknown): U =>
+  usage === undefined || typeof tier !== 'string' || USUAL_TIERS.has(tier) ? usage : { ...usage, serviceTier: tier }
+
 /** Figures of which some are part of others: the caches of the prompt, the reasoning of the output. */
 export type Nested = {
-  [Name in 'prompt' | Exclude<keyof Usage, 'input' | 'cacheWrite1h'> | 'total']: number | undefined
+  [Name in 'prompt' | Exclude<keyof Usage, 'input' | 'cacheWrite1h' | 'serviceTier'> | 'total']: number | undefined
 }
 
 /**

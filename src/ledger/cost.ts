@@ -6,8 +6,6 @@ import type { Usage } from '../ir/usage.ts'
 /** Prices count to a millionth of a micro-USD per token, in whole numbers, so that a half is a half and not 0.4999…. */
 const SCALE = 1_000_000
 
-const scaled = (price: number): number => Math.round(price * SCALE)
-
 /**
  * Micro-USD, rounded half up once, over all classes; reasoning is part of output. 0 for a model without a price.
  * Exact below 9,000 USD.
@@ -15,6 +13,8 @@ const scaled = (price: number): number => Math.round(price * SCALE)
 export const costMicroUsd = (usage: Usage, price: Price | undefined): number => {
   if (price === undefined) return 0
   const rates = ratesFor(usage, price)
+  const times = timesFor(usage, price)
+  const scaled = (rate: number): number => Math.round(rate * times * SCALE)
   const hour = usage.cacheWrite1h ?? 0
   const units =
     (usage.input ?? 0) * scaled(rates.input) +
@@ -28,3 +28,8 @@ export const costMicroUsd = (usage: Usage, price: Price | undefined): number => 
 
 const ratesFor = ({ input = 0, cacheRead = 0, cacheWrite = 0 }: Usage, price: Price): Rates =>
   price.long !== undefined && input + cacheRead + cacheWrite > price.long.above ? price.long : price
+
+const timesFor = ({ serviceTier }: Usage, { serviceTiers }: Price): number =>
+  serviceTiers !== undefined && serviceTier !== undefined && Object.hasOwn(serviceTiers, serviceTier)
+    ? (serviceTiers[serviceTier] ?? 1)
+    : 1

@@ -295,5 +295,6 @@ const whole = (usage: Usage): Usage => {
     counted.cacheWrite1h = Math.min(count(usage.cacheWrite1h), counted.cacheWrite ?? 0)
   if (usage.output !== undefined) counted.output = count(usage.output)
   if (usage.reasoning !== undefined) counted.reasoning = count(usage.reasoning)
+  if (usage.serviceTier !== undefined) counted.serviceTier = usage.serviceTier
   return counted
 }

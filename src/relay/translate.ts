@@ -5,6 +5,7 @@ import { fold, unfold } from '../ir/fold.ts'
 import type { JsonObject } from '../ir/json.ts'
 import type { ChatRequest } from '../ir/request.ts'
 import { stopAt } from '../ir/stop-at.ts'
+import { inTier } from '../ir/usage.ts'
 import { requireWhole, wholeCalls } from '../ir/whole.ts'
 import { withExact } from '../lib/json-exact.ts'
 import type { Ask, ChatCodec, EncodedRequest, Tap, Undo } from '../wire/codec.ts'
@@ -119,7 +120,7 @@ export const translateStream = (
         noted.usage = { ...noted.usage, ...event.usage }
         break
       case 'finish':
-        noted.usage = { ...noted.usage, ...event.usage }
+        noted.usage = inTier({ ...noted.usage, ...event.usage }, event.serviceTier)
         noted.state = 'done'
         break
       case 'error':

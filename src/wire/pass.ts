@@ -3,7 +3,7 @@
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject } from '../ir/json.ts'
 import type { Quirks } from '../ir/quirks.ts'
-import type { Usage } from '../ir/usage.ts'
+import { inTier, type Usage } from '../ir/usage.ts'
 import type { Edit } from '../lib/json-splice.ts'
 import { OutputText } from '../lib/output-text.ts'
 import type { Tap } from './codec.ts'
@@ -53,10 +53,10 @@ export const faultOf = (
 
 /** Usage of a whole answer, with the provider's own object. */
 export const usageIn = (
-  { usage: raw }: JsonObject,
+  { usage: raw, service_tier: tier }: JsonObject,
   decodeUsage: (raw: JsonObject) => Usage | undefined,
 ): { usage: Usage; raw: JsonObject } | undefined => {
-  const usage = isObject(raw) ? decodeUsage(raw) : undefined
+  const usage = isObject(raw) ? inTier(decodeUsage(raw), tier) : undefined
   return isObject(raw) && usage !== undefined ? { usage, raw } : undefined
 }
 

@@ -56,7 +56,7 @@ providers:
     accounts: [{ name: main, base_url: "http://127.0.0.1:9103/v1", credential: env:KEY_B }]
 models:
   vendorA-opus-4-8: { upstream: opus-4-8-20260101, context: 150000, max_output: 32000, price: { output: 26, cache_write_1h: 11 } }
-  local-llama: { provider: local, price: { input: 1, output: 2, long_context: { above: 200000, output: 3 } }, input: [text, image], created: 2026-01-31 }
+  local-llama: { provider: local, price: { input: 1, output: 2, long_context: { above: 200000, output: 3 }, service_tiers: { flex: 0.5 } }, input: [text, image], created: 2026-01-31 }
 aliases: { fast: claude-haiku-4.5, auto: local-llama }
 fallbacks: { claude-opus-4-8: [vendorB-5.5, local-llama] }
 limits: { rpm: 60 }
@@ -178,6 +178,7 @@ describe('a configuration', () => {
       price: {
         ...{ input: 1, output: 2, cacheRead: 1, cacheWrite: 1 },
         long: { input: 1, output: 3, cacheRead: 1, cacheWrite: 1, above: 200_000 },
+        serviceTiers: { flex: 0.5 },
       },
       createdAt: Date.UTC(2026, 0, 31) / 1000,
     })

@@ -7,6 +7,7 @@ import { costMicroUsd } from '../../src/ledger/cost.ts'
 const price = (input: number, output = 0, cacheRead = 0, cacheWrite = 0) => ({ input, output, cacheRead, cacheWrite })
 
 const LONG = { ...price(1, 5, 0.1, 1.25), long: { ...price(2, 12, 0.3, 2), above: 100 } }
+const TIERS = { ...price(1, 5), serviceTiers: { flex: 0.5, priority: 1.75 } }
 
 test.each([
   ['nothing', {}, price(5, 25), 0],
@@ -34,6 +35,10 @@ test.each([
   ],
   ['a prompt as long as may be at the usual price', { input: 60, cacheRead: 40 }, LONG, 64],
   ['a longer one at its own, its answer too', { input: 60, cacheRead: 40, cacheWrite: 1, output: 10 }, LONG, 254],
+  ['a class of service at its price', { input: 100, output: 10, serviceTier: 'flex' }, TIERS, 75],
+  ['a dear one', { input: 100, output: 10, serviceTier: 'priority' }, TIERS, 263],
+  ['one without a price at the usual', { input: 100, output: 10, serviceTier: 'constructor' }, TIERS, 150],
+  ['a long prompt in it', { input: 101, serviceTier: 'flex' }, { ...LONG, serviceTiers: { flex: 0.5 } }, 101],
   ['what is written for an hour like the rest', { cacheWrite: 100, cacheWrite1h: 40 }, price(0, 0, 0, 6.25), 625],
 ])('%s', (_what, usage, prices, cost) => {
   expect(costMicroUsd(usage, prices)).toBe(cost)

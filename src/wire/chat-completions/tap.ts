@@ -2,7 +2,7 @@
 // the end and the failure. A stream reads as it would without us: usage shows only to clients that asked for it.
 
 import { isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
-import { updated } from '../../ir/usage.ts'
+import { inTier, updated } from '../../ir/usage.ts'
 import { findMember } from '../../lib/json-scan.ts'
 import { splice } from '../../lib/json-splice.ts'
 import { Likeness } from '../../lib/likeness.ts'
@@ -31,9 +31,9 @@ export const tap = (options: TapOptions): Tap => {
   /** Whether the answer comes in deltas: a message beside or behind them says nothing new. */
   let inDeltas = false
 
-  const report = (usage: JsonObject): void => {
+  const report = (usage: JsonObject, { service_tier: tier }: JsonObject): void => {
     noted.rawUsage = updated(noted.rawUsage, usage)
-    noted.usage = decodeUsage(noted.rawUsage)
+    noted.usage = inTier(decodeUsage(noted.rawUsage), tier)
   }
 
   const rename = (data: string): string => {
@@ -74,11 +74,11 @@ export const tap = (options: TapOptions): Tap => {
       addText(noted.output, said)
       if (isObject(said) && isObject(said.audio)) spoken = endsSpeech(said.audio)
       if (typeof why === 'string' && why !== '') reasoned = true
-      if (isObject(choice.usage)) report(choice.usage)
+      if (isObject(choice.usage)) report(choice.usage, chunk)
       within ||= choice.usage !== undefined
     }
     if (isObject(usage)) {
-      report(usage)
+      report(usage, chunk)
       if (!options.includeUsage && choices.length === 0) return ''
     }
     if (!options.includeUsage) {

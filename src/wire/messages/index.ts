@@ -11,7 +11,7 @@ import { decodeRequest, encodeRequest } from './request.ts'
 import { decodeResponse, encodeResponse } from './response.ts'
 import { MessagesRequest } from './schema.ts'
 import { tap } from './tap.ts'
-import { decodeUsage } from './usage.ts'
+import { decodeBilled } from './usage.ts'
 
 export const messages: ChatCodec = {
   wire: 'messages',
@@ -28,7 +28,7 @@ export const messages: ChatCodec = {
   decodeError,
   encodeError,
   faultIn: (body) => faultOf(body, 'content', decodeError),
-  readUsage: (body) => usageIn(body, decodeUsage),
+  readUsage: (body) => usageIn(body, decodeBilled),
   tap,
   counting,
   keepAlive: PING,

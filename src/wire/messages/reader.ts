@@ -10,7 +10,7 @@ import { sentAs } from '../undo.ts'
 import { type Block, callBlock, customBlock, opaqueBlock, redactedBlock, textBlock, thoughtBlock } from './block.ts'
 import { decodeError } from './error.ts'
 import { decodeStop } from './stop.ts'
-import { decodeUsage, withReport } from './usage.ts'
+import { decodeUsage, tierIn, withReport } from './usage.ts'
 
 export const broken = () =>
   new GatewayError('upstream_error', 'The provider sent an answer that cannot be read. Try again.')
@@ -113,7 +113,7 @@ export class Reader {
 
   #report(raw: unknown): Usage | undefined {
     if (!isObject(raw)) return undefined
-    if (typeof raw.service_tier === 'string') this.#tier = raw.service_tier
+    this.#tier = tierIn(raw) ?? this.#tier
     this.#rawUsage = withReport(this.#rawUsage, raw)
     const usage = decodeUsage(this.#rawUsage)
     if (usage !== undefined) this.#usage = usage

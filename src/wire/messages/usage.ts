@@ -1,7 +1,7 @@
 // Usage as the messages wire reports it: classes are already disjoint there, so the mapping is a renaming.
 
 import { isObject, type JsonObject } from '../../ir/json.ts'
-import { count, type Usage, updated } from '../../ir/usage.ts'
+import { count, inTier, type Usage, updated } from '../../ir/usage.ts'
 
 /**
  * Absent where the object holds no count at all. `cache_creation` by lifetime stands in where its sum is missing. Rounds
@@ -91,6 +91,15 @@ export const encodeUsageDelta = (usage: Usage): JsonObject => ({
   output_tokens: usage.output ?? 0,
   ...(usage.reasoning === undefined ? {} : { output_tokens_details: { thinking_tokens: usage.reasoning } }),
 })
+
+/** The class of service that a usage object tells of; `fast` is told beside the others. */
+export const tierIn = ({ speed, service_tier: tier }: JsonObject): string | undefined => {
+  if (speed === 'fast') return speed
+  return typeof tier === 'string' ? tier : undefined
+}
+
+/** The figures of a usage object in its class of service. */
+export const decodeBilled = (raw: JsonObject): Usage | undefined => inTier(decodeUsage(raw), tierIn(raw))
 
 /** The tier an answer was served from, in this wire's words where it has one. */
 export const encodeTier = (tier: string | undefined): string | undefined =>

@@ -2,6 +2,7 @@
 // its terminal event, the failure.
 
 import { isObject, type JsonObject, parseObject } from '../../ir/json.ts'
+import { inTier } from '../../ir/usage.ts'
 import { splice } from '../../lib/json-splice.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
@@ -25,7 +26,7 @@ export const tap = (options: TapOptions): Tap => {
       noted.answerId = response.id
     }
     if (isObject(response.usage)) {
-      noted.usage = decodeUsage(response.usage)
+      noted.usage = inTier(decodeUsage(response.usage), response.service_tier)
       noted.rawUsage = response.usage
     }
     if (FAILED.has(event) || FAILED.has(`response.${response.status}`) || isObject(response.error))

@@ -37,11 +37,18 @@ const groups = (items: Model[]): [string, Model[]][] => {
   return providers.map((provider) => [provider, items.filter((model) => model.provider === provider)])
 }
 
-/** What long prompts cost, where that is something else. */
-const longPrice = ({ price: { long_context: long } }: Model): string =>
-  long === null
-    ? ''
-    : ` · prompts above ${compact(long.above)} tokens: ${price.format(long.input)} in, ${price.format(long.output)} out`
+/** What long prompts and other classes of service cost, where that is something else. */
+const otherPrices = ({ price: { long_context: long, service_tiers: tiers } }: Model): string =>
+  [
+    ...(long === null
+      ? []
+      : [
+          `prompts above ${compact(long.above)} tokens: ${price.format(long.input)} in, ${price.format(long.output)} out`,
+        ]),
+    ...Object.entries(tiers).map(([tier, times]) => `${tier}: ${times} times as much`),
+  ]
+    .map((text) => ` · ${text}`)
+    .join('')
 
 const Provider = ({ provider, models }: { provider: string; models: Model[] }) => (
   <Card title={provider} flush>
@@ -82,7 +89,7 @@ const Provider = ({ provider, models }: { provider: string; models: Model[] }) =
                   {model.display_name}, {model.family}
                   {model.aliases.length > 0 && ` · also ${model.aliases.join(', ')}`}
                   {model.fallbacks.length > 0 && ` · falls back to ${model.fallbacks.join(', ')}`}
-                  {longPrice(model)}
+                  {otherPrices(model)}
                 </span>
               </th>
               <td class="wide opt-3 nowrap">

@@ -1,0 +1,58 @@
+// A class of service that its provider tells has a price of its own where the configuration gives one, whatever wire its
+// client speaks, whole or streamed.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { BUILTIN_MODELS } from '../../src/catalogue/builtin.ts'
+import { isObject, type JsonObject } from '../../src/ir/json.ts'
+import type { ChatWire } from '../../src/ir/wire.ts'
+import type { Script } from '../support/provider/scripted.ts'
+import { CROSSINGS, type Money, spoken, startMoney } from './support.ts'
+
+const price = { input: 1, output: 2, cacheRead: 0.1, cacheWrite: 10, serviceTiers: { flex: 0.5, priority: 3, fast: 6 } }
+const billed = { input: 1_000, output: 10 }
+const COST = 1_020
+
+let money: Money
+beforeAll(async () => {
+  money = await startMoney({ config: { models: BUILTIN_MODELS.map((model) => ({ ...model, price })) } })
+})
+afterAll(() => money.stopAll())
+
+/** Where a wire tells it: beside the usage, or within. */
+const holders = (wire: ChatWire, body: JsonObject): unknown[] => {
+  if (wire === 'responses') return [body.response ?? body]
+  if (wire === 'chat-completions') return [body]
+  return [body.usage, isObject(body.message) ? body.message.usage : undefined]
+}
+
+const telling = (wire: ChatWire, stream: boolean, told: JsonObject): Script => {
+  const script = spoken(wire, stream, { billed })
+  const steps = [...(script.steps as Iterable<string>)].map((step) =>
+    step.replaceAll(/\{.*\}/g, (text) => {
+      const body = JSON.parse(text)
+      for (const holder of holders(wire, body)) if (isObject(holder)) Object.assign(holder, told)
+      return JSON.stringify(body)
+    }),
+  )
+  return { ...script, steps }
+}
+
+describe.each(CROSSINGS)('for a client of %s from a provider of %s', (client, provider) => {
+  test.each([
+    ['flex', { service_tier: 'flex' }, 0.5],
+    ['priority', { service_tier: 'priority' }, 3],
+    ['the usual one', { service_tier: provider === 'messages' ? 'standard' : 'default' }, 1],
+    ['none', { service_tier: null }, 1],
+    ['one without a price', { service_tier: 'scale' }, 1],
+    ...(provider === 'messages' ? [['fast', { service_tier: 'standard', speed: 'fast' }, 6] as const] : []),
+  ])('%s', async (_, told, times) => {
+    for (const stream of [false, true]) {
+      money.answers((wire, streamed) => telling(wire as ChatWire, streamed, told))
+      const response = await money.ask(client, provider, { stream })
+      await response.text()
+      await money.idle()
+      const { input, output, costMicroUsd } = money.row(response)
+      expect([input, output, costMicroUsd]).toEqual([1_000, 10, COST * times])
+    }
+  })
+})
