@@ -93,7 +93,9 @@ export const createGateway = ({
     ...configured,
     ledger,
     limits: createLimits({ clock: now, defaults: config.limits }),
-    health: createHealth(givenClock),
+    health: createHealth(givenClock, (breaker, answers) =>
+      log.warn(answers ? 'breaker closed' : 'breaker opened: most attempts fail', { breaker }),
+    ),
     affinity: createAffinity(),
     recall: createRecall(),
     background: createBackground(store.background),

@@ -45,14 +45,22 @@ type Circuit = {
   badBefore: number
   openedAt: number
   openUntil: number
+  /** Whether it was told that it failed, so that it will be told that it answers. */
+  told: boolean
   probing: boolean
   inFlight: number
   /** What it has been owed and has not had: its weight at every turn, less all of them at its own. */
   owed: number
 }
 
-/** `clock`: one that is never set back, or a breaker would stay open for as long as it was set back by. */
-export const createHealth = (clock: Clock = performance): Health => {
+/**
+ * `clock`: one that is never set back, or a breaker would stay open for as long as it was set back by. `tell`: a target
+ * has failed too often, or answers again; not of one that only asked to be left alone.
+ */
+export const createHealth = (
+  clock: Clock = performance,
+  tell: (target: string, answers: boolean) => void = () => undefined,
+): Health => {
   const circuits = new Map<string, Circuit>()
   const circuit = (target: string): Circuit => {
     const known = circuits.get(target)
@@ -65,6 +73,7 @@ export const createHealth = (clock: Clock = performance): Health => {
       badBefore: 0,
       openedAt: 0,
       openUntil: 0,
+      told: false,
       probing: false,
       inFlight: 0,
       owed: 0,
@@ -103,6 +112,9 @@ export const createHealth = (clock: Clock = performance): Health => {
       at.probing = false
       turn(at, clock.now())
       at.good++
+      if (!at.told) return
+      at.told = false
+      tell(target, true)
     },
     failed: (target, coolMs) => {
       const at = leave(target)
@@ -117,6 +129,9 @@ export const createHealth = (clock: Clock = performance): Health => {
       if (tripped || coolMs !== undefined) at.openedAt = now
       if (tripped) at.openUntil = now + OPEN_MS
       if (coolMs !== undefined) at.openUntil = Math.max(at.openUntil, now + coolMs)
+      if (!tripped || at.told) return
+      at.told = true
+      tell(target, false)
     },
     ended: (target) => {
       leave(target).probing = false

@@ -45,3 +45,44 @@ describe('turns', () => {
     expect(first.filter((each) => each === b)).toHaveLength(5)
   })
 })
+
+describe('what is told', () => {
+  const watched = () => {
+    const told: [string, boolean][] = []
+    const time = { at: 0 }
+    const health = createHealth({ now: () => time.at }, (name, answers) => told.push([name, answers]))
+    const attempt = (well: boolean, coolMs?: number): void => {
+      const begun = health.begin('a')
+      if (well) health.succeeded('a', begun)
+      else health.failed('a', coolMs)
+    }
+    return { told, time, attempt }
+  }
+
+  test('is that a target fails, once for however long, and that it answers again', () => {
+    const { told, time, attempt } = watched()
+    for (let again = 0; again < 2; again++) {
+      for (let at = 0; at < 20; at++) attempt(false)
+      for (let probe = 0; probe < 5; probe++) {
+        time.at += 11_000
+        attempt(false)
+      }
+      expect(told.splice(0)).toEqual([['a', false]])
+      time.at += 11_000
+      attempt(true)
+      attempt(true)
+      expect(told.splice(0)).toEqual([['a', true]])
+    }
+  })
+
+  test('is nothing of one that asks to be left alone, or fails now and then', () => {
+    const { told, time, attempt } = watched()
+    for (let at = 0; at < 50; at++) {
+      attempt(true)
+      attempt(at % 3 > 0)
+      if (at % 10 === 0) attempt(false, 1_000)
+      time.at += 2_000
+    }
+    expect(told).toEqual([])
+  })
+})
