@@ -5,7 +5,9 @@ import anthropicSdk from '../../docs/guides/anthropic-sdk.md' with { type: 'text
 import claudeCode from '../../docs/guides/claude-code.md' with { type: 'text' }
 import cline from '../../docs/guides/cline.md' with { type: 'text' }
 import codex from '../../docs/guides/codex.md' with { type: 'text' }
+import copilotCli from '../../docs/guides/copilot-cli.md' with { type: 'text' }
 import curl from '../../docs/guides/curl.md' with { type: 'text' }
+import frameworks from '../../docs/guides/frameworks.md' with { type: 'text' }
 import langchain from '../../docs/guides/langchain.md' with { type: 'text' }
 import openaiAgents from '../../docs/guides/openai-agents.md' with { type: 'text' }
 import openaiSdk from '../../docs/guides/openai-sdk.md' with { type: 'text' }
@@ -26,12 +28,14 @@ const GUIDES: readonly (readonly [string, string])[] = [
   ['vercel-ai-sdk', aiSdk],
   ['langchain', langchain],
   ['openai-agents', openaiAgents],
+  ['frameworks', frameworks],
   ['claude-code', claudeCode],
   ['codex', codex],
   ['opencode', opencode],
   ['pi', pi],
   ['qwen-code', qwenCode],
   ['cline', cline],
+  ['copilot-cli', copilotCli],
 ]
 
 let rendered: Guide[] | undefined

@@ -67,9 +67,10 @@ export const providerError = (kind: FailureClass, details: FailureDetails): Gate
 /** When a provider asks for patience without saying how much. */
 const DEFAULT_RETRY_AFTER_MS = 5_000
 
-// Coding agents start their compaction on these words; the figures are all they read besides. Some servers count the
-// prompt alone where prompt and answer together are too long: that figure would say the opposite.
+// Coding agents start their compaction on the first words; the figures are all they read besides. Others (whatever is
+// built on LiteLLM) know vendor_b's words alone, in brackets here, and no code. Some servers count the prompt alone where
+// prompt and answer together are too long: that figure would say the opposite.
 const contextMessage = (tokens: number | undefined, maximum: number | undefined): string =>
   tokens !== undefined && maximum !== undefined && tokens > maximum
-    ? `prompt is too long: ${tokens} tokens > ${maximum} maximum`
-    : 'prompt is too long: the input exceeds the context window of this model'
+    ? `prompt is too long: ${tokens} tokens > ${maximum} maximum (this model's maximum context length is ${maximum} tokens)`
+    : "prompt is too long: the input exceeds the context window of this model (this model's maximum context length is exceeded)"

@@ -50,7 +50,7 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
   test('that names a figure too many is a prompt too long, code or none', () => {
     const message = "This model's maximum context length is 8192 tokens. However, your request has 9001 input tokens."
     expect(decode(400, { message, code: 400, type: 'BadRequestError' }).message).toBe(
-      'prompt is too long: 9001 tokens > 8192 maximum',
+      "prompt is too long: 9001 tokens > 8192 maximum (this model's maximum context length is 8192 tokens)",
     )
   })
 
@@ -70,6 +70,7 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     'Invalid request: Your request exceeded model token limit: 8192 (requested: 9001)',
     'The estimated number of input and maximum output tokens (9001) exceeded this model context window limit (8192)',
     'The prompt is too long: 9001, model maximum context length: 8192',
+    "prompt is too long: 9001 tokens > 8192 maximum (this model's maximum context length is 8192 tokens)",
     'Trying to keep the first 9001 tokens when context the overflows. However, the model is loaded with context length of only 8192 tokens, which is not enough.',
   ]
   const SAID = [
@@ -83,10 +84,17 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     'tokens in request more than max tokens allowed',
     'Invalid request: Your request exceeded model token limit: 8192',
     'Prompt exceeds max length',
+    "prompt is too long: the input exceeds the context window of this model (this model's maximum context length is exceeded)",
   ]
   test.each([
-    ...TOLD.map((message) => [message, 'prompt is too long: 9001 tokens > 8192 maximum']),
-    ...SAID.map((message) => [message, 'prompt is too long: the input exceeds the context window of this model']),
+    ...TOLD.map((message) => [
+      message,
+      "prompt is too long: 9001 tokens > 8192 maximum (this model's maximum context length is 8192 tokens)",
+    ]),
+    ...SAID.map((message) => [
+      message,
+      "prompt is too long: the input exceeds the context window of this model (this model's maximum context length is exceeded)",
+    ]),
   ])('that says a prompt is too long is told so, whatever it is held in: %s', (message, due) => {
     const bodies: unknown[] = [
       { error: { message, type: 'x', code: 400 } },

@@ -313,6 +313,22 @@ describe('is carried', () => {
       [],
     ],
     [
+      'JSON of any form with a schema beside it, as servers of other makes take it',
+      chat,
+      'messages',
+      { response_format: { type: 'json_object', schema: closed } },
+      { output_config: { format: { type: 'json_schema', schema: closed } } },
+      [],
+    ],
+    [
+      'JSON of any form with a schema beside it, by the name a form must have',
+      chat,
+      'responses',
+      { response_format: { type: 'json_object', schema: closed } },
+      { text: { format: { type: 'json_schema', name: 'response', schema: closed } } },
+      [],
+    ],
+    [
       'a form the model is held to, and stays held to',
       'messages',
       chat,

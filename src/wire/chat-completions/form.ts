@@ -1,9 +1,9 @@
 // The form of the answer, `response_format`, both ways; and for servers that hold no model to one, what stands in for it.
 
 import { invalidRequest } from '../../errors.ts'
-import type { Json, JsonObject } from '../../ir/json.ts'
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { OutputFormat } from '../../ir/request.ts'
-import { JSON_ONLY } from '../json-mode.ts'
+import { isFormless, JSON_ONLY } from '../json-mode.ts'
 import { given, optionalBoolean, optionalString, readObject, readString } from '../read.ts'
 import { encodeSchemaForm } from '../schema-form.ts'
 import { memberName } from './members.ts'
@@ -16,8 +16,11 @@ export const decodeForm = (raw: Json | undefined): OutputFormat | undefined => {
   switch (readString(format.type, 'response_format.type')) {
     case 'text':
       return undefined
-    case 'json_object':
-      return { type: 'json-object' }
+    case 'json_object': {
+      // Servers of other makes take a schema here, and frameworks send it to all.
+      const form: OutputFormat = { type: 'json-schema', schema: isObject(format.schema) ? format.schema : {} }
+      return isFormless(form) ? { type: 'json-object' } : form
+    }
     case 'json_schema': {
       const path = 'response_format.json_schema'
       const { name, description, schema, strict } = readObject(format.json_schema, path)

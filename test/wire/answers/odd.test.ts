@@ -751,7 +751,7 @@ describe('whole answers that are none', () => {
       const answer = await bench.gateway.post(PATHS.messages, asked)
       expect([answer.status, object(object((await answer.json()) as JsonObject).error).message]).toEqual([
         400,
-        'prompt is too long: 9 tokens > 8 maximum',
+        expect.stringContaining('prompt is too long: 9 tokens > 8 maximum'),
       ])
     }
   })

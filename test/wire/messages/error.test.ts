@@ -76,11 +76,11 @@ describe('a provider’s error becomes one of ours', () => {
       400,
       failure('invalid_request_error', 'prompt is too long: 5 tokens > 4 maximum of sk-secret'),
     )
-    expect(message).toBe('prompt is too long: 5 tokens > 4 maximum')
+    expect(message).toBe("prompt is too long: 5 tokens > 4 maximum (this model's maximum context length is 4 tokens)")
     const words = 'The input (9 tokens) is longer than the model’s context length (8 tokens).'
     for (const status of [400, 413, 422])
-      expect(messages.decodeError(status, failure('invalid_request_error', words)).message).toBe(
-        'prompt is too long: 9 tokens > 8 maximum',
+      expect(messages.decodeError(status, failure('invalid_request_error', words)).message).toStartWith(
+        'prompt is too long: 9 tokens > 8 maximum (',
       )
   })
 })

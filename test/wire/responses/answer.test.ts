@@ -467,8 +467,8 @@ describe('errors', () => {
 
   test('the figures of a full context are kept, in words agents know', () => {
     const message = 'maximum context length is 100 tokens. However, your messages resulted in 120 tokens.'
-    expect(responses.decodeError(400, body({ code: 'context_length_exceeded', message })).message).toBe(
-      'prompt is too long: 120 tokens > 100 maximum',
+    expect(responses.decodeError(400, body({ code: 'context_length_exceeded', message })).message).toStartWith(
+      'prompt is too long: 120 tokens > 100 maximum (',
     )
   })
 
