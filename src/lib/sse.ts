@@ -7,12 +7,16 @@ const CR = 13
 const LF = 10
 const COLON = 58
 
+/** What a further line of data takes in memory beside its characters, at least. */
+const LINE_CHARS = 40
+
 /** Thrown when one event passes the reader's bound. */
 export class FrameTooLarge extends Error {}
 
 /**
  * Reads frames out of chunks of bytes. LF, CRLF and bare CR end a line, in any mix and across chunks; comments, `id`
- * and `retry` are dropped; a leading byte order mark is stripped. Memory is bounded by `maxChars` per event.
+ * and `retry` are dropped; a leading byte order mark is stripped. Memory is bounded by `maxChars` per event, where
+ * a further line counts for more than its characters.
  */
 export class FrameReader {
   #decoder = new TextDecoder()
@@ -93,9 +97,7 @@ export class FrameReader {
   #line(text: string, start: number, end: number): Frame | undefined {
     if (start === end) return this.#dispatch()
     if (text.startsWith('data:', start)) {
-      const value = fieldValue(text, start + 4, end)
-      this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`
-      this.#size = this.#data.length
+      this.#add(fieldValue(text, start + 4, end))
       return undefined
     }
     if (text.charCodeAt(start) === COLON) return undefined
@@ -104,8 +106,14 @@ export class FrameReader {
     const name = text.slice(start, nameEnd)
     if (name === 'event') this.#event = fieldValue(text, nameEnd, end)
     // A line of a name alone has an empty value.
-    else if (name === 'data') this.#data = this.#data === undefined ? '' : `${this.#data}\n`
+    else if (name === 'data') this.#add('')
     return undefined
+  }
+
+  #add(value: string): void {
+    if (this.#data !== undefined) this.#size += LINE_CHARS
+    this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`
+    this.#size += value.length
   }
 
   #dispatch(): Frame | undefined {

@@ -76,6 +76,8 @@ describe('FrameReader', () => {
     expect(() => {
       for (let i = 0; i < 200; i++) reader.push(bytesOf('data: 0123456789\n'))
     }).toThrow(FrameTooLarge)
+    for (const line of ['data:\n', 'data\n', 'data: \r\n'])
+      expect(() => new FrameReader(1_000).push(bytesOf(line.repeat(100)))).toThrow(FrameTooLarge)
     expect(() => new FrameReader(10).push(bytesOf('data: a long line without an end'))).toThrow(FrameTooLarge)
   })
 })
