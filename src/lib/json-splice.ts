@@ -61,11 +61,11 @@ const onlyCut = (text: string, edits: readonly Edit[], parsed: object): Cut[] | 
   return [{ start, end: skipValue(text, start), text: edit.value }]
 }
 
-/** What the edits change, in the order of the text. */
+/** What the edits change, in the order of the text. To set what stands there already changes nothing. */
 const cutsOf = (text: string, edits: readonly Edit[], top?: Slot[]): Cut[] => {
   const cuts: Cut[] = []
   if (edits.length > 0) collect(text, skipSpace(text, 0), edits, 0, cuts, top)
-  return cuts.sort((a, b) => a.start - b.start)
+  return cuts.filter(({ start, end, text: set }) => text.slice(start, end) !== set).sort((a, b) => a.start - b.start)
 }
 
 const collect = (

@@ -6,11 +6,14 @@ import type { Quirks } from '../ir/quirks.ts'
 import { inTier, type Usage } from '../ir/usage.ts'
 import type { Edit } from '../lib/json-splice.ts'
 import { OutputText } from '../lib/output-text.ts'
-import type { Tap } from './codec.ts'
+import type { PassOptions, Tap } from './codec.ts'
 import { SEAL_PREFIX } from './seal.ts'
 
 /** Whether a string is a thought of another wire, tagged on its way out. */
 export const isForeign = (value: unknown): boolean => typeof value === 'string' && value.startsWith(SEAL_PREFIX)
+
+/** Made even where the name stands there already: said twice, the other one may be what the provider reads. */
+export const modelEdit = ({ model }: PassOptions): Edit => ({ path: ['model'], value: JSON.stringify(model) })
 
 /** The body's members that its provider refuses. */
 export const refusedMembers = (body: JsonObject, { rejects = [] }: Quirks): Edit['path'][] =>

@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../ir/json.ts'
 import type { Quirks } from '../../ir/quirks.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { PassOptions } from '../codec.ts'
-import { isForeign, refusedMembers, roleEdits, withoutRefused } from '../pass.ts'
+import { isForeign, modelEdit, refusedMembers, roleEdits, withoutRefused } from '../pass.ts'
 import { callIdEdits } from './call-ids.ts'
 
 export const outputCap = (body: JsonObject): number | undefined => {
@@ -28,8 +28,7 @@ export const refusedIn = (body: JsonObject, quirks: Quirks): Edit['path'][] => {
 
 export const passEdits = (body: JsonObject, options: PassOptions): Edit[] => {
   const { quirks } = options
-  const edits: Edit[] = []
-  if (body.model !== options.model) edits.push({ path: ['model'], value: JSON.stringify(options.model) })
+  const edits: Edit[] = [modelEdit(options)]
   if (body.stream === true && !includeUsage(body)) {
     edits.push(
       isObject(body.stream_options)

@@ -1,8 +1,7 @@
 // The images wire: served by providers that speak it, never translated.
 
-import type { Edit } from '../../lib/json-splice.ts'
 import type { PassCodec } from '../codec.ts'
-import { faultOf, KEEP_ALIVE, refusedMembers, usageIn, withoutRefused } from '../pass.ts'
+import { faultOf, KEEP_ALIVE, modelEdit, refusedMembers, usageIn, withoutRefused } from '../pass.ts'
 import { decodeError, encodeError } from './error.ts'
 import { requestSchema } from './schema.ts'
 import { tap } from './tap.ts'
@@ -14,10 +13,10 @@ const NEEDLESS = 'response_format'
 const refusedIn: NonNullable<PassCodec['refusedIn']> = (body, quirks) =>
   refusedMembers(body, quirks).filter(([name]) => name !== NEEDLESS)
 
-const passEdits: PassCodec['passEdits'] = (body, { model, quirks }) => {
-  const edits: Edit[] = body.model === model ? [] : [{ path: ['model'], value: JSON.stringify(model) }]
+const passEdits: PassCodec['passEdits'] = (body, options) => {
+  const { quirks } = options
   const needless = body[NEEDLESS] === 'b64_json' && quirks.rejects?.includes(NEEDLESS) === true
-  return withoutRefused(edits, [...refusedIn(body, quirks), ...(needless ? [[NEEDLESS]] : [])], quirks)
+  return withoutRefused([modelEdit(options)], [...refusedIn(body, quirks), ...(needless ? [[NEEDLESS]] : [])], quirks)
 }
 
 export const images: PassCodec = {

@@ -3,15 +3,14 @@
 import { isObject, type JsonObject } from '../../ir/json.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { PassOptions } from '../codec.ts'
-import { isForeign, refusedMembers, withoutRefused } from '../pass.ts'
+import { isForeign, modelEdit, refusedMembers, withoutRefused } from '../pass.ts'
 import { MIN_BUDGET } from './reasoning.ts'
 
 export const outputCap = (body: JsonObject): number | undefined =>
   typeof body.max_tokens === 'number' ? body.max_tokens : undefined
 
 export const passEdits = (body: JsonObject, options: PassOptions): Edit[] => {
-  const edits: Edit[] = []
-  if (body.model !== options.model) edits.push({ path: ['model'], value: JSON.stringify(options.model) })
+  const edits: Edit[] = [modelEdit(options)]
   if (options.outputCap !== undefined) {
     edits.push({ path: ['max_tokens'], value: String(options.outputCap) })
     edits.push(...budgetEdits(body, options.outputCap))

@@ -3,7 +3,7 @@
 import { isObject, type JsonObject } from '../../ir/json.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { PassOptions } from '../codec.ts'
-import { isForeign, refusedMembers, roleEdits, withoutRefused } from '../pass.ts'
+import { isForeign, modelEdit, refusedMembers, roleEdits, withoutRefused } from '../pass.ts'
 import { openCompaction } from './compaction.ts'
 
 export const outputCap = (body: JsonObject): number | undefined =>
@@ -13,8 +13,7 @@ export const outputCap = (body: JsonObject): number | undefined =>
 export const LEAST_OUTPUT = 16
 
 export const passEdits = (body: JsonObject, options: PassOptions): Edit[] => {
-  const edits: Edit[] = []
-  if (body.model !== options.model) edits.push({ path: ['model'], value: JSON.stringify(options.model) })
+  const edits: Edit[] = [modelEdit(options)]
   if (options.outputCap !== undefined) {
     edits.push({ path: ['max_output_tokens'], value: String(Math.max(LEAST_OUTPUT, options.outputCap)) })
   }

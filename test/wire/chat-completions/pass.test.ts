@@ -14,6 +14,12 @@ const sent = (body: JsonObject, quirks: Quirks, outputCap?: number, codec = chat
 const told = (body: JsonObject, quirks: Quirks, codec = chat): string[] =>
   codec.refusedIn?.(body, quirks).map((path) => path.join('.')) ?? []
 
+test.each([chat, messages, responses])('a model that is named twice is the same in both places', (codec) => {
+  const body = '{"model":"other","model":"up","max_tokens":9}'
+  const edits = codec.passEdits(JSON.parse(body), { model: 'up', outputCap: undefined, quirks: {} })
+  expect(splice(body, edits)).toBe('{"model":"up","model":"up","max_tokens":9}')
+})
+
 describe('the output cap', () => {
   const own: Quirks = { maxTokensField: 'max_tokens' }
   test.each<[string, JsonObject, Quirks, number | undefined, JsonObject]>([
