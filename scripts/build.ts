@@ -18,6 +18,8 @@ const code = await bun([
   '--compile',
   // A command loads its own modules only, and none is parsed again at every start.
   ...['--splitting', '--bytecode', '--format=esm'],
+  // The folder a command is run in is not asked: what lies there would be run, and say where a token is sent.
+  ...['--no-compile-autoload-bunfig', '--no-compile-autoload-dotenv'],
   '--minify-syntax',
   '--minify-whitespace',
   '--sourcemap=none',

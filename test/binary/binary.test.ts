@@ -1,7 +1,7 @@
 // The compiled file from an empty folder, as a newcomer and as an operator meet it. Runs when SLUICE_BINARY names it.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DemoProviders, startDemoProviders } from '../../src/demo/index.ts'
@@ -72,6 +72,15 @@ describe.skipIf(BINARY === '')('the compiled file', () => {
     const wrong = await run('config', 'check')
     expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('limits.rpm: found "fast"')])
     expect((await run('nonsense')).code).toBe(2)
+  })
+
+  test('takes nothing from the folder it is run in but its own configuration', async () => {
+    const marker = join(cwd, 'ran')
+    writeFileSync(join(cwd, 'first.ts'), `require('node:fs').writeFileSync(${JSON.stringify(marker)}, '')`)
+    writeFileSync(join(cwd, 'bunfig.toml'), 'preload = ["./first.ts"]\n')
+    writeFileSync(join(cwd, '.env'), 'SLUICE_SERVER=http://127.0.0.1:1\n')
+    expect((await run('models')).code).toBe(0)
+    expect(existsSync(marker)).toBe(false)
   })
 
   const said = 'say a few words'
