@@ -3,7 +3,7 @@
 import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Actor } from '../keys/key.ts'
 import { hashSecret, randomBase62 } from '../keys/secret.ts'
-import { createAttempts, peerName } from './attempts.ts'
+import { type Attempts, createAttempts, peerName } from './attempts.ts'
 import {
   type AdminToken,
   DEFAULT_LIMITS,
@@ -24,8 +24,13 @@ const INVITATION_MS = 7 * DAY_MS
 /** When a session was last used is written this seldom. */
 const SEEN_MS = 60_000
 const ATTEMPTS_MS = 15 * 60_000
-const MOST_PER_ACCOUNT = 10
+/**
+ * Wrong passwords within that time: for one account from one address, and from one address for any. From all addresses
+ * together an account takes more, or a stranger with a few could keep its owner out.
+ */
+const MOST_FROM_PEER_FOR_ACCOUNT = 10
 const MOST_PER_PEER = 30
+const MOST_PER_ACCOUNT = 100
 /** Rows the audit takes of sign-ins within the same time: of one account, and refused ones of all together. */
 const MOST_TOLD_PER_ACCOUNT = 20
 const MOST_REFUSALS_TOLD = 30
@@ -66,8 +71,9 @@ export type MembershipOptions = {
 
 export const createMembership = ({ store, clock }: MembershipOptions): Membership => {
   const { members, sessions, tokens } = store
-  const perAccount = createAttempts({ clock, most: MOST_PER_ACCOUNT, windowMs: ATTEMPTS_MS })
   const perPeer = createAttempts({ clock, most: MOST_PER_PEER, windowMs: ATTEMPTS_MS })
+  const fromPeer = createAttempts({ clock, most: MOST_FROM_PEER_FOR_ACCOUNT, windowMs: ATTEMPTS_MS })
+  const perAccount = createAttempts({ clock, most: MOST_PER_ACCOUNT, windowMs: ATTEMPTS_MS })
   const perAccountTold = createAttempts({ clock, most: MOST_TOLD_PER_ACCOUNT, windowMs: ATTEMPTS_MS })
   const refusalsTold = createAttempts({ clock, most: MOST_REFUSALS_TOLD, windowMs: ATTEMPTS_MS })
   let setupHash: string | undefined
@@ -87,18 +93,24 @@ export const createMembership = ({ store, clock }: MembershipOptions): Membershi
   /** Counted before anything is checked, so that attempts side by side count too; what was right is given back. */
   const attempt = async <T>(peer: string | undefined, account: string | undefined, check: () => T | Promise<T>) => {
     const from = peerName(peer)
-    perPeer.take(from)
-    if (account !== undefined) {
-      try {
-        perAccount.take(account)
-      } catch (error) {
-        perPeer.giveBack(from)
-        throw error
+    const doors: [Attempts, string][] = [[perPeer, from]]
+    if (account !== undefined) doors.push([fromPeer, `${from} ${account}`], [perAccount, account])
+    const passed: typeof doors = []
+    const giveBack = (): void => {
+      for (const [door, name] of passed) door.giveBack(name)
+    }
+    try {
+      for (const one of doors) {
+        const [door, name] = one
+        door.take(name)
+        passed.push(one)
       }
+    } catch (error) {
+      giveBack()
+      throw error
     }
     const result = await check()
-    perPeer.giveBack(from)
-    if (account !== undefined) perAccount.giveBack(account)
+    giveBack()
     return result
   }
 

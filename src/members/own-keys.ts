@@ -30,11 +30,19 @@ const refuse = (message: string, param?: string): GatewayError =>
 
 /**
  * Whether one more key may be made. A key counts until it expires: revoked before, it counts on if it was used, or
- * revoking and making anew would be a way around every limit. Throws `permission_denied`.
+ * revoking and making anew would be a way around every limit. `held`: what its requests in flight may use. Throws
+ * `permission_denied`.
  */
-export const checkRoom = ({ limits, name }: Holder, own: readonly Key[], now: number): void => {
+export const checkRoom = (
+  { limits, name }: Holder,
+  own: readonly Key[],
+  now: number,
+  held: (key: Key) => number,
+): void => {
   if (limits.maxKeys === null) return
-  const counted = own.filter((key) => key.expiresAt > now && (key.revokedAt === undefined || key.tokensUsed > 0))
+  const counted = own.filter(
+    (key) => key.expiresAt > now && (key.revokedAt === undefined || key.tokensUsed + held(key) > 0),
+  )
   if (counted.length < limits.maxKeys) return
   const [has, more] = name === undefined ? ['You may have', 'Ask an admin for more.'] : [`${name} may have`, MORE]
   throw refuse(

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { permits } from '../../src/keys/key.ts'
+import { NOTHING } from '../../src/relay/meter.ts'
 import { type Desk, refusal, startDesk } from './support.ts'
 
 let desk: Desk
@@ -225,6 +226,32 @@ describe('a member', () => {
     desk.server.gateway.store.journal.charge(second.key.id, 5)
     await desk.call('keys.revoke', person, { id: second.key.id })
     expect(await refusal(await make())).toMatchObject({ status: 403, code: 'permission_denied' })
+  })
+  test('has none by requests in flight either: a key that is revoked under them counts on', async () => {
+    const person = await desk.join('Ivy', 'member', { ...limits, maxKeys: 1 })
+    const { ledger, store } = desk.server.gateway
+    const { id } = (await desk.call('keys.create', person, { label: 'x' })).key
+    const key = store.keys.get(id)
+    if (key === undefined) throw new Error('the key is gone')
+    const reservation = await ledger.reserve({
+      ...{ exchangeId: 'req_held', key, model: 'vendorA-haiku-4-5', wire: 'messages', stream: true },
+      ...{ inputEstimate: 1, outputCap: 10, maxOutput: 10, answers: 1, fixed: false },
+    })
+    await desk.call('keys.revoke', person, { id })
+    expect((await desk.request('keys.create', person, { label: 'y' })).status).toBe(403)
+    const ended = { outcome: 'failed', status: 502, errorCode: 'upstream_error', model: 'vendorA-haiku-4-5' } as const
+    ledger.settle(reservation, { ...ended, ...NOTHING, attempts: 1, totalMs: 1 })
+    expect((await desk.request('keys.create', person, { label: 'y' })).status).toBe(200)
+  })
+  test('has none by keys that had expired either', async () => {
+    const person = await desk.join('Jan', 'member', { ...limits, maxKeys: 1 })
+    const first = (await desk.call('keys.create', person, { label: 'x' })).key
+    desk.server.gateway.store.keys.update(first.id, { expiresAt: Date.now() }, { kind: 'system', id: 'test' })
+    const second = (await desk.call('keys.create', person, { label: 'y' })).key
+    const goOn = () => desk.request('keys.update', person, { id: first.id, expires_at: inDays(1) })
+    expect((await goOn()).status).toBe(403)
+    await desk.call('keys.revoke', person, { id: second.id })
+    expect((await goOn()).status).toBe(200)
   })
   test('cannot cut the expiry of a key short, nor loosen a limit that stands', async () => {
     const person = await desk.join('Hana', 'member', limits)

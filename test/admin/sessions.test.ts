@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ADMIN_BASE } from '../../src/admin-api/routes.ts'
 import { loadConfig } from '../../src/config.ts'
+import type { GatewayError } from '../../src/errors.ts'
 import { silentLog } from '../../src/log.ts'
 import { DEFAULT_LIMITS } from '../../src/members/member.ts'
 import { createMembership } from '../../src/members/membership.ts'
@@ -243,6 +244,16 @@ describe('with people', () => {
     await desk.call('tokens.revoke', desk.admin, { id: token.id })
     expect((await desk.request('tokens.list', script)).status).toBe(401)
   })
+  test('a token ends with its maker’s role, and does not come back with it', async () => {
+    const deputy = await desk.join('Deputy', 'admin')
+    const { secret } = await desk.call('tokens.create', deputy, { label: 'mine' })
+    const script = { headers: { authorization: `Bearer ${secret}` } }
+    const { id } = deputy.member
+    for (const role of ['member', 'admin']) {
+      await desk.call('members.update', desk.admin, { id, role })
+      expect((await desk.request('tokens.list', script)).status).toBe(401)
+    }
+  })
   test('the audit tells who came in, who was turned away and from where, and who ended all sessions', async () => {
     const watched = await startDesk()
     try {
@@ -289,16 +300,38 @@ describe('with people', () => {
     const guess = (name: string, peer: string) => membership.signIn(name, 'no', peer).catch(() => undefined)
     // From many addresses, so that no door stops them.
     for (let i = 0; i < 12; i++) await guess('Ada', `203.0.113.${i}`)
-    expect(refusals()).toHaveLength(10)
+    expect(refusals()).toHaveLength(12)
     store.members.setPassword(member.id, CHEAP, undefined, { kind: 'system', id: 'test' })
     for (let i = 0; i < 40; i++) await guess('Ada ', `198.51.100.${i}`)
-    expect(refusals()).toHaveLength(10)
+    expect(refusals()).toHaveLength(20)
     time.now += 15 * 60_000
     await guess('Ada', '192.0.2.1')
-    expect(refusals()[0]?.after).toEqual({ from: '192.0.2.1', unrecordedBefore: 42 })
+    expect(refusals()[0]?.after).toEqual({ from: '192.0.2.1', unrecordedBefore: 32 })
     for (let i = 0; i < 40; i++) membership.openSession(member, { peer: undefined })
     expect(store.audit({ limit: 1_000 }).filter(({ action }) => action === 'session.sign-in')).toHaveLength(20)
   })
+  test('a stranger who guesses shuts the owner out of no other address, until a hundred guesses were made', async () => {
+    const time = { now: NOW }
+    const store = open(':memory:', () => time.now)
+    const membership = createMembership({ store, clock: () => time.now })
+    const passwordHash = CHEAP
+    const owner = { name: 'Ada', role: 'admin', limits: DEFAULT_LIMITS, passwordHash } as const
+    store.members.add(owner, { kind: 'system', id: 'test' })
+    const signIn = (peer: string, password = PASSWORD) =>
+      membership.signIn('Ada', password, peer).then(
+        () => 'in',
+        (error: GatewayError) => error.code,
+      )
+    for (let peer = 1; peer <= 9; peer++) {
+      for (let i = 0; i < 10; i++) expect(await signIn(`203.0.113.${peer}`, 'no')).toBe('invalid_api_key')
+      expect(await signIn(`203.0.113.${peer}`)).toBe('rate_limit_exceeded')
+      expect(await signIn('198.51.100.1')).toBe('in')
+    }
+    for (let i = 0; i < 10; i++) await signIn('203.0.113.10', 'no')
+    expect(await signIn('198.51.100.1')).toBe('rate_limit_exceeded')
+    time.now += 15 * 60_000
+    expect(await signIn('198.51.100.1')).toBe('in')
+  }, 30_000)
   test('too many wrong passwords are refused for the account, then for the address, and say truthfully until when', async () => {
     const crowd = await startDesk()
     try {

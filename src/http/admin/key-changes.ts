@@ -3,6 +3,7 @@
 
 import type { Input } from '../../admin-api/contract.ts'
 import { GatewayError, invalidRequest } from '../../errors.ts'
+import type { Gateway } from '../../gateway.ts'
 import { type Key, permits } from '../../keys/key.ts'
 import { checkRoom, checkWish, type Holder, type Wish } from '../../members/own-keys.ts'
 import { actorOf, type Call, keyOf, limitedMember, type Part } from './call.ts'
@@ -21,8 +22,7 @@ export const keyChanges: Part<
     const holder = holderOf(call, ownerId)
     const wish = { ...defaultsFor(call, holder), ...wishOf(call, input) }
     if (holder !== undefined) {
-      const theirs = gateway.store.keys.list().filter((key) => key.ownerId === ownerId)
-      checkRoom(holder, theirs, gateway.clock.now())
+      requireRoom(gateway, holder, ownerId)
       // Of the gateway's own limits an admin disposes.
       const { tokensTotal, expiresAt, models } = wish
       const bound = holder.name === undefined ? wish : { tokensTotal, expiresAt, models }
@@ -107,10 +107,20 @@ const defaultsFor = (
   }
 }
 
+const requireRoom = (gateway: Gateway, holder: Holder, ownerId: string | undefined): void => {
+  const theirs = gateway.store.keys.list().filter((key) => key.ownerId === ownerId)
+  checkRoom(holder, theirs, gateway.clock.now(), ({ id }) => gateway.ledger.heldBy(id))
+}
+
 const checkOwn = ({ gateway, caller }: Call, wish: Wish, key: Key): void => {
   const member = limitedMember(caller)
   if (member === undefined) return
-  checkWish({ limits: member.limits }, wish, gateway.config.limits, gateway.clock.now(), key)
+  const now = gateway.clock.now()
+  checkWish({ limits: member.limits }, wish, gateway.config.limits, now, key)
+  // One that had expired and is to go on counts again, as a new one does.
+  if (wish.expiresAt !== undefined && key.expiresAt <= now) {
+    requireRoom(gateway, { limits: member.limits }, member.id)
+  }
 }
 
 /** The member whose limits a new key is made within; undefined: an admin's, or nobody's. */

@@ -38,6 +38,11 @@ export const createMembers = (orm: BunSQLiteDatabase, change: Change, clock: () 
     if (other === undefined) throw invalidRequest('This is the only admin. Make another member an admin first.')
   }
 
+  const revokeTokens = (tx: Pick<Transaction, 'update'>, createdBy: string): void => {
+    const theirs = and(eq(adminTokens.createdBy, createdBy), isNull(adminTokens.revokedAt))
+    tx.update(adminTokens).set({ revokedAt: clock() }).where(theirs).run()
+  }
+
   return {
     list: () => orm.select().from(table).where(isNull(table.removedAt)).orderBy(table.createdAt).all().map(toMember),
     get(id) {
@@ -71,8 +76,11 @@ export const createMembers = (orm: BunSQLiteDatabase, change: Change, clock: () 
       change(actor, (tx, note) => {
         const before = byId(tx, id)
         if (patch.name !== undefined) requireFree(tx, patch.name, id)
-        if (patch.role === 'member' && before.role === 'admin' && before.passwordHash !== null) requireAdmin(tx, id)
+        const steppedDown = patch.role === 'member' && before.role === 'admin'
+        if (steppedDown && before.passwordHash !== null) requireAdmin(tx, id)
         if (Object.keys(patch).length === 0) return toMember(before)
+        // For good: made an admin again, they would find tokens in force that nobody remembers.
+        if (steppedDown) revokeTokens(tx, id)
         const after = toMember(tx.update(table).set(patch).where(eq(table.id, id)).returning().get())
         note('member.update', id, told(toMember(before)), told(after))
         return after
@@ -119,8 +127,7 @@ export const createMembers = (orm: BunSQLiteDatabase, change: Change, clock: () 
         const set = { removedAt: now, passwordHash: null, invitationHash: null, invitationExpiresAt: null }
         tx.update(table).set(set).where(eq(table.id, id)).run()
         tx.delete(sessions).where(eq(sessions.memberId, id)).run()
-        const theirs = and(eq(adminTokens.createdBy, id), isNull(adminTokens.revokedAt))
-        tx.update(adminTokens).set({ revokedAt: now }).where(theirs).run()
+        revokeTokens(tx, id)
         note('member.remove', id, told(toMember(before)), null)
       }),
   }
