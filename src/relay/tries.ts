@@ -96,13 +96,24 @@ const record = async <Answer>(
     const { credential } = target.account
     if (code !== undefined && !quotes(code, credential)) noted.providerCode = code
     if (requestId !== undefined && !quotes(requestId, credential)) noted.providerRequestId = requestId
-    // What no retry mends is the request's fault, even where another target may take it.
-    if (error.failover && error.retry)
-      health.failed(target.name, error.code === 'service_unavailable' ? error.retryAfterMs : undefined)
+    if (blames(error)) health.failed(target.name, error.code === 'service_unavailable' ? error.retryAfterMs : undefined)
     else health.ended(target.name)
     throw error
   }
 }
+
+/**
+ * Whether a failure says something of its target. What no retry mends is the request's fault, even where another target
+ * may take it; and most refusals a request can bring about, by naming a file that is not there for instance: five of
+ * them would send everyone else's requests away.
+ */
+const blames = ({ failover, retry, provider: { status = 0, code } = {} }: GatewayError): boolean => {
+  if (!failover || !retry) return false
+  return status < 400 || status >= 500 || OF_ACCOUNTS.has(status) || code === 'model_not_found'
+}
+
+/** Refusals that are for the account: its credential, its money, its rate. With 400 they have a code of their own. */
+const OF_ACCOUNTS = new Set([400, 401, 402, 403, 407, 408, 429])
 
 /** Whether a provider's code or id repeats the credential, which nobody is to read. One of a few letters hides nothing. */
 const quotes = (text: string, credential: string): boolean => credential.length >= 8 && text.includes(credential)

@@ -61,6 +61,15 @@ const askMany = async (gateway: Attacked, count: number): Promise<Map<number, nu
 
 const answering: Handler = ({ text }) => (JSON.parse(text).stream === true ? streamed(CHAT) : whole(CHAT))
 
+test.each([404, 409, 424])('an account is not closed by %d, which a client can ask for', async (status) => {
+  const picky = await provider(({ text }) => (text.includes('odd') ? json({ error: {} }, status) : whole(CHAT)))
+  const gateway = await gatewayOf({ providers: providersAt({ b: [picky.origin] }) })
+  const odd = { ...CHAT.request(false), user: 'odd' }
+  for (let at = 0; at < 10; at++) expect((await gateway.post(CHAT.path, odd)).status).toBe(502)
+  expect((await gateway.figures()).sum('sluice_breaker_state')).toBe(0)
+  expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200)
+})
+
 describe('two accounts', () => {
   test.each([
     ['refuses connections', deadOrigin],
