@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Brand } from './catalogue/catalogue.ts'
 import type { Model } from './catalogue/model.ts'
+import { mostMemory } from './config/memory.ts'
 import { readBrands, readModels, readNames } from './config/models.ts'
 import { mismatch, type Problem } from './config/problem.ts'
 import { readProviders } from './config/providers.ts'
@@ -122,7 +123,7 @@ export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOp
     drainMs: reader.duration('drain', file.drain, 30_000),
     maxTries: file.max_tries ?? 3,
     maxOpenExchanges: file.max_open_exchanges ?? 0,
-    maxMemoryBytes: parseSize(file.max_memory ?? 0) ?? 0,
+    maxMemoryBytes: file.max_memory === undefined ? mostMemory() : (parseSize(file.max_memory) ?? 0),
     hideForbiddenModels: file.hide_forbidden_models ?? false,
     retentionMs: parseDuration(file.retention ?? '') ?? 90 * 86_400_000,
     log: { level: file.log?.level ?? 'info' },

@@ -46,7 +46,7 @@ export type ErrorOptions = {
   retryAfterMs?: number
   /** Overrides the row: `false` where neither another target nor a retry can help. */
   retry?: boolean
-  /** `true` beside `retry: false`: another target may do what this one never will. */
+  /** `true` beside `retry: false`: another target may do what this one never will. `false`: no other target helps. */
   failover?: boolean
   /** Passed as `error.details`. */
   details?: ErrorDetails

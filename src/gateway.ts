@@ -2,6 +2,7 @@
 
 import { createCatalogue } from './catalogue/catalogue.ts'
 import type { Config } from './config.ts'
+import { createDescriptors, type Descriptors } from './descriptors.ts'
 import { createLedger } from './ledger/create.ts'
 import type { Journal } from './ledger/journal.ts'
 import type { Ledger } from './ledger/ledger.ts'
@@ -29,9 +30,12 @@ export type Gateway = Relay & {
   open: Map<string, Client>
   /** Requests that are not admitted yet; shedding counts them with those that are. */
   arriving: number
+  /** Bytes of the bodies they announced. */
+  arrivingBytes: number
   /** Set when the server is stopping: new exchanges are refused. */
   draining: boolean
   memory: Memory
+  descriptors: Descriptors
   /** Undefined: nothing is counted. */
   metrics: Metrics | undefined
   membership: Membership
@@ -103,8 +107,10 @@ export const createGateway = ({
     clock,
     open: new Map(),
     arriving: 0,
+    arrivingBytes: 0,
     draining: false,
     memory: createMemory(),
+    descriptors: createDescriptors(),
     metrics: undefined,
     membership: createMembership({ store, clock: now }),
     settings: createSettings(config, store.settings),

@@ -3,33 +3,41 @@
 import { residentBytes } from './process.ts'
 
 export type Memory = {
-  /** Whether a request more is too much, beside those `inside`. With none inside one is always let in. */
-  past(limitBytes: number, inside: number): boolean
+  /**
+   * Whether a request more is too much, beside those `inside`. `announcedBytes`: what the bodies still on their way and
+   * its own come to. With none inside one is always let in.
+   */
+  past(limitBytes: number, inside: number, announcedBytes: number): boolean
 }
 
 /** Between two looks. A burst may pass the limit by what arrives within it. */
 const LOOK_EVERY_MS = 50
 /** Between two collections asked for. */
 const COLLECT_EVERY_MS = 1_000
+/** A body is held about so many times while it is read, edited or translated, and sent. */
+const COPIES = 4
+/** With so much on its way every look counts. */
+const MUCH_BYTES = 1024 * 1024
 
 export const createMemory = (read: () => number = residentBytes, collect: () => void = () => Bun.gc(true)): Memory => {
   let lookedAt = Number.NEGATIVE_INFINITY
   let collectedAt = Number.NEGATIVE_INFINITY
   let bytes = 0
   return {
-    past(limitBytes, inside) {
+    past(limitBytes, inside, announcedBytes) {
+      const toCome = announcedBytes * COPIES
       const now = performance.now()
-      if (now - lookedAt >= LOOK_EVERY_MS) {
+      if (now - lookedAt >= LOOK_EVERY_MS || announcedBytes > MUCH_BYTES) {
         lookedAt = now
         bytes = read()
         // The runtime keeps what it may need again: only what is left after a collection counts.
-        if (bytes > limitBytes && now - collectedAt >= COLLECT_EVERY_MS) {
+        if (bytes + toCome > limitBytes && now - collectedAt >= COLLECT_EVERY_MS) {
           collect()
           collectedAt = performance.now()
           bytes = read()
         }
       }
-      return bytes > limitBytes && inside > 0
+      return bytes + toCome > limitBytes && inside > 0
     },
   }
 }

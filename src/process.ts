@@ -1,6 +1,6 @@
 // What this process takes of the machine.
 
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
 /** Bytes of memory this process holds. */
 export const residentBytes = (): number => process.memoryUsage.rss()
@@ -18,4 +18,14 @@ export const openFiles = (): number | undefined => {
     }
   }
   return undefined
+}
+
+/** How many descriptors it may open at most; undefined where the system does not say, or sets no limit. */
+export const openFilesLimit = (): number | undefined => {
+  try {
+    const [, most] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+    return most === undefined ? undefined : Number(most)
+  } catch {
+    return undefined
+  }
 }

@@ -2,6 +2,7 @@
 
 import { createApp } from './app.ts'
 import { type Config, databasePath } from './config.ts'
+import { watchDescriptors } from './descriptors.ts'
 import { GatewayError } from './errors.ts'
 import { createGateway, type Gateway, tellEnded } from './gateway.ts'
 import { requestId } from './http/respond.ts'
@@ -56,6 +57,8 @@ const startWith = async (
   const listening = listen(config.listen, async (request) => {
     const response = await app.fetch(request)
     if (!response.headers.has('x-request-id')) response.headers.set('x-request-id', requestId())
+    // A connection that stays would be one that others cannot have.
+    if (gateway.descriptors.short()) response.headers.set('connection', 'close')
     return response
   })
   gateway.listener = listening
@@ -65,6 +68,7 @@ const startWith = async (
   })
   const unwatch = store.watch()
   const stopPruning = startPruning(gateway)
+  const unwatchDescriptors = watchDescriptors(gateway.descriptors, listening.closeIdle, (told) => log.warn(told))
   const { url } = listening
   io.err(`API        ${url}/v1`)
   io.err(`Dashboard  ${url}/dashboard`)
@@ -79,6 +83,7 @@ const startWith = async (
     await listening.stop(true)
     await stopped.catch(() => undefined)
     stopPruning()
+    unwatchDescriptors()
     leaveAnswers(gateway)
     unwatch()
     try {

@@ -18,7 +18,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   members: ['errors', 'keys'],
   ledger: ['ir', 'errors', 'keys', 'catalogue', 'store'],
   relay: ['wire', 'provider', 'catalogue', 'ir', 'errors', 'lib', 'keys', 'ledger'],
-  store: ['keys', 'ledger', 'members', 'ir', 'errors', 'drizzle'],
+  store: ['keys', 'ledger', 'members', 'ir', 'errors', 'lib', 'drizzle'],
   config: ['catalogue', 'provider', 'ir', 'lib'],
   demo: ['ir', 'lib'],
 }

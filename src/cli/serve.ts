@@ -1,6 +1,7 @@
 // `serve`: the gateway, until it is asked to stop.
 
 import { type Config, type Loaded, loadConfig, problemLine } from '../config.ts'
+import { openFilesLimit } from '../process.ts'
 import type { Server } from '../serve.ts'
 import { command } from './command.ts'
 import { DATA_FLAGS, requireConfig } from './data.ts'
@@ -24,9 +25,25 @@ export const serve = command({
     'VENDOR_A_BASE_URL=https://… VENDOR_A_API_KEY=… sluice serve',
     'sluice serve --config sluice.yaml --host 0.0.0.0 --port 8080 --data /var/lib/sluice',
   ],
-  run: (args, io) =>
-    runServer(requireConfig(args, io), io, { reread: () => loadConfig({ flags: args, env: io.env, cwd: io.cwd }) }),
+  run: (args, io) => {
+    const config = requireConfig(args, io)
+    const few = fewDescriptors(config.maxOpenExchanges, openFilesLimit())
+    if (few !== undefined) io.err(`warning: ${few}`)
+    return runServer(config, io, { reread: () => loadConfig({ flags: args, env: io.env, cwd: io.cwd }) })
+  },
 })
+
+/** What a server without a bound should be able to open, and what it opens beside two for each exchange. */
+const USUAL_DESCRIPTORS = 1_024
+const OWN_DESCRIPTORS = 64
+
+/** What is wrong with a limit of descriptors under which so many exchanges (0: no bound) cannot be open at once. */
+export const fewDescriptors = (maxOpenExchanges: number, limit: number | undefined): string | undefined => {
+  const needed = maxOpenExchanges === 0 ? USUAL_DESCRIPTORS : 2 * maxOpenExchanges + OWN_DESCRIPTORS
+  if (limit === undefined || limit >= needed) return undefined
+  const lower = maxOpenExchanges === 0 ? '' : ', or lower max_open_exchanges'
+  return `this process may open ${limit} files and connections; ${needed} are needed: raise "ulimit -n" (LimitNOFILE)${lower}`
+}
 
 export type RunOptions = {
   ready?: (url: string) => void
@@ -49,6 +66,8 @@ export const runServer = async (config: Config, io: Io, { ready, reread }: RunOp
     }
     const server = await startServer(config, { err: io.err })
     started.resolve(server)
+    // The thread of provider calls ends the process where it finds no descriptors to begin with: it begins with the server.
+    void fetch(`${server.url}/healthz`).catch(nothing)
     const broken = Promise.withResolvers<void>()
     ends.push(io.onFault?.(createFaults(server.gateway.log, broken.resolve)) ?? nothing)
     ready?.(server.url)

@@ -40,7 +40,7 @@ rate: { khr_per_usd: 4100 }
 # hide_forbidden_models: false    # answer 404 rather than 403
 # max_tries: 3                    # attempts of one request, the first included
 # max_open_exchanges: 0           # requests at once in the whole gateway; 0 is no limit
-# max_memory: 0                   # memory past which new requests answer 503, 1GB for instance; 0 is no limit
+# max_memory: 1GB                 # memory past which new requests answer 503; by default three quarters of what there is
 # keep_alive: 15s                 # how often a silent stream is kept alive
 # early_start: 20s                # when a stream begins although its provider has not answered
 # drain: 30s                      # how long a stop waits for requests in flight

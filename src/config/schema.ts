@@ -251,7 +251,8 @@ export const FileSchema = Type.Object(
     max_open_exchanges: Type.Optional(count('Requests at once in the whole gateway (default 0: no limit)')),
     max_memory: Type.Optional(
       Type.Union([Type.String({ pattern: SIZE_PATTERN }), Type.Literal(0)], {
-        description: 'Memory of the process past which new requests answer 503 (default 0: no limit)',
+        description:
+          'Memory of the process past which new requests answer 503 (default three quarters of what the machine or its container has; 0: no limit)',
         allowed: 'a size such as 512MB or 2GB, or 0',
       }),
     ),

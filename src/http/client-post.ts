@@ -4,13 +4,14 @@ import { GatewayError } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Wire } from '../ir/wire.ts'
 import type { Key } from '../keys/key.ts'
+import { requireInForce } from '../keys/status.ts'
 import type { Ticket } from '../ledger/limits.ts'
 import { splice } from '../lib/json-splice.ts'
 import { openBody, openText } from '../relay/client-body.ts'
 import { type Client, type ClientRequest, leave } from '../relay/exchange.ts'
 import { wireOf } from '../relay/route.ts'
 import { admit, type Check } from './admit.ts'
-import { readBody } from './read-body.ts'
+import { isPacked, readBody } from './read-body.ts'
 import { errorResponse, reported, requestId } from './respond.ts'
 
 /** A request whose key is known and within its limits. */
@@ -21,6 +22,8 @@ export type Post = {
   readonly id: string
   readonly key: Key
   readonly ticket: Ticket
+  /** Bytes of the body it announced. */
+  readonly announced: number
   /** Set once it was admitted: from then on it is accounted for by what it has become. */
   admitted: boolean
 }
@@ -37,15 +40,17 @@ export const answerPost = async (
   let post: Post | undefined
   try {
     key = gateway.store.keys.authenticate(request.headers)
-    shed(gateway)
-    post = { wire, request, id, key, ticket: gateway.limits.enter(key), admitted: false }
+    const announced = announcedBy(request, gateway)
+    shed(gateway, announced)
+    post = { wire, request, id, key, ticket: gateway.limits.enter(key), announced, admitted: false }
     // Until it is admitted, so that those who come at once are counted one by one.
     gateway.arriving++
+    gateway.arrivingBytes += announced
     return await answer(post)
   } catch (thrown) {
     const error = reported(gateway.log, thrown, { request: id })
     if (post?.admitted !== true) {
-      if (post !== undefined) gateway.arriving--
+      if (post !== undefined) arrived(gateway, post)
       post?.ticket.refund()
       gateway.metrics?.refused(wire, error.status, error.code)
       gateway.log.refused({
@@ -60,14 +65,26 @@ export const answerPost = async (
   }
 }
 
+/** One that is larger than allowed is not read; a packed one may unfold to all that is. */
+const announcedBy = ({ headers }: Request, { config }: Gateway): number => {
+  const bytes = isPacked(headers) ? config.bodyLimitBytes : Number(headers.get('content-length') ?? 0)
+  return bytes > 0 && bytes <= config.bodyLimitBytes ? bytes : 0
+}
+
+const arrived = (gateway: Gateway, { announced }: Post): void => {
+  gateway.arriving--
+  gateway.arrivingBytes -= announced
+}
+
 /** Past what the machine can hold, or on its way out, the gateway says so at once. */
-const shed = (gateway: Gateway): void => {
+const shed = (gateway: Gateway, announced: number): void => {
   const { maxOpenExchanges, maxMemoryBytes } = gateway.config
   const inside = gateway.open.size + gateway.arriving
   if (
     gateway.draining ||
     (maxOpenExchanges > 0 && inside >= maxOpenExchanges) ||
-    (maxMemoryBytes > 0 && gateway.memory.past(maxMemoryBytes, inside))
+    (maxMemoryBytes > 0 && gateway.memory.past(maxMemoryBytes, inside, gateway.arrivingBytes + announced)) ||
+    (inside > 0 && gateway.descriptors.short())
   ) {
     throw new GatewayError('service_unavailable', 'The gateway is busy. Try again shortly.', { retryAfterMs: 2_000 })
   }
@@ -80,6 +97,8 @@ export const openPost = async (
   check: Check,
 ): Promise<Pick<ClientRequest, 'asSent' | 'body' | 'model'>> => {
   const bytes = await readBody(request, gateway.config.bodyLimitBytes, gateway.config.bodyTimeoutMs)
+  // A body may take long, and meanwhile the key may have been revoked.
+  requireInForce(key, gateway.clock.now())
   const asSent = openBody(bytes, (name) => translates(gateway, wire, name))
   const model = admit(wire, check, asSent, key, gateway.catalogue, gateway.config.hideForbiddenModels)
   const edits = wire === 'responses' ? gateway.recall.edits(key.id, () => asSent.whole().body) : []
@@ -94,7 +113,7 @@ export const enter = (gateway: Gateway, post: Post): Client => {
   gateway.open.set(id, client)
   request.signal.addEventListener('abort', () => leave(client), { once: true })
   post.admitted = true
-  gateway.arriving--
+  arrived(gateway, post)
   return client
 }
 

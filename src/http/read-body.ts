@@ -18,7 +18,7 @@ export const readBody = async (
   limitBytes: number,
   timeoutMs = 30_000,
 ): Promise<Uint8Array<ArrayBuffer>> => {
-  const unpack = unpackerOf(request.headers.get('content-encoding'))
+  const unpack = unpackerOf(request.headers)
   const declared = Number(request.headers.get('content-length') ?? Number.NaN)
   if (declared > limitBytes) throw tooLarge(limitBytes)
   const inOneGo = declared <= ONE_GO
@@ -49,8 +49,13 @@ const UNPACKERS: ReadonlyMap<string, Unpack | undefined> = new Map<string, Unpac
   ['zstd', zstdDecompress],
 ])
 
-const unpackerOf = (encoding: string | null): Unpack | undefined => {
-  const name = (encoding ?? '').trim().toLowerCase()
+const codingOf = (headers: Headers): string => (headers.get('content-encoding') ?? '').trim().toLowerCase()
+
+/** Whether a body is going to be unpacked. */
+export const isPacked = (headers: Headers): boolean => UNPACKERS.get(codingOf(headers)) !== undefined
+
+const unpackerOf = (headers: Headers): Unpack | undefined => {
+  const name = codingOf(headers)
   if (UNPACKERS.has(name)) return UNPACKERS.get(name)
   throw invalidRequest(
     'Content-Encoding: expected one of gzip, deflate, br and zstd. Send the body packed in one of them, or plain.',

@@ -1,5 +1,6 @@
 // The tokenizer, in a thread of its own: its tables take long to load and much memory, and streams must not wait.
 
+import { canOpen, FOR_A_THREAD } from '../lib/descriptors.ts'
 import type { Counted, ToCount } from './tokenizer-thread.ts'
 
 /** After so long without work the thread goes, and its memory with it. */
@@ -23,7 +24,7 @@ const waiting = new Map<number, { chars: number; resolve: (tokens: number) => vo
 /** Tokens of a text by the tokenizer; by its length when the tokenizer cannot run, or not yet. */
 export const tokenize = (text: string): Promise<number> =>
   new Promise((resolve) => {
-    if (state === 'slow') {
+    if (state === 'slow' || (thread === undefined && !canOpen(FOR_A_THREAD))) {
       resolve(byLength(text.length))
       return
     }

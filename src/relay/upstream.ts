@@ -2,6 +2,7 @@
 
 import { GatewayError, type ProviderFailure } from '../errors.ts'
 import type { Wire } from '../ir/wire.ts'
+import { canOpen } from '../lib/descriptors.ts'
 import { endpoint } from '../provider/endpoint.ts'
 import type { Relay } from './exchange.ts'
 import type { Target } from './route.ts'
@@ -55,7 +56,8 @@ export const send = async (
     if (!isStale(error, performance.now() - sentAt) || abort.signal.aborted) throw networkError(error, abort)
   }
   try {
-    return await relay.fetch(url, request)
+    // Others that are kept may have died with it.
+    return await relay.fetch(url, { ...request, keepalive: false })
   } catch (error) {
     throw networkError(error, abort)
   }
@@ -76,12 +78,23 @@ export const networkError = (error: unknown, abort: AbortController): GatewayErr
   if (abort.signal.reason instanceof GatewayError) return abort.signal.reason
   const code = codeOf(error)
   if (code === 'ETIMEDOUT' || code === 'ConnectionTimeout') return timedOut('could not be reached')
+  // By the name of a provider with several addresses, the lack of a descriptor is told as a refusal.
+  if (UNOPENED.has(code) || (UNREACHED.has(code) && !canOpen(1))) return crowded(error)
   if (UNREACHED.has(code)) {
     const message = 'The provider could not be reached. Try again.'
     return new GatewayError('upstream_error', message, { cause: error, ...told(error) })
   }
   return broken(error)
 }
+
+const UNOPENED = new Set(['EMFILE', 'ENFILE'])
+
+/** The gateway's own want, which another target would share and none is to blame for. */
+const crowded = (cause: unknown): GatewayError =>
+  new GatewayError('service_unavailable', 'The gateway is busy. Try again shortly.', {
+    ...{ cause, failover: false, retryAfterMs: 2_000 },
+    ...told(cause),
+  })
 
 const UNREACHED = new Set(['ConnectionRefused', 'ECONNREFUSED', 'FailedToOpenSocket', 'ENOTFOUND'])
 

@@ -118,6 +118,25 @@ describe('load is shed', () => {
     expect((await gateway.post(CHAT.path, CHAT.request(false))).status).toBe(200)
   })
 
+  test('by packed bodies, for what they may unfold to', async () => {
+    const finish = gate()
+    const limits = { max_memory: '100GB', body_limit: '50GB' }
+    const { provider, gateway } = await start(({ text }) => answer(text, finish), limits)
+    const packed = () =>
+      fetch(gateway.url + CHAT.path, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${gateway.secret}`, 'content-encoding': 'gzip' },
+        body: Bun.gzipSync(JSON.stringify(CHAT.request(false))),
+      })
+    const held = gateway.post(CHAT.path, CHAT.request(true)).then((each) => each.text())
+    await provider.arrived(0)
+    expect((await packed()).status).toBe(503)
+    finish.open()
+    await held
+    await gateway.quiet()
+    expect((await packed()).status).toBe(200)
+  })
+
   test('past max_memory while anything is in flight; alone, a request is let in', async () => {
     const finish = gate()
     const { provider, gateway } = await start(({ text }) => answer(text, finish), { max_memory: '1MB' })
@@ -129,6 +148,49 @@ describe('load is shed', () => {
     await gateway.quiet()
     expect((await gateway.post(CHAT.path, CHAT.request(false))).status).toBe(200)
   })
+})
+
+describe.skipIf(process.platform === 'win32')('with fewer descriptors than clients', () => {
+  const FEW: OpenOptions = { descriptors: 128 }
+  const CLIENTS = 200
+
+  test('each is answered, those there is no room for with 503, and everyone once it is over', async () => {
+    const finish = gate()
+    const { provider, gateway } = await start(
+      ({ text }) => (JSON.parse(text).stream === true ? streamed(CHAT, CHAT.word('hello'), finish) : whole(CHAT)),
+      {},
+      FEW,
+    )
+    const request = rawPost(CHAT.path, gateway.secret, JSON.stringify(CHAT.request(true)))
+    const clients = Array.from({ length: CLIENTS }, () => connect(gateway.url))
+    // The first requests of this process are among them.
+    for (const client of clients) client.write(request)
+    const words = await Promise.all(clients.map((client) => client.hears('\r\n\r\n')))
+    const refused = words.filter((text) => text.startsWith('HTTP/1.1 503'))
+    expect(refused.length).toBeGreaterThan(CLIENTS / 3)
+    expect(refused.length + words.filter((text) => text.startsWith('HTTP/1.1 200')).length).toBe(CLIENTS)
+    for (const text of refused) {
+      expect(text).toContain('x-gateway-error-code: service_unavailable')
+      expect(text).toMatch(/^retry-after: [1-9]/m)
+    }
+    finish.open()
+    for (const client of clients) client.socket.destroy()
+    const after = await gateway.quiet()
+    expect(after.sum('sluice_breaker_state')).toBe(0)
+    expect(after.sum('sluice_requests_total{')).toBe(CLIENTS)
+    expect((await gateway.post(CHAT.path, CHAT.request(false))).status).toBe(200)
+    expect(provider.requests.length).toBeGreaterThan(0)
+  }, 30_000)
+
+  test('those who keep a connection they do not use make room for others', async () => {
+    const { gateway } = await start(() => whole(CHAT), {}, FEW)
+    for (let at = 0; at < CLIENTS; at++) {
+      const client = connect(gateway.url)
+      client.write('GET /v1 HTTP/1.1\r\nHost: gateway\r\n\r\n')
+      await client.hears('\r\n\r\n')
+    }
+    expect((await gateway.post(CHAT.path, CHAT.request(false))).status).toBe(200)
+  }, 30_000)
 })
 
 const answer = (text: string, finish: ReturnType<typeof gate>): Script =>

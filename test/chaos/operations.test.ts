@@ -345,12 +345,23 @@ describe('the bound on memory', () => {
         bytes = 50
       },
     )
-    expect([frees.past(100, 5), collected]).toEqual([false, 1])
+    expect([frees.past(100, 5, 0), collected]).toEqual([false, 1])
     const full = createMemory(
       () => 200,
       () => undefined,
     )
-    expect([full.past(100, 1), full.past(100, 0), full.past(300, 1)]).toEqual([true, false, false])
+    expect([full.past(100, 1, 0), full.past(100, 0, 0), full.past(300, 1, 0)]).toEqual([true, false, false])
+  })
+
+  test('counts what has been announced and is not there yet', () => {
+    const MB = 1024 * 1024
+    const memory = createMemory(
+      () => 100 * MB,
+      () => undefined,
+    )
+    const after = [20, 60, 90].map((announced) => memory.past(400 * MB, 1, announced * MB))
+    expect(after).toEqual([false, false, true])
+    expect(memory.past(400 * MB, 0, 90 * MB)).toBe(false)
   })
 })
 

@@ -15,7 +15,8 @@ const answering = (stream: boolean): Script => (stream ? streamed(CHAT) : whole(
 
 beforeAll(async () => {
   provider = await startScripted(({ text }) => (script ?? answering)(JSON.parse(text).stream === true))
-  gateway = await openGateway({ providers: providersAt({ b: [provider.origin] }), body_timeout: '2s' })
+  const providers = providersAt({ b: [provider.origin] })
+  gateway = await openGateway({ providers, body_timeout: '2s', body_limit: '64KB' })
 })
 afterEach(async () => {
   script = undefined
@@ -78,6 +79,11 @@ describe('a request in an unusual form is answered', () => {
         ),
       ['200'],
     ],
+    [
+      'in chunks past the limit, for a host too short to be one',
+      () => post(['Host: g', 'Transfer-Encoding: chunked'], `20000\r\n${'x'.repeat(0x20000)}\r\n0\r\n\r\n`),
+      ['413', 'payload_too_large'],
+    ],
     ['after the go-ahead it asks for', () => post(['Host: gateway', 'Expect: 100-continue', LENGTH]), ['100']],
     ['by HEAD', () => get('/v1', ['Host: gateway'], 'HEAD'), ['200']],
     ['by HEAD, with a wrong path', () => get('/nope', ['Host: gateway'], 'HEAD'), ['404', 'not_found']],
@@ -99,6 +105,7 @@ describe('a request in an unusual form is answered', () => {
     ['for a model named NUL', () => get('/v1/models/%00'), ['404', 'invalid_model']],
     ['for a model wrongly encoded', () => get('/v1/models/%zz'), ['404', 'invalid_model']],
     ['for a model in broken UTF-8', () => get('/v1/models/%ff'), ['404', 'invalid_model']],
+    ['for an answer wrongly encoded', () => get('/v1/responses/%zz'), ['404', 'not_found']],
     ['for a model with a very long name', () => get(`/v1/models/${'x'.repeat(12_000)}`), ['404', 'invalid_model']],
     ['for a path above the root', () => get('/v1/../../v1/models'), ['200']],
     ['with a key of odd bytes', () => get('/v1/models', ['Host: gateway', 'X-Api-Key: \xff\x80']), ['200']],

@@ -232,6 +232,29 @@ describe('sockets', () => {
     await raw.stop()
   })
 
+  test('pooled connections that died together cost no request', async () => {
+    // As after a provider's restart: none of the connections that are kept answers a second request.
+    const waiting: (() => void)[] = []
+    const raw = await startRaw((socket, connection) =>
+      eachRequest(socket, (index) => {
+        if (index > 0) return socket.resetAndDestroy()
+        waiting.push(() => socket.write(head(answer.length) + answer))
+        if (waiting.length >= 4 || connection >= 4) for (const respond of waiting.splice(0)) respond()
+      }),
+    )
+    const own = await openGateway({ providers: providersAt({ a: [raw.origin] }) })
+    const ask = async (): Promise<number> => {
+      const response = await own.post(MESSAGES.path, MESSAGES.request(false))
+      await response.text()
+      return response.status
+    }
+    expect(await Promise.all([ask(), ask(), ask(), ask()])).toEqual([200, 200, 200, 200])
+    expect(await ask()).toBe(200)
+    await own.quiet()
+    await own.stop()
+    await raw.stop()
+  })
+
   test('a provider that speaks no HTTP is an error of ours', async () => {
     const raw = await startRaw((socket) => eachRequest(socket, () => socket.end(`${SECRET}\r\n\r\n`)))
     const own = await openGateway({ providers: providersAt({ a: [raw.origin] }) })

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fewDescriptors } from '../../src/cli/serve.ts'
 import { DIRECTIVES } from '../../src/demo/index.ts'
 import { type Child, endAll, launch as launchIn } from '../binary/support/process.ts'
 
@@ -33,6 +34,18 @@ const json = async (words: string[]) => {
   expect(await child.exited).toBe(0)
   return JSON.parse(await child.out)
 }
+
+test.each<[number, number | undefined, string | undefined]>([
+  [0, undefined, undefined],
+  [0, 1_024, undefined],
+  [0, 256, '1024 are needed: raise "ulimit -n" (LimitNOFILE)'],
+  [400, 1_024, undefined],
+  [500, 1_024, '1064 are needed: raise "ulimit -n" (LimitNOFILE), or lower max_open_exchanges'],
+])('with max_open_exchanges %p and %p descriptors a start warns: %p', (most, limit, needed) => {
+  const said = fewDescriptors(most, limit)
+  if (needed === undefined) expect(said).toBeUndefined()
+  else expect(said).toBe(`this process may open ${limit} files and connections; ${needed}`)
+})
 
 describe('serve', () => {
   test('prints its two URLs once, answers, and ends with 0 on SIGTERM', async () => {

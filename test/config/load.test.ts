@@ -2,7 +2,7 @@
 
 import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { createCatalogue } from '../../src/catalogue/catalogue.ts'
 import { type Config, type Flags, loadConfig, problemLine } from '../../src/config.ts'
@@ -90,7 +90,7 @@ describe('a configuration', () => {
     expect({ tries: rest.maxTries, open: rest.maxOpenExchanges, memory: rest.maxMemoryBytes }).toEqual({
       tries: 3,
       open: 0,
-      memory: 0,
+      memory: Math.floor(0.75 * Math.min(totalmem(), process.constrainedMemory() || totalmem())),
     })
     expect(aliases).toEqual({ auto: 'vendorA-opus-4-8' })
     expect(

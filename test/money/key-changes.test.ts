@@ -6,6 +6,7 @@ import { ROUTES, type RouteName } from '../../src/admin-api/routes.ts'
 import type { Io } from '../../src/cli/io.ts'
 import { run } from '../../src/cli/run.ts'
 import { type Desk, startDesk } from '../admin/support.ts'
+import { connect, rawPost } from '../chaos/support/socket.ts'
 import { gate, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { requestOn, spoken } from './support.ts'
 
@@ -166,6 +167,23 @@ describe.each(WAYS)('%s', (_, way) => {
     keys.update(id, { expiresAt: Date.now() }, { kind: 'system', id: 'test' })
     const refused = await ask(secret)
     expect([refused.status, refused.headers.get('x-gateway-error-code')]).toEqual([401, 'invalid_api_key'])
+  })
+
+  test('ends a key whose request is still on its way in', async () => {
+    const { id, secret, key } = start(500)
+    const from = provider.requests.length
+    const body = JSON.stringify(requestOn('messages', MODEL, false, 100))
+    const client = connect(desk.url)
+    client.write(rawPost('/v1/messages', secret, '', body.length))
+    while (desk.server.gateway.arriving === 0) await new Promise((resolve) => setImmediate(resolve))
+    await way.revoke(id)
+    await inForce(() => key.revokedAt !== undefined)
+    client.write(body)
+    const heard = await client.hears('\r\n\r\n')
+    client.socket.destroy()
+    expect(heard).toStartWith('HTTP/1.1 401 ')
+    expect(heard).toContain('x-gateway-error-code: invalid_api_key')
+    expect(provider.requests.length).toBe(from)
   })
 
   test('takes models away', async () => {

@@ -2,6 +2,7 @@
 // has to.
 
 import type { Database } from 'bun:sqlite'
+import { canOpen, FOR_A_THREAD } from '../../lib/descriptors.ts'
 import type { Checkpointed, ToCheckpoint } from './checkpoint-thread.ts'
 
 /** Records written between two checkpoints: from some megabytes of log with one key to some ten with thousands. */
@@ -56,6 +57,7 @@ export const createCheckpoints = (db: Database, path: string, every = RECORDS): 
       records = 0
       clearTimeout(idle)
       try {
+        if (thread === undefined && !canOpen(FOR_A_THREAD)) return
         thread ??= start()
         busy = true
         thread.postMessage({ path } satisfies ToCheckpoint)

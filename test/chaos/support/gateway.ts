@@ -43,11 +43,17 @@ export type Attacked = {
   stop(): Promise<void>
 }
 
-/** `clock` is for one in this process; `apart` makes it a process of its own even when it runs from source. */
-export type OpenOptions = { clock?: Clock; apart?: boolean }
+/**
+ * `clock` is for one in this process; `apart` makes it a process of its own even when it runs from source; `descriptors`
+ * does so too, and lets it open no more than so many.
+ */
+export type OpenOptions = { clock?: Clock; apart?: boolean; descriptors?: number }
 
 /** Throws unless what is written is a configuration. */
-export const openGateway = async (file: FileConfig, { clock, apart = false }: OpenOptions = {}): Promise<Attacked> => {
+export const openGateway = async (
+  file: FileConfig,
+  { clock, descriptors, apart = descriptors !== undefined }: OpenOptions = {},
+): Promise<Attacked> => {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-chaos-'))
   const path = join(directory, 'sluice.yaml')
   const write = (content: object): void =>
@@ -63,7 +69,7 @@ export const openGateway = async (file: FileConfig, { clock, apart = false }: Op
   const running =
     BINARY === undefined && !apart
       ? await startHere(path, directory, clock)
-      : await startThere(BINARY === undefined ? [process.execPath, MAIN] : [BINARY], directory)
+      : await startThere(limited(BINARY === undefined ? [process.execPath, MAIN] : [BINARY], descriptors), directory)
   const token = adminToken(databasePath({ dataDir: resolve(directory, file.data ?? 'data') }))
   const state = async (): Promise<State> => {
     const response = await fetch(`${running.url}/admin/api/state`, { headers: { authorization: `Bearer ${token}` } })
@@ -161,6 +167,10 @@ const startHere = async (path: string, directory: string, clock: Clock | undefin
 }
 
 const MAIN = new URL('../../../src/main.ts', import.meta.url).pathname
+
+/** The program under a shell's limit. */
+const limited = (program: string[], descriptors: number | undefined): string[] =>
+  descriptors === undefined ? program : ['sh', '-c', `ulimit -n ${descriptors}; exec "$0" "$@"`, ...program]
 
 const startThere = async (program: string[], directory: string) => {
   const create = launch(program, ['keys', 'create', '--label', 'chaos', '--tokens', '1000000000', '--json'], directory)

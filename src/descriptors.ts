@@ -1,0 +1,50 @@
+// The bound on descriptors: every connection takes one, and one that cannot be opened fails whoever needs it.
+
+import { canOpen } from './lib/descriptors.ts'
+
+export type Descriptors = {
+  /** Whether so few are left that nobody more should be let in. */
+  short(): boolean
+}
+
+/** Between two looks. */
+const LOOK_EVERY_MS = 50
+/** What those who are inside may still need: connections to providers, names looked up, threads, copies. */
+const SPARE = 32
+
+export const createDescriptors = (enough: () => boolean = () => canOpen(SPARE)): Descriptors => {
+  let lookedAt = Number.NEGATIVE_INFINITY
+  let short = false
+  return {
+    short() {
+      const now = performance.now()
+      if (now - lookedAt >= LOOK_EVERY_MS) {
+        lookedAt = now
+        short = !enough()
+      }
+      return short
+    },
+  }
+}
+
+/** How often it is looked at while nobody asks anything, and how often it is told. */
+const ROUND_MS = 1_000
+const TELL_EVERY_MS = 60_000
+
+/** While they are short, has idle connections closed. Runs until the returned function is called. */
+export const watchDescriptors = (
+  descriptors: Descriptors,
+  closeIdle: () => void,
+  tell: (message: string) => void,
+): (() => void) => {
+  let toldAt = Number.NEGATIVE_INFINITY
+  const rounds = setInterval(() => {
+    if (!descriptors.short()) return
+    closeIdle()
+    if (performance.now() - toldAt < TELL_EVERY_MS) return
+    toldAt = performance.now()
+    tell('few descriptors are left: new requests answer 503 and idle connections are closed. Raise "ulimit -n"')
+  }, ROUND_MS)
+  rounds.unref()
+  return () => clearInterval(rounds)
+}
