@@ -44,8 +44,9 @@ export const background = (gateway: Gateway) => {
   const app = new Elysia({ name: 'background' })
   const serve =
     (respond: (asked: Asked) => Promise<Response>) =>
-    ({ request, params }: { request: Request; params: { id: string } }) =>
-      find(gateway, request, params.id, respond)
+    ({ request, params }: { request: Request; params: { id: string | null } }) =>
+      // Null: wrongly encoded, and so no answer's.
+      find(gateway, request, params.id ?? '', respond)
   for (const path of pathsOf('/v1/responses')) {
     app
       .get(
@@ -101,7 +102,7 @@ const find = async (
 }
 
 const json = (heading: Heading, text: string): Response =>
-  new Response(text, { headers: answerHeaders(heading, 'application/json') })
+  new Response(text, { headers: { ...answerHeaders(heading, 'application/json'), 'cache-control': 'no-store' } })
 
 const asItStands = ({ heading, target }: Asked, { text, body }: Told): Response =>
   json(heading, splice(text, clientEdits(body, target.model.id), body))

@@ -25,7 +25,8 @@ export const ENDPOINTS: readonly ListedEndpoint[] = [
 /** Where an endpoint answers: a client that adds /v1 to a base which ends in it is understood. */
 export const pathsOf = (path: string): string[] => [path, `/v1${path}`]
 
-const single = (pathname: string): string => pathname.replace(/\/+$/, '').replace(/^\/v1\/v1(?=\/)/, '/v1')
+// Without the look back, each slash of a long row of them would be tried as its beginning.
+const single = (pathname: string): string => pathname.replace(/(?<!\/)\/+$/, '').replace(/^\/v1\/v1(?=\/)/, '/v1')
 
 /** The wire whose clients ask at a path, be there an endpoint or not. */
 export const wireAt = (pathname: string): Wire | undefined => {

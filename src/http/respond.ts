@@ -43,6 +43,8 @@ export const errorResponse = (
   const headers: Record<string, string> = {
     ...more,
     'content-type': 'application/json',
+    // By x-api-key a cache between does not see that an answer is for one client alone.
+    'cache-control': 'no-store',
     'x-gateway-error-code': error.code,
     'x-request-id': id,
   }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import type { ErrorCode } from '../../src/errors.ts'
 import { ERRORS } from '../../src/errors.ts'
-import { ENDPOINTS } from '../../src/http/endpoints.ts'
+import { ENDPOINTS, servedAt } from '../../src/http/endpoints.ts'
 import { VERSION } from '../../src/version.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { json, type Script, type Scripted, sse, startScripted } from '../support/provider/scripted.ts'
@@ -72,6 +72,7 @@ const expectError = async (response: Response, code: ErrorCode, path: string): P
   expect(response.headers.get('x-gateway-error-code')).toBe(code)
   expect(response.headers.get('x-request-id')).toMatch(/^req_/)
   expect(response.headers.get('content-type')).toContain('application/json')
+  expect(response.headers.get('cache-control')).toBe('no-store')
   const body = (await response.json()) as { type?: string; error: { message: string; type: string; code: string } }
   expect(body.error.code).toBe(code)
   expect(body.error.type).toBe(row.type)
@@ -97,6 +98,11 @@ describe('endpoints', () => {
       endpoints: ENDPOINTS.map(({ method, path, wire }) => ({ method, path, wire })),
       documentation: '/docs',
     })
+  })
+
+  test('a path of slashes is looked up in no more time than it takes to read', () => {
+    expect(servedAt(`${'/'.repeat(300_000)}x`)).toBeUndefined()
+    expect(servedAt(`/v1${'/'.repeat(300_000)}`)?.path).toBe('/v1')
   })
 
   test('GET /v1/models lists the twelve models, in the shape both vendors SDKs read', async () => {
