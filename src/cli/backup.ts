@@ -3,7 +3,7 @@
 import { resolve } from 'node:path'
 import { databasePath } from '../config.ts'
 import { command } from './command.ts'
-import { DATA_FLAGS, isAbsent, requireData, withStore } from './data.ts'
+import { DATA_FLAGS, isAbsent, requireData } from './data.ts'
 import { EXIT, failure } from './io.ts'
 
 export const backup = command({
@@ -14,14 +14,13 @@ export const backup = command({
     ...DATA_FLAGS,
   },
   examples: ['sluice backup /backups/sluice-2026-09-01.db'],
-  run: (args, io) => {
+  run: async (args, io) => {
     const config = requireData(args, io)
     if (isAbsent(databasePath(config))) throw failure(`There is no database in ${config.dataDir} to copy.`)
     const file = resolve(io.cwd, args.file)
-    return withStore(config, io, 'read', (store) => {
-      store.backup(file)
-      io.err(`The database is copied to ${file}.`)
-      return EXIT.ok
-    })
+    const { backupStore } = await import('../store/sqlite/index.ts')
+    backupStore(databasePath(config), file)
+    io.err(`The database is copied to ${file}.`)
+    return EXIT.ok
   },
 })

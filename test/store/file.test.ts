@@ -3,11 +3,13 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -16,7 +18,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { restoreStore } from '../../src/store/sqlite/index.ts'
+import { backupStore, restoreStore } from '../../src/store/sqlite/index.ts'
+import { lockServer } from '../../src/store/sqlite/lock.ts'
 import { MIGRATIONS } from '../../src/store/sqlite/migrations.ts'
 import { isStoreError } from '../../src/store/store.ts'
 import { ACTOR, cleanUp, newKey, newPath, open } from './support.ts'
@@ -262,6 +265,25 @@ describe('the lock of the server', () => {
     expect(other.journal.claim(() => {})).toEqual([])
   })
 
+  test('a database of before does not change under the server of before, but can be copied', () => {
+    const path = filled()
+    const [last] = MIGRATIONS.slice(-1)
+    edit(path, 'DROP TABLE background_answers')
+    edit(path, `DELETE FROM migrations WHERE name = '${last?.name}'`)
+    const before = sha(path)
+    const unlock = lockServer(path)
+    expect(refusalOf(() => open(path))).toBe(
+      `A server of an older version is running on ${path}; stop it first: this version changes the database when it opens it.`,
+    )
+    backupStore(path, `${path}.copy`)
+    expect(sha(path)).toBe(before)
+    unlock()
+    const [now, copied] = [open(path), open(`${path}.copy`)]
+    expect(copied.keys.list()).toEqual(now.keys.list())
+    expect(now.keys.list()).toHaveLength(50)
+    now.journal.claim(() => {})
+  })
+
   test('a server that is killed leaves no lock behind', async () => {
     const path = newPath()
     const script = `
@@ -281,6 +303,37 @@ describe('the lock of the server', () => {
       await child.exited
     }
     expect(other.journal.claim(() => {})).toEqual([])
+  })
+})
+
+describe('a file that is not where it was opened any more', () => {
+  test.each<[string, (path: string) => void]>([
+    ['deleted', () => undefined],
+    ['replaced', (path) => copyFileSync(`${path}.kept`, path)],
+  ])('as it was %s takes nothing more, until it is back', async (_what, then) => {
+    const path = newPath()
+    const store = open(path)
+    const unwatch = store.watch(5)
+    renameSync(path, `${path}.kept`)
+    then(path)
+    const attempt = (): unknown => {
+      try {
+        store.keys.issue(newKey(), ACTOR)
+        store.journal.write({ opened: [], progressed: [], settled: [] })
+        return store.probe()
+      } catch (error) {
+        return error
+      }
+    }
+    const until = async (holds: (outcome: unknown) => boolean): Promise<void> => {
+      while (!holds(attempt())) await new Promise(setImmediate)
+    }
+    await until((outcome) => String(outcome).includes('deleted or replaced'))
+    expect(refusalOf(() => store.probe())).toContain(path)
+    expect(refusalOf(() => store.journal.write({ opened: [], progressed: [], settled: [] }))).toContain(path)
+    renameSync(`${path}.kept`, path)
+    await until((outcome) => outcome === undefined)
+    unwatch()
   })
 })
 
@@ -314,6 +367,19 @@ describe('a full disk', () => {
       const copy = join(disk ?? '', 'copy.db')
       expect(refusalOf(() => elsewhere.backup(copy))).toContain(`${copy} is full`)
       expect(readdirSync(disk ?? '').filter((name) => name.startsWith('copy'))).toEqual([])
+      const { id: keyId } = store.keys.list()[0] ?? { id: '' }
+      store.journal.claim(() => {})
+      const reserve = () => {
+        for (let i = 0; i < 2_000; i++) {
+          const open = { row: 0, exchangeId: `e${i}`, keyId, model: 'm', wire: 'messages', stream: false } as const
+          store.journal.write({
+            opened: [{ ...open, startedAt: 0, inputEstimate: 0, reserved: 0 }],
+            progressed: [],
+            settled: [],
+          })
+        }
+      }
+      expect(refusalOf(reserve)).toBe(`The disk of the database ${path} is full; make room and try again.`)
       Bun.spawnSync(['mount', '-o', 'remount,size=8m', disk ?? ''])
       store.keys.issue(newKey(), ACTOR)
       expect(store.keys.list()).toHaveLength(kept + 1)

@@ -13,6 +13,23 @@ export const writeBackup = (db: Database, file: string): void => {
   copyTo(db, `${file}.partial`, file)
 }
 
+/** As `writeBackup`, of the database `path` as it stands: that of an older version is not changed for it. */
+export const backupStore = (path: string, file: string): void => {
+  let db: Database | undefined
+  try {
+    // Says why where it cannot be looked at.
+    statSync(path)
+    checkFile(path)
+    db = new Database(path, { readwrite: true })
+    db.run('PRAGMA busy_timeout = 2000')
+    writeBackup(db, file)
+  } catch (error) {
+    throw refusalOf(path, error)
+  } finally {
+    db?.close()
+  }
+}
+
 /**
  * Puts the copy `file` in place of the database `path`, once it is found whole; what was there stays beside it as
  * `<path>.previous`. Throws a StoreError when a server runs on `path`, or when the copy is damaged or newer.

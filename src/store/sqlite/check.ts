@@ -41,11 +41,17 @@ const openAsIs = (path: string): Database => {
 
 /** A StoreError for what a system or SQLite says of a file that cannot be used; anything else as it is. */
 export const refusalOf = (path: string, cause: unknown): unknown => {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-  const say = REFUSALS.find(([pattern]) => pattern.test(code))?.[1]
-  if (say !== undefined) return storeError(say(path), cause)
-  return code.startsWith('SQLITE_') ? damaged(path, cause) : cause
+  const named = obstacleOf(path, cause)
+  return named === cause && codeOf(cause).startsWith('SQLITE_') ? damaged(path, cause) : named
 }
+
+/** A StoreError where the disk or another program is in the way; anything else as it is. */
+export const obstacleOf = (path: string, cause: unknown): unknown => {
+  const say = REFUSALS.find(([pattern]) => pattern.test(codeOf(cause)))?.[1]
+  return say === undefined ? cause : storeError(say(path), cause)
+}
+
+const codeOf = (cause: unknown): string => (cause instanceof Error && 'code' in cause ? String(cause.code) : '')
 
 const damaged = (path: string, cause?: unknown) =>
   storeError(`The database ${path} is damaged; restore it from a backup with "sluice restore FILE".`, cause)
@@ -59,9 +65,13 @@ const REFUSALS: [RegExp, (path: string) => string][] = [
   [/^(EEXIST|ENOTDIR)$/, (path) => `The database ${path} has no folder: a file is in its place.`],
   [
     /^(EACCES|EPERM|EROFS|SQLITE_(PERM|AUTH|READONLY|CANTOPEN))/,
-    (path) => `The database ${path} cannot be opened; let this user read and write the file and its folder.`,
+    (path) =>
+      `The database ${path} cannot be opened; let this user read and write the file and its folder, on a disk that takes new files.`,
   ],
-  [/^(ENOSPC|SQLITE_FULL)/, (path) => `The disk of the database ${path} is full; make room and try again.`],
+  [
+    /^(ENOSPC|SQLITE_(FULL|IOERR_SHMSIZE))/,
+    (path) => `The disk of the database ${path} is full; make room and try again.`,
+  ],
   [/^(EIO|SQLITE_IOERR)/, (path) => `The disk of the database ${path} fails; see what is wrong with it.`],
   [/^SQLITE_(BUSY|LOCKED)/, (path) => `The database ${path} is kept busy by another program; try again.`],
 ]

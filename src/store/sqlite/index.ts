@@ -1,4 +1,4 @@
 // The SQLite store.
 
-export { restoreStore } from './backup.ts'
+export { backupStore, restoreStore } from './backup.ts'
 export { type OpenOptions, openStore } from './open.ts'

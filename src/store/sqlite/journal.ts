@@ -6,6 +6,7 @@ import type { Wire } from '../../ir/wire.ts'
 import type { Batch, Journal, LeftOpen, SettledExchange } from '../../ledger/journal.ts'
 import type { Settlement } from '../../ledger/ledger.ts'
 import { storeError } from '../store.ts'
+import { obstacleOf } from './check.ts'
 import { type Checkpoints, createCheckpoints } from './checkpoint.ts'
 import type { KeyRing } from './keys.ts'
 import { lockServer } from './lock.ts'
@@ -180,15 +181,15 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
     charge: ring.charge,
     write(batch) {
       let charges: Map<string, number>
-      begin.run()
       try {
+        begin.run()
         charges = writeAll(batch)
         commit.run()
       } catch (error) {
         // Some failures (a full disk) have rolled back by themselves.
         if (db.inTransaction) rollback.run()
         noted.clear()
-        throw error
+        throw path === undefined ? error : obstacleOf(path, error)
       }
       ring.written(charges)
       checkpoints?.wrote(batch.opened.length + batch.progressed.length + batch.settled.length)

@@ -5,10 +5,10 @@ import { storeError } from '../store.ts'
 import { refusalOf } from './check.ts'
 
 /**
- * Takes the lock and returns its release. Throws a StoreError while another server holds it. An exclusive transaction
+ * Takes the lock and returns its release. Throws a StoreError, which says `taken`, while another server holds it. An exclusive transaction
  * on an empty database beside the real one is a lock on every platform SQLite runs on.
  */
-export const lockServer = (path: string): (() => void) => {
+export const lockServer = (path: string, taken = anotherOn(path)): (() => void) => {
   const file = `${path}.lock`
   let db: Database | undefined
   try {
@@ -21,9 +21,12 @@ export const lockServer = (path: string): (() => void) => {
   } catch (cause) {
     db?.close()
     if (!isBusy(cause)) throw refusalOf(file, cause)
-    throw storeError(`Another server is running on ${path}; stop it first, or choose another data directory.`, cause)
+    throw storeError(taken, cause)
   }
 }
+
+const anotherOn = (path: string): string =>
+  `Another server is running on ${path}; stop it first, or choose another data directory.`
 
 const isBusy = (cause: unknown): boolean =>
   cause instanceof Error && 'code' in cause && String(cause.code).startsWith('SQLITE_BUSY')

@@ -1,10 +1,10 @@
 // Opens a database file as a Store: checked first, then migrated, then loaded.
 
 import { Database } from 'bun:sqlite'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
-import type { Store } from '../store.ts'
+import { type Store, storeError } from '../store.ts'
 import { createBackground } from './background.ts'
 import { createPrivate, writeBackup } from './backup.ts'
 import { createChange } from './change.ts'
@@ -12,6 +12,7 @@ import { appliedMigrations, checkFile, checkSchema, refusalOf } from './check.ts
 import { createInsight } from './insight.ts'
 import { createJournal } from './journal.ts'
 import { createKeyRing } from './keys.ts'
+import { lockServer } from './lock.ts'
 import { createMembers } from './members.ts'
 import { MIGRATIONS } from './migrations.ts'
 import { createQueries } from './queries.ts'
@@ -50,7 +51,17 @@ const storeOf = (db: Database, path: string, clock: () => number): Store => {
   db.prepare = (text: string) => db.query(text)
   const orm = drizzle(db)
   const transaction = orm.transaction.bind(orm)
+  const inPlace = path === MEMORY ? () => true : placeOf(path)
+  /** Set while the file is not where it was opened: what is written then, nobody finds again. */
+  let astray = false
+  const requireInPlace = (): void => {
+    if (!astray) return
+    throw storeError(
+      `The database ${path} was deleted or replaced under the running server; stop the server and put it back, or restore a backup.`,
+    )
+  }
   orm.transaction = (change, config) => {
+    requireInPlace()
     try {
       return transaction(change, config)
     } catch (cause) {
@@ -92,7 +103,13 @@ const storeOf = (db: Database, path: string, clock: () => number): Store => {
     sessions: createSessions(orm, change),
     tokens: createTokens(orm, change, clock),
     settings: createSettings(orm, change, clock),
-    journal,
+    journal: {
+      ...journal,
+      write(batch) {
+        requireInPlace()
+        journal.write(batch)
+      },
+    },
     background: createBackground(orm),
     ...queries,
     usage: settled(queries.usage),
@@ -111,6 +128,7 @@ const storeOf = (db: Database, path: string, clock: () => number): Store => {
     watch(intervalMs = 250) {
       unwatch()
       watching = setInterval(() => {
+        astray = !inPlace()
         try {
           refresh()
         } catch {
@@ -121,7 +139,10 @@ const storeOf = (db: Database, path: string, clock: () => number): Store => {
       return unwatch
     },
     // Set to what it is: the page that holds it is written all the same.
-    probe: () => db.run('PRAGMA user_version = 0'),
+    probe() {
+      requireInPlace()
+      db.run('PRAGMA user_version = 0')
+    },
     backup: settled((file: string) => writeBackup(db, file)),
     close() {
       unwatch()
@@ -132,6 +153,19 @@ const storeOf = (db: Database, path: string, clock: () => number): Store => {
         journal.release()
       }
     },
+  }
+}
+
+/** Says whether the file of that name is still the one it is now. A look that fails for another reason says nothing. */
+const placeOf = (path: string): (() => boolean) => {
+  const { dev, ino } = statSync(path)
+  return () => {
+    try {
+      const now = statSync(path, { throwIfNoEntry: false })
+      return now !== undefined && now.ino === ino && now.dev === dev
+    } catch {
+      return true
+    }
   }
 }
 
@@ -148,8 +182,19 @@ const prepare = (db: Database, path: string, busyTimeoutMs: number): void => {
   db.run('PRAGMA wal_autocheckpoint = 32000')
   // A log that grew past all measure, behind a long reader for instance, gives its disk back when it begins anew.
   db.run(`PRAGMA journal_size_limit = ${LOG_BYTES}`)
-  if (appliedMigrations(db)?.length !== MIGRATIONS.length) migrate(db, path)
+  const applied = appliedMigrations(db)
+  if (applied?.length === MIGRATIONS.length) return
+  // A server of before goes by the tables that it knows: they must not change under it.
+  const unlock = applied === undefined || path === MEMORY ? undefined : lockServer(path, olderOn(path))
+  try {
+    migrate(db, path)
+  } finally {
+    unlock?.()
+  }
 }
+
+const olderOn = (path: string): string =>
+  `A server of an older version is running on ${path}; stop it first: this version changes the database when it opens it.`
 
 /** Applies what is missing, all or nothing; two processes that open a new file at once do it once. */
 const migrate = (db: Database, path: string): void => {
