@@ -22,6 +22,8 @@ export type Wish = {
 export type Defaults = { rpm: number; tpm: number; concurrency: number }
 
 const DAY_MS = 86_400_000
+/** How long a used key counts at least: short-lived ones, made one after the other, would have no limit of tokens. */
+const COUNTS_MS = DAY_MS
 /** A page computes the latest expiry a moment before the gateway checks it. */
 const LEEWAY_MS = 5 * 60_000
 
@@ -40,13 +42,15 @@ export const checkRoom = (
   held: (key: Key) => number,
 ): void => {
   if (limits.maxKeys === null) return
-  const counted = own.filter(
-    (key) => key.expiresAt > now && (key.revokedAt === undefined || key.tokensUsed + held(key) > 0),
+  const counted = own.filter((key) =>
+    key.tokensUsed + held(key) > 0
+      ? Math.max(key.expiresAt, key.createdAt + COUNTS_MS) > now
+      : key.expiresAt > now && key.revokedAt === undefined,
   )
   if (counted.length < limits.maxKeys) return
   const [has, more] = name === undefined ? ['You may have', 'Ask an admin for more.'] : [`${name} may have`, MORE]
   throw refuse(
-    `${has} ${limits.maxKeys} keys, and no more. A used key counts until it expires, even when revoked. ${more}`,
+    `${has} ${limits.maxKeys} keys, and no more. A used key counts until it expires, for a day at least, even when revoked. ${more}`,
   )
 }
 

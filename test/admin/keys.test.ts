@@ -227,6 +227,14 @@ describe('a member', () => {
     await desk.call('keys.revoke', person, { id: second.key.id })
     expect(await refusal(await make())).toMatchObject({ status: 403, code: 'permission_denied' })
   })
+  test('has none by keys that live for a moment: a used one counts for a day', async () => {
+    const person = await desk.join('Kim', 'member', { ...limits, maxKeys: 1 })
+    const { store } = desk.server.gateway
+    const { key } = await desk.call('keys.create', person, { label: 'x' })
+    store.keys.update(key.id, { expiresAt: Date.now() }, { kind: 'system', id: 'test' })
+    store.journal.charge(key.id, 5)
+    expect((await desk.request('keys.create', person, { label: 'y' })).status).toBe(403)
+  })
   test('has none by requests in flight either: a key that is revoked under them counts on', async () => {
     const person = await desk.join('Ivy', 'member', { ...limits, maxKeys: 1 })
     const { ledger, store } = desk.server.gateway

@@ -243,14 +243,15 @@ describe('backup and restore', () => {
   })
 })
 
-test('the database, its log and its copies are for their owner alone, in a folder that is open to all', () => {
+test('the database, its log, its lock and its copies are for their owner alone, in a folder that is open to all', () => {
   const path = newPath()
   mkdirSync(dirname(path), { recursive: true, mode: 0o755 })
   const store = open(path)
   store.keys.issue(newKey(), ACTOR)
   store.backup(`${path}.copy`)
-  const modes = ['', '-wal', '-shm', '.copy'].map((end) => statSync(path + end).mode & 0o777)
-  expect(modes).toEqual([0o600, 0o600, 0o600, 0o600])
+  store.journal.claim(() => {})
+  const modes = ['', '-wal', '-shm', '.lock', '.copy'].map((end) => statSync(path + end).mode & 0o777)
+  expect(modes).toEqual(Array(5).fill(0o600))
 })
 
 describe('the lock of the server', () => {

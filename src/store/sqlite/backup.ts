@@ -6,6 +6,7 @@ import { dirname } from 'node:path'
 import { storeError } from '../store.ts'
 import { appliedMigrations, checkFile, refusalOf } from './check.ts'
 import { lockServer } from './lock.ts'
+import { createPrivate } from './private.ts'
 
 /** Writes a checked copy of an open database; a copy that fails leaves no file under the name asked for. */
 export const writeBackup = (db: Database, file: string): void => {
@@ -74,15 +75,6 @@ const vacuumInto = (db: Database, file: string): void => {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     throw /^SQLITE_(CORRUPT|NOTADB)/.test(code) ? refusalOf(db.filename, error) : error
-  }
-}
-
-/** An empty file, where there is none, that only its owner reads: whatever the folder and the umask allow. */
-export const createPrivate = (path: string): void => {
-  try {
-    closeSync(openSync(path, 'ax', 0o600))
-  } catch {
-    // It is there, or cannot be: SQLite finds out which, and says why.
   }
 }
 

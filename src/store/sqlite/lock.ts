@@ -3,15 +3,18 @@
 import { Database } from 'bun:sqlite'
 import { storeError } from '../store.ts'
 import { refusalOf } from './check.ts'
+import { createPrivate } from './private.ts'
 
 /**
- * Takes the lock and returns its release. Throws a StoreError, which says `taken`, while another server holds it. An exclusive transaction
- * on an empty database beside the real one is a lock on every platform SQLite runs on.
+ * Takes the lock and returns its release. Throws a StoreError, which says `taken`, while another server holds it. An
+ * exclusive transaction on an empty database beside the real one is a lock on every platform SQLite runs on. Whoever may
+ * read that could hold it, too: it is its owner's alone.
  */
 export const lockServer = (path: string, taken = anotherOn(path)): (() => void) => {
   const file = `${path}.lock`
   let db: Database | undefined
   try {
+    createPrivate(file)
     db = new Database(file, { create: true, readwrite: true })
     db.run('PRAGMA busy_timeout = 0')
     db.run('PRAGMA journal_mode = MEMORY')

@@ -66,7 +66,7 @@ export const Keys = () => {
         title="Keys"
         lead={
           !isAdmin.value && most
-            ? `You may have ${counted(most, 'key')}; one that was used counts until it expires.`
+            ? `You may have ${counted(most, 'key')}; one that was used counts until it expires, for a day at least.`
             : undefined
         }
       >
