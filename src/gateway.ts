@@ -10,7 +10,7 @@ import { createLimits, type Limits } from './ledger/limits.ts'
 import { createLive, type Live } from './live.ts'
 import type { Log } from './log.ts'
 import { createMembership, type Membership } from './members/membership.ts'
-import { createMemory, type Memory } from './memory.ts'
+import { type Arriving, createArriving, createMemory, type Memory } from './memory.ts'
 import type { Metrics } from './metrics.ts'
 import { createAffinity } from './relay/affinity.ts'
 import { createBackground } from './relay/background.ts'
@@ -30,8 +30,8 @@ export type Gateway = Relay & {
   open: Map<string, Client>
   /** Requests that are not admitted yet; shedding counts them with those that are. */
   arriving: number
-  /** Bytes of the bodies they announced. */
-  arrivingBytes: number
+  /** What the bodies they announced come to. */
+  arrivingBytes: Arriving
   /** Set when the server is stopping: new exchanges are refused. */
   draining: boolean
   memory: Memory
@@ -107,7 +107,7 @@ export const createGateway = ({
     clock,
     open: new Map(),
     arriving: 0,
-    arrivingBytes: 0,
+    arrivingBytes: createArriving(),
     draining: false,
     memory: createMemory(),
     descriptors: createDescriptors(),

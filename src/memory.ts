@@ -1,11 +1,12 @@
-// The bound on memory: whether the process holds more than it may, looked at seldom enough to cost nothing.
+// The bound on memory: whether the process holds more than it may, looked at seldom enough to cost nothing, and what is
+// on its way in.
 
 import { residentBytes } from './process.ts'
 
 export type Memory = {
   /**
    * Whether a request more is too much, beside those `inside`. `announcedBytes`: what the bodies still on their way and
-   * its own come to. With none inside one is always let in.
+   * its own come to (`Arriving.with`). With none inside one is always let in.
    */
   past(limitBytes: number, inside: number, announcedBytes: number): boolean
 }
@@ -39,5 +40,40 @@ export const createMemory = (read: () => number = residentBytes, collect: () => 
       }
       return bytes + toCome > limitBytes && inside > 0
     },
+  }
+}
+
+/** Bytes of bodies that were announced and are not there yet. */
+export type Arriving = {
+  readonly total: number
+  add(keyId: string, bytes: number): void
+  /** Takes back what was added. */
+  remove(keyId: string, bytes: number): void
+  /**
+   * What they come to with a body more. What its key has on the way already counts twice: to announce costs nothing, and
+   * so no key has more than half of the room.
+   */
+  with(keyId: string, bytes: number): number
+}
+
+export const createArriving = (): Arriving => {
+  const byKey = new Map<string, number>()
+  let total = 0
+  const of = (keyId: string): number => byKey.get(keyId) ?? 0
+  return {
+    get total() {
+      return total
+    },
+    add(keyId, bytes) {
+      total += bytes
+      byKey.set(keyId, of(keyId) + bytes)
+    },
+    remove(keyId, bytes) {
+      total -= bytes
+      const left = of(keyId) - bytes
+      if (left > 0) byKey.set(keyId, left)
+      else byKey.delete(keyId)
+    },
+    with: (keyId, bytes) => bytes + Math.max(total, 2 * of(keyId)),
   }
 }

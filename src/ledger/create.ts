@@ -165,9 +165,9 @@ export const createLedger = ({
   for (const { usage, ...exchange } of journal.claim(() => void write('settled'))) {
     if (goesOn(exchange.exchangeId)) {
       enter({ ...exchange, held: exchange.reserved })
-      const { exchangeId, keyId, startedAt, reserved, stream, inputEstimate } = exchange
+      const { exchangeId, keyId, startedAt, reserved, model, stream, inputEstimate } = exchange
       const reservation = { exchangeId, keyId, startedAt, reserved, outputCap: undefined }
-      resumed.push({ reservation, stream, inputEstimate, usage })
+      resumed.push({ reservation, model, stream, inputEstimate, usage })
       continue
     }
     const how = { outcome: 'failed', usage, estimated: true, errorCode: 'internal_error', attempts: 1 } as const

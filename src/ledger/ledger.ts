@@ -85,9 +85,10 @@ export type Settlement = {
   dropped?: readonly string[] | undefined
 }
 
-/** An exchange that a previous process left and that goes on. `usage`: its last durable figures. */
+/** An exchange that a previous process left and that goes on. `model`: as asked for. `usage`: its last durable figures. */
 export type Resumed = {
   readonly reservation: Reservation
+  readonly model: string
   readonly stream: boolean
   readonly inputEstimate: number
   readonly usage: Usage

@@ -98,12 +98,12 @@ export const resumeAnswers = (
   relay: Relay,
   { keyOf, onSettled }: { keyOf: (keyId: string) => Ended['key']; onSettled: Exchange['onSettled'] },
 ): void => {
-  for (const { reservation, stream, inputEstimate, usage } of relay.ledger.resumed) {
+  for (const { reservation, model: askedFor, stream, inputEstimate, usage } of relay.ledger.resumed) {
     const answer = relay.background.kept.of(reservation.exchangeId)
     if (answer === undefined) continue
     const { exchangeId, keyId, model, provider, account } = answer
     const exchange: Settling = {
-      ...{ id: exchangeId, key: keyOf(keyId), wire: 'responses', model: { id: model }, stream },
+      ...{ id: exchangeId, key: keyOf(keyId), wire: 'responses', model: { id: askedFor }, stream },
       ...{ startedAt: reservation.startedAt, reservation, kept: answer, dropped: [], resumed: true, onSettled },
       attempts: [{ provider, account, model, wire: 'responses', ms: 0 }],
     }

@@ -28,7 +28,7 @@ export const settle = (
     rawUsage,
     status,
     errorCode: error?.code,
-    model: target?.model.id,
+    model: target?.model.id ?? exchange.kept?.model,
     provider: target?.provider.id ?? last?.provider,
     account: target?.account.name ?? last?.account,
     upstreamModel: target?.model.upstream,

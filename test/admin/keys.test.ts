@@ -261,6 +261,14 @@ describe('a member', () => {
     await desk.call('keys.revoke', person, { id: second.id })
     expect((await goOn()).status).toBe(200)
   })
+  test('may let a used key that has expired go on: it takes no room beside itself', async () => {
+    const person = await desk.join('Lou', 'member', { ...limits, maxKeys: 1 })
+    const { store } = desk.server.gateway
+    const { id } = (await desk.call('keys.create', person, { label: 'x' })).key
+    store.journal.charge(id, 5)
+    store.keys.update(id, { expiresAt: Date.now() }, { kind: 'system', id: 'test' })
+    expect((await desk.request('keys.update', person, { id, expires_at: inDays(1) })).status).toBe(200)
+  })
   test('cannot cut the expiry of a key short, nor loosen a limit that stands', async () => {
     const person = await desk.join('Hana', 'member', limits)
     const { key } = await desk.call('keys.create', person, { label: 'x', rpm: 10, expires_at: inDays(5) })

@@ -564,7 +564,7 @@ test('what a server finds left by another is looked at one by one, however old i
   const { gateway: inside } = gateway.server
   const resumed = Array.from({ length: 500 }, (_, at) => ({
     reservation: { exchangeId: `old_${at}`, keyId: 'k', startedAt: 0, reserved: 1, outputCap: undefined },
-    ...{ stream: false, inputEstimate: 1, usage: {} },
+    ...{ model: MODEL, stream: false, inputEstimate: 1, usage: {} },
   }))
   const of = (exchangeId: string) => ({
     ...{ id: exchangeId, exchangeId, keyId: 'k', provider: 'vendor_b', account: 'main', model: MODEL },
@@ -585,6 +585,40 @@ test('what a server finds left by another is looked at one by one, however old i
   const sorted = pauses.toSorted((a, b) => a - b)
   const crowded = sorted.filter((pause, at) => (sorted[at + 200] ?? Number.POSITIVE_INFINITY) - pause < 1_000)
   expect(crowded).toEqual([])
+})
+
+test('what another left at an account that is gone is billed as the model that made it', async () => {
+  const { gateway: inside } = gateway.server
+  const reservation = { exchangeId: 'left', keyId: 'k', startedAt: 0, reserved: 1, outputCap: undefined }
+  const answer = {
+    ...{ id: 'resp_left', exchangeId: 'left', keyId: 'k', provider: 'gone', account: 'main', model: 'vendorB-5.4' },
+    createdAt: 0,
+  }
+  const settled: object[] = []
+  const told: string[] = []
+  const relay = {
+    ...inside,
+    ledger: {
+      ...inside.ledger,
+      resumed: [{ reservation, model: MODEL, stream: false, inputEstimate: 7, usage: {} }],
+      settle: (_: object, how: object) => settled.push(how),
+    },
+    background: createBackground({ ...inside.store.background, of: () => answer }),
+  }
+  resumeAnswers(relay, { keyOf: (id) => ({ id, label: id }), onSettled: ({ model }) => told.push(model.id) })
+  await lookAfter(relay, answer)
+  expect(settled).toMatchObject([
+    {
+      outcome: 'failed',
+      model: 'vendorB-5.4',
+      provider: 'gone',
+      account: 'main',
+      usage: { input: 7 },
+      estimated: true,
+    },
+  ])
+  // Like any other it is told of by the model that was asked for.
+  expect(told).toEqual([MODEL])
 })
 
 test('a server that is stopped ends what its provider has not named yet, and says so', async () => {

@@ -273,7 +273,7 @@ describe('the lock of the server', () => {
     edit(path, `DELETE FROM migrations WHERE name = '${last?.name}'`)
     const before = sha(path)
     const unlock = lockServer(path)
-    expect(refusalOf(() => open(path))).toBe(
+    expect(refusalOf(() => open(path, undefined, 0))).toBe(
       `A server of an older version is running on ${path}; stop it first: this version changes the database when it opens it.`,
     )
     backupStore(path, `${path}.copy`)
@@ -284,6 +284,38 @@ describe('the lock of the server', () => {
     expect(now.keys.list()).toHaveLength(50)
     now.journal.claim(() => {})
   })
+
+  test('a file that is still empty is no database to copy', () => {
+    const path = newPath()
+    writeFileSync(path, '')
+    expect(refusalOf(() => backupStore(path, `${path}.copy`))).toBe(
+      `The database ${path} is empty: there is nothing to copy.`,
+    )
+    expect(existsSync(`${path}.copy`)).toBe(false)
+  })
+
+  test('a database of before is changed once by several commands that open it at once', async () => {
+    const path = filled()
+    const [last] = MIGRATIONS.slice(-1)
+    edit(path, 'DROP TABLE background_answers')
+    edit(path, `DELETE FROM migrations WHERE name = '${last?.name}'`)
+    const script = `
+      const { openStore } = await import(${JSON.stringify(new URL('../../src/store/sqlite/index.ts', import.meta.url).href)})
+      console.write('.')
+      for await (const _ of console) break
+      openStore(${JSON.stringify(path)}).close()`
+    const commands = Array.from({ length: 8 }, () =>
+      Bun.spawn([process.execPath, '-e', script], { stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' }),
+    )
+    for (const { stdout } of commands) await stdout.getReader().read()
+    for (const { stdin } of commands) {
+      stdin.write('go\n')
+      stdin.end()
+    }
+    const ends = await Promise.all(commands.map(async ({ exited, stderr }) => [await exited, await stderr.text()]))
+    expect(ends).toEqual(ends.map(() => [0, '']))
+    expect(open(path).keys.list()).toHaveLength(50)
+  }, 30_000)
 
   test('a server that is killed leaves no lock behind', async () => {
     const path = newPath()

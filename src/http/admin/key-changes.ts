@@ -107,8 +107,9 @@ const defaultsFor = (
   }
 }
 
-const requireRoom = (gateway: Gateway, holder: Holder, ownerId: string | undefined): void => {
-  const theirs = gateway.store.keys.list().filter((key) => key.ownerId === ownerId)
+/** `but`: a key that is there already and takes no room beside itself. */
+const requireRoom = (gateway: Gateway, holder: Holder, ownerId: string | undefined, but?: Key): void => {
+  const theirs = gateway.store.keys.list().filter((key) => key.ownerId === ownerId && key.id !== but?.id)
   checkRoom(holder, theirs, gateway.clock.now(), ({ id }) => gateway.ledger.heldBy(id))
 }
 
@@ -119,7 +120,7 @@ const checkOwn = ({ gateway, caller }: Call, wish: Wish, key: Key): void => {
   checkWish({ limits: member.limits }, wish, gateway.config.limits, now, key)
   // One that had expired and is to go on counts again, as a new one does.
   if (wish.expiresAt !== undefined && key.expiresAt <= now) {
-    requireRoom(gateway, { limits: member.limits }, member.id)
+    requireRoom(gateway, { limits: member.limits }, member.id, key)
   }
 }
 

@@ -23,6 +23,8 @@ export const backupStore = (path: string, file: string): void => {
     checkFile(path)
     db = new Database(path, { readwrite: true })
     db.run('PRAGMA busy_timeout = 2000')
+    if (appliedMigrations(db) === undefined)
+      throw storeError(`The database ${path} is empty: there is nothing to copy.`)
     writeBackup(db, file)
   } catch (error) {
     throw refusalOf(path, error)

@@ -6,17 +6,17 @@ import { refusalOf } from './check.ts'
 import { createPrivate } from './private.ts'
 
 /**
- * Takes the lock and returns its release. Throws a StoreError, which says `taken`, while another server holds it. An
- * exclusive transaction on an empty database beside the real one is a lock on every platform SQLite runs on. Whoever may
- * read that could hold it, too: it is its owner's alone.
+ * Takes the lock, after `waitMs` at most, and returns its release. Throws a StoreError, which says `taken`, while another
+ * server holds it. An exclusive transaction on an empty database beside the real one is a lock on every platform SQLite
+ * runs on. Whoever may read that could hold it, too: it is its owner's alone.
  */
-export const lockServer = (path: string, taken = anotherOn(path)): (() => void) => {
+export const lockServer = (path: string, taken = anotherOn(path), waitMs = 0): (() => void) => {
   const file = `${path}.lock`
   let db: Database | undefined
   try {
     createPrivate(file)
     db = new Database(file, { create: true, readwrite: true })
-    db.run('PRAGMA busy_timeout = 0')
+    db.run(`PRAGMA busy_timeout = ${waitMs}`)
     db.run('PRAGMA journal_mode = MEMORY')
     db.run('BEGIN EXCLUSIVE')
     const held = db

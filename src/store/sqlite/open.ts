@@ -185,10 +185,14 @@ const prepare = (db: Database, path: string, busyTimeoutMs: number): void => {
   db.run(`PRAGMA journal_size_limit = ${LOG_BYTES}`)
   const applied = appliedMigrations(db)
   if (applied?.length === MIGRATIONS.length) return
-  // A server of before goes by the tables that it knows: they must not change under it.
-  const unlock = applied === undefined || path === MEMORY ? undefined : lockServer(path, olderOn(path))
+  let unlock: (() => void) | undefined
   try {
+    // A server of before goes by the tables that it knows: they must not change under it.
+    if (applied !== undefined && path !== MEMORY) unlock = lockServer(path, olderOn(path), busyTimeoutMs)
     migrate(db, path)
+  } catch (error) {
+    // Whoever held the lock may have been another process of this version, which has done it.
+    if (appliedMigrations(db)?.length !== MIGRATIONS.length) throw error
   } finally {
     unlock?.()
   }
