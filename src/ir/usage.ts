@@ -31,7 +31,7 @@ export const count = (value: unknown): number | undefined =>
 
 const USUAL_TIERS = new Set(['', 'auto', 'default', 'standard'])
 
-/** Figures in the class of service that the provider told with them; a usual one is not told. */
+/** Figures in the class of service that the provider told; a usual one is not told. */
 export const inTier = <U extends Usage | undefined>(usage: U, tier: unknown): U =>
   usage === undefined || typeof tier !== 'string' || USUAL_TIERS.has(tier) ? usage : { ...usage, serviceTier: tier }
 

@@ -2,7 +2,7 @@
 
 import type { Model } from '../catalogue/model.ts'
 import type { JsonObject } from '../ir/json.ts'
-import { type Usage, withPrompt } from '../ir/usage.ts'
+import { inTier, type Usage, withPrompt } from '../ir/usage.ts'
 import type { Tap } from '../wire/codec.ts'
 import type { JsonAnswer } from './attempt.ts'
 import { countTokens } from './estimate.ts'
@@ -21,9 +21,10 @@ export const meterTold = (inputEstimate: number, told: Usage, rawUsage: JsonObje
 
 /** `final`: the provider's terminal event was seen, so that its last figures are the whole. */
 export const meterStream = async (exchange: Exchange, tap: Tap, final: boolean): Promise<Metered> => {
-  const { usage, rawUsage } = tap
+  const { rawUsage } = tap
+  const usage = inTier(tap.usage ?? {}, tap.serviceTier)
   const { inputEstimate } = exchange.body
-  if (final && tap.summed && usage?.output !== undefined) return meterTold(inputEstimate, usage, rawUsage)
+  if (final && tap.summed && usage.output !== undefined) return meterTold(inputEstimate, usage, rawUsage)
   if (exchange.model.kind === 'image') {
     // A picture has no words to count: begun for a client that left it is paid for, broken off by the provider it is not.
     const made = final || exchange.client.left ? imagesAsked(exchange.body.outline) : 0
@@ -32,9 +33,9 @@ export const meterStream = async (exchange: Exchange, tap: Tap, final: boolean):
   const counted = await countTokens(tap.output.text, tap.output.chars)
   return {
     usage: {
-      ...withPrompt(usage ?? {}, inputEstimate),
+      ...withPrompt(usage, inputEstimate),
       // A stream's first figure of its output is a beginning, not a sum.
-      output: Math.max(usage?.output ?? 0, counted),
+      output: Math.max(usage.output ?? 0, counted),
     },
     rawUsage,
     estimated: true,
@@ -55,7 +56,9 @@ export const meterAnswer = async (
     return { usage: { ...usage, output: images * model.tokensPerImage }, rawUsage, estimated: true }
   }
   const output = await countTokens(stringsOf(body.choices ?? body.output ?? body.content))
-  return { usage: { ...withPrompt(usage ?? {}, inputEstimate), output }, rawUsage, estimated: true }
+  const estimate = { ...withPrompt(usage ?? {}, inputEstimate), output }
+  // Told in the place where `usageIn` reads it, though there are no figures to read it with.
+  return { usage: inTier(estimate, body.service_tier), rawUsage, estimated: true }
 }
 
 const stringsOf = (value: unknown): string => {

@@ -5,7 +5,6 @@ import { fold, unfold } from '../ir/fold.ts'
 import type { JsonObject } from '../ir/json.ts'
 import type { ChatRequest } from '../ir/request.ts'
 import { stopAt } from '../ir/stop-at.ts'
-import { inTier } from '../ir/usage.ts'
 import { requireWhole, wholeCalls } from '../ir/whole.ts'
 import { withExact } from '../lib/json-exact.ts'
 import type { Ask, ChatCodec, EncodedRequest, Tap, Undo } from '../wire/codec.ts'
@@ -120,7 +119,7 @@ export const translateStream = (
         noted.usage = { ...noted.usage, ...event.usage }
         break
       case 'finish':
-        noted.usage = inTier({ ...noted.usage, ...event.usage }, event.serviceTier)
+        noted.usage = { ...noted.usage, ...event.usage }
         noted.state = 'done'
         break
       case 'error':
@@ -140,6 +139,7 @@ export const translateStream = (
       if (event.type !== 'error') text += encoder.push(event)
     }
     noted.rawUsage = decoder.rawUsage
+    noted.serviceTier = decoder.serviceTier
     noted.summed = decoder.summed ?? true
     if (isDone()) onDone?.(text)
     return text

@@ -109,11 +109,14 @@ const record = async <Answer>(
  */
 const blames = ({ failover, retry, provider: { status = 0, code } = {} }: GatewayError): boolean => {
   if (!failover || !retry) return false
-  return status < 400 || status >= 500 || OF_ACCOUNTS.has(status) || code === 'model_not_found'
+  return status < 400 || status >= 500 || OF_ACCOUNTS.has(status) || NO_MODEL.has(code)
 }
 
 /** Refusals that are for the account: its credential, its money, its rate. With 400 they have a code of their own. */
 const OF_ACCOUNTS = new Set([400, 401, 402, 403, 407, 408, 429])
+
+/** Refusals that say there is no such model: the configuration names it, not the client. */
+const NO_MODEL = new Set<string | undefined>(['model_not_found', 'DeploymentNotFound'])
 
 /** Whether a provider's code or id repeats the credential, which nobody is to read. One of a few letters hides nothing. */
 const quotes = (text: string, credential: string): boolean => credential.length >= 8 && text.includes(credential)

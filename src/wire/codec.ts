@@ -64,6 +64,8 @@ export type EventDecoder = {
   end(): ChatEvent[]
   /** The provider's own usage object, verbatim, as told so far. */
   readonly rawUsage: JsonObject | undefined
+  /** As a tap's. */
+  readonly serviceTier: string | undefined
   /** As a tap's; absent where whatever is told of the output is its sum. */
   readonly summed?: boolean
 }
@@ -88,6 +90,8 @@ export type Tap = {
   readonly summed: boolean
   /** The provider's own usage object, verbatim. */
   readonly rawUsage: JsonObject | undefined
+  /** The class of service as told last, with figures or without. */
+  readonly serviceTier: string | undefined
   /** `open` until the provider's terminal event was seen; `failed` when it said so: see `error`. */
   readonly state: 'open' | 'done' | 'failed'
   readonly error: GatewayError | undefined

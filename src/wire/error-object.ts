@@ -116,16 +116,21 @@ export const classified = (error: ErrorObject): GatewayError => {
   }
 }
 
-const classOf = ({ status, code = '', type = '' }: ErrorObject, isOverlong: boolean): FailureClass => {
+const classOf = ({ status, code = '', type = '', members }: ErrorObject, isOverlong: boolean): FailureClass => {
   const told = CLASS_OF_CODE.get(code) ?? CLASS_OF_CODE.get(type)
   if (told !== undefined) return told
-  // Other servers than the vendor's have no code for it.
+  // Other servers than the vendor's have no code for these.
+  if (isFlagged(members)) return 'content-policy'
   if (isOverlong && (status < 400 || FAULTS_OF_REQUESTS.has(status))) return 'context-length'
   if (status === 413) return 'too-large'
   if (status === 429 || status === 503 || status === 529) return 'overloaded'
   const invalid = status === 400 || status === 422 || (status < 400 && type === 'invalid_request_error')
   return invalid && !NOT_THE_REQUEST.has(code) && !NOT_THE_REQUEST.has(type) ? 'invalid' : 'refused'
 }
+
+/** A relay's own moderation refuses with 403, and says for which reasons. */
+const isFlagged = ({ metadata }: JsonObject): boolean =>
+  isObject(metadata) && Array.isArray(metadata.reasons) && metadata.reasons.length > 0
 
 const FAULTS_OF_REQUESTS = new Set([400, 413, 422])
 

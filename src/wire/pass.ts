@@ -77,6 +77,7 @@ export const openNotes = (): Noted => {
     usage: undefined,
     summed: true,
     rawUsage: undefined,
+    serviceTier: undefined,
     state: 'open',
     error: undefined,
     output: new OutputText(),

@@ -70,6 +70,13 @@ test.each([404, 409, 424])('an account is not closed by %d, which a client can a
   expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200)
 })
 
+test.each(['model_not_found', 'DeploymentNotFound'])('an account without the model is closed by %s', async (code) => {
+  const without = await provider(() => json({ error: { code } }, 404))
+  const gateway = await gatewayOf({ providers: providersAt({ b: [without.origin] }) })
+  for (let at = 0; at < 10; at++) expect(await ask(gateway)).toBe(502)
+  expect((await gateway.figures()).sum('sluice_breaker_state')).toBe(2)
+})
+
 describe('two accounts', () => {
   test.each([
     ['refuses connections', deadOrigin],

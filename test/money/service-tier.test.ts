@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { BUILTIN_MODELS } from '../../src/catalogue/builtin.ts'
 import { isObject, type JsonObject } from '../../src/ir/json.ts'
-import type { ChatWire } from '../../src/ir/wire.ts'
+import { CHAT_WIRES, type ChatWire } from '../../src/ir/wire.ts'
 import type { Script } from '../support/provider/scripted.ts'
 import { CROSSINGS, type Money, spoken, startMoney } from './support.ts'
 
@@ -25,11 +25,19 @@ const holders = (wire: ChatWire, body: JsonObject): unknown[] => {
   return [body.usage, isObject(body.message) ? body.message.usage : undefined]
 }
 
-const telling = (wire: ChatWire, stream: boolean, told: JsonObject): Script => {
-  const script = spoken(wire, stream, { billed })
-  const steps = [...(script.steps as Iterable<string>)].map((step) =>
+/** `only`: of a stream's pieces. `broken`: it has no last piece. */
+type Telling = { only?: 'first' | 'last'; broken?: boolean; figures?: boolean }
+
+/** An answer that tells its class in all places its wire has for it. */
+const telling = (wire: ChatWire, stream: boolean, told: JsonObject, how: Telling = {}): Script => {
+  const { only, broken = false, figures = true } = how
+  const script = spoken(wire, stream, { billed, figures })
+  const pieces = [...(script.steps as Iterable<string>)].slice(0, broken ? -1 : undefined)
+  const silent = (at: number): boolean => only !== undefined && at !== (only === 'first' ? 0 : pieces.length - 1)
+  const steps = pieces.map((step, at) =>
     step.replaceAll(/\{.*\}/g, (text) => {
       const body = JSON.parse(text)
+      if (silent(at)) return text
       for (const holder of holders(wire, body)) if (isObject(holder)) Object.assign(holder, told)
       return JSON.stringify(body)
     }),
@@ -55,4 +63,55 @@ describe.each(CROSSINGS)('for a client of %s from a provider of %s', (client, pr
       expect([input, output, costMicroUsd]).toEqual([1_000, 10, COST * times])
     }
   })
+
+  test('flex, told apart from the figures', async () => {
+    for (const only of ['first', 'last'] as const) {
+      money.answers((wire, streamed) => telling(wire as ChatWire, streamed, { service_tier: 'flex' }, { only }))
+      const response = await money.ask(client, provider, { stream: true })
+      await response.text()
+      await money.idle()
+      expect(money.row(response)).toMatchObject({ input: 1_000, output: 10, costMicroUsd: COST / 2 })
+    }
+  })
+
+  test('flex, told by an answer that broke off', async () => {
+    money.answers((wire, streamed) =>
+      telling(wire as ChatWire, streamed, { service_tier: 'flex' }, { only: 'first', broken: true }),
+    )
+    await estimatedAtHalf(true)
+  })
+
+  test.if(provider !== 'messages')('flex, told by an answer without figures', async () => {
+    for (const stream of [false, true]) {
+      money.answers((wire, streamed) =>
+        telling(wire as ChatWire, streamed, { service_tier: 'flex' }, { figures: false }),
+      )
+      await estimatedAtHalf(stream)
+    }
+  })
+
+  const estimatedAtHalf = async (stream: boolean): Promise<void> => {
+    const response = await money.ask(client, provider, { stream })
+    await response.text()
+    await money.idle()
+    const { input, output, estimated, costMicroUsd } = money.row(response)
+    const usual = Number(input) + 2 * Number(output)
+    expect([estimated, usual > 0, costMicroUsd]).toEqual([true, true, Math.round(usual / 2)])
+  }
+})
+
+test('fast stays fast where a later report tells the class beside it alone', async () => {
+  for (const client of CHAT_WIRES) {
+    money.answers((wire, streamed) => {
+      const script = telling(wire as ChatWire, streamed, { service_tier: 'standard', speed: 'fast' }, { only: 'first' })
+      const steps = [...(script.steps as Iterable<string>)].map((step) =>
+        step.replace('"usage":{"output_tokens":10}', '"usage":{"output_tokens":10,"service_tier":"standard"}'),
+      )
+      return { ...script, steps }
+    })
+    const response = await money.ask(client, 'messages', { stream: true })
+    await response.text()
+    await money.idle()
+    expect(money.row(response)).toMatchObject({ input: 1_000, output: 10, costMicroUsd: COST * 6 })
+  }
 })

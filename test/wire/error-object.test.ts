@@ -26,6 +26,8 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     [400, { code: '1261' }, 'context_length_exceeded'],
     [400, { code: '1301' }, 'content_policy_violation'],
     [400, { code: 'data_inspection_failed' }, 'content_policy_violation'],
+    [403, { code: 403, metadata: { reasons: ['violence'], flagged_input: 'x' } }, 'content_policy_violation'],
+    [403, { code: 403, metadata: { reasons: [] } }, 'upstream_error'],
     [200, { code: '429' }, 'service_unavailable'],
     [200, { http_status_code: 503 }, 'service_unavailable'],
     [200, { code: [{ toString: 1, valueOf: 1 }] }, 'upstream_error'],

@@ -243,6 +243,9 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     get rawUsage() {
       return rawUsage
     },
+    get serviceTier() {
+      return serviceTier
+    },
   }
 }
 

@@ -2,14 +2,14 @@
 // the end and the failure. A stream reads as it would without us: usage shows only to clients that asked for it.
 
 import { isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
-import { inTier, updated } from '../../ir/usage.ts'
+import { updated } from '../../ir/usage.ts'
 import { findMember } from '../../lib/json-scan.ts'
 import { splice } from '../../lib/json-splice.ts'
 import { Likeness } from '../../lib/likeness.ts'
 import type { OutputText } from '../../lib/output-text.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
-import { malformed, openNotes } from '../pass.ts'
+import { malformed, openNotes, textOf } from '../pass.ts'
 import { inputText, reasoningText, textIn, thoughtIn } from './assistant.ts'
 import { endsSpeech } from './audio.ts'
 import { decodeError, encodeError, failureIn } from './error.ts'
@@ -31,9 +31,9 @@ export const tap = (options: TapOptions): Tap => {
   /** Whether the answer comes in deltas: a message beside or behind them says nothing new. */
   let inDeltas = false
 
-  const report = (usage: JsonObject, { service_tier: tier }: JsonObject): void => {
+  const report = (usage: JsonObject): void => {
     noted.rawUsage = updated(noted.rawUsage, usage)
-    noted.usage = inTier(decodeUsage(noted.rawUsage), tier)
+    noted.usage = decodeUsage(noted.rawUsage)
   }
 
   const rename = (data: string): string => {
@@ -63,6 +63,7 @@ export const tap = (options: TapOptions): Tap => {
     if (chunk === undefined) return noted.failed(malformed())
     const failure = frame.event === 'error' ? decodeError(200, chunk) : failureIn(chunk)
     if (failure !== undefined) return noted.failed(failure)
+    noted.serviceTier = textOf(chunk.service_tier) ?? noted.serviceTier
     const { usage } = chunk
     const choices = Array.isArray(chunk.choices) ? chunk.choices : []
     let within = false
@@ -74,11 +75,11 @@ export const tap = (options: TapOptions): Tap => {
       addText(noted.output, said)
       if (isObject(said) && isObject(said.audio)) spoken = endsSpeech(said.audio)
       if (typeof why === 'string' && why !== '') reasoned = true
-      if (isObject(choice.usage)) report(choice.usage, chunk)
+      if (isObject(choice.usage)) report(choice.usage)
       within ||= choice.usage !== undefined
     }
     if (isObject(usage)) {
-      report(usage, chunk)
+      report(usage)
       if (!options.includeUsage && choices.length === 0) return ''
     }
     if (!options.includeUsage) {

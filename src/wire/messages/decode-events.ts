@@ -30,6 +30,9 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     get rawUsage() {
       return reader.rawUsage
     },
+    get serviceTier() {
+      return reader.serviceTier
+    },
   }
 }
 

@@ -53,7 +53,9 @@ const CLASS_OF_STATUS: { [status: number]: FailureClass } = {
 const TOO_LONG = /prompt is too long(?:: (\d+) tokens > (\d+) maximum)?/
 const WINDOW = /input length and `max_tokens` exceed context limit: (\d+) \+ (\d+) > (\d+)/
 const POLICY = /Output blocked by content filtering policy/
-const CREDIT = /credit balance is too low|reached your specified .*usage limits|organization has been disabled/
+// From their first word: other refusals quote the request, and one client's words must not close an account to all.
+const CREDIT =
+  /^(?:Your credit balance is too low|You have reached your specified .*usage limits|This organization has been disabled)/
 
 const SPENT = new Set([
   'enforced_spend_limit_reached',

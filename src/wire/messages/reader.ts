@@ -26,7 +26,6 @@ export class Reader {
   #calls = 0
   #usage: Usage = {}
   #rawUsage: JsonObject | undefined
-  #tier: string | undefined
   #summed = false
   #stop: unknown
   #stopSequence: string | undefined
@@ -38,6 +37,10 @@ export class Reader {
   /** What the provider has told of its usage, the latest of each member. */
   get rawUsage(): JsonObject | undefined {
     return this.#rawUsage
+  }
+
+  get serviceTier(): string | undefined {
+    return tierIn(this.#rawUsage ?? {})
   }
 
   /** Whether the output it has told is the answer's sum: what stands in the start of one is a beginning. */
@@ -113,7 +116,6 @@ export class Reader {
 
   #report(raw: unknown): Usage | undefined {
     if (!isObject(raw)) return undefined
-    this.#tier = tierIn(raw) ?? this.#tier
     this.#rawUsage = withReport(this.#rawUsage, raw)
     const usage = decodeUsage(this.#rawUsage)
     if (usage !== undefined) this.#usage = usage
@@ -190,12 +192,13 @@ export class Reader {
     for (const block of this.#blocks.values()) out.push(...block.end())
     this.over = true
     const reason = decodeStop(this.#stop, this.#calls)
+    const { serviceTier: tier } = this
     out.push({
       type: 'finish',
       reason,
       ...(reason === 'stop-sequence' && this.#stopSequence !== undefined ? { stopSequence: this.#stopSequence } : {}),
       usage: this.#usage,
-      ...(this.#tier === undefined ? {} : { serviceTier: this.#tier === 'standard' ? 'default' : this.#tier }),
+      ...(tier === undefined ? {} : { serviceTier: tier === 'standard' ? 'default' : tier }),
     })
     return out
   }

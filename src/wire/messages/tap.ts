@@ -8,7 +8,7 @@ import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
 import { malformed, openNotes, textOf } from '../pass.ts'
 import { decodeError, encodeError } from './error.ts'
-import { decodeBilled, withReport } from './usage.ts'
+import { decodeUsage, tierIn, withReport } from './usage.ts'
 
 export const tap = (options: TapOptions): Tap => {
   const noted = openNotes()
@@ -21,7 +21,8 @@ export const tap = (options: TapOptions): Tap => {
   const report = (raw: unknown): void => {
     if (!isObject(raw)) return
     noted.rawUsage = withReport(noted.rawUsage, raw)
-    noted.usage = decodeBilled(noted.rawUsage)
+    noted.usage = decodeUsage(noted.rawUsage)
+    noted.serviceTier = tierIn(noted.rawUsage)
   }
 
   const start = (event: string, text: string, { message }: JsonObject): string => {

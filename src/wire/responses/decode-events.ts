@@ -20,6 +20,7 @@ type AnswerReader = {
   fail(error: GatewayError): ChatEvent[]
   end(): ChatEvent[]
   readonly rawUsage: JsonObject | undefined
+  readonly serviceTier: string | undefined
 }
 
 const broken = (message: string) => new GatewayError('upstream_error', message)
@@ -45,6 +46,9 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     get rawUsage() {
       return reader.rawUsage
     },
+    get serviceTier() {
+      return reader.serviceTier
+    },
   }
 }
 
@@ -59,6 +63,7 @@ export const answerReader = (undo: Undo): AnswerReader => {
   let started = false
   let over = false
   let rawUsage: JsonObject | undefined
+  let serviceTier: string | undefined
   let latest = 0
 
   const begin = (response: JsonObject | undefined): void => {
@@ -110,6 +115,8 @@ export const answerReader = (undo: Undo): AnswerReader => {
   }
 
   const read = (event: JsonObject): void => {
+    const { response } = event
+    if (isObject(response) && typeof response.service_tier === 'string') serviceTier = response.service_tier
     const ofItem = ITEM_EVENTS.get(event.type)
     if (ofItem !== undefined) {
       begin(undefined)
@@ -162,6 +169,9 @@ export const answerReader = (undo: Undo): AnswerReader => {
     end: () => emit(() => fail(broken('The answer of the provider broke off before its end. Try again.'))),
     get rawUsage() {
       return rawUsage
+    },
+    get serviceTier() {
+      return serviceTier
     },
   }
 }

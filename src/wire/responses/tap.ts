@@ -2,7 +2,6 @@
 // its terminal event, the failure.
 
 import { isObject, type JsonObject, parseObject } from '../../ir/json.ts'
-import { inTier } from '../../ir/usage.ts'
 import { splice } from '../../lib/json-splice.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
@@ -25,8 +24,9 @@ export const tap = (options: TapOptions): Tap => {
       identity = { id: response.id, createdAt }
       noted.answerId = response.id
     }
+    noted.serviceTier = textOf(response.service_tier) ?? noted.serviceTier
     if (isObject(response.usage)) {
-      noted.usage = inTier(decodeUsage(response.usage), response.service_tier)
+      noted.usage = decodeUsage(response.usage)
       noted.rawUsage = response.usage
     }
     if (FAILED.has(event) || FAILED.has(`response.${response.status}`) || isObject(response.error))

@@ -40,6 +40,14 @@ describe('a provider’s error becomes one of ours', () => {
       failure('invalid_request_error', 'Big', { error_code: 'request_body_too_large_after_decoding' }),
       'payload_too_large',
     ],
+    [
+      400,
+      failure(
+        'invalid_request_error',
+        "messages.0.content.0: Input tag 'credit balance is too low' found using 'type'",
+      ),
+      'upstream_error',
+    ],
     [400, failure('invalid_request_error', 'top_k: Extra inputs are not permitted'), 'upstream_error'],
     [401, failure('authentication_error', 'invalid x-api-key'), 'upstream_error'],
     [402, failure('billing_error', 'Pay'), 'service_unavailable'],
