@@ -29,9 +29,7 @@ export type Gateway = Relay & {
   /** Admitted requests in flight, exchanges and counts, by id: what a stop waits for and shedding counts. */
   open: Map<string, Client>
   /** Requests that are not admitted yet; shedding counts them with those that are. */
-  arriving: number
-  /** What the bodies they announced come to. */
-  arrivingBytes: Arriving
+  arriving: Arriving
   /** Set when the server is stopping: new exchanges are refused. */
   draining: boolean
   memory: Memory
@@ -106,8 +104,7 @@ export const createGateway = ({
     fetch,
     clock,
     open: new Map(),
-    arriving: 0,
-    arrivingBytes: createArriving(),
+    arriving: createArriving(),
     draining: false,
     memory: createMemory(),
     descriptors: createDescriptors(),

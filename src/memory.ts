@@ -43,9 +43,10 @@ export const createMemory = (read: () => number = residentBytes, collect: () => 
   }
 }
 
-/** Bytes of bodies that were announced and are not there yet. */
+/** Requests that are not admitted yet, and the bytes of the bodies they announced. */
 export type Arriving = {
-  readonly total: number
+  readonly count: number
+  readonly bytes: number
   add(keyId: string, bytes: number): void
   /** Takes back what was added. */
   remove(keyId: string, bytes: number): void
@@ -58,17 +59,23 @@ export type Arriving = {
 
 export const createArriving = (): Arriving => {
   const byKey = new Map<string, number>()
+  let count = 0
   let total = 0
   const of = (keyId: string): number => byKey.get(keyId) ?? 0
   return {
-    get total() {
+    get count() {
+      return count
+    },
+    get bytes() {
       return total
     },
     add(keyId, bytes) {
+      count++
       total += bytes
       byKey.set(keyId, of(keyId) + bytes)
     },
     remove(keyId, bytes) {
+      count--
       total -= bytes
       const left = of(keyId) - bytes
       if (left > 0) byKey.set(keyId, left)

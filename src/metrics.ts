@@ -85,7 +85,7 @@ export const createMetrics = (gateway: Gateway): Metrics => {
   )
 
   gauge('sluice_open_exchanges', 'Exchanges in flight, and prompts being counted.', () => gateway.open.size)
-  gauge('sluice_arriving_requests', 'Requests that are read and checked.', () => gateway.arriving)
+  gauge('sluice_arriving_requests', 'Requests that are read and checked.', () => gateway.arriving.count)
   gauge('sluice_open_reservations', 'Reservations not yet settled.', () => gateway.ledger.openCount())
   gauge('sluice_draining', '1 once the server is stopping.', () => Number(gateway.draining))
   targetGauge(

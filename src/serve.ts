@@ -115,7 +115,7 @@ const startWith = async (
 
 /** Waits for exchanges in flight; those that outlast the time are cut with a word, and settled with what they have. */
 const drain = async (gateway: Gateway, drainMs: number): Promise<void> => {
-  await until(() => gateway.open.size + gateway.arriving === 0, drainMs)
+  await until(() => gateway.open.size + gateway.arriving.count === 0, drainMs)
   for (const client of gateway.open.values()) {
     leave(client, new GatewayError('service_unavailable', 'The gateway is stopping. Try again shortly.'))
   }

@@ -44,8 +44,7 @@ export const answerPost = async (
     shed(gateway, key, announced)
     post = { wire, request, id, key, ticket: gateway.limits.enter(key), announced, admitted: false }
     // Until it is admitted, so that those who come at once are counted one by one.
-    gateway.arriving++
-    gateway.arrivingBytes.add(key.id, announced)
+    gateway.arriving.add(key.id, announced)
     return await answer(post)
   } catch (thrown) {
     const error = reported(gateway.log, thrown, { request: id })
@@ -71,19 +70,16 @@ const announcedBy = ({ headers }: Request, { config }: Gateway): number => {
   return bytes > 0 && bytes <= config.bodyLimitBytes ? bytes : 0
 }
 
-const arrived = (gateway: Gateway, { key, announced }: Post): void => {
-  gateway.arriving--
-  gateway.arrivingBytes.remove(key.id, announced)
-}
+const arrived = ({ arriving }: Gateway, { key, announced }: Post): void => arriving.remove(key.id, announced)
 
 /** Past what the machine can hold, or on its way out, the gateway says so at once. */
 const shed = (gateway: Gateway, { id }: Key, announced: number): void => {
   const { maxOpenExchanges, maxMemoryBytes } = gateway.config
-  const inside = gateway.open.size + gateway.arriving
+  const inside = gateway.open.size + gateway.arriving.count
   if (
     gateway.draining ||
     (maxOpenExchanges > 0 && inside >= maxOpenExchanges) ||
-    (maxMemoryBytes > 0 && gateway.memory.past(maxMemoryBytes, inside, gateway.arrivingBytes.with(id, announced))) ||
+    (maxMemoryBytes > 0 && gateway.memory.past(maxMemoryBytes, inside, gateway.arriving.with(id, announced))) ||
     (inside > 0 && gateway.descriptors.short())
   ) {
     throw new GatewayError('service_unavailable', 'The gateway is busy. Try again shortly.', { retryAfterMs: 2_000 })

@@ -116,7 +116,5 @@ export type Store = Insight & {
   prune(beforeMs: number, batch: number): number
   /** Writes a page and nothing else: throws where the store cannot be written. */
   probe(): void
-  /** Writes a whole, checked copy; refuses a file that exists. Safe beside a running server. */
-  backup(file: string): void
   close(): void
 }

@@ -90,5 +90,5 @@ export const openNotes = (): Noted => {
   return noted
 }
 
-/** A text of the model among the members of a delta. */
+/** A member's text, where it is one. */
 export const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)

@@ -44,18 +44,18 @@ test('one key takes half of the room at most, whatever it announces: others have
     refusals++
   })
   const over = Promise.allSettled(refused)
-  await until(() => inside().arriving + refusals === greedy.length)
+  await until(() => inside().arriving.count + refusals === greedy.length)
   expect(refusals).toBeGreaterThan(20)
   expect(refusals).toBeLessThan(36)
   const other = { authorization: `Bearer ${gateway.issue().secret}` }
   expect((await gateway.post(PATH, ASKED, other)).status).not.toBe(503)
   const large = begin(GB, '{', gateway.issue().secret)
-  const before = inside().arriving
-  await until(() => inside().arriving > before)
+  const before = inside().arriving.count
+  await until(() => inside().arriving.count > before)
   for (const { socket } of [...greedy, large]) socket.destroy()
   await over
-  await until(() => inside().arriving === 0)
-  expect(inside().arrivingBytes.total).toBe(0)
+  await until(() => inside().arriving.count === 0)
+  expect(inside().arriving.bytes).toBe(0)
   expect((await gateway.post(PATH, ASKED)).status).not.toBe(503)
 })
 
@@ -86,15 +86,15 @@ describe('what was announced is given back', () => {
       `by one of ${bytes} bytes whose client leaves amid it`,
       async () => {
         const client = begin(bytes)
-        await until(() => inside().arriving === 1)
-        expect(inside().arrivingBytes.total).toBe(bytes)
+        await until(() => inside().arriving.count === 1)
+        expect(inside().arriving.bytes).toBe(bytes)
         client.socket.destroy()
       },
     ]),
   ])('%s', async (_, ask) => {
     await ask()
-    await until(() => inside().arriving === 0)
-    expect(inside().arrivingBytes.total).toBe(0)
+    await until(() => inside().arriving.count === 0)
+    expect(inside().arriving.bytes).toBe(0)
   })
 
   const bearer = (limits: object) => ({ authorization: `Bearer ${gateway.issue(limits).secret}` })

@@ -175,7 +175,7 @@ describe.each(WAYS)('%s', (_, way) => {
     const body = JSON.stringify(requestOn('messages', MODEL, false, 100))
     const client = connect(desk.url)
     client.write(rawPost('/v1/messages', secret, '', body.length))
-    while (desk.server.gateway.arriving === 0) await new Promise((resolve) => setImmediate(resolve))
+    while (desk.server.gateway.arriving.count === 0) await new Promise((resolve) => setImmediate(resolve))
     await way.revoke(id)
     await inForce(() => key.revokedAt !== undefined)
     client.write(body)

@@ -159,7 +159,7 @@ describe('backup and restore', () => {
     const path = filled('before')
     const file = join(dirname(path), 'copies', 'backup.db')
     const store = open(path)
-    store.backup(file)
+    backupStore(path, file)
     store.keys.issue(newKey({ label: 'after' }), ACTOR)
     store.close()
     restoreStore(file, path)
@@ -172,7 +172,8 @@ describe('backup and restore', () => {
   test('a backup restores where nothing was', () => {
     const path = filled()
     const file = `${path}.copy`
-    open(path).backup(file)
+    open(path)
+    backupStore(path, file)
     const target = join(dirname(newPath()), 'new', 'sluice.db')
     restoreStore(file, target)
     expect(open(target).keys.list()).toHaveLength(50)
@@ -182,7 +183,7 @@ describe('backup and restore', () => {
     const path = filled()
     const file = `${path}.copy`
     const other = open(path)
-    other.backup(file)
+    backupStore(path, file)
     // The store stays open: its last change is in the log beside the file.
     other.keys.issue(newKey({ label: 'in the log' }), ACTOR)
     restoreStore(file, path)
@@ -194,17 +195,17 @@ describe('backup and restore', () => {
     const path = filled()
     const file = `${path}.copy`
     writeFileSync(file, 'mine')
-    const store = open(path)
-    expect(refusalOf(() => store.backup(file))).toContain('exists already')
+    open(path)
+    expect(refusalOf(() => backupStore(path, file))).toContain('exists already')
     expect(readFileSync(file, 'utf8')).toBe('mine')
   })
 
   test('a damaged database gives no backup that looks whole', () => {
     const path = filled()
-    const store = open(path)
+    open(path)
     spoil(path)
     const file = `${path}.copy`
-    expect(() => store.backup(file)).toThrow()
+    expect(() => backupStore(path, file)).toThrow()
     expect(existsSync(file)).toBe(false)
     expect(existsSync(`${file}.partial`)).toBe(false)
   })
@@ -235,7 +236,7 @@ describe('backup and restore', () => {
     const path = filled()
     const file = `${path}.copy`
     const server = open(path)
-    server.backup(file)
+    backupStore(path, file)
     server.journal.claim(() => {})
     expect(refusalOf(() => restoreStore(file, path))).toContain('server is running')
     server.close()
@@ -248,7 +249,7 @@ test('the database, its log, its lock and its copies are for their owner alone, 
   mkdirSync(dirname(path), { recursive: true, mode: 0o755 })
   const store = open(path)
   store.keys.issue(newKey(), ACTOR)
-  store.backup(`${path}.copy`)
+  backupStore(path, `${path}.copy`)
   store.journal.claim(() => {})
   const modes = ['', '-wal', '-shm', '.lock', '.copy'].map((end) => statSync(path + end).mode & 0o777)
   expect(modes).toEqual(Array(5).fill(0o600))
@@ -390,7 +391,8 @@ describe('a full disk', () => {
     () => {
       const path = join(disk ?? '', 'sluice.db')
       const store = open(path)
-      const elsewhere = open()
+      const large = newPath()
+      const elsewhere = open(large)
       const many = (of: typeof store) => {
         for (let i = 0; i < 2_000; i++) of.keys.issue(newKey({ label: 'x'.repeat(100) }), ACTOR)
       }
@@ -398,7 +400,7 @@ describe('a full disk', () => {
       const kept = store.keys.list().length
       many(elsewhere)
       const copy = join(disk ?? '', 'copy.db')
-      expect(refusalOf(() => elsewhere.backup(copy))).toContain(`${copy} is full`)
+      expect(refusalOf(() => backupStore(large, copy))).toContain(`${copy} is full`)
       expect(readdirSync(disk ?? '').filter((name) => name.startsWith('copy'))).toEqual([])
       const { id: keyId } = store.keys.list()[0] ?? { id: '' }
       store.journal.claim(() => {})

@@ -8,13 +8,10 @@ import { appliedMigrations, checkFile, refusalOf } from './check.ts'
 import { lockServer } from './lock.ts'
 import { createPrivate } from './private.ts'
 
-/** Writes a checked copy of an open database; a copy that fails leaves no file under the name asked for. */
-export const writeBackup = (db: Database, file: string): void => {
-  if (existsSync(file)) throw storeError(`The file ${file} exists already; choose another name for the backup.`)
-  copyTo(db, `${file}.partial`, file)
-}
-
-/** As `writeBackup`, of the database `path` as it stands: that of an older version is not changed for it. */
+/**
+ * Writes a checked copy of the database `path` as it stands, safe beside a running server: that of an older version is
+ * not changed for it. Throws a StoreError; a copy that fails leaves no file under the name asked for.
+ */
 export const backupStore = (path: string, file: string): void => {
   let db: Database | undefined
   try {
@@ -25,7 +22,8 @@ export const backupStore = (path: string, file: string): void => {
     db.run('PRAGMA busy_timeout = 2000')
     if (appliedMigrations(db) === undefined)
       throw storeError(`The database ${path} is empty: there is nothing to copy.`)
-    writeBackup(db, file)
+    if (existsSync(file)) throw storeError(`The file ${file} exists already; choose another name for the backup.`)
+    copyTo(db, `${file}.partial`, file)
   } catch (error) {
     throw refusalOf(path, error)
   } finally {

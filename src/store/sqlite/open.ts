@@ -6,7 +6,6 @@ import { dirname } from 'node:path'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { type Store, storeError } from '../store.ts'
 import { createBackground } from './background.ts'
-import { writeBackup } from './backup.ts'
 import { createChange } from './change.ts'
 import { appliedMigrations, checkFile, checkSchema, refusalOf } from './check.ts'
 import { createInsight } from './insight.ts'
@@ -144,7 +143,6 @@ const storeOf = (db: Database, path: string, clock: () => number): Store => {
       requireInPlace()
       db.run('PRAGMA user_version = 0')
     },
-    backup: settled((file: string) => writeBackup(db, file)),
     close() {
       unwatch()
       journal.stop()
