@@ -5,7 +5,7 @@ import type { Config } from './config.ts'
 import type { Listener } from './gateway.ts'
 
 /** Bun answers a body past its own limit by itself, without the envelope: its limit must never be the one that counts. */
-const BUN_BODY_LIMIT = Number.MAX_SAFE_INTEGER
+const BUN_BODY_LIMIT = Number.POSITIVE_INFINITY
 /**
  * How long a connection may stay without a whole request: peers that vanish say no goodbye. Longer than proxies keep
  * theirs, and within the 255 seconds that Bun can count.

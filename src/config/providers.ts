@@ -58,6 +58,11 @@ const override = (reader: Reader, base: Provider, file: FileProvider, path: stri
       reader.warn(`${path}, account ${name}: the base URL has no path, but ${versioned} expect one that ends in /v1`)
     }
   }
+  const version = file.version_header?.name
+  if (version !== undefined && FILLED_HEADERS.has(version.toLowerCase())) {
+    const found = `found ${JSON.stringify(version)}, which the gateway fills itself`
+    reader.report(`${path}.version_header.name`, `${found}, allowed: another header`)
+  }
   const timeouts = file.timeouts ?? {}
   return {
     id: base.id,
@@ -75,6 +80,19 @@ const override = (reader: Reader, base: Provider, file: FileProvider, path: stri
     quirks: { ...base.quirks, ...readQuirks(file.quirks) },
   }
 }
+
+// What a version stood in the place of: the account's credential, for one, and the client's own key would go out for it.
+const FILLED_HEADERS = new Set([
+  'authorization',
+  'x-api-key',
+  'content-type',
+  'content-length',
+  'accept-encoding',
+  'transfer-encoding',
+  'connection',
+  'host',
+  'user-agent',
+])
 
 const readAccounts = (reader: Reader, file: FileProvider, path: string): Account[] => {
   const names = new Set<string>()

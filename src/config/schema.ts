@@ -19,7 +19,7 @@ const secret = (description: string) =>
   Type.String({ description, minLength: 1, secret: true, allowed: 'env:NAME, file:PATH or the text itself' })
 const count = (description: string) => Type.Integer({ description, minimum: 0 })
 const usd = (description: string) =>
-  Type.Optional(Type.Number({ description: `USD per million tokens: ${description}`, minimum: 0 }))
+  Type.Optional(Type.Number({ description: `USD per million tokens: ${description}`, minimum: 0, maximum: 1_000_000 }))
 const oneOf = <const T extends string>(values: readonly T[], description: string) =>
   Type.Unsafe<T>(
     Type.Union(
@@ -35,7 +35,9 @@ const Quirks = Type.Object(
     max_tokens_field: Type.Optional(
       oneOf(['max_tokens', 'max_completion_tokens'], 'The chat-completions member that carries the output cap'),
     ),
-    no_mid_system: Type.Optional(Type.Boolean({ description: 'Messages: takes no system turn in the conversation' })),
+    no_mid_system: Type.Optional(
+      Type.Boolean({ description: 'Messages, chat-completions: takes no system turn in the conversation' }),
+    ),
     no_adaptive_thinking: Type.Optional(Type.Boolean({ description: 'Messages: thinks by token budget only' })),
     no_reasoning: Type.Optional(Type.Boolean({ description: 'Does not reason' })),
     no_custom_tools: Type.Optional(Type.Boolean({ description: 'Chat-completions: takes no free-text tools' })),
@@ -83,7 +85,13 @@ const Provider = Type.Object(
     version_header: Type.Optional(
       Type.Union(
         [
-          Type.Object({ name: Type.String({ minLength: 1 }), value: Type.String({ minLength: 1 }) }, closed),
+          Type.Object(
+            {
+              name: Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", allowed: 'the name of a header' }),
+              value: Type.String({ pattern: '^ *[!-~][ -~]*$', allowed: 'printable ASCII characters' }),
+            },
+            closed,
+          ),
           Type.Null(),
         ],
         {
@@ -206,7 +214,7 @@ export const FileSchema = Type.Object(
       Type.Object(
         {
           khr_per_usd: Type.Optional(
-            Type.Number({ description: 'KHR for one USD (default 4100)', exclusiveMinimum: 0 }),
+            Type.Number({ description: 'KHR for one USD (default 4100)', exclusiveMinimum: 0, maximum: 1e9 }),
           ),
         },
         closed,

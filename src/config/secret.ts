@@ -35,10 +35,12 @@ export const resolveSecret = (reference: string, env: Env, directory: string): R
 }
 
 /** What is wrong with a secret that is to go into a header, as the end of a problem; undefined where nothing is. */
-export const unsendable = (secret: string): string | undefined =>
-  /[^ -~]/.test(secret)
+export const unsendable = (secret: string): string | undefined => {
+  if (/^ *$/.test(secret)) return 'found nothing but blanks, allowed: printable ASCII characters'
+  return /[^ -~]/.test(secret)
     ? 'found a line break or another character that no header carries, allowed: printable ASCII characters'
     : undefined
+}
 
 /** Why a file cannot be used, in words; the system's short name of a failure where we have none, such as EMFILE. */
 export const reasonOf = (error: unknown): string => {

@@ -5,6 +5,7 @@ import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Model } from '../catalogue/model.ts'
 import { GatewayError, invalidRequest } from '../errors.ts'
+import { placeOf } from '../ir/place.ts'
 import type { Wire } from '../ir/wire.ts'
 import { type Key, permits } from '../keys/key.ts'
 import type { ClientBody } from '../relay/client-body.ts'
@@ -71,9 +72,11 @@ const refuseImages = (wire: Exclude<Wire, 'images'>, client: ClientBody, model: 
   for (const turn of turns) {
     for (const part of turn.parts) {
       const parts = part.type === 'tool-result' ? part.parts : [part]
-      if (parts.some((each) => each.type === 'image')) {
-        throw invalidRequest(`The model ${model.id} takes text only. Leave the images out or use a model that sees.`)
-      }
+      const image = parts.find((each) => each.type === 'image')
+      if (image === undefined) continue
+      const at = placeOf(image, placeOf(part, wire === 'responses' ? 'input' : 'messages'))
+      const say = `The model ${model.id} takes text only. Leave the images out or use a model that sees.`
+      throw invalidRequest(`${at}: ${say}`, at)
     }
   }
 }

@@ -29,12 +29,13 @@ export const health = (gateway: Gateway) => {
         ...(writable() ? [] : ['store: the database cannot be written']),
         ...missingAccounts(gateway),
       ]
-      return missing.length === 0 ? answer(200, { status: 'ready' }) : answer(503, { status: 'not ready', missing })
+      if (missing.length === 0) return answer(200, { status: 'ready' })
+      return answer(503, { status: 'not ready', missing }, { 'retry-after': `${PROBE_EVERY_MS / 1_000}` })
     })
 }
 
-const answer = (status: number, body: object): Response =>
-  Response.json(body, { status, headers: { 'cache-control': 'no-store' } })
+const answer = (status: number, body: object, more: Record<string, string> = {}): Response =>
+  Response.json(body, { status, headers: { 'cache-control': 'no-store', ...more } })
 
 const probing = (gateway: Gateway): (() => boolean) => {
   let probedAt = Number.NEGATIVE_INFINITY

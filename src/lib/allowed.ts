@@ -32,10 +32,11 @@ export const allowedBy = (schema: TSchema, words: Words): string => {
   }
 }
 
-/** What any of several schemas allows, each said once. */
+/** What any of several schemas allows, each said once, and none that another includes. */
 export const alternatives = (schemas: readonly TSchema[], words: Words): string => {
   const each = new Set(schemas.flatMap(flat).map((part) => allowedBy(part, words)))
   if (each.size > 1) each.delete('null')
+  for (const wide of each) each.delete(`${wide} that is not empty`)
   const [last = '', ...before] = [...each].reverse()
   return before.length === 0 ? last : before.reverse().join(words.between) + words.last + last
 }

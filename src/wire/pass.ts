@@ -63,8 +63,8 @@ export const usageIn = (
   return isObject(raw) && usage !== undefined ? { usage, raw } : undefined
 }
 
-/** A comment, which every reader skips. */
-export const KEEP_ALIVE = ': keep-alive\n\n'
+/** A comment, which every reader skips. No empty line: with one, older SDKs dispatch an event without data. */
+export const KEEP_ALIVE = ': keep-alive\n'
 
 /** What every tap notes as frames go by. `failed` gives '' so that a tap can end on it. */
 type Noted = { -readonly [Name in keyof Omit<Tap, 'see' | 'end' | 'fail'>]: Tap[Name] } & {

@@ -23,11 +23,11 @@ afterAll(async () => {
 const messages = [{ role: 'user', content: 'hi' }]
 
 test.each([
-  ['/v1/chat/completions', { messages }, ': keep-alive\n\n'],
-  ['/v1/responses', { input: 'hi' }, ': keep-alive\n\n'],
+  ['/v1/chat/completions', { messages }, ': keep-alive\n'],
+  ['/v1/responses', { input: 'hi' }, ': keep-alive\n'],
   ['/v1/messages', { max_tokens: 5, messages }, 'event: ping\ndata: {"type":"ping"}\n\n'],
 ])(
-  '%s is begun while the provider is silent, with a keep-alive that stands by itself',
+  '%s is begun while the provider is silent, with a keep-alive that dispatches nothing',
   async (path, body, keepAlive) => {
     answered = gate()
     try {

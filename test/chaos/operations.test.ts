@@ -103,6 +103,7 @@ describe('GET /readyz', () => {
       503,
       { status: 'not ready', missing: ['accounts: none is configured, see "sluice config init"'] },
     ])
+    expect((await fetch(`${none.url}/readyz`)).headers.get('retry-after')).toBe('1')
     expect((await fetch(`${none.url}/healthz`)).status).toBe(200)
     await none.reload({ providers: providersAt({ b: ['http://127.0.0.1:9'] }) })
     expect(await ready(none.url)).toEqual([200, { status: 'ready' }])
@@ -234,6 +235,11 @@ describe('a changed configuration', () => {
     )
     expect(refused).toEqual(['listen', 'data'])
     expect(text).not.toContain('a-secret-token')
+    // The next one is held against this one, and what needs a restart still does.
+    writeFileSync(join(directory, 'sluice.yaml'), JSON.stringify({ ...file, keep_alive: '8s' }))
+    child?.kill('SIGHUP')
+    const next = JSON.parse((await child?.says(/^\{.*"changed":\["keep_alive"\].*/)) ?? '{}')
+    expect([next.changed, next.refused]).toEqual([['keep_alive'], ['listen', 'data']])
     expect((await fetch(`${gateway.url}/v1`)).status).toBe(200)
   })
 })

@@ -36,17 +36,19 @@ const KEEP_ALIVE = new Map<Story, RegExp>([
   [MESSAGES, /^event: ping\ndata: \{"type": ?"ping"\}$/],
 ])
 
-/** Reads frames one by one. */
+/** A frame, or a comment, which is a line. */
+const PIECE = /^(?:(:[^\n]*)\n|((?:[^\n]+\n)+)\n)/
+
+/** Reads frames and comments one by one. */
 const reading = (response: Response) => {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ''
   const next = async (): Promise<string | undefined> => {
     for (;;) {
-      const gap = rest.indexOf('\n\n')
-      if (gap !== -1) {
-        const frame = rest.slice(0, gap)
-        rest = rest.slice(gap + 2)
-        return frame
+      const [piece, comment, frame] = PIECE.exec(rest) ?? []
+      if (piece !== undefined) {
+        rest = rest.slice(piece.length)
+        return comment ?? frame?.trimEnd()
       }
       const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
       if (done) return undefined

@@ -355,7 +355,23 @@ describe('a wrong configuration is told with its place, what was found and what 
       account('name: m, base_url: "http://x", credential: "two\\nlines"'),
       'credential: found a line break or another character that no header carries',
     ],
+    [
+      account('name: m, base_url: "http://x", credential: "  "'),
+      'credential: found nothing but blanks, allowed: printable ASCII characters',
+    ],
     [account('name: m, base_url: "http://x", credential: "file:."'), 'but the file cannot be read (it is a folder)'],
+    [
+      'providers: { vendor_a: { version_header: { name: a b, value: x } } }',
+      'providers.vendor_a.version_header.name: found "a b", allowed: the name of a header',
+    ],
+    [
+      'providers: { vendor_a: { version_header: { name: v, value: "x\\ny" } } }',
+      'providers.vendor_a.version_header.value: found "x\\ny", allowed: printable ASCII characters',
+    ],
+    [
+      'providers: { vendor_a: { version_header: { name: X-Api-Key, value: x } } }',
+      'providers.vendor_a.version_header.name: found "X-Api-Key", which the gateway fills itself, allowed: another header',
+    ],
     [
       account('name: m, base_url: ftp://x, credential: env:K'),
       'base_url: found a text that is no URL, allowed: an http or https URL',
@@ -385,7 +401,11 @@ describe('a wrong configuration is told with its place, what was found and what 
     ],
     [
       'models: { vendorB-4: { price: { input: -1 } } }',
-      'models.vendorB-4.price.input: found -1, allowed: a number of 0 or more',
+      'models.vendorB-4.price.input: found -1, allowed: a number from 0 to 1000000',
+    ],
+    [
+      'models: { vendorB-4: { price: { long_context: { above: 9, output: 1000001 } } } }',
+      'models.vendorB-4.price.long_context.output: found 1000001, allowed: a number from 0 to 1000000',
     ],
     [
       'models: { vendorB-4: { created: 2026-02-31x } }',

@@ -46,6 +46,15 @@ describe('durations and sizes', () => {
         expect(parseSize(formatSize(count))).toBe(count)
       }),
     ))
+
+  test.each([
+    [26_214_400, '25MB'],
+    [1_073_741_824, '1GB'],
+    [1_536, '1536B'],
+    [0, '0B'],
+  ])('%d bytes are written %s', (bytes, text) => {
+    expect(formatSize(bytes)).toBe(text)
+  })
 })
 
 describe('the JSON Schema', () => {

@@ -82,6 +82,7 @@ describe('what was announced is given back', () => {
     ],
     ['by a count of nothing', () => gateway.post('/v1/responses/input_tokens', {})],
     ['by one that is announced as too large', () => begin(2 * GB).hears('413')],
+    ['by one that is announced as larger than numbers go', () => begin(2 ** 53).hears('payload_too_large')],
     ...[length, 5_000_000].map((bytes): [string, () => Promise<unknown>] => [
       `by one of ${bytes} bytes whose client leaves amid it`,
       async () => {

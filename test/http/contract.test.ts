@@ -432,17 +432,32 @@ describe('models and aliases', () => {
   })
 
   const url = 'https://example.com/a.png'
-  const pictures: [string, Record<string, unknown>][] = [
-    ['/v1/chat/completions', { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }] }],
-    ['/v1/responses', { input: [{ role: 'user', content: [{ type: 'input_image', image_url: url }] }] }],
+  const pictures: [string, string, Record<string, unknown>][] = [
+    [
+      '/v1/chat/completions',
+      'messages.0.content.0',
+      { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }] },
+    ],
+    [
+      '/v1/responses',
+      'input.0.content.0',
+      { input: [{ role: 'user', content: [{ type: 'input_image', image_url: url }] }] },
+    ],
     [
       '/v1/messages',
+      'messages.0.content.0',
       { max_tokens: 9, messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'url', url } }] }] },
     ],
   ]
-  test.each(pictures)('an image to a text-only model on %s is 400 invalid_request', async (path, body) => {
-    await expectError(await gateway.post(path, { ...body, model: 'vendorB-4' }), 'invalid_request', path)
-  })
+  test.each(pictures)(
+    'an image to a text-only model on %s is 400 invalid_request naming %s',
+    async (path, member, body) => {
+      const response = await gateway.post(path, { ...body, model: 'vendorB-4' })
+      const { error } = (await response.clone().json()) as { error: { param: string } }
+      expect(error.param).toBe(member)
+      expect(await expectError(response, 'invalid_request', path)).toContain(member)
+    },
+  )
 
   test('a provider that is not configured is 503 service_unavailable, and no retry configures it', async () => {
     const bare = await startGateway({})
@@ -511,6 +526,7 @@ describe('bad input', () => {
       'messages.0.content: expected a string or an array.',
     ],
     ['/v1/messages', { ...messages, stream: 1 }, 'stream: expected true or false.'],
+    ['/v1/messages', { ...messages, messages: {} }, 'messages: expected an array.'],
     [
       '/v1/messages',
       { ...messages, messages: [{ role: 'robot', content: 'x' }] },

@@ -21,7 +21,7 @@ export const adminResetLink = command({
     url: {
       type: 'string',
       valueHint: 'URL',
-      description: 'Where people reach the gateway (default: where it listens)',
+      description: 'Where people reach the gateway (default: the address it is configured to listen on)',
     },
     ...DATA_FLAGS,
     ...JSON_FLAG,
