@@ -22,7 +22,7 @@ const folder = values.data ?? mkdtempSync(join(tmpdir(), 'sluice-cost-'))
 const store = openStore(join(folder, 'sluice.db'))
 const began = performance.now()
 const price = { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 }
-const ledger = createLedger({ store, clock: Date.now, prices: () => price })
+const ledger = createLedger({ store, clock: Date.now, prices: () => () => price })
 const unwatch = store.watch()
 const issue = (i: number) =>
   store.keys.issue(

@@ -86,7 +86,10 @@ export const createGateway = ({
     store: { keys: store.keys, journal: watched(store.journal, unwritten) },
     clock: now,
     goesOn: (exchangeId) => store.background.of(exchangeId) !== undefined,
-    prices: (id) => (gateway ?? configured).catalogue.resolve(id)?.price,
+    prices: () => {
+      const { catalogue } = gateway ?? configured
+      return (id) => catalogue.resolve(id)?.price
+    },
   })
   gateway = {
     config,

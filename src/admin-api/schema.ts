@@ -130,6 +130,7 @@ export const Latency = Type.Object({
 
 export const Step = Type.Union([Type.Literal('hour'), Type.Literal('day')])
 
+/** `step` is a day where hours were asked for that are no longer kept for single keys. */
 export const Usage = Type.Object({
   step: Step,
   since: Time,

@@ -19,13 +19,13 @@ export const usage = command({
     since: {
       type: 'string',
       valueHint: 'WHEN',
-      description: 'From a date, or for a length such as 30d (default: everything)',
+      description: 'From a date of UTC, or for a length such as 30d; whole hours (default: everything)',
     },
     by: {
       type: 'enum',
       options: [...BY],
       valueHint: 'model|key|day',
-      description: 'What a row stands for',
+      description: 'What a row stands for; days are those of UTC',
       default: 'model',
     },
     ...BACKEND_FLAGS,
@@ -60,7 +60,11 @@ export const usage = command({
       khr(sums.cost_micro_usd, khr_per_usd),
     ]
     const head = [by.toUpperCase(), 'REQUESTS', 'ERRORS', 'INPUT', 'CACHE READ', 'CACHE WRITE', 'OUTPUT', 'USD', 'KHR']
-    const table = [head, ...rows.map((row) => line(row.label, row)), line('total', all)]
+    // Keys may be called the same.
+    const called = Map.groupBy(rows, ({ label }) => label)
+    const named = ({ group, label }: (typeof rows)[number]): string =>
+      called.get(label)?.length === 1 ? label : `${label} (${group})`
+    const table = [head, ...rows.map((row) => line(named(row), row)), line('total', all)]
     io.out(columns(table, '', [1, 2, 3, 4, 5, 6, 7, 8]).join('\n'))
     return EXIT.ok
   },

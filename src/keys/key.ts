@@ -46,7 +46,8 @@ export type Actor = { kind: 'cli' | 'member' | 'token' | 'system'; id: string }
 export type Keys = {
   /**
    * The key a request shows. Throws `missing_api_key`, or `invalid_api_key` for one that is unknown, expired or
-   * revoked, or for an `Authorization` header without a usable bearer token. Hot path: no query.
+   * revoked, or for an `Authorization` header without a usable bearer token. Hot path: no query for a key
+   * that is known.
    */
   authenticate(headers: Headers): Key
   /** The live key, revoked and expired ones included. */

@@ -8,7 +8,7 @@ const SCALE = 1_000_000
 
 /**
  * Micro-USD, rounded half up once, over all classes; reasoning is part of output. 0 for a model without a price.
- * Exact below 9,000 USD.
+ * Exact below 9,000 USD, and never more than a column can hold.
  */
 export const costMicroUsd = (usage: Usage, price: Price | undefined): number => {
   if (price === undefined) return 0
@@ -23,7 +23,7 @@ export const costMicroUsd = (usage: Usage, price: Price | undefined): number => 
     hour * scaled(rates.cacheWrite1h ?? rates.cacheWrite) +
     (usage.output ?? 0) * scaled(rates.output) +
     SCALE / 2
-  return (units - (units % SCALE)) / SCALE
+  return Math.min((units - (units % SCALE)) / SCALE, Number.MAX_SAFE_INTEGER)
 }
 
 const ratesFor = ({ input = 0, cacheRead = 0, cacheWrite = 0 }: Usage, price: Price): Rates =>

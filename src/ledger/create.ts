@@ -18,12 +18,15 @@ export type Timers = {
   later(run: () => void, delayMs: number): void
 }
 
+/** By catalogue id. */
+export type Prices = (modelId: string) => Price | undefined
+
 export type LedgerOptions = {
   store: Pick<Store, 'keys' | 'journal'>
   /** Milliseconds since the epoch. */
   clock: () => number
-  /** By catalogue id. */
-  prices: (modelId: string) => Price | undefined
+  /** Those in force: an exchange costs what it would have cost as it began. Without any, nothing costs anything. */
+  prices: () => Prices | undefined
   /** Of an exchange that a previous process left: whether somebody is going to settle it. */
   goesOn?: (exchangeId: string) => boolean
   timers?: Timers
@@ -47,8 +50,8 @@ const PROCESS_TIMERS: Timers = {
   later: (run, delayMs) => setTimeout(run, delayMs).unref(),
 }
 
-/** `held`: what is still set aside of `reserved`. */
-type Held = OpenExchange & { held: number }
+/** `held`: what is still set aside of `reserved`. `prices`: those it began with. */
+type Held = OpenExchange & { held: number; readonly prices: Prices | undefined }
 type Waiting = { open: Held; resolve: () => void; reject: (cause: unknown) => void }
 
 /**
@@ -139,9 +142,9 @@ export const createLedger = ({
   }
 
   /** Gives the cost. */
-  const record = (exchange: OpenExchange, how: SettledExchange['settlement'], raw: Settlement['rawUsage']): number => {
+  const record = (exchange: Held, how: SettledExchange['settlement'], raw: Settlement['rawUsage']): number => {
     const usage = whole(how.usage)
-    const cost = costMicroUsd(usage, prices(how.model ?? exchange.model))
+    const cost = costMicroUsd(usage, exchange.prices?.(how.model ?? exchange.model))
     journal.charge(exchange.keyId, totalTokens(usage))
     const key = keys.get(exchange.keyId)
     settled.push({
@@ -162,9 +165,10 @@ export const createLedger = ({
   }
 
   const resumed: Resumed[] = []
-  for (const { usage, ...exchange } of journal.claim(() => void write('settled'))) {
+  for (const { usage, ...left } of journal.claim(() => void write('settled'))) {
+    const exchange: Held = { ...left, held: left.reserved, prices: prices() }
     if (goesOn(exchange.exchangeId)) {
-      enter({ ...exchange, held: exchange.reserved })
+      enter(exchange)
       const { exchangeId, keyId, startedAt, reserved, model, stream, inputEstimate } = exchange
       const reservation = { exchangeId, keyId, startedAt, reserved, outputCap: undefined }
       resumed.push({ reservation, model, stream, inputEstimate, usage })
@@ -193,6 +197,7 @@ export const createLedger = ({
         inputEstimate: count(ask.inputEstimate),
         reserved,
         held: reserved,
+        prices: prices(),
       }
       enter(exchange)
       schedule()

@@ -21,7 +21,7 @@ export class Window {
     this.#expire(now)
     const last = this.#times.length - 1
     // Amounts of the same millisecond leave together: that bounds the window's memory.
-    if (last >= this.#first && this.#times[last] === now) this.#amounts[last] = (this.#amounts[last] ?? 0) + amount
+    if (this.#times[last] === now) this.#amounts[last] = (this.#amounts[last] ?? 0) + amount
     else {
       this.#times.push(now)
       this.#amounts.push(amount)
@@ -32,9 +32,7 @@ export class Window {
   /** Takes back what was added at a time, where it has not left by itself. */
   remove(addedAt: number, amount: number): void {
     for (let i = this.#times.length - 1; i >= this.#first; i--) {
-      const time = this.#times[i] ?? 0
-      if (time < addedAt) return
-      if (time > addedAt) continue
+      if (this.#times[i] !== addedAt) continue
       const left = (this.#amounts[i] ?? 0) - amount
       this.#sum -= amount
       this.#amounts[i] = left

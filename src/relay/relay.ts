@@ -185,8 +185,9 @@ const sentOnly = (exchange: Exchange): Metered =>
 /** Settles an exchange that came to no answer, and gives the error to answer with. */
 const settleError = (relay: Relay, exchange: Exchange, error: unknown): unknown => {
   const aborted = exchange.client.left
-  const known = error instanceof GatewayError ? error : undefined
-  const outcome: Outcome = aborted ? 'aborted' : known !== undefined && known.status < 500 ? 'refused' : 'failed'
+  const known =
+    error instanceof GatewayError ? error : new GatewayError('internal_error', 'The gateway failed.', { cause: error })
+  const outcome: Outcome = aborted ? 'aborted' : known.status < 500 ? 'refused' : 'failed'
   settle(relay, exchange, undefined, aborted ? sentOnly(exchange) : NOTHING, outcome, aborted ? undefined : known)
   return error
 }

@@ -44,6 +44,8 @@ export type LatencySample = { firstByteMs: number; totalMs: number }
 export type Insight = {
   series(query: SeriesQuery): SeriesRow[]
   topKeys(query: TopKeysQuery): string[]
+  /** Whether the sums of single keys by the hour are all still there from then on. */
+  hoursKept(since: number): boolean
   exchangePage(query: PageQuery): ExchangePage
   latencies(query: LatencyQuery): LatencySample[]
   /** When each key's last exchange began, in ms since the epoch. */

@@ -1,8 +1,10 @@
 // What the dashboard is told of traffic: exchanges and why they went where they went, sums, health, the live stream.
 
+import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { Output } from '../../src/admin-api/contract.ts'
 import * as S from '../../src/admin-api/schema.ts'
+import { databasePath } from '../../src/config.ts'
 import { type Frame, FrameReader } from '../../src/lib/sse.ts'
 import { gate, json, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { type Desk, expectShape, startDesk } from './support.ts'
@@ -10,6 +12,7 @@ import { type Desk, expectShape, startDesk } from './support.ts'
 const SECRET_PROMPT = 'the launch code is 0000'
 const SECRET_ANSWER = 'understood, 0000 it is'
 const PROVIDER_TEXT = 'internal detail of the provider'
+const DAY_MS = 86_400_000
 
 const answer = (input = 3, cached = 0, output = 2) =>
   json({
@@ -237,6 +240,45 @@ describe('usage', () => {
     expect(series.at(-1)?.group).toBe('other')
     expect(series[0]).toMatchObject({ group: keys[14]?.id, label: 'many 14' })
     expect(series.reduce((tokens, each) => tokens + each.totals.tokens, 0)).toBe(totals.tokens)
+  })
+  test('a key that is used for the first time has its own line at once where there are few', async () => {
+    const groups = async () => {
+      const { series } = await desk.call('usage.get', desk.admin, { by: 'key', model: 'vendorA-opus-4-7' })
+      return series.map(({ group }) => group).sort()
+    }
+    await ask(own.secret, { ...hello, model: 'vendorA-opus-4-7' })
+    expect(await groups()).toEqual([own.id])
+    await ask(foreign.secret, { ...hello, model: 'vendorA-opus-4-7' })
+    expect(await groups()).toEqual([own.id, foreign.id].sort())
+  })
+  test('the hours of a key that are past their keeping are told in days, and none is missing from its sums', async () => {
+    const { store, ledger } = desk.server.gateway
+    const dawn = Date.now() - (Date.now() % DAY_MS)
+    const since = new Date(dawn - 2 * DAY_MS + 3_600_000).toISOString()
+    await ask(own.secret)
+    ledger.flush()
+    const asked = { id: own.id, since, step: 'hour' } as const
+    expect(await desk.call('keys.usage', desk.admin, asked)).toMatchObject({ step: 'hour', totals: { requests: 1 } })
+    const db = new Database(databasePath(desk.config))
+    // As it would be had the key been used two days ago, and its hours been removed since.
+    db.run(
+      `INSERT INTO usage_days SELECT day - ?, key_id, model, requests, errors, input, cache_read, cache_write, output,
+       reasoning, cost_micro_usd FROM usage_days WHERE key_id = ?`,
+      [2 * DAY_MS, own.id],
+    )
+    db.close()
+    const whole = await desk.call('keys.usage', desk.admin, asked)
+    expect(whole).toMatchObject({ step: 'day', totals: { requests: 2 } })
+    expect(whole.since).toBe(new Date(dawn - 2 * DAY_MS).toISOString())
+    expect(await desk.call('usage.get', desk.admin, { since, step: 'hour', key: own.id })).toMatchObject({
+      step: 'day',
+      totals: { requests: 2 },
+    })
+    expect(await desk.call('usage.get', desk.admin, { since, step: 'hour', by: 'key' })).toMatchObject({ step: 'day' })
+    expect(await desk.call('usage.get', desk.admin, { since, step: 'hour' })).toMatchObject({ step: 'hour' })
+    const recent = new Date(dawn).toISOString()
+    expect(await desk.call('keys.usage', desk.admin, { ...asked, since: recent })).toMatchObject({ step: 'hour' })
+    expect(store.hoursKept(dawn - 3 * DAY_MS)).toBe(false)
   })
   test('the holder of a key reads their own history with it, and nobody else’s', async () => {
     scripts = [answer(100, 300, 5)]

@@ -157,6 +157,15 @@ describe('a member', () => {
     expect(key).toMatchObject({ tokens_total: 1_000, models: limits.models })
     expect(Date.parse(key.expires_at)).toBeLessThanOrEqual(Date.now() + 30 * DAY)
   })
+  test('has any key where their admin set no limit', async () => {
+    const free = { maxKeys: null, maxTokensPerKey: null, maxExpiryDays: null, models: ['*'] }
+    const person = await desk.join('Uma', 'member', free)
+    const wish = { label: 'x', tokens_total: 5_000_000_000, expires_at: inDays(3_000), models: ['*'] }
+    for (let made = 0; made < 3; made++) {
+      const { key } = await desk.call('keys.create', person, wish)
+      expect(key).toMatchObject({ tokens_total: wish.tokens_total, models: ['*'] })
+    }
+  })
   test.each([
     ['tokens_total', { tokens_total: 1_001 }],
     ['expires_at', { expires_at: inDays(31) }],

@@ -241,8 +241,12 @@ describe('with people', () => {
     const script = { headers: { authorization: `Bearer ${secret}` } }
     const { items } = await desk.call('tokens.list', script)
     expect(JSON.stringify(items)).not.toContain(secret)
+    const status = async () =>
+      (await desk.call('tokens.list', desk.admin)).items.find(({ id }) => id === token.id)?.status
+    expect(await status()).toBe('active')
     await desk.call('tokens.revoke', desk.admin, { id: token.id })
     expect((await desk.request('tokens.list', script)).status).toBe(401)
+    expect(await status()).toBe('revoked')
   })
   test('a token ends with its maker’s role, and does not come back with it', async () => {
     const deputy = await desk.join('Deputy', 'admin')

@@ -190,7 +190,7 @@ describe('on a data directory with exchanges', () => {
     const created = JSON.parse((await type('keys', 'create', '--label', 'alice', '--json')).out)
     const store = openStore(path(), { clock: () => terminal.clock.now })
     const prices = () => ({ input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 })
-    const ledger = createLedger({ store, clock: () => terminal.clock.now, prices })
+    const ledger = createLedger({ store, clock: () => terminal.clock.now, prices: () => prices })
     const key = store.keys.get(created.id)
     if (!key) throw new Error('the key is not there')
     for (const [index, model] of ['vendorA-opus-4-8', 'vendorA-opus-4-8', 'vendorB-4o'].entries()) {
@@ -236,6 +236,15 @@ describe('on a data directory with exchanges', () => {
     expect(out).toContain('0.03015')
     expect(out).toMatch(/ 124$/)
     expect(await type('usage', '--key', 'key_none')).toMatchObject({ code: 1, out: '' })
+  })
+
+  test('usage by key tells keys of one name apart', async () => {
+    expect((await type('usage', '--by', 'key')).out).not.toContain('alice')
+    const first = await record()
+    expect((await type('usage', '--by', 'key')).out).not.toContain(first)
+    const second = await record()
+    const { out } = await type('usage', '--by', 'key')
+    for (const id of [first, second]) expect(out).toContain(`alice (${id}) `)
   })
 
   test('backup and restore bring back what was there', async () => {

@@ -146,6 +146,31 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       await page.getByText('30,000', { exact: true }).waitFor()
     }))
 
+  test('a key that is used up is seen to be, and what its exchange cost is the same to the last digit on every page', () =>
+    admin('/dashboard/keys', async (page) => {
+      const secret = await makeKey(page, 'used up', '1,000')
+      await say(secret, 'Say hello [[usage:992,9]]')
+      await page.getByRole('row', { name: /used up.*exhausted/ }).waitFor()
+      await page.getByRole('link', { name: 'used up' }).click()
+      await page.getByRole('link', { name: 'Its exchanges' }).click()
+      await page
+        .getByRole('row', { name: /used up/ })
+        .getByText('$0.005185', { exact: true })
+        .waitFor()
+      await page.getByRole('row', { name: /used up/ }).click()
+      await page.getByRole('heading', { name: 'One attempt' }).waitFor()
+      expect(await page.getByLabel('Figures').textContent()).toContain('$0.005185')
+    }))
+
+  test('a request that failed is counted on its key’s page at once', () =>
+    admin('/dashboard', async (page) => {
+      const { secret, id } = await issue('failing')
+      await page.goto(`${gateway.url}/dashboard/keys/${id}`)
+      await page.getByText('0 requests').waitFor()
+      await say(secret, 'Fail [[error:content_policy]]')
+      await page.getByText('1 request,').waitFor()
+    }))
+
   test('the snippets carry the key and this address, and can be reached by arrow keys', () =>
     admin('/dashboard/keys', async (page) => {
       await page.getByRole('button', { name: 'Create key', exact: true }).first().click()

@@ -34,6 +34,12 @@ describe('admission', () => {
     ['finds the rest held', { total: 100, used: 0, held: 100, input: 1, max: 9 }, 'rate_limit_exceeded'],
     ['finds too little not held', { total: 100, used: 0, held: 80, input: 10, max: 90 }, 'rate_limit_exceeded'],
     [
+      'finds as much not held as is worth starting',
+      { total: 100, used: 0, held: 74, input: 10, max: 90 },
+      { reserved: 26, outputCap: 16 },
+    ],
+    ['finds one less', { total: 100, used: 0, held: 75, input: 10, max: 90 }, 'rate_limit_exceeded'],
+    [
       'finds little not held, but all it wants',
       { total: 100, used: 0, held: 80, input: 10, cap: 5, max: 90 },
       { reserved: 15 },
@@ -52,6 +58,16 @@ describe('admission', () => {
       'wants three answers, each lowered',
       { total: 1000, used: 0, held: 0, input: 100, cap: 301, max: 900, answers: 3 },
       { reserved: 1000, outputCap: 300 },
+    ],
+    [
+      'wants three answers, of what cannot be parted',
+      { total: 108, used: 0, held: 0, input: 100, cap: 9, max: 9, answers: 3 },
+      { reserved: 106, outputCap: 2 },
+    ],
+    [
+      'wants as many answers as tokens are left',
+      { total: 103, used: 0, held: 0, input: 100, cap: 9, max: 9, answers: 3 },
+      { reserved: 103, outputCap: 1 },
     ],
     [
       'wants more answers than tokens are left',

@@ -38,10 +38,16 @@ test.each([
   ['a class of service at its price', { input: 100, output: 10, serviceTier: 'flex' }, TIERS, 75],
   ['a dear one', { input: 100, output: 10, serviceTier: 'priority' }, TIERS, 263],
   ['one without a price at the usual', { input: 100, output: 10, serviceTier: 'constructor' }, TIERS, 150],
+  ['any where classes have no prices', { input: 100, output: 10, serviceTier: 'flex' }, price(1, 5), 150],
   ['a long prompt in it', { input: 101, serviceTier: 'flex' }, { ...LONG, serviceTiers: { flex: 0.5 } }, 101],
   ['what is written for an hour like the rest', { cacheWrite: 100, cacheWrite1h: 40 }, price(0, 0, 0, 6.25), 625],
 ])('%s', (_what, usage, prices, cost) => {
   expect(costMicroUsd(usage, prices)).toBe(cost)
+})
+
+test('the most tokens at the greatest price cost no more than can be written', () => {
+  const dearest = { ...price(1e6, 1e6), serviceTiers: { fast: 1_000 } }
+  expect(costMicroUsd({ input: 1e12, output: 1e12, serviceTier: 'fast' }, dearest)).toBe(Number.MAX_SAFE_INTEGER)
 })
 
 test('a model without a price costs nothing', () => {

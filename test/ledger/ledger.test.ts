@@ -3,10 +3,14 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/ir/json.ts'
+import type { Settlement } from '../../src/ledger/ledger.ts'
 import { ACTOR, cleanUp, NOW, newKey, newPath, open } from '../store/support.ts'
 import { ask, bench, PRICE, settlement } from './support.ts'
 
 afterEach(cleanUp)
+
+/** A try at a target, as it is noted. */
+const TRY = { provider: 'vendor_a', account: 'main', model: 'vendorA-opus-4-8', wire: 'messages', ms: 7 } as const
 
 const setUp = (tokensTotal = 1_000_000, path = ':memory:', busyTimeoutMs = 2_000) => {
   const store = open(path, () => NOW, busyTimeoutMs)
@@ -177,6 +181,21 @@ describe('settle', () => {
     ])
   })
 
+  test.each<[string, NonNullable<Settlement['trail']>, boolean]>([
+    ['of none', [], false],
+    ['of one that answered', [{ ...TRY }], false],
+    ['of one that failed', [{ ...TRY, errorCode: 'upstream_error' }], true],
+    ['of several', [{ ...TRY, errorCode: 'upstream_error' }, { ...TRY }], true],
+  ])('keeps the tries that its other columns do not tell: %s', async (_, trail, kept) => {
+    const { ledger, store, key, turn } = setUp()
+    for (const stream of [false, true]) {
+      const reserving = ledger.reserve(ask(key, { stream }))
+      turn()
+      ledger.settle(await reserving, settlement({ trail }))
+      expect(store.exchanges({ limit: 1 })[0]).toMatchObject({ stream, trail: kept ? trail : null })
+    }
+  })
+
   test('twice throws and counts once', async () => {
     const { ledger, key, turn } = setUp()
     const reserving = ledger.reserve(ask(key))
@@ -255,6 +274,17 @@ describe('settlements', () => {
     expect(store.usage({ by: 'key' })[0]).toMatchObject({ group: key.id, requests: 3, output: 150 })
   })
 
+  test('are undone by a reset of what their key used, written or not', async () => {
+    const { ledger, store, key, reservations } = await reserved(2)
+    for (const reservation of reservations) ledger.settle(reservation, settlement())
+    const used = key.tokensUsed
+    expect(used).toBeGreaterThan(0)
+    expect(store.keys.update(key.id, { tokensUsed: 0 }, ACTOR).tokensUsed).toBe(0)
+    ledger.flush()
+    expect(key.tokensUsed).toBe(0)
+    expect(store.audit({ limit: 1 })).toMatchObject([{ before: { tokensUsed: used }, after: { tokensUsed: 0 } }])
+  })
+
   test('of exchanges that began in another order than they ended keep the order of arrival', async () => {
     const { ledger, store, reservations } = await reserved(5)
     const ids = reservations.map(({ exchangeId }) => exchangeId).reverse()
@@ -290,20 +320,43 @@ describe('a store that cannot write', () => {
   })
 
   test('loses no settlement: it is written when writing works again, by itself', async () => {
-    const { ledger, store, key, turn, wait, failing } = setUp()
+    const path = newPath()
+    const { ledger, key, turn, wait, failing } = setUp(1_000_000, path)
+    const reserving = ledger.reserve(ask(key))
+    turn()
+    const reservation = await reserving
+    // To read in this process writes what is settled; to read in another does not.
+    const other = open(path)
+    const outcome = () => other.exchanges({ limit: 1 })[0]?.outcome
+    failing(true)
+    ledger.settle(reservation, settlement())
+    for (let waits = 0; waits < 3; waits++) wait()
+    expect(outcome()).toBeNull()
+    failing(false)
+    wait()
+    expect(outcome()).toBe('done')
+    expect(other.usage({ by: 'key' })[0]?.requests).toBe(1)
+    expect(key.tokensUsed).toBe(150)
+  })
+
+  test('writes what waits with the first reservation that it can write again', async () => {
+    const path = newPath()
+    const { ledger, key, turn, wait, failing } = setUp(1_000_000, path)
     const reserving = ledger.reserve(ask(key))
     turn()
     const reservation = await reserving
     failing(true)
     ledger.settle(reservation, settlement())
-    turn()
-    expect(store.exchanges({ limit: 1 })[0]?.outcome).toBeNull()
     wait()
     failing(false)
-    wait()
-    expect(store.exchanges({ limit: 1 })[0]?.outcome).toBe('done')
-    expect(store.usage({ by: 'key' })[0]?.requests).toBe(1)
-    expect(key.tokensUsed).toBe(150)
+    const next = ledger.reserve(ask(key))
+    turn()
+    await next
+    expect(
+      open(path)
+        .exchanges({ limit: 9 })
+        .map(({ outcome }) => outcome),
+    ).toEqual([null, 'done'])
   })
 
   test('because another process is writing changes nothing in part', async () => {

@@ -6,6 +6,7 @@ import { GatewayError } from '../../src/errors.ts'
 import type { Key } from '../../src/keys/key.ts'
 import { duration } from '../../src/ledger/limit-headers.ts'
 import { createLimits, type LimitDefaults } from '../../src/ledger/limits.ts'
+import { WINDOW_MS, Window } from '../../src/ledger/window.ts'
 import { NOW } from '../store/support.ts'
 
 const key = (more: Partial<Key> = {}): Key => ({
@@ -104,6 +105,18 @@ describe('requests per minute', () => {
     expect(refused(limited)).toBe(60_000)
   })
 
+  test('are exact however many have come and gone', () => {
+    const { time, limits, refused } = setUp()
+    const limited = key({ rpm: 10_000 })
+    for (let count = 1; count <= 2_500; count++) {
+      limits.enter(limited).leave()
+      const standing = { limit: 10_000, remaining: 10_000 - Math.min(count, 600), resetMs: 60_000 }
+      expect(limits.keyState(limited).requests).toEqual(standing)
+      time.now += 100
+    }
+    expect(refused(key({ rpm: 599 }))).toBe(100)
+  })
+
   test('of one key do not count for another', () => {
     const { refused } = setUp({ rpm: 1 })
     expect(refused(key())).toBeUndefined()
@@ -117,7 +130,9 @@ describe('requests per minute', () => {
     refused(limited)
     time.now -= 3_600_000
     expect(refused(limited)).toBe(60_000)
-    time.now += 60_000
+    time.now += 59_999
+    expect(refused(limited)).toBe(1)
+    time.now += 1
     expect(refused(limited)).toBeUndefined()
   })
 })
@@ -148,6 +163,19 @@ describe('tokens per minute', () => {
     expect(refused(limited)).toBe(58_000)
   })
 
+  test('are remembered for their minute, though no request of the key is', () => {
+    const { time, limits, refused } = setUp()
+    const limited = key({ tpm: 100 })
+    const ticket = limits.enter(limited)
+    time.now += 50_000
+    ticket.tokens(100)
+    ticket.leave()
+    // Another key's request, a minute after the first, forgets who has done nothing lately.
+    time.now += 11_000
+    refused(key({ id: 'key_2', rpm: 1 }))
+    expect(refused(limited)).toBe(49_000)
+  })
+
   test('beside requests name the longer wait', () => {
     const { time, limits, refused } = setUp()
     const limited = key({ rpm: 1, tpm: 10 })
@@ -156,6 +184,41 @@ describe('tokens per minute', () => {
     ticket.tokens(10)
     expect(refused(limited)).toBe(60_000)
   })
+})
+
+test('a window holds what was added within a minute and not taken back, whatever happens in whatever order', () => {
+  const step = fc.oneof(
+    fc.record({ add: fc.integer({ min: 1, max: 9 }) }),
+    fc.record({ takeBack: fc.nat(20) }),
+    fc.record({ wait: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 30_000 })) }),
+  )
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const window = new Window()
+      let added: { at: number; amount: number }[] = []
+      let now = NOW
+      for (const one of steps) {
+        if ('wait' in one) now += one.wait
+        else if ('add' in one) {
+          window.add(now, one.add)
+          added.push({ at: now, amount: one.add })
+        } else {
+          const back = added[one.takeBack % Math.max(1, added.length)]
+          if (back !== undefined) window.remove(back.at, back.amount)
+          added = added.filter((each) => each !== back)
+        }
+        const within = (at: number) => added.filter((each) => each.at > at - WINDOW_MS)
+        const sum = (at: number) => within(at).reduce((total, { amount }) => total + amount, 0)
+        const ends = within(now).map(({ at }) => at + WINDOW_MS)
+        for (const limit of [1, 5, 20]) {
+          const below = [now, ...ends].find((at) => sum(at) < limit)
+          expect(window.waitFor(now, limit)).toBe((below ?? Number.NaN) - now)
+        }
+        expect([window.sum(now), window.emptyIn(now)]).toEqual([sum(now), Math.max(now, ...ends) - now])
+      }
+    }),
+    { numRuns: 300 },
+  )
 })
 
 describe('requests at once', () => {
@@ -171,6 +234,18 @@ describe('requests at once', () => {
     limits.enter(limited)
     expect(refused(limited)).toBe(1_000)
     expect(limits.keyState(limited).concurrency).toEqual({ limit: 2, active: 2 })
+  })
+
+  test('are counted for as long as they last', () => {
+    const { time, limits, refused } = setUp()
+    const limited = key({ concurrency: 1 })
+    const ticket = limits.enter(limited)
+    // Another key's request, minutes later, forgets who has done nothing lately.
+    time.now += 180_000
+    refused(key({ id: 'key_2', rpm: 1 }))
+    expect(refused(limited)).toBe(1_000)
+    ticket.leave()
+    expect(refused(limited)).toBeUndefined()
   })
 
   test('that are refused take nothing from the minute', () => {
@@ -208,9 +283,20 @@ describe('the limits of a key', () => {
     ['none of its own, against the default', 0, 1, false],
     ['none at all', undefined, 0, false],
   ])('are %s', (_what, own, byDefault, limited) => {
-    const { refused } = setUp({ rpm: byDefault })
+    const { limits, refused } = setUp({ rpm: byDefault })
     refused(key({ rpm: own }))
     expect(refused(key({ rpm: own })) !== undefined).toBe(limited)
+    const told = limited ? { requests: { limit: 1, remaining: 0, resetMs: 60_000 } } : {}
+    expect(limits.keyState(key({ rpm: own }))).toEqual(told)
+  })
+
+  test('are told as they stand, the default like its own', () => {
+    const standing = { limit: 1, remaining: 1, resetMs: 0 }
+    const all = { requests: standing, tokens: standing, concurrency: { limit: 1, active: 0 } }
+    const one = { rpm: 1, tpm: 1, concurrency: 1 }
+    expect(setUp(one).limits.keyState(key())).toEqual(all)
+    expect(setUp().limits.keyState(key(one))).toEqual(all)
+    expect(setUp({ tpm: 1 }).limits.keyState(key())).toEqual({ tokens: standing })
   })
 
   test('that has none share one ticket that says nothing', () => {

@@ -1,8 +1,7 @@
 // A ledger for tests: its timers run when the test says, its journal fails when the test says.
 
-import type { Price } from '../../src/catalogue/model.ts'
 import type { Key } from '../../src/keys/key.ts'
-import { createLedger, type Timers } from '../../src/ledger/create.ts'
+import { createLedger, type Prices, type Timers } from '../../src/ledger/create.ts'
 import type { Batch } from '../../src/ledger/journal.ts'
 import type { Ledger, ReserveAsk, Settlement } from '../../src/ledger/ledger.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -28,7 +27,7 @@ export type Bench = {
 export const bench = (
   store: Store,
   clock: () => number = () => NOW,
-  prices: (modelId: string) => Price | undefined = () => PRICE,
+  prices: Prices = () => PRICE,
   goesOn: (exchangeId: string) => boolean = () => false,
 ): Bench => {
   let soon: (() => void)[] = []
@@ -52,7 +51,7 @@ export const bench = (
     for (const each of due) each()
   }
   return {
-    ledger: createLedger({ store: { keys: store.keys, journal }, clock, prices, goesOn, timers }),
+    ledger: createLedger({ store: { keys: store.keys, journal }, clock, prices: () => prices, goesOn, timers }),
     turn() {
       const due = soon
       soon = []

@@ -1,6 +1,6 @@
 // However an exchange ends, what was produced is billed, no more and no less, once, and nothing stays held.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import type { ChatWire } from '../../src/ir/wire.ts'
 import { connect, rawPost } from '../chaos/support/socket.ts'
@@ -213,6 +213,20 @@ test.each(['close', 'stall'] as const)('a prompt told by its cache alone is no e
   await (await money.ask('messages', 'messages', { secret, stream: true })).text()
   await expectBooks(id, billed.cached + (end === 'close' ? billed.output : SAID))
 })
+
+test.each([false, true])(
+  'a fault of the gateway itself is written down as what the client got (stream: %s)',
+  async (stream) => {
+    const { id, secret } = money.issue({ tokensTotal: 100_000 })
+    const fault = spyOn(money.server.gateway.health, 'allows').mockImplementation(() => {
+      throw new Error('a fault')
+    })
+    const response = await money.ask('messages', 'messages', { secret, stream }).finally(() => fault.mockRestore())
+    expect([response.status, await response.json()]).toMatchObject([500, { error: { code: 'internal_error' } }])
+    await expectBooks(id, 0)
+    expect(money.row(response)).toMatchObject({ outcome: 'failed', status: 500, errorCode: 'internal_error' })
+  },
+)
 
 describe('a stream begun early', () => {
   test.each([true, false])('pays for the prompt if its client leaves before any word: %s', async (leaves) => {

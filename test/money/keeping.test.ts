@@ -1,6 +1,6 @@
 // The store of a server: let go of when the server cannot start, and freed of what is past its keeping.
 
-import { afterEach, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, spyOn, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -88,6 +88,32 @@ describe('pruning', () => {
     expect(left.every((row) => row.startedAt === NOW)).toBe(true)
     expect(store.usage({ by: 'day' }).map((row) => row.requests)).toEqual([500, 500])
     expect(warned).toEqual([])
+  })
+
+  test('goes on by itself while anything is left, step by step, and rests then', async () => {
+    const { store, gateway } = await kept(500)
+    const begin = spyOn(globalThis, 'setInterval')
+    const pauses = spyOn(globalThis, 'setTimeout')
+    // Slow enough for several steps.
+    const slow = (before: number, rows: number): number => {
+      for (const from = performance.now(); performance.now() - from < 1; );
+      return store.prune(before, rows)
+    }
+    const stop = startPruning({ ...gateway, store: { ...store, prune: slow } } as unknown as Gateway, 1e9)
+    const round = begin.mock.calls[0]?.[0] as () => void
+    begin.mockRestore()
+    pauses.mockClear()
+    round()
+    const steps = () => pauses.mock.calls.length
+    for (const until = Date.now() + 5_000; steps() < 2 && Date.now() < until; ) await turn()
+    expect(steps()).toBeGreaterThanOrEqual(2)
+    while (store.exchanges({ limit: 1_000 }).length > 500) await turn()
+    const run = pauses.mock.calls.map(([step]) => step as () => void).at(-1)
+    const before = steps()
+    run?.()
+    expect(steps()).toBe(before)
+    pauses.mockRestore()
+    stop()
   })
 
   test('does nothing where everything is kept, and no more once it is stopped', async () => {

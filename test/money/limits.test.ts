@@ -164,6 +164,7 @@ describe('a refused request consumes nothing', () => {
       const response = await done(await refuse(secret))
       expect(response.status).toBe(status)
       expect(response.headers.get('x-ratelimit-remaining-requests')).toBe('2')
+      expect(response.headers.get('x-ratelimit-remaining-tokens')).toBe('1000')
     }
     expect(money.key(id).tokensUsed).toBe(0)
     expect(money.server.gateway.ledger.heldBy(id)).toBe(0)

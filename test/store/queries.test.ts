@@ -60,6 +60,11 @@ describe('usage', () => {
         [ids[1] ?? '', 1, 1, 10],
       ].sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
     )
+    const models = store.usage({ by: 'model', keyId: ids[0] }).map(({ group, requests }) => [group, requests])
+    expect(models).toEqual([
+      ['vendorB-4o', 1],
+      ['vendorB-5.5', 2],
+    ])
     expect(store.usage({ by: 'day', keyId: ids[1], sinceMs: 0 })).toEqual([
       {
         ...{ group: '2026-09-01', requests: 1, errors: 1, input: 10, cacheRead: 0, cacheWrite: 0, output: 1 },
@@ -71,16 +76,23 @@ describe('usage', () => {
   test('begins with the full hour of its beginning and equals the sum of the exchanges since', () =>
     fc.assert(
       fc.asyncProperty(
-        fc.array(fc.record({ hoursAgo: fc.integer({ min: 0, max: 80 }), input: fc.nat(1_000), key: fc.nat(1) })),
+        fc.array(
+          fc.record({
+            ...{ hoursAgo: fc.integer({ min: 0, max: 80 }), input: fc.nat(1_000), key: fc.nat(1) },
+            model: fc.constantFrom('a', 'b', 'c'),
+          }),
+        ),
         fc.integer({ min: 0, max: 90 * HOUR }),
         async (pasts, agoMs) => {
-          const pastOnes = pasts.map(({ hoursAgo, input, key }) => past({ at: NOW - hoursAgo * HOUR, input, key }))
+          const pastOnes = pasts.map(({ hoursAgo, ...more }) => past({ at: NOW - hoursAgo * HOUR, ...more }))
           const { store, ids } = await history(pastOnes.sort((a, b) => a.at - b.at))
           const from = NOW - agoMs - ((NOW - agoMs) % HOUR)
           for (const keyId of [undefined, ids[1]]) {
             const rows = store.exchanges({ limit: 1_000, keyId }).filter((row) => row.startedAt >= from)
             for (const by of ['model', 'key', 'day'] as const) {
               const usage = store.usage({ by, sinceMs: NOW - agoMs, keyId })
+              const groups = usage.map(({ group }) => group)
+              expect(groups).toEqual([...new Set(groups)].sort())
               expect(usage.reduce((sum, row) => sum + row.requests, 0)).toBe(rows.length)
               expect(usage.reduce((sum, row) => sum + row.input, 0)).toBe(
                 rows.reduce((sum, row) => sum + (row.input ?? 0), 0),
@@ -150,6 +162,7 @@ describe('pruning', () => {
       [NOW - 10 * DAY, ...[4, 3, 2, 1].map((day) => NOW - day * DAY)].sort(),
     )
     expect(left.find((row) => row.outcome === null)?.id).toBe((await stays).exchangeId)
+    expect(store.exchanges({ limit: 3 })).toEqual(left.slice(0, 3))
     expect(store.usage({ by: 'day' })).toEqual(before)
     expect(store.usage({ by: 'day', sinceMs: NOW - 8 * DAY + HOUR })).toEqual(before.slice(3))
     // Of a key the hours of that day are gone: the whole day stands for them.

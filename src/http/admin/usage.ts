@@ -20,7 +20,9 @@ const RANKING_MS = 60_000
 export const usage: Part<'usage.get' | 'usage.table' | 'keys.usage'> = {
   'usage.get': (call, { since, until, step, by, key, model }) => {
     const range = rangeOf(call.gateway, since, until, step)
-    return report(call.gateway, { range, by, keyIds: keyIdsOf(call, key), model })
+    const keyIds = keyIdsOf(call, key)
+    const ofKeys = by === 'key' || keyIds !== undefined
+    return report(call.gateway, { range: ofKeys ? rangeOfKeys(call.gateway, range) : range, by, keyIds, model })
   },
   'usage.table': (call, { since, by, key }) => {
     const { store, config } = call.gateway
@@ -37,7 +39,7 @@ export const usage: Part<'usage.get' | 'usage.table' | 'keys.usage'> = {
     }
   },
   'keys.usage': (call, { id, since, until, step }) => {
-    const range = rangeOf(call.gateway, since, until, step)
+    const range = rangeOfKeys(call.gateway, rangeOf(call.gateway, since, until, step))
     return report(call.gateway, { range, by: 'model', keyIds: [keyOf(call, id).id], model: undefined })
   },
 }
@@ -64,6 +66,12 @@ export const rangeOf = (
   }
   return { step, since, until }
 }
+
+/** In whole days where hours of single keys are no longer kept: their sums would lack what was used in those. */
+const rangeOfKeys = (gateway: Gateway, { step, since, until }: Range): Range =>
+  step === 'day' || gateway.store.hoursKept(since)
+    ? { step, since, until }
+    : rangeOf(gateway, iso(since), iso(until), 'day')
 
 type Ask = {
   range: Range
@@ -106,9 +114,19 @@ const OTHER = 'other'
 const readRows = (gateway: Gateway, { range, by, keyIds, model }: Ask): SeriesRow[] =>
   gateway.store.series({ ...range, by, keyIds, model })
 
-/** The keys that used most, and what all others used together: the whole less theirs. */
+/** The keys that used most, and what all others used together. */
 const byKey = (gateway: Gateway, range: Range, model: string | undefined): SeriesRow[] => {
-  const rows = gateway.store.series({ ...range, by: 'key', keyIds: ranking(gateway, range, model), model })
+  const ids = ranking(gateway, range, model)
+  const rows = parted(gateway, range, model, ids)
+  // So few were all there were: what is left over is of keys that have come since.
+  return ids.length < MOST_SERIES && rows.some(({ group }) => group === OTHER)
+    ? parted(gateway, range, model, ranking(gateway, range, model, true))
+    : rows
+}
+
+/** These keys, and the whole less theirs. */
+const parted = (gateway: Gateway, range: Range, model: string | undefined, keyIds: string[]): SeriesRow[] => {
+  const rows = gateway.store.series({ ...range, by: 'key', keyIds, model })
   const others = new Map<number, SeriesRow>()
   for (const row of gateway.store.series({ ...range, by: 'none', model })) others.set(row.at, { ...row, group: OTHER })
   for (const row of rows) {
@@ -124,14 +142,14 @@ const byKey = (gateway: Gateway, range: Range, model: string | undefined): Serie
 type Ranked = { at: number; ids: string[] }
 const rankings = new WeakMap<Gateway, Map<string, Ranked>>()
 
-const ranking = (gateway: Gateway, { since, until }: Range, model: string | undefined): string[] => {
+const ranking = (gateway: Gateway, { since, until }: Range, model: string | undefined, anew = false): string[] => {
   const now = gateway.clock.now()
   const kept = rankings.get(gateway) ?? new Map<string, Ranked>()
   rankings.set(gateway, kept)
   for (const [name, { at }] of kept) if (now - at >= RANKING_MS || at > now) kept.delete(name)
   const name = `${since} ${until} ${model ?? ''}`
   const known = kept.get(name)
-  if (known !== undefined) return known.ids
+  if (known !== undefined && !anew) return known.ids
   const ids = gateway.store.topKeys({ since, until, limit: MOST_SERIES, model })
   kept.set(name, { at: now, ids })
   return ids

@@ -33,6 +33,16 @@ export const createInsight = (db: Database, orm: BunSQLiteDatabase): Insight => 
       )
       .all(since - (since % STEP_MS.day), until, ...(model === undefined ? [] : [model]), limit)
       .map(({ id }) => id),
+  // They go by whole days, the oldest first.
+  hoursKept: (since) =>
+    db
+      .query<{ row: number }, [number]>(
+        `SELECT 1 AS row FROM usage_days
+         WHERE day >= ? AND day < coalesce(
+           (SELECT hour - hour % ${STEP_MS.day} FROM usage_hours ORDER BY hour LIMIT 1), ${Number.MAX_SAFE_INTEGER}
+         ) LIMIT 1`,
+      )
+      .get(since - (since % STEP_MS.day)) === null,
   latencies: (query) => latencies(db, query),
   lastUsed(keyIds) {
     const ended = db

@@ -72,11 +72,11 @@ const storeOf = (db: Database, path: string, clock: () => number): Store => {
   const version = db.query<{ data_version: number }, []>('PRAGMA data_version')
   let seen = version.get()?.data_version
   const change = createChange(orm, clock)
-  const ring = createKeyRing(orm, change, clock)
+  const ring = createKeyRing(orm, change, clock, () => changed())
   const journal = createJournal(db, path === MEMORY ? undefined : path, ring)
   const queries = createQueries(db, orm)
   const insight = createInsight(db, orm)
-  /** A read that finds in the database whatever is settled. */
+  /** A read or a change that finds in the database whatever is settled. */
   const settled =
     <Args extends unknown[], Found>(read: (...args: Args) => Found) =>
     (...args: Args): Found => {
@@ -92,13 +92,21 @@ const storeOf = (db: Database, path: string, clock: () => number): Store => {
     seen = now
     return true
   }
+  /** A file that cannot be read now is read again at the next look: what changed is still unseen. */
+  const changed = (): boolean => {
+    try {
+      return refresh()
+    } catch {
+      return false
+    }
+  }
   const unwatch = () => {
     clearInterval(watching)
     watching = undefined
   }
 
   return {
-    keys: ring.keys,
+    keys: { ...ring.keys, update: settled(ring.keys.update) },
     members: createMembers(orm, change, clock),
     sessions: createSessions(orm, change),
     tokens: createTokens(orm, change, clock),
@@ -121,6 +129,7 @@ const storeOf = (db: Database, path: string, clock: () => number): Store => {
     },
     series: settled(insight.series),
     topKeys: settled(insight.topKeys),
+    hoursKept: settled(insight.hoursKept),
     exchangePage: settled(insight.exchangePage),
     latencies: settled(insight.latencies),
     lastUsed: settled(insight.lastUsed),
@@ -129,11 +138,7 @@ const storeOf = (db: Database, path: string, clock: () => number): Store => {
       unwatch()
       watching = setInterval(() => {
         astray = !inPlace()
-        try {
-          refresh()
-        } catch {
-          // A file that cannot be read now is read again at the next turn: what changed is still unseen.
-        }
+        changed()
       }, intervalMs)
       watching.unref()
       return unwatch

@@ -9,7 +9,7 @@ const cents = new Intl.NumberFormat(undefined, {
   minimumSignificantDigits: 2,
   maximumSignificantDigits: 2,
 })
-const fine = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD', minimumFractionDigits: 5 })
+const fine = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD', minimumFractionDigits: 6 })
 // By its code: many systems have no glyph for the riel's sign.
 const riel = new Intl.NumberFormat(undefined, {
   style: 'currency',
@@ -41,9 +41,9 @@ export const usd = (microUsd: number): string => {
   const value = microUsd / 1e6
   return value !== 0 && Math.abs(value) < 0.01 ? cents.format(value) : dollars.format(value)
 }
-/** What one exchange cost: with as many digits in every row, so that they stand below each other. */
+/** What one exchange cost, to the micro-USD: with as many digits in every row, so that they stand below each other. */
 export const usdFine = (microUsd: number): string => fine.format(microUsd / 1e6)
-/** For costs that stand below each other: five digits while all are small, else cents, and what is less is said to be. */
+/** For costs that stand below each other: six digits while all are small, else cents, and what is less is said to be. */
 export const usdColumn = (costs: number[]): ((microUsd: number) => string) => {
   const tiny = (cost: number): boolean => cost !== 0 && Math.abs(cost) < 10_000
   if (costs.some(tiny) && costs.every((cost) => Math.abs(cost) < 1_000_000)) return usdFine

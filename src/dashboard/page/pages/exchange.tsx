@@ -3,7 +3,7 @@
 import { useRoute } from 'preact-iso/router'
 import type { Attempt, ExplainedExchange } from '../../../admin-api/schema.ts'
 import { call } from '../lib/api.ts'
-import { count, duration, exact, khr, usd } from '../lib/format.ts'
+import { count, duration, exact, khr, usdFine } from '../lib/format.ts'
 import { returns, useLive } from '../lib/live.ts'
 import { lastSeen } from '../lib/query.ts'
 import { useResource } from '../lib/resource.ts'
@@ -52,7 +52,7 @@ const Explained = ({ of }: { of: ExplainedExchange }) => {
             note={`first byte ${duration(exchange.first_byte_ms)}`}
           />
           <Stat label="Tokens billed" value={count(exchange.tokens)} note={billedBy(exchange)} />
-          <Stat label="Cost" value={usd(exchange.cost_micro_usd)} note={khr(exchange.cost_khr)} />
+          <Stat label="Cost" value={usdFine(exchange.cost_micro_usd)} note={khr(exchange.cost_khr)} />
           <Stat
             label="Key"
             value={
@@ -155,7 +155,7 @@ const Explained = ({ of }: { of: ExplainedExchange }) => {
 }
 
 const billedBy = ({ tokens, estimated }: ExplainedExchange['exchange']): string => {
-  if (estimated) return 'estimated: the provider gave no figure'
+  if (estimated) return 'estimated: the provider gave no final figures'
   return tokens === 0 ? 'nothing was used' : "the provider's figures"
 }
 

@@ -48,7 +48,7 @@ export const KeyPage = () => {
         {(value) => (
           <>
             <Figures of={value} />
-            <KeyUsage id={id} used={value.tokens_used} />
+            <KeyUsage id={id} used={`${value.tokens_used} ${value.last_used_at}`} />
             <Facts of={value} />
             {doing && (
               <Dialogs
@@ -104,7 +104,8 @@ const Figures = ({ of }: { of: Key }) => (
   </section>
 )
 
-const KeyUsage = ({ id, used }: { id: string; used: number }) => {
+/** `used`: what changes whenever the key was used, be it for nothing. */
+const KeyUsage = ({ id, used }: { id: string; used: string }) => {
   const [query, setQuery] = useQuery()
   const range = isRange(query.range) ? query.range : '30d'
   const measure = measureOf(query.measure)

@@ -186,13 +186,17 @@ const NoKeys = ({ filtered, onCreate }: { filtered: boolean; onCreate: () => voi
   )
 
 /** The key as it stands after an exchange that has just ended. */
-const used = (key: ListedKey, exchange: { tokens: number; started_at: string }): ListedKey => ({
-  ...key,
-  tokens_used: key.tokens_used + exchange.tokens,
-  tokens_remaining: Math.max(0, key.tokens_remaining - exchange.tokens),
-  last_used_at: exchange.started_at,
-  spark: key.spark.map((tokens, index) => (index === key.spark.length - 1 ? tokens + exchange.tokens : tokens)),
-})
+const used = (key: ListedKey, exchange: { tokens: number; started_at: string }): ListedKey => {
+  const left = Math.max(0, key.tokens_remaining - exchange.tokens)
+  return {
+    ...key,
+    status: key.status === 'active' && left === 0 ? 'exhausted' : key.status,
+    tokens_used: key.tokens_used + exchange.tokens,
+    tokens_remaining: left,
+    last_used_at: exchange.started_at,
+    spark: key.spark.map((tokens, index) => (index === key.spark.length - 1 ? tokens + exchange.tokens : tokens)),
+  }
+}
 
 type Order = 'asc' | 'desc'
 type Sorted = { sort: Sort; order: Order; onSort: (sort: Sort) => void }
