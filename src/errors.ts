@@ -51,6 +51,8 @@ export type ErrorOptions = {
   /** Passed as `error.details`. */
   details?: ErrorDetails
   provider?: ProviderFailure
+  /** The wire on which the provider says that it takes the request. */
+  takenOn?: string | undefined
 }
 
 /** An error in the gateway's own words: `message` may be shown to a client, `cause` and `provider` never are. */
@@ -60,6 +62,7 @@ export class GatewayError extends Error {
   readonly retryAfterMs: number | undefined
   readonly details: ErrorDetails | undefined
   readonly provider: ProviderFailure | undefined
+  readonly takenOn: string | undefined
   readonly #retry: boolean | undefined
   readonly #failover: boolean | undefined
 
@@ -72,6 +75,7 @@ export class GatewayError extends Error {
     this.retryAfterMs = options.retryAfterMs && Math.min(options.retryAfterMs, LONGEST_RETRY_MS)
     this.details = options.details
     this.provider = options.provider && named(options.provider)
+    this.takenOn = options.takenOn
     this.#retry = options.retry
     this.#failover = options.failover
   }

@@ -14,6 +14,7 @@ import { type Arriving, createArriving, createMemory, type Memory } from './memo
 import type { Metrics } from './metrics.ts'
 import { createAffinity } from './relay/affinity.ts'
 import { createBackground } from './relay/background.ts'
+import { createDetours } from './relay/detours.ts'
 import type { Client, Clock, Ended, Relay, Summary } from './relay/exchange.ts'
 import { createHealth } from './relay/health.ts'
 import { createRecall } from './relay/recall.ts'
@@ -102,6 +103,7 @@ export const createGateway = ({
       log.warn(answers ? 'breaker closed' : 'breaker opened: most attempts fail', { breaker }),
     ),
     affinity: createAffinity(),
+    detours: createDetours(),
     recall: createRecall(),
     background: createBackground(store.background),
     fetch,

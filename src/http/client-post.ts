@@ -2,6 +2,7 @@
 
 import { GatewayError } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
+import type { JsonObject } from '../ir/json.ts'
 import type { Wire } from '../ir/wire.ts'
 import type { Key } from '../keys/key.ts'
 import { requireInForce } from '../keys/status.ts'
@@ -10,7 +11,7 @@ import { splice } from '../lib/json-splice.ts'
 import { openBody, openText } from '../relay/client-body.ts'
 import { type Client, type ClientRequest, leave } from '../relay/exchange.ts'
 import { wireOf } from '../relay/route.ts'
-import { admit, type Check } from './admit.ts'
+import { admit, type Check, REQUESTS } from './admit.ts'
 import { isPacked, readBody } from './read-body.ts'
 import { errorResponse, reported, requestId } from './respond.ts'
 
@@ -91,16 +92,22 @@ export const openPost = async (
   gateway: Gateway,
   { wire, request, key }: Post,
   check: Check,
-): Promise<Pick<ClientRequest, 'asSent' | 'body' | 'model'>> => {
+): Promise<Pick<ClientRequest, 'asked' | 'asSent' | 'body' | 'model'>> => {
   const bytes = await readBody(request, gateway.config.bodyLimitBytes, gateway.config.bodyTimeoutMs)
   // A body may take long, and meanwhile the key may have been revoked.
   requireInForce(key, gateway.clock.now())
   const asSent = openBody(bytes, (name) => translates(gateway, wire, name))
-  const model = admit(wire, check, asSent, key, gateway.catalogue, gateway.config.hideForbiddenModels)
+  const asked = askedOn(wire, asSent.outline)
+  const fit = asked === wire ? check : REQUESTS[asked]
+  const model = admit(asked, fit, asSent, key, gateway.catalogue, gateway.config.hideForbiddenModels)
   const edits = wire === 'responses' ? gateway.recall.edits(key.id, () => asSent.whole().body) : []
   const body = edits.length === 0 ? asSent : openText(splice(asSent.whole().text, edits))
-  return { asSent, body, model }
+  return { asked, asSent, body, model }
 }
+
+/** Editors ask vendor_b's newer models in the words of the responses wire at the older wire's address, and read its answers. */
+const askedOn = (wire: Wire, { messages, input }: JsonObject): Wire =>
+  wire === 'chat-completions' && messages === undefined && input !== undefined ? 'responses' : wire
 
 /** Admits a request: from here on it is in flight, and its client may leave it. */
 export const enter = (gateway: Gateway, post: Post): Client => {

@@ -22,7 +22,7 @@ export const inference = (gateway: Gateway, { wire, paths }: Endpoint) => {
 
 const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
   const { wire, request, id, key, ticket } = post
-  const { asSent, body, model } = await openPost(gateway, post, REQUESTS[wire])
+  const { asked, asSent, body, model } = await openPost(gateway, post, REQUESTS[wire])
   const { outline, inputEstimate } = body
   const stream = outline.stream === true
   const codec = CODECS[wire]
@@ -33,7 +33,7 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
     wire,
     stream,
     inputEstimate,
-    outputCap: codec.outputCap(outline),
+    outputCap: CODECS[asked].outputCap(outline),
     maxOutput: wire === 'images' ? model.tokensPerImage : model.maxOutput,
     answers: (wire === 'images' || wire === 'chat-completions') && typeof outline.n === 'number' ? outline.n : 1,
     fixed: wire === 'images',
@@ -51,6 +51,7 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
     id,
     key,
     wire,
+    asked,
     codec,
     body,
     asSent,

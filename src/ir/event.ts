@@ -1,6 +1,7 @@
 // A stream of a model's answer, in no wire's words. The stream is primary; a full answer is its fold.
 
 import type { GatewayError } from '../errors.ts'
+import type { JsonObject } from './json.ts'
 import type { AssistantPart, Citation, Logprob, OpaquePart, Seal } from './part.ts'
 import type { Usage } from './usage.ts'
 
@@ -26,7 +27,11 @@ export type Finish = {
   stopSequence?: string
   usage: Usage
   serviceTier?: string
+  moderation?: Moderation
 }
+
+/** The vendor's verdicts on the prompt and on the answer; none where it could give none. */
+export type Moderation = { input: JsonObject[]; output: JsonObject[] }
 
 /**
  * Grammar: `start`, then parts, then exactly one `finish` or `error`, then nothing. Each part has a number (`part`,
@@ -75,4 +80,5 @@ export type ChatResponse = {
   stopSequence?: string
   usage: Usage
   serviceTier?: string
+  moderation?: Moderation
 }

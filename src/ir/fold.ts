@@ -80,15 +80,11 @@ export const fold = (events: Iterable<ChatEvent>): ChatResponse => {
         usage(event.usage)
         if (event.stopSequence !== undefined) response.stopSequence = event.stopSequence
         if (event.serviceTier !== undefined) response.serviceTier = event.serviceTier
+        if (event.moderation !== undefined) response.moderation = event.moderation
         finished = true
         break
       case 'error':
         throw event.error
-      case 'text-end':
-      case 'refusal-end':
-      case 'tool-end':
-      case 'ping':
-        break
     }
     if (finished) break
   }
@@ -112,6 +108,7 @@ export const unfold = (response: ChatResponse): ChatEvent[] => {
   const finish: ChatEvent = { type: 'finish', reason: response.finish, usage: response.usage }
   if (response.stopSequence !== undefined) finish.stopSequence = response.stopSequence
   if (response.serviceTier !== undefined) finish.serviceTier = response.serviceTier
+  if (response.moderation !== undefined) finish.moderation = response.moderation
   return [start, ...response.parts.flatMap(unfoldPart), finish]
 }
 

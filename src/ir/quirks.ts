@@ -7,7 +7,7 @@ export type Quirks = {
   structuredOutputByTool?: boolean
   /** Chat: the member that carries the output cap. Default `max_completion_tokens`. */
   maxTokensField?: 'max_tokens' | 'max_completion_tokens'
-  /** Messages: no `role: "system"` within the conversation; later system turns become user text. */
+  /** Messages, chat: no `role: "system"` within the conversation; later system turns become user text. */
   noMidSystem?: boolean
   /** Messages: thinking by budget only, no adaptive mode or effort. */
   noAdaptiveThinking?: boolean

@@ -22,6 +22,19 @@ export type Usage = {
 export const totalTokens = (usage: Usage): number =>
   (usage.input ?? 0) + (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0) + (usage.output ?? 0)
 
+const PARTS = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output', 'reasoning'] as const
+
+/** Figures told apart that are billed together; a class that one of them leaves out counts for the others. */
+export const sum = (one: Usage | undefined, other: Usage | undefined): Usage | undefined => {
+  if (one === undefined || other === undefined) return one ?? other
+  const total: Usage = { ...one }
+  for (const name of PARTS) {
+    const more = other[name]
+    if (more !== undefined) total[name] = (total[name] ?? 0) + more
+  }
+  return total
+}
+
 /** Beyond any answer's tokens, and small enough that the sums of thousands of them are exact. */
 const MOST_TOKENS = 1e12
 
@@ -62,7 +75,7 @@ export const disjoint = ({ prompt, cacheRead, cacheWrite, output, reasoning, tot
   if (cacheWrite !== undefined) usage.cacheWrite = part(cacheWrite)
   if (prompt !== undefined) usage.input = cacheApart ? prompt : rest
   if (output !== undefined) usage.output = thoughtsApart || thoughtsUntold ? output + beside : output
-  if (reasoning !== undefined) usage.reasoning = reasoning
+  if (reasoning !== undefined) usage.reasoning = Math.min(reasoning, usage.output ?? reasoning)
   return usage
 }
 

@@ -78,7 +78,7 @@ export const attempt = async (
 }
 
 const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan => {
-  if (target.wire === exchange.wire) {
+  if (passes(exchange, target)) {
     const quirks = quirksOf(target)
     // Ids that are cut to their beginnings would be taken for one.
     const seen = quirks.shortCallIds ? exchange.body.whole().body : exchange.body.outline
@@ -90,10 +90,14 @@ const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan => 
     exchange.dropped = codec.refusedIn?.(seen, quirks).map((path) => path.join('.')) ?? []
     return { body: exchange.body.edited(edits), undo: undefined }
   }
-  const encoded = encodeFor(exchange, chatCodec(exchange.wire), chatCodec(target.wire), target)
+  const encoded = encodeFor(exchange, chatCodec(exchange.asked), chatCodec(target.wire), target)
   exchange.dropped = encoded.dropped
   return { body: written(encoded.body), undo: encoded.undo }
 }
+
+/** What is said in the words of the provider's wire goes out as it came. */
+const passes = ({ wire, asked, codec, body }: Exchange, target: Target): boolean =>
+  target.wire === wire && asked === wire && codec.borrows?.(body.outline) !== true
 
 const readAnswer = async (reading: Reading, response: Response, heard: () => void): Promise<JsonAnswer> => {
   const { relay, request: exchange, target, codec, plan, abort } = reading
@@ -159,17 +163,45 @@ export const firstWords = async (
 ): Promise<StreamAnswer> => {
   const type = response.headers.get('content-type') ?? ''
   if (response.body === null) throw broken()
+  let stream = response.body
   if (type.includes('json') || type.includes('html')) {
-    const body = parseObject(await readText(response, ERROR_BYTES, abort))
-    throw (body === undefined ? undefined : codec.faultIn(body)) ?? malformedAnswer()
+    const opened = await opening(stream, abort)
+    stream = opened.stream
+    if (!SSE.test(opened.text)) {
+      const body = parseObject(await readText(new Response(stream), ERROR_BYTES, abort))
+      throw (body === undefined ? undefined : codec.faultIn(body)) ?? malformedAnswer()
+    }
   }
-  const source = readFrom(response.body, tap, abort)
+  const source = readFrom(stream, tap, abort)
   for (;;) {
     const first = await source.read()
     if (tap.state === 'failed' && (first === undefined || first === '')) throw tap.error ?? broken()
     if (first === undefined) throw broken()
     if (first !== '' || tap.state === 'done') return { kind: 'stream', target, first, source, tap }
   }
+}
+
+/** How a stream begins, whatever its server calls it: no JSON does. */
+const SSE = /^\ufeff?\s*(?:data|event|id|retry)?:/
+
+/** The first bytes of a body as text, and all of it. */
+const opening = async (body: ReadableStream<Uint8Array>, abort: AbortController) => {
+  const reader = body.getReader()
+  const { value } = await reader.read().catch((error) => {
+    throw networkError(error, abort)
+  })
+  const stream = new ReadableStream<Uint8Array>({
+    start: (to) => {
+      if (value !== undefined) to.enqueue(value)
+    },
+    pull: async (to) => {
+      const next = await reader.read()
+      if (next.done) to.close()
+      else to.enqueue(next.value)
+    },
+    cancel: (reason) => reader.cancel(reason),
+  })
+  return { text: new TextDecoder().decode(value), stream }
 }
 
 const readFrom = (body: ReadableStream<Uint8Array>, tap: Tap, abort: AbortController): Source => {

@@ -117,10 +117,7 @@ export const resumeAnswers = (
 }
 
 /** Leaves what is open to the next process. */
-export const leaveAnswers = ({ background: { watched } }: Relay): void => {
-  for (const { timer } of watched.values()) clearTimeout(timer)
-  watched.clear()
-}
+export const leaveAnswers = ({ background: { watched } }: Relay): void => watched.clear()
 
 const later = (relay: Relay, watched: Watched): void => {
   clearTimeout(watched.timer)

@@ -99,7 +99,7 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
       options.onProgress(answer.tap)
     }
     // A silence is the provider's only while it is being read; one that begins from now on is no shorter than these.
-    const { idleMs, totalMs } = timeouts ?? { idleMs: keepAliveMs, totalMs: Number.POSITIVE_INFINITY }
+    const { idleMs, totalMs } = timeouts ?? { idleMs: Number.POSITIVE_INFINITY, totalMs: Number.POSITIVE_INFINITY }
     const due = Math.min(
       reading ? Math.min(sentAt + keepAliveMs, heardAt + idleMs) : now + Math.min(keepAliveMs, idleMs),
       begunAt + totalMs,
@@ -112,7 +112,7 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
   const answered = async (pending: Promise<StreamAnswer>): Promise<StreamAnswer> => {
     answer = await pending
     first = answer.first
-    heardAt = performance.now()
+    reading = false
     return answer
   }
 
@@ -123,8 +123,7 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
         reading = answer === undefined
         // The response's head leaves with the first bytes of its body: begun early, it must not wait for a provider's.
         if (answer === undefined) send(codec.keepAlive)
-        const idleMs = answer?.target.provider.timeouts.idleMs ?? keepAliveMs
-        timer = setTimeout(watch, Math.min(keepAliveMs, idleMs, reportedAt + PROGRESS_MS - now))
+        watch()
       },
       async pull() {
         try {
@@ -136,7 +135,6 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
             heardAt = performance.now()
             const read = await source.read()
             reading = false
-            heardAt = performance.now()
             if (read === undefined) break
             text = read
           }

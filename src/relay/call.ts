@@ -76,16 +76,17 @@ const refusal = async (response: Response, codec: PassCodec, abort: AbortControl
     ...(error.details === undefined ? {} : { details: error.details }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(error.retry ? {} : { retry: false, failover: error.failover }),
+    takenOn: error.takenOn,
     provider: { ...error.provider, status: response.status, ...(requestId === undefined ? {} : { requestId }) },
   })
 }
 
-/** `Retry-After` in milliseconds, as seconds or as a date; undefined when absent or past all reason. */
+/** `Retry-After` in milliseconds, as seconds or as a date; undefined when absent or neither. */
 const retryAfter = (headers: Headers): number | undefined => {
   const exact = Number(headers.get('retry-after-ms') ?? Number.NaN)
   if (Number.isFinite(exact)) return Math.max(0, exact)
   const value = headers.get('retry-after')
   if (value === null) return undefined
   const ms = /^\d+(\.\d+)?$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now()
-  return Number.isFinite(ms) ? Math.min(Math.max(0, ms), 86_400_000) : undefined
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined
 }

@@ -79,6 +79,8 @@ const ask = async (
       if (isObject(body?.error)) throw codec.decodeError(200, body)
       const tokens = body && there.counting.read(body)
       if (body === undefined || tokens === undefined) throw malformedAnswer()
+      // Servers that do not count answer so; agents would believe it, and never shorten a conversation.
+      if (tokens === 0) return undefined
       return own === there ? renamed(text, body, target.model.id) : JSON.stringify(own.counting.write(tokens))
     })
   } catch (error) {

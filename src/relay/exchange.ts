@@ -14,6 +14,7 @@ import type { PassCodec } from '../wire/codec.ts'
 import type { Affinity } from './affinity.ts'
 import type { Background } from './background.ts'
 import type { ClientBody } from './client-body.ts'
+import type { Detours } from './detours.ts'
 import type { Health } from './health.ts'
 import type { Recall } from './recall.ts'
 
@@ -38,6 +39,8 @@ export type ClientRequest = {
   readonly id: string
   readonly key: Key
   readonly wire: Wire
+  /** The wire in whose words it asks. */
+  readonly asked: Wire
   readonly codec: PassCodec
   /** The client's body, with its references resolved. */
   readonly body: ClientBody
@@ -109,6 +112,7 @@ export type Relay = {
   ledger: Ledger
   health: Health
   affinity: Affinity
+  detours: Detours
   recall: Recall
   background: Background
   fetch: (url: string, init: RequestInit) => Promise<Response>

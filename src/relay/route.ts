@@ -26,13 +26,13 @@ export type Target = {
 export const route = (relay: Relay, request: ClientRequest): Target[] => {
   const only = relay.providers.get(request.model.provider)
   const single = only !== undefined && only.accounts.length === 1 && relay.fallbacks[request.model.id] === undefined
-  const conversation = single ? undefined : conversationOf(request.key.id, request.wire, request.headers, request.body)
+  const conversation = single ? undefined : conversationOf(request.key.id, request.asked, request.headers, request.body)
   const place = single ? undefined : placeFor(relay, request, conversation)
   const healthy: Target[] = []
   const failing: Target[] = []
   for (const model of modelsOf(relay, request)) {
     const provider = relay.providers.get(model.provider)
-    const wire = provider === undefined ? undefined : wireOf(provider, request.wire)
+    const wire = provider && (relay.detours.known(provider, model, request) ?? wireOf(provider, request.asked))
     if (provider === undefined || wire === undefined) continue
     const all = provider.accounts.map((account): Target => {
       const name = targetName(provider.id, account.name, model.id)
@@ -71,7 +71,7 @@ const modelsOf = (relay: Relay, request: ClientRequest): Model[] => {
   const models = [request.model]
   for (const id of relay.fallbacks[request.model.id] ?? []) {
     const model = relay.catalogue.resolve(id)
-    if (model !== undefined && model.kind === request.model.kind && permits(request.key, model.id)) models.push(model)
+    if (model !== undefined && permits(request.key, model.id)) models.push(model)
   }
   return models
 }

@@ -8,6 +8,7 @@ import { stopAt } from '../ir/stop-at.ts'
 import { requireWhole, wholeCalls } from '../ir/whole.ts'
 import { withExact } from '../lib/json-exact.ts'
 import type { Ask, ChatCodec, EncodedRequest, Tap, Undo } from '../wire/codec.ts'
+import { CODECS } from '../wire/index.ts'
 import { openNotes } from '../wire/pass.ts'
 import { tooDeep } from './client-body.ts'
 import type { ClientRequest, Exchange } from './exchange.ts'
@@ -53,9 +54,9 @@ export const exactBody = ({ body }: ClientRequest): JsonObject => {
  * no cap, what was set aside for that one.
  */
 export const capFor = (exchange: Exchange, target: Target): number | undefined => {
-  const { model, reservation, codec, body } = exchange
+  const { asked, model, reservation, body } = exchange
   if (reservation.outputCap !== undefined) return reservation.outputCap
-  return target.model.maxOutput > model.maxOutput && codec.outputCap(body.outline) === undefined
+  return target.model.maxOutput > model.maxOutput && CODECS[asked].outputCap(body.outline) === undefined
     ? model.maxOutput
     : undefined
 }

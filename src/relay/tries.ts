@@ -3,6 +3,7 @@
 import { GatewayError } from '../errors.ts'
 import type { AttemptNote } from '../ledger/ledger.ts'
 import { timeLeft } from './call.ts'
+import { detourOf } from './detours.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
 import type { Target } from './route.ts'
 import { timedOut } from './upstream.ts'
@@ -29,12 +30,20 @@ export const firstAnswer = async <Answer>(
   }
   let failure: GatewayError | undefined
   let refused: GatewayError | undefined
-  for (const target of targets.slice(0, relay.maxTries)) {
+  const tries = targets.slice(0, relay.maxTries)
+  for (let target = tries.shift(); target !== undefined; target = tries.shift()) {
     if (request.client.left || timeLeft(request, target) === 0) break
     try {
-      return await record(relay, request, target, attempt)
+      const answer = await record(relay, request, target, attempt)
+      relay.detours.taken(request, target)
+      return answer
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error
+      const detour = detourOf(error, target)
+      if (detour !== undefined) {
+        tries.unshift(detour)
+        continue
+      }
       // What another model cannot take says nothing of the one that was asked for.
       if (!error.failover && target.model.id !== request.model.id) {
         refused ??= error

@@ -2,6 +2,7 @@
 
 import type { JsonObject } from '../ir/json.ts'
 import type { CacheMark } from '../ir/part.ts'
+import { placeOf } from '../ir/place.ts'
 import type { ChatWire } from '../ir/wire.ts'
 
 /**
@@ -16,8 +17,17 @@ export const encodeBreakpoint = (
   if (cache === undefined) return {}
   // Markers of the messages wire would be refused by most of the vendor's models.
   if (origin === 'messages') {
-    drop(`${path}.cache_control`)
+    dropMark({ cache }, path, { drop })
     return {}
   }
   return { prompt_cache_breakpoint: { mode: 'explicit', ...(cache.ttl === '1h' ? { ttl: '12h' } : {}) } }
+}
+
+/** Lists a marker where the wire has no breakpoint, by the name its client gave it. */
+export const dropMark = (
+  { cache }: { cache?: CacheMark },
+  path: string,
+  { drop }: { drop(path: string): void },
+): void => {
+  if (cache !== undefined) drop(placeOf(cache, `${path}.cache_control`))
 }

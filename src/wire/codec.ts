@@ -130,6 +130,8 @@ export type PassCodec = {
   requestSchema: TSchema
   /** The members to splice into a client's body for a provider of the same wire. */
   passEdits(body: JsonObject, options: PassOptions): Edit[]
+  /** Whether a client's body says something in another wire's words: it cannot pass, but is read and written anew. */
+  borrows?(body: JsonObject): boolean
   /** Where a client's body says what its provider refuses: `passEdits` takes it out, and the client is told. */
   refusedIn?(body: JsonObject, quirks: Quirks): Edit['path'][]
   /** The client's own cap on output tokens, where it gave one. */
@@ -146,7 +148,7 @@ export type PassCodec = {
   decodeError(status: number, body: unknown): GatewayError
   /** The HTTP body of an error for clients of this wire. */
   encodeError(error: GatewayError, requestId: string): JsonObject
-  /** What is sent while the provider is silent: a frame of its own, so that the next one begins as ever. */
+  /** What is sent while the provider is silent. The next frame follows it as it is. */
   keepAlive: string
 }
 

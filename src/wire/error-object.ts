@@ -6,8 +6,35 @@ import { isObject, type Json, type JsonObject } from '../ir/json.ts'
 import { type FailureClass, type FailureDetails, providerError } from './failure.ts'
 import { overlong } from './overlong.ts'
 
+/** What is wrong with the request itself: an answer or a stream that fails has no status to say that it is. */
+const INVALID = [
+  'invalid_type',
+  'invalid_value',
+  'unsupported_value',
+  'unsupported_parameter',
+  'unsupported_file',
+  'unknown_parameter',
+  'missing_required_parameter',
+  'empty_array',
+  'invalid_image',
+  'invalid_image_file',
+  'invalid_image_format',
+  'invalid_image_mode',
+  'invalid_image_url',
+  'invalid_base64_image',
+  'empty_image_file',
+  'image_file_not_found',
+  'image_file_too_large',
+  'image_parse_error',
+  'image_too_large',
+  'image_too_small',
+  'failed_to_download_image',
+  'unsupported_image_media_type',
+]
+
 /** By code, or by type where there is no code. */
 const CLASS_OF_CODE = new Map<string, FailureClass>([
+  ...INVALID.map((code) => [code, 'invalid'] as const),
   ['context_length_exceeded', 'context-length'],
   ['exceed_context_size_error', 'context-length'],
   ['tokens_limit_reached', 'context-length'],
@@ -39,7 +66,7 @@ const CLASS_OF_CODE = new Map<string, FailureClass>([
 /** Given with a 400, and yet no fault of the request. */
 const NOT_THE_REQUEST = new Set(['model_not_found', 'invalid_api_key', 'server_error'])
 
-type ErrorObject = {
+export type ErrorObject = {
   /** What the provider answered, or would have answered had its stream not begun. */
   status: number
   code: string | undefined

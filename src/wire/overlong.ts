@@ -2,13 +2,14 @@
 
 import type { Json, JsonObject } from '../ir/json.ts'
 
-export type Overlong = { tokens?: number; maximum?: number }
+/** `answer`: the output cap, beside which there is no room for the `prompt`. */
+export type Overlong = { tokens?: number; maximum?: number; prompt?: number; answer?: number }
 
 /** What an error's words, and its members where it has them, say of a prompt that is too long; else undefined. */
 export const overlong = (message: string, members: JsonObject = {}): Overlong | undefined => {
   const maximum = figure(MAXIMUM.exec(message), members.n_ctx)
   const tokens = figure(TOKENS.exec(message), members.n_prompt_tokens)
-  if (maximum !== undefined && tokens !== undefined) return { tokens, maximum }
+  if (maximum !== undefined && tokens !== undefined) return { tokens, maximum, ...partsIn(message) }
   return WORDS.test(message) ? {} : undefined
 }
 
@@ -51,6 +52,21 @@ const TOKENS = new RegExp(
     /Given: /,
   )})(\\d[\\d,]{0,14})`,
 )
+
+/** What the prompt and the answer have of it. */
+const PARTS = [
+  /exceed context limit: (?<prompt>\d{1,15}) \+ (?<answer>\d{1,15}) >/,
+  /(?<prompt>\d{1,15}) in the messages, (?<answer>\d{1,15}) in the completion/,
+  /(?<prompt>\d{1,15}) tokens from the input messages and (?<answer>\d{1,15}) tokens for the completion/,
+  /(?<prompt>\d{1,15}) of text input, (?<answer>\d{1,15}) in the output/,
+  /\((?<answer>\d{1,15}) > \d{1,15} - (?<prompt>\d{1,15})\)/,
+]
+
+const partsIn = (message: string): Overlong => {
+  const { prompt, answer } =
+    PARTS.map((each) => each.exec(message)?.groups).find((groups) => groups !== undefined) ?? {}
+  return prompt === undefined || answer === undefined ? {} : { prompt: Number(prompt), answer: Number(answer) }
+}
 
 const WORDS = new RegExp(
   any(

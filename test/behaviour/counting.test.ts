@@ -128,6 +128,7 @@ describe('across wires', () => {
 describe('without a provider’s count', () => {
   test.each<[string, Script]>([
     ['404 without a word', { status: 404, headers: { 'content-type': 'text/html' }, steps: ['<h1>404</h1>'] }],
+    ['a count of nothing', json({ input_tokens: 0 })],
     ['404 of a framework', json({ detail: 'Not Found' }, 404)],
     ['404 for the address', json({ error: { message: 'Unknown URL', code: 'unknown_url' } }, 404)],
     ['405', json({ detail: 'Method Not Allowed' }, 405)],

@@ -55,3 +55,16 @@ test('a stream that fails before its first word is left, though it stays open', 
   expect(await provider.requests.at(-1)?.closed).toBe('aborted')
   settled()
 })
+
+test('a stream that fails after its first word is left, though it stays open', async () => {
+  const word = { id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content: 'hi' } }] }
+  const failure = { error: { message: 'no', type: 'server_error', code: 'server_error' } }
+  const said = [word, failure].map((data) => `data: ${JSON.stringify(data)}\n\n`)
+  script = { ...sse(said.join('')), end: 'stall' }
+  const response = await gateway.post('/v1/chat/completions', request('vendorB-5.5', ',"stream":true'))
+  expect(response.status).toBe(200)
+  expect(await response.text()).toContain('event: error')
+  expect(await provider.requests.at(-1)?.closed).toBe('aborted')
+  await gateway.idle()
+  settled()
+})

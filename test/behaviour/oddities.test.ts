@@ -23,7 +23,7 @@ beforeAll(async () => {
   provider = await startScripted(({ text }) =>
     JSON.parse(text).stream === true
       ? {
-          headers: { 'content-type': 'text/event-stream' },
+          headers: { 'content-type': text.includes('call it JSON') ? 'application/json' : 'text/event-stream' },
           steps: [
             chunk({ delta: { content: 'Hi.' } }),
             ...(text.includes('cut it off')
@@ -65,6 +65,18 @@ test.each([false, true])('a body that passes says nothing the provider refuses, 
   expect([response.status, response.headers.get('x-gateway-dropped')]).toEqual([200, 'store'])
   expect(await response.text()).toContain('Hi.')
   expect(JSON.parse(provider.requests.at(-1)?.text ?? '')).toEqual({ ...sent, stream })
+})
+
+test('a stream is one whatever its server calls it', async () => {
+  for (const [path, more] of [
+    ['/v1/chat/completions', {}],
+    ['/v1/messages', { max_tokens: 9 }],
+  ] as const) {
+    const messages = [{ role: 'user', content: 'call it JSON' }]
+    const response = await gateway.post(path, { model: 'vendorB-4o', stream: true, messages, ...more })
+    const text = await response.text()
+    expect([response.status, text.includes('Hi.'), text.includes('event: error')]).toEqual([200, true, false])
+  }
 })
 
 test('a stream that ends with its reason is whole to clients of every wire, one without a reason is none', async () => {

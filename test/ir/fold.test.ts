@@ -43,6 +43,15 @@ describe('fold', () => {
       fc.property(chatResponse, picks, (response, order) => expect(fold(weave(response, order))).toEqual(response)),
     ))
 
+  test('has the latest of each figure, whenever it was told', () => {
+    const { usage } = fold([
+      { type: 'start', id: 'x', usage: { input: 5, output: 1 } },
+      { type: 'usage', usage: { cacheRead: 2, output: 3 } },
+      { type: 'finish', reason: 'stop', usage: { output: 9 } },
+    ])
+    expect(usage).toEqual({ input: 5, cacheRead: 2, output: 9 })
+  })
+
   test('throws the error of a stream that failed', () => {
     const error = new GatewayError('upstream_error', 'broke')
     expect(() =>

@@ -6,9 +6,10 @@ import type { ChatEvent } from '../../src/ir/event.ts'
 import { stopAt } from '../../src/ir/stop-at.ts'
 
 const finish: ChatEvent = { type: 'finish', reason: 'stop', usage: { input: 1, output: 9 } }
+/** Between the pieces stands what is no part of the answer. */
 const text = (part: number, ...pieces: string[]): ChatEvent[] => [
   { type: 'text-start', part },
-  ...pieces.map((piece): ChatEvent => ({ type: 'text-delta', part, text: piece })),
+  ...pieces.flatMap((piece): ChatEvent[] => [{ type: 'text-delta', part, text: piece }, { type: 'ping' }]),
   { type: 'text-end', part },
 ]
 const run = (stops: string[], events: ChatEvent[]): ChatEvent[] => {
@@ -39,6 +40,7 @@ describe('a text', () => {
         const events = run(sought, [...text(0, ...pieces), finish])
         const expected = cut(pieces.join(''), sought)
         expect(told(events)).toBe(expected.text)
+        expect(events.some((event) => 'logprobs' in event)).toBe(false)
         expect(events.filter(({ type }) => type === 'text-end')).toHaveLength(1)
         expect(events.at(-1)).toEqual(
           expected.stop === undefined ? finish : { ...finish, reason: 'stop-sequence', stopSequence: expected.stop },
@@ -52,7 +54,19 @@ describe('a text', () => {
     const see = stopAt(['\nEND'])
     see([{ type: 'text-start', part: 0 }])
     const delta = (piece: string): string => told(see([{ type: 'text-delta', part: 0, text: piece }]))
-    expect(['One', ', two\n', 'E', 'X\n\nEN', 'D', 'three'].map(delta)).toEqual(['One', ', two', '', '\nEX\n', '', ''])
+    expect(['One', '\nE.', ', two\n', 'E', 'X\n\nEN', 'D', 'three'].map(delta)).toEqual([
+      'One',
+      '\nE.',
+      ', two',
+      '',
+      '\nEX\n',
+      '',
+      '',
+    ])
+  })
+
+  test('ends also where one begins within what might have been its beginning', () => {
+    expect(told(run(['abca'], [...text(0, 'aa', 'bca', 'x'), finish]))).toBe('a')
   })
 
   test('keeps the likelihoods of the tokens that are told, and of no other', () => {
@@ -101,7 +115,8 @@ test('what begins behind it is left out; what was under way beside it goes on', 
       finish,
     ],
   )
-  expect(events.map((event) => `${event.type} ${'part' in event ? event.part : ''}`.trim())).toEqual([
+  const shown = events.filter(({ type }) => type !== 'ping')
+  expect(shown.map((event) => `${event.type} ${'part' in event ? event.part : ''}`.trim())).toEqual([
     'tool-start 0',
     'text-start 1',
     'text-delta 1',

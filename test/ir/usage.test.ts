@@ -52,6 +52,13 @@ test.each<[string, Partial<Nested>, Usage, number]>([
     { input: 1, output: 13, reasoning: 4 },
     14,
   ],
+  [
+    'reasoning larger than the output',
+    { prompt: 1, output: 9, reasoning: 30 },
+    { input: 1, output: 9, reasoning: 9 },
+    10,
+  ],
+  ['reasoning of no known output', { prompt: 1, reasoning: 4 }, { input: 1, reasoning: 4 }, 1],
   ['a cache of no known prompt', { cacheRead: 7, output: 1 }, { cacheRead: 7, output: 1 }, 8],
   ['thoughts that the total alone holds', { prompt: 10, output: 5, total: 99 }, { input: 10, output: 89 }, 99],
   [

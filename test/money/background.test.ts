@@ -88,6 +88,7 @@ beforeAll(async () => {
     const kept = answers.get(id)
     if (kept === undefined) return unknown(id)
     if (kept.status === 'silent') return { end: 'hang' }
+    if (kept.status === 'refused') return json({ error: { message: SECRET_WORD, type: 'server_error' } })
     if (below === 'input_items') return json({ object: 'list', data: [{ id: 'msg_0', type: 'message' }] })
     if (below === 'cancel') {
       if (kept.status === 'completed')
@@ -283,6 +284,18 @@ describe('a queued answer', () => {
     expect(key.books()).toMatchObject({ rows: 2, total: 2 * TOTAL, held: 0 })
   })
 
+  test.each(['', '.', '..', 'x'.repeat(1_025)])(
+    'that is given the id %p is billed at once, for nobody could ask for it',
+    async (id) => {
+      const key = withKey()
+      called = id
+      expect((await key.ask()).status).toBe(200)
+      expect(gateway.server.gateway.store.background.find(key.id, id)).toBeUndefined()
+      expect(key.row()).toMatchObject({ outcome: 'done', estimated: true })
+      expect(key.held()).toBe(0)
+    },
+  )
+
   test('that its provider has forgotten is billed by the estimate of its prompt', async () => {
     const key = withKey()
     answers.delete(await idOf(await key.ask()))
@@ -329,10 +342,12 @@ describe('a queued answer', () => {
     let now = Date.now()
     const slow = await start({ clock })
     const key = withKey(slow)
-    finish(await idOf(await key.ask()))
+    const id = await idOf(await key.ask())
+    finish(id)
     now += 3_600_000
     await look(key.id, slow)
     expectBilled(key)
+    expect(asked).toEqual([`GET /${id}`])
     await slow.stop()
   })
 
@@ -514,6 +529,23 @@ describe('its client', () => {
     }
     expect((await gateway.get(`/v1/responses/${id}`, { authorization: 'Bearer x' })).status).toBe(401)
     expect((await fetch(`${gateway.url}/v1/responses/${id}`)).status).toBe(401)
+  })
+
+  test('is told nothing in its provider’s words where that refuses, whatever its status says', async () => {
+    const key = withKey()
+    const id = await idOf(await key.ask({ input: 'at once' }))
+    answers.set(id, { ...(answers.get(id) as Kept), status: 'refused' })
+    for (const [method, path] of [
+      ['GET', id],
+      ['GET', `${id}/input_items`],
+      ['POST', `${id}/cancel`],
+      ['DELETE', id],
+    ] as const) {
+      const response = await key.send(method, path)
+      expect([response.status, response.headers.get('x-gateway-error-code')]).toEqual([502, 'upstream_error'])
+      expect(await response.text()).not.toContain(SECRET_WORD)
+    }
+    expect(gateway.server.gateway.store.background.find(key.id, id)).toMatchObject({ id })
   })
 
   test('is told what each path takes', async () => {

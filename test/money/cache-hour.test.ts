@@ -1,9 +1,9 @@
-// What a provider keeps for an hour has a price of its own where the configuration gives one, whatever wire its client
-// speaks, whole or streamed.
+// What a provider keeps for an hour, or for twelve, has a price of its own where the configuration gives one, whatever
+// wire its client speaks, whole or streamed.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { BUILTIN_MODELS } from '../../src/catalogue/builtin.ts'
-import { CHAT_WIRES } from '../../src/ir/wire.ts'
+import { CHAT_WIRES, type ChatWire } from '../../src/ir/wire.ts'
 import type { Script } from '../support/provider/scripted.ts'
 import { type Money, startMoney } from './support.ts'
 
@@ -18,7 +18,7 @@ const COST = 5 * 1 + 600 * 10 + 400 * 16 + 7 * 2
 
 let money: Money
 beforeAll(async () => {
-  const models = BUILTIN_MODELS.map((model) => (model.id === 'vendorA-opus-4-8' ? { ...model, price } : { ...model }))
+  const models = BUILTIN_MODELS.map((model) => ({ ...model, price }))
   money = await startMoney({ config: { models } })
 })
 afterAll(() => money.stopAll())
@@ -54,14 +54,53 @@ const streamed: Script = {
   ].map(frame),
 }
 
-test.each(CHAT_WIRES.flatMap((wire) => [false, true].map((stream) => [wire, stream] as const)))(
-  'for a client of %s, streamed: %p',
-  async (wire, stream) => {
-    money.answers(() => (stream ? streamed : whole))
-    const response = await money.ask(wire, 'messages', { stream })
-    await response.text()
-    await money.idle()
-    const { cacheWrite, costMicroUsd } = money.row(response)
-    expect([cacheWrite, costMicroUsd]).toEqual([1_000, COST])
+const response = {
+  id: 'resp_1',
+  status: 'completed',
+  output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'hello', annotations: [] }] }],
+  usage: {
+    input_tokens: 1_005,
+    input_tokens_details: {
+      cached_tokens: 0,
+      cache_write_tokens: 1_000,
+      cache_write_tokens_details: { ttl_12h_tokens: 400, ttl_30m_tokens: 600 },
+    },
+    output_tokens: 7,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: 1_012,
   },
-)
+}
+
+const ANSWERS: { wire: ChatWire; whole: Script; streamed: Script }[] = [
+  { wire: 'messages', whole, streamed },
+  {
+    wire: 'responses',
+    whole: { steps: [JSON.stringify(response)] },
+    streamed: {
+      headers: { 'content-type': 'text/event-stream' },
+      steps: [
+        { type: 'response.created', response: { id: 'resp_1', status: 'in_progress', output: [], usage: null } },
+        { type: 'response.completed', response },
+      ].map(frame),
+    },
+  },
+]
+
+test.each(
+  ANSWERS.flatMap((by) =>
+    CHAT_WIRES.flatMap(
+      (wire) =>
+        [
+          [wire, by.wire, false, by.whole],
+          [wire, by.wire, true, by.streamed],
+        ] as const,
+    ),
+  ),
+)('for a client of %s and a provider of %s, streamed: %p', async (wire, provider, stream, script) => {
+  money.answers(() => script)
+  const response = await money.ask(wire, provider, { stream })
+  await response.text()
+  await money.idle()
+  const { cacheWrite, costMicroUsd } = money.row(response)
+  expect([cacheWrite, costMicroUsd]).toEqual([1_000, COST])
+})

@@ -60,6 +60,17 @@ describe('pictures', () => {
     expect(used).toBe(283)
   })
 
+  test('cost what the model that wrote them in SVG took beside', async () => {
+    const author = { model: 'x', input_tokens: 40, output_tokens: 900, reasoning_tokens: 100, total_tokens: 940 }
+    const body = { created: 1, data: [{ b64_json: PICTURE }], usage, svg_usage: author }
+    const { row } = await drawn({ steps: [JSON.stringify(body)] })
+    expect(row).toMatchObject({ input: 51, output: 1172, reasoning: 100, estimated: false })
+    expect(JSON.parse(row.rawUsage ?? '')).toEqual({ ...usage, svg_usage: author })
+    const untold = { ...body, usage: { input_tokens: 11 } }
+    const { row: estimated } = await drawn({ steps: [JSON.stringify(untold)] })
+    expect(estimated).toMatchObject({ input: 11, output: EACH, estimated: true })
+  })
+
   test.each([
     ['answer of one', wholeAnswer(1), {}, 1],
     ['answer of three', wholeAnswer(3), { n: 3 }, 3],

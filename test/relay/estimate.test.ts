@@ -1,8 +1,9 @@
 // What a text counts for: by a quick guess, and by the tokenizer.
 
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { OutputText } from '../../src/lib/output-text.ts'
 import { countBody, countTokens, estimateInput, estimateOutput } from '../../src/relay/estimate.ts'
+import { loadTokenizer } from '../money/support.ts'
 
 const drawn = (letters: string, length: number): string => {
   let seed = 1
@@ -20,6 +21,14 @@ describe('the quick guess', () => {
     ['of JSON without spaces', '{"id":1,"name":"n"},'],
   ])('takes no text %s for a file', (_, text) => {
     expect(estimateInput(text.repeat(10_000))).toBe((Buffer.byteLength(text) * 10_000) / 4)
+  })
+
+  test.each<[string, unknown, number]>([
+    ['nothing', {}, 1],
+    ['numbers and the like', [12, 3.5, true, false], 2],
+    ['names and texts, however deep', { messages: [{ role: 'user', content: [{ text: 'x'.repeat(371) }] }] }, 101],
+  ])('counts %s', (_, body, tokens) => {
+    expect([estimateInput(body), estimateInput(body, 400)]).toEqual([tokens, tokens === 1 ? 100 : tokens + 100])
   })
 
   test.each([
@@ -44,14 +53,20 @@ test.each([
 })
 
 describe('the tokenizer', () => {
+  beforeAll(loadTokenizer, 60_000)
+
   // What it costs to merge a run of letters grows with the square of its length: unbounded, it would be given up on.
   test('counts a text of one endless word', async () => {
-    await countTokens('loaded')
     expect(await countTokens(drawn(ALPHABET, 250_000))).toBeGreaterThan(250_000 * 0.4)
   })
 
+  test('counts numbers, names and texts, however deep', async () => {
+    const said = (await countTokens('tools parameters 12345 true deep')) + 1
+    const counted = await countBody({ tools: [{ parameters: [12_345, true, 'deep'] }] })
+    expect(Math.abs(counted - said)).toBeLessThanOrEqual(2)
+  })
+
   test('counts of a long prompt its beginning, and the rest like that', async () => {
-    await countTokens('loaded')
     const words = 'one two three four '
     const tokens = await countBody({ input: words.repeat(100_000) })
     expect(tokens / (4 * 100_000)).toBeCloseTo(1, 1)

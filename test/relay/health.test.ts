@@ -1,4 +1,5 @@
-// Whose turn it is among accounts: exact shares by weight, and the idle one first between equals.
+// Whose turn it is among accounts: exact shares by weight, and the idle one first between equals; and when one is left
+// alone.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -84,5 +85,149 @@ describe('what is told', () => {
       time.at += 2_000
     }
     expect(told).toEqual([])
+  })
+})
+
+describe('a breaker', () => {
+  const WINDOW = 15_000
+  const PAUSE = 10_000
+  const watched = () => {
+    const time = { at: 1 }
+    const health = createHealth({ now: () => time.at })
+    const attempts = (good: number, bad: number): void => {
+      for (let at = 0; at < good; at++) health.succeeded('a', health.begin('a'))
+      for (let at = 0; at < bad; at++) {
+        health.begin('a')
+        health.failed('a')
+      }
+    }
+    const state = () => health.states()[0]?.state
+    return { time, health, attempts, state }
+  }
+
+  test.each([
+    [0, 4, 'closed'],
+    [0, 5, 'open'],
+    [5, 5, 'open'],
+    [6, 5, 'closed'],
+    [6, 6, 'open'],
+  ] as const)('after %d good and %d bad is %s', (good, bad, state) => {
+    const { attempts, state: is, health } = watched()
+    attempts(good, bad)
+    expect([is(), health.allows('a')]).toEqual([state, state === 'closed'])
+  })
+
+  test.each([
+    [WINDOW - 1, 'open'],
+    [2 * WINDOW - 1, 'open'],
+    [2 * WINDOW, 'closed'],
+  ] as const)('counts failures together that are %d ms apart: %s', (apart, state) => {
+    const { time, attempts, state: is } = watched()
+    attempts(0, 3)
+    time.at += apart
+    attempts(0, 2)
+    expect(is()).toBe(state)
+  })
+
+  test.each<[string, [good: number, bad: number][], string]>([
+    [
+      'what was good two windows ago',
+      [
+        [100, 0],
+        [0, 4],
+        [0, 1],
+      ],
+      'open',
+    ],
+    [
+      'nothing good of the window before',
+      [
+        [6, 0],
+        [0, 5],
+      ],
+      'closed',
+    ],
+    [
+      'nothing good after a pause',
+      [
+        [0, 1],
+        [0, 0],
+        [0, 0],
+        [6, 0],
+        [0, 5],
+      ],
+      'closed',
+    ],
+    [
+      'what was bad two windows ago',
+      [
+        [0, 4],
+        [0, 0],
+        [0, 4],
+      ],
+      'closed',
+    ],
+  ])('forgets %s', (_, windows, is) => {
+    const { time, attempts, state } = watched()
+    for (const [good, bad] of windows) {
+      time.at += WINDOW
+      attempts(good, bad)
+    }
+    expect(String(state())).toBe(is)
+  })
+
+  test('lets one through to see, and goes by what comes of it', () => {
+    const { time, health, attempts, state } = watched()
+    attempts(0, 5)
+    time.at += PAUSE - 1
+    expect([state(), health.allows('a')]).toEqual(['open', false])
+    time.at += 1
+    expect([state(), health.allows('a')]).toEqual(['half-open', true])
+    health.begin('a')
+    expect(health.allows('a')).toBe(false)
+    // One that ends without a word leaves its place to another.
+    health.ended('a')
+    expect(health.allows('a')).toBe(true)
+    // Whatever was long ago, one failure is enough then.
+    time.at += 3 * WINDOW
+    attempts(0, 1)
+    expect([state(), health.allows('a')]).toEqual(['open', false])
+    time.at += PAUSE
+    expect([state(), health.allows('a')]).toEqual(['half-open', true])
+    attempts(1, 0)
+    expect([state(), health.allows('a')]).toEqual(['closed', true])
+    // What was before the outage counts no more.
+    attempts(0, 4)
+    expect(state()).toBe('closed')
+  })
+
+  test('stays open whatever answers that was asked before it opened', () => {
+    const { time, health, attempts, state } = watched()
+    const before = health.begin('a')
+    time.at += 1
+    attempts(0, 5)
+    health.succeeded('a', before)
+    expect(state()).toBe('open')
+  })
+
+  test('is open for as long as the provider asks, whatever answers from before', () => {
+    const { time, health, state } = watched()
+    const before = health.begin('a')
+    time.at += 1
+    health.begin('a')
+    health.failed('a', 30_000)
+    health.succeeded('a', before)
+    expect(state()).toBe('open')
+    time.at += 29_999
+    expect(state()).toBe('open')
+    health.begin('a')
+    health.failed('a', 5)
+    time.at += 1
+    expect(state()).toBe('open')
+    time.at += 4
+    expect(state()).toBe('half-open')
+    const now = health.begin('a')
+    health.succeeded('a', now)
+    expect(health.states()).toEqual([{ target: 'a', state: 'closed', inFlight: 0 }])
   })
 })

@@ -42,6 +42,10 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     [400, { code: 20_015 }, false],
     [422, {}, false],
     [200, { type: 'invalid_request_error' }, false],
+    [200, { code: 'image_too_large' }, false],
+    [200, { code: 'invalid_image_url', type: 'error' }, false],
+    [200, { code: 'unsupported_parameter', type: 'error' }, false],
+    [200, { code: 'vector_store_timeout' }, true],
     [400, { code: 'model_not_found' }, true],
     [400, { type: 'server_error' }, true],
     [401, { code: 'invalid_api_key' }, true],
@@ -53,6 +57,27 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     const message = "This model's maximum context length is 8192 tokens. However, your request has 9001 input tokens."
     expect(decode(400, { message, code: 400, type: 'BadRequestError' }).message).toBe(
       "prompt is too long: 9001 tokens > 8192 maximum (this model's maximum context length is 8192 tokens)",
+    )
+  })
+
+  test.each([
+    'However, you requested 9001 tokens (8000 in the messages, 1001 in the completion).',
+    'You requested a total of 9001 tokens: 8000 tokens from the input messages and 1001 tokens for the completion.',
+    'However, you requested about 9001 tokens (8000 of text input, 1001 in the output).',
+    'Your request has 8000 input tokens (1001 > 8192 - 8000).',
+    'prompt is too long: 9001 tokens > 8192 maximum (input length and `max_tokens` exceed context limit: 8000 + 1001 > 8192)',
+  ])('that leaves no room for the answer says how much there is: %s', (words) => {
+    const { message } = decode(400, { message: `This model's maximum context length is 8192 tokens. ${words}` })
+    expect(message).toBe(
+      "prompt is too long: 9001 tokens > 8192 maximum (this model's maximum context length is 8192 tokens; input length and `max_tokens` exceed context limit: 8000 + 1001 > 8192)",
+    )
+  })
+
+  test('that does not fit without an answer either says nothing of room for one', () => {
+    const words =
+      "This model's maximum context length is 8 tokens. You requested 19 tokens (10 in the messages, 9 in the completion)."
+    expect(decode(400, { message: words }).message).toBe(
+      "prompt is too long: 19 tokens > 8 maximum (this model's maximum context length is 8 tokens)",
     )
   })
 

@@ -2,6 +2,7 @@
 // sends, what of it the provider must be sent, and what is listed or refused by the client's own path.
 
 import { describe, expect, test } from 'bun:test'
+import { Value } from '@sinclair/typebox/value'
 import { GatewayError } from '../../src/errors.ts'
 import type { Json, JsonObject } from '../../src/ir/json.ts'
 import { CHAT_WIRES, type ChatWire } from '../../src/ir/wire.ts'
@@ -131,6 +132,31 @@ describe('is carried', () => {
       { tools: [{ name: 'b', input_schema: { type: 'object', properties: {} } }], tool_choice: { type: 'auto' } },
       [],
     ],
+    ...([chat, 'messages'] as const).map((to): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => [
+      'a choice among the client’s own tools and what it can go on without',
+      'responses',
+      to,
+      {
+        tools: [plainTool('a'), plainTool('b'), { type: 'web_search' }],
+        tool_choice: {
+          type: 'allowed_tools',
+          mode: 'required',
+          tools: [{ type: 'function', name: 'b' }, { type: 'web_search' }],
+        },
+      },
+      to === chat
+        ? { tool_choice: { allowed_tools: { mode: 'required', tools: [{ function: { name: 'b' } }] } } }
+        : { tools: [{ name: 'b' }], tool_choice: { type: 'any' } },
+      ['tool_choice', ...(to === chat ? ['tools.2'] : [])],
+    ]),
+    ...([chat, 'responses'] as const).map((to): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => [
+      'no server at all',
+      'messages',
+      to,
+      { mcp_servers: [] },
+      {},
+      [],
+    ]),
     [
       'a schema that refers to its own definitions',
       chat,
@@ -368,16 +394,17 @@ describe('is carried', () => {
         },
       ),
     ),
-    [
+    ...[
+      { type: 'object', properties: { a: { type: 'string' } } },
+      ...['oneOf', 'allOf'].map((ways) => ({ ...closed, properties: { a: { [ways]: [{ type: 'string' }] } } })),
+    ].map((schema): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => [
       'a strict tool the other vendor would refuse as one',
       'messages',
       chat,
-      {
-        tools: [{ name: 'f', input_schema: { type: 'object', properties: { a: { type: 'string' } } }, strict: true }],
-      },
+      { tools: [{ name: 'f', input_schema: schema, strict: true }] },
       { tools: [{ function: { name: 'f' } }] },
       ['tools.0.strict'],
-    ],
+    ]),
     [
       'a tool that comes along in the conversation',
       'messages',
@@ -491,6 +518,58 @@ describe('is carried', () => {
           },
       [],
     ]),
+    [
+      'instructions in the middle, behind what the user says and before the answer to it',
+      chat,
+      'messages',
+      {
+        messages: [
+          { role: 'user', content: 'a' },
+          { role: 'system', content: 's' },
+          { role: 'user', content: 'b' },
+          { role: 'assistant', content: 'c' },
+          { role: 'user', content: 'd' },
+        ],
+      },
+      {
+        messages: [
+          { role: 'user', content: [{ text: 'a' }, { text: 'b' }] },
+          { role: 'system', content: 's' },
+          { role: 'assistant', content: 'c' },
+          { role: 'user', content: 'd' },
+        ],
+      },
+      [],
+    ],
+    [
+      'what a search found, its title and place at its head',
+      'messages',
+      chat,
+      user({ type: 'search_result', title: 'T', source: 'https://s.test', content: [{ type: 'text', text: 'x' }] }),
+      { messages: [{ role: 'user', content: 'T\n\nhttps://s.test\n\nx' }] },
+      ['messages.0.content.0'],
+    ],
+    [
+      'a plain name, though another that must be mended comes first',
+      'responses',
+      chat,
+      { tools: [{ type: 'namespace', name: 'x', description: '', tools: [plainTool('b')] }, plainTool('x__b')] },
+      { tools: [{}, { function: { name: 'x__b' } }] },
+      [],
+    ],
+    [
+      'what is said of a namespace where nothing else opens the conversation',
+      'responses',
+      chat,
+      { tools: [{ type: 'namespace', name: 'n', description: 'Notes.', tools: [plainTool('a')] }] },
+      {
+        messages: [
+          { role: 'system', content: 'About the tools whose names begin with n__: Notes.' },
+          { role: 'user', content: 'hi' },
+        ],
+      },
+      [],
+    ],
     [
       'an ability beside tools that come along in the conversation',
       'responses',
@@ -821,6 +900,22 @@ describe('is listed by the client’s own path', () => {
       ['messages.1.reasoning_content'],
     ],
     [chat, 'responses', { max_completion_tokens: 5 }, ['max_completion_tokens']],
+    [
+      chat,
+      'responses',
+      user({ type: 'image_url', image_url: { url: 'https://x.test/i.png', detail: 'vast' } }),
+      ['messages.0.content.0.image_url.detail'],
+    ],
+    ['messages', 'responses', user({ type: 'document', source: { type: 'url', url: 'https://x.test/a' } }), []],
+    [chat, 'responses', { messages: [{ role: 'user', name: 'ann', content: 'hi' }] }, ['messages.0.name']],
+    ...CHAT_WIRES.flatMap((from) =>
+      CHAT_WIRES.filter((to) => to !== from).map((to): [ChatWire, ChatWire, JsonObject, string[]] => [
+        from,
+        to,
+        { x_new: null },
+        [],
+      ]),
+    ),
     [chat, 'messages', { tools: [{ ...chatTool('f'), defer: true }] }, ['tools.0.defer']],
     [
       'messages',
@@ -867,6 +962,7 @@ describe('is listed by the client’s own path', () => {
     ],
     ['responses', chat, said({ type: 'web_search_call', id: 'ws_1', status: 'completed' }), ['input.0']],
     [chat, 'messages', { user: 'u', safety_identifier: 's' }, ['safety_identifier']],
+    [chat, 'messages', { user: '24h', prompt_cache_retention: '24h' }, ['prompt_cache_retention']],
     [
       'messages',
       'responses',
@@ -879,6 +975,37 @@ describe('is listed by the client’s own path', () => {
       user({ type: 'file', file: { file_data: 'https://x.test/a', filename: 'a.pdf' } }),
       ['messages.0.content.0.file.filename'],
     ],
+    [
+      chat,
+      'messages',
+      user({ type: 'image_url', image_url: { url: 'https://x.test/i.png', detail: 'low' } }),
+      ['messages.0.content.0.image_url.detail'],
+    ],
+    ...(['prompt_cache_breakpoint', 'cache_control'] as const).map(
+      (mark): [ChatWire, ChatWire, JsonObject, string[]] => [
+        chat,
+        'responses',
+        history({ content: [{ type: 'text', text: 'a', [mark]: {} }] }),
+        [`messages.1.content.0.${mark}`],
+      ],
+    ),
+    ...([chat, 'messages'] as const).map((to): [ChatWire, ChatWire, JsonObject, string[]] => [
+      'responses',
+      to,
+      said(
+        ...['function', 'custom_tool'].flatMap((kind, at) => [
+          {
+            type: `${kind}_call`,
+            call_id: `c${at}`,
+            name: 'f',
+            input: '',
+            caller: { type: 'program', caller_id: 'p' },
+          },
+          { type: `${kind}_call_output`, call_id: `c${at}`, output: 'done' },
+        ]),
+      ),
+      ['input.0', 'input.1', 'input.2', 'input.3'],
+    ]),
     ...([chat, 'messages'] as const).map((to): [ChatWire, ChatWire, JsonObject, string[]] => [
       'responses',
       to,
@@ -896,6 +1023,8 @@ describe('is listed by the client’s own path', () => {
 
 describe('is refused by the client’s own path', () => {
   test.each<[ChatWire, ChatWire, JsonObject, string]>([
+    [chat, 'messages', { logprobs: true }, 'logprobs'],
+    ['responses', 'messages', { include: ['message.output_text.logprobs'] }, 'include'],
     [
       chat,
       'messages',
@@ -975,6 +1104,56 @@ describe('integers larger than a number', () => {
   test.each(crossings)('stay as they were written: %s → %s', (from, to) => {
     const body = JSON.stringify(cross(from, to, withExact(texts[from], JSON.parse(texts[from]))).body)
     for (const digits of ['12345678901234567890', '-9007199254740993']) expect(body.split(digits)).toHaveLength(3)
+  })
+})
+
+// Said of a body that is passed on as it is too.
+describe('a member is taken as null and refused as another kind of thing', () => {
+  const WRONG = {
+    text: [5],
+    flag: ['x'],
+    number: ['x'],
+    count: [0, 1.5, 'x'],
+    list: ['x', {}],
+    object: ['x', []],
+    choice: [5],
+  }
+  const KINDS: Record<ChatWire, Partial<Record<keyof typeof WRONG, string>>> = {
+    'chat-completions': {
+      text: 'reasoning_effort verbosity user prompt_cache_key service_tier',
+      flag: 'stream parallel_tool_calls logprobs',
+      number: 'temperature top_p top_k frequency_penalty presence_penalty seed top_logprobs',
+      count: 'max_tokens max_completion_tokens n',
+      list: 'tools functions',
+      object: 'stream_options response_format metadata',
+      choice: 'stop tool_choice function_call',
+    },
+    responses: {
+      text: 'instructions previous_response_id user prompt_cache_key service_tier',
+      flag: 'stream parallel_tool_calls store background',
+      number: 'temperature top_p top_logprobs',
+      count: 'max_output_tokens',
+      list: 'tools include',
+      object: 'text reasoning metadata',
+      choice: 'tool_choice',
+    },
+    messages: {
+      text: 'service_tier',
+      flag: 'stream',
+      number: 'temperature top_p top_k',
+      list: 'stop_sequences tools',
+      object: 'tool_choice thinking output_config metadata',
+      choice: 'system',
+    },
+  }
+  test.each(CHAT_WIRES)('%s', (wire) => {
+    const taken = (name: string, value: unknown): boolean =>
+      Value.Check(CHAT_CODECS[wire].requestSchema, { ...HI[wire], [name]: value })
+    for (const [kind, names] of Object.entries(KINDS[wire]))
+      for (const name of names.split(' ')) {
+        const wrong = WRONG[kind as keyof typeof WRONG].filter((value) => taken(name, value))
+        expect([name, taken(name, null), wrong]).toEqual([name, true, []])
+      }
   })
 })
 

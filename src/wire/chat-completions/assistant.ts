@@ -6,7 +6,7 @@ import type { AssistantPart, ReasoningPart, RefusalPart, Seal, ToolCallPart } fr
 import { placed } from '../../ir/place.ts'
 import { type OpenName, openSeal, openTag, sealTag } from '../seal.ts'
 import { detailSeal, detailsIn, detailText, isSealed } from './details.ts'
-import { decodeContent } from './parts.ts'
+import { cacheMark, decodeContent } from './parts.ts'
 
 /**
  * The parts of a message in reading order: thought, text, refusal, audio, calls. Throws `invalid_request` naming the
@@ -20,7 +20,7 @@ export const decodeAssistant = (
   const parts: AssistantPart[] = decodeThoughts(message).map((part) => placed(part, `${path}.reasoning_content`))
   for (const [at, part] of assistantContent(message.content, `${path}.content`).entries()) {
     if (part.type === 'text' || part.type === 'refusal') parts.push(part)
-    else if (part.type === 'opaque') parts.push(...decodeOther(part.value))
+    else if (part.type === 'opaque') parts.push(...decodeOther(part.value, `${path}.content.${at}`))
     else throw invalidRequest(`'${path}.content.${at}': an assistant message holds text only.`, `${path}.content.${at}`)
   }
   if (typeof message.refusal === 'string' && message.refusal !== '')
@@ -50,9 +50,17 @@ const assistantContent = (content: Json | undefined, path: string) => {
 }
 
 /** Thoughts that some servers write among the content; anything else stays as it is. */
-const decodeOther = (value: JsonObject): AssistantPart[] => {
+const decodeOther = (value: JsonObject, path: string): AssistantPart[] => {
   const text = textIn(thoughtIn(value))
   switch (value.type) {
+    // As the messages wire writes it.
+    case 'tool_use':
+      return [
+        Object.assign(
+          decodeCall({ id: value.id, function: { name: value.name, arguments: value.input } }, path, path),
+          cacheMark(value, path),
+        ),
+      ]
     case 'thinking':
       return text === '' ? [] : [{ type: 'reasoning', text, full: true }]
     case 'reasoning':

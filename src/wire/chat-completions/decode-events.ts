@@ -8,6 +8,7 @@ import { type Usage, updated } from '../../ir/usage.ts'
 import { digest } from '../../lib/digest.ts'
 import { parseExact } from '../../lib/json-exact.ts'
 import type { EventDecoder, Undo } from '../codec.ts'
+import { decodeModeration } from '../moderation.ts'
 import { type OpenName, openSeal } from '../seal.ts'
 import { openDetail, openNameIn, reasoningText, textIn, thoughtIn } from './assistant.ts'
 import { audioCollector } from './audio.ts'
@@ -42,6 +43,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   let usage: Usage | undefined
   let rawUsage: JsonObject | undefined
   let serviceTier: string | undefined
+  let moderation: Json | undefined
   let annotated = false
   /** The last chunk that names pages beside the answer. */
   let sourced: JsonObject | undefined
@@ -190,6 +192,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   const readChunk = (chunk: JsonObject): ChatEvent[] => {
     const out: ChatEvent[] = []
     if (typeof chunk.service_tier === 'string') serviceTier = chunk.service_tier
+    if (isObject(chunk.moderation)) moderation = chunk.moderation
     if (namesSources(chunk)) sourced = chunk
     const choices = Array.isArray(chunk.choices) ? chunk.choices : []
     // A prologue without choices may come before the answer has its id.
@@ -221,6 +224,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
       reason: why,
       usage: usage ?? {},
       ...(serviceTier === undefined ? {} : { serviceTier }),
+      ...decodeModeration(moderation),
     })
     return out
   }

@@ -9,7 +9,7 @@ import { writeFrame } from '../../lib/sse.ts'
 import type { Ask, EventEncoder } from '../codec.ts'
 import { encodeDetails } from './assistant.ts'
 import { encodeFinish } from './finish.ts'
-import { encodeCitation, encodeLogprob } from './marks.ts'
+import { encodeCitation, encodeLogprob, encodeVerdicts } from './marks.ts'
 import { tierOf } from './members.ts'
 import { includeUsage } from './pass.ts'
 import { responseId, wantsFunctionCall } from './response.ts'
@@ -54,13 +54,14 @@ export const encodeEvents = (ask: Ask): EventEncoder => {
     return bare ? toolDelta('{}') : ''
   }
 
-  const finish = ({ reason, usage: last, serviceTier }: Finish): string => {
+  const finish = ({ reason, usage: last, serviceTier, moderation }: Finish): string => {
     ended = true
     usage = { ...usage, ...last }
     const tier = tierOf(serviceTier)
     const tiered = tier === undefined ? '' : `,"service_tier":"${tier}"`
+    const judged = moderation === undefined ? '' : `,${JSON.stringify(encodeVerdicts(moderation)).slice(1, -1)}`
     const why = encodeFinish(reason, { calls: calls > 0, refused, legacy })
-    const closing = `${head}{},"logprobs":null,"finish_reason":"${why}"}]${tiered}${tail}`
+    const closing = `${head}{},"logprobs":null,"finish_reason":"${why}"}]${tiered}${judged}${tail}`
     const prefix = head.slice(0, head.lastIndexOf(',"choices":'))
     const figures = showUsage
       ? `${prefix}${tiered},"choices":[],"usage":${JSON.stringify(encodeUsage(withPrompt(usage, ask.inputEstimate)))}}\n\n`

@@ -2,7 +2,8 @@
 
 import { envelope, GatewayError } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import { classified, readErrorObject } from '../error-object.ts'
+import { classified, type ErrorObject, readErrorObject } from '../error-object.ts'
+import { providerError } from '../failure.ts'
 
 /** `body` is what the provider sent, of any shape; a stream's error frame comes with the stream's own 200. */
 export const decodeError = (status: number, body: unknown): GatewayError => {
@@ -10,6 +11,7 @@ export const decodeError = (status: number, body: unknown): GatewayError => {
   const { param } = error.members
   const refusesRole =
     error.status === 400 && error.code === 'unsupported_value' && typeof param === 'string' && param.endsWith('.role')
+  if (wantsResponses(error)) return providerError('invalid', { provider: error.provider, takenOn: 'responses' })
   if (!refusesRole) return classified(error)
   // Coding agents read these words and ask again without system messages in the conversation.
   const role = error.message.includes("'developer'") ? 'developer' : 'system'
@@ -18,6 +20,12 @@ export const decodeError = (status: number, body: unknown): GatewayError => {
     provider: error.provider,
   })
 }
+
+/** The vendor has some models, and others beside tools, on its newer wire alone: there is no code for it but its path. */
+const wantsResponses = ({ status, code, message }: ErrorObject): boolean =>
+  (status === 400 || status === 404) &&
+  (code === 'unsupported_api_for_model' ||
+    (message.includes('v1/chat/completions') && message.includes('v1/responses')))
 
 /** Words by which servers say that they, not the model, put an end to the answer. */
 const FAULTS = /^(?:error|abort|network_error|insufficient_system_resource)$|malformed_function_call/i

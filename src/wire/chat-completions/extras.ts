@@ -4,6 +4,7 @@
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { OpaqueMember } from '../../ir/request.ts'
 import { given } from '../read.ts'
+import { isFlat } from './tools.ts'
 
 const MESSAGE = new Set([
   'role',
@@ -29,11 +30,16 @@ const PART = new Set([
   'file',
   'cache_control',
   'prompt_cache_breakpoint',
+  'source',
+  'tool_use_id',
+  'content',
+  'is_error',
 ])
-const READ_PARTS = new Set(['text', 'image_url', 'file'])
+const READ_PARTS = new Set(['text', 'image_url', 'file', 'tool_result'])
 const TOOL = new Set(['type', 'function', 'custom', 'cache_control'])
 const FUNCTION = new Set(['name', 'description', 'parameters', 'strict'])
 const CUSTOM = new Set(['name', 'description', 'format'])
+const FLAT = new Set(['type', 'cache_control', 'input_schema', ...FUNCTION, ...CUSTOM])
 
 export const decodeExtras = ({ messages, tools, functions }: JsonObject): OpaqueMember[] => {
   const extras: OpaqueMember[] = []
@@ -48,11 +54,13 @@ export const decodeExtras = ({ messages, tools, functions }: JsonObject): Opaque
     rest(message, MESSAGE, path)
     for (const [number, part] of objects(message.content)) {
       const place = `${path}.content.${number}`
-      if (READ_PARTS.has(String(part.type))) rest(part, PART, place)
+      const read = READ_PARTS.has(String(part.type)) || (part.type === 'image' && isObject(part.source))
+      if (read) rest(part, PART, place)
       else if (message.role !== 'assistant') extras.push({ name: place, value: part, essential: true })
     }
   }
   for (const [at, tool] of objects(tools)) {
+    if (isFlat(tool)) rest(tool, FLAT, `tools.${at}`)
     // Any other is kept whole.
     if (!isObject(tool.function) && !isObject(tool.custom)) continue
     rest(tool, TOOL, `tools.${at}`)

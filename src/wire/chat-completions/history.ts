@@ -1,9 +1,10 @@
 // Turns as messages. Every call is directly followed by its result, as the vendor demands.
 
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import type { AssistantPart, TextPart, ToolResultPart } from '../../ir/part.ts'
+import { isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
+import type { AssistantPart, TextPart, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
+import { callInput } from '../call-input.ts'
 import { openName } from '../seal.ts'
 import { type WaitingCalls, waitingCalls } from '../waiting-calls.ts'
 import { asFunction, encodeCall } from './assistant.ts'
@@ -20,11 +21,14 @@ type Open = WaitingCalls<{ round: Round; sent: string }>
 export const encodeTurns = (request: ChatRequest, out: Outgoing): JsonObject[] => {
   const messages: (JsonObject | Round)[] = []
   const open: Open = waitingCalls()
+  let begun = false
   for (const { turn, at } of joined(request, out)) {
+    if (turn.role !== 'system') begun = true
     if (turn.role === 'system') {
       const parts = turn.parts.flatMap((part, index) => encodePart(part, placeOf(part, out.pathOf(at, index)), out))
       if (parts.length > 0 || out.origin === 'chat-completions') {
-        messages.push({ role: roleOf(turn, out), content: encodeContent(parts, out), ...nameOf(turn) })
+        const role = begun && out.noMidSystem ? 'user' : roleOf(turn, out)
+        messages.push({ role, content: encodeContent(parts, out), ...nameOf(turn) })
       }
     } else if (turn.role === 'assistant') {
       const round = encodeAssistant(turn, at, open, out)
@@ -129,7 +133,7 @@ const encodeAssistant = (
         const again = round.waiting.has(out.callId(part.id)) ? `${part.id} ${index}` : part.id
         const sent = out.callId(again)
         const name = out.names.of(part.name, part.namespace)
-        const made = encodeCall(out.customAsFunction ? asFunction(part) : part, sent, name)
+        const made = encodeCall(readable(out.customAsFunction ? asFunction(part) : part, out), sent, name)
         calls.push(signature === undefined ? made : { ...made, extra_content: signature })
         signature = undefined
         round.waiting.add(sent)
@@ -153,6 +157,15 @@ const encodeAssistant = (
   message.tool_calls = calls
   return round
 }
+
+/**
+ * Servers of the vendor's kind read the arguments, and refuse the whole conversation for what is no object. Those of
+ * the messages wire are one.
+ */
+const readable = (call: ToolCallPart, { origin }: Outgoing): ToolCallPart =>
+  origin !== 'responses' || call.kind === 'custom' || parseObject(call.input) !== undefined
+    ? call
+    : { ...call, input: JSON.stringify(callInput(call.kind, call.input)) }
 
 /** Whether two texts are one that was cut where a citation begins or ends. */
 const isCut = (before: AssistantPart | undefined, part: TextPart): boolean =>

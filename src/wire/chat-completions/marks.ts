@@ -1,7 +1,9 @@
-// What stands beside a text on this wire: citations and log probabilities, both ways.
+// What stands beside a text on this wire: citations and log probabilities, both ways; and what is said of the whole.
 
+import type { Moderation } from '../../ir/event.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Citation, Logprob, TokenLogprob } from '../../ir/part.ts'
+import { encodeModeration } from '../moderation.ts'
 
 export const decodeCitations = (annotations: Json | undefined): Citation[] =>
   Array.isArray(annotations) ? annotations.filter(isObject).map(decodeCitation) : []
@@ -66,3 +68,6 @@ export const encodeLogprob = ({ top, ...token }: Logprob): JsonObject => ({
 })
 
 const encodeToken = ({ token, logprob, bytes = null }: TokenLogprob): JsonObject => ({ token, logprob, bytes })
+
+export const encodeVerdicts = (moderation: Moderation | undefined): { moderation?: JsonObject } =>
+  encodeModeration(moderation, ({ model = '' }, results) => ({ type: 'moderation_results', model, results }))

@@ -22,26 +22,41 @@ const decodePart = (raw: Json, path: string): ContentPart => {
   if (typeof raw === 'string') return { type: 'text', text: raw }
   const part = readObject(raw, path)
   const type = readString(part.type, `${path}.type`)
-  const cache = cacheMark(part)
+  const cache = cacheMark(part, path)
   switch (type) {
     case 'text':
       return { type: 'text', text: readString(part.text, `${path}.text`), ...cache }
     case 'image_url': {
       const image = typeof part.image_url === 'string' ? { url: part.image_url } : part.image_url
       const { url, detail } = readObject(image, `${path}.image_url`)
-      const source = urlSource(readString(url, `${path}.image_url.url`), 'image/png', `${path}.image_url.url`)
+      const from = urlSource(readString(url, `${path}.image_url.url`), 'image/png', `${path}.image_url.url`)
+      const source = placed(from, `${path}.image_url`)
       const kind = optionalString(detail, `${path}.image_url.detail`)
       // Clients of several vendors show documents so, too: its data says what it is.
       if (source.kind === 'base64' && (source.mediaType === 'application/pdf' || isText(source.mediaType)))
         return { type: 'document', source, ...cache }
       return { type: 'image', source, ...(kind === undefined ? {} : { detail: kind }), ...cache }
     }
+    case 'image':
+      return isObject(part.source)
+        ? { type: 'image', source: placed(blockSource(part.source, `${path}.source`), `${path}.source`), ...cache }
+        : { type: 'opaque', origin: 'chat-completions', value: part }
     case 'file':
       return { ...decodeFile(readObject(part.file, `${path}.file`), `${path}.file`), ...cache }
     default:
       return { type: 'opaque', origin: 'chat-completions', value: part }
   }
 }
+
+/** An image as the messages wire shows it. */
+const blockSource = ({ type, url, media_type: mediaType, data }: JsonObject, path: string): Source =>
+  type === 'url'
+    ? { kind: 'url', url: readString(url, `${path}.url`) }
+    : {
+        kind: 'base64',
+        mediaType: readString(mediaType, `${path}.media_type`),
+        data: readString(data, `${path}.data`),
+      }
 
 const decodeFile = (file: JsonObject, path: string): DocumentPart => {
   const name = optionalString(file.filename, `${path}.filename`)
@@ -57,11 +72,12 @@ const decodeFile = (file: JsonObject, path: string): DocumentPart => {
 }
 
 /** A breakpoint of this wire, or the marker of the messages wire that clients of several vendors send here too. */
-export const cacheMark = (part: JsonObject): { cache?: CacheMark } => {
-  const mark = isObject(part.prompt_cache_breakpoint) ? part.prompt_cache_breakpoint : part.cache_control
+export const cacheMark = (part: JsonObject, path: string): { cache?: CacheMark } => {
+  const name = isObject(part.prompt_cache_breakpoint) ? 'prompt_cache_breakpoint' : 'cache_control'
+  const mark = part[name]
   if (!isObject(mark)) return {}
-  if (mark.ttl === '12h' || mark.ttl === '1h') return { cache: { ttl: '1h' } }
-  return { cache: mark.ttl === '5m' ? { ttl: '5m' } : {} }
+  const ttl = mark.ttl === '12h' ? '1h' : mark.ttl
+  return { cache: placed<CacheMark>(ttl === '1h' || ttl === '5m' ? { ttl } : {}, `${path}.${name}`) }
 }
 
 const urlSource = (url: string, fallback: string, path: string): Source => {

@@ -1,11 +1,12 @@
 // The chat-completions wire to a provider that speaks it: the members to splice, everything else is the client's.
 
-import { isObject, type JsonObject } from '../../ir/json.ts'
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Quirks } from '../../ir/quirks.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { PassOptions } from '../codec.ts'
 import { isForeign, modelEdit, refusedMembers, roleEdits, withoutRefused } from '../pass.ts'
 import { callIdEdits } from './call-ids.ts'
+import { isFlat } from './tools.ts'
 
 export const outputCap = (body: JsonObject): number | undefined => {
   if (typeof body.max_completion_tokens === 'number') return body.max_completion_tokens
@@ -15,6 +16,20 @@ export const outputCap = (body: JsonObject): number | undefined => {
 /** Whether the client wants the usage chunk itself. */
 export const includeUsage = (body: JsonObject): boolean =>
   isObject(body.stream_options) && body.stream_options.include_usage === true
+
+/** Blocks of the messages wire for which this wire has messages and members of its own. */
+const BLOCKS = new Set<Json | undefined>(['tool_use', 'tool_result'])
+
+/** Editors say to models of several vendors, at this wire's address, what other wires' clients say. */
+export const borrows = ({ tools, messages }: JsonObject): boolean =>
+  (Array.isArray(tools) && tools.some((tool) => isObject(tool) && isFlat(tool))) ||
+  (Array.isArray(messages) &&
+    messages.some(
+      (message) =>
+        isObject(message) &&
+        Array.isArray(message.content) &&
+        message.content.some((part) => isObject(part) && BLOCKS.has(part.type)),
+    ))
 
 /** Thoughts that come back are members of their messages. */
 export const refusedIn = (body: JsonObject, quirks: Quirks): Edit['path'][] => {
@@ -38,9 +53,24 @@ export const passEdits = (body: JsonObject, options: PassOptions): Edit[] => {
   }
   edits.push(...capEdits(body, options.outputCap, quirks.maxTokensField))
   if (Array.isArray(body.messages) && !quirks.readsTags) edits.push(...foreignEdits(body.messages))
-  if (Array.isArray(body.messages) && quirks.noDeveloperRole) edits.push(...roleEdits('messages', body.messages))
+  if (Array.isArray(body.messages)) edits.push(...systemEdits(body.messages, quirks))
   if (Array.isArray(body.messages) && quirks.shortCallIds) edits.push(...callIdEdits(body.messages))
   return withoutRefused(edits, refusedIn(body, quirks), quirks)
+}
+
+/** Whom the system's messages come from, by what the provider knows. */
+const systemEdits = (messages: Json[], { noDeveloperRole, noMidSystem }: Quirks): Edit[] => {
+  const isSystem = (message: unknown): boolean =>
+    isObject(message) && (message.role === 'system' || message.role === 'developer')
+  const begun = messages.findIndex((message) => !isSystem(message))
+  const leading = noMidSystem && begun !== -1 ? messages.slice(0, begun) : messages
+  const later = messages.slice(leading.length)
+  return [
+    ...(noDeveloperRole ? roleEdits('messages', leading) : []),
+    ...later.flatMap((message, at) =>
+      isSystem(message) ? [{ path: ['messages', leading.length + at, 'role'], value: '"user"' }] : [],
+    ),
+  ]
 }
 
 const CAPS = ['max_completion_tokens', 'max_tokens'] as const

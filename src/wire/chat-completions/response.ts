@@ -7,10 +7,18 @@ import type { AssistantPart, Citation, Logprob } from '../../ir/part.ts'
 import { withPrompt } from '../../ir/usage.ts'
 import { digest } from '../../lib/digest.ts'
 import type { Ask, Undo } from '../codec.ts'
+import { decodeModeration } from '../moderation.ts'
 import { decodeAssistant, encodeCall, encodeThoughts, withOpenNames } from './assistant.ts'
 import { failureIn } from './error.ts'
 import { decodeFinish, encodeFinish, isFiltered } from './finish.ts'
-import { decodeCitations, decodeLogprobs, decodeSources, encodeCitation, encodeLogprob } from './marks.ts'
+import {
+  decodeCitations,
+  decodeLogprobs,
+  decodeSources,
+  encodeCitation,
+  encodeLogprob,
+  encodeVerdicts,
+} from './marks.ts'
 import { tierOf } from './members.ts'
 import { isTextCut, undoCall } from './undo.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
@@ -50,7 +58,7 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
   if (typeof body.model === 'string' && body.model !== '') response.model = body.model
   if (typeof body.created === 'number') response.createdAt = Math.floor(body.created)
   if (typeof body.service_tier === 'string') response.serviceTier = body.service_tier
-  return response
+  return { ...response, ...decodeModeration(body.moderation) }
 }
 
 const notAnAnswer = (cause?: unknown): GatewayError =>
@@ -93,7 +101,7 @@ export const encodeResponse = (response: ChatResponse, ask: Ask): JsonObject => 
   }
   const tier = tierOf(response.serviceTier)
   if (tier !== undefined) body.service_tier = tier
-  return body
+  return { ...body, ...encodeVerdicts(response.moderation) }
 }
 
 /** The wire has one text: several are joined, and their citations' places move along. */
@@ -121,8 +129,6 @@ const encodeMessage = (parts: AssistantPart[], legacy: boolean): JsonObject => {
         break
       case 'opaque':
         if (part.origin === 'chat-completions' && isObject(part.value.audio)) message.audio = part.value.audio
-        break
-      case 'reasoning':
         break
     }
   }

@@ -28,13 +28,27 @@ export const decodeTools = (body: JsonObject): Tool[] => {
 
 const decodeTool = (raw: Json, path: string): Tool => {
   const tool = readObject(raw, path)
+  if (isFlat(tool)) {
+    if (tool.type === 'custom') return decodeCustom(tool, path)
+    return {
+      ...decodeFunction({ ...tool, parameters: tool.parameters ?? tool.input_schema ?? null }, path),
+      ...cacheMark(tool, path),
+    }
+  }
   if (tool.type === 'custom') return decodeCustom(tool.custom, `${path}.custom`)
   // Some servers' clients leave the type out.
   if (tool.type === 'function' || (tool.type === undefined && isObject(tool.function))) {
-    return { ...decodeFunction(tool.function, `${path}.function`), ...cacheMark(tool) }
+    return { ...decodeFunction(tool.function, `${path}.function`), ...cacheMark(tool, path) }
   }
   readString(tool.type, `${path}.type`)
   return { type: 'opaque', origin: 'chat-completions', value: tool }
+}
+
+/** Editors that speak to models of several vendors give tools as the responses or the messages wire does. */
+export const isFlat = ({ type, name, input_schema: schema, ...tool }: JsonObject): boolean => {
+  if (typeof name !== 'string') return false
+  if (type === 'function' || type === 'custom') return tool[type] === undefined
+  return (type === undefined || type === null) && isObject(schema)
 }
 
 const decodeFunction = (raw: Json | undefined, path: string): FunctionTool => {
@@ -70,7 +84,7 @@ const nestFormat = (format: JsonObject): JsonObject => {
 /** The choice, or undefined where none was made or only this wire can say it (`allowed_tools`: see `opaqueChoice`). */
 export const decodeToolChoice = (body: JsonObject): ToolChoice | undefined => {
   const legacy = !given(body.tool_choice)
-  const choice = legacy ? body.function_call : body.tool_choice
+  const choice = legacy ? body.function_call : ownChoice(body.tool_choice)
   const path = legacy ? 'function_call' : 'tool_choice'
   if (!given(choice)) return undefined
   if (choice === 'auto' || choice === 'none' || choice === 'required') return { type: choice }
@@ -82,6 +96,13 @@ export const decodeToolChoice = (body: JsonObject): ToolChoice | undefined => {
   const named = choice[kind]
   const name = isObject(named) ? named.name : choice.name
   return { type: 'tool', kind, name: readString(name, `${path}.${kind}.name`) }
+}
+
+/** The messages wire's choices in this wire's words. */
+const ownChoice = (choice: Json | undefined): Json | undefined => {
+  if (!isObject(choice) || choice.function !== undefined) return choice
+  if (choice.type === 'tool') return { ...choice, type: 'function' }
+  return choice.type === 'auto' || choice.type === 'any' || choice.type === 'none' ? choice.type : choice
 }
 
 /** A choice among some of the tools, where all of those are the client's own. */
@@ -98,8 +119,10 @@ const allowedTools = (choice: JsonObject): ToolChoice | undefined => {
 }
 
 /** A choice only this wire can make. */
-export const opaqueChoice = (choice: Json | undefined): boolean =>
-  isObject(choice) && isSpecial(choice) && allowedTools(choice) === undefined
+export const opaqueChoice = (raw: Json | undefined): boolean => {
+  const choice = ownChoice(raw)
+  return isObject(choice) && isSpecial(choice) && allowedTools(choice) === undefined
+}
 
 const isSpecial = (choice: JsonObject): boolean =>
   choice.type !== 'function' && choice.type !== 'custom' && choice.function === undefined

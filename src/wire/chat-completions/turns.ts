@@ -2,7 +2,7 @@
 
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import type { SystemPart, ToolCallPart } from '../../ir/part.ts'
+import type { SystemPart, ToolCallPart, ToolResultPart, UserPart } from '../../ir/part.ts'
 import { placed } from '../../ir/place.ts'
 import type { Turn } from '../../ir/request.ts'
 import { given, optionalString, readArray, readObject, readString } from '../read.ts'
@@ -16,15 +16,15 @@ export const decodeTurns = (messages: Json | undefined): Turn[] => {
   return list.map((message, at) => {
     const path = `messages.${at}`
     const raw = readObject(message, path)
-    return placed(marked(decodeTurn(raw, at, calls), raw), path)
+    return placed(marked(decodeTurn(raw, at, calls), raw, path), path)
   })
 }
 
 /** Clients of several vendors also set the marker of the messages wire on the message: it stands for its last part. */
-const marked = (turn: Turn, message: JsonObject): Turn => {
+const marked = (turn: Turn, message: JsonObject, path: string): Turn => {
   const last = turn.parts.at(-1)
   if (last !== undefined && (last.type === 'text' || last.type === 'tool-call' || last.type === 'tool-result'))
-    Object.assign(last, cacheMark(message), last.cache === undefined ? {} : { cache: last.cache })
+    Object.assign(last, cacheMark(message, path), last.cache === undefined ? {} : { cache: last.cache })
   return turn
 }
 
@@ -45,7 +45,7 @@ const decodeTurn = (message: JsonObject, at: number, calls: Map<string, ToolCall
     }
     case 'user':
       requireContent(message, path)
-      return { role: 'user', parts: decodeContent(message.content, `${path}.content`), ...named }
+      return { role: 'user', parts: userParts(message.content, `${path}.content`, calls), ...named }
     case 'assistant': {
       // An id made up for a call must not meet those of other messages.
       const parts = decodeAssistant(message, path, (call) => `call_${at}_${call}`)
@@ -69,6 +69,23 @@ const decodeTurn = (message: JsonObject, at: number, calls: Map<string, ToolCall
       )
   }
 }
+
+/** Content, and the results of calls among it, as the messages wire gives them. */
+const userParts = (content: Json | undefined, path: string, calls: Map<string, ToolCallPart>): UserPart[] =>
+  decodeContent(content, path).map((part, at) => {
+    if (part.type !== 'opaque' || part.value.type !== 'tool_result') return part
+    const { tool_use_id: id, content: told, is_error: failed } = part.value
+    const callId = readString(id, `${path}.${at}.tool_use_id`)
+    const result: ToolResultPart = {
+      type: 'tool-result',
+      callId,
+      kind: calls.get(callId)?.kind ?? 'function',
+      parts: decodeContent(told, `${path}.${at}.content`),
+      ...(failed === true ? { isError: true } : {}),
+      ...cacheMark(part.value, `${path}.${at}`),
+    }
+    return placed(result, `${path}.${at}`)
+  })
 
 const requireContent = (message: JsonObject, path: string): void => {
   if (!given(message.content)) throw invalidRequest(`'${path}.content' is required.`, `${path}.content`)

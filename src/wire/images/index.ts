@@ -5,7 +5,7 @@ import { faultOf, KEEP_ALIVE, modelEdit, refusedMembers, usageIn, withoutRefused
 import { decodeError, encodeError } from './error.ts'
 import { requestSchema } from './schema.ts'
 import { tap } from './tap.ts'
-import { decodeUsage } from './usage.ts'
+import { decodeUsage, usageObject } from './usage.ts'
 
 // Models that answer in base64 and in no other way refuse to be asked for it, though clients lose nothing by that.
 const NEEDLESS = 'response_format'
@@ -27,7 +27,7 @@ export const images: PassCodec = {
   outputCap: () => undefined,
   tap,
   faultIn: (body) => faultOf(body, 'data', decodeError),
-  readUsage: (body) => usageIn(body, decodeUsage),
+  readUsage: (body) => usageIn({ ...body, usage: usageObject(body) }, decodeUsage),
   decodeError,
   encodeError,
   keepAlive: KEEP_ALIVE,

@@ -1,13 +1,14 @@
 // Watches an images stream that passes through: partial images, then one completed event with its usage for each image.
 
 import { isObject, type JsonObject, parseObject } from '../../ir/json.ts'
+import { sum } from '../../ir/usage.ts'
 import { findMember } from '../../lib/json-scan.ts'
 import { splice } from '../../lib/json-splice.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
 import { malformed, openNotes } from '../pass.ts'
 import { decodeError, encodeError } from './error.ts'
-import { decodeUsage, sum } from './usage.ts'
+import { decodeUsage } from './usage.ts'
 
 export const tap = (options: TapOptions): Tap => {
   const noted = openNotes()

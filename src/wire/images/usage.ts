@@ -1,30 +1,28 @@
 // Usage of the images wire: input and output tokens, the output being image tokens.
 
-import { isObject } from '../../ir/json.ts'
-import { count, disjoint, type Usage } from '../../ir/usage.ts'
+import { isObject, type JsonObject } from '../../ir/json.ts'
+import { count, disjoint, sum, type Usage } from '../../ir/usage.ts'
+
+/** An answer's usage object, with what the model took that wrote the picture in SVG: it is told, and billed, beside. */
+export const usageObject = ({ usage, svg_usage: author }: JsonObject): JsonObject | undefined => {
+  if (!isObject(usage)) return undefined
+  return isObject(author) ? { ...usage, svg_usage: author } : usage
+}
 
 /** `input_tokens` includes cached ones where the vendor names them. */
 export const decodeUsage = (raw: unknown): Usage | undefined => {
   if (!isObject(raw)) return undefined
+  const author = isObject(raw.svg_usage) ? decodeUsage({ ...raw.svg_usage, svg_usage: null }) : undefined
   const details = isObject(raw.input_tokens_details) ? raw.input_tokens_details : {}
   const usage = disjoint({
     prompt: count(raw.input_tokens),
     cacheRead: count(details.cached_tokens),
     cacheWrite: undefined,
     output: count(raw.output_tokens),
-    reasoning: undefined,
+    reasoning: count(raw.reasoning_tokens),
     total: count(raw.total_tokens),
   })
+  // A picture without figures is billed as it is set to be: its author's must not stand in for them.
+  if (usage.output !== undefined) return sum(usage, author)
   return Object.keys(usage).length > 0 ? usage : undefined
-}
-
-/** Of several images each with its own figures; a class that one of them leaves out counts for the others. */
-export const sum = (one: Usage | undefined, other: Usage | undefined): Usage | undefined => {
-  if (one === undefined || other === undefined) return one ?? other
-  const total: Usage = { ...one }
-  for (const name of ['input', 'cacheRead', 'output'] as const) {
-    const more = other[name]
-    if (more !== undefined) total[name] = (total[name] ?? 0) + more
-  }
-  return total
 }

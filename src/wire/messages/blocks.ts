@@ -2,8 +2,8 @@
 
 import type { JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, Citation, ReasoningPart, Seal, ToolCallPart } from '../../ir/part.ts'
+import { callInput } from '../call-input.ts'
 import { sealTag, slotTag } from '../seal.ts'
-import { callInput } from './encode-parts.ts'
 import { sentCallId, sentName } from './names.ts'
 
 export const encodePart = (part: AssistantPart): JsonObject[] => {

@@ -1,7 +1,7 @@
 // Parts of the IR as content blocks of a request: only what the provider accepts comes out.
 
 import { invalidRequest } from '../../errors.ts'
-import { isObject, type JsonObject } from '../../ir/json.ts'
+import type { JsonObject } from '../../ir/json.ts'
 import type {
   AssistantPart,
   CacheMark,
@@ -13,7 +13,6 @@ import type {
   ToolResultPart,
 } from '../../ir/part.ts'
 import { placeOf } from '../../ir/place.ts'
-import { parseExact } from '../../lib/json-exact.ts'
 import type { Dropped } from './dropped.ts'
 import type { Extras } from './extras.ts'
 import type { Names } from './names.ts'
@@ -36,7 +35,7 @@ export const encodeText = (part: TextPart, path: string, { extras, dropped, own 
 }
 
 export const encodeImage = (part: ImagePart, path: string, { extras, dropped }: PartContext): JsonObject[] => {
-  if (part.detail !== undefined && part.detail !== 'auto') dropped.path(`${path}.detail`)
+  if (part.detail !== undefined && part.detail !== 'auto') dropped.path(`${placeOf(part.source, path)}.detail`)
   const source = inlined(part.source)
   switch (source.kind) {
     case 'url':
@@ -184,21 +183,6 @@ export const encodeOpaque = (part: OpaquePart, path: string, { dropped }: PartCo
   if (part.origin === 'messages') return [part.value]
   if (!part.met) dropped.path(path)
   return []
-}
-
-/** A call's arguments must be an object here: free text and whatever is none travel as its one member `input`. */
-export const callInput = (kind: 'function' | 'custom', input: string): JsonObject => {
-  if (kind === 'custom') return { input }
-  if (isBlank(input)) return {}
-  try {
-    const value = parseExact(input)
-    if (isObject(value)) return value
-    // Languages without empty objects of their own write no arguments so.
-    if (value === null || (Array.isArray(value) && value.length === 0)) return {}
-  } catch {
-    // The model's own malformed arguments: kept as text below.
-  }
-  return { input }
 }
 
 /** One plain text as a string. */

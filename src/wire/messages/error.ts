@@ -42,7 +42,6 @@ const STATUS_OF_TYPE: { [type: string]: number } = {
 }
 
 const CLASS_OF_STATUS: { [status: number]: FailureClass } = {
-  402: 'overloaded',
   413: 'too-large',
   422: 'invalid',
   429: 'overloaded',
@@ -73,14 +72,18 @@ const refusedRequest = (
 ): GatewayError => {
   const fault = (kind: FailureClass, figures: Omit<FailureDetails, 'provider'> = {}): GatewayError =>
     providerError(kind, { provider, ...figures })
+  const window = WINDOW.exec(message)
+  if (window !== null) {
+    return fault('context-length', {
+      prompt: Number(window[1]),
+      answer: Number(window[2]),
+      maximum: Number(window[3]),
+    })
+  }
   const tooLong = TOO_LONG.exec(message)
   if (tooLong !== null) {
     const [, tokens, maximum] = tooLong
     return fault('context-length', tokens === undefined ? {} : { tokens: Number(tokens), maximum: Number(maximum) })
-  }
-  const window = WINDOW.exec(message)
-  if (window !== null) {
-    return fault('context-length', { tokens: Number(window[1]) + Number(window[2]), maximum: Number(window[3]) })
   }
   const length = overlong(message, error)
   if (length !== undefined) return fault('context-length', length)

@@ -152,7 +152,9 @@ const decodeUser = (body: JsonObject, extras: Collected): { user?: string } => {
 
 const decodeOwn = (name: string, value: Json, extras: Collected): void => {
   if (name !== 'thread') {
-    extras.add(name, value, { essential: ESSENTIAL.has(name) })
+    // An empty list of servers asks for none.
+    const none = Array.isArray(value) && value.length === 0
+    extras.add(name, value, none ? { met: true } : { essential: ESSENTIAL.has(name) })
     return
   }
   // Clients that keep their conversation at the provider send it whole again on these codes.
@@ -171,7 +173,8 @@ export const encodeRequest = (asked: ChatRequest, target: Target): EncodedReques
   const dropped = droppedOf(request)
   const extras = extrasOf(request)
   if (request.logprobs !== undefined) {
-    throw invalidRequest("'logprobs' cannot be used with this model. It gives no log probabilities.", 'logprobs')
+    const name = request.origin === 'responses' ? 'include' : 'logprobs'
+    throw invalidRequest(`'${name}' cannot be used with this model. It gives no log probabilities.`, name)
   }
   if (!own) refuseForeign(request, dropped)
   const names = toolNames(request.tools)

@@ -12,6 +12,9 @@ const REASONS = new Map<unknown, FinishReason>([
   ['pause_turn', 'pause'],
   ['compaction', 'pause'],
   ['model_context_window_exceeded', 'context-length'],
+  // Servers that answer on the chat-completions wire as well let its words through.
+  ['length', 'length'],
+  ['content_filter', 'content-filter'],
 ])
 
 /**

@@ -1,9 +1,10 @@
 // The response object: what a client asked, echoed with the vendor's defaults, and what came of it so far.
 
-import type { FinishReason } from '../../ir/event.ts'
+import type { FinishReason, Moderation } from '../../ir/event.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { type Usage, withPrompt } from '../../ir/usage.ts'
 import type { Ask } from '../codec.ts'
+import { encodeModeration } from '../moderation.ts'
 import { given } from '../read.ts'
 import { isCall } from './client-calls.ts'
 import { bareId } from './names.ts'
@@ -78,6 +79,7 @@ export type Ending = {
   reason: FinishReason
   usage: Usage
   serviceTier?: string
+  moderation?: Moderation
 }
 
 /** Said where a model refused by its reason alone: clients know a refusal by its words and take a cut answer for a fault. */
@@ -112,6 +114,7 @@ export const answered = (base: JsonObject, output: JsonObject[], ending: Ending,
     incomplete_details: why === undefined ? null : { reason: why },
     output,
     ...(isTier(ending.serviceTier) ? { service_tier: ending.serviceTier } : {}),
+    ...encodeModeration(ending.moderation, (first, all) => all.find(({ flagged }) => flagged === true) ?? first),
     usage: encodeUsage(withPrompt(ending.usage, ask.inputEstimate)),
   }
 }

@@ -126,7 +126,7 @@ const encodePart = (part: ContentPart, path: string, out: Outgoing): JsonObject[
         {
           type: 'input_image',
           ...imageSource(part, path),
-          detail: encodeDetail(part.detail, path, out),
+          detail: encodeDetail(part, path, out),
           ...encodeBreakpoint(part.cache, path, out),
         },
       ]
@@ -142,10 +142,10 @@ const encodePart = (part: ContentPart, path: string, out: Outgoing): JsonObject[
   }
 }
 
-const encodeDetail = (detail: string | undefined, path: string, out: Outgoing): string => {
+const encodeDetail = ({ detail, source }: ImagePart, path: string, out: Outgoing): string => {
   if (detail === undefined) return 'auto'
   if (['auto', 'low', 'high', 'original'].includes(detail)) return detail
-  out.drop(`${path}.detail`)
+  out.drop(`${placeOf(source, path)}.detail`)
   return 'auto'
 }
 

@@ -7,10 +7,11 @@ import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Usage } from '../../ir/usage.ts'
 import type { Frame } from '../../lib/sse.ts'
 import type { EventDecoder, Undo } from '../codec.ts'
+import { decodeModeration } from '../moderation.ts'
 import { stringOr } from '../read.ts'
 import { decodeError } from './error.ts'
 import { type ItemReader, itemReader } from './items.ts'
-import { decodeUsage } from './usage.ts'
+import { decodeUsage, usageObject } from './usage.ts'
 
 type AnswerReader = {
   /** One event of the stream. */
@@ -90,8 +91,9 @@ export const answerReader = (undo: Undo): AnswerReader => {
     return latest
   }
 
-  const report = ({ usage }: JsonObject): Usage | undefined => {
-    if (isObject(usage)) rawUsage = usage
+  const report = (response: JsonObject): Usage | undefined => {
+    const usage = usageObject(response)
+    if (usage !== undefined) rawUsage = usage
     return decodeUsage(usage)
   }
 
@@ -111,6 +113,7 @@ export const answerReader = (undo: Undo): AnswerReader => {
       reason: reasonOf(response, items.calls, items.refused),
       usage: report(response) ?? {},
       ...(typeof response.service_tier === 'string' ? { serviceTier: response.service_tier } : {}),
+      ...decodeModeration(response.moderation),
     })
   }
 

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, RefusalPart, TextPart, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
 import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
+import { dropMark } from '../breakpoint.ts'
 import { waitingCalls } from '../waiting-calls.ts'
 import { type ContentPart, encodeContent, shortest } from './content.ts'
 import { callId } from './names.ts'
@@ -162,7 +163,7 @@ const notCarriedOut = (call: ToolCallPart): ToolResultPart => ({
 
 const resultItem = ({ part, turn }: Omit<Result, 'order'>, kind: ToolCallPart['kind'], out: Outgoing): JsonObject => {
   if (out.own && part.native !== undefined) return part.native
-  if (part.cache !== undefined) out.drop(`${placeOf(part, out.pathOf(turn))}.cache_control`)
+  dropMark(part, placeOf(part, out.pathOf(turn)), out)
   const content = encodeContent(part.parts, turn, out).filter(({ type, text }) => type !== 'input_text' || text !== '')
   return {
     type: kind === 'custom' ? 'custom_tool_call_output' : 'function_call_output',
@@ -195,8 +196,7 @@ const assistantItems = (turn: Assistant, at: number, position: number, out: Outg
   if (turn.name !== undefined) out.drop(`${out.pathOf(at)}.name`)
   turn.parts.forEach((part, number) => {
     if (part.type === 'text' || part.type === 'refusal') {
-      if (part.type === 'text' && part.cache !== undefined)
-        out.drop(`${placeOf(part, out.pathOf(at, number))}.cache_control`)
+      if (part.type === 'text') dropMark(part, placeOf(part, out.pathOf(at, number)), out)
       if (part.text !== '' || out.own) said.push(part)
       return
     }
@@ -219,7 +219,7 @@ const partItem = (part: Exclude<AssistantPart, TextPart | RefusalPart>, path: st
       if (!out.own && (part.seal.value.encrypted_content === undefined || out.quirks.noReasoning === true)) return []
       return [sealedItem(part)]
     case 'tool-call':
-      if (part.cache !== undefined) out.drop(`${path}.cache_control`)
+      dropMark(part, path, out)
       return [encodeCall(part, out)]
     case 'opaque':
       if (part.origin === 'responses') return [part.value]

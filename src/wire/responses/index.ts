@@ -12,7 +12,7 @@ import { decodeRequest, encodeRequest } from './request.ts'
 import { decodeResponse, encodeResponse } from './response.ts'
 import { ResponsesRequest } from './schema.ts'
 import { tap } from './tap.ts'
-import { decodeUsage } from './usage.ts'
+import { decodeUsage, usageObject } from './usage.ts'
 
 export const responses: ChatCodec = {
   wire: 'responses',
@@ -29,7 +29,7 @@ export const responses: ChatCodec = {
   decodeError,
   encodeError,
   faultIn: (body) => (isBegun(body) ? undefined : faultOf(body, 'output', decodeError)),
-  readUsage: (body) => usageIn(body, decodeUsage),
+  readUsage: (body) => usageIn({ ...body, usage: usageObject(body) }, decodeUsage),
   tap,
   counting,
   keepAlive: KEEP_ALIVE,

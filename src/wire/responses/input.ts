@@ -45,7 +45,7 @@ export const decodeInput = (
   const listed = new Map(tools.map((tool, at) => [keyOf(tool), at]))
   /** By the items' ids, how calls of the client's tools are called: outputs of the oldest kind name either. */
   const callIds = new Map<Json | undefined, string>()
-  /** Calls that the provider carried out: what came of them is as little the client's. */
+  /** Calls that the provider made or carried out: what came of them is as little another's. */
   const elsewhere = new Set<Json | undefined>()
   /** The user turn that results are being gathered in. */
   let results: User | undefined
@@ -112,12 +112,14 @@ export const decodeInput = (
       case 'function_call':
       case 'custom_tool_call':
         // Calls made by a program of the provider's are answered to that program: they mean nothing without it.
-        if (fromProgram(item)) keep(item, type, path)
-        else assistant().parts.push(placed(decodeCall(item, type, path), path))
+        if (fromProgram(item)) {
+          elsewhere.add(item.call_id)
+          keep(item, type, path)
+        } else assistant().parts.push(placed(decodeCall(item, type, path), path))
         break
       case 'function_call_output':
       case 'custom_tool_call_output':
-        if (fromProgram(item)) keep(item, type, path)
+        if (fromProgram(item) || (given(item.call_id) && elsewhere.has(item.call_id))) keep(item, type, path)
         else if (!given(item.call_id)) open(placed(decodeReport(item, path, opaque), path))
         else result(placed(decodeResult(item, type, path, opaque), path))
         break

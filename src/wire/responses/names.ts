@@ -47,9 +47,13 @@ export const callId = (id: string): string => {
 /** A client's label (a user, a cache key) within the wire's 64 characters: longer ones become their hash. */
 export const label = (text: string): string => (text.length <= MAX_ID ? text : `h_${digest(text)}`)
 
+/** Leaves room for a prefix and a place within the 64 characters that the vendor takes of an item's id. */
+const MAX_BARE = 50
+
 /** An id within the wire's charset, without the prefix other ids are made with. */
 export const bareId = (id: string): string => {
   const bare = id.startsWith('resp_') ? id.slice('resp_'.length) : id
-  const plain = bare.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 100)
+  const plain = bare.replace(/[^a-zA-Z0-9_-]/g, '_')
+  if (plain.length > MAX_BARE) return `${plain.slice(0, MAX_BARE - 16)}_${digest(id)}`
   return plain === '' ? '0' : plain
 }

@@ -4,6 +4,7 @@ import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Citation, Logprob, TextPart, TokenLogprob, ToolCallPart } from '../../ir/part.ts'
 import { isWhole } from '../../ir/whole.ts'
 import { given, stringOr } from '../read.ts'
+import { callId } from './names.ts'
 
 /** Arguments as text, whatever a server made of them; '{}' for none. */
 export const argumentsText = (value: Json | undefined): string => {
@@ -101,9 +102,17 @@ export type Call = Pick<ToolCallPart, 'id' | 'name' | 'kind' | 'namespace'>
 export const callItem = (id: string, call: Call, input: string, status: ItemStatus): JsonObject => {
   const space = call.namespace === undefined ? {} : { namespace: call.namespace }
   if (call.kind === 'custom')
-    return { type: 'custom_tool_call', id, status, call_id: call.id, name: call.name, input, ...space }
+    return { type: 'custom_tool_call', id, status, call_id: callId(call.id), name: call.name, input, ...space }
   const known = status === 'completed' && !isWhole(input) ? 'incomplete' : status
-  return { type: 'function_call', id, status: known, call_id: call.id, name: call.name, arguments: input, ...space }
+  return {
+    type: 'function_call',
+    id,
+    status: known,
+    call_id: callId(call.id),
+    name: call.name,
+    arguments: input,
+    ...space,
+  }
 }
 
 /**

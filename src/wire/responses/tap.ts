@@ -8,7 +8,7 @@ import type { Tap, TapOptions } from '../codec.ts'
 import { malformed, openNotes, textOf } from '../pass.ts'
 import { decodeError } from './error.ts'
 import { failureFrames } from './failure-frames.ts'
-import { decodeUsage } from './usage.ts'
+import { decodeUsage, usageObject } from './usage.ts'
 
 export const tap = (options: TapOptions): Tap => {
   const modelText = JSON.stringify(options.model)
@@ -25,9 +25,10 @@ export const tap = (options: TapOptions): Tap => {
       noted.answerId = response.id
     }
     noted.serviceTier = textOf(response.service_tier) ?? noted.serviceTier
-    if (isObject(response.usage)) {
-      noted.usage = decodeUsage(response.usage)
-      noted.rawUsage = response.usage
+    const usage = usageObject(response)
+    if (usage !== undefined) {
+      noted.usage = decodeUsage(usage)
+      noted.rawUsage = usage
     }
     if (FAILED.has(event) || FAILED.has(`response.${response.status}`) || isObject(response.error))
       return noted.failed(decodeError(200, response))

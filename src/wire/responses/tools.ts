@@ -5,6 +5,7 @@ import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, CustomTool, FunctionTool, OpaqueMember, Tool, ToolChoice } from '../../ir/request.ts'
+import { dropMark } from '../breakpoint.ts'
 import { isClosed, objectRoot } from '../object-schema.ts'
 import { given, optionalBoolean, optionalObject, optionalString, readName, readObject } from '../read.ts'
 import { foreignTool, unknownTool } from '../refusals.ts'
@@ -50,10 +51,11 @@ const ABILITIES = /^(web_search|tool_search|image_generation)/
 export const markAbilities = (tools: readonly Tool[]): void => {
   if (tools.every((tool) => tool.type === 'opaque' && tool.standIn === undefined)) return
   for (const tool of tools) {
-    if (tool.type === 'opaque' && typeof tool.value.type === 'string' && ABILITIES.test(tool.value.type))
-      tool.optional = true
+    if (tool.type === 'opaque' && isAbility(tool.value)) tool.optional = true
   }
 }
+
+const isAbility = ({ type }: JsonObject): boolean => typeof type === 'string' && ABILITIES.test(type)
 
 const isReadable = (tool: Json): tool is JsonObject =>
   isObject(tool) && (tool.type === 'function' || tool.type === 'custom')
@@ -126,7 +128,7 @@ const encodeTool = (tool: FunctionTool | CustomTool, path: string, out: Outgoing
   if (tool.type === 'custom') {
     return { type: 'custom', ...common, ...(tool.format === undefined ? {} : { format: tool.format }) }
   }
-  if (tool.cache !== undefined) out.drop(`${path}.cache_control`)
+  dropMark(tool, path, out)
   const lax = out.origin === 'messages' && tool.strict === true && !isClosed(tool.schema)
   if (lax) out.drop(`${path}.strict`)
   return {
@@ -168,7 +170,8 @@ export const decodeToolChoice = (
   const chosen = chosenTool(value, own)
   if (chosen !== undefined) return { type: 'tool', ...chosen }
   const allowed = allowedTools(value, own)
-  if (allowed === undefined) opaque.push({ name: 'tool_choice', value, essential: true })
+  const said = Array.isArray(value.tools) && value.tools.length === allowed?.tools.length
+  if (!said) opaque.push({ name: 'tool_choice', value, essential: allowed === undefined })
   return allowed
 }
 
@@ -181,11 +184,16 @@ const chosenTool = ({ type, name }: JsonObject, own: ClientTools): Named | undef
 
 type Named = { name: string; kind: 'function' | 'custom' }
 
-/** A choice among some of the tools, where all of those are the client's own. */
-const allowedTools = ({ type, mode, tools }: JsonObject, own: ClientTools): ToolChoice | undefined => {
-  if (type !== 'allowed_tools' || !Array.isArray(tools) || tools.length === 0) return undefined
-  const named = tools.flatMap((tool) => (isObject(tool) ? (chosenTool(tool, own) ?? []) : []))
-  return named.length < tools.length ? undefined : { type: 'allowed', required: mode === 'required', tools: named }
+type Allowed = Extract<ToolChoice, { type: 'allowed' }>
+
+/** A choice among some of the tools, where those are the client's own, or abilities beside them that it can do without. */
+const allowedTools = ({ type, mode, tools }: JsonObject, own: ClientTools): Allowed | undefined => {
+  if (type !== 'allowed_tools' || !Array.isArray(tools)) return undefined
+  const needed = tools.filter((tool) => !isObject(tool) || !isAbility(tool))
+  const named = needed.flatMap((tool) => (isObject(tool) ? (chosenTool(tool, own) ?? []) : []))
+  return named.length === 0 || named.length < needed.length
+    ? undefined
+    : { type: 'allowed', required: mode === 'required', tools: named }
 }
 
 export const encodeToolChoice = (choice: ToolChoice, request: ChatRequest, out: Outgoing): Json => {

@@ -1,14 +1,28 @@
 // Usage on the responses wire: `input_tokens` is the whole prompt, the cache classes are parts of it.
 
 import { isObject, type JsonObject } from '../../ir/json.ts'
-import { count, disjoint, totalTokens, type Usage } from '../../ir/usage.ts'
+import { count, disjoint, sum, totalTokens, type Usage } from '../../ir/usage.ts'
+
+/** A response's usage object, with what its provider's tool drew pictures for: it is told, and billed, beside. */
+export const usageObject = ({ usage, tool_usage: tools }: JsonObject): JsonObject | undefined => {
+  if (!isObject(usage)) return undefined
+  return totalTokens(drawn({ tool_usage: tools }) ?? {}) > 0 ? { ...usage, tool_usage: tools ?? null } : usage
+}
 
 /** The disjoint classes of a responses `usage` object; undefined where it is no such object (null until the end). */
-export const decodeUsage = (raw: unknown): Usage | undefined => {
-  if (!isObject(raw)) return undefined
+export const decodeUsage = (raw: unknown): Usage | undefined =>
+  isObject(raw) ? sum(classesOf(raw), drawn(raw)) : undefined
+
+const drawn = ({ tool_usage: tools }: JsonObject): Usage | undefined => {
+  const pictures = isObject(tools) ? tools.image_gen : undefined
+  if (!isObject(pictures)) return undefined
+  return classesOf({ ...pictures, input_tokens_details: { cached_tokens: pictures.cached_tokens ?? null } })
+}
+
+const classesOf = (raw: JsonObject): Usage => {
   const inPrompt = isObject(raw.input_tokens_details) ? raw.input_tokens_details : {}
   const inOutput = isObject(raw.output_tokens_details) ? raw.output_tokens_details : {}
-  return disjoint({
+  const usage = disjoint({
     prompt: count(raw.input_tokens),
     cacheRead: count(inPrompt.cached_tokens),
     cacheWrite: count(inPrompt.cache_write_tokens),
@@ -16,17 +30,24 @@ export const decodeUsage = (raw: unknown): Usage | undefined => {
     reasoning: count(inOutput.reasoning_tokens),
     total: count(raw.total_tokens),
   })
+  // Half an hour and twelve, where the IR knows five minutes and one: long is long.
+  const lifetimes = isObject(inPrompt.cache_write_tokens_details) ? inPrompt.cache_write_tokens_details : {}
+  const long = Math.min(count(lifetimes.ttl_12h_tokens) ?? 0, usage.cacheWrite ?? 0)
+  if (long > 0) usage.cacheWrite1h = long
+  return usage
 }
 
 /** The `usage` object of a finished response, every member its clients require included. */
 export const encodeUsage = (usage: Usage): JsonObject => {
   const cacheRead = usage.cacheRead ?? 0
-  const cacheWrite = usage.cacheWrite
+  const { cacheWrite, cacheWrite1h: long } = usage
+  const lifetimes = { ttl_12h_tokens: long ?? 0, ttl_30m_tokens: (cacheWrite ?? 0) - (long ?? 0) }
   return {
     input_tokens: (usage.input ?? 0) + cacheRead + (cacheWrite ?? 0),
     input_tokens_details: {
       cached_tokens: cacheRead,
       ...(cacheWrite === undefined ? {} : { cache_write_tokens: cacheWrite }),
+      ...(long === undefined ? {} : { cache_write_tokens_details: lifetimes }),
     },
     output_tokens: usage.output ?? 0,
     output_tokens_details: { reasoning_tokens: usage.reasoning ?? 0 },

@@ -299,7 +299,9 @@ export const usage: fc.Arbitrary<Usage> = fc
     cacheWrite: maybe(fc.nat(999)),
     reasoning: maybe(fc.nat(99)),
   })
-  .map((counts) => compact<Usage>(counts))
+  .map(({ reasoning, ...counts }) =>
+    compact<Usage>({ ...counts, reasoning: reasoning && Math.min(reasoning, counts.output) }),
+  )
 
 const answerText = fc
   .record({

@@ -16,6 +16,7 @@ import type {
   UserPart,
 } from '../../../src/ir/part.ts'
 import type { ChatRequest, Tool, Turn } from '../../../src/ir/request.ts'
+import type { Usage } from '../../../src/ir/usage.ts'
 import { UNKNOWN_ANSWER } from '../../../src/wire/responses/request.ts'
 import { compact, maybe } from './members.ts'
 
@@ -381,13 +382,20 @@ export const requestOfOthers: fc.Arbitrary<ChatRequest> = fc
   })
   .map((request) => compact<ChatRequest>(request))
 
-const usage = fc.record({
-  input: fc.nat(9_999),
-  cacheRead: fc.nat(999),
-  cacheWrite: fc.nat(999),
-  output: fc.nat(9_999),
-  reasoning: fc.nat(99),
-})
+const usage = fc
+  .record({
+    input: fc.nat(9_999),
+    cacheRead: fc.nat(999),
+    cacheWrite: fc.nat(999),
+    cacheWrite1h: fc.constantFrom(undefined, 1, 999),
+    output: fc.nat(9_999),
+    reasoning: fc.nat(99),
+  })
+  .map(({ cacheWrite1h: long, ...counts }): Usage => {
+    const hour = Math.min(long ?? 0, counts.cacheWrite)
+    const reasoning = Math.min(counts.reasoning, counts.output)
+    return { ...counts, reasoning, ...(hour > 0 ? { cacheWrite1h: hour } : {}) }
+  })
 
 /** What the wire tells items apart by. */
 const itemIdOf = (part: AssistantPart): string => {

@@ -89,7 +89,7 @@ export const frames = (answer: JsonObject, dice: Dice, figures = true): Frame[] 
   const streams = list(choices).map((choice) => deltas(choice, dice))
   // Choices may come in any mix.
   for (const one of dice.merge(streams, dice.odd())) chunk([one])
-  if (moderation !== undefined && dice.odd()) chunk([], { moderation })
+  if (moderation !== undefined) chunk([], { moderation })
   if (figures) chunk([], { usage: usage ?? null })
   out.push({ data: '[DONE]' })
   return out

@@ -3,12 +3,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { GatewayError } from '../../../src/errors.ts'
-import type { JsonObject } from '../../../src/ir/json.ts'
+import type { ChatEvent } from '../../../src/ir/event.ts'
+import type { Json, JsonObject } from '../../../src/ir/json.ts'
 import type { Usage } from '../../../src/ir/usage.ts'
 import { CHAT_WIRES, type ChatWire } from '../../../src/ir/wire.ts'
+import { writeFrame } from '../../../src/lib/sse.ts'
 import { translateResponse, translateStream } from '../../../src/relay/translate.ts'
 import type { Tap, Undo } from '../../../src/wire/codec.ts'
-import { CHAT_CODECS } from '../../../src/wire/index.ts'
+import { CHAT_CODECS, CODECS } from '../../../src/wire/index.ts'
 import { framesOf } from '../../support/frames.ts'
 import { type Bench, startBench } from '../matrix/bench.ts'
 import { CLIENTS, PATHS } from '../matrix/client/index.ts'
@@ -139,6 +141,11 @@ describe('a failure is one by whatever words, and none of them reach a client', 
         { type: 'message_stop' },
       ],
     ],
+    [
+      'an end without the reason, under another event’s name',
+      'messages',
+      [start(), { event: 'message', data: { type: 'message_stop' } }],
+    ],
     ['an end and nothing before it', 'messages', [{ type: 'message_stop' }]],
     [
       'an error under another event’s name',
@@ -164,6 +171,11 @@ describe('a failure is one by whatever words, and none of them reach a client', 
       'a completed answer that holds an error',
       'responses',
       [created, completed({ error: { code: 'server_error', message: 'vendor-secret' } })],
+    ],
+    [
+      'a failure that says nothing of itself',
+      'responses',
+      [created, { type: 'response.failed', response: { id: 'resp_1' } }],
     ],
     ['a completed answer that failed', 'responses', [created, completed({ status: 'failed' })]],
     [
@@ -203,6 +215,8 @@ describe('a stream that passes', () => {
     const { tap, text } = passed('responses', rows)
     expect(tap.state).toBe('done')
     expect(framesOf(text).map(({ event }) => event)).toEqual(['response.created', 'response.completed'])
+    const untyped = [created, completed()].map(({ type, ...data }) => ({ event: String(type), data }))
+    expect(passed('responses', untyped).tap.state).toBe('done')
     const named = [start(), ...ends('end_turn')].map((data) => ({ event: 'message', data }))
     expect(passed('messages', named).tap.state).toBe('done')
   })
@@ -220,6 +234,28 @@ describe('a stream that passes', () => {
       expect(ends([sound, figures, DONE]).tap.state).toBe('failed')
       expect(ends([sound, expires, sound, figures, DONE]).tap.state).toBe('failed')
     }
+  })
+
+  test.each([
+    'response.output_item.added',
+    'response.output_item.done',
+    'response.content_part.added',
+    'response.content_part.done',
+    'response.output_text.annotation.added',
+  ])('goes on where an event holds nothing of what it is named for: %s', (type) => {
+    const rows = [created, { type, output_index: 0 }, completed()]
+    for (const { tap } of [passed('responses', rows), ...others('responses').map((to) => told(to, 'responses', rows))])
+      expect(tap.state).toBe('done')
+  })
+
+  test('of images that failed behind its first stays failed where it ends', () => {
+    const tap = CODECS.images.tap({ model: 'gateway-model', includeUsage: true, now: 0, images: 2 })
+    const one = { type: 'image_generation.completed', model: 'up', usage: { input_tokens: 1, output_tokens: 2 } }
+    const frame = { event: 'image_generation.completed', data: JSON.stringify(one) }
+    expect(tap.see(frame)).toBe(writeFrame({ ...frame, data: frame.data.replace('"up"', '"gateway-model"') }))
+    tap.see({ event: 'error', data: JSON.stringify({ type: 'error', error: { message: 'vendor-secret' } }) })
+    tap.end?.()
+    expect([tap.state, tap.usage]).toEqual(['failed', { input: 1, output: 2 }])
   })
 
   test('names the gateway’s model in events nobody knows', () => {
@@ -245,6 +281,7 @@ describe('a stream that passes', () => {
     const { tap, text } = passed('chat-completions', all, false)
     expect(tap.usage).toEqual(figures)
     expect(text).not.toContain('prompt_tokens')
+    expect(VENDORS['chat-completions'].stopOf(GATHER['chat-completions'](framesOf(text)))).toBe('stop')
     for (const client of others('chat-completions')) {
       expect(told(client, 'chat-completions', all).tap.usage).toEqual(figures)
     }
@@ -270,6 +307,12 @@ describe('figures of a messages stream', () => {
       { input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 9 },
       { input: 5, cacheRead: 2, output: 9 },
     ],
+    ...(['read', 'creation'] as const).map((cache): [string, JsonObject, JsonObject, Usage] => [
+      `at its start, a cache of ${cache} alone, naught after`,
+      { input_tokens: 0, [`cache_${cache}_input_tokens`]: 4, output_tokens: 1 },
+      { input_tokens: 0, [`cache_${cache}_input_tokens`]: 0, output_tokens: 9 },
+      { input: 0, [cache === 'read' ? 'cacheRead' : 'cacheWrite']: 4, output: 9 },
+    ]),
     ['estimated at its start', { input_tokens: 42, output_tokens: 1 }, cached, { input: 0, cacheRead: 40, output: 9 }],
   ])('told %s', (_, first, last, due) => {
     const rows = [start(first), ...block(0, { type: 'text', text: '' }, words('a')), ...ends('end_turn', last)]
@@ -283,22 +326,81 @@ describe('figures of a messages stream', () => {
   })
 })
 
+test.each(CHAT_WIRES)('a client of %s is shown figures whenever they were told', (client) => {
+  const encoder = CHAT_CODECS[client].encodeEvents(askFor(client, true))
+  const events: ChatEvent[] = [
+    { type: 'start', id: 'x' },
+    { type: 'usage', usage: { input: 7, cacheRead: 2, output: 1 } },
+    { type: 'finish', reason: 'stop', usage: { output: 3 } },
+  ]
+  const read = GATHER[client](framesOf(events.map((event) => encoder.push(event)).join('')))
+  expect(VENDORS[client].told(read).usage).toEqual({ input: 7, read: 2, written: 0, output: 3 })
+})
+
+describe('the class of service an answer was given in', () => {
+  const answers = (vendor: ChatWire, tier: JsonObject): [Row[], JsonObject] => {
+    const message = { role: 'assistant', content: 'a' }
+    const output = [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a' }] }]
+    const text = { type: 'text', text: 'a' }
+    switch (vendor) {
+      case 'chat-completions':
+        return [
+          [{ ...says({ content: 'a' }), ...tier }, { ...stops('stop'), service_tier: null }, DONE],
+          { id: 'chatcmpl-1', created: 5, choices: [{ index: 0, message, finish_reason: 'stop' }], ...tier },
+        ]
+      case 'responses':
+        return [[created, completed({ output, ...tier })], response({ status: 'completed', output, ...tier })]
+      case 'messages':
+        return [
+          [start({ input_tokens: 5, ...tier }), ...block(0, SPACE, words('a')), ...ends('end_turn')],
+          { id: 'msg_1', content: [text], stop_reason: 'end_turn', usage: { input_tokens: 5, ...tier } },
+        ]
+    }
+  }
+  const tierOf = (client: ChatWire, body: JsonObject): Json =>
+    (client === 'messages' ? object(body.usage).service_tier : body.service_tier) ?? null
+
+  /** The client's word for it; a stream of messages has begun before it is known. */
+  test.each<[ChatWire, JsonObject, Partial<Record<ChatWire, Json>>]>([
+    ['chat-completions', { service_tier: 'priority' }, { responses: 'priority', messages: 'priority' }],
+    ['chat-completions', { service_tier: 'default' }, { responses: 'default', messages: 'standard' }],
+    ['chat-completions', { service_tier: 'unheard_of' }, { responses: 'default', messages: null }],
+    ['responses', { service_tier: 'flex' }, { 'chat-completions': 'flex', messages: null }],
+    ['responses', { service_tier: 'default' }, { 'chat-completions': 'default', messages: 'standard' }],
+    ['responses', { service_tier: 'unheard_of' }, { 'chat-completions': null, messages: null }],
+    ['messages', { service_tier: 'standard' }, { 'chat-completions': 'default', responses: 'default' }],
+    ['messages', { service_tier: 'priority' }, { 'chat-completions': 'priority', responses: 'priority' }],
+    ['messages', { service_tier: 'standard', speed: 'fast' }, { 'chat-completions': 'fast', responses: 'fast' }],
+  ])('is told in the client’s word for it: %s, %j', (vendor, tier, due) => {
+    const [rows, body] = answers(vendor, tier)
+    for (const client of others(vendor)) {
+      expect(tierOf(client, whole(client, vendor, body))).toEqual(due[client] ?? null)
+      const streamed = GATHER[client](framesOf(told(client, vendor, rows).text))
+      expect(tierOf(client, streamed)).toEqual(client === 'messages' ? null : (due[client] ?? null))
+    }
+  })
+})
+
 describe('a call', () => {
   const nameless: [ChatWire, Row[], JsonObject][] = [
-    [
+    ...[{ arguments: '{}' }, {}].map((unnamed): [ChatWire, Row[], JsonObject] => [
       'chat-completions',
-      [calls({ index: 0, id: 'a', type: 'function', function: { arguments: '{}' } }), stops('tool_calls'), DONE],
+      [calls({ index: 0, id: 'a', type: 'function', function: unnamed }), stops('tool_calls'), DONE],
       {
         id: 'chatcmpl-1',
         choices: [
           {
             index: 0,
-            message: { role: 'assistant', content: null, tool_calls: [{ id: 'a', type: 'function', function: {} }] },
+            message: {
+              role: 'assistant',
+              content: null,
+              tool_calls: [{ id: 'a', type: 'function', function: unnamed }],
+            },
             finish_reason: 'tool_calls',
           },
         ],
       },
-    ],
+    ]),
     [
       'messages',
       [start(), ...block(0, { type: 'tool_use', id: 'a', input: {} }), ...ends('tool_use')],
@@ -314,6 +416,15 @@ describe('a call', () => {
     for (const client of others(vendor)) {
       expect(told(client, vendor, rows).tap.state).toBe('failed')
       expect(failureOf(() => whole(client, vendor, body))).toBe('upstream_error')
+    }
+  })
+
+  test('is none where its entry says nothing at all', () => {
+    const rows = [says({ content: 'a' }), calls({ index: 0 }), stops('stop'), DONE]
+    for (const client of others('chat-completions')) {
+      const { tap, text } = told(client, 'chat-completions', rows)
+      expect(tap.state).toBe('done')
+      expect(VENDORS[client].told(GATHER[client](framesOf(text))).calls).toEqual([])
     }
   })
 
@@ -368,13 +479,24 @@ describe('a call', () => {
 
   test('keeps the integers of arguments that came as an object', () => {
     const entry = { index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: 'INPUT' } }
-    const whole = JSON.stringify(calls(entry)).replace('"INPUT"', '{"id":12345678901234567890}')
-    for (const client of others('chat-completions')) {
-      const { text } = told(client, 'chat-completions', [whole, stops('tool_calls'), DONE])
-      expect(VENDORS[client].told(GATHER[client](framesOf(text))).calls.map(({ input }) => input)).toEqual([
-        '{"id":12345678901234567890}',
-      ])
-    }
+    const used = { ...tool('a'), input: 'INPUT' }
+    const exact = (row: JsonObject): string => JSON.stringify(row).replace('"INPUT"', '{"id":12345678901234567890}')
+    const begun = exact({ ...start(), message: { ...object(start().message), content: [used] } })
+    const streams: [ChatWire, Row[]][] = [
+      ['chat-completions', [exact(calls(entry)), stops('tool_calls'), DONE]],
+      [
+        'messages',
+        [start(), { event: 'content_block_start', data: exact(block(0, used)[0] ?? {}) }, ...ends('tool_use')],
+      ],
+      ['messages', [{ event: 'message_start', data: begun }, ...ends('tool_use')]],
+    ]
+    for (const [vendor, rows] of streams)
+      for (const client of others(vendor)) {
+        const { text } = told(client, vendor, rows)
+        expect(VENDORS[client].told(GATHER[client](framesOf(text))).calls.map(({ input }) => input)).toEqual([
+          '{"id":12345678901234567890}',
+        ])
+      }
   })
 
   test('cut within a turn that is only paused breaks the answer: other wires have no word for it', () => {

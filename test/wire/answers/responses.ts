@@ -71,6 +71,7 @@ export const answer = (dice: Dice): JsonObject => {
   if (reason !== undefined && last?.status !== undefined && KNOWN.includes(String(last.type)))
     last.status = 'incomplete'
   const { input: fresh, read, written, output: made, reasoning } = figures(dice)
+  const drawn = dice.one(0, 0, 40)
   const { conversation: _, ...rest } = walk.some(RESPONSE, dice) as JsonObject
   return {
     ...rest,
@@ -87,6 +88,15 @@ export const answer = (dice: Dice): JsonObject => {
       output_tokens: made,
       output_tokens_details: { reasoning_tokens: reasoning },
       total_tokens: fresh + read + written + made,
+    },
+    tool_usage: {
+      image_gen: {
+        input_tokens: drawn,
+        input_tokens_details: { image_tokens: 0, text_tokens: drawn },
+        output_tokens: drawn * 100,
+        total_tokens: drawn * 101,
+      },
+      web_search: { num_requests: 1 },
     },
   }
 }
@@ -204,6 +214,7 @@ export const told = (body: JsonObject): Told => {
   const inPrompt = object(usage.input_tokens_details)
   const read = number(inPrompt.cached_tokens)
   const written = number(inPrompt.cache_write_tokens)
+  const drawn = object(object(body.tool_usage).image_gen)
   const thoughts = (item: JsonObject): string =>
     [...list(item.summary), ...list(item.content)].map((part) => text(part.text)).join('\n\n')
   return {
@@ -222,7 +233,12 @@ export const told = (body: JsonObject): Told => {
       if (item.type === 'function_call') return [{ ...named, kind: 'function', input: text(item.arguments) }]
       return item.type === 'custom_tool_call' ? [{ ...named, kind: 'custom', input: text(item.input) }] : []
     }),
-    usage: { input: number(usage.input_tokens) - read - written, read, written, output: number(usage.output_tokens) },
+    usage: {
+      input: number(usage.input_tokens) - read - written + number(drawn.input_tokens),
+      read,
+      written,
+      output: number(usage.output_tokens) + number(drawn.output_tokens),
+    },
   }
 }
 

@@ -341,29 +341,35 @@ describe('what a provider may send', () => {
       })
     const sealed = { type: 'reasoning.text', text: 'ab', index: 0, format: 'x', signature: 's' }
     const own = { type: 'reasoning.encrypted', data: 'e', index: 1 }
+    const another = { ...own, data: 'f' }
     const frames = [
       piece('a'),
       piece('b'),
       piece('', { text: null, signature: 's' }),
       delta({ reasoning_details: [own] }),
+      delta({ reasoning_details: [another] }),
     ]
     const thought = {
       type: 'reasoning',
       text: 'ab',
       full: true,
-      seal: { origin: 'chat-completions', value: { reasoning_details: [sealed, own] } },
+      seal: { origin: 'chat-completions', value: { reasoning_details: [sealed, own, another] } },
     }
     expect(parts([...frames, delta({ content: 'x' }), stop()])).toEqual([thought, { type: 'text', text: 'x' }] as never)
     const message = {
       role: 'assistant',
       content: 'x',
       ...(beside ? { reasoning: 'ab' } : {}),
-      reasoning_details: [sealed, own],
+      reasoning_details: [sealed, own, another],
     }
     expect(chatCompletions.decodeResponse({ choices: [{ index: 0, message, finish_reason: 'stop' }] }).parts).toEqual([
       thought,
       { type: 'text', text: 'x' },
     ] as never)
+  })
+
+  test('a refusal of no words is none', () => {
+    expect(parts([delta({ content: 'a', refusal: '' }), stop()])).toEqual([{ type: 'text', text: 'a' }])
   })
 
   test('details that hold no secret say no more than their text', () => {

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import type { GatewayError } from '../../../src/errors.ts'
 import { fold } from '../../../src/ir/fold.ts'
 import type { JsonObject } from '../../../src/ir/json.ts'
+import type { AssistantPart } from '../../../src/ir/part.ts'
 import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
 import type { Undo } from '../../../src/wire/codec.ts'
 import { call, chunk, DONE, decode, delta, failure, parts, stop } from './stream.ts'
@@ -21,6 +22,11 @@ describe('what ends badly', () => {
     ],
     ['an error as text', [{ data: '{"error":"secret"}' }], 'upstream_error'],
     ['an error event', [{ event: 'error', data: '{"message":"secret"}' }], 'upstream_error'],
+    [
+      'an error event that says what it is',
+      [{ event: 'error', data: '{"message":"secret","code":"server_is_overloaded"}' }],
+      'service_unavailable',
+    ],
     [
       'an overload in the stream',
       [
@@ -103,10 +109,17 @@ describe('what an answer must undo', () => {
       call(1, { name: 'patch', arguments: '{"input":"free"}' }, 'B'),
       stop('tool_calls'),
     ]
-    expect(parts(frames, undo)).toEqual([
+    const due: AssistantPart[] = [
       { type: 'tool-call', id: 'A', name: 'read', namespace: 'fs', kind: 'function', input: '{}' },
       { type: 'tool-call', id: 'B', name: 'patch', kind: 'custom', input: 'free' },
-    ])
+    ]
+    expect(parts(frames, undo)).toEqual(due)
+    const tool_calls = [
+      { id: 'A', type: 'function', function: { name: 'fs__read', arguments: '{}' } },
+      { id: 'B', type: 'function', function: { name: 'patch', arguments: '{"input":"free"}' } },
+    ]
+    const body = { id: 'x', choices: [{ index: 0, message: { tool_calls }, finish_reason: 'tool_calls' }] }
+    expect(chatCompletions.decodeResponse(body, undo).parts).toEqual(due)
   })
 })
 

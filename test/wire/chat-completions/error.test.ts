@@ -38,6 +38,10 @@ describe('a provider’s error', () => {
     [502, null, 'upstream_error'],
     [400, vendor('unsupported_parameter'), 'upstream_error'],
     [400, vendor('unsupported_value', 'invalid_request_error', 'messages[0].role'), 'invalid_request'],
+    [400, vendor('unsupported_value', 'invalid_request_error', 'temperature'), 'upstream_error'],
+    [400, vendor('unsupported_value'), 'upstream_error'],
+    [400, vendor('unsupported_parameter', 'invalid_request_error', 'messages[0].role'), 'upstream_error'],
+    [500, vendor('unsupported_value', 'invalid_request_error', 'messages[0].role'), 'upstream_error'],
   ])('%d %j is %s', (status, body, code) => {
     const error = chatCompletions.decodeError(status, body)
     expect(error.code as string).toBe(code)
@@ -51,6 +55,21 @@ describe('a provider’s error', () => {
     expect(chatCompletions.decodeError(404, vendor('model_not_found')).failover).toBe(true)
     expect(chatCompletions.decodeError(400, vendor('model_not_found')).failover).toBe(true)
     expect(chatCompletions.decodeError(401, vendor('invalid_api_key')).failover).toBe(true)
+  })
+
+  test('the log is told the code, or the type where there is none', () => {
+    const shown = (code: string | null) => chatCompletions.decodeError(400, vendor(code, 'kind')).provider?.code
+    expect([shown('word'), shown(null)]).toEqual(['word', 'kind'])
+  })
+
+  test.each<[number, JsonObject, string | undefined]>([
+    [404, { message: 'Only supported in v1/responses and not in v1/chat/completions.' }, 'responses'],
+    [400, { message: 'secret', code: 'unsupported_api_for_model' }, 'responses'],
+    [400, { message: 'There is no v1/responses here.' }, undefined],
+    [500, { message: 'v1/responses and v1/chat/completions are down.' }, undefined],
+  ])('%d %j says that the request is taken on %p', (status, error, wire) => {
+    const { code, takenOn } = chatCompletions.decodeError(status, { error })
+    expect([code, takenOn]).toEqual(['upstream_error', wire])
   })
 
   test('the figures of a prompt too long are the provider’s, the words are ours', () => {

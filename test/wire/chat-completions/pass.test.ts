@@ -20,6 +20,17 @@ test.each([chat, messages, responses])('a model that is named twice is the same 
   expect(splice(body, edits)).toBe('{"model":"up","model":"up","max_tokens":9}')
 })
 
+test.each<[number | undefined, JsonObject, JsonObject]>([
+  [undefined, { type: 'enabled', budget_tokens: 4_000 }, { type: 'enabled', budget_tokens: 4_000 }],
+  [5_000, { type: 'enabled', budget_tokens: 4_000 }, { type: 'enabled', budget_tokens: 4_000 }],
+  [4_000, { type: 'enabled', budget_tokens: 4_000 }, { type: 'enabled', budget_tokens: 3_999 }],
+  [1_025, { type: 'enabled', budget_tokens: 4_000 }, { type: 'enabled', budget_tokens: 1_024 }],
+  [1_024, { type: 'enabled', budget_tokens: 4_000 }, { type: 'disabled' }],
+  [20, { type: 'adaptive' }, { type: 'adaptive' }],
+])('below an output cap of %p the thinking %j is %j', (cap, thinking, due) => {
+  expect(sent({ max_tokens: 9_000, thinking }, {}, cap, messages).thinking).toEqual(due)
+})
+
 describe('the output cap', () => {
   const own: Quirks = { maxTokensField: 'max_tokens' }
   test.each<[string, JsonObject, Quirks, number | undefined, JsonObject]>([
@@ -45,6 +56,17 @@ describe('the output cap', () => {
       ...due,
     })
   })
+})
+
+test('what the system says within a conversation is the user’s where a provider knows no such message', () => {
+  const roles = ['developer', 'system', 'user', 'system', 'assistant', 'developer', 'user']
+  const body = { model: 'm', messages: roles.map((role) => ({ role, content: role })) }
+  const as = (quirks: Quirks) => (sent(body, quirks).messages as JsonObject[]).map(({ role }) => role)
+  expect(as({ noMidSystem: true })).toEqual(['developer', 'system', 'user', 'user', 'assistant', 'user', 'user'])
+  expect(as({ noMidSystem: true, noDeveloperRole: true })).toEqual([
+    ...['system', 'system', 'user', 'user', 'assistant', 'user', 'user'],
+  ])
+  expect(as({ noDeveloperRole: true })).toEqual(['system', 'system', 'user', 'system', 'assistant', 'system', 'user'])
 })
 
 describe('what a provider refuses', () => {

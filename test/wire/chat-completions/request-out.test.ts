@@ -80,6 +80,25 @@ describe('a request of another wire', () => {
     ])
   })
 
+  test.each([
+    ['{"a":12345678901234567890}', '{"a":12345678901234567890}'],
+    ['{"a": "cut', '{"input":"{\\"a\\": \\"cut"}'],
+    ['[1]', '{"input":"[1]"}'],
+    ['null', '{}'],
+    [' ', '{}'],
+  ])('arguments %j of a past call are an object', (input, expected) => {
+    const turns: Turn[] = [{ role: 'assistant', parts: [{ ...call('a'), input }] }]
+    const sent = (origin: ChatRequest['origin']) => messages(turns, { origin })[0]?.tool_calls
+    const made = (text: string) => [{ id: 'a', type: 'function', function: { name: 'f', arguments: text } }]
+    expect(sent('responses')).toEqual(made(expected))
+    // Its own clients' words are theirs.
+    expect(sent('chat-completions')).toEqual(made(input))
+  })
+
+  test.each(['system', 'user', 'assistant'] as const)('the name of who speaks as %s goes along', (role) => {
+    expect(messages([{ role, parts: [text('hi')], name: 'ann' }])[0]).toMatchObject({ role, name: 'ann' })
+  })
+
   test('an image in a result follows as the user’s', () => {
     const image = { type: 'image' as const, source: { kind: 'base64' as const, mediaType: 'image/png', data: 'AA' } }
     const list = messages([
@@ -104,6 +123,15 @@ describe('a request of another wire', () => {
       { role: 'user', parts: [{ ...result('a', text('no such file')), isError: true }] },
     ])
     expect(list[1]?.content).toBe('Error: no such file')
+  })
+
+  test('what the system says within a conversation is the user’s where a provider knows no such message', () => {
+    const said = (role: 'system' | 'user', words: string): Turn => ({ role, parts: [text(words)] })
+    const turns = [said('system', 'a'), said('system', 'b'), said('user', 'c'), said('system', 'd')]
+    const roles = (quirks: Quirks) =>
+      (encode(foreign({ turns }), quirks).body.messages as JsonObject[]).map(({ role }) => role)
+    expect(roles({})).toEqual(['system', 'system', 'user', 'system'])
+    expect(roles({ noMidSystem: true })).toEqual(['system', 'system', 'user', 'user'])
   })
 
   test('an answer that other wires spread over several turns is one message', () => {
@@ -237,6 +265,12 @@ describe('a request of another wire', () => {
       { max_completion_tokens: 10_000 },
       [],
     ],
+    [
+      'how many stops its own wire may say is the provider’s affair, of others it takes four',
+      { origin: 'chat-completions', stop: ['a', 'b', 'c', 'd', 'e'] },
+      { stop: ['a', 'b', 'c', 'd', 'e'] },
+      [],
+    ],
     ['top_k has no counterpart', { sampling: { temperature: 0.5, topK: 3 } }, { temperature: 0.5 }, ['top_k']],
     ['a long user label is listed', { user: 'u'.repeat(65) }, {}, ['metadata.user_id']],
     [
@@ -272,6 +306,12 @@ describe('a request of another wire', () => {
       { origin: 'responses', metadata: { a: 'b' }, opaque: [{ name: 'store', value: true, essential: false }] },
       { store: true, metadata: { a: 'b' } },
       [],
+    ],
+    [
+      'a way of caching that this wire has no word for is listed',
+      { origin: 'responses', opaque: [{ name: 'prompt_cache_options', value: { ttl: '24h' }, essential: false }] },
+      {},
+      ['prompt_cache_options'],
     ],
   ])('%s', (_, request, members, dropped) => {
     const encoded = encode(foreign(request))

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Value } from '@sinclair/typebox/value'
 import { GatewayError } from '../../../src/errors.ts'
-import type { JsonObject } from '../../../src/ir/json.ts'
+import type { Json, JsonObject } from '../../../src/ir/json.ts'
 import type { Turn } from '../../../src/ir/request.ts'
 import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
 import { sealTag } from '../../../src/wire/seal.ts'
@@ -298,5 +298,89 @@ describe('members that only this wire has', () => {
 
   test('what asks for nothing out of the ordinary is no such member', () => {
     expect(decode({ ...hello, n: 1, modalities: ['text'] }).opaque).toEqual([])
+  })
+})
+
+describe('what is said in another wire’s words', () => {
+  const schema = { type: 'object', properties: {} }
+  const own = { type: 'function', function: { name: 'f', description: 'd', parameters: schema } }
+  const asTools = (tool: JsonObject) => decode({ ...hello, tools: [tool] })
+
+  test.each<[string, JsonObject, JsonObject]>([
+    ['a function of the responses wire', { type: 'function', name: 'f', description: 'd', parameters: schema }, own],
+    ['a tool of the messages wire', { name: 'f', description: 'd', input_schema: schema }, own],
+    [
+      'a custom tool of the responses wire',
+      { type: 'custom', name: 'f', format: { type: 'grammar', syntax: 'lark', definition: 'x' } },
+      {
+        type: 'custom',
+        custom: { name: 'f', format: { type: 'grammar', grammar: { syntax: 'lark', definition: 'x' } } },
+      },
+    ],
+  ])('%s is the tool it is', (_, given, expected) => {
+    const read = asTools(given)
+    expect(read.tools).toEqual(asTools(expected).tools)
+    expect(read.opaque).toEqual([])
+    expect(chatCompletions.borrows?.({ ...hello, tools: [own, given] })).toBe(true)
+    expect(chatCompletions.borrows?.({ ...hello, tools: [own] })).toBe(false)
+  })
+
+  test.each<[JsonObject, Json]>([
+    [{ type: 'auto' }, 'auto'],
+    [{ type: 'any' }, 'required'],
+    [{ type: 'none' }, 'none'],
+    [
+      { type: 'tool', name: 'f' },
+      { type: 'function', function: { name: 'f' } },
+    ],
+  ])('the choice %j is %j', (given, expected) => {
+    const choice = (tool_choice: Json) => {
+      const { toolChoice, opaque } = decode({ ...hello, tools: [own], tool_choice })
+      return { toolChoice, opaque }
+    }
+    expect(choice(given)).toEqual(choice(expected))
+  })
+
+  test('calls, results and images among the content are what they are', () => {
+    const messages = [
+      { role: 'user', content: [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA==' } }] },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'text', text: 'So.' },
+          { type: 'tool_use', id: 'a', name: 'f', input: { b: 1 } },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'a', content: 'no', is_error: true },
+          { type: 'text', text: 'On.' },
+        ],
+      },
+    ]
+    const { turns, opaque } = decode({ model: 'auto', messages })
+    expect(turns).toEqual([
+      { role: 'user', parts: [{ type: 'image', source: { kind: 'base64', mediaType: 'image/png', data: 'AA==' } }] },
+      {
+        role: 'assistant',
+        parts: [
+          { type: 'text', text: 'So.' },
+          { type: 'tool-call', id: 'a', name: 'f', kind: 'function', input: '{"b":1}' },
+        ],
+      },
+      {
+        role: 'user',
+        parts: [
+          { type: 'tool-result', callId: 'a', kind: 'function', parts: [{ type: 'text', text: 'no' }], isError: true },
+          { type: 'text', text: 'On.' },
+        ],
+      },
+    ])
+    expect(opaque).toEqual([])
+    expect([messages, messages.slice(0, 1)].map((some) => chatCompletions.borrows?.({ messages: some }))).toEqual([
+      true,
+      false,
+    ])
   })
 })

@@ -50,7 +50,7 @@ describe('a provider’s error becomes one of ours', () => {
     ],
     [400, failure('invalid_request_error', 'top_k: Extra inputs are not permitted'), 'upstream_error'],
     [401, failure('authentication_error', 'invalid x-api-key'), 'upstream_error'],
-    [402, failure('billing_error', 'Pay'), 'service_unavailable'],
+    [402, failure('billing_error', 'Pay'), 'upstream_error'],
     [403, failure('permission_error', 'No'), 'upstream_error'],
     [404, failure('not_found_error', 'model: m'), 'upstream_error'],
     [413, { error: { type: 'request_too_large', message: 'Request exceeds the maximum size' } }, 'payload_too_large'],
@@ -77,6 +77,9 @@ describe('a provider’s error becomes one of ours', () => {
   test('a refused request is tried nowhere else', () => {
     const error = messages.decodeError(400, failure('invalid_request_error', 'messages.0: bad'))
     expect([error.failover, error.retry, error.status]).toEqual([false, false, 502])
+    expect(error.provider?.code).toBe('invalid_request_error')
+    const closer = messages.decodeError(400, failure('invalid_request_error', 'bad', { error_code: 'closer' }))
+    expect(closer.provider?.code).toBe('closer')
   })
 
   test('the figures of a full window are kept, and only they', () => {
@@ -85,6 +88,13 @@ describe('a provider’s error becomes one of ours', () => {
       failure('invalid_request_error', 'prompt is too long: 5 tokens > 4 maximum of sk-secret'),
     )
     expect(message).toBe("prompt is too long: 5 tokens > 4 maximum (this model's maximum context length is 4 tokens)")
+    const window = 'input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease'
+    const told = messages.decodeError(400, failure('invalid_request_error', window)).message
+    expect(told).toBe(
+      "prompt is too long: 210000 tokens > 200000 maximum (this model's maximum context length is 200000 tokens; input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000)",
+    )
+    // As another gateway of this kind tells it.
+    expect(messages.decodeError(400, failure('invalid_request_error', told)).message).toBe(told)
     const words = 'The input (9 tokens) is longer than the model’s context length (8 tokens).'
     for (const status of [400, 413, 422])
       expect(messages.decodeError(status, failure('invalid_request_error', words)).message).toStartWith(

@@ -68,6 +68,8 @@ describe('a provider’s stream is read', () => {
     ['refusal', 'refusal', undefined],
     ['pause_turn', 'pause', undefined],
     ['model_context_window_exceeded', 'context-length', undefined],
+    ['length', 'length', undefined],
+    ['content_filter', 'content-filter', undefined],
     ['something_new', 'stop', undefined],
   ])('%s is %s', (reason, finish, sequence) => {
     const ending = { type: 'message_delta', delta: { stop_reason: reason, stop_sequence: sequence ?? null }, usage: {} }
@@ -244,6 +246,14 @@ describe('a provider’s stream is read', () => {
       end,
     ])
     expect(decoded.parts.map((part) => (part.type === 'tool-call' ? part.input : ''))).toEqual(['{"a":1}', '{"b":2}'])
+  })
+
+  test('a block that begins in the place of an open one ends it', () => {
+    const calls = ['a', 'b'].flatMap((id) => [begin(0, { type: 'tool_use', id, name: 'f', input: {} }), json(0, '{}')])
+    const types = decode([start, ...calls, stop(0), last('tool_use'), end].map(frame)).map(({ type }) => type)
+    expect(types.filter((type) => type.startsWith('tool-'))).toEqual(
+      ['a', 'b'].flatMap(() => ['tool-start', 'tool-delta', 'tool-end']),
+    )
   })
 
   test('the stand-in tool of structured output is text, a free-text tool its text', () => {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../../src/errors.ts'
 import type { ChatEvent, ChatResponse } from '../../../src/ir/event.ts'
 import { fold, unfold } from '../../../src/ir/fold.ts'
-import type { JsonObject } from '../../../src/ir/json.ts'
+import type { Json, JsonObject } from '../../../src/ir/json.ts'
 import type { AssistantPart } from '../../../src/ir/part.ts'
 import type { Ask } from '../../../src/wire/codec.ts'
 import { DECLINED } from '../../../src/wire/responses/answer.ts'
@@ -69,10 +69,14 @@ describe('writing a stream', () => {
     })
   })
 
-  test('a delta is written before its part ends', () => {
+  test('a delta is written before its part ends, and the end of a call before what follows', () => {
     const encoder = responses.encodeEvents(ask)
     for (const event of [start, { type: 'text-start', part: 0 }] as ChatEvent[]) encoder.push(event)
     expect(encoder.push({ type: 'text-delta', part: 0, text: 'now' })).toContain('"delta":"now"')
+    encoder.push({ type: 'text-end', part: 0 })
+    encoder.push({ type: 'tool-start', part: 1, id: 'c', name: 'f', kind: 'function' })
+    encoder.push({ type: 'tool-delta', part: 1, text: '{"a":1}' })
+    expect(encoder.push({ type: 'tool-end', part: 1 })).toContain('function_call_arguments.done')
   })
 
   test('interleaved calls come out one after the other, with arguments for one that has none', () => {
@@ -143,6 +147,7 @@ describe('writing a stream', () => {
     const response = data(sent.at(-1)).response as JsonObject
     expect(response.status).toBe(status)
     expect(response.incomplete_details).toEqual(why === undefined ? null : { reason: why })
+    expect(response.completed_at === null).toBe(why !== undefined)
     expect((response.output as JsonObject[])[0]?.status).toBe(status)
   })
 
@@ -176,6 +181,41 @@ describe('writing a stream', () => {
     }
   })
 
+  test('an id made up is none that another item came with', () => {
+    const call = (itemId?: string): AssistantPart => ({
+      type: 'tool-call',
+      id: 'c',
+      name: 'f',
+      kind: 'function',
+      input: '{}',
+      ...(itemId === undefined ? {} : { itemId }),
+    })
+    for (const { output } of bothForms([call('fc_x_1'), call(), call('fc_x_1')]))
+      expect(new Set((output as JsonObject[]).map(({ id }) => id)).size).toBe(3)
+  })
+
+  test('ids of any length are none too long for the vendor when they come back, and the same in both forms', () => {
+    const long = (kind: string): string => `${kind}-${'x'.repeat(90)}`
+    const answer: ChatResponse = {
+      id: long('chatcmpl'),
+      parts: [
+        { type: 'reasoning', text: 'hm' },
+        { type: 'text', text: 'hi' },
+        { type: 'tool-call', id: long('call'), name: 'f', kind: 'function', input: '{}' },
+      ],
+      finish: 'tool-calls',
+      usage: {},
+    }
+    const idsIn = (output: unknown): unknown[] => (output as JsonObject[]).map(({ id, call_id }) => [id, call_id])
+    const whole = idsIn(responses.encodeResponse(answer, ask).output)
+    for (const id of whole.flat().filter((one) => one !== undefined)) expect(String(id).length).toBeLessThanOrEqual(64)
+    expect(new Set(whole.flat()).size).toBe(5)
+    const last = data(frames(unfold(answer)).at(-1)).response as JsonObject
+    expect(idsIn(last.output)).toEqual(whole)
+    const other = { ...answer, id: `${answer.id}y` }
+    expect(idsIn(responses.encodeResponse(other, ask).output)[0]).not.toEqual(whole[0])
+  })
+
   test('a refusal within a call leaves the call undone', () => {
     for (const response of bothForms([{ type: 'tool-call', id: 'c', name: 'f', kind: 'function', input: '{"a":' }])) {
       expect(response.incomplete_details).toEqual({ reason: 'content_filter' })
@@ -190,30 +230,35 @@ describe('writing a stream', () => {
     })
   })
 
-  test('what the client asked is echoed, and what it did not ask has the vendor’s defaults', () => {
-    const body: JsonObject = {
-      tools: [{ type: 'function', name: 'f' }],
-      tool_choice: 'required',
-      parallel_tool_calls: false,
-      instructions: 'be brief',
-      metadata: { a: 'b' },
-      temperature: 0.2,
-      reasoning: { effort: 'low' },
-      text: { verbosity: 'low' },
-    }
-    const response = responses.encodeResponse({ id: 'x', parts: [], finish: 'stop', usage: {} }, { ...ask, body })
-    expect(violations(SCHEMAS.responses.response, response)).toEqual([])
-    expect(response).toMatchObject({
-      ...body,
-      tools: [{ type: 'function', name: 'f', parameters: null, strict: true }],
-      reasoning: { effort: 'low', summary: null },
-      text: { format: { type: 'text' }, verbosity: 'low' },
-      top_p: 1,
-      truncation: 'disabled',
-      error: null,
-      incomplete_details: null,
-    })
-  })
+  test.each<Json>(['required', { type: 'function', name: 'f' }])(
+    'what the client asked is echoed, and what it did not ask has the vendor’s defaults: %j',
+    (tool_choice) => {
+      const body: JsonObject = {
+        tools: [{ type: 'function', name: 'f' }],
+        tool_choice,
+        parallel_tool_calls: false,
+        instructions: 'be brief',
+        metadata: { a: 'b' },
+        temperature: 0.2,
+        reasoning: { effort: 'low' },
+        text: { verbosity: 'low' },
+      }
+      const response = responses.encodeResponse({ id: 'x', parts: [], finish: 'stop', usage: {} }, { ...ask, body })
+      expect(violations(SCHEMAS.responses.response, response)).toEqual([])
+      expect(response).toMatchObject({
+        ...body,
+        tools: [{ type: 'function', name: 'f', parameters: null, strict: true }],
+        reasoning: { effort: 'low', summary: null },
+        text: { format: { type: 'text' }, verbosity: 'low' },
+        top_p: 1,
+        truncation: 'disabled',
+        error: null,
+        incomplete_details: null,
+        background: false,
+        store: false,
+      })
+    },
+  )
 })
 
 describe('reading a stream', () => {
@@ -229,6 +274,7 @@ describe('reading a stream', () => {
       'in deltas',
       [
         { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'hel' },
+        { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: null },
         { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'lo' },
       ],
     ],
@@ -247,11 +293,21 @@ describe('reading a stream', () => {
       ],
     ],
   ])('text %s is one text', (_, events) => {
+    expect(decode(...events, completed())[0]?.type).toBe('start')
     expect(fold(decode(created, ...events, completed()))).toMatchObject({
       id: 'resp_1',
       createdAt: 1,
       parts: [{ type: 'text', text: 'hello' }],
     })
+  })
+
+  test('one that only says to be incomplete was cut for its length', () => {
+    expect(fold(decode(created, completed({ status: 'incomplete', output: [message('a')] }))).finish).toBe('length')
+  })
+
+  test.each(['response.created', 'response.in_progress', 'response.queued'])('begins with %s', (type) => {
+    const delta = { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'a' }
+    expect(decode({ ...created, type }, delta)[0]).toEqual({ type: 'start', id: 'resp_1', model: 'up', createdAt: 1 })
   })
 
   const call = (args: string) => ({ type: 'function_call', id: 'fc_1', call_id: 'c', name: 'f', arguments: args })
@@ -269,7 +325,7 @@ describe('reading a stream', () => {
     [
       'a call announced whole',
       [{ type: 'response.output_item.added', output_index: 0, item: call('{"a":1}') }],
-      { id: 'c', name: 'f', input: '{"a":1}' },
+      { id: 'c', itemId: 'fc_1', name: 'f', input: '{"a":1}' },
     ],
     [
       'a message announced whole',
@@ -282,9 +338,29 @@ describe('reading a stream', () => {
       { text: 'hello' },
     ],
     [
+      'a text that comes with the end of its part',
+      [{ type: 'response.content_part.done', ...place, part: { type: 'output_text', text: 'hello' } }],
+      { text: 'hello' },
+    ],
+    [
       'a refusal that comes at its end only',
       [{ type: 'response.refusal.done', ...place, refusal: 'no' }],
       { type: 'refusal', text: 'no' },
+    ],
+    [
+      'a summary in paragraphs, each in pieces',
+      [
+        [0, 'a'],
+        [0, 'b'],
+        [1, 'c'],
+        [1, 'd'],
+      ].map(([summary_index, delta]) => ({
+        type: 'response.reasoning_summary_text.delta',
+        output_index: 0,
+        summary_index,
+        delta,
+      })),
+      { type: 'reasoning', text: 'ab\n\ncd' },
     ],
     ['a thought that comes at its end only', [thought], { type: 'reasoning', text: 'why' }],
   ])('%s, in an answer that names no items, is read', (_, events, due) => {
@@ -297,6 +373,26 @@ describe('reading a stream', () => {
       { type: 'usage', usage: { input: 3, output: 1 } },
       { type: 'error' },
     ])
+  })
+
+  test('what its tool drew is billed beside the answer, whole, passing and translated', () => {
+    const drawn = { input_tokens: 50, output_tokens: 4_000, total_tokens: 4_050, cached_tokens: 20 }
+    const usage = { input_tokens: 3, output_tokens: 1, total_tokens: 4 }
+    const tool_usage = { image_gen: drawn, web_search: { num_requests: 0 } }
+    const due = { input: 33, cacheRead: 20, output: 4_001 }
+    const raw = { ...usage, tool_usage }
+    const response = { id: 'r', status: 'completed', output: [], usage, tool_usage }
+    expect(responses.readUsage(response)).toEqual({ usage: due, raw })
+    const events = [created, { type: 'response.completed', response }].map((event) => ({ data: JSON.stringify(event) }))
+    const tap = responses.tap({ model: 'm', includeUsage: false, now: 0 })
+    const decoder = responses.decodeEvents()
+    for (const event of events) tap.see(event)
+    const last = events.flatMap((event) => decoder.push(event)).at(-1)
+    expect([tap.usage, tap.rawUsage, decoder.rawUsage]).toEqual([due, raw, raw])
+    expect(last).toMatchObject({ type: 'finish', usage: due })
+    // Where it drew nothing, the figures are the usage object's, to the letter.
+    const none = { ...response, tool_usage: { image_gen: { input_tokens: 0, output_tokens: 0, total_tokens: 0 } } }
+    expect(responses.readUsage(none)?.raw).toEqual(usage)
   })
 
   test('an event without a type is of the type its frame names', () => {

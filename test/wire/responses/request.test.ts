@@ -5,6 +5,7 @@ import { GatewayError } from '../../../src/errors.ts'
 import type { JsonObject } from '../../../src/ir/json.ts'
 import type { Quirks } from '../../../src/ir/quirks.ts'
 import type { ChatRequest, Turn } from '../../../src/ir/request.ts'
+import { JSON_ONLY } from '../../../src/wire/json-mode.ts'
 import { responses } from '../../../src/wire/responses/index.ts'
 import { strictErrors } from './support.ts'
 
@@ -196,6 +197,9 @@ describe('reading', () => {
       { output: { type: 'json-object' }, verbosity: 'low' },
     ],
     [{ include: ['message.output_text.logprobs'], top_logprobs: 3 }, { logprobs: { top: 3 } }],
+    [{ input: [{ role: 'user', content: ['hi'] }] }, { turns: [{ role: 'user', parts: [text('hi')] }] }],
+    [{ top_logprobs: 0 }, { opaque: [] }],
+    [{ top_logprobs: 3 }, { opaque: [{ name: 'top_logprobs', value: 3, essential: false }] }],
     [{ tool_choice: { type: 'custom', name: 'x' } }, { toolChoice: { type: 'tool', name: 'x', kind: 'custom' } }],
     [
       { prompt_cache_key: 'k', user: 'u', service_tier: 'flex' },
@@ -284,6 +288,30 @@ describe('sending for clients of other wires', () => {
     }
   })
 
+  test('a model that takes no forms is asked for JSON in words, before all else', () => {
+    const { body, dropped } = send({ output: { type: 'json-object' } }, { structuredOutputByTool: true })
+    expect(body.input).toEqual([
+      { type: 'message', role: 'system', content: JSON_ONLY },
+      { type: 'message', role: 'user', content: 'hi' },
+    ])
+    expect(dropped).toEqual(['output_config.format'])
+  })
+
+  test('a file that is only named by its address goes without its title', () => {
+    const source = { kind: 'url' as const, url: 'https://x.test/a' }
+    const { body, dropped } = send({ turns: [{ role: 'user', parts: [{ type: 'document', source, name: 'A' }] }] })
+    expect(body.input).toEqual([
+      { type: 'message', role: 'user', content: [{ type: 'input_file', file_url: 'https://x.test/a' }] },
+    ])
+    expect(dropped).toEqual(['messages.0.content.0.title'])
+  })
+
+  test('texts without a word are left out beside others', () => {
+    const said = (...texts: string[]) => send({ turns: [{ role: 'user', parts: texts.map(text) }] }).body.input
+    expect(said('', 'a', '')).toEqual([{ type: 'message', role: 'user', content: 'a' }])
+    expect(said('', '')).toEqual([{ type: 'message', role: 'user', content: '' }])
+  })
+
   test('a model that does not reason is asked for no thoughts', () => {
     const { body, dropped } = send({ reasoning: { mode: 'budget', budgetTokens: 2_000 } }, { noReasoning: true })
     expect(body).not.toHaveProperty('include')
@@ -365,6 +393,17 @@ describe('sending for clients of other wires', () => {
       { logprobs: { top: 2 }, origin: 'chat-completions' },
       { include: ['reasoning.encrypted_content', 'message.output_text.logprobs'], top_logprobs: 2 },
       [],
+    ],
+    [{ logprobs: { top: 21 }, origin: 'chat-completions' }, { top_logprobs: 20 }, []],
+    [
+      { metadata: { ['n'.repeat(64)]: 'v'.repeat(512), ['n'.repeat(65)]: '', long: 'v'.repeat(513) } },
+      { metadata: { ['n'.repeat(64)]: 'v'.repeat(512) } },
+      [`metadata.${'n'.repeat(65)}`, 'metadata.long'],
+    ],
+    [
+      { metadata: Object.fromEntries(Array.from({ length: 17 }, (_, at) => [`m${at}`, ''])) },
+      { metadata: Object.fromEntries(Array.from({ length: 16 }, (_, at) => [`m${at}`, ''])) },
+      ['metadata.m16'],
     ],
     [{ turns: [{ role: 'user', parts: [{ ...text('hi'), cache: {} }] }] }, {}, ['messages.0.content.0.cache_control']],
     [{ tools: [{ type: 'opaque', origin: 'messages', value: { type: 'x' }, optional: true }] }, {}, ['tools.0']],

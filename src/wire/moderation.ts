@@ -1,0 +1,49 @@
+// What the vendor's moderation says of a prompt and an answer: both of vendor_b's text wires have it, each in its form.
+
+import type { Moderation } from '../ir/event.ts'
+import { isObject, type Json, type JsonObject } from '../ir/json.ts'
+
+/** The member an answer's moderation is, in either form; none where nothing is told. */
+export const decodeModeration = (told: Json | undefined): { moderation?: Moderation } =>
+  isObject(told) ? { moderation: { input: verdictsIn(told.input), output: verdictsIn(told.output) } } : {}
+
+const verdictsIn = (side: Json | undefined): JsonObject[] => {
+  if (!isObject(side)) return []
+  return (Array.isArray(side.results) ? side.results : [side]).flatMap(verdict)
+}
+
+/** What is no verdict is none: clients read these members without asking. */
+const verdict = (raw: Json): JsonObject[] => {
+  if (!isObject(raw) || typeof raw.flagged !== 'boolean') return []
+  const { flagged, model, categories, category_scores: scores, category_applied_input_types: types } = raw
+  return [
+    {
+      type: 'moderation_result',
+      model: typeof model === 'string' ? model : '',
+      flagged,
+      categories: those(categories, (value) => typeof value === 'boolean'),
+      category_scores: those(scores, (value) => typeof value === 'number'),
+      category_applied_input_types: those(types, (value) => Array.isArray(value) && value.every(isInput)),
+    },
+  ]
+}
+
+const those = (members: Json | undefined, holds: (value: Json | undefined) => boolean): JsonObject =>
+  Object.fromEntries(Object.entries(isObject(members) ? members : {}).filter(([, value]) => holds(value)))
+
+const isInput = (value: Json): boolean => value === 'text' || value === 'image'
+
+/** `say`: the verdicts of one side in the wire's form. */
+export const encodeModeration = (
+  moderation: Moderation | undefined,
+  say: (first: JsonObject, all: JsonObject[]) => JsonObject,
+): { moderation?: JsonObject } => {
+  if (moderation === undefined) return {}
+  const side = (verdicts: JsonObject[]): JsonObject => {
+    const [first] = verdicts
+    return first === undefined ? NONE : say(first, verdicts)
+  }
+  return { moderation: { input: side(moderation.input), output: side(moderation.output) } }
+}
+
+const NONE = { type: 'error', code: 'upstream_error', message: 'The moderation gave no result.' }

@@ -1,0 +1,97 @@
+// A provider that speaks two wires and takes some requests on the newer one only: clients of the older one are answered
+// all the same, and its next refusal is not waited for.
+
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import type { JsonObject } from '../../src/ir/json.ts'
+import type { Wire } from '../../src/ir/wire.ts'
+import { onlyProvider, startGateway, type TestGateway } from '../support/gateway.ts'
+import { type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
+
+const refusal = (status: number, message: string, param: string): Script => ({
+  status,
+  steps: [JSON.stringify({ error: { message, type: 'invalid_request_error', param, code: null } })],
+})
+const withTools = refusal(
+  400,
+  "Function tools with reasoning_effort are not supported for up in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.",
+  'reasoning_effort',
+)
+const always = refusal(404, 'This model is only supported in v1/responses and not in v1/chat/completions.', 'model')
+
+const usage = { input_tokens: 3, output_tokens: 2, total_tokens: 5 }
+const item = { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'Hi.' }] }
+const response = { id: 'resp_1', object: 'response', created_at: 5, model: 'up', output: [item], usage }
+const told = (stream: unknown): Script => {
+  const whole = { ...response, status: 'completed' }
+  if (stream !== true) return { steps: [JSON.stringify(whole)] }
+  const rows = [
+    { type: 'response.created', response: { ...response, status: 'in_progress', output: [] } },
+    { type: 'response.output_text.delta', output_index: 0, content_index: 0, item_id: 'msg_1', delta: 'Hi.' },
+    { type: 'response.completed', response: whole },
+  ]
+  return {
+    headers: { 'content-type': 'text/event-stream' },
+    steps: rows.map((row) => `data: ${JSON.stringify(row)}\n\n`),
+  }
+}
+const chat = {
+  id: 'chatcmpl-1',
+  choices: [{ index: 0, message: { content: 'Hi.' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+}
+
+let provider: Scripted
+beforeAll(async () => {
+  provider = await startScripted(({ path, text }) => {
+    const { model, tools, reasoning_effort: effort, stream } = JSON.parse(text)
+    if (path.endsWith('/responses')) return told(stream)
+    if (model === 'vendorB-5.4') return always
+    return tools !== undefined && effort !== 'none' ? withTools : { steps: [JSON.stringify(chat)] }
+  })
+})
+afterAll(() => provider.stop())
+
+let gateway: TestGateway
+const behind = async (wires: Wire[]): Promise<void> => {
+  gateway = await startGateway({ config: onlyProvider(`${provider.origin}/v1`, { wires }) })
+}
+beforeEach(() => {
+  provider.requests.length = 0
+})
+
+const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }]
+const ask = (more: JsonObject, model = 'vendorB-5.5') =>
+  gateway.post('/v1/chat/completions', { model, messages: [{ role: 'user', content: 'Hi' }], ...more })
+const paths = (): string[] => provider.requests.map(({ path }) => path)
+
+test.each([false, true])('a request it takes on its other wire only is said there, streaming %p', async (stream) => {
+  await behind(['responses', 'chat-completions'])
+  const answer = await ask({ tools, stream })
+  expect([answer.status, (await answer.text()).includes('Hi.')]).toEqual([200, true])
+  expect(paths()).toEqual(['/v1/chat/completions', '/v1/responses'])
+  // Its likes go there at once, others as ever.
+  expect((await ask({ tools, stream })).status).toBe(200)
+  expect(paths().slice(2)).toEqual(['/v1/responses'])
+  expect((await ask({ tools, reasoning_effort: 'none' })).status).toBe(200)
+  expect((await ask({})).status).toBe(200)
+  expect(paths().slice(3)).toEqual(['/v1/chat/completions', '/v1/chat/completions'])
+  await gateway.idle()
+  expect(gateway.server.gateway.health.states().map(({ state }) => state)).toEqual(['closed'])
+  await gateway.stop()
+})
+
+test('a model it has on its other wire only answers there', async () => {
+  await behind(['chat-completions', 'responses'])
+  const answer = await ask({}, 'vendorB-5.4')
+  expect([answer.status, ((await answer.json()) as JsonObject).model]).toEqual([200, 'vendorB-5.4'])
+  expect(paths()).toEqual(['/v1/chat/completions', '/v1/responses'])
+  await gateway.stop()
+})
+
+test('one that is not configured to speak the other wire has refused the request', async () => {
+  await behind(['chat-completions'])
+  const answer = await ask({ tools })
+  expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([502, 'false'])
+  expect(paths()).toEqual(['/v1/chat/completions'])
+  await gateway.stop()
+})

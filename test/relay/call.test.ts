@@ -1,0 +1,84 @@
+// What a provider's refusal says beside its body: when to come again, by what id the provider knows it, and whether it
+// is for a fault that nobody has looked for yet.
+
+import { afterEach, describe, expect, spyOn, test } from 'bun:test'
+import { GatewayError } from '../../src/errors.ts'
+import { call } from '../../src/relay/call.ts'
+import { type ClientBody, NO_BODY } from '../../src/relay/client-body.ts'
+import type { Relay } from '../../src/relay/exchange.ts'
+import type { Target } from '../../src/relay/route.ts'
+import { CODECS } from '../../src/wire/index.ts'
+
+const NOW = Date.UTC(2026, 8, 1, 12)
+let clock: ReturnType<typeof spyOn> | undefined
+afterEach(() => clock?.mockRestore())
+
+const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 60_000 }
+const target = {
+  ...{ wire: 'messages', provider: { auth: 'bearer', versionHeader: undefined, timeouts } },
+  account: { credential: 'secret' },
+} as Target
+
+/** The error that a refusal with these headers is. */
+const refused = async (
+  headers: Record<string, string>,
+  status = 529,
+  body: ClientBody = NO_BODY,
+): Promise<GatewayError> => {
+  clock = spyOn(Date, 'now').mockReturnValue(NOW)
+  const fetch: Relay['fetch'] = async () => new Response('{}', { status, headers })
+  const request = { headers: new Headers(), begunAt: performance.now(), body }
+  const codec = CODECS.messages
+  const asked = { relay: { fetch } as Relay, request, target, codec, abort: new AbortController() }
+  return call(asked, { url: 'http://provider' }, async () => undefined).then(
+    () => {
+      throw new Error('it was answered')
+    },
+    (error) => error,
+  )
+}
+
+describe('the time a provider asks for', () => {
+  const at = (ms: number): string => new Date(NOW + ms).toUTCString()
+  test.each<[string, Record<string, string>, number]>([
+    ['seconds', { 'retry-after': '30' }, 30_000],
+    ['a part of one', { 'retry-after': '1.5' }, 1_500],
+    ['a date', { 'retry-after': at(20_000) }, 20_000],
+    ['a date that is over', { 'retry-after': at(-20_000) }, 0],
+    ['milliseconds, whatever seconds say', { 'retry-after-ms': '1500', 'retry-after': '30' }, 1_500],
+    ['milliseconds below none', { 'retry-after-ms': '-5' }, 0],
+    ['seconds where milliseconds say nothing', { 'retry-after-ms': 'soon', 'retry-after': '30' }, 30_000],
+    ['more than a day', { 'retry-after': '999999999999' }, 86_400_000],
+    ['more milliseconds than a day has', { 'retry-after-ms': '1e300' }, 86_400_000],
+  ])('is taken from %s', async (_, headers, ms) => {
+    expect((await refused(headers)).retryAfterMs).toBe(ms)
+  })
+
+  test.each(['', 'soon', '30 s'])('is the gateway’s own where it says %p', async (value) => {
+    expect((await refused({ 'retry-after': value })).retryAfterMs).toBe((await refused({})).retryAfterMs)
+  })
+})
+
+test.each<[Record<string, string>, string | undefined]>([
+  [{ 'request-id': 'req_1', 'x-request-id': 'req_2' }, 'req_1'],
+  [{ 'x-request-id': 'req_2' }, 'req_2'],
+  [{}, undefined],
+])('a refusal with %p is known to its provider as %p', async (headers, requestId) => {
+  expect((await refused(headers)).provider).toMatchObject({ status: 529, ...(requestId && { requestId }) })
+  expect((await refused(headers)).provider?.requestId).toBe(requestId)
+})
+
+test('a request refused as wrong is told by the fault in its body, where one shows in the whole of it', async () => {
+  const fault = new GatewayError('invalid_json', 'no JSON')
+  const faulty: ClientBody = {
+    ...NO_BODY,
+    whole: () => {
+      throw fault
+    },
+  }
+  const codec = spyOn(CODECS.messages, 'decodeError').mockReturnValue(new GatewayError('invalid_request', 'wrong'))
+  expect((await refused({}, 400)).code).toBe('invalid_request')
+  expect(await refused({}, 400, faulty)).toBe(fault)
+  codec.mockRestore()
+  expect((await refused({}, 529, faulty)).code).toBe('service_unavailable')
+})

@@ -1,0 +1,191 @@
+// The attempt loop: where it stops, whose failure is told, and what each failure says of the account.
+
+import { describe, expect, test } from 'bun:test'
+import { GatewayError } from '../../src/errors.ts'
+import { createDetours } from '../../src/relay/detours.ts'
+import type { ClientRequest, Relay } from '../../src/relay/exchange.ts'
+import { createHealth } from '../../src/relay/health.ts'
+import type { Target } from '../../src/relay/route.ts'
+import { firstAnswer } from '../../src/relay/tries.ts'
+import { broken } from '../../src/relay/upstream.ts'
+
+const CREDENTIAL = 'sk-provider-secret'
+
+const target = (account: string, model = 'asked', totalMs = 60_000): Target =>
+  ({
+    ...{ provider: { id: 'p', timeouts: { totalMs }, wires: ['messages'] }, model: { id: model }, wire: 'messages' },
+    ...{ account: { name: account, credential: CREDENTIAL }, name: `p/${account}/${model}` },
+  }) as Target
+
+type Play = Error | 'answers' | 'leaves'
+
+const busy = new GatewayError('service_unavailable', 'busy', { retryAfterMs: 30_000 })
+const never = new GatewayError('service_unavailable', 'too large', { retry: false, failover: true })
+const wrong = new GatewayError('invalid_request', 'wrong')
+const refusal = (status: number, code?: string): GatewayError =>
+  new GatewayError('upstream_error', 'refused', { provider: { status, ...(code === undefined ? {} : { code }) } })
+
+/** Targets that play their parts; gives what came of it and which of them were tried. */
+const tried = async (parts: [Target, Play][], { begunAgoMs = 0, times = 1 } = {}) => {
+  let now = 5_000
+  const clock = { now: () => now }
+  const health = createHealth(clock)
+  const relay = { health, clock, maxTries: parts.length, detours: createDetours() } as unknown as Relay
+  const names: string[] = []
+  const run = async () => {
+    const client: ClientRequest['client'] = { left: false, call: undefined, callStays: false }
+    const request = {
+      ...{ model: { id: 'asked' }, client, attempts: [], background: false, wire: 'messages', asked: 'messages' },
+      begunAt: performance.now() - begunAgoMs,
+    } as unknown as ClientRequest
+    const outcome = await firstAnswer(
+      relay,
+      request,
+      parts.map(([each]) => each),
+      async (each) => {
+        names.push(each.account.name)
+        now += 7
+        const play = parts.find(([one]) => one.name === each.name)?.[1]
+        if (play === 'answers') return each.name
+        if (play === 'leaves') client.left = true
+        throw play instanceof Error ? play : broken()
+      },
+    ).catch((error: unknown) => error)
+    return { outcome, attempts: request.attempts }
+  }
+  let last = await run()
+  for (let time = 1; time < times; time++) last = await run()
+  return { ...last, names, states: health.states() }
+}
+
+describe('tries', () => {
+  test('go on while there are targets and time, and no longer', async () => {
+    const [one, two] = [target('one'), target('two')]
+    const parts: [Target, Play][] = [
+      [one, broken()],
+      [two, 'answers'],
+    ]
+    const first = await tried(parts)
+    expect([first.outcome, first.names]).toEqual([two.name, ['one', 'two']])
+    expect(first.states.map(({ inFlight }) => inFlight)).toEqual([0, 0])
+    expect(first.attempts.map(({ account, ms, errorCode }) => [account, ms, errorCode])).toEqual([
+      ['one', 7, 'upstream_error'],
+      ['two', 7, undefined],
+    ])
+    const late = await tried(parts, { begunAgoMs: 60_000 })
+    expect([late.outcome, late.names]).toMatchObject([{ code: 'gateway_timeout' }, []])
+  })
+
+  test('end when the client leaves, which says nothing against an account', async () => {
+    const { names, states } = await tried(
+      [
+        [target('one'), 'leaves'],
+        [target('two'), 'answers'],
+      ],
+      { times: 10 },
+    )
+    expect(names).toEqual(Array(10).fill('one'))
+    expect(states).toEqual([{ target: 'p/one/asked', state: 'closed', inFlight: 0 }])
+  })
+})
+
+describe('of several failures the one is told', () => {
+  test.each<[string, [Target, Play][], GatewayError, string[]]>([
+    [
+      'that came first',
+      [
+        [target('one'), refusal(500)],
+        [target('two'), broken()],
+      ],
+      refusal(500),
+      ['one', 'two'],
+    ],
+    [
+      'that says when to come again',
+      [
+        [target('one'), refusal(500)],
+        [target('two'), busy],
+      ],
+      busy,
+      ['one', 'two'],
+    ],
+    [
+      'of another model, where that says when to come again',
+      [
+        [target('one'), refusal(500)],
+        [target('two', 'other'), busy],
+      ],
+      busy,
+      ['one', 'two'],
+    ],
+    [
+      'that a retry may mend',
+      [
+        [target('one'), never],
+        [target('two'), refusal(500)],
+      ],
+      refusal(500),
+      ['one', 'two'],
+    ],
+    [
+      'of the model that was asked for, whatever another cannot take',
+      [
+        [target('one'), refusal(500)],
+        [target('two', 'other'), wrong],
+      ],
+      refusal(500),
+      ['one', 'two'],
+    ],
+    [
+      'that is the fault of the request, and nobody else is asked',
+      [
+        [target('one'), wrong],
+        [target('two'), busy],
+      ],
+      wrong,
+      ['one'],
+    ],
+    ['of another model, where that alone was asked', [[target('two', 'other'), wrong]], wrong, ['two']],
+  ])('%s', async (_, parts, told, names) => {
+    const { outcome, names: asked } = await tried(parts)
+    expect([outcome, asked]).toMatchObject([{ code: told.code, message: told.message }, names])
+  })
+})
+
+describe('an account', () => {
+  test.each<[string, 'open' | 'closed', Play]>([
+    ['breaks off', 'open', broken()],
+    ['fails', 'open', refusal(500)],
+    ['asks for time', 'open', busy],
+    ...[400, 401, 402, 403, 407, 408, 429].map((status): [string, 'open', Play] => [
+      `refuses with ${status}`,
+      'open',
+      refusal(status),
+    ]),
+    ['has no such model', 'open', refusal(404, 'model_not_found')],
+    ['has not deployed the model', 'open', refusal(404, 'DeploymentNotFound')],
+    ...[404, 409, 424].map((status): [string, 'closed', Play] => [`refuses with ${status}`, 'closed', refusal(status)]),
+    ['answers', 'closed', 'answers'],
+    ['is asked by a gateway at fault', 'closed', new Error('unexpected')],
+    ['refuses the request', 'closed', wrong],
+    ['will never take it', 'closed', never],
+  ])('that %s again and again is %s', async (_, state, play) => {
+    expect((await tried([[target('one'), play]], { times: 6 })).states).toMatchObject([{ state, inFlight: 0 }])
+  })
+
+  test('that asks for time by the way of another failure is asked again at once', async () => {
+    const failing = new GatewayError('upstream_error', 'no', { retryAfterMs: 30_000, provider: { status: 500 } })
+    expect((await tried([[target('one'), failing]])).states).toMatchObject([{ state: 'closed' }])
+    expect((await tried([[target('one'), busy]])).states).toMatchObject([{ state: 'open' }])
+  })
+
+  test.each([
+    ['invalid_key', 'req_1', 'invalid_key', 'req_1'],
+    [`no_${CREDENTIAL}`, `req_${CREDENTIAL}`, undefined, undefined],
+  ])('is noted by its own words, but for its credential: %s', async (code, requestId, notedCode, notedId) => {
+    const error = new GatewayError('upstream_error', 'no', { provider: { status: 401, code, requestId } })
+    const { attempts } = await tried([[target('one'), error]])
+    expect(attempts[0]).toMatchObject({ providerStatus: 401 })
+    expect([attempts[0]?.providerCode, attempts[0]?.providerRequestId]).toEqual([notedCode, notedId])
+  })
+})
