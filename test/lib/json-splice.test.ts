@@ -57,10 +57,17 @@ describe('splice', () => {
 
   test('comes to the same where what the text says is known', () => {
     const name = fc.oneof(jsonString, fc.constantFrom('"model"', '"model"', '"mod\\u0065l"'))
+    const edit = fc.constantFrom<Edit>(
+      { path: ['model'], value: '"new"' },
+      { path: ['model'], value: undefined },
+      { path: ['model', 'x'], value: '1' },
+      { path: ['{[,]}'], value: 'null' },
+      { path: [0], value: '0' },
+    )
+    const some = fc.uniqueArray(edit, { minLength: 1, maxLength: 2, selector: ({ path }) => path[0] })
     fc.assert(
-      fc.property(fc.array(fc.tuple(name, jsonText), { maxLength: 5 }), space, (members, gap) => {
+      fc.property(fc.array(fc.tuple(name, jsonText), { maxLength: 5 }), space, some, (members, gap, edits) => {
         const text = `${gap}{${members.map(([name, value]) => `${name}${gap}:${gap}${value}`).join(`${gap},${gap}`)}}`
-        const edits = [{ path: ['model'], value: '"new"' }]
         expect(splice(text, edits, JSON.parse(text))).toBe(splice(text, edits))
       }),
       { numRuns: 1_000 },

@@ -47,6 +47,8 @@ describe('Likeness', () => {
     ['another event', { event: 'other', data: chunk('b') }],
     ['another id', { data: chunk('b', 'm-1', 'd') }],
     ['another member', { data: chunk('b').replace('"finish_reason":null', '"finish_reason":"stop"') }],
+    ['another end as long as the other', { data: chunk('x').replace('"usage":null', '"usage":1234') }],
+    ['a shorter end', { data: chunk('x y z').replace('"usage":null', '"usage":0') }],
     ['a member put in by its string', { data: chunk('x').replace('"x"', '"x","role":"y"') }],
     ['a raw control character', { data: chunk('x').replace('"x"', '"x\u0001"') }],
     ['a string cut in an escape', { data: chunk('x').replace('"x"', '"x\\"') }],

@@ -1,6 +1,7 @@
 // The name a misspelt one was meant to be.
 
 import { expect, test } from 'bun:test'
+import fc from 'fast-check'
 import { nearest } from '../../src/lib/nearest.ts'
 
 test.each([
@@ -9,4 +10,22 @@ test.each([
   ['zzzzzz', undefined],
 ])('the nearest name to %s is %p', (name, near) => {
   expect(nearest(name, ['accounts', 'port', 'host'])).toBe(near)
+})
+
+/** How many letters are to be put in, left out or changed, by the words of the definition. */
+const distance = (a: string, b: string): number => {
+  if (a === '' || b === '') return a.length + b.length
+  const rest = distance(a.slice(1), b.slice(1))
+  if (a[0] === b[0]) return rest
+  return 1 + Math.min(rest, distance(a.slice(1), b), distance(a, b.slice(1)))
+}
+
+test('the nearest is the first of those with the fewest letters to change, where they are few', () => {
+  const name = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 6 })
+  fc.assert(
+    fc.property(name, fc.array(name, { maxLength: 4 }), (misspelt, known) => {
+      const fewest = Math.min(2, ...known.map((one) => distance(misspelt, one)))
+      expect(nearest(misspelt, known)).toBe(known.find((one) => distance(misspelt, one) === fewest))
+    }),
+  )
 })

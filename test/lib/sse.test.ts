@@ -59,6 +59,10 @@ describe('FrameReader', () => {
     expect(readAll(bytesOf('event:x\ndata:{"a":1}\n\n'), [3])).toEqual([{ event: 'x', data: '{"a":1}' }])
   })
 
+  test('an event without a name has none', () => {
+    expect(readAll(bytesOf('event:\ndata: x\n\nevent\ndata: y\n\n'), [3])).toEqual([{ data: 'x' }, { data: 'y' }])
+  })
+
   test('exactly one leading space is stripped', () => {
     expect(readAll(bytesOf('data:  x\n\n'), [100])).toEqual([{ data: ' x' }])
   })
@@ -76,6 +80,9 @@ describe('FrameReader', () => {
     expect(() => {
       for (let i = 0; i < 200; i++) reader.push(bytesOf('data: 0123456789\n'))
     }).toThrow(FrameTooLarge)
+    const long = new FrameReader(1_000)
+    const lines = () => [1, 2, 3].map(() => long.push(bytesOf(`data: ${'x'.repeat(400)}\n`)))
+    expect(lines).toThrow(FrameTooLarge)
     for (const line of ['data:\n', 'data\n', 'data: \r\n'])
       expect(() => new FrameReader(1_000).push(bytesOf(line.repeat(100)))).toThrow(FrameTooLarge)
     expect(() => new FrameReader(10).push(bytesOf('data: a long line without an end'))).toThrow(FrameTooLarge)
