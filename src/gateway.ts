@@ -87,10 +87,7 @@ export const createGateway = ({
     store: { keys: store.keys, journal: watched(store.journal, unwritten) },
     clock: now,
     goesOn: (exchangeId) => store.background.of(exchangeId) !== undefined,
-    prices: () => {
-      const { catalogue } = gateway ?? configured
-      return (id) => catalogue.resolve(id)?.price
-    },
+    prices: () => (gateway ?? configured).catalogue.price,
   })
   gateway = {
     config,

@@ -1,6 +1,6 @@
 // The catalogue: the models in their order, and the one rule that turns what a client wrote into a model.
 
-import type { Model } from './model.ts'
+import type { Model, Price } from './model.ts'
 
 /** A provider's neutral word in ids and the word deployments show instead: `vendorA` → `claude`. */
 export type Brand = { neutral: string; branded: string }
@@ -13,6 +13,8 @@ export type Catalogue = {
    * matters. Hot path: one look-up for every name but a dotted one.
    */
   resolve(idOrAlias: string): Model | undefined
+  /** By catalogue id. Needs no catalogue to be called on. */
+  readonly price: (id: string) => Price | undefined
 }
 
 export type CatalogueOptions = {
@@ -43,6 +45,7 @@ export const createCatalogue = ({ models, aliases, brands = [] }: CatalogueOptio
   return {
     list: () => list,
     resolve: (name) => named.get(name) ?? (name.includes('.') ? ids.get(name.replaceAll('.', '-')) : undefined),
+    price: (id) => ids.get(id)?.price,
   }
 }
 

@@ -19,12 +19,6 @@ export const modelEdit = ({ model }: PassOptions): Edit => ({ path: ['model'], v
 export const refusedMembers = (body: JsonObject, { rejects = [] }: Quirks): Edit['path'][] =>
   rejects.filter((name) => body[name] !== undefined).map((name) => [name])
 
-/** For a provider that knows no role `developer`. `member`: what holds the conversation. */
-export const roleEdits = (member: 'messages' | 'input', turns: readonly unknown[]): Edit[] =>
-  turns.flatMap((turn, at) =>
-    isObject(turn) && turn.role === 'developer' ? [{ path: [member, at, 'role'], value: '"system"' }] : [],
-  )
-
 /** The edits of a body that passes, and none of what its provider refuses. */
 export const withoutRefused = (edits: Edit[], refused: Edit['path'][], { rejects }: Quirks): Edit[] =>
   rejects === undefined

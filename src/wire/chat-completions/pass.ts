@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Quirks } from '../../ir/quirks.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { PassOptions } from '../codec.ts'
-import { isForeign, modelEdit, refusedMembers, roleEdits, withoutRefused } from '../pass.ts'
+import { isForeign, modelEdit, refusedMembers, withoutRefused } from '../pass.ts'
 import { callIdEdits } from './call-ids.ts'
 import { isFlat } from './tools.ts'
 
@@ -53,24 +53,23 @@ export const passEdits = (body: JsonObject, options: PassOptions): Edit[] => {
   }
   edits.push(...capEdits(body, options.outputCap, quirks.maxTokensField))
   if (Array.isArray(body.messages) && !quirks.readsTags) edits.push(...foreignEdits(body.messages))
-  if (Array.isArray(body.messages)) edits.push(...systemEdits(body.messages, quirks))
+  if (Array.isArray(body.messages) && (quirks.noDeveloperRole || quirks.noMidSystem))
+    edits.push(...systemEdits(body.messages, quirks))
   if (Array.isArray(body.messages) && quirks.shortCallIds) edits.push(...callIdEdits(body.messages))
   return withoutRefused(edits, refusedIn(body, quirks), quirks)
 }
 
 /** Whom the system's messages come from, by what the provider knows. */
 const systemEdits = (messages: Json[], { noDeveloperRole, noMidSystem }: Quirks): Edit[] => {
-  const isSystem = (message: unknown): boolean =>
-    isObject(message) && (message.role === 'system' || message.role === 'developer')
-  const begun = messages.findIndex((message) => !isSystem(message))
-  const leading = noMidSystem && begun !== -1 ? messages.slice(0, begun) : messages
-  const later = messages.slice(leading.length)
-  return [
-    ...(noDeveloperRole ? roleEdits('messages', leading) : []),
-    ...later.flatMap((message, at) =>
-      isSystem(message) ? [{ path: ['messages', leading.length + at, 'role'], value: '"user"' }] : [],
-    ),
-  ]
+  let begun = false
+  return messages.flatMap((message, at) => {
+    const role = isObject(message) ? message.role : undefined
+    const isSystem = role === 'system' || role === 'developer'
+    begun ||= !isSystem
+    const path = ['messages', at, 'role']
+    if (isSystem && begun && noMidSystem) return [{ path, value: '"user"' }]
+    return role === 'developer' && noDeveloperRole ? [{ path, value: '"system"' }] : []
+  })
 }
 
 const CAPS = ['max_completion_tokens', 'max_tokens'] as const

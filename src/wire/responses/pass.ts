@@ -1,9 +1,9 @@
 // The responses wire to a provider that speaks it: the members to splice, everything else is the client's.
 
-import { isObject, type JsonObject } from '../../ir/json.ts'
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { PassOptions } from '../codec.ts'
-import { isForeign, modelEdit, refusedMembers, roleEdits, withoutRefused } from '../pass.ts'
+import { isForeign, modelEdit, refusedMembers, withoutRefused } from '../pass.ts'
 import { openCompaction } from './compaction.ts'
 
 export const outputCap = (body: JsonObject): number | undefined =>
@@ -26,6 +26,12 @@ export const passEdits = (body: JsonObject, options: PassOptions): Edit[] => {
       edits.push({ path: ['input', at], value: message === undefined ? undefined : JSON.stringify(message) })
     })
   }
-  if (Array.isArray(body.input) && options.quirks.noDeveloperRole) edits.push(...roleEdits('input', body.input))
+  if (Array.isArray(body.input) && options.quirks.noDeveloperRole) edits.push(...roleEdits(body.input))
   return withoutRefused(edits, refusedMembers(body, options.quirks), options.quirks)
 }
+
+/** For a provider that knows no role `developer`. */
+const roleEdits = (input: Json[]): Edit[] =>
+  input.flatMap((item, at) =>
+    isObject(item) && item.role === 'developer' ? [{ path: ['input', at, 'role'], value: '"system"' }] : [],
+  )
