@@ -117,7 +117,8 @@ const readRates = (
   file: Omit<NonNullable<FileModel['price']>, 'long_context' | 'service_tiers'>,
   otherwise: Rates,
 ): Rates => {
-  const hour = file.cache_write_1h ?? otherwise.cacheWrite1h
+  // One that is set for five minutes is not for the hour of another price.
+  const hour = file.cache_write_1h ?? (file.cache_write === undefined ? otherwise.cacheWrite1h : undefined)
   return {
     input: file.input ?? otherwise.input,
     output: file.output ?? otherwise.output,

@@ -55,7 +55,7 @@ providers:
     wires: [chat-completions]
     accounts: [{ name: main, base_url: "http://127.0.0.1:9103/v1", credential: env:KEY_B }]
 models:
-  vendorA-opus-4-8: { upstream: opus-4-8-20260101, context: 150000, max_output: 32000, price: { output: 26, cache_write_1h: 11 } }
+  vendorA-opus-4-8: { upstream: opus-4-8-20260101, context: 150000, max_output: 32000, price: { output: 26, cache_write_1h: 11, long_context: { above: 9, cache_write: 12 } } }
   local-llama: { provider: local, price: { input: 1, output: 2, long_context: { above: 200000, output: 3 }, service_tiers: { flex: 0.5 } }, input: [text, image], created: 2026-01-31 }
 aliases: { fast: claude-haiku-4.5, auto: local-llama }
 fallbacks: { claude-opus-4-8: [vendorB-5.5, local-llama] }
@@ -166,7 +166,10 @@ describe('a configuration', () => {
       upstream: 'opus-4-8-20260101',
       contextWindow: 150_000,
       maxOutput: 32_000,
-      price: { input: 5, output: 26, cacheRead: 0.5, cacheWrite: 6.25, cacheWrite1h: 11 },
+      price: {
+        ...{ input: 5, output: 26, cacheRead: 0.5, cacheWrite: 6.25, cacheWrite1h: 11 },
+        long: { input: 5, output: 26, cacheRead: 0.5, cacheWrite: 12, above: 9 },
+      },
       quirks: { noSampling: true },
     })
     expect(models[12]).toMatchObject({
