@@ -89,6 +89,11 @@ export const createGateway = ({
     goesOn: (exchangeId) => store.background.of(exchangeId) !== undefined,
     prices: () => (gateway ?? configured).catalogue.price,
   })
+  const { recovered } = ledger
+  if (recovered > 0)
+    log.warn('a previous process was killed: what it left open is settled by its last figures', {
+      exchanges: recovered,
+    })
   gateway = {
     config,
     store,

@@ -165,6 +165,7 @@ export const createLedger = ({
   }
 
   const resumed: Resumed[] = []
+  let recovered = 0
   for (const { usage, ...left } of journal.claim(() => void write('settled'))) {
     const exchange: Held = { ...left, held: left.reserved, prices: prices() }
     if (goesOn(exchange.exchangeId)) {
@@ -176,12 +177,14 @@ export const createLedger = ({
     }
     const how = { outcome: 'failed', usage, estimated: true, errorCode: 'internal_error', attempts: 1 } as const
     record(exchange, { ...how, status: undefined, totalMs: undefined }, undefined)
+    recovered++
   }
   const failure = write('settled')
   if (failure !== undefined) throw failure
 
   return {
     resumed,
+    recovered,
     async reserve(ask) {
       const key = keys.get(ask.key.id) ?? ask.key
       if (open.has(ask.exchangeId)) throw new Error(`exchange ${ask.exchangeId} has its reservation already`)

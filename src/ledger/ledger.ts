@@ -97,6 +97,8 @@ export type Resumed = {
 export type Ledger = {
   /** What of a previous process goes on, each to be settled as any other. */
   readonly resumed: readonly Resumed[]
+  /** How many others it left open, settled at the start by their last durable figures. */
+  readonly recovered: number
   /**
    * Sets tokens aside and resolves once that is durable. Throws `quota_exhausted` (402) when the key has nothing left, or
    * too little for what cannot be made smaller; `rate_limit_exceeded` (429, short retryAfterMs) when what is left is only

@@ -218,8 +218,11 @@ describe.skipIf(BINARY === '')('the compiled file', () => {
     expect(one(`SELECT ${sum} AS n FROM usage_hours`)).toEqual({ n: used })
     expect(one('SELECT sum(requests) AS n FROM usage_days')).toEqual(one('SELECT count(*) AS n FROM exchanges'))
     expect(db.query('SELECT tokens_used AS n FROM keys WHERE id = ?').get(id)).toEqual({ n: used })
+    const left = one("SELECT count(*) AS n FROM exchanges WHERE error_code = 'internal_error'").n
     db.close()
     expect(await stop(second.child)).toBe(0)
+    const told = (await second.child.err).split('\n').find((line) => line.includes('a previous process was killed'))
+    expect(JSON.parse(told ?? '{}')).toMatchObject({ level: 40, exchanges: left })
   }, 30_000)
 
   test('copies its database beside the running server, and takes the copy back', async () => {

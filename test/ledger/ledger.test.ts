@@ -401,7 +401,7 @@ describe('after a kill', () => {
     const { path, keyId } = await killed(true)
     for (let start = 0; start < 2; start++) {
       const store = open(path, () => NOW + 5_000)
-      bench(store, () => NOW + 5_000)
+      expect(bench(store, () => NOW + 5_000).ledger.recovered).toBe(start === 0 ? 1 : 0)
       expect(store.exchanges({ limit: 9 })).toHaveLength(1)
       expect(store.exchanges({ limit: 9 })[0]).toMatchObject({
         ...{ outcome: 'failed', estimated: true, errorCode: 'internal_error', status: null, endedAt: NOW + 5_000 },
