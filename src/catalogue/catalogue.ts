@@ -13,7 +13,7 @@ export type Catalogue = {
    * matters. Hot path: one look-up for every name but a dotted one.
    */
   resolve(idOrAlias: string): Model | undefined
-  /** By catalogue id. Needs no catalogue to be called on. */
+  /** By catalogue id. A function by itself: the ledger keeps it for the exchanges that began with it. */
   readonly price: (id: string) => Price | undefined
 }
 

@@ -25,8 +25,8 @@ export type LedgerOptions = {
   store: Pick<Store, 'keys' | 'journal'>
   /** Milliseconds since the epoch. */
   clock: () => number
-  /** Those in force: an exchange costs what it would have cost as it began. Without any, nothing costs anything. */
-  prices: () => Prices | undefined
+  /** Those in force: an exchange costs what it would have cost as it began. */
+  prices: () => Prices
   /** Of an exchange that a previous process left: whether somebody is going to settle it. */
   goesOn?: (exchangeId: string) => boolean
   timers?: Timers
@@ -51,7 +51,7 @@ const PROCESS_TIMERS: Timers = {
 }
 
 /** `held`: what is still set aside of `reserved`. `prices`: those it began with. */
-type Held = OpenExchange & { held: number; readonly prices: Prices | undefined }
+type Held = OpenExchange & { held: number; readonly prices: Prices }
 type Waiting = { open: Held; resolve: () => void; reject: (cause: unknown) => void }
 
 /**
@@ -144,7 +144,7 @@ export const createLedger = ({
   /** Gives the cost. */
   const record = (exchange: Held, how: SettledExchange['settlement'], raw: Settlement['rawUsage']): number => {
     const usage = whole(how.usage)
-    const cost = costMicroUsd(usage, exchange.prices?.(how.model ?? exchange.model))
+    const cost = costMicroUsd(usage, exchange.prices(how.model ?? exchange.model))
     journal.charge(exchange.keyId, totalTokens(usage))
     const key = keys.get(exchange.keyId)
     settled.push({

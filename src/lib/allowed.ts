@@ -47,7 +47,9 @@ const flat = (schema: TSchema): TSchema[] =>
 const numeric = ({ type, minimum, maximum, exclusiveMinimum }: TSchema): string => {
   const noun = type === 'integer' ? 'a whole number' : 'a number'
   if (maximum !== undefined && minimum !== undefined) return `${noun} from ${minimum} to ${maximum}`
-  if (exclusiveMinimum !== undefined) return `${noun} above ${exclusiveMinimum}`
+  if (exclusiveMinimum !== undefined) {
+    return `${noun} above ${exclusiveMinimum}${maximum === undefined ? '' : ` and up to ${maximum}`}`
+  }
   return minimum === undefined ? noun : `${noun} of ${minimum} or more`
 }
 

@@ -307,6 +307,10 @@ describe('a wrong configuration is told with its place, what was found and what 
     ['max_tries: 0', 'max_tries: found 0, allowed: a whole number of 1 or more'],
     ['limits: { rpm: -1 }', 'limits.rpm: found -1, allowed: a whole number of 0 or more'],
     ['rate: { khr_per_usd: 0 }', 'rate.khr_per_usd: found 0, allowed: a number above 0'],
+    [
+      'rate: { khr_per_usd: 1e10 }',
+      'rate.khr_per_usd: found 10000000000, allowed: a number above 0 and up to 1000000000',
+    ],
     ['log: { level: loud }', 'log.level: found "loud", allowed: "debug", "info", "warn", "error", "silent"'],
     ['hide_forbidden_models: yes please', 'hide_forbidden_models: found "yes please", allowed: true or false'],
     [

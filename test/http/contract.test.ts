@@ -448,6 +448,22 @@ describe('models and aliases', () => {
       'messages.0.content.0',
       { max_tokens: 9, messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'url', url } }] }] },
     ],
+    [
+      '/v1/responses',
+      'input.1.output.1',
+      {
+        input: [
+          { type: 'function_call', call_id: 'a', name: 'look', arguments: '{}' },
+          {
+            ...{ type: 'function_call_output', call_id: 'a' },
+            output: [
+              { type: 'input_text', text: 'Seen.' },
+              { type: 'input_image', image_url: url },
+            ],
+          },
+        ],
+      },
+    ],
   ]
   test.each(pictures)(
     'an image to a text-only model on %s is 400 invalid_request naming %s',

@@ -437,7 +437,7 @@ describe('after a kill', () => {
         `import { openStore } from ${at('store/sqlite/index.ts')}
         import { createLedger } from ${at('ledger/create.ts')}
         const store = openStore(${JSON.stringify(path)})
-        const ledger = createLedger({ store, clock: Date.now, prices: () => undefined })
+        const ledger = createLedger({ store, clock: Date.now, prices: () => () => undefined })
         const { key } = store.keys.issue(${JSON.stringify(newKey({ expiresAt: 4e12 }))}, { kind: 'cli', id: 'x' })
         const ask = { key, model: 'm', wire: 'messages', stream: true, inputEstimate: 1, outputCap: 1, maxOutput: 1 }
         for (let i = 0; ; i++) {

@@ -18,6 +18,7 @@ const rows: [TSchema, string][] = [
   [Type.Integer({ minimum: 1 }), 'a whole number of 1 or more'],
   [Type.Number({ minimum: 0, maximum: 2 }), 'a number from 0 to 2'],
   [Type.Number({ exclusiveMinimum: 0 }), 'a number above 0'],
+  [Type.Number({ exclusiveMinimum: 0, maximum: 1e9 }), 'a number above 0 and up to 1000000000'],
   [Type.Boolean(), 'true or false'],
   [Type.Null(), 'null'],
   [Type.Array(Type.String()), 'an array'],
@@ -25,6 +26,7 @@ const rows: [TSchema, string][] = [
   [Type.Object({}), 'an object'],
   [Type.Union([Type.String(), Type.Null()]), 'a string'],
   [Type.Union([Type.String(), Type.Array(Type.String()), Type.Null()]), 'a string or an array'],
+  [Type.Union([Type.Array(Type.String()), Type.Array(Type.Number(), { minItems: 1 })]), 'an array'],
   [Type.Union([Type.Literal('a'), Type.Union([Type.Literal('b'), Type.Literal('c')])]), '"a", "b" or "c"'],
   [Type.Union([Type.Object({ a: Type.String() }), Type.Object({ b: Type.String() })]), 'an object'],
 ]

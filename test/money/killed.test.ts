@@ -63,7 +63,7 @@ const kill = async (child: Child): Promise<void> => {
 const recovered = <T>(look: (store: Store) => T): T => {
   const store = openStore(join(directory, 'data', 'sluice.db'))
   try {
-    createLedger({ store, clock: Date.now, prices: () => undefined })
+    createLedger({ store, clock: Date.now, prices: () => () => undefined })
     return look(store)
   } finally {
     store.close()

@@ -19,7 +19,7 @@ const fill = async (made: readonly Made[]) => {
   const time = { now: NOW }
   const store = open(':memory:', () => time.now)
   const keys = [0, 1, 2].map(() => store.keys.issue(newKey({ tokensTotal: 1e12 }), ACTOR).key)
-  const ledger = createLedger({ store, clock: () => time.now, prices: () => undefined })
+  const ledger = createLedger({ store, clock: () => time.now, prices: () => () => undefined })
   for (const [i, { key, model, outcome, after }] of made.entries()) {
     time.now += after
     const ask = { wire: 'messages', stream: false, inputEstimate: 1, outputCap: 1, maxOutput: 1 } as const

@@ -1,5 +1,6 @@
 // Keys as the store keeps them: changes, their audit, and what other processes see of them.
 
+import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Key, KeyPatch, NewKey } from '../../src/keys/key.ts'
@@ -134,6 +135,20 @@ describe('a second process', () => {
     const rotated = cli.keys.rotate(key.id, 0, ACTOR)
     expect(server.keys.authenticate(bearer(rotated.secret)).id).toBe(key.id)
     expect(() => server.keys.authenticate(bearer(secret))).toThrow()
+  })
+
+  test('makes a key that the first knows only once it can read its file again', () => {
+    const path = newPath()
+    const server = open(path)
+    const known = server.keys.issue(newKey(), ACTOR)
+    const made = open(path).keys.issue(newKey(), ACTOR)
+    const db = new Database(path)
+    db.run('ALTER TABLE keys RENAME TO lost')
+    expect(() => server.keys.authenticate(bearer(made.secret))).toThrow('The API key is not valid')
+    expect(server.keys.authenticate(bearer(known.secret)).id).toBe(known.key.id)
+    db.run('ALTER TABLE lost RENAME TO keys')
+    db.close()
+    expect(server.keys.authenticate(bearer(made.secret)).id).toBe(made.key.id)
   })
 
   test('revokes, changes and rotates keys of the first', () => {

@@ -1,4 +1,4 @@
-// Keys in SQLite, held in memory: authentication and admission never query.
+// Keys in SQLite, held in memory: authentication of a key that is known, and admission, never query.
 
 import { eq, gt, sql } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
