@@ -1,6 +1,6 @@
 // A client's POST: known before its body is read, admitted in the contract's order, and refused in its wire's words.
 
-import { GatewayError } from '../errors.ts'
+import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
 import type { JsonObject } from '../ir/json.ts'
 import type { Wire } from '../ir/wire.ts'
@@ -100,6 +100,11 @@ export const openPost = async (
   const asked = askedOn(wire, asSent.outline)
   const fit = asked === wire ? check : REQUESTS[asked]
   const model = admit(asked, fit, asSent, key, gateway.catalogue, gateway.config.hideForbiddenModels)
+  if (asked !== wire && asSent.outline.background === true) {
+    // Its client could not come back for it, and nobody would settle it.
+    const say = 'an answer in the background is given at POST /v1/responses only. Ask there, or leave it out.'
+    throw invalidRequest(`background: ${say}`, 'background')
+  }
   const edits = wire === 'responses' ? gateway.recall.edits(key.id, () => asSent.whole().body) : []
   const body = edits.length === 0 ? asSent : openText(splice(asSent.whole().text, edits))
   return { asked, asSent, body, model }

@@ -182,7 +182,7 @@ export const firstWords = async (
 }
 
 /** How a stream begins, whatever its server calls it: no JSON does. */
-const SSE = /^\ufeff?\s*(?:data|event|id|retry)?:/
+const SSE = /^\s*(?:data|event|id|retry)?:/
 
 /** The first bytes of a body as text, and all of it. */
 const opening = async (body: ReadableStream<Uint8Array>, abort: AbortController) => {

@@ -81,12 +81,17 @@ const refusal = async (response: Response, codec: PassCodec, abort: AbortControl
   })
 }
 
-/** `Retry-After` in milliseconds, as seconds or as a date; undefined when absent or neither. */
+/** `Retry-After` in milliseconds, as seconds or as a time; undefined when absent or neither. */
 const retryAfter = (headers: Headers): number | undefined => {
   const exact = Number(headers.get('retry-after-ms') ?? Number.NaN)
   if (Number.isFinite(exact)) return Math.max(0, exact)
   const value = headers.get('retry-after')
   if (value === null) return undefined
-  const ms = /^\d+(\.\d+)?$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now()
+  const isNumber = /^\d+(\.\d+)?$/.test(value)
+  const told = isNumber ? Number(value) * 1000 : Date.parse(value)
+  const ms = isNumber && told < EPOCH_MS ? told : told - Date.now()
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined
 }
+
+// Some name the time in seconds since the epoch: taken for an amount, it would close an account for a day.
+const EPOCH_MS = 1e12

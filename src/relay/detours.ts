@@ -6,15 +6,15 @@ import type { GatewayError } from '../errors.ts'
 import type { Wire } from '../ir/wire.ts'
 import type { Provider } from '../provider/provider.ts'
 import { EFFORTS } from '../wire/effort.ts'
-import type { ClientRequest } from './exchange.ts'
-import type { Target } from './route.ts'
+import type { ClientRequest, Relay } from './exchange.ts'
+import { type Target, wireOf } from './route.ts'
 
 type Asking = Pick<ClientRequest, 'asked' | 'body'>
 
 export type Detours = {
   /** The wire on which the likes of a request are taken; undefined while none has been refused. */
   known(provider: Provider, model: Model, request: Asking): Wire | undefined
-  /** A target has answered a request. */
+  /** A target has answered a request that another wire of its provider had refused. */
   taken(request: Asking, target: Target): void
 }
 
@@ -31,11 +31,7 @@ export const createDetours = (): Detours => {
       return provider.wires.includes(found.wire) ? found.wire : undefined
     },
     taken: (request, { provider, model, wire }) => {
-      if (wire === request.asked || !provider.wires.includes(request.asked)) return
-      const like = likeness(provider.id, model.id, request)
-      const known = wires.get(like)
-      if (known === undefined || known.until < performance.now())
-        wires.set(like, { wire, until: performance.now() + KEPT_MS })
+      wires.set(likeness(provider.id, model.id, request), { wire, until: performance.now() + KEPT_MS })
     },
   }
 }
@@ -56,4 +52,22 @@ const likeness = (provider: string, model: string, { asked, body: { outline } }:
 export const detourOf = ({ takenOn }: GatewayError, target: Target): Target | undefined => {
   const wire = target.provider.wires.find((one) => one === takenOn)
   return wire === undefined || wire === target.wire ? undefined : { ...target, wire }
+}
+
+/** The wire it would have been tried on first, for a request that only the detour of its likes cannot say. */
+export const wayBack = (
+  { detours }: Relay,
+  request: ClientRequest,
+  { code, provider: refusedBy }: GatewayError,
+  target: Target,
+): Target | undefined => {
+  const { provider, account, model } = target
+  if (code !== 'invalid_request' || refusedBy !== undefined) return undefined
+  if (detours.known(provider, model, request) !== target.wire) return undefined
+  const wire = wireOf(provider, request.asked)
+  const isTried = request.attempts.some(
+    (one) =>
+      one.provider === provider.id && one.account === account.name && one.model === model.id && one.wire === wire,
+  )
+  return wire === undefined || isTried ? undefined : { ...target, wire }
 }

@@ -3,6 +3,7 @@
 
 import { isObject } from '../ir/json.ts'
 import { OutputText } from '../lib/output-text.ts'
+import { kindOf } from '../wire/held.ts'
 import { tokenize } from './tokenizer.ts'
 
 const BYTES_PER_TOKEN = 4
@@ -39,9 +40,13 @@ const count = (value: unknown): number => {
 /** What a text of so many bytes counts for: as many, or of a file those of what vendors bill for it. */
 export const countText = (text: string, bytes: number): number => {
   if (bytes < FILE_BYTES || !looksLikeFile(text)) return bytes
-  const pages = text.startsWith('data:image') ? 1 : Math.ceil(bytes / DOCUMENT_BYTES_PER_PAGE)
+  const pages = isImage(text) ? 1 : Math.ceil(bytes / DOCUMENT_BYTES_PER_PAGE)
   return Math.min(bytes, pages * IMAGE_TOKENS * BYTES_PER_TOKEN)
 }
+
+// Some wires show an image as its bytes alone. As JSON says them, there may be a backslash before a slash.
+const isImage = (text: string): boolean =>
+  text.startsWith('data:image') || kindOf(text.slice(0, 40).replaceAll('\\', ''))?.startsWith('image/') === true
 
 // Prose of this length has a space or a stop near its beginning, where base64 has nothing but its own letters and, as
 // JSON says them, breaks of lines.

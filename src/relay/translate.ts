@@ -74,12 +74,13 @@ export const quirksOf = ({ provider, model }: Target) => ({
   ...model.quirks,
 })
 
-/** What the answer's form depends on. */
+/** What the answer's form depends on. What a client may refer to has an id of ours: some servers use one for all. */
 export const askOf = (exchange: Exchange, model: string, now: number): Ask => ({
   model,
   body: exchange.asSent.whole().body,
   inputEstimate: exchange.body.inputEstimate,
   now: Math.floor(now / 1000),
+  ...(exchange.wire === 'responses' ? { id: exchange.id.replace(/^req_/, '') } : {}),
 })
 
 export const translateResponse = (
@@ -88,7 +89,10 @@ export const translateResponse = (
   provider: ChatCodec,
   ask: Ask,
   undo: Undo,
-): JsonObject => client.encodeResponse(requireWhole(ended(provider.decodeResponse(body, undo), undo)), ask)
+): JsonObject => {
+  const answer = requireWhole(ended(provider.decodeResponse(body, undo), undo))
+  return client.encodeResponse(ask.id === undefined ? answer : { ...answer, id: ask.id }, ask)
+}
 
 const ended = (answer: ChatResponse, { stop }: Undo): ChatResponse =>
   stop === undefined ? answer : fold(stopAt(stop)(unfold(answer)))
@@ -137,7 +141,8 @@ export const translateStream = (
     for (const event of whole(stopped(events))) {
       note(event)
       // A failure goes out by `fail`, so that every failure of a stream takes one way.
-      if (event.type !== 'error') text += encoder.push(event)
+      if (event.type === 'start' && ask.id !== undefined) text += encoder.push({ ...event, id: ask.id })
+      else if (event.type !== 'error') text += encoder.push(event)
     }
     noted.rawUsage = decoder.rawUsage
     noted.serviceTier = decoder.serviceTier

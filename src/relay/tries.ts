@@ -3,7 +3,7 @@
 import { GatewayError } from '../errors.ts'
 import type { AttemptNote } from '../ledger/ledger.ts'
 import { timeLeft } from './call.ts'
-import { detourOf } from './detours.ts'
+import { detourOf, wayBack } from './detours.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
 import type { Target } from './route.ts'
 import { timedOut } from './upstream.ts'
@@ -31,17 +31,19 @@ export const firstAnswer = async <Answer>(
   let failure: GatewayError | undefined
   let refused: GatewayError | undefined
   const tries = targets.slice(0, relay.maxTries)
+  let detour: Target | undefined
   for (let target = tries.shift(); target !== undefined; target = tries.shift()) {
     if (request.client.left || timeLeft(request, target) === 0) break
     try {
       const answer = await record(relay, request, target, attempt)
-      relay.detours.taken(request, target)
+      if (target === detour) relay.detours.taken(request, target)
       return answer
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error
-      const detour = detourOf(error, target)
-      if (detour !== undefined) {
-        tries.unshift(detour)
+      detour = detourOf(error, target)
+      const other = detour ?? wayBack(relay, request, error, target)
+      if (other !== undefined) {
+        tries.unshift(other)
         continue
       }
       // What another model cannot take says nothing of the one that was asked for.

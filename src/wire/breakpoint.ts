@@ -15,8 +15,8 @@ export const encodeBreakpoint = (
   { origin, drop }: { origin: ChatWire; drop(path: string): void },
 ): JsonObject => {
   if (cache === undefined) return {}
-  // Markers of the messages wire would be refused by most of the vendor's models.
-  if (origin === 'messages') {
+  // Markers of the messages wire, whoever writes them, would be refused by most of the vendor's models.
+  if (origin === 'messages' || placeOf(cache, path).endsWith('.cache_control')) {
     dropMark({ cache }, path, { drop })
     return {}
   }

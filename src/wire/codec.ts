@@ -56,6 +56,8 @@ export type Ask = {
   inputEstimate: number
   /** Seconds since the epoch, for answers that must carry a time where the provider's wire has none. */
   now: number
+  /** The id the answer goes by, instead of its provider's, where its client may refer to it later. */
+  id?: string
 }
 
 /** Frames in, events out, synchronously. `end` says the bytes are over: a stream without its terminal event fails. */

@@ -5,9 +5,11 @@ import type { GatewayError } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../ir/json.ts'
 import { type FailureClass, type FailureDetails, providerError } from './failure.ts'
 import { overlong } from './overlong.ts'
+import { UNREADABLE_CODES, unreadable } from './unreadable.ts'
 
 /** What is wrong with the request itself: an answer or a stream that fails has no status to say that it is. */
 const INVALID = [
+  ...UNREADABLE_CODES,
   'invalid_type',
   'invalid_value',
   'unsupported_value',
@@ -16,25 +18,16 @@ const INVALID = [
   'unknown_parameter',
   'missing_required_parameter',
   'empty_array',
-  'invalid_image',
-  'invalid_image_file',
-  'invalid_image_format',
-  'invalid_image_mode',
   'invalid_image_url',
-  'invalid_base64_image',
-  'empty_image_file',
   'image_file_not_found',
-  'image_file_too_large',
-  'image_parse_error',
-  'image_too_large',
   'image_too_small',
   'failed_to_download_image',
-  'unsupported_image_media_type',
 ]
 
 /** By code, or by type where there is no code. */
 const CLASS_OF_CODE = new Map<string, FailureClass>([
   ...INVALID.map((code) => [code, 'invalid'] as const),
+  ['invalid_encrypted_content', 'sealed-elsewhere'],
   ['context_length_exceeded', 'context-length'],
   ['exceed_context_size_error', 'context-length'],
   ['tokens_limit_reached', 'context-length'],
@@ -124,8 +117,8 @@ const statusIn = ({ code, http_status_code: status }: JsonObject): number | unde
   [code, status].filter((value) => typeof value !== 'object' && /^[45]\d\d$/.test(`${value}`)).map(Number)[0]
 
 /**
- * The error in the gateway's words. Of the provider's text three things are read: the figures of a prompt that is too
- * long, how long a rate limit asks to wait, and that waiting will not help.
+ * The error in the gateway's words. Of the provider's text four things are read: the figures of a prompt that is too
+ * long, how long a rate limit asks to wait, that waiting will not help, and what is wrong with a picture or a PDF.
  */
 export const classified = (error: ErrorObject): GatewayError => {
   const { provider, message } = error
@@ -138,6 +131,8 @@ export const classified = (error: ErrorObject): GatewayError => {
       return isBeyondLimit(message)
         ? providerError('beyond-limit', { provider })
         : providerError(kind, { provider, ...patience(message) })
+    case 'invalid':
+      return unreadable(message, error.code, provider) ?? providerError(kind, { provider })
     default:
       return providerError(kind, { provider })
   }

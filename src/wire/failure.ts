@@ -6,8 +6,9 @@ import type { ChatWire } from '../ir/wire.ts'
 /**
  * `context-length`, `content-policy`, `too-large`: the request's own fault, the same at every provider of its kind.
  * `overloaded`: rate limits, overload, exhausted provider quota. `beyond-limit`: more at once than the account is ever
- * given; another account's limits may be wider. `invalid`: the provider refused the request as malformed; no retry mends
- * it. `refused`: everything else, credentials and unknown models included.
+ * given; another account's limits may be wider. `sealed-elsewhere`: it holds a thought that another account has sealed,
+ * and can read. `invalid`: the provider refused the request as malformed; no retry mends it. `refused`: everything else,
+ * credentials and unknown models included.
  */
 export type FailureClass =
   | 'context-length'
@@ -15,6 +16,7 @@ export type FailureClass =
   | 'too-large'
   | 'overloaded'
   | 'beyond-limit'
+  | 'sealed-elsewhere'
   | 'invalid'
   | 'refused'
 
@@ -56,6 +58,12 @@ export const providerError = (kind: FailureClass, details: FailureDetails): Gate
       return new GatewayError(
         'service_unavailable',
         'The request is larger than the provider takes within a minute. Send a smaller one.',
+        { provider, retry: false, failover: true },
+      )
+    case 'sealed-elsewhere':
+      return new GatewayError(
+        'upstream_error',
+        'The request holds thoughts that this provider cannot read. Send it again without its reasoning.',
         { provider, retry: false, failover: true },
       )
     case 'invalid':

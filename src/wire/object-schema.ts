@@ -94,22 +94,39 @@ const resolved = (reference: string, document: JsonObject): JsonObject | undefin
 export const names = (value: Json | undefined): string[] =>
   Array.isArray(value) ? value.filter((name) => typeof name === 'string') : []
 
+/** What vendor_b's strict schemas may say: it refuses a request for a word of any other. */
+const STRICT = new Set([
+  ...['type', 'properties', 'required', 'additionalProperties', 'items', 'anyOf', 'enum', 'const', 'default'],
+  ...['$ref', '$defs', 'definitions', '$schema', '$id', 'title', 'description', 'pattern', 'format'],
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+  ...['minItems', 'maxItems', 'minLength', 'maxLength'],
+])
+const FORMATS = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid'])
+const DEFINED = /^#(\/(\$defs|definitions)\/[^/]+)?$/
+
 /**
- * Whether every object in the schema is closed and demands all its properties, and every array holds one kind of thing:
- * what vendor_b holds a model to. Others of that vendor's schemas are advice.
+ * Whether the arguments or the answer of the schema, an object at its root, can be held to it by vendor_b: every object
+ * closed, demanding all its properties, every array of one kind of thing, every place of a type, in its strict schemas'
+ * words alone. Others of that vendor's schemas are advice.
  */
-export const isClosed = (schema: Json | undefined): boolean => {
-  if (Array.isArray(schema)) return schema.every(isClosed)
-  if (!isObject(schema)) return true
-  if (isObject(schema.properties) || schema.type === 'object') {
+export const isClosed = (schema: JsonObject | undefined): boolean => isStrict(objectRoot(schema, () => {}))
+
+const isStrict = (schema: Json): boolean => {
+  if (!isObject(schema)) return false
+  const { type, properties, $ref: reference, $defs, definitions, items, anyOf, format } = schema
+  if (reference !== undefined)
+    return typeof reference === 'string' && DEFINED.test(reference) && Object.keys(schema).length === 1
+  for (const name in schema) if (schema[name] !== undefined && !STRICT.has(name)) return false
+  if (type === undefined && anyOf === undefined) return false
+  if (format !== undefined && !FORMATS.has(String(format))) return false
+  const types = Array.isArray(type) ? type : [type]
+  if (types.includes('object') || properties !== undefined) {
     const required = new Set(names(schema.required))
-    const properties = isObject(schema.properties) ? Object.keys(schema.properties) : undefined
-    if (properties === undefined || schema.additionalProperties !== false) return false
-    if (!properties.every((name) => required.has(name))) return false
+    if (!isObject(properties) || schema.additionalProperties !== false) return false
+    if (!Object.keys(properties).every((name) => required.has(name))) return false
   }
-  if ((schema.type === 'array' && !isObject(schema.items)) || schema.prefixItems !== undefined) return false
-  const { properties, $defs, definitions, items, anyOf, oneOf, allOf } = schema
-  if (oneOf !== undefined || allOf !== undefined) return false
+  if (types.includes('array') && !isObject(items)) return false
   const named = [properties, $defs, definitions].flatMap((group) => (isObject(group) ? Object.values(group) : []))
-  return [...named, items, anyOf].every((inner) => inner === undefined || isClosed(inner))
+  const listed = Array.isArray(anyOf) ? anyOf : []
+  return [...named, ...listed, ...(items === undefined ? [] : [items])].every((inner = null) => isStrict(inner))
 }

@@ -7,10 +7,17 @@ import { CHAT_WIRES } from '../ir/wire.ts'
 /** How every tag begins. */
 export const SEAL_PREFIX = 'sluice.'
 
-/** `sluice.<origin>.` + base64url of the thought as JSON `{text, full, value}`; '' for a thought without a seal. */
-export const sealTag = (part: ReasoningPart): string => {
+/** What of its answer stood before a thought: characters of text, and calls. */
+export type Before = { text: number; calls: number }
+
+/**
+ * `sluice.<origin>.` + base64url of the thought as JSON `{text, full, value, before}`; '' for a thought without a seal.
+ * `before` for clients of a wire that has no place for a thought behind words and calls.
+ */
+export const sealTag = (part: ReasoningPart, before?: Before): string => {
   if (part.seal === undefined) return ''
-  const json = JSON.stringify({ text: part.text, full: part.full, value: part.seal.value })
+  const later = before !== undefined && before.text + before.calls > 0 ? { before } : {}
+  const json = JSON.stringify({ text: part.text, full: part.full, value: part.seal.value, ...later })
   return `${SEAL_PREFIX}${part.seal.origin}.${Buffer.from(json, 'utf8').toString('base64url')}`
 }
 
@@ -47,7 +54,10 @@ export const taggedThought = (slot: string, beside: string): ReasoningPart | und
 }
 
 /** The thought a tag carries; undefined for any other text, tags a client has cut or bent included. */
-export const openTag = (text: string): ReasoningPart | undefined => {
+export const openTag = (text: string): ReasoningPart | undefined => openPlaced(text)?.part
+
+/** The same, and what stood before it where that was anything. */
+export const openPlaced = (text: string): { part: ReasoningPart; before?: Before } | undefined => {
   if (!text.startsWith(SEAL_PREFIX)) return undefined
   const dot = text.indexOf('.', SEAL_PREFIX.length)
   const origin = CHAT_WIRES.find((wire) => wire === text.slice(SEAL_PREFIX.length, dot))
@@ -58,7 +68,10 @@ export const openTag = (text: string): ReasoningPart | undefined => {
     const part: ReasoningPart = { type: 'reasoning', text: thought.text }
     if (typeof thought.full === 'boolean') part.full = thought.full
     part.seal = { origin, value: thought.value as { [name: string]: Json } }
-    return part
+    const { before } = thought
+    return isObject(before) && typeof before.text === 'number' && typeof before.calls === 'number'
+      ? { part, before: { text: before.text, calls: before.calls } }
+      : { part }
   } catch {
     return undefined
   }

@@ -121,6 +121,24 @@ describe('an exchange', () => {
     expect(told.dropped).toContain('top_k')
     expect(JSON.stringify(told)).not.toContain(PROVIDER_TEXT)
   })
+  test('that a provider took on another of its wires went to one target', async () => {
+    const message = 'This model is only supported in v1/responses and not in v1/chat/completions.'
+    const figures = { input_tokens: 5, output_tokens: 1, total_tokens: 6 }
+    scripts = [json({ error: { message, code: null } }, 404), response(figures)]
+    const body = { model: 'vendorB-5.5', messages: hello.messages }
+    const answered = await desk.post('/v1/chat/completions', body, { 'x-api-key': own.secret })
+    expect([answered.status, await answered.text().then((text) => text.includes('hi'))]).toEqual([200, true])
+    await desk.idle()
+    const told = await desk.call('exchanges.get', desk.admin, { id: answered.headers.get('x-request-id') ?? '' })
+    expect(told.attempts.map(({ wire, result }) => [wire, result])).toEqual([
+      ['chat-completions', 'failed'],
+      ['responses', 'answered'],
+    ])
+    expect(told.route.why).toEqual([
+      'The provider was reached on responses: the request was translated from chat-completions.',
+      'A target was tried on two wires of its provider: the first would not do.',
+    ])
+  })
   test('tells a member no word of the provider’s, nor what the operator calls things', async () => {
     const code = 'code-of-the-provider'
     scripts = [

@@ -1,10 +1,10 @@
 // Requests that come to the chat-completions address in another wire's words: editors that speak to models of several
 // vendors send them, and read chat completions.
 
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/ir/json.ts'
 import type { ChatWire } from '../../src/ir/wire.ts'
-import { onlyProvider, startGateway } from '../support/gateway.ts'
+import { onlyProvider, startGateway, type TestGateway } from '../support/gateway.ts'
 import { type Scripted, startScripted } from '../support/provider/scripted.ts'
 
 const WORDS = 'Hi.'
@@ -125,4 +125,30 @@ test.each(
   else expect(JSON.parse(text)).toMatchObject({ object: 'chat.completion', model: 'vendorB-5.5' })
   expect(JSON.parse(provider.requests.at(-1)?.text ?? '')).toMatchObject(sent[wire])
   await gateway.stop()
+})
+
+describe('at the chat-completions address', () => {
+  let gateway: TestGateway
+  const ask = async (body: JsonObject) => {
+    provider.requests.length = 0
+    const answer = await gateway.post('/v1/chat/completions', { model: 'vendorB-5.5', ...body })
+    return [answer.status, ((await answer.json()) as { error?: JsonObject }).error?.param]
+  }
+  beforeAll(async () => {
+    const wires: ChatWire[] = ['responses', 'chat-completions']
+    gateway = await startGateway({ config: onlyProvider(`${provider.origin}/v1`, { wires }) })
+  })
+  afterAll(() => gateway.stop())
+
+  test('an answer in the background, which could not be found again, is refused', async () => {
+    expect(await ask({ input: 'Hi.', background: true })).toEqual([400, 'background'])
+    expect(provider.requests).toEqual([])
+    expect(await ask({ input: 'Hi.', background: false })).toEqual([200, undefined])
+  })
+
+  test('several answers, of which one could be written anew, are asked for as they came', async () => {
+    const body = { messages: [{ role: 'user', content: 'Hi.' }], tools: [{ name: 'look', input_schema: schema }], n: 2 }
+    await ask(body)
+    expect(JSON.parse(provider.requests[0]?.text ?? '')).toEqual({ model: 'vendorB-5.5', ...body })
+  })
 })

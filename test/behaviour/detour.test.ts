@@ -43,9 +43,9 @@ const chat = {
 let provider: Scripted
 beforeAll(async () => {
   provider = await startScripted(({ path, text }) => {
-    const { model, tools, reasoning_effort: effort, stream } = JSON.parse(text)
+    const { model, tools, reasoning_effort: effort, stream, seed } = JSON.parse(text)
     if (path.endsWith('/responses')) return told(stream)
-    if (model === 'vendorB-5.4') return always
+    if (model === 'vendorB-5.4' || seed !== undefined) return always
     return tools !== undefined && effort !== 'none' ? withTools : { steps: [JSON.stringify(chat)] }
   })
 })
@@ -85,6 +85,28 @@ test('a model it has on its other wire only answers there', async () => {
   const answer = await ask({}, 'vendorB-5.4')
   expect([answer.status, ((await answer.json()) as JsonObject).model]).toEqual([200, 'vendorB-5.4'])
   expect(paths()).toEqual(['/v1/chat/completions', '/v1/responses'])
+  await gateway.stop()
+})
+
+test('what its other wire cannot say is asked where its client would have it, and refused once', async () => {
+  await behind(['chat-completions', 'responses'])
+  // Refused for what it does not share with its likes.
+  expect((await ask({ seed: 1 })).status).toBe(200)
+  expect((await ask({ n: 2 })).status).toBe(200)
+  expect(paths()).toEqual(['/v1/chat/completions', '/v1/responses', '/v1/chat/completions'])
+  const refused = await ask({ n: 2, seed: 1 })
+  expect([refused.status, ((await refused.json()) as { error: JsonObject }).error.param]).toEqual([400, 'n'])
+  expect(paths().slice(3)).toEqual(['/v1/chat/completions'])
+  await gateway.stop()
+})
+
+test('a client of a third wire is answered where its likes were taken, too', async () => {
+  await behind(['chat-completions', 'responses'])
+  const messages = [{ role: 'user', content: 'Hi' }]
+  const more = { max_tokens: 9, messages, tools: [{ name: 'look', input_schema: { type: 'object', properties: {} } }] }
+  for (const _ of [1, 2])
+    expect((await gateway.post('/v1/messages', { model: 'vendorB-5.5', ...more })).status).toBe(200)
+  expect(paths()).toEqual(['/v1/chat/completions', '/v1/responses', '/v1/responses'])
   await gateway.stop()
 })
 

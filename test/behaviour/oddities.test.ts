@@ -168,3 +168,15 @@ test('a picture is asked for without what its provider refuses; what clients los
     await painter.stop()
   }
 })
+
+test.each([false, true])('one id for all answers mixes no conversations, streaming %p', async (stream) => {
+  const ask = async (body: JsonObject): Promise<string> => {
+    const response = await gateway.post('/v1/responses', { model: 'vendorB-4o', stream, ...body })
+    return /"id":"(resp_[^"]+)"/.exec(await response.text())?.[1] ?? ''
+  }
+  const one = await ask({ input: 'one' })
+  expect(await ask({ input: 'two' })).not.toBe(one)
+  await ask({ input: 'on', previous_response_id: one })
+  const { messages } = JSON.parse(provider.requests.at(-1)?.text ?? '') as { messages: JsonObject[] }
+  expect(messages.map(({ content }) => content)).toEqual(['one', 'Hi.', 'on'])
+})

@@ -60,6 +60,11 @@ describe('pictures', () => {
     expect(used).toBe(283)
   })
 
+  test('cost what a relay says in the words of chat-completions', async () => {
+    const { row } = await drawn(wholeAnswer(1, { prompt_tokens: 11, completion_tokens: 272, total_tokens: 283 }))
+    expect(row).toMatchObject({ input: 11, output: 272, estimated: false })
+  })
+
   test('cost what the model that wrote them in SVG took beside', async () => {
     const author = { model: 'x', input_tokens: 40, output_tokens: 900, reasoning_tokens: 100, total_tokens: 940 }
     const body = { created: 1, data: [{ b64_json: PICTURE }], usage, svg_usage: author }
@@ -75,6 +80,12 @@ describe('pictures', () => {
     ['answer of one', wholeAnswer(1), {}, 1],
     ['answer of three', wholeAnswer(3), { n: 3 }, 3],
     ['answer of three with nothing but input told', wholeAnswer(3, { input_tokens: 11 }), { n: 3 }, 3],
+    [
+      'answer of two by a server that does not count',
+      wholeAnswer(2, { input_tokens: 0, output_tokens: 0 }),
+      { n: 2 },
+      2,
+    ],
     ['stream', { headers: SSE, steps: [partial, completed()] }, { stream: true }, 1],
   ] as const)(
     'cost what they are set to cost where the provider says nothing (%s)',

@@ -7,6 +7,7 @@ import { call } from '../../src/relay/call.ts'
 import { type ClientBody, NO_BODY } from '../../src/relay/client-body.ts'
 import type { Relay } from '../../src/relay/exchange.ts'
 import type { Target } from '../../src/relay/route.ts'
+import type { PassCodec } from '../../src/wire/codec.ts'
 import { CODECS } from '../../src/wire/index.ts'
 
 const NOW = Date.UTC(2026, 8, 1, 12)
@@ -24,11 +25,11 @@ const refused = async (
   headers: Record<string, string>,
   status = 529,
   body: ClientBody = NO_BODY,
+  codec: PassCodec = CODECS.messages,
 ): Promise<GatewayError> => {
   clock = spyOn(Date, 'now').mockReturnValue(NOW)
   const fetch: Relay['fetch'] = async () => new Response('{}', { status, headers })
   const request = { headers: new Headers(), begunAt: performance.now(), body }
-  const codec = CODECS.messages
   const asked = { relay: { fetch } as Relay, request, target, codec, abort: new AbortController() }
   return call(asked, { url: 'http://provider' }, async () => undefined).then(
     () => {
@@ -40,11 +41,14 @@ const refused = async (
 
 describe('the time a provider asks for', () => {
   const at = (ms: number): string => new Date(NOW + ms).toUTCString()
+  const since = (ms: number): string => String((NOW + ms) / 1000)
   test.each<[string, Record<string, string>, number]>([
     ['seconds', { 'retry-after': '30' }, 30_000],
     ['a part of one', { 'retry-after': '1.5' }, 1_500],
     ['a date', { 'retry-after': at(20_000) }, 20_000],
     ['a date that is over', { 'retry-after': at(-20_000) }, 0],
+    ['a time in seconds since the epoch', { 'retry-after': since(20_000) }, 20_000],
+    ['such a time that is over', { 'retry-after': since(-20_000) }, 0],
     ['milliseconds, whatever seconds say', { 'retry-after-ms': '1500', 'retry-after': '30' }, 1_500],
     ['milliseconds below none', { 'retry-after-ms': '-5' }, 0],
     ['seconds where milliseconds say nothing', { 'retry-after-ms': 'soon', 'retry-after': '30' }, 30_000],
@@ -76,9 +80,8 @@ test('a request refused as wrong is told by the fault in its body, where one sho
       throw fault
     },
   }
-  const codec = spyOn(CODECS.messages, 'decodeError').mockReturnValue(new GatewayError('invalid_request', 'wrong'))
-  expect((await refused({}, 400)).code).toBe('invalid_request')
-  expect(await refused({}, 400, faulty)).toBe(fault)
-  codec.mockRestore()
+  const refusing = { ...CODECS.messages, decodeError: () => new GatewayError('invalid_request', 'wrong') }
+  expect((await refused({}, 400, NO_BODY, refusing)).code).toBe('invalid_request')
+  expect(await refused({}, 400, faulty, refusing)).toBe(fault)
   expect((await refused({}, 529, faulty)).code).toBe('service_unavailable')
 })

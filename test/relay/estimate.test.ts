@@ -39,6 +39,18 @@ describe('the quick guess', () => {
   ])('takes %s for one', (_, text) => {
     expect(estimateInput(text)).toBe(1_500)
   })
+
+  test.each(['/9j/4AAQ', 'iVBORw0KGgo', 'R0lGODlh', 'UklGRgAAAABXRUJQ'])(
+    'takes a picture for one, of any size, with or without a name: %s…',
+    async (begins) => {
+      const bytes = begins + drawn(ALPHABET, 600_000)
+      for (const text of [bytes, bytes.replaceAll('/', '\\/'), `data:image/png;base64,${bytes}`]) {
+        expect(estimateInput(text)).toBe(1_500)
+        expect(await countBody(text)).toBe(1_500)
+      }
+      expect(estimateInput(`JVBERi0${bytes}`)).toBe(16_500)
+    },
+  )
 })
 
 test.each([

@@ -47,10 +47,40 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     [200, { code: 'unsupported_parameter', type: 'error' }, false],
     [200, { code: 'vector_store_timeout' }, true],
     [400, { code: 'model_not_found' }, true],
+    [400, { code: 'invalid_encrypted_content' }, true],
     [400, { type: 'server_error' }, true],
     [401, { code: 'invalid_api_key' }, true],
   ])('with the status %d and %j goes to another target: %p', (status, error, failover) => {
     expect(decode(status, error).failover).toBe(failover)
+  })
+
+  test.each<[number, JsonObject]>([
+    [400, { code: 'image_parse_error' }],
+    [
+      400,
+      {
+        code: 'invalid_value',
+        param: 'input',
+        message: 'The image data you provided does not represent a valid image. secret',
+      },
+    ],
+    [400, { message: 'messages.0.content.1: Could not process image secret' }],
+    [200, { code: 'invalid_base64_image' }],
+  ])('for a picture that is none (%d, %j) is told so, as agents take it out for that', (status, error) => {
+    const { code, message } = decode(status, error)
+    expect([code, message]).toEqual([
+      'invalid_request',
+      'Could not process image: The image data you provided does not represent a valid image. Take it out, or send it as a JPEG, PNG, GIF or WebP.',
+    ])
+  })
+
+  test('for a picture too large says so in the words of either vendor’s agents', () => {
+    expect(decode(400, { code: 'image_too_large' }).message).toMatch(/image exceeds the maximum/)
+    const words = 'messages.0: image exceeds 5 MB maximum: 6 bytes > 5 bytes secret'
+    expect(decode(400, { message: words }).message).toBe(
+      'image exceeds 5 MB maximum: 6 bytes > 5 bytes. Take it out, or send a smaller one.',
+    )
+    expect(decode(500, { message: words }).code).toBe('upstream_error')
   })
 
   test('that names a figure too many is a prompt too long, code or none', () => {

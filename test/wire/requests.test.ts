@@ -36,6 +36,13 @@ const chatTool = (name: string, parameters?: JsonObject): JsonObject => ({
 })
 const plainTool = (name: string): JsonObject => ({ type: 'function', name, parameters: null, strict: null })
 const closed = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false }
+const call = (name: string): JsonObject => ({ type: 'function', function: { name, arguments: '{}' } })
+/** A closed object with that many properties. */
+const many = (count: number, property: JsonObject, required: boolean): JsonObject => {
+  const properties = Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, property]))
+  return { ...closed, properties, required: required ? Object.keys(properties) : [] }
+}
+const defined = (a: JsonObject): JsonObject => ({ ...closed, properties: { a }, $defs: { d: { type: 'string' } } })
 const TODAYS = {
   type: 'object',
   properties: {
@@ -865,10 +872,211 @@ describe('is carried', () => {
       { input: [{ content: [{ type: 'input_file', file_data: 'data:application/pdf;base64,JVBERi0=' }] }] },
       [],
     ],
+    [
+      'the name of a conversation, as its agent says it among who asks',
+      'messages',
+      'responses',
+      { metadata: { user_id: JSON.stringify({ device_id: 'd'.repeat(64), session_id: 'c-1' }) } },
+      { prompt_cache_key: expect.stringMatching(/^s_\w+$/) },
+      [],
+    ],
+    ...(
+      [
+        [{ reasoning: { effort: 'high', exclude: true } }, { type: 'adaptive', display: 'omitted' }, 'high'],
+        [{ reasoning: { max_tokens: 2_000, summary: 'auto' } }, { type: 'adaptive', display: 'summarized' }, 'low'],
+        [{ reasoning: { enabled: false } }, { type: 'disabled' }, undefined],
+        [{ thinking: { type: 'enabled', budget_tokens: 30_000 } }, { type: 'adaptive' }, 'high'],
+        [{ thinking: { type: 'adaptive' }, reasoning: null }, { type: 'adaptive' }, undefined],
+        [{ thinking: { type: 'disabled' } }, { type: 'disabled' }, undefined],
+      ] satisfies [JsonObject, JsonObject, string | undefined][]
+    ).map(([asked, thinking, effort]): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => [
+      `a wish for thought in other words: ${JSON.stringify(asked)}`,
+      chat,
+      'messages',
+      asked,
+      { thinking, ...(effort === undefined ? {} : { output_config: { effort } }) },
+      [],
+    ]),
+    [
+      'a long mark behind short ones, all long: the vendor takes no other order',
+      'responses',
+      'messages',
+      {
+        input: [
+          {
+            role: 'user',
+            content: [
+              { type: 'input_text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit' } },
+              { type: 'input_text', text: 'b', prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } },
+              { type: 'input_text', text: 'c', prompt_cache_breakpoint: { mode: 'explicit' } },
+            ],
+          },
+        ],
+      },
+      {
+        messages: [
+          {
+            content: [
+              { text: 'a', cache_control: { ttl: '1h' } },
+              { text: 'b', cache_control: { ttl: '1h' } },
+              { text: 'c', cache_control: { type: 'ephemeral' } },
+            ],
+          },
+        ],
+      },
+      [],
+    ],
+    [
+      'a system that asks for JSON, where the vendor looks for the word',
+      chat,
+      'responses',
+      {
+        messages: [
+          { role: 'system', content: 'Answer in JSON.' },
+          { role: 'user', content: 'hi' },
+        ],
+        response_format: { type: 'json_object' },
+      },
+      { input: [{ role: 'system', content: 'Answer in JSON.' }, { content: 'hi' }] },
+      [],
+    ],
+    [
+      'markers within a function and on a call',
+      chat,
+      'messages',
+      {
+        messages: [
+          { role: 'user', content: 'hi' },
+          { role: 'assistant', tool_calls: [{ id: 'c', ...call('f'), cache_control: { type: 'ephemeral' } }] },
+          { role: 'tool', tool_call_id: 'c', content: 'done' },
+        ],
+        tools: [{ type: 'function', function: { name: 'f', cache_control: { type: 'ephemeral', ttl: '1h' } } }],
+      },
+      {
+        tools: [{ name: 'f', cache_control: { type: 'ephemeral', ttl: '1h' } }],
+        messages: [{}, { content: [{ type: 'tool_use', cache_control: { type: 'ephemeral' } }] }, {}],
+      },
+      [],
+    ],
+    [
+      'a marker of the wire it goes to',
+      'responses',
+      'messages',
+      said({
+        role: 'user',
+        content: [{ type: 'input_text', text: 'a', cache_control: { type: 'ephemeral', ttl: '1h' } }],
+      }),
+      { messages: [{ content: [{ text: 'a', cache_control: { type: 'ephemeral', ttl: '1h' } }, { text: 'go on' }] }] },
+      [],
+    ],
+    ...(
+      [
+        [
+          'choices of a type beyond what the vendor takes',
+          many(17, { anyOf: [{ type: 'string' }, { type: 'null' }] }, true),
+        ],
+        ['more types than the vendor takes', many(17, { type: ['string', 'null'] }, true)],
+        ['properties that may be absent beyond what it takes', many(25, { type: 'string' }, false)],
+        ['names by their pattern', { ...closed, patternProperties: { '^x': { type: 'string' } } }],
+        ['an open object among types', { ...closed, properties: { a: { type: ['object', 'null'] } } }],
+        ['a definition and more', defined({ allOf: [{ $ref: '#/$defs/d' }, { type: 'string' }] })],
+        ['alternatives of two kinds', { ...closed, properties: { a: { anyOf: [{}], oneOf: [{}] } } }],
+      ] satisfies [string, JsonObject][]
+    ).map(([name, schema]): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => [
+      `an answer with ${name}`,
+      chat,
+      'messages',
+      { response_format: { type: 'json_schema', json_schema: { name: 'n', schema, strict: true } } },
+      { tools: [{ name: 'json', input_schema: schema }], tool_choice: { name: 'json' } },
+      [],
+    ]),
+    [
+      'strict tools as far as the vendor has room for their choices',
+      chat,
+      'messages',
+      {
+        tools: [10, 7, 6].map((count) => ({
+          type: 'function',
+          function: { name: `f${count}`, parameters: many(count, { type: ['string', 'null'] }, true), strict: true },
+        })),
+      },
+      { tools: [{ name: 'f10', strict: true }, { name: 'f7' }, { name: 'f6', strict: true }] },
+      ['tools.1.strict'],
+    ],
+    [
+      'a lone definition with words beside it',
+      chat,
+      'messages',
+      {
+        response_format: {
+          type: 'json_schema',
+          json_schema: { name: 'n', schema: defined({ allOf: [{ $ref: '#/$defs/d' }], description: 'of all' }) },
+        },
+      },
+      { output_config: { format: { schema: { properties: { a: { $ref: '#/$defs/d', description: 'of all' } } } } } },
+      [],
+    ],
+    [
+      'an answer whose schema begins with a reference',
+      'messages',
+      'responses',
+      { output_config: { format: { type: 'json_schema', schema: { $ref: '#/$defs/d', $defs: { d: closed } } } } },
+      { text: { format: { strict: true, schema: closed } } },
+      [],
+    ],
+    [
+      'an answer in one of several forms',
+      'messages',
+      chat,
+      { output_config: { format: { type: 'json_schema', schema: { anyOf: [closed, closed] } } } },
+      { response_format: { json_schema: { schema: { type: 'object', properties: closed.properties } } } },
+      ['output_config.format.schema.anyOf'],
+    ],
   ])('%s (%s → %s)', (_, from, to, asked, sent, dropped) => {
     const encoded = cross(from, to, asked)
     expect(encoded.body).toMatchObject(sent)
     expect(encoded.dropped.toSorted()).toEqual(dropped)
+  })
+})
+
+describe('holds the other vendor’s model to a schema in that vendor’s strict words alone', () => {
+  const held = (to: ChatWire, schema: JsonObject): unknown[] => {
+    const asked = { tools: [{ name: 'f', input_schema: schema, strict: true }] }
+    const { body, dropped } = cross('messages', to, asked)
+    const [tool] = body.tools as [JsonObject]
+    const { strict = false } = to === chat ? (tool.function as JsonObject) : tool
+    return [strict, dropped.includes('tools.0.strict')]
+  }
+  const property = (a: Json): JsonObject => ({ ...closed, properties: { a } as JsonObject })
+
+  test.each<[string, JsonObject]>([
+    ['limits, formats and defaults', property({ type: 'string', format: 'uuid', maxLength: 9, default: 'x' })],
+    ['nothing or a value of a list', property({ type: ['string', 'null'], enum: ['x', null] })],
+    ['definitions', defined({ $ref: '#/$defs/d' })],
+    ['itself', property({ anyOf: [{ $ref: '#' }, { type: 'null' }] })],
+    [
+      'properties called as keywords are',
+      property({ ...closed, properties: { not: { type: 'string' } }, required: ['not'] }),
+    ],
+  ])('%s', (_, schema) => {
+    expect(held('responses', schema)).toEqual([true, false])
+    expect(held(chat, schema)).toEqual([true, false])
+  })
+
+  test.each<[string, JsonObject]>([
+    ['words beside a reference', defined({ $ref: '#/$defs/d', description: 'of all' })],
+    ['a reference to what is no definition', { ...property({ $ref: '#/properties/b' }), ...many(1, {}, true) }],
+    ['no type', property({ description: 'anything' })],
+    ['anything', property(true)],
+    ['a format it does not know', property({ type: 'string', format: 'uri' })],
+    ['a condition', { ...closed, if: { required: ['a'] }, else: {} }],
+    ['items that differ', property({ type: 'array', items: { type: 'string' }, uniqueItems: true })],
+    ['an open object among types', property({ type: ['object', 'null'] })],
+    ['a list of anything among types', property({ type: ['array', 'null'] })],
+    ['an object of no properties that is open', { type: 'object' }],
+  ])('not: %s', (_, schema) => {
+    expect(held('responses', schema)).toEqual([false, true])
+    expect(held(chat, schema)).toEqual([false, true])
   })
 })
 
@@ -881,6 +1089,13 @@ describe('is listed by the client’s own path', () => {
     ],
   })
   test.each<[ChatWire, ChatWire, JsonObject, string[]]>([
+    [
+      chat,
+      'responses',
+      user({ type: 'text', text: 'a', cache_control: { type: 'ephemeral' } }),
+      ['messages.0.content.0.cache_control'],
+    ],
+    [chat, 'messages', { reasoning_effort: 'low', thinking: { type: 'enabled' } }, ['thinking']],
     [
       chat,
       'messages',

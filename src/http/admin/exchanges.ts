@@ -134,12 +134,13 @@ const attemptsOf = (row: ExchangeRow): S.Attempt[] => {
 const reasonsOf = (row: ExchangeRow, attempts: S.Attempt[]): string[] => {
   const why: string[] = []
   if (row.provider === null) return ['No provider was called.']
-  if (row.providerWire === row.wire) why.push('The provider speaks the wire of the client: the bytes passed.')
+  if (row.providerWire === row.wire) why.push('The provider was reached on the wire of the client.')
   else if (row.providerWire !== null) {
     why.push(`The provider was reached on ${row.providerWire}: the request was translated from ${row.wire}.`)
   }
-  if (attempts.length > 1)
-    why.push(`${attempts.length} targets were tried; each failure was one another may not share.`)
+  const targets = new Set(attempts.map(({ provider, account, model }) => `${provider} ${account} ${model}`)).size
+  if (targets > 1) why.push(`${targets} targets were tried; each failure was one another may not share.`)
+  if (targets < attempts.length) why.push('A target was tried on two wires of its provider: the first would not do.')
   if (attempts.some((attempt) => attempt.model !== row.model)) {
     why.push(`A fallback of ${row.model} was tried, as the configuration says.`)
   }

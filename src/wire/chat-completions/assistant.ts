@@ -3,21 +3,28 @@
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, ReasoningPart, RefusalPart, Seal, ToolCallPart } from '../../ir/part.ts'
-import { placed } from '../../ir/place.ts'
-import { type OpenName, openSeal, openTag, sealTag } from '../seal.ts'
+import { placed, placeOf } from '../../ir/place.ts'
+import { type Before, type OpenName, openPlaced, openSeal, sealTag } from '../seal.ts'
 import { detailSeal, detailsIn, detailText, isSealed } from './details.ts'
 import { cacheMark, decodeContent } from './parts.ts'
 
 /**
- * The parts of a message in reading order: thought, text, refusal, audio, calls. Throws `invalid_request` naming the
- * member where a call has no name or the content is of no known shape. `madeId` names calls that came without an id.
+ * The parts of a message in reading order: thought, text, refusal, audio, calls; thoughts that this gateway has seen
+ * further on stand there. Throws `invalid_request` naming the member where a call has no name or the content is of no
+ * known shape. `madeId` names calls that came without an id.
  */
 export const decodeAssistant = (
   message: JsonObject,
   path: string,
   madeId: (call: number) => string,
 ): AssistantPart[] => {
-  const parts: AssistantPart[] = decodeThoughts(message).map((part) => placed(part, `${path}.reasoning_content`))
+  const parts: AssistantPart[] = []
+  const later: Later[] = []
+  for (const { part, before } of decodeThoughts(message)) {
+    placed(part, `${path}.reasoning_content`)
+    if (before === undefined) parts.push(part)
+    else later.push({ part, before })
+  }
   for (const [at, part] of assistantContent(message.content, `${path}.content`).entries()) {
     if (part.type === 'text' || part.type === 'refusal') parts.push(part)
     else if (part.type === 'opaque') parts.push(...decodeOther(part.value, `${path}.content.${at}`))
@@ -37,6 +44,56 @@ export const decodeAssistant = (
       parts.push(decodeCall(call, `${path}.tool_calls.${at}`, madeId(at)))
     }
   }
+  return later.length === 0 ? parts : woven(parts, later)
+}
+
+/** A thought that came after words or calls of its answer. */
+type Later = { part: ReasoningPart; before: Before }
+
+/** The thoughts back where they stood, words cut there: what a vendor has signed must not move among the rest. */
+const woven = (said: readonly AssistantPart[], later: readonly Later[]): AssistantPart[] => {
+  const all = { text: 0, calls: 0 }
+  for (const part of said) {
+    if (part.type === 'text') all.text += part.text.length
+    else if (part.type === 'tool-call') all.calls += 1
+  }
+  // A client may have cut what it kept.
+  const waiting = later.map(({ part, before }) => ({
+    part,
+    text: Math.min(before.text, all.text),
+    calls: Math.min(before.calls, all.calls),
+  }))
+  const parts: AssistantPart[] = []
+  const passed = { text: 0, calls: 0 }
+  let next = 0
+  const putDue = (): void => {
+    for (let one = waiting[next]; one !== undefined; one = waiting[next]) {
+      if (one.text > passed.text || one.calls > passed.calls) return
+      parts.push(one.part)
+      next += 1
+    }
+  }
+  for (const part of said) {
+    if (part.type === 'tool-call' || part.type === 'text') putDue()
+    if (part.type !== 'text') {
+      if (part.type === 'tool-call') passed.calls += 1
+      parts.push(part)
+      continue
+    }
+    const { cache, ...bare } = part
+    let rest = part.text
+    for (let one = waiting[next]; one !== undefined && one.calls <= passed.calls; one = waiting[next]) {
+      const head = rest.slice(0, one.text - passed.text)
+      if (head.length === rest.length) break
+      parts.push(placed({ ...bare, text: head }, placeOf(part, '')))
+      passed.text += head.length
+      rest = rest.slice(head.length)
+      putDue()
+    }
+    parts.push(rest === part.text ? part : placed({ ...part, text: rest }, placeOf(part, '')))
+    passed.text += rest.length
+  }
+  putDue()
   return parts
 }
 
@@ -56,10 +113,7 @@ const decodeOther = (value: JsonObject, path: string): AssistantPart[] => {
     // As the messages wire writes it.
     case 'tool_use':
       return [
-        Object.assign(
-          decodeCall({ id: value.id, function: { name: value.name, arguments: value.input } }, path, path),
-          cacheMark(value, path),
-        ),
+        decodeCall({ ...value, type: 'function', function: { name: value.name, arguments: value.input } }, path, path),
       ]
     case 'thinking':
       return text === '' ? [] : [{ type: 'reasoning', text, full: true }]
@@ -98,20 +152,20 @@ export const textIn = (value: Json | undefined): string => {
   return value.map((part) => (isObject(part) && typeof part.text === 'string' ? part.text : '')).join('')
 }
 
-const decodeThoughts = (message: JsonObject): ReasoningPart[] => {
+const decodeThoughts = (message: JsonObject): { part: ReasoningPart; before?: Before }[] => {
   const { list, details } = detailsIn(message)
   const text = reasoningText(message) ?? details.map((detail) => detailText(detail) ?? '').join('')
   if (details.some((detail) => openDetail(detail) !== undefined)) {
-    return details.flatMap((detail): ReasoningPart[] => {
+    return details.flatMap((detail): ReturnType<typeof decodeThoughts> => {
       const opened = openDetail(detail)
       if (opened !== undefined) return [opened]
-      return typeof detail.text === 'string' ? [{ type: 'reasoning', text: detail.text, full: true }] : []
+      return typeof detail.text === 'string' ? [{ part: { type: 'reasoning', text: detail.text, full: true } }] : []
     })
   }
   if (details.some(isSealed)) {
-    return [{ type: 'reasoning', text, full: true, seal: detailSeal(list, details) }]
+    return [{ part: { type: 'reasoning', text, full: true, seal: detailSeal(list, details) } }]
   }
-  return text === '' ? [] : [{ type: 'reasoning', text, full: true }]
+  return text === '' ? [] : [{ part: { type: 'reasoning', text, full: true } }]
 }
 
 /** The thought of a message or a delta under either of its names; undefined where neither says anything. */
@@ -122,8 +176,8 @@ export const reasoningText = (message: JsonObject): string | undefined => {
 }
 
 /** A thought this gateway had sealed into `reasoning_details`. */
-export const openDetail = (detail: JsonObject): ReasoningPart | undefined =>
-  typeof detail.data === 'string' ? openTag(detail.data) : undefined
+export const openDetail = (detail: JsonObject): ReturnType<typeof openPlaced> =>
+  typeof detail.data === 'string' ? openPlaced(detail.data) : undefined
 
 /** What some servers sign a call with, and want back with it: a thought of its own, right before the call. */
 export const signatureOf = ({ extra_content: signed }: JsonObject): Seal | undefined =>
@@ -138,7 +192,7 @@ const decodeCall = (raw: Json, path: string, madeId: string): ToolCallPart => {
   }
   const id = typeof call.id === 'string' && call.id !== '' ? call.id : madeId
   const input = kind === 'custom' ? inputText(body.input) : inputText(body.arguments) || '{}'
-  return placed({ type: 'tool-call', id, name: body.name, kind, input }, path)
+  return placed({ type: 'tool-call', id, name: body.name, kind, input, ...cacheMark(call, path) }, path)
 }
 
 /** Arguments as text, also where a server sent them as an object or not at all. */
@@ -157,12 +211,22 @@ export const encodeCall = (call: ToolCallPart, id: string, name: string): JsonOb
     : { id, type: 'function', function: { name, arguments: call.input === '' ? '{}' : call.input } }
 
 /**
- * The added members that carry thoughts to a client: the readable text, and each sealed thought as a tag that brings
- * it back whole. Where one is sealed the others stand beside it, so that their order is kept.
+ * The added members that carry an answer's thoughts to a client: the readable text, and each sealed thought as a tag
+ * that brings it back whole. Where one is sealed the others stand beside it, so that their order is kept.
  */
-export const encodeThoughts = (parts: ReasoningPart[]): JsonObject => {
-  const text = parts.map((part) => part.text).join('')
-  const details = parts.some((part) => part.seal !== undefined) ? parts.flatMap(encodeDetails) : []
+export const encodeThoughts = (parts: readonly AssistantPart[]): JsonObject => {
+  const anySealed = parts.some((part) => part.type === 'reasoning' && part.seal !== undefined)
+  const before: Before = { text: 0, calls: 0 }
+  const details: Json[] = []
+  let text = ''
+  for (const part of parts) {
+    if (part.type === 'text') before.text += part.text.length
+    else if (part.type === 'tool-call') before.calls += 1
+    else if (part.type === 'reasoning') {
+      text += part.text
+      if (anySealed) details.push(...encodeDetails(part, before))
+    }
+  }
   return {
     ...(text === '' ? {} : { reasoning_content: text }),
     ...(details.length === 0 ? {} : { reasoning_details: details }),
@@ -170,8 +234,8 @@ export const encodeThoughts = (parts: ReasoningPart[]): JsonObject => {
 }
 
 /** Own details verbatim, a foreign seal as a tag, an open thought as its text. */
-export const encodeDetails = (part: ReasoningPart): Json[] => {
+export const encodeDetails = (part: ReasoningPart, before: Before): Json[] => {
   if (part.seal === undefined) return part.text === '' ? [] : [{ type: 'reasoning.text', text: part.text }]
   const own = part.seal.origin === 'chat-completions' ? part.seal.value.reasoning_details : undefined
-  return Array.isArray(own) ? own : [{ type: 'reasoning.encrypted', data: sealTag(part) }]
+  return Array.isArray(own) ? own : [{ type: 'reasoning.encrypted', data: sealTag(part, before) }]
 }

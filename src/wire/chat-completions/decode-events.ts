@@ -95,7 +95,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   const readDetails = (list: List, details: Json[], out: ChatEvent[]): void => {
     for (const detail of details) {
       if (!isObject(detail)) continue
-      const opened = openDetail(detail)
+      const opened = openDetail(detail)?.part
       if (opened?.seal !== undefined) {
         seal(opened.text, opened.full, opened.seal, out)
         continue

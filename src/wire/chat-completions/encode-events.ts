@@ -7,6 +7,7 @@ import { sequence } from '../../ir/sequence.ts'
 import { type Usage, withPrompt } from '../../ir/usage.ts'
 import { writeFrame } from '../../lib/sse.ts'
 import type { Ask, EventEncoder } from '../codec.ts'
+import type { Before } from '../seal.ts'
 import { encodeDetails } from './assistant.ts'
 import { encodeFinish } from './finish.ts'
 import { encodeCitation, encodeLogprob, encodeVerdicts } from './marks.ts'
@@ -29,7 +30,11 @@ export const encodeEvents = (ask: Ask): EventEncoder => {
   let refused = false
   let written = 0
   let offset = 0
-  let thought: { text: string[]; full: boolean | undefined } = { text: [], full: undefined }
+  let thought: { text: string[]; full: boolean | undefined; before: Before } = {
+    text: [],
+    full: undefined,
+    before: { text: 0, calls: 0 },
+  }
   let call: { kind: 'function' | 'custom'; state: 'closed' | 'bare' | 'filled' } = { kind: 'function', state: 'closed' }
 
   const chunk = (delta: string): string => `${head}${delta}${open}`
@@ -99,14 +104,14 @@ export const encodeEvents = (ask: Ask): EventEncoder => {
         refused = true
         return ''
       case 'reasoning-start':
-        thought = { text: [], full: event.full }
+        thought = { text: [], full: event.full, before: { text: written, calls } }
         return ''
       case 'reasoning-end': {
         if (event.seal === undefined) return ''
         const { text } = thought
         const full = event.full ?? thought.full
         const part = { type: 'reasoning' as const, text: text.join(''), seal: event.seal }
-        const details = encodeDetails(full === undefined ? part : { ...part, full })
+        const details = encodeDetails(full === undefined ? part : { ...part, full }, thought.before)
         return chunk(`{"reasoning_details":${JSON.stringify(details)}}`)
       }
       case 'tool-start': {

@@ -35,9 +35,11 @@ const PART = new Set([
   'content',
   'is_error',
 ])
-const READ_PARTS = new Set(['text', 'image_url', 'file', 'tool_result'])
+const READ_PARTS = new Set(['text', 'image_url', 'file'])
 const TOOL = new Set(['type', 'function', 'custom', 'cache_control'])
 const FUNCTION = new Set(['name', 'description', 'parameters', 'strict'])
+/** Its cache marker stands in a function, too. */
+const MARKED = new Set([...FUNCTION, 'cache_control'])
 const CUSTOM = new Set(['name', 'description', 'format'])
 const FLAT = new Set(['type', 'cache_control', 'input_schema', ...FUNCTION, ...CUSTOM])
 
@@ -49,27 +51,33 @@ export const decodeExtras = ({ messages, tools, functions }: JsonObject): Opaque
       if (!known.has(name) && !empty) extras.push({ name: `${path}.${name}`, value: member, essential: false })
     }
   }
-  for (const [at, message] of objects(messages)) {
-    const path = `messages.${at}`
-    rest(message, MESSAGE, path)
-    for (const [number, part] of objects(message.content)) {
+  const parts = ({ role, content }: JsonObject, path: string): void => {
+    for (const [number, part] of objects(content)) {
       const place = `${path}.content.${number}`
-      const read = READ_PARTS.has(String(part.type)) || (part.type === 'image' && isObject(part.source))
-      if (read) rest(part, PART, place)
-      else if (message.role !== 'assistant') extras.push({ name: place, value: part, essential: true })
+      const result = role === 'user' && part.type === 'tool_result'
+      if (result) parts({ role: 'tool', content: part.content ?? null }, place)
+      if (result || isRead(part)) rest(part, PART, place)
+      else if (role !== 'assistant') extras.push({ name: place, value: part, essential: true })
     }
+  }
+  for (const [at, message] of objects(messages)) {
+    rest(message, MESSAGE, `messages.${at}`)
+    parts(message, `messages.${at}`)
   }
   for (const [at, tool] of objects(tools)) {
     if (isFlat(tool)) rest(tool, FLAT, `tools.${at}`)
     // Any other is kept whole.
     if (!isObject(tool.function) && !isObject(tool.custom)) continue
     rest(tool, TOOL, `tools.${at}`)
-    if (isObject(tool.function)) rest(tool.function, FUNCTION, `tools.${at}.function`)
+    if (isObject(tool.function)) rest(tool.function, MARKED, `tools.${at}.function`)
     if (isObject(tool.custom)) rest(tool.custom, CUSTOM, `tools.${at}.custom`)
   }
   for (const [at, tool] of objects(functions)) rest(tool, FUNCTION, `functions.${at}`)
   return extras
 }
+
+const isRead = ({ type, source }: JsonObject): boolean =>
+  READ_PARTS.has(String(type)) || (type === 'image' && isObject(source))
 
 /** The objects in a list, with their places. */
 const objects = (list: Json | undefined): [number, JsonObject][] =>

@@ -40,10 +40,11 @@ export const decodeForm = (raw: Json | undefined): OutputFormat | undefined => {
   }
 }
 
-export const encodeForm = (output: OutputFormat, { origin }: Outgoing): JsonObject =>
-  output.type === 'json-object'
-    ? { type: 'json_object' }
-    : { type: 'json_schema', json_schema: encodeSchemaForm(output, origin) }
+export const encodeForm = (output: OutputFormat, { origin, drop }: Outgoing): JsonObject => {
+  if (output.type === 'json-object') return { type: 'json_object' }
+  const dropped = (member: string): void => drop(`${memberName(origin, 'response_format')}.schema.${member}`)
+  return { type: 'json_schema', json_schema: encodeSchemaForm(output, origin, dropped) }
+}
 
 /** Asks for JSON, behind the instructions that open the conversation. It is asked, not held: so the form is listed. */
 export const askInWords = (messages: JsonObject[], out: Outgoing): void => {

@@ -58,8 +58,8 @@ const settled = ({ message, waiting, results, attachments }: Round): JsonObject[
 ]
 
 /** The vendor takes either; a request comes here from another wire for servers of its kind, of which many know one. */
-const roleOf = (turn: Extract<Turn, { role: 'system' }>, { origin }: Outgoing): string =>
-  turn.developer && origin === 'chat-completions' ? 'developer' : 'system'
+const roleOf = (turn: Extract<Turn, { role: 'system' }>, { origin, noDeveloperRole }: Outgoing): string =>
+  turn.developer && origin === 'chat-completions' && !noDeveloperRole ? 'developer' : 'system'
 
 const nameOf = (turn: Turn): JsonObject => (turn.name === undefined ? {} : { name: turn.name })
 

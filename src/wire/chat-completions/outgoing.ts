@@ -13,6 +13,8 @@ export type Outgoing = {
   names: ToolNames
   /** Tools of free text go out as functions of one string. */
   customAsFunction: boolean
+  /** A developer speaks as the system. */
+  noDeveloperRole: boolean
   /** What the system says within the conversation goes out as the user's. */
   noMidSystem: boolean
   /** Servers that tell their thoughts in the open want them back, where they led to calls at least. */
@@ -31,6 +33,7 @@ export const outgoing = (request: ChatRequest, quirks: Quirks): Outgoing => {
     origin: request.origin,
     names: toolNames(request, quirks.noCustomTools === true),
     customAsFunction: quirks.noCustomTools === true,
+    noDeveloperRole: quirks.noDeveloperRole === true,
     noMidSystem: quirks.noMidSystem === true,
     openThoughts: (name) => quirks.noReasoning !== true && quirks.rejects?.includes(name) !== true,
     callId: (id) => sentCallId(id, quirks),

@@ -5,6 +5,7 @@ import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { CacheMark, DocumentPart, ImagePart, OpaquePart, Source, TextPart } from '../../ir/part.ts'
 import { placed } from '../../ir/place.ts'
 import { encodeBreakpoint } from '../breakpoint.ts'
+import { heldIn, kindOf, textIn } from '../held.ts'
 import { optionalString, readObject, readString } from '../read.ts'
 import type { Outgoing } from './outgoing.ts'
 
@@ -58,7 +59,7 @@ const blockSource = ({ type, url, media_type: mediaType, data }: JsonObject, pat
         data: readString(data, `${path}.data`),
       }
 
-const decodeFile = (file: JsonObject, path: string): DocumentPart => {
+const decodeFile = (file: JsonObject, path: string): DocumentPart | ImagePart => {
   const name = optionalString(file.filename, `${path}.filename`)
   const named = name === undefined ? {} : { name }
   const id = optionalString(file.file_id, `${path}.file_id`)
@@ -67,8 +68,9 @@ const decodeFile = (file: JsonObject, path: string): DocumentPart => {
   const mediaType = mediaTypeOf(name)
   const source: Source = data.includes(':')
     ? urlSource(data, mediaType, `${path}.file_data`)
-    : { kind: 'base64', mediaType, data }
-  return { type: 'document', source, ...named }
+    : { kind: 'base64', mediaType: kindOf(data) ?? mediaType, data }
+  // Clients show pictures as files, too.
+  return isPicture(source) ? { type: 'image', source } : { type: 'document', source, ...named }
 }
 
 /** A breakpoint of this wire, or the marker of the messages wire that clients of several vendors send here too. */
@@ -80,19 +82,13 @@ export const cacheMark = (part: JsonObject, path: string): { cache?: CacheMark }
   return { cache: placed<CacheMark>(ttl === '1h' || ttl === '5m' ? { ttl } : {}, `${path}.${name}`) }
 }
 
+const isPicture = (source: Source): boolean => source.kind === 'base64' && source.mediaType.startsWith('image/')
+
 const urlSource = (url: string, fallback: string, path: string): Source => {
-  if (!url.startsWith('data:')) return { kind: 'url', url }
-  const comma = url.indexOf(',')
-  if (comma === -1) throw invalidRequest(`'${path}' is not a valid data URL.`, path)
-  const [type = '', ...flags] = url.slice('data:'.length, comma).split(';')
-  const mediaType = type === '' ? fallback : type
-  const data = url.slice(comma + 1)
-  if (flags.includes('base64')) return { kind: 'base64', mediaType, data }
-  try {
-    return { kind: 'base64', mediaType, data: Buffer.from(decodeURIComponent(data), 'utf8').toString('base64') }
-  } catch {
-    throw invalidRequest(`'${path}' is not a valid data URL.`, path)
-  }
+  const held = heldIn(url, fallback)
+  if (held !== undefined) return { kind: 'base64', ...held }
+  if (url.startsWith('data:')) throw invalidRequest(`'${path}' is not a valid data URL.`, path)
+  return { kind: 'url', url }
 }
 
 const MEDIA_TYPES: Record<string, string> = {
@@ -161,9 +157,10 @@ const encodeDocument = (part: DocumentPart, path: string, out: Outgoing): JsonOb
   switch (source.kind) {
     case 'text':
       return asText(source.text)
-    case 'base64':
+    case 'base64': {
       // Files must be PDFs here: text reaches the model as text.
-      if (!own && isText(source.mediaType)) return asText(Buffer.from(source.data, 'base64').toString('utf8'))
+      const text = own || source.mediaType === 'application/pdf' ? undefined : textIn(source)
+      if (text !== undefined) return asText(text)
       return [
         ...context,
         {
@@ -175,6 +172,7 @@ const encodeDocument = (part: DocumentPart, path: string, out: Outgoing): JsonOb
           ...mark,
         },
       ]
+    }
     case 'file':
       if (source.origin !== 'chat-completions') {
         throw invalidRequest(`'${path}': a file stored at another provider cannot be read by this model.`, path)

@@ -5,6 +5,7 @@ import type { Quirks } from '../../ir/quirks.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { PassOptions } from '../codec.ts'
 import { isForeign, modelEdit, refusedMembers, withoutRefused } from '../pass.ts'
+import { given } from '../read.ts'
 import { callIdEdits } from './call-ids.ts'
 import { isFlat } from './tools.ts'
 
@@ -20,16 +21,20 @@ export const includeUsage = (body: JsonObject): boolean =>
 /** Blocks of the messages wire for which this wire has messages and members of its own. */
 const BLOCKS = new Set<Json | undefined>(['tool_use', 'tool_result'])
 
-/** Editors say to models of several vendors, at this wire's address, what other wires' clients say. */
-export const borrows = ({ tools, messages }: JsonObject): boolean =>
-  (Array.isArray(tools) && tools.some((tool) => isObject(tool) && isFlat(tool))) ||
-  (Array.isArray(messages) &&
-    messages.some(
-      (message) =>
-        isObject(message) &&
-        Array.isArray(message.content) &&
-        message.content.some((part) => isObject(part) && BLOCKS.has(part.type)),
-    ))
+/**
+ * Editors say to models of several vendors, at this wire's address, what other wires' clients say. Where several answers
+ * are asked for it stays as it is: only one could be written anew.
+ */
+export const borrows = ({ tools, messages, n }: JsonObject): boolean =>
+  (!given(n) || n === 1) &&
+  ((Array.isArray(tools) && tools.some((tool) => isObject(tool) && isFlat(tool))) ||
+    (Array.isArray(messages) &&
+      messages.some(
+        (message) =>
+          isObject(message) &&
+          Array.isArray(message.content) &&
+          message.content.some((part) => isObject(part) && BLOCKS.has(part.type)),
+      )))
 
 /** Thoughts that come back are members of their messages. */
 export const refusedIn = (body: JsonObject, quirks: Quirks): Edit['path'][] => {

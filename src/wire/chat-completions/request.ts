@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest, OpaqueMember, Reasoning, Sampling } from '../../ir/request.ts'
 import type { EncodedRequest, Target } from '../codec.ts'
-import { EFFORTS } from '../effort.ts'
+import { EFFORTS, effortOf } from '../effort.ts'
 import { isFormless } from '../json-mode.ts'
 import { begunTurn, CONTINUE } from '../last-word.ts'
 import {
@@ -45,14 +45,15 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
     if (value !== undefined) request[name] = value
   }
   set('toolChoice', decodeToolChoice(body))
-  set('parallelTools', optionalBoolean(body.parallel_tool_calls, 'parallel_tool_calls'))
+  const parallel = optionalBoolean(body.parallel_tool_calls, 'parallel_tool_calls')
+  set('parallelTools', parallel ?? (forbidsParallel(body.tool_choice) ? false : undefined))
   // The legacy form can hold one call only.
   if (given(body.functions) && !given(body.tools)) request.parallelTools = false
   const cap = optionalCount(body.max_completion_tokens, 'max_completion_tokens', 1)
   set('maxOutput', cap ?? optionalCount(body.max_tokens, 'max_tokens', 1))
   set('stop', decodeStop(body.stop))
   set('output', decodeForm(body.response_format))
-  set('reasoning', decodeThinking(optionalString(body.reasoning_effort, 'reasoning_effort')))
+  set('reasoning', decodeThinking(body))
   set('verbosity', optionalString(body.verbosity, 'verbosity'))
   if (optionalBoolean(body.logprobs, 'logprobs')) {
     request.logprobs = { top: optionalCount(body.top_logprobs, 'top_logprobs', 0) ?? 0 }
@@ -65,6 +66,10 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
   set('serviceTier', optionalString(body.service_tier, 'service_tier'))
   return request
 }
+
+/** As the messages wire says it. */
+const forbidsParallel = (choice: Json | undefined): boolean =>
+  isObject(choice) && choice.disable_parallel_tool_use === true
 
 const decodeSampling = (body: JsonObject): Sampling => {
   const sampling: Sampling = {}
@@ -82,11 +87,40 @@ const decodeStop = (stop: Json | undefined): string[] | undefined => {
   return sequences.length === 0 ? undefined : sequences
 }
 
-const decodeThinking = (asked: string | undefined): Reasoning | undefined => {
-  if (asked === undefined) return undefined
+const decodeThinking = (body: JsonObject): Reasoning | undefined => {
+  const asked = optionalString(body.reasoning_effort, 'reasoning_effort')
+  if (asked === undefined) return thinkingIn(body)
   const effort = EFFORTS.find((one) => one === asked)
   if (effort !== undefined) return { effort }
   throw invalidRequest(`'reasoning_effort' must be one of ${EFFORTS.join(', ')}.`, 'reasoning_effort')
+}
+
+/**
+ * What clients of several vendors say instead of an effort: `reasoning` with an effort, a budget or a switch, `thinking`
+ * as the messages wire has it. A budget is the effort that spends about as much.
+ */
+const thinkingIn = (body: JsonObject): Reasoning | undefined => {
+  const wish = isObject(body.reasoning) ? body.reasoning : {}
+  const own = isObject(body.thinking) ? body.thinking : {}
+  const how = howMuch(wish, own)
+  if (how === undefined) return undefined
+  const summary = SUMMARIES.find((one) => one === wish.summary)
+  if (summary !== undefined) return { ...how, summary }
+  return wish.exclude === true || own.display === 'omitted' ? { ...how, summary: 'omitted' } : how
+}
+
+const SUMMARIES = ['auto', 'concise', 'detailed'] as const
+
+const howMuch = (wish: JsonObject, { type, budget_tokens: budget }: JsonObject): Reasoning | undefined => {
+  const effort = EFFORTS.find((one) => one === wish.effort)
+  if (effort !== undefined) return { effort }
+  const tokens = wish.max_tokens ?? (type === 'enabled' ? budget : undefined)
+  if (typeof tokens === 'number') {
+    const worth = effortOf({ mode: 'budget', budgetTokens: tokens }, 'chat-completions', () => {})
+    return worth === undefined ? undefined : { effort: worth }
+  }
+  if (wish.enabled === false || type === 'disabled') return { effort: 'none' }
+  return wish.enabled === true || type === 'enabled' || type === 'adaptive' ? { mode: 'adaptive' } : undefined
 }
 
 const decodeMetadata = (raw: JsonObject): { [name: string]: string } =>
@@ -121,11 +155,16 @@ const KNOWN = new Set([
 /** Without these the answer would be another one than the client asked for. */
 const ESSENTIAL = new Set(['n', 'audio', 'modalities', 'moderation', 'web_search_options', 'tool_choice'])
 
+/** Members in which some clients ask for thought. */
+const THOUGHT = new Set(['reasoning', 'thinking'])
+
 const decodeOpaque = (body: JsonObject): OpaqueMember[] => {
   const opaque: OpaqueMember[] = []
+  const thinks = given(body.reasoning_effort) ? undefined : thinkingIn(body)
   const keep = (name: string, value: Json) => {
-    // No other provider keeps what it was not asked to keep.
-    const met = name === 'store' && value === false ? { met: true as const } : {}
+    // No other provider keeps what it was not asked to keep. What asks for thought is read.
+    const isMet = name === 'store' ? value === false : THOUGHT.has(name) && thinks !== undefined
+    const met = isMet ? { met: true as const } : {}
     opaque.push({ name, value, essential: ESSENTIAL.has(name), ...met })
   }
   if (given(body.tool_choice) && opaqueChoice(body.tool_choice)) keep('tool_choice', body.tool_choice)

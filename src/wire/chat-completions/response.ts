@@ -134,7 +134,7 @@ const encodeMessage = (parts: AssistantPart[], legacy: boolean): JsonObject => {
   }
   if (content === null && refusal === null && calls.length === 0 && message.audio === undefined) content = ''
   Object.assign(message, { content, refusal, annotations })
-  Object.assign(message, encodeThoughts(parts.filter((part) => part.type === 'reasoning')))
+  Object.assign(message, encodeThoughts(parts))
   const [first] = calls
   if (legacy && isObject(first?.function)) message.function_call = first.function
   else if (first !== undefined) message.tool_calls = calls

@@ -34,12 +34,14 @@ export const encodeStop = ({ stop, origin }: ChatRequest, body: JsonObject, out:
 }
 
 export const encodeThinking = (
-  { reasoning }: ChatRequest,
+  { reasoning, opaque, origin }: ChatRequest,
   { quirks }: Target,
   body: JsonObject,
   out: Outgoing,
 ): void => {
   if (reasoning === undefined) return
+  // Read off a member that goes back as it came.
+  if (origin === 'chat-completions' && opaque.some(({ name, met }) => met && name !== 'store')) return
   const { mode, effort, summary } = reasoning
   if (quirks.noReasoning) {
     if (mode !== 'off' && effort !== 'none') out.drop(memberName(out.origin, 'reasoning_effort'))

@@ -30,15 +30,14 @@ const decodeTool = (raw: Json, path: string): Tool => {
   const tool = readObject(raw, path)
   if (isFlat(tool)) {
     if (tool.type === 'custom') return decodeCustom(tool, path)
-    return {
-      ...decodeFunction({ ...tool, parameters: tool.parameters ?? tool.input_schema ?? null }, path),
-      ...cacheMark(tool, path),
-    }
+    const schema = given(tool.parameters) ? 'parameters' : 'input_schema'
+    return { ...decodeFunction(tool, path, schema), ...cacheMark(tool, path) }
   }
   if (tool.type === 'custom') return decodeCustom(tool.custom, `${path}.custom`)
   // Some servers' clients leave the type out.
   if (tool.type === 'function' || (tool.type === undefined && isObject(tool.function))) {
-    return { ...decodeFunction(tool.function, `${path}.function`), ...cacheMark(tool, path) }
+    const inner = isObject(tool.function) ? cacheMark(tool.function, `${path}.function`) : {}
+    return { ...decodeFunction(tool.function, `${path}.function`), ...inner, ...cacheMark(tool, path) }
   }
   readString(tool.type, `${path}.type`)
   return { type: 'opaque', origin: 'chat-completions', value: tool }
@@ -51,12 +50,12 @@ export const isFlat = ({ type, name, input_schema: schema, ...tool }: JsonObject
   return (type === undefined || type === null) && isObject(schema)
 }
 
-const decodeFunction = (raw: Json | undefined, path: string): FunctionTool => {
-  const { name, description, parameters, strict } = readObject(raw, path)
+const decodeFunction = (raw: Json | undefined, path: string, schema = 'parameters'): FunctionTool => {
+  const { name, description, [schema]: parameters, strict } = readObject(raw, path)
   const tool: FunctionTool = { type: 'function', name: readName(name, `${path}.name`) }
   const about = optionalString(description, `${path}.description`)
   if (about !== undefined) tool.description = about
-  if (given(parameters)) tool.schema = readObject(parameters, `${path}.parameters`)
+  if (given(parameters)) tool.schema = readObject(parameters, `${path}.${schema}`)
   const isStrict = optionalBoolean(strict, `${path}.strict`)
   if (isStrict !== undefined) tool.strict = isStrict
   return tool
@@ -101,7 +100,7 @@ export const decodeToolChoice = (body: JsonObject): ToolChoice | undefined => {
 /** The messages wire's choices in this wire's words. */
 const ownChoice = (choice: Json | undefined): Json | undefined => {
   if (!isObject(choice) || choice.function !== undefined) return choice
-  if (choice.type === 'tool') return { ...choice, type: 'function' }
+  if (choice.type === 'tool') return { type: 'function', name: readString(choice.name, 'tool_choice.name') }
   return choice.type === 'auto' || choice.type === 'any' || choice.type === 'none' ? choice.type : choice
 }
 

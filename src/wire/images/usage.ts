@@ -9,16 +9,17 @@ export const usageObject = ({ usage, svg_usage: author }: JsonObject): JsonObjec
   return isObject(author) ? { ...usage, svg_usage: author } : usage
 }
 
-/** `input_tokens` includes cached ones where the vendor names them. */
+/** The prompt's tokens include cached ones where the vendor names them. Relays name both as chat-completions does. */
 export const decodeUsage = (raw: unknown): Usage | undefined => {
   if (!isObject(raw)) return undefined
   const author = isObject(raw.svg_usage) ? decodeUsage({ ...raw.svg_usage, svg_usage: null }) : undefined
   const details = isObject(raw.input_tokens_details) ? raw.input_tokens_details : {}
   const usage = disjoint({
-    prompt: count(raw.input_tokens),
+    prompt: count(raw.input_tokens ?? raw.prompt_tokens),
     cacheRead: count(details.cached_tokens),
     cacheWrite: undefined,
-    output: count(raw.output_tokens),
+    // No picture is made of nothing: servers that do not count say nought.
+    output: count(raw.output_tokens ?? raw.completion_tokens) || undefined,
     reasoning: count(raw.reasoning_tokens),
     total: count(raw.total_tokens),
   })

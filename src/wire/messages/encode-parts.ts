@@ -13,6 +13,8 @@ import type {
   ToolResultPart,
 } from '../../ir/part.ts'
 import { placeOf } from '../../ir/place.ts'
+import { heldIn, kindOf, textIn } from '../held.ts'
+import { INVALID_IMAGE } from '../unreadable.ts'
 import type { Dropped } from './dropped.ts'
 import type { Extras } from './extras.ts'
 import type { Names } from './names.ts'
@@ -41,9 +43,10 @@ export const encodeImage = (part: ImagePart, path: string, { extras, dropped }: 
     case 'url':
       return [extras.restore(path, { type: 'image', source: { type: 'url', url: source.url }, ...mark(part.cache) })]
     case 'base64': {
-      const mediaType = pictured(source.data) ?? IMAGE_TYPES.get(source.mediaType.toLowerCase())
+      const mediaType = IMAGE_TYPES.get(kindOf(source.data) ?? source.mediaType.toLowerCase())
       if (mediaType === undefined) {
-        throw invalidRequest(`'${path}': images of type ${source.mediaType} cannot be read by this model.`, path)
+        const say = `'${path}': images of type ${source.mediaType} cannot be read by this model. ${INVALID_IMAGE}`
+        throw invalidRequest(say, path)
       }
       const encoded = { type: 'base64', media_type: mediaType, data: source.data }
       return [extras.restore(path, { type: 'image', source: encoded, ...mark(part.cache) })]
@@ -54,16 +57,6 @@ export const encodeImage = (part: ImagePart, path: string, { extras, dropped }: 
       throw invalidRequest(`'${path}' is text where an image must be.`, path)
   }
 }
-
-/** What an image is by its first bytes: the provider refuses one that is said to be of another kind. */
-const pictured = (data: string): string | undefined => BEGINNINGS.find(([begins]) => begins.test(data))?.[1]
-
-const BEGINNINGS: [RegExp, string][] = [
-  [/^\/9j\//, 'image/jpeg'],
-  [/^iVBORw0KGgo/, 'image/png'],
-  [/^R0lGOD/, 'image/gif'],
-  [/^UklGR.{7}RUJQ/, 'image/webp'],
-]
 
 const IMAGE_TYPES = new Map([
   ['image/jpeg', 'image/jpeg'],
@@ -93,30 +86,24 @@ const documentSource = (source: Source, path: string): JsonObject | undefined =>
     case 'base64': {
       const mediaType = source.mediaType.toLowerCase().split(';', 1)[0]?.trim() ?? ''
       if (mediaType === 'application/pdf') return { type: 'base64', media_type: mediaType, data: source.data }
-      if (!mediaType.startsWith('text/') && !TEXT_TYPES.has(mediaType)) {
+      const text = textIn({ mediaType, data: source.data })
+      if (text === undefined) {
         throw invalidRequest(`'${path}': documents of type ${source.mediaType} cannot be read by this model.`, path)
       }
-      const text = Buffer.from(source.data, 'base64').toString('utf8')
       return isBlank(text) ? undefined : { type: 'text', media_type: 'text/plain', data: text }
     }
   }
 }
-
-const TEXT_TYPES = new Set(['application/json', 'application/xml', 'application/yaml', 'application/javascript'])
 
 const ownFile = (source: Extract<Source, { kind: 'file' }>, path: string): JsonObject => {
   if (source.origin === 'messages') return { type: 'file', file_id: source.id }
   throw invalidRequest(`'${path}' is a file kept at another provider than this model's. Send its content.`, path)
 }
 
-const DATA_URL = /^data:([^;,]*)(?:;[^;,]*)*;base64,/
-
 /** A `data:` URL as the bytes it holds: the provider fetches URLs, it does not decode them. */
 const inlined = (source: Source): Source => {
-  if (source.kind !== 'url' || !source.url.startsWith('data:')) return source
-  const head = DATA_URL.exec(source.url)
-  if (head === null) return source
-  return { kind: 'base64', mediaType: head[1] ?? '', data: source.url.slice(head[0].length) }
+  const held = source.kind === 'url' ? heldIn(source.url, '') : undefined
+  return held === undefined ? source : { kind: 'base64', ...held }
 }
 
 /** The result's block under the id its call was sent with. */

@@ -5,6 +5,7 @@ import { isObject, type JsonObject } from '../../ir/json.ts'
 import { membersOf, messageIn } from '../error-object.ts'
 import { type FailureClass, type FailureDetails, providerError } from '../failure.ts'
 import { overlong } from '../overlong.ts'
+import { unreadable } from '../unreadable.ts'
 
 /** `status` is 200 for an error within a stream: its type then says what the status would have been. */
 export const decodeError = (status: number, body: unknown): GatewayError => {
@@ -141,7 +142,7 @@ const forCodingAgents = (
       : undefined
     return threadError(errorCode, words, provider)
   }
-  return undefined
+  return unreadable(message, errorCode, provider)
 }
 
 const threadError = (errorCode: string, unsupported: string[] | undefined, provider: ProviderFailure): GatewayError =>

@@ -8,7 +8,7 @@ const MAX_MARKS = 4
 
 /** Blocks without their earliest marks, until the provider's limit holds: later marks cover longer prefixes. */
 export const withinMarks = (lists: JsonObject[][]): JsonObject[][] => {
-  let excess = lists.flatMap((list) => list.flatMap(marksIn)).length - MAX_MARKS
+  let excess = lists.flatMap((list) => list.flatMap((block) => marksIn(block))).length - MAX_MARKS
   const strip = (block: JsonObject): JsonObject => {
     if (excess <= 0 || marksIn(block).length === 0) return block
     const { content, cache_control: cache, ...rest } = block
@@ -20,6 +20,31 @@ export const withinMarks = (lists: JsonObject[][]): JsonObject[][] => {
     return out
   }
   return excess <= 0 ? lists : lists.map((list) => list.map(strip))
+}
+
+/** The blocks with every mark before one of an hour made one of an hour: the provider takes none behind a shorter one. */
+export const longFirst = (lists: JsonObject[][]): JsonObject[][] => {
+  if (!lists.some((list) => list.some((block) => marksIn(block, isHour).length > 0))) return lists
+  let isLong = false
+  const raise = (block: JsonObject): JsonObject => {
+    const { content, cache_control: cache } = block
+    const mark = isObject(cache) ? cache : undefined
+    if (mark?.ttl === '1h') isLong = true
+    const own = mark !== undefined && isLong ? { cache_control: { ...mark, ttl: '1h' } } : {}
+    if (!Array.isArray(content)) return { ...block, ...own }
+    return {
+      ...block,
+      content: content
+        .toReversed()
+        .map((item) => (isObject(item) ? raise(item) : item))
+        .reverse(),
+      ...own,
+    }
+  }
+  return lists
+    .toReversed()
+    .map((list) => list.toReversed().map(raise).reverse())
+    .reverse()
 }
 
 /**
@@ -35,8 +60,10 @@ export const wantsCache = (request: ChatRequest, lists: JsonObject[][]): boolean
 const isMark = (value: Json | undefined): boolean => value !== undefined && value !== null
 
 /** One entry for each mark on the block and, for results, within it. */
-const marksIn = (block: JsonObject): true[] => {
+const marksIn = (block: JsonObject, counts = isMark): true[] => {
   const { content } = block
-  const inner = Array.isArray(content) ? content.flatMap((item) => (isObject(item) ? marksIn(item) : [])) : []
-  return isMark(block.cache_control) ? [...inner, true] : inner
+  const inner = Array.isArray(content) ? content.flatMap((item) => (isObject(item) ? marksIn(item, counts) : [])) : []
+  return counts(block.cache_control) ? [...inner, true] : inner
 }
+
+const isHour = (mark: Json | undefined): boolean => isObject(mark) && mark.ttl === '1h'

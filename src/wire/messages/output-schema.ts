@@ -9,15 +9,28 @@ const FORMATS = new Set(['date-time', 'time', 'date', 'duration', 'email', 'host
 /** What no pattern may have there: assertions of what stands around, word boundaries, back references. */
 const BEYOND_PATTERNS = /\(\?<?[=!]|\\[bBk1-9]/
 
+/** What is left, for the strict schemas of a request together, of what the provider takes. */
+export type StrictRoom = { optional: number; unions: number }
+
+/** The provider's limits of properties that may be absent, and of places that hold one of several types. */
+export const strictRoom = (): StrictRoom => ({ optional: 24, unions: 16 })
+
 /**
  * A schema in the dialect of constrained decoding: closed objects only; limits the provider cannot hold the model to
- * are moved into descriptions. Undefined where the schema cannot be said so: open objects, tuples, recursion.
+ * are moved into descriptions. Undefined where the schema cannot be said so: open objects, tuples, recursion, more
+ * choices than `room` has; of what it is given one that can be said takes its part.
  */
-export const strictSchema = (schema: JsonObject): JsonObject | undefined => {
+export const strictSchema = (schema: JsonObject, room: StrictRoom): JsonObject | undefined => {
   try {
     const definitions = definitionsOf(schema)
     if (recursive(definitions)) return undefined
-    return schema.type === 'object' || isObject(schema.properties) ? narrow(schema) : undefined
+    if (schema.type !== 'object' && !isObject(schema.properties)) return undefined
+    const said = narrow(schema)
+    const { optional, unions } = choicesIn(said)
+    if (optional > room.optional || unions > room.unions) return undefined
+    room.optional -= optional
+    room.unions -= unions
+    return said
   } catch (error) {
     if (error instanceof Inexpressible) return undefined
     throw error
@@ -25,6 +38,19 @@ export const strictSchema = (schema: JsonObject): JsonObject | undefined => {
 }
 
 class Inexpressible extends Error {}
+
+const choicesIn = (schema: Json | undefined): StrictRoom => {
+  if (!isObject(schema)) return { optional: 0, unions: 0 }
+  const { type, properties, items, $defs, definitions } = schema
+  const alternatives = [schema.anyOf, schema.allOf].flatMap((list) => (Array.isArray(list) ? list : []))
+  const named = [properties, $defs, definitions].flatMap((group) => (isObject(group) ? Object.values(group) : []))
+  const required = new Set(names(schema.required))
+  const absent = isObject(properties) ? Object.keys(properties).filter((name) => !required.has(name)).length : 0
+  const own = { optional: absent, unions: Array.isArray(schema.anyOf) || Array.isArray(type) ? 1 : 0 }
+  return [...alternatives, ...named, items]
+    .map(choicesIn)
+    .reduce((all, one) => ({ optional: all.optional + one.optional, unions: all.unions + one.unions }), own)
+}
 
 const narrow = (schema: JsonObject): JsonObject => {
   const out: JsonObject = {}
@@ -35,17 +61,24 @@ const narrow = (schema: JsonObject): JsonObject => {
     else if (key === '$defs' || key === 'definitions') out[key] = mapSchemas(value)
     else if (key === 'prefixItems' || (key === 'items' && Array.isArray(value))) throw new Inexpressible()
     else if (key === 'items') out[key] = narrowed(value)
-    else if (key === 'anyOf' || key === 'oneOf' || key === 'allOf') {
+    else if (key === 'allOf' && Array.isArray(value) && value.some(refers)) {
+      // A lone reference is written so to have words beside it.
+      if (value.length > 1 || schema.$ref !== undefined || schema.properties !== undefined) throw new Inexpressible()
+      for (const [name, said] of Object.entries(narrowed(value[0] ?? {}) ?? {})) out[name] ??= said
+    } else if (key === 'anyOf' || key === 'oneOf' || key === 'allOf') {
+      if (key === 'oneOf' && schema.anyOf !== undefined) throw new Inexpressible()
       out[key === 'oneOf' ? 'anyOf' : key] = Array.isArray(value) ? value.map(narrowed) : value
-    } else if (key === 'minItems' && (value === 0 || value === 1)) out[key] = value
+    } else if (key === 'patternProperties' && isObject(value) && Object.keys(value).length > 0)
+      throw new Inexpressible()
+    else if (key === 'minItems' && (value === 0 || value === 1)) out[key] = value
     else if (key === 'format' && !FORMATS.has(String(value))) notes.push(`format: ${JSON.stringify(value)}`)
     else if (key === 'pattern' && BEYOND_PATTERNS.test(String(value))) notes.push(`pattern: ${JSON.stringify(value)}`)
     else if (key === '$ref' && value === '#') throw new Inexpressible()
     else if (KEPT.has(key)) out[key] = value
     else notes.push(`${key}: ${JSON.stringify(value)}`)
   }
-  const isAnObject = schema.type === 'object' || isObject(schema.properties)
-  if (isAnObject) {
+  const mayBe = Array.isArray(schema.type) ? schema.type : [schema.type]
+  if (mayBe.includes('object') || isObject(schema.properties)) {
     const extra = schema.additionalProperties
     const open = extra === true || isObject(extra) || (extra === undefined && !isObject(schema.properties))
     if (open) throw new Inexpressible()
@@ -60,6 +93,8 @@ const narrow = (schema: JsonObject): JsonObject => {
   }
   return out
 }
+
+const refers = (value: Json): boolean => isObject(value) && value.$ref !== undefined
 
 const narrowed = (value: Json): Json => (isObject(value) ? narrow(value) : value)
 

@@ -8,12 +8,18 @@ import { isFormless, JSON_ONLY } from '../json-mode.ts'
 import { objectRoot } from '../object-schema.ts'
 import type { Dropped } from './dropped.ts'
 import type { Names } from './names.ts'
-import { strictSchema } from './output-schema.ts'
+import { type StrictRoom, strictSchema } from './output-schema.ts'
 
 /** `words`: an instruction to be put to the model. */
 type Output = { format?: JsonObject; jsonTool?: { name: string; tool: JsonObject }; words?: string }
 
-export const encodeOutput = (request: ChatRequest, byTool: boolean, names: Names, dropped: Dropped): Output => {
+export const encodeOutput = (
+  request: ChatRequest,
+  byTool: boolean,
+  names: Names,
+  room: StrictRoom,
+  dropped: Dropped,
+): Output => {
   const { output } = request
   if (output === undefined) return {}
   const own = request.origin === 'messages'
@@ -29,7 +35,7 @@ export const encodeOutput = (request: ChatRequest, byTool: boolean, names: Names
     throw invalidRequest(`'${path}': the schema must describe an object.`, path)
   }
   const described = withDescription(output)
-  const schema = byTool ? undefined : strictSchema(rooted(described))
+  const schema = byTool ? undefined : strictSchema(rooted(described), room)
   if (schema !== undefined) return { format: { type: 'json_schema', schema } }
   const path = dropped.nameOf('output')
   const root = objectRoot(output.schema, (member) => dropped.path(`${path}.${member}`))

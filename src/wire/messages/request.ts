@@ -24,9 +24,10 @@ import { assistantPart, decodeContent, systemPart, userPart } from './decode-par
 import { type Dropped, droppedOf } from './dropped.ts'
 import { mark, shortened } from './encode-parts.ts'
 import { type Collected, collect, extrasOf } from './extras.ts'
-import { wantsCache, withinMarks } from './marks.ts'
+import { longFirst, wantsCache, withinMarks } from './marks.ts'
 import { toolNames } from './names.ts'
 import { encodeOutput } from './output.ts'
+import { strictRoom } from './output-schema.ts'
 import { decodeThinking, encodeReasoning, isEffort } from './reasoning.ts'
 import { cap, encodeRest, encodeSampling, SAFETY, userOf } from './settings.ts'
 import { changedTools } from './tool-changes.ts'
@@ -178,8 +179,9 @@ export const encodeRequest = (asked: ChatRequest, target: Target): EncodedReques
   }
   if (!own) refuseForeign(request, dropped)
   const names = toolNames(request.tools)
-  const output = encodeOutput(request, quirks.structuredOutputByTool === true, names, dropped)
-  const { tools, choice } = encodeToolUse(request, names, output.jsonTool, extras, dropped)
+  const room = strictRoom()
+  const output = encodeOutput(request, quirks.structuredOutputByTool === true, names, room, dropped)
+  const { tools, choice } = encodeToolUse(request, names, output.jsonTool, { extras, room, dropped })
   const context = { extras, dropped, names, noReasoning: quirks.noReasoning === true, own }
   const { system, messages } = encodeTurns(request, context, quirks.noMidSystem === true)
   if (output.words !== undefined) system.push({ type: 'text', text: output.words })
@@ -191,7 +193,7 @@ export const encodeRequest = (asked: ChatRequest, target: Target): EncodedReques
     dropped,
   )
   const lists = [tools, system, ...messages.map(({ content }) => content)]
-  const [markedTools = [], markedSystem = [], ...contents] = withinMarks(lists)
+  const [markedTools = [], markedSystem = [], ...contents] = own ? withinMarks(lists) : longFirst(withinMarks(lists))
   const body: JsonObject = { model: target.model, max_tokens: maxTokens }
   if (system.length > 0) body.system = shortened(markedSystem)
   body.messages = messages.map(({ role }, at) => ({ role, content: shortened(contents[at] ?? []) }))

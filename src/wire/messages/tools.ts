@@ -13,7 +13,7 @@ import type { Dropped } from './dropped.ts'
 import { mark } from './encode-parts.ts'
 import type { Collected, Extras } from './extras.ts'
 import type { Names } from './names.ts'
-import { strictSchema } from './output-schema.ts'
+import { type StrictRoom, strictSchema } from './output-schema.ts'
 
 const CLIENT_TOOL = new Set(['type', 'name', 'cache_control'])
 const FUNCTION = new Set(['type', 'name', 'description', 'input_schema', 'strict', 'cache_control'])
@@ -98,10 +98,9 @@ export const encodeToolUse = (
   request: ChatRequest,
   names: Names,
   jsonTool: { name: string; tool: JsonObject } | undefined,
-  extras: Extras,
-  dropped: Dropped,
+  context: Context,
 ): { tools: JsonObject[]; choice: JsonObject | undefined } => {
-  const tools = encodeTools(request, names, extras, dropped)
+  const tools = encodeTools(request, names, context)
   if (jsonTool !== undefined) tools.push(jsonTool.tool)
   const historic = tools.length === 0 && request.origin !== 'messages' ? historicTools(request, names) : []
   return historic.length > 0
@@ -112,7 +111,10 @@ export const encodeToolUse = (
 /** The provider's limit of strict tools in one request. */
 const MAX_STRICT = 20
 
-const encodeTools = (request: ChatRequest, names: Names, extras: Extras, dropped: Dropped): JsonObject[] => {
+/** `room`: what is left for strict schemas. */
+type Context = { extras: Extras; room: StrictRoom; dropped: Dropped }
+
+const encodeTools = (request: ChatRequest, names: Names, { extras, room, dropped }: Context): JsonObject[] => {
   const own = request.origin === 'messages'
   let strict = 0
   return request.tools.flatMap((tool, at): JsonObject[] => {
@@ -136,7 +138,7 @@ const encodeTools = (request: ChatRequest, names: Names, extras: Extras, dropped
     return [
       extras.restore(
         path,
-        encodeFunction(tool, name, asStrict, own, (member) => dropped.path(`${path}.${member}`)),
+        encodeFunction(tool, name, asStrict ? room : undefined, own, (member) => dropped.path(`${path}.${member}`)),
       ),
     ]
   })
@@ -145,18 +147,18 @@ const encodeTools = (request: ChatRequest, names: Names, extras: Extras, dropped
 const encodeFunction = (
   tool: FunctionTool,
   name: string,
-  strict: boolean,
+  room: StrictRoom | undefined,
   own: boolean,
   drop: (member: string) => void,
 ): JsonObject => {
   const root = objectRoot(tool.schema, (member) => drop(`parameters.${member}`))
-  const narrowed = strict && !own ? strictSchema(root) : undefined
-  if (strict && !own && narrowed === undefined) drop('strict')
+  const narrowed = room !== undefined && !own ? strictSchema(root, room) : undefined
+  if (room !== undefined && !own && narrowed === undefined) drop('strict')
   const block: JsonObject = { name }
   if (tool.description !== undefined && (own || tool.description !== '')) block.description = tool.description
   block.input_schema = narrowed ?? root
   if (tool.strict === false && own) block.strict = false
-  else if (strict && (own || narrowed !== undefined)) block.strict = true
+  else if (room !== undefined && (own || narrowed !== undefined)) block.strict = true
   return { ...block, ...mark(tool.cache) }
 }
 

@@ -6,6 +6,7 @@ import type { CacheMark, DocumentPart, ImagePart, OpaquePart, Source, TextPart }
 import { placed, placeOf } from '../../ir/place.ts'
 import type { OpaqueMember } from '../../ir/request.ts'
 import { encodeBreakpoint } from '../breakpoint.ts'
+import { heldIn, kindOf } from '../held.ts'
 import { given, optionalString, readObject, readString } from '../read.ts'
 import type { Outgoing } from './outgoing.ts'
 
@@ -28,7 +29,7 @@ const decodePart = (value: Json, path: string, opaque: OpaqueMember[]): ContentP
     case 'input_text':
     case 'output_text':
     case 'text':
-      return { type: 'text', text: readString(part.text, `${path}.text`), ...decodeCache(part) }
+      return { type: 'text', text: readString(part.text, `${path}.text`), ...decodeCache(part, path) }
     case 'input_image':
       return decodeImage(part, path)
     case 'input_file':
@@ -43,11 +44,13 @@ const decodePart = (value: Json, path: string, opaque: OpaqueMember[]): ContentP
 const decodeImage = (part: JsonObject, path: string): ImagePart | DocumentPart => {
   const link = isObject(part.image_url) ? part.image_url.url : part.image_url
   const detail = optionalString(part.detail, `${path}.detail`)
-  const rest = { ...(detail === undefined || detail === 'auto' ? {} : { detail }), ...decodeCache(part) }
+  const rest = { ...(detail === undefined || detail === 'auto' ? {} : { detail }), ...decodeCache(part, path) }
   if (given(link)) {
-    const source = urlSource(readString(link, `${path}.image_url`))
+    const source = urlSource(readString(link, `${path}.image_url`), 'image/png')
     // Clients show documents so, too: its data says what it is.
-    return isDocument(source) ? { type: 'document', source, ...decodeCache(part) } : { type: 'image', source, ...rest }
+    return isDocument(source)
+      ? { type: 'document', source, ...decodeCache(part, path) }
+      : { type: 'image', source, ...rest }
   }
   if (given(part.file_id)) return { type: 'image', source: fileSource(part.file_id, `${path}.file_id`), ...rest }
   throw invalidRequest(`'${path}.image_url' is missing, and so is a file_id.`, `${path}.image_url`)
@@ -57,11 +60,14 @@ const isDocument = (source: Source): boolean =>
   source.kind === 'text' ||
   (source.kind === 'base64' && ['application/pdf', 'application/json'].includes(source.mediaType))
 
-const decodeFile = (part: JsonObject, path: string): DocumentPart => {
+const decodeFile = (part: JsonObject, path: string): DocumentPart | ImagePart => {
   const name = optionalString(part.filename, `${path}.filename`)
-  const rest = { ...(name === undefined ? {} : { name }), ...decodeCache(part) }
+  const rest = { ...(name === undefined ? {} : { name }), ...decodeCache(part, path) }
   if (given(part.file_data)) {
-    return { type: 'document', source: dataSource(readString(part.file_data, `${path}.file_data`)), ...rest }
+    const source = dataSource(readString(part.file_data, `${path}.file_data`))
+    // Clients show pictures as files, too.
+    const isPicture = source.kind === 'base64' && source.mediaType.startsWith('image/')
+    return isPicture ? { type: 'image', source, ...decodeCache(part, path) } : { type: 'document', source, ...rest }
   }
   if (given(part.file_url)) {
     return { type: 'document', source: urlSource(readString(part.file_url, `${path}.file_url`)), ...rest }
@@ -76,33 +82,27 @@ const fileSource = (value: Json, path: string): Source => ({
   origin: 'responses',
 })
 
-const urlSource = (url: string): Source => (url.startsWith('data:') ? dataSource(url) : { kind: 'url', url })
-
-/** A data URL, or bare base64, which this wire takes for a PDF. */
-const dataSource = (text: string): Source => {
-  if (!text.startsWith('data:')) return { kind: 'base64', mediaType: 'application/pdf', data: text }
-  const comma = text.indexOf(',')
-  if (comma === -1) return { kind: 'base64', mediaType: 'application/octet-stream', data: '' }
-  const head = text.slice('data:'.length, comma).split(';')
-  const mediaType = head[0] === undefined || head[0] === '' ? 'text/plain' : head[0]
-  const body = text.slice(comma + 1)
-  const data = head.includes('base64') ? body : Buffer.from(unescaped(body), 'utf8').toString('base64')
-  if (!mediaType.startsWith('text/')) return { kind: 'base64', mediaType, data }
-  return { kind: 'text', text: Buffer.from(data, 'base64').toString('utf8') }
+const urlSource = (url: string, fallback = 'text/plain'): Source => {
+  const held = heldIn(url, fallback)
+  if (held === undefined) return { kind: 'url', url }
+  if (!held.mediaType.startsWith('text/')) return { kind: 'base64', ...held }
+  return { kind: 'text', text: Buffer.from(held.data, 'base64').toString('utf8') }
 }
 
-const unescaped = (text: string): string => {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
+/** A URL, or bare base64, which this wire takes for a PDF. */
+const dataSource = (text: string): Source =>
+  text.includes(':') ? urlSource(text) : { kind: 'base64', mediaType: kindOf(text) ?? 'application/pdf', data: text }
 
-// The wire knows 30 minutes (its default) and 12 hours, the IR 5 minutes (its default) and an hour: long is long.
-const decodeCache = (part: JsonObject): { cache?: CacheMark } => {
-  if (!isObject(part.prompt_cache_breakpoint)) return {}
-  return { cache: part.prompt_cache_breakpoint.ttl === '12h' ? { ttl: '1h' } : {} }
+/**
+ * The wire knows 30 minutes (its default) and 12 hours, the IR 5 minutes (its default) and an hour: long is long. Clients
+ * of several vendors send the marker of the messages wire here, too.
+ */
+const decodeCache = (part: JsonObject, path: string): { cache?: CacheMark } => {
+  const name = isObject(part.prompt_cache_breakpoint) ? 'prompt_cache_breakpoint' : 'cache_control'
+  const mark = part[name]
+  if (!isObject(mark)) return {}
+  const cache: CacheMark = mark.ttl === '12h' || mark.ttl === '1h' ? { ttl: '1h' } : {}
+  return { cache: placed(cache, `${path}.${name}`) }
 }
 
 /** Parts as input content. Foreign opaque parts are left out and listed. */
@@ -184,8 +184,9 @@ const fileData = (mediaType: string, data: string, name: string | undefined, out
   file_data: `data:${mediaType};base64,${data}`,
 })
 
-// The provider tells a file's kind by its extension.
+// The provider tells a file's kind by its extension, in small letters.
 const fileName = (name: string | undefined, mediaType: string): string => {
+  if (mediaType === 'application/pdf' && name !== undefined && name !== '') return `${name.replace(/\.pdf$/i, '')}.pdf`
   if (name !== undefined && /\.[a-z0-9]{1,8}$/i.test(name)) return name
   const subtype = mediaType.split('/')[1] ?? ''
   const extension = mediaType === 'text/plain' || !/^[a-z0-9]{1,8}$/.test(subtype) ? 'txt' : subtype

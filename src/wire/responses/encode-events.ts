@@ -46,7 +46,7 @@ const answerStream = (ask: Ask): ((event: ChatEvent) => string) => {
   }
 
   const open = (event: ChatEvent): Answer => {
-    const { id, createdAt = ask.now } = event.type === 'start' ? event : { id: '' }
+    const { id, createdAt = ask.now } = event.type === 'start' ? event : { id: ask.id ?? '' }
     return { base: unanswered(ask, responseId(id), createdAt), items: itemWriter(frames, bareId(id), own) }
   }
 

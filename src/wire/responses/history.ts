@@ -47,7 +47,9 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): { instructions
   }
 
   const [first] = request.turns
-  const instructions = first === undefined ? undefined : asInstructions(first)
+  // Asked for JSON of no form, the provider wants the word among the messages: instructions do not count there.
+  const stays = !out.own && request.output?.type === 'json-object'
+  const instructions = first === undefined || stays ? undefined : asInstructions(first)
   request.turns.forEach((turn, at) => {
     if (turn.role === 'assistant') {
       run.push(...assistantItems(turn, at, input.length + run.length, out))

@@ -1,9 +1,10 @@
 // A responses request, both ways.
 
 import { invalidRequest } from '../../errors.ts'
-import type { Json, JsonObject } from '../../ir/json.ts'
+import { type Json, type JsonObject, parseObject } from '../../ir/json.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, OpaqueMember, Sampling } from '../../ir/request.ts'
+import { digest } from '../../lib/digest.ts'
 import type { EncodedRequest, Target, Undo } from '../codec.ts'
 import { isFormless, JSON_ONLY } from '../json-mode.ts'
 import { begunTurn, CONTINUE } from '../last-word.ts'
@@ -242,7 +243,9 @@ const encodeLimits = (
   return limits
 }
 
-const encodeLabels = ({ user, metadata, cacheKey, serviceTier }: ChatRequest, out: Outgoing): JsonObject => {
+const encodeLabels = (request: ChatRequest, out: Outgoing): JsonObject => {
+  const { user, metadata, serviceTier } = request
+  const cacheKey = request.cacheKey ?? (request.origin === 'messages' ? sessionIn(user) : undefined)
   const labels: JsonObject = {}
   if (user !== undefined) labels.user = out.own ? user : label(user)
   if (metadata !== undefined) labels.metadata = encodeMetadata(metadata, out)
@@ -250,6 +253,16 @@ const encodeLabels = ({ user, metadata, cacheKey, serviceTier }: ChatRequest, ou
   if (isTier(serviceTier)) labels.service_tier = serviceTier
   else if (serviceTier !== undefined) out.drop('service_tier')
   return labels
+}
+
+/**
+ * What names the conversation in a user id of Claude Code, newer versions and older ones: the provider finds its cached
+ * prompt by such a name more often than without. Undefined for any other: a user's conversations have none in common.
+ */
+const sessionIn = (user = ''): string | undefined => {
+  const { session_id: session } = parseObject(user) ?? {}
+  const id = typeof session === 'string' && session !== '' ? session : /_session_([0-9a-f-]{36})$/.exec(user)?.[1]
+  return id === undefined ? undefined : `s_${digest(id)}`
 }
 
 const encodeText = ({ output, verbosity }: ChatRequest, out: Outgoing): JsonObject | undefined => {

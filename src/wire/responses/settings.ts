@@ -74,8 +74,11 @@ const decodeFormat = (value: JsonObject, opaque: OpaqueMember[]): OutputFormat |
   }
 }
 
-export const encodeFormat = (output: OutputFormat, { origin }: Outgoing): JsonObject =>
-  output.type === 'json-object' ? { type: 'json_object' } : { type: 'json_schema', ...encodeSchemaForm(output, origin) }
+export const encodeFormat = (output: OutputFormat, { origin, drop }: Outgoing): JsonObject => {
+  if (output.type === 'json-object') return { type: 'json_object' }
+  const dropped = (member: string): void => drop(`${memberName(origin, 'text.format')}.schema.${member}`)
+  return { type: 'json_schema', ...encodeSchemaForm(output, origin, dropped) }
+}
 
 /** Structured output for a model that has none: a tool it must call, whose arguments are the answer. `others`: as sent. */
 export const jsonTool = (

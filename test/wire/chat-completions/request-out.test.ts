@@ -125,6 +125,13 @@ describe('a request of another wire', () => {
     expect(list[1]?.content).toBe('Error: no such file')
   })
 
+  test('a developer speaks as the system where a provider knows no such role, in a body written anew, too', () => {
+    const turns: Turn[] = [{ role: 'system', developer: true, parts: [text('a')] }]
+    const own = { ...foreign({ turns }), origin: 'chat-completions' as const }
+    const role = (quirks: Quirks) => (encode(own, quirks).body.messages as JsonObject[])[0]?.role
+    expect([role({}), role({ noDeveloperRole: true })]).toEqual(['developer', 'system'])
+  })
+
   test('what the system says within a conversation is the user’s where a provider knows no such message', () => {
     const said = (role: 'system' | 'user', words: string): Turn => ({ role, parts: [text(words)] })
     const turns = [said('system', 'a'), said('system', 'b'), said('user', 'c'), said('system', 'd')]

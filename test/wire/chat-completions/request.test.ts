@@ -341,6 +341,41 @@ describe('what is said in another wire’s words', () => {
     expect(choice(given)).toEqual(choice(expected))
   })
 
+  test('a choice that forbids parallel calls forbids them', () => {
+    const read = (more: JsonObject) => decode({ ...hello, tools: [own], ...more }).parallelTools
+    const tool_choice = { type: 'auto', disable_parallel_tool_use: true }
+    expect([read({ tool_choice }), read({ tool_choice: { type: 'auto' } })]).toEqual([false, undefined])
+    expect(read({ tool_choice, parallel_tool_calls: true })).toBe(true)
+  })
+
+  test.each<[string, JsonObject, string]>([
+    [
+      'a block within a result',
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: [{ type: 'document' }] }] },
+      'messages.0.content.0.content.0',
+    ],
+    [
+      'a result that a tool does not give',
+      { role: 'tool', tool_call_id: 'a', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'b' }] },
+      'messages.0.content.0',
+    ],
+  ])('%s that only its own wire has is not left out', (_, message, name) => {
+    const { opaque } = decode({ model: 'auto', messages: [message] })
+    expect(opaque.map(({ name, essential }) => [name, essential])).toEqual([[name, true]])
+  })
+
+  test('a choice without a name is refused by its own member', () => {
+    expect(() => decode({ ...hello, tools: [own], tool_choice: { type: 'tool' } })).toThrow("'tool_choice.name'")
+  })
+
+  test('a schema that is none is refused by the name it came by', () => {
+    expect(() => asTools({ type: 'function', name: 'f', input_schema: 5 })).toThrow('tools.0.input_schema')
+    expect(() => asTools({ type: 'function', name: 'f', parameters: 5 })).toThrow('tools.0.parameters')
+    expect(() => asTools({ type: 'function', function: { name: 'f', parameters: 5 } })).toThrow(
+      'tools.0.function.parameters',
+    )
+  })
+
   test('calls, results and images among the content are what they are', () => {
     const messages = [
       { role: 'user', content: [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA==' } }] },

@@ -136,6 +136,19 @@ describe('what coding agents mend by themselves', () => {
       ),
       "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'",
     ],
+    ...[
+      'image exceeds 5 MB maximum: 6291456 bytes > 5242880 bytes',
+      'At least one of the image dimensions exceed max allowed size for many-image requests: 2000 pixels',
+      'At least one of the image dimensions exceed max allowed size: 8000 pixels',
+      'A maximum of 100 PDF pages may be provided.',
+      'The PDF specified is password protected.',
+      'The PDF specified was not valid.',
+      'Could not process image',
+    ].map((words): [string, JsonObject, string] => [
+      words,
+      failure('invalid_request_error', `messages.3.content.1.secret.source.base64: ${words} secret`),
+      words.replace(/\.$/, ''),
+    ]),
   ])('%s', (_, body, phrase) => {
     const error = messages.decodeError(400, body)
     expect([error.code, error.status]).toEqual(['invalid_request', 400])

@@ -1,0 +1,71 @@
+// Pictures and PDFs that a provider refuses, in the words by which agents take them out of the conversation: told
+// anything else, they send them again with every turn.
+
+import { GatewayError, type ProviderFailure } from '../errors.ts'
+
+/** In the words of both vendors, each of which some agents look for. */
+export const INVALID_IMAGE =
+  'Could not process image: The image data you provided does not represent a valid image. Take it out, or send it as a JPEG, PNG, GIF or WebP.'
+const LARGE_IMAGE = 'An image exceeds the maximum size that this model takes. Take it out, or send a smaller one.'
+
+const CODES: ReadonlyMap<string, string> = new Map([
+  ...[
+    'invalid_image',
+    'invalid_image_file',
+    'invalid_image_format',
+    'invalid_image_mode',
+    'invalid_base64_image',
+    'empty_image_file',
+    'image_parse_error',
+    'unsupported_image_media_type',
+  ].map((code) => [code, INVALID_IMAGE] as const),
+  ...['image_too_large', 'image_file_too_large'].map((code) => [code, LARGE_IMAGE] as const),
+])
+
+export const UNREADABLE_CODES = [...CODES.keys()]
+
+/** What providers say, and the sentence that is said for it with their figures. */
+const WORDS: [RegExp, (...figures: string[]) => string][] = [
+  [
+    /image exceeds (\d{1,9}(?:\.\d{1,3})? [KMG]i?B) maximum: (\d{1,15}) bytes > (\d{1,15}) bytes/,
+    (size, bytes, most) =>
+      `image exceeds ${size} maximum: ${bytes} bytes > ${most} bytes. Take it out, or send a smaller one.`,
+  ],
+  [/image exceeds/, () => LARGE_IMAGE],
+  [
+    /image dimensions exceed max allowed size( for many-image requests)?: (\d{1,9}) pixels/,
+    (many = '', pixels) =>
+      `At least one of the image dimensions exceed max allowed size${many}: ${pixels} pixels. Take the image out, or send a smaller one.`,
+  ],
+  [
+    /maximum of (\d{1,9}) PDF pages/,
+    (pages) => `A maximum of ${pages} PDF pages may be provided. Send fewer, or the text in their place.`,
+  ],
+  [
+    /PDF specified is password protected/,
+    () => 'The PDF specified is password protected. Take it out, or send it without a password.',
+  ],
+  [/PDF specified was not valid/, () => 'The PDF specified was not valid. Take it out, or send another.'],
+  [
+    /Could not process image|does not represent a valid image|image was specified using the|Expected a base64-encoded data URL with an image/,
+    () => INVALID_IMAGE,
+  ],
+]
+
+/** The error for a refusal, by its code or its words; undefined for one that is about something else. */
+export const unreadable = (
+  message: string,
+  code: string | undefined,
+  provider: ProviderFailure,
+): GatewayError | undefined => {
+  const say = CODES.get(code ?? '') ?? wordsFor(message)
+  return say === undefined ? undefined : new GatewayError('invalid_request', say, { provider })
+}
+
+const wordsFor = (message: string): string | undefined => {
+  for (const [pattern, say] of WORDS) {
+    const found = pattern.exec(message)
+    if (found !== null) return say(...found.slice(1))
+  }
+  return undefined
+}
