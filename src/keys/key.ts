@@ -17,6 +17,8 @@ export type Key = {
   concurrency: number | undefined
   /** The member whose key it is; undefined: the gateway's own. */
   ownerId?: string | undefined
+  /** The end of the grace of the secret before this one. */
+  oldSecretUntil?: number | undefined
 }
 
 export type NewKey = {

@@ -7,7 +7,7 @@ const PREFIX = 'sk-sl-'
 const LENGTH = 43
 /** The largest multiple of 62 a byte can count to: bytes from there on would favour some characters. */
 const FAIR = 248
-/** No secret of ours is longer; hashing more would be a stranger's work done for nothing. */
+/** No secret of ours is longer: what is needs no hashing to be refused. */
 const LONGEST = 512
 
 /** Characters of base62, each equally likely, from the system's randomness. */

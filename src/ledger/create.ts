@@ -1,16 +1,16 @@
-// The ledger over a journal: admission in memory, reservations durable once per turn of the event loop, settlements in
+// The ledger over a journal: admission in memory, reservations written once per turn of the event loop, settlements in
 // groups.
 
 import type { Price } from '../catalogue/model.ts'
 import { GatewayError } from '../errors.ts'
 import { totalTokens, type Usage } from '../ir/usage.ts'
-import type { Store } from '../store/store.ts'
+import { isBusy, type Store } from '../store/store.ts'
 import { admit } from './admission.ts'
 import { costMicroUsd } from './cost.ts'
 import type { Batch, OpenExchange, Progress, SettledExchange } from './journal.ts'
 import type { Ledger, Reservation, Resumed, Settlement } from './ledger.ts'
 
-/** When the ledger's own work runs; tests give their own. */
+/** When the ledger's own work runs; tests supply their own. */
 export type Timers = {
   /** At the end of this turn of the event loop. */
   soon(run: () => void): void
@@ -25,44 +25,53 @@ export type LedgerOptions = {
   store: Pick<Store, 'keys' | 'journal'>
   /** Milliseconds since the epoch. */
   clock: () => number
-  /** Those in force: an exchange costs what it would have cost as it began. */
+  /** The prices in force: an exchange is billed by those it began with. */
   prices: () => Prices
-  /** Of an exchange that a previous process left: whether somebody is going to settle it. */
-  goesOn?: (exchangeId: string) => boolean
+  /** Whether an open exchange of a previous process will be settled later, and not at the start. */
+  isResumed?: (exchangeId: string) => boolean
   timers?: Timers
 }
 
-/** Progress waits this long to be written together: with the pauses less than half of the two seconds a kill may cost. */
+/** Progress waits this long to be written together. With the pauses, it is durable well within two seconds. */
 const PROGRESS_MS = 250
-/** The figures of many streams are written in small groups with pauses: the events of others must not wait for all. */
+/** The progress of many streams is written in small groups with pauses, so that no stream's events wait for all of it. */
 const PROGRESS_GROUP = 24
 /** A group is at least this part of what waits. */
 const PROGRESS_PART = 1 / 25
 const PROGRESS_PAUSE_MS = 5
-/** Settlements wait this long to be written together, or until they are this many: their sums are then added once. */
+/** Settlements wait this long, or until there are this many, to be written together: their sums are added once. */
 const SETTLE_MS = 20
 const SETTLE_GROUP = 128
 /** How long a write that failed waits before it is tried again by itself; the next reservation tries sooner. */
 const RETRY_MS = 250
+/**
+ * While another process is writing, each try blocks for some 50 ms. Running streams need the pauses between tries. A
+ * reservation is refused after two seconds of this.
+ */
+const BUSY_TRIES = 10
+const BUSY_PAUSE_MS = 150
+/** Nothing runs yet at the start: the same two seconds, without pauses. */
+const START_TRIES = 40
 
 const PROCESS_TIMERS: Timers = {
   soon: (run) => setImmediate(run),
   later: (run, delayMs) => setTimeout(run, delayMs).unref(),
 }
 
-/** `held`: what is still set aside of `reserved`. `prices`: those it began with. */
+/** `held`: the part of `reserved` that is still held. `prices`: those it began with. */
 type Held = OpenExchange & { held: number; readonly prices: Prices }
-type Waiting = { open: Held; resolve: () => void; reject: (cause: unknown) => void }
+/** `tries`: writes of it that failed because another process was writing. */
+type Waiting = { open: Held; tries: number; resolve: () => void; reject: (cause: unknown) => void }
 
 /**
- * Claims the journal (throws a StoreError when another server has it), settles what a killed process left open but for
- * what goes on, and opens for business.
+ * Claims the journal and settles what a killed process left open, except what `isResumed`. Throws a StoreError when another
+ * server has claimed it, or it cannot be written.
  */
 export const createLedger = ({
   store,
   clock,
   prices,
-  goesOn = () => false,
+  isResumed = () => false,
   timers = PROCESS_TIMERS,
 }: LedgerOptions): Ledger => {
   const { keys, journal } = store
@@ -75,6 +84,8 @@ export const createLedger = ({
   let settleDue = false
   let progressDue = false
   let retryDue = false
+  /** Set between two tries while another process is writing: nothing is written until the pause is over. */
+  let pausing = false
 
   const hold = (keyId: string, tokens: number): void => {
     const now = (held.get(keyId) ?? 0) + tokens
@@ -94,16 +105,17 @@ export const createLedger = ({
     scheduled = true
     timers.soon(() => {
       scheduled = false
+      if (pausing) return
       // After a write that failed, settlements go with the first one that may succeed.
       write(retryDue || settled.length >= SETTLE_GROUP ? 'settled' : 'opened')
     })
   }
 
-  /** Writes reservations and as much else as is asked for; gives the failure where there was one. */
+  /** Writes the waiting reservations and as much else as is asked for. Returns the failure, undefined if there was none. */
   const write = (what: 'opened' | 'settled' | 'all'): unknown => {
     const batch: Batch = {
       opened: waiting.map((each) => each.open),
-      progressed: what === 'all' ? firstOf(progress, Math.max(PROGRESS_GROUP, progress.size * PROGRESS_PART)) : [],
+      progressed: what === 'all' ? takeFirst(progress, Math.max(PROGRESS_GROUP, progress.size * PROGRESS_PART)) : [],
       settled: what === 'opened' ? NONE : settled,
     }
     if (batch.opened.length + batch.progressed.length + batch.settled.length === 0) return undefined
@@ -113,17 +125,31 @@ export const createLedger = ({
       journal.write(batch)
     } catch (cause) {
       // Nothing was written. Reservations are refused; settlements and progress stay for the next write.
+      const busy = isBusy(cause)
       for (const each of answered) {
-        close(each.open)
-        each.reject(cause)
+        if (busy && ++each.tries < BUSY_TRIES) waiting.push(each)
+        else {
+          close(each.open)
+          each.reject(cause)
+        }
       }
-      retryLater()
+      if (busy) pause()
+      else retryLater()
       return cause
     }
     if (what !== 'opened') settled = []
     for (const { open } of batch.progressed) progress.delete(open)
     for (const each of answered) each.resolve()
     return undefined
+  }
+
+  const pause = (): void => {
+    if (pausing) return
+    pausing = true
+    timers.later(() => {
+      pausing = false
+      writeProgress()
+    }, BUSY_PAUSE_MS)
   }
 
   const retryLater = (): void => {
@@ -135,15 +161,16 @@ export const createLedger = ({
     }, RETRY_MS)
   }
 
-  /** Writes whatever waits, progress in groups. */
+  /** Writes all that waits, progress in groups. */
   const writeProgress = (): void => {
+    if (pausing) return
     if (write('all') !== undefined || progress.size === 0) progressDue = false
     else timers.later(writeProgress, PROGRESS_PAUSE_MS)
   }
 
-  /** Gives the cost. */
+  /** Charges the key and queues the settlement. Returns the cost. */
   const record = (exchange: Held, how: SettledExchange['settlement'], raw: Settlement['rawUsage']): number => {
-    const usage = whole(how.usage)
+    const usage = wholeCounts(how.usage)
     const cost = costMicroUsd(usage, exchange.prices(how.model ?? exchange.model))
     journal.charge(exchange.keyId, totalTokens(usage))
     const key = keys.get(exchange.keyId)
@@ -152,13 +179,13 @@ export const createLedger = ({
       settlement: {
         ...how,
         usage,
-        attempts: count(how.attempts),
-        firstByteMs: how.firstByteMs === undefined ? undefined : count(how.firstByteMs),
-        totalMs: how.totalMs === undefined ? undefined : count(how.totalMs),
+        attempts: toCount(how.attempts),
+        firstByteMs: how.firstByteMs === undefined ? undefined : toCount(how.firstByteMs),
+        totalMs: how.totalMs === undefined ? undefined : toCount(how.totalMs),
       },
       endedAt: clock(),
       costMicroUsd: cost,
-      rawUsage: textOf(raw),
+      rawUsage: toText(raw),
       leftAfter: key === undefined ? undefined : key.tokensTotal - key.tokensUsed,
     })
     return cost
@@ -166,9 +193,12 @@ export const createLedger = ({
 
   const resumed: Resumed[] = []
   let recovered = 0
-  for (const { usage, ...left } of journal.claim(() => void write('settled'))) {
+  const writeSettled = (): void => {
+    if (!pausing) write('settled')
+  }
+  for (const { usage, ...left } of journal.claim(writeSettled)) {
     const exchange: Held = { ...left, held: left.reserved, prices: prices() }
-    if (goesOn(exchange.exchangeId)) {
+    if (isResumed(exchange.exchangeId)) {
       enter(exchange)
       const { exchangeId, keyId, startedAt, reserved, model, stream, inputEstimate } = exchange
       const reservation = { exchangeId, keyId, startedAt, reserved, outputCap: undefined }
@@ -179,7 +209,8 @@ export const createLedger = ({
     record(exchange, { ...how, status: undefined, totalMs: undefined }, undefined)
     recovered++
   }
-  const failure = write('settled')
+  let failure = write('settled')
+  for (let tries = 1; isBusy(failure) && tries < START_TRIES; tries++) failure = write('settled')
   if (failure !== undefined) throw failure
 
   return {
@@ -197,7 +228,7 @@ export const createLedger = ({
         wire: ask.wire,
         stream: ask.stream,
         startedAt: clock(),
-        inputEstimate: count(ask.inputEstimate),
+        inputEstimate: toCount(ask.inputEstimate),
         reserved,
         held: reserved,
         prices: prices(),
@@ -205,7 +236,7 @@ export const createLedger = ({
       enter(exchange)
       schedule()
       try {
-        await new Promise<void>((resolve, reject) => waiting.push({ open: exchange, resolve, reject }))
+        await new Promise<void>((resolve, reject) => waiting.push({ open: exchange, tries: 0, resolve, reject }))
       } catch (cause) {
         throw notRecorded(cause)
       }
@@ -215,7 +246,7 @@ export const createLedger = ({
     progress({ exchangeId }: Reservation, usage) {
       const exchange = open.get(exchangeId)
       if (exchange === undefined) return
-      progress.set(exchange, whole(usage))
+      progress.set(exchange, wholeCounts(usage))
       if (progressDue) return
       progressDue = true
       timers.later(writeProgress, PROGRESS_MS)
@@ -237,7 +268,7 @@ export const createLedger = ({
         settleDue = true
         timers.later(() => {
           settleDue = false
-          write('settled')
+          writeSettled()
         }, SETTLE_MS)
       }
       return cost
@@ -258,7 +289,7 @@ export const createLedger = ({
   }
 }
 
-/** What is answered while the store cannot be written. */
+/** The error for requests that come while the store cannot be written. */
 export const notRecorded = (cause: unknown): GatewayError =>
   new GatewayError('service_unavailable', 'The gateway cannot record requests at the moment. Try again shortly.', {
     cause,
@@ -267,7 +298,7 @@ export const notRecorded = (cause: unknown): GatewayError =>
 
 const NONE: SettledExchange[] = []
 
-const firstOf = (progress: Map<OpenExchange, Usage>, most: number): Progress[] => {
+const takeFirst = (progress: Map<OpenExchange, Usage>, most: number): Progress[] => {
   const first: Progress[] = []
   for (const [open, usage] of progress) {
     if (first.length >= most) break
@@ -279,30 +310,30 @@ const firstOf = (progress: Map<OpenExchange, Usage>, most: number): Progress[] =
 /** No vendor nests its figures deeper than three. */
 const RAW_DEPTH = 16
 
-// A provider's object is a stranger's too: one nested too deeply is left out, for to write it could take seconds.
-const textOf = (raw: Settlement['rawUsage']): string | undefined =>
-  raw !== undefined && isWithin(raw, RAW_DEPTH) ? JSON.stringify(raw) : undefined
+// Providers' objects are not trusted: one that is nested too deeply could take seconds to write, and is left out.
+const toText = (raw: Settlement['rawUsage']): string | undefined =>
+  raw !== undefined && nestsWithin(raw, RAW_DEPTH) ? JSON.stringify(raw) : undefined
 
-const isWithin = (value: object, depth: number): boolean => {
+const nestsWithin = (value: object, depth: number): boolean => {
   if (depth === 0) return false
   for (const member of Object.values(value)) {
-    if (typeof member === 'object' && member !== null && !isWithin(member, depth - 1)) return false
+    if (typeof member === 'object' && member !== null && !nestsWithin(member, depth - 1)) return false
   }
   return true
 }
 
-const count = (figure: number): number => (figure > 0 && figure < Number.MAX_SAFE_INTEGER ? Math.round(figure) : 0)
+const toCount = (figure: number): number => (figure > 0 && figure < Number.MAX_SAFE_INTEGER ? Math.round(figure) : 0)
 
-// A provider's figures are a stranger's: one that is no count must not stop the writing of all others.
-const whole = (usage: Usage): Usage => {
+// Providers' figures are not trusted: one that is no count must not fail the write of all others.
+const wholeCounts = (usage: Usage): Usage => {
   const counted: Usage = {}
-  if (usage.input !== undefined) counted.input = count(usage.input)
-  if (usage.cacheRead !== undefined) counted.cacheRead = count(usage.cacheRead)
-  if (usage.cacheWrite !== undefined) counted.cacheWrite = count(usage.cacheWrite)
+  if (usage.input !== undefined) counted.input = toCount(usage.input)
+  if (usage.cacheRead !== undefined) counted.cacheRead = toCount(usage.cacheRead)
+  if (usage.cacheWrite !== undefined) counted.cacheWrite = toCount(usage.cacheWrite)
   if (usage.cacheWrite1h !== undefined)
-    counted.cacheWrite1h = Math.min(count(usage.cacheWrite1h), counted.cacheWrite ?? 0)
-  if (usage.output !== undefined) counted.output = count(usage.output)
-  if (usage.reasoning !== undefined) counted.reasoning = count(usage.reasoning)
+    counted.cacheWrite1h = Math.min(toCount(usage.cacheWrite1h), counted.cacheWrite ?? 0)
+  if (usage.output !== undefined) counted.output = toCount(usage.output)
+  if (usage.reasoning !== undefined) counted.reasoning = toCount(usage.reasoning)
   if (usage.serviceTier !== undefined) counted.serviceTier = usage.serviceTier
   return counted
 }

@@ -4,7 +4,7 @@ import type { Usage } from '../ir/usage.ts'
 import type { Wire } from '../ir/wire.ts'
 import type { Settlement } from './ledger.ts'
 
-/** An exchange under way. `row` is the store's number of it, set by the write that makes it durable. */
+/** An open exchange. `row` is its number in the store, set by the write that makes it durable. */
 export type OpenExchange = {
   row: number
   readonly exchangeId: string
@@ -15,7 +15,7 @@ export type OpenExchange = {
   /** Milliseconds since the epoch. */
   readonly startedAt: number
   readonly inputEstimate: number
-  /** What was set aside at first, in tokens. */
+  /** What was reserved at first, in tokens. */
   readonly reserved: number
 }
 
@@ -33,7 +33,7 @@ export type SettledExchange = {
   readonly costMicroUsd: number
   /** JSON text. */
   readonly rawUsage: string | undefined
-  /** What the key had left once this was charged. */
+  /** What the key had left after this charge. */
   readonly leftAfter: number | undefined
 }
 
@@ -45,11 +45,14 @@ export type Journal = {
   /**
    * Makes this process the one writer of exchanges until the store closes, and lists what a previous one left open.
    * Throws a StoreError where another process is the writer. `writeSettled` is called before this process reads
-   * exchanges or their sums, so that it finds in them whatever is settled.
+   * exchanges or their sums, so that the read includes what was settled just before.
    */
   claim(writeSettled: () => void): LeftOpen[]
   /** Adds settled tokens to a key, live at once; they become durable with the next `write`. */
   charge(keyId: string, tokens: number): void
-  /** One transaction: the batch, its sums and what was charged. Throws with nothing written. Synchronous. */
+  /**
+   * One transaction: the batch, its sums and what was charged. Throws with nothing written; a StoreError that `isBusy`
+   * after a moment in which another process was writing. Synchronous.
+   */
   write(batch: Batch): void
 }

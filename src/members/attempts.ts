@@ -1,4 +1,4 @@
-// Attempts at a door: so many per name within a sliding window, the next one exactly when the oldest has left it.
+// Limits attempts to sign in: so many per name within a sliding window, the next one exactly when the oldest has left it.
 
 import { GatewayError } from '../errors.ts'
 
@@ -12,7 +12,7 @@ export type Attempts = {
 /** `clock`: milliseconds since the epoch. */
 export type AttemptsOptions = { clock: () => number; most: number; windowMs: number }
 
-/** Names remembered at once; a stranger who invents more makes the oldest forgotten. */
+/** Names remembered at once; past them the oldest are forgotten, so that invented names cannot fill the memory. */
 const MOST_NAMES = 10_000
 
 export const createAttempts = ({ clock, most, windowMs }: AttemptsOptions): Attempts => {

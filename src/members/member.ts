@@ -65,8 +65,8 @@ export type MemberStore = {
   accept(hash: string, passwordHash: string, now: number): Member | undefined
   /** Ends all sessions but the one kept. */
   setPassword(id: string, passwordHash: string, keep: string | undefined, actor: Actor): void
-  /** Ends their sessions; their admin tokens are revoked with them. Throws like `update`. */
-  remove(id: string, actor: Actor): void
+  /** Ends their sessions and revokes their admin tokens, and their keys unless those are kept. Throws like `update`. */
+  remove(id: string, keys: 'revoke' | 'keep', actor: Actor): void
 }
 
 export type NewMember = { name: string; role: Role; limits: MemberLimits; passwordHash?: string }

@@ -26,7 +26,7 @@ const SEEN_MS = 60_000
 const ATTEMPTS_MS = 15 * 60_000
 /**
  * Wrong passwords within that time: for one account from one address, and from one address for any. From all addresses
- * together an account takes more, or a stranger with a few could keep its owner out.
+ * together an account takes more, or someone with a few of them could lock its owner out.
  */
 const MOST_FROM_PEER_FOR_ACCOUNT = 10
 const MOST_PER_PEER = 30
@@ -79,7 +79,7 @@ export const createMembership = ({ store, clock }: MembershipOptions): Membershi
   let setupHash: string | undefined
   let unrecorded = 0
 
-  /** Whether the audit takes one more row: a stranger at the door must not fill it. What it does not take is counted. */
+  /** Whether the audit takes one more row: failed sign-ins must not fill it. What it does not take is counted. */
   const mayTell = (account: string, refused: boolean): boolean => {
     try {
       perAccountTold.take(account)
@@ -93,17 +93,16 @@ export const createMembership = ({ store, clock }: MembershipOptions): Membershi
   /** Counted before anything is checked, so that attempts side by side count too; what was right is given back. */
   const attempt = async <T>(peer: string | undefined, account: string | undefined, check: () => T | Promise<T>) => {
     const from = peerName(peer)
-    const doors: [Attempts, string][] = [[perPeer, from]]
-    if (account !== undefined) doors.push([fromPeer, `${from} ${account}`], [perAccount, account])
-    const passed: typeof doors = []
+    const limits: [Attempts, string][] = [[perPeer, from]]
+    if (account !== undefined) limits.push([fromPeer, `${from} ${account}`], [perAccount, account])
+    const taken: typeof limits = []
     const giveBack = (): void => {
-      for (const [door, name] of passed) door.giveBack(name)
+      for (const [limit, name] of taken) limit.giveBack(name)
     }
     try {
-      for (const one of doors) {
-        const [door, name] = one
-        door.take(name)
-        passed.push(one)
+      for (const [limit, name] of limits) {
+        limit.take(name)
+        taken.push([limit, name])
       }
     } catch (error) {
       giveBack()
@@ -223,7 +222,7 @@ export const createMembership = ({ store, clock }: MembershipOptions): Membershi
       const found = sessions.find(hashSecret(secret))
       const now = clock()
       if (found === undefined || found.expiresAt <= now || found.seenAt + IDLE_MS <= now) return undefined
-      if (now - found.seenAt >= SEEN_MS) sessions.seen(found.hash, now)
+      if (now - found.seenAt >= SEEN_MS) tryTo(() => sessions.seen(found.hash, now))
       return { member: found.member, hash: found.hash, createdAt: found.createdAt }
     },
     token(secret) {
@@ -234,7 +233,7 @@ export const createMembership = ({ store, clock }: MembershipOptions): Membershi
       if (found.expiresAt !== undefined && found.expiresAt <= now) return undefined
       const maker = found.createdBy === undefined ? undefined : members.get(found.createdBy)
       if (maker?.role !== 'admin') return undefined
-      if (now - (found.usedAt ?? 0) >= SEEN_MS) tokens.used(found.id, now)
+      if (now - (found.usedAt ?? 0) >= SEEN_MS) tryTo(() => tokens.used(found.id, now))
       return found
     },
     issueToken(typed, expiresAt, by) {
@@ -244,6 +243,15 @@ export const createMembership = ({ store, clock }: MembershipOptions): Membershi
       const made = { label, hash: hashSecret(secret), createdBy: by.id, expiresAt }
       return { token: tokens.add(made, { kind: 'member', id: by.id }), secret }
     },
+  }
+}
+
+/** On a full disk the dashboard must still show that it is full: a time of use that cannot be written is left out. */
+const tryTo = (write: () => void): void => {
+  try {
+    write()
+  } catch {
+    // The next request tries again.
   }
 }
 

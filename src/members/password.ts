@@ -1,4 +1,4 @@
-// Passwords: argon2id, off the event loop, a few at a time so that a crowd at the door cannot take the memory.
+// Passwords: argon2id, off the event loop, a few at a time so that many sign-ins at once cannot use up the memory.
 
 import { GatewayError } from '../errors.ts'
 

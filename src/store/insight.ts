@@ -1,4 +1,4 @@
-// What the dashboard reads of the store: series over time, pages of exchanges, a sample of latencies. Bounded work each.
+// The dashboard's queries: series over time, pages of exchanges, a sample of latencies. Each does bounded work.
 
 import type { Outcome } from '../ledger/ledger.ts'
 import type { ExchangeRow, UsageRow } from './store.ts'
@@ -30,11 +30,13 @@ export type PageQuery = {
   until?: number | undefined
 }
 
-/** `next`: what to ask for `before` next, absent at the end. A page may be short, even empty, with more to come. */
+/** `next`: the `before` of the next page, absent at the end. A page may be short, even empty, with more to come. */
 export type ExchangePage = { rows: ExchangeRow[]; next: number | undefined }
 
-/** The keys that used most tokens on the UTC days of [`since`, `until`), most first. */
-export type TopKeysQuery = { since: number; until: number; limit: number; model?: string | undefined }
+export type Measure = 'tokens' | 'cost' | 'requests'
+
+/** The keys that used most on the UTC days of [`since`, `until`), most first. */
+export type TopKeysQuery = { since: number; until: number; limit: number; most: Measure; model?: string | undefined }
 
 export type LatencyQuery = Pick<PageQuery, 'keyIds' | 'model'> & { since: number; until: number }
 
@@ -44,7 +46,7 @@ export type LatencySample = { firstByteMs: number; totalMs: number }
 export type Insight = {
   series(query: SeriesQuery): SeriesRow[]
   topKeys(query: TopKeysQuery): string[]
-  /** Whether the sums of single keys by the hour are all still there from then on. */
+  /** Whether the hourly sums of single keys are all still kept from then on. */
   hoursKept(since: number): boolean
   exchangePage(query: PageQuery): ExchangePage
   latencies(query: LatencyQuery): LatencySample[]

@@ -1,4 +1,4 @@
-// The store: what the gateway keeps. A narrow port; a backend is a folder beside this file that passes its tests.
+// The store: all the gateway's durable data. A narrow port; a backend is a folder beside this file that passes its tests.
 
 import type { Actor, Keys } from '../keys/key.ts'
 import type { BackgroundStore } from '../ledger/background.ts'
@@ -7,8 +7,11 @@ import type { AttemptNote, Outcome } from '../ledger/ledger.ts'
 import type { MemberStore, SessionStore, SettingStore, TokenStore } from '../members/member.ts'
 import type { Insight } from './insight.ts'
 
-/** A wrong file, a newer schema, a running server: one sentence an operator can act on. */
-export type StoreError = Error & { name: 'StoreError' }
+/**
+ * One sentence an operator can act on: a wrong file, a newer schema, a running server. `busy`: nothing was written, since
+ * another program is writing.
+ */
+export type StoreError = Error & { name: 'StoreError'; busy?: true }
 
 export const storeError = (message: string, cause?: unknown): StoreError =>
   Object.assign(new Error(message, cause === undefined ? undefined : { cause }), { name: 'StoreError' as const })
@@ -16,8 +19,19 @@ export const storeError = (message: string, cause?: unknown): StoreError =>
 export const isStoreError = (error: unknown): error is StoreError =>
   error instanceof Error && error.name === 'StoreError'
 
-/** `sinceMs`: milliseconds since the epoch, rounded down to the full hour; absent: from the beginning. */
-export type UsageQuery = { by: 'model' | 'key' | 'day'; sinceMs?: number | undefined; keyId?: string | undefined }
+/** Whether a write failed only because another program is writing: tried again, it may succeed. */
+export const isBusy = (error: unknown): boolean => isStoreError(error) && error.busy === true
+
+/**
+ * `sinceMs`: milliseconds since the epoch, rounded down to the full hour; absent: from the beginning. `untilMs`:
+ * exclusive, rounded up to the full UTC day; absent: to the end.
+ */
+export type UsageQuery = {
+  by: 'model' | 'key' | 'day'
+  sinceMs?: number | undefined
+  untilMs?: number | undefined
+  keyId?: string | undefined
+}
 
 /** `group` is a catalogue id, a key's id or a UTC day (`2026-09-01`). `errors` are exchanges refused or failed. */
 export type UsageRow = {
@@ -73,7 +87,7 @@ export type ExchangeRow = {
   costMicroUsd: number
   /** The provider's own usage object, as JSON text. */
   rawUsage: string | null
-  /** Null: none, or one that answered, which the members above tell. */
+  /** Null: no attempts, or a single one that answered, which the members above describe. */
   trail: AttemptNote[] | null
   dropped: string[] | null
   leftAfter: number | null
@@ -81,7 +95,7 @@ export type ExchangeRow = {
 
 export type AuditQuery = { limit: number; before?: number | undefined; target?: string | undefined }
 
-/** `before` and `after` are what the target was and became, secrets never among it. */
+/** `before` and `after`: the target's state, without secrets. */
 export type AuditRow = {
   row: number
   at: number
@@ -104,17 +118,17 @@ export type Store = Insight & {
   usage(query: UsageQuery): UsageRow[]
   exchanges(query: ExchangeQuery): ExchangeRow[]
   audit(query: AuditQuery): AuditRow[]
-  /** Takes over what another process changed; false when nothing did. */
+  /** Reloads what another process has changed; false when nothing has. */
   refresh(): boolean
-  /** Refreshes by itself (every 250 ms) until the returned function is called. Does not keep the process alive. */
+  /** Refreshes regularly (every 250 ms) until the returned function is called. Does not keep the process alive. */
   watch(intervalMs?: number): () => void
   /**
-   * Removes settled exchanges that began before `beforeMs`, what is known of their background answers, and the hourly
-   * sums of the whole days before it, at most `batch` rows; how many went, fewer than `batch` when all are gone. Daily
-   * sums stay. Blocks: a few µs a row, more where what it touches comes from the disk.
+   * Removes settled exchanges that began before `beforeMs`, the records of their background answers, and the hourly sums
+   * of the whole days before it: at most `batch` rows. Returns how many, fewer than `batch` when none are left. Daily
+   * sums stay. Blocks: a few µs a row, more where pages are read from the disk.
    */
   prune(beforeMs: number, batch: number): number
-  /** Writes a page and nothing else: throws where the store cannot be written. */
+  /** Writes one page, unchanged. Throws where the store cannot be written. */
   probe(): void
   close(): void
 }

@@ -12,8 +12,8 @@ afterEach(cleanUp)
 /** A try at a target, as it is noted. */
 const TRY = { provider: 'vendor_a', account: 'main', model: 'vendorA-opus-4-8', wire: 'messages', ms: 7 } as const
 
-const setUp = (tokensTotal = 1_000_000, path = ':memory:', busyTimeoutMs = 2_000) => {
-  const store = open(path, () => NOW, busyTimeoutMs)
+const setUp = (tokensTotal = 1_000_000, path = ':memory:') => {
+  const store = open(path, () => NOW)
   const { key } = store.keys.issue(newKey({ tokensTotal }), ACTOR)
   return { store, key, ...bench(store) }
 }
@@ -359,18 +359,86 @@ describe('a store that cannot write', () => {
     ).toEqual([null, 'done'])
   })
 
-  test('because another process is writing changes nothing in part', async () => {
+  describe('for another process is writing', () => {
+    const besideAWriter = () => {
+      const path = newPath()
+      const set = setUp(1_000_000, path)
+      const other = new Database(path)
+      other.run('BEGIN IMMEDIATE')
+      const end = () => {
+        other.run('ROLLBACK')
+        other.close()
+      }
+      return { ...set, end }
+    }
+
+    test('records what was asked for meanwhile once that is over, in the order it came', async () => {
+      const { ledger, store, key, turn, wait, end } = besideAWriter()
+      const asked = [ask(key), ask(key), ask(key)]
+      const reserving = asked.map((each) => ledger.reserve(each))
+      turn()
+      wait()
+      end()
+      wait()
+      const made = await Promise.all(reserving)
+      expect(made.map(({ exchangeId }) => exchangeId)).toEqual(asked.map(({ exchangeId }) => exchangeId))
+      const rows = store.exchanges({ limit: 9 }).map(({ id }) => id)
+      expect(rows.reverse()).toEqual(asked.map(({ exchangeId }) => exchangeId))
+    })
+
+    test('leaves the streams their time: what comes meanwhile is not tried at once', async () => {
+      const { ledger, key, turn, wait, attempts, end } = besideAWriter()
+      const first = ledger.reserve(ask(key))
+      turn()
+      const before = attempts()
+      const more = Array.from({ length: 20 }, () => {
+        const reserving = ledger.reserve(ask(key))
+        turn()
+        return reserving
+      })
+      expect(attempts()).toBe(before)
+      end()
+      wait()
+      expect(attempts()).toBe(before + 1)
+      expect(await Promise.all([first, ...more])).toHaveLength(21)
+    })
+
+    test('reads of the store wait for nothing, and cost a waiting reservation none of its tries', async () => {
+      const { ledger, store, key, turn, wait, attempts, end } = besideAWriter()
+      const reserving = ledger.reserve(ask(key))
+      turn()
+      const before = attempts()
+      for (let reads = 0; reads < 12; reads++) store.usage({ by: 'model' })
+      expect(attempts()).toBe(before)
+      end()
+      wait()
+      expect(await reserving).toMatchObject({ keyId: key.id })
+    })
+
+    test('refuses a reservation after some tries, and lets go of what it held', async () => {
+      const { ledger, key, turn, wait, attempts, end } = besideAWriter()
+      const reserving = ledger.reserve(ask(key))
+      turn()
+      for (let waits = 0; waits < 12; waits++) wait()
+      await expect(reserving).rejects.toMatchObject({ code: 'service_unavailable', retryAfterMs: 1_000 })
+      expect([ledger.heldBy(key.id), ledger.openCount()]).toEqual([0, 0])
+      expect(attempts()).toBeGreaterThan(5)
+      end()
+    })
+  })
+
+  test('because another process is writing changes nothing in part, and a flush says so at once', async () => {
     const path = newPath()
-    const { ledger, store, key } = setUp(1_000_000, path, 10)
+    const { ledger, store, key, attempts } = setUp(1_000_000, path)
     const reserving = ledger.reserve(ask(key))
     ledger.flush()
     const reservation = await reserving
     const other = new Database(path)
     other.run('BEGIN IMMEDIATE')
     ledger.settle(reservation, settlement())
-    const refused = ledger.reserve(ask(key))
-    expect(() => ledger.flush()).toThrow()
-    await expect(refused).rejects.toMatchObject({ code: 'service_unavailable' })
+    const before = attempts()
+    expect(() => ledger.flush()).toThrow(/kept busy by another program/)
+    expect(attempts()).toBe(before + 1)
     other.run('ROLLBACK')
     other.close()
     ledger.flush()

@@ -21,7 +21,7 @@ const setUp = (defaults: Partial<LimitDefaults> = {}) => {
   /** The wait a refusal names; undefined when let in. */
   const refused = (one: Key): number | undefined => {
     try {
-      limits.enter(one).leave()
+      limits.enter(one).release()
       return undefined
     } catch (error) {
       if (!(error instanceof GatewayError) || error.code !== 'rate_limit_exceeded') throw error
@@ -109,7 +109,7 @@ describe('requests per minute', () => {
     const { time, limits, refused } = setUp()
     const limited = key({ rpm: 10_000 })
     for (let count = 1; count <= 2_500; count++) {
-      limits.enter(limited).leave()
+      limits.enter(limited).release()
       const standing = { limit: 10_000, remaining: 10_000 - Math.min(count, 600), resetMs: 60_000 }
       expect(limits.keyState(limited).requests).toEqual(standing)
       time.now += 100
@@ -142,10 +142,10 @@ describe('tokens per minute', () => {
     const { time, limits, refused } = setUp()
     const limited = key({ tpm: 1_000 })
     const first = limits.enter(limited)
-    first.tokens(999)
+    first.addTokens(999)
     expect(refused(limited)).toBeUndefined()
     time.now += 5_000
-    first.tokens(1)
+    first.addTokens(1)
     expect(refused(limited)).toBe(55_000)
     time.now += 55_000
     expect(refused(limited)).toBeUndefined()
@@ -156,7 +156,7 @@ describe('tokens per minute', () => {
     const limited = key({ tpm: 100 })
     const ticket = limits.enter(limited)
     for (const count of [50, 90, 20]) {
-      ticket.tokens(count)
+      ticket.addTokens(count)
       time.now += 1_000
     }
     // 160 in all: 110 once the first is gone, 20 once the second is.
@@ -168,8 +168,8 @@ describe('tokens per minute', () => {
     const limited = key({ tpm: 100 })
     const ticket = limits.enter(limited)
     time.now += 50_000
-    ticket.tokens(100)
-    ticket.leave()
+    ticket.addTokens(100)
+    ticket.release()
     // Another key's request, a minute after the first, forgets who has done nothing lately.
     time.now += 11_000
     refused(key({ id: 'key_2', rpm: 1 }))
@@ -181,7 +181,7 @@ describe('tokens per minute', () => {
     const limited = key({ rpm: 1, tpm: 10 })
     const ticket = limits.enter(limited)
     time.now += 7_000
-    ticket.tokens(10)
+    ticket.addTokens(10)
     expect(refused(limited)).toBe(60_000)
   })
 })
@@ -228,8 +228,8 @@ describe('requests at once', () => {
     const first = limits.enter(limited)
     limits.enter(limited)
     expect(refused(limited)).toBe(1_000)
-    first.leave()
-    first.leave()
+    first.release()
+    first.release()
     first.refund()
     limits.enter(limited)
     expect(refused(limited)).toBe(1_000)
@@ -244,7 +244,7 @@ describe('requests at once', () => {
     time.now += 180_000
     refused(key({ id: 'key_2', rpm: 1 }))
     expect(refused(limited)).toBe(1_000)
-    ticket.leave()
+    ticket.release()
     expect(refused(limited)).toBeUndefined()
   })
 
@@ -253,7 +253,7 @@ describe('requests at once', () => {
     const limited = key({ rpm: 3, concurrency: 1 })
     const ticket = limits.enter(limited)
     for (let i = 0; i < 10; i++) expect(() => limits.enter(limited)).toThrow()
-    ticket.leave()
+    ticket.release()
     expect(limits.keyState(limited).requests?.remaining).toBe(2)
   })
 
@@ -266,7 +266,7 @@ describe('requests at once', () => {
         for (const move of moves) {
           const ticket = inside.get(move)
           if (ticket !== undefined) {
-            ticket.leave()
+            ticket.release()
             inside.delete(move)
           } else if (inside.size < 4) inside.set(move, limits.enter(limited))
           else expect(() => limits.enter(limited)).toThrow()
@@ -313,7 +313,7 @@ describe('headers', () => {
     const limited = key({ rpm: 10, tpm: 500 })
     const ticket = limits.enter(limited)
     time.now += 1_500
-    ticket.tokens(120)
+    ticket.addTokens(120)
     time.now += 1_000
     const common = {
       ...{ 'x-ratelimit-limit-requests': '10', 'x-ratelimit-remaining-requests': '9' },
@@ -333,7 +333,7 @@ describe('headers', () => {
   test('never tell of fewer than none left', () => {
     const { limits } = setUp()
     const limited = key({ tpm: 5 })
-    limits.enter(limited).tokens(50)
+    limits.enter(limited).addTokens(50)
     expect(limits.headers(limited, 'chat-completions')).toMatchObject({ 'x-ratelimit-remaining-tokens': '0' })
     expect(limits.headers(limited, 'chat-completions')).not.toHaveProperty('x-ratelimit-limit-requests')
   })
@@ -357,10 +357,10 @@ test('keys idle for a minute take no memory', () => {
   const { time, limits } = setUp({ rpm: 5, tpm: 5 })
   const before = process.memoryUsage().heapUsed
   for (let minute = 0; minute < 20; minute++) {
-    for (let i = 0; i < 5_000; i++) limits.enter(key({ id: `key_${minute}_${i}` })).leave()
+    for (let i = 0; i < 5_000; i++) limits.enter(key({ id: `key_${minute}_${i}` })).release()
     time.now += 61_000
   }
-  limits.enter(key()).leave()
+  limits.enter(key()).release()
   Bun.gc(true)
   // A hundred thousand windows kept would be some forty megabytes.
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(20_000_000)

@@ -12,7 +12,7 @@ import { ACTOR, NOW, newKey } from '../store/support.ts'
 import { ask, bench, settlement } from './support.ts'
 
 type Step =
-  | { do: 'reserve'; key: number; input: number; cap: number | undefined; max: number; goesOn: boolean }
+  | { do: 'reserve'; key: number; input: number; cap: number | undefined; max: number; isResumed: boolean }
   | { do: 'settle'; which: number; usage: Usage; outcome: Outcome }
   | { do: 'progress'; which: number; usage: Usage }
   | { do: 'turn' }
@@ -31,7 +31,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       ...{ do: fc.constant('reserve' as const), key, input: tokens, max: tokens },
       cap: fc.option(tokens, { nil: undefined }),
-      goesOn: fc.boolean(),
+      isResumed: fc.boolean(),
     }),
   },
   {
@@ -60,7 +60,7 @@ type Known = {
   latest?: Usage
   durable?: Usage
   /** A restart leaves it open. */
-  goesOn: boolean
+  isResumed: boolean
   ended: boolean
 }
 
@@ -103,7 +103,7 @@ const play = async (steps: Step[], path: string): Promise<void> => {
     for (const each of asking) known.delete(each.id)
     for (const each of unwritten) each.known.ended = false
     for (const [id, each] of known) {
-      if (each.ended || (each.goesOn && !all)) continue
+      if (each.ended || (each.isResumed && !all)) continue
       each.ended = true
       settledAs.set(id, each.durable ?? {})
       charge(each.keyId, totalTokens(each.durable ?? {}))
@@ -113,7 +113,7 @@ const play = async (steps: Step[], path: string): Promise<void> => {
     failing = false
     store.close()
     store = openStore(path, { clock: () => NOW })
-    at = bench(store, undefined, undefined, (id) => !all && known.get(id)?.goesOn === true)
+    at = bench(store, undefined, undefined, (id) => !all && known.get(id)?.isResumed === true)
     expect(at.ledger.resumed.map(({ reservation }) => reservation.exchangeId).toSorted()).toEqual(
       [...known].flatMap(([id, { ended }]) => (ended ? [] : [id])).toSorted(),
     )
@@ -138,7 +138,7 @@ const play = async (steps: Step[], path: string): Promise<void> => {
       const result = at.ledger.reserve(request).catch(() => undefined)
       if (at.ledger.openCount() > count) {
         const reserved = at.ledger.heldBy(id) - held
-        const entry: Known = { keyId: id, reserved, goesOn: each.goesOn, ended: false }
+        const entry: Known = { keyId: id, reserved, isResumed: each.isResumed, ended: false }
         known.set(request.exchangeId, entry)
         asking.push({ id: request.exchangeId, known: entry, result })
         // Never overspent, but for the estimate of a request that is alone.

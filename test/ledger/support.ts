@@ -28,7 +28,7 @@ export const bench = (
   store: Store,
   clock: () => number = () => NOW,
   prices: Prices = () => PRICE,
-  goesOn: (exchangeId: string) => boolean = () => false,
+  isResumed: (exchangeId: string) => boolean = () => false,
 ): Bench => {
   let soon: (() => void)[] = []
   let later: (() => void)[] = []
@@ -51,7 +51,7 @@ export const bench = (
     for (const each of due) each()
   }
   return {
-    ledger: createLedger({ store: { keys: store.keys, journal }, clock, prices: () => prices, goesOn, timers }),
+    ledger: createLedger({ store: { keys: store.keys, journal }, clock, prices: () => prices, isResumed, timers }),
     turn() {
       const due = soon
       soon = []

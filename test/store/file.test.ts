@@ -274,7 +274,7 @@ describe('the lock of the server', () => {
     edit(path, `DELETE FROM migrations WHERE name = '${last?.name}'`)
     const before = sha(path)
     const unlock = lockServer(path)
-    expect(refusalOf(() => open(path, undefined, 0))).toBe(
+    expect(refusalOf(() => open(path))).toBe(
       `A server of an older version is running on ${path}; stop it first: this version changes the database when it opens it.`,
     )
     backupStore(path, `${path}.copy`)

@@ -73,7 +73,7 @@ describe('usage', () => {
     ])
   })
 
-  test('begins with the full hour of its beginning and equals the sum of the exchanges since', () =>
+  test('begins with the full hour of its beginning, ends with the UTC day of its end and equals the sum of the exchanges between', () =>
     fc.assert(
       fc.asyncProperty(
         fc.array(
@@ -83,14 +83,19 @@ describe('usage', () => {
           }),
         ),
         fc.integer({ min: 0, max: 90 * HOUR }),
-        async (pasts, agoMs) => {
+        fc.option(fc.integer({ min: -HOUR, max: 90 * HOUR }), { nil: undefined }),
+        async (pasts, agoMs, untilAgoMs) => {
           const pastOnes = pasts.map(({ hoursAgo, ...more }) => past({ at: NOW - hoursAgo * HOUR, ...more }))
           const { store, ids } = await history(pastOnes.sort((a, b) => a.at - b.at))
           const from = NOW - agoMs - ((NOW - agoMs) % HOUR)
+          const untilMs = untilAgoMs === undefined ? undefined : NOW - untilAgoMs
+          const end = untilMs === undefined ? Number.POSITIVE_INFINITY : Math.ceil(untilMs / DAY) * DAY
           for (const keyId of [undefined, ids[1]]) {
-            const rows = store.exchanges({ limit: 1_000, keyId }).filter((row) => row.startedAt >= from)
+            const rows = store
+              .exchanges({ limit: 1_000, keyId })
+              .filter((row) => row.startedAt >= from && row.startedAt < end)
             for (const by of ['model', 'key', 'day'] as const) {
-              const usage = store.usage({ by, sinceMs: NOW - agoMs, keyId })
+              const usage = store.usage({ by, sinceMs: NOW - agoMs, untilMs, keyId })
               const groups = usage.map(({ group }) => group)
               expect(groups).toEqual([...new Set(groups)].sort())
               expect(usage.reduce((sum, row) => sum + row.requests, 0)).toBe(rows.length)

@@ -34,8 +34,8 @@ export const newPath = (): string => {
 }
 
 /** An open store, closed after the test unless it was closed before. */
-export const open = (path = ':memory:', clock: () => number = () => NOW, busyTimeoutMs = 2_000): Store => {
-  const store = openStore(path, { clock, busyTimeoutMs })
+export const open = (path = ':memory:', clock: () => number = () => NOW): Store => {
+  const store = openStore(path, { clock })
   let closed = false
   const once: Store = {
     ...store,

@@ -35,12 +35,7 @@ export const members: Part<
   'members.renew-invitation': ({ gateway, caller }, { id }) =>
     invitationView(gateway, gateway.membership.invite(id, actorOf(caller))),
   'members.remove': ({ gateway, caller }, { id, keys }) => {
-    const actor = actorOf(caller)
-    gateway.store.members.remove(id, actor)
-    if (keys === 'revoke') {
-      const theirs = gateway.store.keys.list().filter((key) => key.ownerId === id && key.revokedAt === undefined)
-      for (const key of theirs) gateway.store.keys.revoke(key.id, actor)
-    }
+    gateway.store.members.remove(id, keys, actorOf(caller))
     return { done: true }
   },
 }

@@ -6,20 +6,19 @@ import type { BackgroundStore } from '../../ledger/background.ts'
 import { backgroundAnswers as table } from './schema.ts'
 
 export const createBackground = (orm: BunSQLiteDatabase): BackgroundStore => {
-  // A start asks it of whatever a killed process left open.
+  // Prepared: a start runs it for every exchange that a killed process left open.
   const ofExchange = orm
     .select()
     .from(table)
     .where(eq(table.exchangeId, sql.placeholder('exchangeId')))
     .prepare()
   return {
-    // A provider that gives an id again has forgotten what had it before.
+    // A provider that reuses an id no longer has the older answer.
     keep: (answer) =>
-      void orm
-        .insert(table)
-        .values(answer)
-        .onConflictDoUpdate({ target: [table.id, table.keyId], set: answer })
-        .run(),
+      orm.transaction((tx) => {
+        const target = [table.id, table.keyId]
+        tx.insert(table).values(answer).onConflictDoUpdate({ target, set: answer }).run()
+      }),
     find: (keyId, id) =>
       orm
         .select()
@@ -28,9 +27,10 @@ export const createBackground = (orm: BunSQLiteDatabase): BackgroundStore => {
         .get(),
     of: (exchangeId) => ofExchange.get({ exchangeId }),
     forget: ({ id, keyId }) =>
-      void orm
-        .delete(table)
-        .where(and(eq(table.id, id), eq(table.keyId, keyId)))
-        .run(),
+      orm.transaction((tx) => {
+        tx.delete(table)
+          .where(and(eq(table.id, id), eq(table.keyId, keyId)))
+          .run()
+      }),
   }
 }

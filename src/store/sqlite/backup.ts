@@ -1,21 +1,21 @@
-// Whole copies of the database, out and back in.
+// Backup and restore: whole copies of the database.
 
 import { Database } from 'bun:sqlite'
 import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { storeError } from '../store.ts'
-import { appliedMigrations, checkFile, refusalOf } from './check.ts'
+import { appliedMigrations, checkFile, toStoreError } from './check.ts'
 import { lockServer } from './lock.ts'
 import { createPrivate } from './private.ts'
 
 /**
- * Writes a checked copy of the database `path` as it stands, safe beside a running server: that of an older version is
- * not changed for it. Throws a StoreError; a copy that fails leaves no file under the name asked for.
+ * Writes a checked copy of the database `path`, safe beside a running server. A database of an older version is not
+ * migrated for it. Throws a StoreError; a copy that fails leaves no file under the name asked for.
  */
 export const backupStore = (path: string, file: string): void => {
   let db: Database | undefined
   try {
-    // Says why where it cannot be looked at.
+    // Throws the reason where the file cannot be read.
     statSync(path)
     checkFile(path)
     db = new Database(path, { readwrite: true })
@@ -25,7 +25,7 @@ export const backupStore = (path: string, file: string): void => {
     if (existsSync(file)) throw storeError(`The file ${file} exists already; choose another name for the backup.`)
     copyTo(db, `${file}.partial`, file)
   } catch (error) {
-    throw refusalOf(path, error)
+    throw toStoreError(path, error)
   } finally {
     db?.close()
   }
@@ -64,17 +64,17 @@ const copyTo = (db: Database, partial: string, file: string, before?: () => void
     sync(dirname(file))
   } catch (error) {
     rmSync(partial, { force: true })
-    throw refusalOf(file, error)
+    throw toStoreError(file, error)
   }
 }
 
-// Damage is where it is copied from; all else that fails is where it is copied to.
+// Damage is in the source; any other failure is at the destination.
 const vacuumInto = (db: Database, file: string): void => {
   try {
     db.run('VACUUM INTO ?', [file])
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    throw /^SQLITE_(CORRUPT|NOTADB)/.test(code) ? refusalOf(db.filename, error) : error
+    throw /^SQLITE_(CORRUPT|NOTADB)/.test(code) ? toStoreError(db.filename, error) : error
   }
 }
 
@@ -82,12 +82,12 @@ const makeFolder = (file: string): void => {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   } catch (error) {
-    throw refusalOf(file, error)
+    throw toStoreError(file, error)
   }
 }
 
-// Until the rename the old database stays under its own name too, so that no moment is without one. Its log goes with
-// it: left behind, it would be played into the new one.
+// The old database keeps its own name too until the rename, so that there is always one. Its log must go with it: SQLite
+// would apply it to the new one.
 const setAside = (path: string): void => {
   if (!existsSync(path)) return
   for (const end of ['', '-wal']) rmSync(`${path}.previous${end}`, { force: true })

@@ -1,4 +1,4 @@
-// A change and the row of the audit that tells it: both, or neither.
+// A change and its row in the audit: both are written, or neither.
 
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import type { Actor } from '../../keys/key.ts'
@@ -6,9 +6,9 @@ import { audit } from './schema.ts'
 
 export type Transaction = Parameters<Parameters<BunSQLiteDatabase['transaction']>[0]>[0]
 
-/** `before` and `after` without secrets or their hashes; null: there was, or is, none. */
-type Note = (action: string, target: string, before: unknown, after: unknown) => void
-/** Carries out a change and writes what it notes of itself, in one transaction. */
+/** Writes a row of the audit. `before` and `after` without secrets or their hashes; null: there was, or is, none. */
+export type Note = (action: string, target: string, before: unknown, after: unknown) => void
+/** Carries out a change and writes its rows of the audit in one transaction. */
 export type Change = <T>(actor: Actor, carryOut: (tx: Transaction, note: Note) => T) => T
 
 /** `clock`: milliseconds since the epoch. */

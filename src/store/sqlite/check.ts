@@ -1,4 +1,4 @@
-// Whether a file is a database of ours, whole and not newer than we are. Reads only: the file stays as it is.
+// Checks that a file is a database of this program, undamaged and not of a newer version. Never writes to it.
 
 import { constants, Database } from 'bun:sqlite'
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
@@ -7,10 +7,10 @@ import { storeError } from '../store.ts'
 import { MIGRATIONS } from './migrations.ts'
 
 const MAGIC = 'SQLite format 3\0'
-/** Up to this size every page is checked, in some ten milliseconds; above, what an opening store needs. */
+/** Up to this size every page is checked, in some ten milliseconds; above it, only the ends of each table. */
 const FULL_CHECK_BYTES = 16 * 1024 * 1024
 
-/** Throws a StoreError. A missing or empty file passes: it will be made. `thorough` reads every page, however many. */
+/** Throws a StoreError. A missing or empty file passes: it will be created. `thorough` reads every page, however many. */
 export const checkFile = (path: string, options: { thorough?: boolean } = {}): void => {
   if (!existsSync(path)) return
   let db: Database | undefined
@@ -22,13 +22,13 @@ export const checkFile = (path: string, options: { thorough?: boolean } = {}): v
     checkSchema(db, path)
     checkPages(db, path, options.thorough === true || size <= FULL_CHECK_BYTES)
   } catch (cause) {
-    throw refusalOf(path, cause)
+    throw toStoreError(path, cause)
   } finally {
     db?.close()
   }
 }
 
-/** Without a log nobody has it open, and it is read without making one. What a crash left is played in first. */
+/** Without a log file nobody has the database open: it is opened without creating one. Otherwise SQLite recovers it first. */
 const openAsIs = (path: string): Database => {
   if (existsSync(`${path}-wal`) || existsSync(`${path}-journal`)) {
     const db = new Database(path, { readonly: true })
@@ -39,15 +39,20 @@ const openAsIs = (path: string): Database => {
   return new Database(`${pathToFileURL(path).href}?immutable=1`, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
 }
 
-/** A StoreError for what a system or SQLite says of a file that cannot be used; anything else as it is. */
-export const refusalOf = (path: string, cause: unknown): unknown => {
-  const named = obstacleOf(path, cause)
-  return named === cause && codeOf(cause).startsWith('SQLITE_') ? damaged(path, cause) : named
+/** A StoreError for any error of the system or of SQLite about a file; anything else as it is. */
+export const toStoreError = (path: string, cause: unknown): unknown => {
+  const error = toAccessError(path, cause)
+  return error === cause && codeOf(cause).startsWith('SQLITE_') ? damaged(path, cause) : error
 }
 
-/** A StoreError where the disk or another program is in the way; anything else as it is. */
-export const obstacleOf = (path: string, cause: unknown): unknown => {
-  const say = REFUSALS.find(([pattern]) => pattern.test(codeOf(cause)))?.[1]
+/** A StoreError where the disk, permissions or another program prevent access; anything else, damage too, as it is. */
+export const toAccessError = (path: string, cause: unknown): unknown => {
+  const code = codeOf(cause)
+  if (BUSY.test(code)) {
+    const error = storeError(`The database ${path} is kept busy by another program; try again.`, cause)
+    return Object.assign(error, { busy: true as const })
+  }
+  const say = REFUSALS.find(([pattern]) => pattern.test(code))?.[1]
   return say === undefined ? cause : storeError(say(path), cause)
 }
 
@@ -73,8 +78,9 @@ const REFUSALS: [RegExp, (path: string) => string][] = [
     (path) => `The disk of the database ${path} is full; make room and try again.`,
   ],
   [/^(EIO|SQLITE_IOERR)/, (path) => `The disk of the database ${path} fails; see what is wrong with it.`],
-  [/^SQLITE_(BUSY|LOCKED)/, (path) => `The database ${path} is kept busy by another program; try again.`],
 ]
+
+const BUSY = /^SQLITE_(BUSY|LOCKED)/
 
 const checkHeader = (path: string, size: number): void => {
   const header = Buffer.alloc(100)

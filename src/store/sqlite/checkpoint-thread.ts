@@ -1,4 +1,4 @@
-// The thread of the checkpoints: copies the write-ahead log into the database while the server goes on writing.
+// The checkpoint worker thread: copies the write-ahead log into the database while the server goes on writing.
 
 import { Database } from 'bun:sqlite'
 
@@ -7,7 +7,7 @@ export type Checkpointed = { failure: string | undefined }
 
 declare const self: Worker
 
-/** What is written meanwhile is copied by the next pass; one that found no more than this leaves the rest. */
+/** Each pass copies what was written during the one before. A pass that copied no more than this is the last. */
 const FEW_FRAMES = 64
 const PASSES = 5
 

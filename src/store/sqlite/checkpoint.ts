@@ -1,30 +1,29 @@
-// Checkpoints beside the hot path: a thread copies the log into the database and waits for the disk, so that no request
-// has to.
+// Checkpoints off the hot path: a worker thread copies the log into the database and waits for the disk, so that no
+// request has to.
 
 import type { Database } from 'bun:sqlite'
 import { canOpen, FOR_A_THREAD } from '../../lib/descriptors.ts'
 import type { Checkpointed, ToCheckpoint } from './checkpoint-thread.ts'
 
-/** Records written between two checkpoints: from some megabytes of log with one key to some ten with thousands. */
+/** Records written between two checkpoints: a few megabytes of log with one key, a few tens with thousands. */
 const RECORDS = 20_000
-/** After so long without work the thread goes, and its memory with it. */
+/** The thread is ended after this long without work, to free its memory. */
 const IDLE_MS = 60_000
 
-// In the one compiled file every module stands where the entry point stood.
+// In the compiled binary all modules have the path of the entry point.
 const THREAD = import.meta.file === 'checkpoint.ts' ? './checkpoint-thread.ts' : './store/sqlite/checkpoint-thread.ts'
 
 export type Checkpoints = {
-  /** So many records more are in the log. */
+  /** Reports records that were written to the log. */
   wrote(records: number): void
   stop(): void
 }
 
 /**
- * For the connection of the one writer. A log that grows all the same, because the thread cannot keep up or cannot run,
- * is left to SQLite's own checkpoints.
+ * For the connection of the one writer. If the thread cannot keep up or cannot run, SQLite's own checkpoints take over.
  */
 export const createCheckpoints = (db: Database, path: string, every = RECORDS): Checkpoints => {
-  // What the thread left over are the frames of its last pass: once they are copied the log begins anew.
+  // Copies the few frames that the thread's last pass left, so that the log starts over instead of growing.
   const finish = db.query('PRAGMA wal_checkpoint(PASSIVE)')
   let records = 0
   let thread: Worker | undefined

@@ -1,22 +1,22 @@
-// What the dashboard reads: each query seeks by an index and looks at a bounded number of rows, however many there are.
-// Exchanges in flight are in a small table of their own.
+// The dashboard's queries: each seeks by an index and reads a bounded number of rows, however many there are. Exchanges in
+// flight are in a small table of their own.
 
 import type { Database, SQLQueryBindings } from 'bun:sqlite'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
-import type { Insight, LatencyQuery, LatencySample, PageQuery, SeriesQuery, SeriesRow } from '../insight.ts'
+import type { Insight, LatencyQuery, LatencySample, Measure, PageQuery, SeriesQuery, SeriesRow } from '../insight.ts'
 import { lastRow, readRows, rowAt } from './rows.ts'
 import { BLOCK_ROWS, SUMS } from './schema.ts'
 
 const STEP_MS = { hour: 3_600_000, day: 86_400_000 }
-/** Rows one page looks at where more than the index's own condition is asked for. */
+/** Rows one page reads where there are more conditions than the index serves. */
 const SCAN = 5_000
-/** Blocks of rows one page of some keys' exchanges reads through, and how many blocks and keys it asks about for that. */
+/** For a page of some keys' exchanges: the blocks of rows it reads, and the pairs of block and key it looks up to find them. */
 const BLOCKS = 24
 const PROBES = 40_000
-/** A sample of the range: so many stretches, spread evenly, of so many exchanges in a row. */
+/** A sample of a range: this many stretches, spread evenly, of this many consecutive exchanges. */
 const STRETCHES = 64
 const STRETCH = 32
-/** Exchanges of one key or model that are looked at for its latencies. */
+/** How many exchanges of one key or model are read for its latencies. */
 const LATEST = 1_000
 
 export const createInsight = (db: Database, orm: BunSQLiteDatabase): Insight => ({
@@ -25,15 +25,15 @@ export const createInsight = (db: Database, orm: BunSQLiteDatabase): Insight => 
     const { rows, next } = findRows(db, query)
     return { rows: rows.length === 0 ? [] : readRows(orm, rows), next }
   },
-  topKeys: ({ since, until, limit, model }) =>
+  topKeys: ({ since, until, limit, most, model }) =>
     db
       .query<{ id: string }, SQLQueryBindings[]>(
         `SELECT key_id AS id FROM usage_days WHERE day >= ? AND day < ? ${model === undefined ? '' : 'AND model = ?'}
-         GROUP BY 1 ORDER BY sum(input + cache_read + cache_write + output) DESC LIMIT ?`,
+         GROUP BY 1 ORDER BY sum(${MEASURED[most]}) DESC LIMIT ?`,
       )
       .all(since - (since % STEP_MS.day), until, ...(model === undefined ? [] : [model]), limit)
       .map(({ id }) => id),
-  // They go by whole days, the oldest first.
+  // Hours are pruned by whole days, the oldest first.
   hoursKept: (since) =>
     db
       .query<{ row: number }, [number]>(
@@ -61,6 +61,12 @@ export const createInsight = (db: Database, orm: BunSQLiteDatabase): Insight => 
   },
 })
 
+const MEASURED: Readonly<Record<Measure, string>> = {
+  tokens: 'input + cache_read + cache_write + output',
+  cost: 'cost_micro_usd',
+  requests: 'requests',
+}
+
 const ALIAS: Readonly<Record<string, string>> = {
   cache_read: 'cacheRead',
   cache_write: 'cacheWrite',
@@ -72,7 +78,7 @@ const series = (db: Database, { step, by, since, until, keyIds, model }: SeriesQ
   const span = STEP_MS[step]
   const group = by === 'model' ? 'model' : by === 'key' ? 'key_id' : "'all'"
   const within = model === undefined ? '' : 'AND model = ?'
-  const which = model === undefined ? [] : [model]
+  const modelValues = model === undefined ? [] : [model]
   if (keyIds === undefined) {
     // The whole gateway: from its own sums, which have no keys.
     return db
@@ -80,18 +86,18 @@ const series = (db: Database, { step, by, since, until, keyIds, model }: SeriesQ
         `SELECT hour - hour % ? AS at, ${group} AS "group", ${SUMMED} FROM usage_models
          WHERE hour >= ? AND hour < ? ${within} GROUP BY 1, 2`,
       )
-      .all(span, since, until, ...which)
+      .all(span, since, until, ...modelValues)
   }
   const [table, column] = step === 'hour' ? ['usage_hours', 'hour'] : ['usage_days', 'day']
   const steps = Array.from({ length: Math.max(0, Math.ceil((until - since) / span)) }, (_, i) => since + i * span)
-  // Each step and key by a seek of its own; a range of steps would be read through with all of its keys.
+  // One seek for each step and key: a range of steps would be scanned with all of its keys.
   return db
     .query<SeriesRow, SQLQueryBindings[]>(
       `SELECT ${column} AS at, ${group} AS "group", ${SUMMED} FROM ${table}
        WHERE ${column} IN (SELECT value FROM json_each(?)) AND key_id IN (SELECT value FROM json_each(?)) ${within}
        GROUP BY 1, 2`,
     )
-    .all(JSON.stringify(steps), JSON.stringify(keyIds), ...which)
+    .all(JSON.stringify(steps), JSON.stringify(keyIds), ...modelValues)
 }
 
 type Condition = { sql: string; values: SQLQueryBindings[] }
@@ -100,8 +106,8 @@ const findRows = (db: Database, query: PageQuery): { rows: number[]; next: numbe
   const { limit } = query
   const open = query.outcome === undefined || query.outcome === 'open' ? findOpen(db, query) : []
   const range = query.outcome === 'open' ? undefined : rangeOf(db, query)
-  const ended = range === undefined ? NOTHING : findEnded(db, query, range, limit + 1)
-  // Below the lowest row that was looked at the page would have gaps.
+  const ended = range === undefined ? NONE_FOUND : findEnded(db, query, range, limit + 1)
+  // Below the lowest row that was read the page would have gaps.
   const complete = ended.complete ?? 0
   const rows = [...open, ...ended.rows].filter((row) => row >= complete).sort((a, b) => b - a)
   if (rows.length > limit) return { rows: rows.slice(0, limit), next: rows[limit - 1] }
@@ -128,7 +134,7 @@ const findOpen = (db: Database, { limit, before, keyIds, model, since, until }: 
       ? []
       : [{ sql: 'key_id IN (SELECT value FROM json_each(?))', values: [JSON.stringify(keyIds)] }]),
   ]
-  const { sql, values } = both(conditions) ?? { sql: 'TRUE', values: [] }
+  const { sql, values } = allOf(conditions) ?? { sql: 'TRUE', values: [] }
   return db
     .query<{ row: number }, SQLQueryBindings[]>(
       `SELECT row FROM reservations WHERE ${sql} ORDER BY row DESC LIMIT ${limit + 1}`,
@@ -137,23 +143,23 @@ const findOpen = (db: Database, { limit, before, keyIds, model, since, until }: 
     .map(({ row }) => row)
 }
 
-/** Newest first, up to as many as were asked for. `complete`: the lowest row looked at, where there are more below. */
+/** Newest first, up to as many as were asked for. `complete`: the lowest row read, where there may be more below. */
 type Found = { rows: number[]; complete: number | undefined }
-const NOTHING: Found = { rows: [], complete: undefined }
+const NONE_FOUND: Found = { rows: [], complete: undefined }
 
 type Filter = Pick<PageQuery, 'keyIds' | 'model' | 'outcome'>
 
 const findEnded = (db: Database, filter: Filter, range: Range, limit: number): Found =>
   filter.keyIds === undefined ? findIndexed(db, filter, range, limit) : findOfKeys(db, filter, range, limit)
 
-/** By an index that serves one condition in the order of rows; the others are asked of a bounded number of rows. */
+/** By an index that serves one condition in the order of rows; the others are checked on a bounded number of rows. */
 const findIndexed = (db: Database, { model, outcome }: Filter, { from, to }: Range, limit: number): Found => {
   const byModel: Condition[] = model === undefined ? [] : [{ sql: 'model = ?', values: [model] }]
   const byOutcome: Condition[] = outcome === undefined ? [] : [{ sql: 'outcome = ?', values: [outcome] }]
   const rare = outcome !== undefined && outcome !== 'done'
-  const driver = rare ? RARE : model !== undefined ? 'INDEXED BY exchanges_model WHERE model = ?' : 'WHERE TRUE'
+  const driver = rare ? NOT_DONE : model !== undefined ? 'INDEXED BY exchanges_model WHERE model = ?' : 'WHERE TRUE'
   const driven = rare ? [outcome] : model !== undefined ? [model] : []
-  const rest = both(rare ? byModel : byOutcome)
+  const rest = allOf(rare ? byModel : byOutcome)
   const candidates = `FROM exchanges ${driver} AND row >= ? AND row < ? ORDER BY row DESC`
   const bounds = [...driven, from, to]
   if (rest === undefined) {
@@ -174,14 +180,14 @@ const findIndexed = (db: Database, { model, outcome }: Filter, { from, to }: Ran
   return { rows: found.map(({ row }) => row), complete: last !== null && last.row > from ? last.row : undefined }
 }
 
-// Said in the words of the partial index, which is used only then.
-const RARE = "INDEXED BY exchanges_not_done WHERE outcome = ? AND outcome <> 'done'"
+// The partial index is used only for a condition that repeats its own.
+const NOT_DONE = "INDEXED BY exchanges_not_done WHERE outcome = ? AND outcome <> 'done'"
 
-/** Block by block, of those the keys are noted in. */
+/** Block by block, of those that list the keys. */
 const findOfKeys = (db: Database, { keyIds = [], model, outcome }: Filter, range: Range, limit: number): Found => {
   const { from } = range
   const to = Math.min(range.to, lastRow(db) + 1)
-  if (keyIds.length === 0 || to <= from) return NOTHING
+  if (keyIds.length === 0 || to <= from) return NONE_FOUND
   const first = Math.floor(from / BLOCK_ROWS)
   const last = Math.floor((to - 1) / BLOCK_ROWS)
   const lowest = Math.max(first, last - Math.ceil(PROBES / keyIds.length))
@@ -194,20 +200,20 @@ const findOfKeys = (db: Database, { keyIds = [], model, outcome }: Filter, range
     .all(last, lowest, JSON.stringify([...keyIds, '']), BLOCKS)
     .map(({ block }) => block)
   const rare = outcome !== undefined && outcome !== 'done'
-  const rest = both([
+  const rest = allOf([
     { sql: 'key_id IN (SELECT value FROM json_each(?))', values: [JSON.stringify(keyIds)] },
     ...(model === undefined ? [] : [{ sql: '+model = ?', values: [model] }]),
     ...(outcome === 'done' ? [{ sql: 'outcome = ?', values: [outcome] }] : []),
   ])
   const within = db.query<{ row: number }, SQLQueryBindings[]>(
-    `SELECT row FROM exchanges ${rare ? RARE : 'NOT INDEXED WHERE TRUE'} AND row >= ? AND row < ? AND ${rest?.sql}
+    `SELECT row FROM exchanges ${rare ? NOT_DONE : 'NOT INDEXED WHERE TRUE'} AND row >= ? AND row < ? AND ${rest?.sql}
      ORDER BY row`,
   )
   const rows: number[] = []
   for (const block of blocks) {
     const start = Math.max(from, block * BLOCK_ROWS)
     const end = Math.min(to, (block + 1) * BLOCK_ROWS)
-    // Oldest first, as they lie on the disk: read backwards, a cold file is many times slower.
+    // Oldest first, as on the disk: reading a cold file backwards is many times slower.
     const found = within.all(...(rare ? [outcome] : []), start, end, ...(rest?.values ?? []))
     for (const { row } of found.reverse().slice(0, limit - rows.length)) rows.push(row)
     if (rows.length === limit) return { rows, complete: undefined }
@@ -216,7 +222,7 @@ const findOfKeys = (db: Database, { keyIds = [], model, outcome }: Filter, range
   return { rows, complete: reached > first ? reached * BLOCK_ROWS : undefined }
 }
 
-const both = (conditions: Condition[]): Condition | undefined =>
+const allOf = (conditions: Condition[]): Condition | undefined =>
   conditions.length === 0
     ? undefined
     : { sql: conditions.map((each) => each.sql).join(' AND '), values: conditions.flatMap((each) => each.values) }

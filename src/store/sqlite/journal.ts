@@ -6,7 +6,7 @@ import type { Wire } from '../../ir/wire.ts'
 import type { Batch, Journal, LeftOpen, SettledExchange } from '../../ledger/journal.ts'
 import type { Settlement } from '../../ledger/ledger.ts'
 import { storeError } from '../store.ts'
-import { obstacleOf } from './check.ts'
+import { toAccessError } from './check.ts'
 import { type Checkpoints, createCheckpoints } from './checkpoint.ts'
 import type { KeyRing } from './keys.ts'
 import { lockServer } from './lock.ts'
@@ -38,7 +38,9 @@ const SETTLE = `
 const IN_BLOCK = 'INSERT OR IGNORE INTO exchange_blocks (block, key_id) VALUES (?, ?)'
 const CHARGE = `
   UPDATE keys SET tokens_used = tokens_used + ?, last_used_at = max(coalesce(last_used_at, 0), ?) WHERE id = ?`
-/** Blocks whose keys are remembered: exchanges end nearly in the order they came in. */
+/** How long a server's write waits for another process. It blocks the event loop, and so every stream. */
+const WAIT_MS = 50
+/** How many blocks have their keys cached: exchanges end nearly in the order they began. */
 const RECENT_BLOCKS = 4
 const LAST_ROW = `
   SELECT max(coalesce((SELECT max(row) FROM exchanges), 0), coalesce((SELECT max(row) FROM reservations), 0)) AS row`
@@ -55,7 +57,7 @@ type LeftRow = Omit<LeftOpen, 'usage' | 'stream' | 'wire'> & {
 type Sums = [number, number, number, number, number, number, number, number]
 type Rollup = { hour: number; keyId: string; model: string; sums: Sums }
 
-/** `path` undefined: a database in memory, which no other process can reach. */
+/** `path` undefined: an in-memory database, which no other process can open. */
 export const createJournal = (db: Database, path: string | undefined, ring: KeyRing) => {
   const begin = db.query('BEGIN IMMEDIATE')
   const commit = db.query('COMMIT')
@@ -69,7 +71,7 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
   const addModel = db.query(ADD_MODEL)
   const inBlock = db.query(IN_BLOCK)
   const charge = db.query(CHARGE)
-  /** Keys known to be noted, by block. */
+  /** Keys known to be in `exchange_blocks`, by block. */
   const noted = new Map<number, Set<string>>()
   let unlock: (() => void) | undefined
   let writeSettled = (): void => {}
@@ -89,7 +91,7 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
     keys.add(keyId)
   }
 
-  /** Gives what it charged to each key. */
+  /** Returns the tokens charged to each key. */
   const writeAll = (batch: Batch): Map<string, number> => {
     for (const each of batch.opened) {
       const { exchangeId, keyId, model, wire, stream, startedAt, inputEstimate, reserved } = each
@@ -175,6 +177,7 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
       unlock = path === undefined ? () => {} : lockServer(path)
       writeSettled = before
       if (path !== undefined) checkpoints = createCheckpoints(db, path)
+      db.run(`PRAGMA busy_timeout = ${WAIT_MS}`)
       lastRow = db.query<{ row: number }, []>(LAST_ROW).get()?.row ?? 0
       return db.query<LeftRow, []>(LEFT_OPEN).all().map(toLeftOpen)
     },
@@ -186,10 +189,10 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
         charges = writeAll(batch)
         commit.run()
       } catch (error) {
-        // Some failures (a full disk) have rolled back by themselves.
+        // Some failures, such as a full disk, have rolled back already.
         if (db.inTransaction) rollback.run()
         noted.clear()
-        throw path === undefined ? error : obstacleOf(path, error)
+        throw path === undefined ? error : toAccessError(path, error)
       }
       ring.written(charges)
       checkpoints?.wrote(batch.opened.length + batch.progressed.length + batch.settled.length)
@@ -198,7 +201,7 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
   return {
     ...journal,
     claimed: () => unlock !== undefined,
-    /** So many records more, of others than the journal, are in the log. */
+    /** Reports records that others than the journal have written to the log. */
     wrote: (records: number) => checkpoints?.wrote(records),
     /** To be called before exchanges or their sums are read. */
     settle: () => writeSettled(),
@@ -214,7 +217,7 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
   }
 }
 
-// One attempt that answered is told by the other columns.
+// A single attempt that answered is described by the other columns.
 const trailOf = (trail: Settlement['trail']): string | null =>
   trail === undefined || trail.length === 0 || (trail.length === 1 && trail[0]?.errorCode === undefined)
     ? null

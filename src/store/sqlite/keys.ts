@@ -1,13 +1,13 @@
-// Keys in SQLite, held in memory: authentication of a key that is known, and admission, never query.
+// Keys in SQLite, all held in memory: neither authentication of a known key nor admission runs a query.
 
-import { eq, gt, sql } from 'drizzle-orm'
+import { and, eq, gt, isNull, sql } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import { checkKey } from '../../keys/check.ts'
 import type { Actor, Key, Keys } from '../../keys/key.ts'
 import { hashSecret, makeSecret, randomBase62, secretOf, unknownKey } from '../../keys/secret.ts'
 import { requireInForce } from '../../keys/status.ts'
-import type { Change } from './change.ts'
+import type { Change, Note, Transaction } from './change.ts'
 import { keys as table } from './schema.ts'
 
 type Row = typeof table.$inferSelect
@@ -15,20 +15,22 @@ type Insert = typeof table.$inferInsert
 /** Columns to set; those undefined stay as they are. */
 type Columns = { [name in keyof Insert]?: Insert[name] | undefined }
 
-/** What a hash opens; `until` is the end of an old secret's grace. */
+/** The key a secret's hash belongs to. `until`: the end of the grace period of a rotated secret. */
 type Entry = { key: Key; until: number | undefined }
 
 export type KeyRing = {
   keys: Keys
   /** Adds settled tokens to a key in memory. */
   charge(keyId: string, tokens: number): void
-  /** Charged tokens, by key, have come into the database. */
+  /** Charged tokens, by key, have been written to the database. */
   written(charges: ReadonlyMap<string, number>): void
-  /** Takes over what other processes changed; `all` includes counters a server elsewhere has moved. */
+  /** Revokes a member's keys as part of a change to the member. Call `reload` once that is durable. */
+  revokeOwned(ownerId: string, tx: Transaction, note: Note): void
+  /** Reloads what other processes changed. `all`: also counters, which a server in another process may have moved. */
   reload(all: boolean): void
 }
 
-/** `refresh` takes over what other processes changed; gives whether they changed anything. */
+/** `refresh` reloads what other processes changed, and returns whether they changed anything. */
 export const createKeyRing = (
   orm: BunSQLiteDatabase,
   change: Change,
@@ -40,10 +42,10 @@ export const createKeyRing = (
   const hashesOf = new Map<string, string[]>()
   /** Tokens charged and not yet in the database, by key. */
   const unwritten = new Map<string, number>()
-  /** The newest version that was read. Not one of our own making: another process may have made those below it. */
+  /** The newest version read by `reload`. Own changes do not raise it: another process may have made one just below. */
   let version = 0
 
-  // A key stays the same object for as long as the store is open: whoever holds it sees it change.
+  // A key is the same object for as long as the store is open, so that those who hold it see its changes.
   const take = (row: Row): Key => {
     const fresh = { ...toKey(row), tokensUsed: row.tokensUsed + (unwritten.get(row.id) ?? 0) }
     const key = Object.assign(byId.get(row.id) ?? fresh, fresh)
@@ -68,23 +70,27 @@ export const createKeyRing = (
   }
   reload(true)
 
-  /** Memory follows once the change is durable. */
-  const set = (id: string, action: string, actor: Actor, columns: (row: Row) => Columns): Key =>
-    take(
-      change(actor, (tx, note) => {
-        const before = tx.select().from(table).where(eq(table.id, id)).get()
-        if (before === undefined) throw new GatewayError('not_found', `There is no key "${id}".`)
-        const values = { ...columns(before), version: NEXT_VERSION }
-        const after = tx.update(table).set(values).where(eq(table.id, id)).returning().get()
-        note(action, id, toKey(before), toKey(after))
-        return after
-      }),
-    )
+  type Edit = { id: string; action: string; columns: (row: Row) => Columns }
+  const write = ({ id, action, columns }: Edit, tx: Transaction, note: Note): Row => {
+    const before = tx.select().from(table).where(eq(table.id, id)).get()
+    if (before === undefined) throw new GatewayError('not_found', `There is no key "${id}".`)
+    const values = { ...columns(before), version: NEXT_VERSION }
+    const after = tx.update(table).set(values).where(eq(table.id, id)).returning().get()
+    note(action, id, toKey(before), toKey(after))
+    return after
+  }
+  /** Updates memory once the change is durable. */
+  const edit = (one: Edit, actor: Actor): Key => take(change(actor, (tx, note) => write(one, tx, note)))
+  const revoking = (id: string): Edit => ({
+    id,
+    action: 'key.revoke',
+    columns: (row) => ({ revokedAt: row.revokedAt ?? clock() }),
+  })
 
   const keys: Keys = {
     authenticate(headers) {
       const hash = hashSecret(secretOf(headers))
-      // A script makes a key and uses it at once.
+      // The command line may have issued the key a moment ago.
       const entry = byHash.get(hash) ?? (refresh() ? byHash.get(hash) : undefined)
       const now = clock()
       if (entry === undefined || (entry.until !== undefined && entry.until <= now)) throw unknownKey()
@@ -118,21 +124,22 @@ export const createKeyRing = (
     update(id, patch, actor) {
       checkKey(patch)
       const { label, addTokens = 0, tokensUsed, expiresAt, models, rpm, tpm, concurrency } = patch
-      return set(id, 'key.update', actor, (row) => {
+      const columns = (row: Row): Columns => {
         const tokensTotal = (patch.tokensTotal ?? row.tokensTotal) + addTokens
         if (!Number.isSafeInteger(tokensTotal)) throw invalidRequest('A key cannot have that many tokens.', 'tokens')
         return { label, tokensTotal, tokensUsed, expiresAt, models, rpm, tpm, concurrency }
-      })
+      }
+      return edit({ id, action: 'key.update', columns }, actor)
     },
-    revoke: (id, actor) => set(id, 'key.revoke', actor, (row) => ({ revokedAt: row.revokedAt ?? clock() })),
+    revoke: (id, actor) => edit(revoking(id), actor),
     rotate(id, graceMs, actor) {
       const secret = makeSecret()
-      const key = set(id, 'key.rotate', actor, (row) => ({
+      const columns = (row: Row): Columns => ({
         hash: hashSecret(secret),
         previousHash: graceMs > 0 ? row.hash : null,
         previousUntil: graceMs > 0 ? clock() + graceMs : null,
-      }))
-      return { key, secret }
+      })
+      return { key: edit({ id, action: 'key.rotate', columns }, actor), secret }
     },
   }
 
@@ -149,6 +156,10 @@ export const createKeyRing = (
         if (left > 0) unwritten.set(keyId, left)
         else unwritten.delete(keyId)
       }
+    },
+    revokeOwned(ownerId, tx, note) {
+      const inForce = and(eq(table.ownerId, ownerId), isNull(table.revokedAt))
+      for (const { id } of tx.select({ id: table.id }).from(table).where(inForce).all()) write(revoking(id), tx, note)
     },
     reload,
   }
@@ -168,5 +179,6 @@ const toKey = (row: Row): Key => ({
   rpm: row.rpm ?? undefined,
   tpm: row.tpm ?? undefined,
   concurrency: row.concurrency ?? undefined,
+  oldSecretUntil: row.previousUntil ?? undefined,
   ...(row.ownerId === null ? {} : { ownerId: row.ownerId }),
 })

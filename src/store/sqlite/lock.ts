@@ -1,14 +1,14 @@
-// The server's lock on a database: held by the operating system, so that it ends with the process however that ends.
+// The server's lock on a database: held by the operating system, so it is released however the process ends.
 
 import { Database } from 'bun:sqlite'
-import { storeError } from '../store.ts'
-import { refusalOf } from './check.ts'
+import { isBusy, storeError } from '../store.ts'
+import { toStoreError } from './check.ts'
 import { createPrivate } from './private.ts'
 
 /**
- * Takes the lock, after `waitMs` at most, and returns its release. Throws a StoreError, which says `taken`, while another
- * server holds it. An exclusive transaction on an empty database beside the real one is a lock on every platform SQLite
- * runs on. Whoever may read that could hold it, too: it is its owner's alone.
+ * Takes the lock, waiting up to `waitMs`, and returns its release. Throws a StoreError with the message `taken` while
+ * another server holds it. An exclusive transaction on an empty database beside the real one is a lock on every platform
+ * SQLite runs on. Anyone who can read that file could take the lock, so it is readable by its owner alone.
  */
 export const lockServer = (path: string, taken = anotherOn(path), waitMs = 0): (() => void) => {
   const file = `${path}.lock`
@@ -23,13 +23,10 @@ export const lockServer = (path: string, taken = anotherOn(path), waitMs = 0): (
     return () => held.close()
   } catch (cause) {
     db?.close()
-    if (!isBusy(cause)) throw refusalOf(file, cause)
-    throw storeError(taken, cause)
+    const error = toStoreError(file, cause)
+    throw isBusy(error) ? storeError(taken, cause) : error
   }
 }
 
 const anotherOn = (path: string): string =>
   `Another server is running on ${path}; stop it first, or choose another data directory.`
-
-const isBusy = (cause: unknown): boolean =>
-  cause instanceof Error && 'code' in cause && String(cause.code).startsWith('SQLITE_BUSY')

@@ -1,4 +1,4 @@
-// Members in SQLite. Few, so everything is read when it is asked for: a change is in force with the next request.
+// Members in SQLite. They are few, so each request reads them anew: a change is in force with the next one.
 
 import { and, eq, gt, isNotNull, isNull, ne, sql } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
@@ -6,11 +6,17 @@ import { GatewayError, invalidRequest } from '../../errors.ts'
 import { randomBase62 } from '../../keys/secret.ts'
 import { DEFAULT_LIMITS, type Member, type MemberStore } from '../../members/member.ts'
 import type { Change, Transaction } from './change.ts'
+import type { KeyRing } from './keys.ts'
 import { adminTokens, sessions, members as table } from './schema.ts'
 
 type Row = typeof table.$inferSelect
 
-export const createMembers = (orm: BunSQLiteDatabase, change: Change, clock: () => number): MemberStore => {
+export const createMembers = (
+  orm: BunSQLiteDatabase,
+  change: Change,
+  clock: () => number,
+  ring: Pick<KeyRing, 'revokeOwned' | 'reload'>,
+): MemberStore => {
   const byId = (tx: Pick<Transaction, 'select'>, id: string): Row => {
     const row = tx
       .select()
@@ -28,7 +34,7 @@ export const createMembers = (orm: BunSQLiteDatabase, change: Change, clock: () 
       .get()
     if (taken !== undefined) throw invalidRequest('There is a member of this name already. Choose another.', 'name')
   }
-  /** Somebody must be left who can administer. */
+  /** At least one admin must be left. */
   const requireAdmin = (tx: Pick<Transaction, 'select'>, without: string): void => {
     const other = tx
       .select({ id: table.id })
@@ -69,7 +75,7 @@ export const createMembers = (orm: BunSQLiteDatabase, change: Change, clock: () 
         requireFree(tx, name, id)
         const values = { id, name, role, limits, passwordHash: passwordHash ?? null, createdAt: clock() }
         const made = toMember(tx.insert(table).values(values).returning().get())
-        note('member.add', id, null, told(made))
+        note('member.add', id, null, audited(made))
         return made
       }),
     update: (id, patch, actor) =>
@@ -79,10 +85,10 @@ export const createMembers = (orm: BunSQLiteDatabase, change: Change, clock: () 
         const steppedDown = patch.role === 'member' && before.role === 'admin'
         if (steppedDown && before.passwordHash !== null) requireAdmin(tx, id)
         if (Object.keys(patch).length === 0) return toMember(before)
-        // For good: made an admin again, they would find tokens in force that nobody remembers.
+        // Revoked for good: otherwise forgotten tokens would be valid again if they became an admin again.
         if (steppedDown) revokeTokens(tx, id)
         const after = toMember(tx.update(table).set(patch).where(eq(table.id, id)).returning().get())
-        note('member.update', id, told(toMember(before)), told(after))
+        note('member.update', id, audited(toMember(before)), audited(after))
         return after
       }),
     invite: (id, { hash, expiresAt }, actor) =>
@@ -112,14 +118,14 @@ export const createMembers = (orm: BunSQLiteDatabase, change: Change, clock: () 
     setPassword: (id, passwordHash, keep, actor) =>
       change(actor, (tx, note) => {
         byId(tx, id)
-        // A link that could still set the password would undo this.
+        // A pending link could otherwise set the password again.
         const set = { passwordHash, invitationHash: null, invitationExpiresAt: null }
         tx.update(table).set(set).where(eq(table.id, id)).run()
         const others = and(eq(sessions.memberId, id), keep === undefined ? undefined : ne(sessions.hash, keep))
         tx.delete(sessions).where(others).run()
         note('member.password', id, null, null)
       }),
-    remove: (id, actor) =>
+    remove(id, keys, actor) {
       change(actor, (tx, note) => {
         const before = byId(tx, id)
         if (before.role === 'admin' && before.passwordHash !== null) requireAdmin(tx, id)
@@ -128,8 +134,11 @@ export const createMembers = (orm: BunSQLiteDatabase, change: Change, clock: () 
         tx.update(table).set(set).where(eq(table.id, id)).run()
         tx.delete(sessions).where(eq(sessions.memberId, id)).run()
         revokeTokens(tx, id)
-        note('member.remove', id, told(toMember(before)), null)
-      }),
+        note('member.remove', id, audited(toMember(before)), null)
+        if (keys === 'revoke') ring.revokeOwned(id, tx, note)
+      })
+      ring.reload(false)
+    },
   }
 }
 
@@ -150,5 +159,5 @@ export const toMember = (row: Row): Member => ({
   invitationExpiresAt: row.invitationHash === null ? undefined : (row.invitationExpiresAt ?? undefined),
 })
 
-/** What the audit may say of a member. */
-const told = ({ name, role, limits }: Member) => ({ name, role, limits })
+/** What the audit records of a member. */
+const audited = ({ name, role, limits }: Member) => ({ name, role, limits })

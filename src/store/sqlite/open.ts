@@ -7,7 +7,7 @@ import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { type Store, storeError } from '../store.ts'
 import { createBackground } from './background.ts'
 import { createChange } from './change.ts'
-import { appliedMigrations, checkFile, checkSchema, refusalOf } from './check.ts'
+import { appliedMigrations, checkFile, checkSchema, toStoreError } from './check.ts'
 import { createInsight } from './insight.ts'
 import { createJournal } from './journal.ts'
 import { createKeyRing } from './keys.ts'
@@ -20,13 +20,16 @@ import { createSessions } from './sessions.ts'
 import { createSettings } from './settings.ts'
 import { createTokens } from './tokens.ts'
 
-/** `clock`: milliseconds since the epoch, Date.now by default. `busyTimeoutMs`: how long a write waits for another process. */
-export type OpenOptions = { clock?: () => number; busyTimeoutMs?: number }
+/** `clock`: milliseconds since the epoch, Date.now by default. */
+export type OpenOptions = { clock?: () => number }
+
+/** How long a command's write, and a start, wait for another process. A server's writes wait less: see journal.ts. */
+const WAIT_MS = 2_000
 
 const MEMORY = ':memory:'
 
 /**
- * `path` is the database file (its folder is made) or ':memory:'. A damaged file, one of another program or of a newer
+ * `path` is the database file (its folder is created) or ':memory:'. A damaged file, one of another program or of a newer
  * version throws a StoreError and is left as it was.
  */
 export const openStore = (path: string, options: OpenOptions = {}): Store => {
@@ -38,37 +41,37 @@ export const openStore = (path: string, options: OpenOptions = {}): Store => {
       createPrivate(path)
     }
     db = new Database(path, { create: true, readwrite: true })
-    prepare(db, path, options.busyTimeoutMs ?? 2_000)
+    prepare(db, path)
     return storeOf(db, path, options.clock ?? Date.now)
   } catch (error) {
     db?.close()
-    throw refusalOf(path, error)
+    throw toStoreError(path, error)
   }
 }
 
 const storeOf = (db: Database, path: string, clock: () => number): Store => {
-  // Statements of `query` end with their connection; those of `prepare`, which drizzle calls, would keep the file open.
+  // Statements of `query` are closed with the connection; those of `prepare`, which drizzle calls, keep the file open.
   db.prepare = (text: string) => db.query(text)
   const orm = drizzle(db)
   const transaction = orm.transaction.bind(orm)
-  const inPlace = path === MEMORY ? () => true : placeOf(path)
-  /** Set while the file is not where it was opened: what is written then, nobody finds again. */
-  let astray = false
-  const requireInPlace = (): void => {
-    if (!astray) return
+  const isSameFile = path === MEMORY ? () => true : fileCheck(path)
+  /** Set while the path no longer leads to the file that was opened: what is written to that would be lost. */
+  let replaced = false
+  const requireSameFile = (): void => {
+    if (!replaced) return
     throw storeError(
       `The database ${path} was deleted or replaced under the running server; stop the server and put it back, or restore a backup.`,
     )
   }
   orm.transaction = (change, config) => {
-    requireInPlace()
+    requireSameFile()
     try {
       return transaction(change, config)
     } catch (cause) {
-      throw refusalOf(path, cause)
+      throw toStoreError(path, cause)
     }
   }
-  // Read before the keys are, so that no change falls between the two.
+  // Read before the keys, so that no change between the two is missed.
   const version = db.query<{ data_version: number }, []>('PRAGMA data_version')
   let seen = version.get()?.data_version
   const change = createChange(orm, clock)
@@ -76,12 +79,12 @@ const storeOf = (db: Database, path: string, clock: () => number): Store => {
   const journal = createJournal(db, path === MEMORY ? undefined : path, ring)
   const queries = createQueries(db, orm)
   const insight = createInsight(db, orm)
-  /** A read or a change that finds in the database whatever is settled. */
-  const settled =
-    <Args extends unknown[], Found>(read: (...args: Args) => Found) =>
-    (...args: Args): Found => {
+  /** Writes waiting settlements first, so that `run` finds them in the database. */
+  const afterSettling =
+    <Args extends unknown[], Result>(run: (...args: Args) => Result) =>
+    (...args: Args): Result => {
       journal.settle()
-      return read(...args)
+      return run(...args)
     }
   let watching: Timer | undefined
 
@@ -92,7 +95,7 @@ const storeOf = (db: Database, path: string, clock: () => number): Store => {
     seen = now
     return true
   }
-  /** A file that cannot be read now is read again at the next look: what changed is still unseen. */
+  /** A file that cannot be read now is read the next time: `seen` is still the old version. */
   const changed = (): boolean => {
     try {
       return refresh()
@@ -106,46 +109,46 @@ const storeOf = (db: Database, path: string, clock: () => number): Store => {
   }
 
   return {
-    keys: { ...ring.keys, update: settled(ring.keys.update) },
-    members: createMembers(orm, change, clock),
+    keys: { ...ring.keys, update: afterSettling(ring.keys.update) },
+    members: createMembers(orm, change, clock, ring),
     sessions: createSessions(orm, change),
     tokens: createTokens(orm, change, clock),
     settings: createSettings(orm, change, clock),
     journal: {
       ...journal,
       write(batch) {
-        requireInPlace()
+        requireSameFile()
         journal.write(batch)
       },
     },
     background: createBackground(orm),
     ...queries,
-    usage: settled(queries.usage),
-    exchanges: settled(queries.exchanges),
+    usage: afterSettling(queries.usage),
+    exchanges: afterSettling(queries.exchanges),
     prune(beforeMs, batch) {
       const gone = queries.prune(beforeMs, batch)
       journal.wrote(gone)
       return gone
     },
-    series: settled(insight.series),
-    topKeys: settled(insight.topKeys),
-    hoursKept: settled(insight.hoursKept),
-    exchangePage: settled(insight.exchangePage),
-    latencies: settled(insight.latencies),
-    lastUsed: settled(insight.lastUsed),
+    series: afterSettling(insight.series),
+    topKeys: afterSettling(insight.topKeys),
+    hoursKept: afterSettling(insight.hoursKept),
+    exchangePage: afterSettling(insight.exchangePage),
+    latencies: afterSettling(insight.latencies),
+    lastUsed: afterSettling(insight.lastUsed),
     refresh,
     watch(intervalMs = 250) {
       unwatch()
       watching = setInterval(() => {
-        astray = !inPlace()
+        replaced = !isSameFile()
         changed()
       }, intervalMs)
       watching.unref()
       return unwatch
     },
-    // Set to what it is: the page that holds it is written all the same.
+    // The value stays the same; its page is written nevertheless.
     probe() {
-      requireInPlace()
+      requireSameFile()
       db.run('PRAGMA user_version = 0')
     },
     close() {
@@ -160,8 +163,8 @@ const storeOf = (db: Database, path: string, clock: () => number): Store => {
   }
 }
 
-/** Says whether the file of that name is still the one it is now. A look that fails for another reason says nothing. */
-const placeOf = (path: string): (() => boolean) => {
+/** Returns a check of whether the path still leads to the same file. If it cannot be examined, it is taken to. */
+const fileCheck = (path: string): (() => boolean) => {
   const { dev, ino } = statSync(path)
   return () => {
     try {
@@ -173,28 +176,28 @@ const placeOf = (path: string): (() => boolean) => {
   }
 }
 
-/** What the log may keep of the disk: more than it needs between two checkpoints. */
+/** The size the log file is cut back to: more than it needs between two checkpoints. */
 const LOG_BYTES = 64 * 1024 * 1024
 
-const prepare = (db: Database, path: string, busyTimeoutMs: number): void => {
-  db.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
+const prepare = (db: Database, path: string): void => {
+  db.run(`PRAGMA busy_timeout = ${WAIT_MS}`)
   db.run('PRAGMA journal_mode = WAL')
   db.run('PRAGMA synchronous = NORMAL')
   db.run('PRAGMA foreign_keys = ON')
   db.run('PRAGMA cache_size = -16384')
   // A server's checkpoints are made by a thread; these, within a write, are for when it cannot keep up.
   db.run('PRAGMA wal_autocheckpoint = 32000')
-  // A log that grew past all measure, behind a long reader for instance, gives its disk back when it begins anew.
+  // A log that grew far larger, for instance behind a long reader, is cut back when it starts over.
   db.run(`PRAGMA journal_size_limit = ${LOG_BYTES}`)
   const applied = appliedMigrations(db)
   if (applied?.length === MIGRATIONS.length) return
   let unlock: (() => void) | undefined
   try {
-    // A server of before goes by the tables that it knows: they must not change under it.
-    if (applied !== undefined && path !== MEMORY) unlock = lockServer(path, olderOn(path), busyTimeoutMs)
+    // The tables must not change under a running server of an older version.
+    if (applied !== undefined && path !== MEMORY) unlock = lockServer(path, olderOn(path), WAIT_MS)
     migrate(db, path)
   } catch (error) {
-    // Whoever held the lock may have been another process of this version, which has done it.
+    // The lock may have been held by another process of this version, which has migrated it.
     if (appliedMigrations(db)?.length !== MIGRATIONS.length) throw error
   } finally {
     unlock?.()

@@ -1,12 +1,12 @@
-// Files for their owner alone.
+// Files that only their owner can read.
 
 import { closeSync, openSync } from 'node:fs'
 
-/** An empty file, where there is none, that only its owner reads: whatever the folder and the umask allow. */
+/** Creates an empty file that only its owner can read, whatever the umask. An existing file stays as it is. */
 export const createPrivate = (path: string): void => {
   try {
     closeSync(openSync(path, 'ax', 0o600))
   } catch {
-    // It is there, or cannot be: SQLite finds out which, and says why.
+    // It exists, or cannot be created: opening it reports why.
   }
 }

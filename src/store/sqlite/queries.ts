@@ -1,4 +1,4 @@
-// What operators read: usage from its sums, exchanges and audit page by page; and the removal of old exchanges.
+// The operators' queries: usage from its sums, exchanges and audit page by page; and the removal of old exchanges.
 
 import type { Database } from 'bun:sqlite'
 import { and, desc, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
@@ -25,7 +25,7 @@ export const createQueries = (
         keyId === undefined ? undefined : eq(table.keyId, keyId),
         model === undefined ? undefined : eq(table.model, model),
       )
-    // Said in the words of the partial index, which is used only then.
+    // The partial index is used only for a condition that repeats its own.
     const ended = outcome === undefined ? undefined : eq(exchanges.outcome, outcome as Outcome)
     const rare = outcome === undefined || outcome === 'done' ? undefined : sql`outcome <> 'done'`
     return newestFirst(
@@ -70,12 +70,12 @@ export const createQueries = (
       DELETE FROM exchanges WHERE row IN (
         SELECT row FROM exchanges WHERE row < ${end} AND started_at < ${beforeMs} ORDER BY row LIMIT ${batch}
       ) RETURNING row`)
-    // Hours go by whole days, so that a day has all of its hours or none.
+    // Hours are removed by whole days, so that a day has all of its hours or none.
     const hours = orm.all<{ row: number }>(sql`
       DELETE FROM usage_hours WHERE rowid IN (
         SELECT rowid FROM usage_hours WHERE hour < ${floor(beforeMs, DAY_MS)} ORDER BY hour LIMIT ${batch - old.length}
       ) RETURNING 1 AS row`)
-    // Blocks before the first row left; into those after it rows may still come, of keys noted there once.
+    // Only blocks before the first row that is left: to later ones rows may still be added, for keys listed there once.
     const left = firstRow(db) ?? 0
     const blocks = orm.all<{ row: number }>(sql`
       DELETE FROM exchange_blocks WHERE rowid IN (
@@ -98,13 +98,15 @@ const floor = (timeMs: number, spanMs: number): number => timeMs - (timeMs % spa
  * Of the whole gateway from its own sums, which have no keys. Else whole days from the daily sums; the day `sinceMs`
  * falls into from its hours, as long as those are kept.
  */
-const usage = (orm: BunSQLiteDatabase, { by, sinceMs, keyId }: UsageQuery): UsageRow[] => {
+const usage = (orm: BunSQLiteDatabase, { by, sinceMs, untilMs, keyId }: UsageQuery): UsageRow[] => {
   const since = Math.max(0, sinceMs ?? 0)
+  const end = untilMs === undefined ? Number.MAX_SAFE_INTEGER : Math.ceil(untilMs / DAY_MS) * DAY_MS
   if (keyId === undefined && by !== 'key') {
-    return sum(orm, usageModels, usageModels.hour, by, gte(usageModels.hour, floor(since, HOUR_MS)))
+    const within = and(gte(usageModels.hour, floor(since, HOUR_MS)), lt(usageModels.hour, end))
+    return sum(orm, usageModels, usageModels.hour, by, within)
   }
   const firstDay = floor(since, DAY_MS)
-  const nextDay = firstDay + DAY_MS
+  const nextDay = Math.min(firstDay + DAY_MS, end)
   const within = and(gte(usageHours.hour, firstDay), lt(usageHours.hour, nextDay))
   const cut = since > firstDay && orm.select({ hour: usageHours.hour }).from(usageHours).where(within).limit(1).get()
   const groups = new Map<string, UsageRow>()
@@ -112,7 +114,7 @@ const usage = (orm: BunSQLiteDatabase, { by, sinceMs, keyId }: UsageQuery): Usag
     const from = and(gte(usageHours.hour, floor(since, HOUR_MS)), lt(usageHours.hour, nextDay))
     for (const row of sum(orm, usageHours, usageHours.hour, by, and(from, ofKey(usageHours, keyId)))) add(groups, row)
   }
-  const from = gte(usageDays.day, cut ? nextDay : firstDay)
+  const from = and(gte(usageDays.day, cut ? nextDay : firstDay), lt(usageDays.day, end))
   for (const row of sum(orm, usageDays, usageDays.day, by, and(from, ofKey(usageDays, keyId)))) add(groups, row)
   return [...groups.values()].sort((a, b) => (a.group < b.group ? -1 : a.group > b.group ? 1 : 0))
 }

@@ -1,5 +1,5 @@
-// Exchanges by row: ended ones and those in flight in one order; and by time, which grows with the rows, so that a time
-// is found by halving them.
+// Exchanges by row: ended ones and those in flight in one order. And by time, which grows with the rows, so that a time is
+// found by binary search.
 
 import type { Database } from 'bun:sqlite'
 import { inArray } from 'drizzle-orm'
@@ -41,7 +41,7 @@ const UNENDED = {
 
 /** The first row that began at or after a time, in ms since the epoch; undefined: none has. */
 export const rowAt = (db: Database, time: number): number | undefined => {
-  // Rows that are gone leave gaps: what is asked is the first one left from a row on.
+  // Pruned rows leave gaps: this finds the first row left at or after a number.
   const from = db.query<{ row: number; at: number }, [number]>(
     'SELECT row, started_at AS at FROM exchanges WHERE row >= ? ORDER BY row LIMIT 1',
   )

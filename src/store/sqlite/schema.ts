@@ -34,7 +34,7 @@ export const keys = sqliteTable(
   (t) => [uniqueIndex('keys_hash').on(t.hash), index('keys_version').on(t.version)],
 )
 
-/** What an exchange is from its reservation on. No foreign key to `keys`, which are never removed: it would cost a look-up. */
+/** The columns an exchange has from its reservation on. No foreign key to `keys`: they are never removed, and it would cost a look-up. */
 const begun = {
   row: integer('row').primaryKey(),
   id: text('id').notNull(),
@@ -94,7 +94,7 @@ export const exchanges = sqliteTable(
   (t) => [
     index('exchanges_id').on(t.id),
     index('exchanges_model').on(t.model),
-    // What operators look for is rare; an exchange that went well pays nothing for being findable by its outcome.
+    // Operators look for failures, which are rare: successful exchanges do not pay for this index.
     index('exchanges_not_done').on(t.outcome).where(sql`outcome <> 'done'`),
   ],
 )
@@ -112,19 +112,19 @@ export const backgroundAnswers = sqliteTable(
     createdAt: integer('created_at').notNull(),
   },
   (t) => [
-    // Two providers may give one id: each key knows its own.
+    // Two providers may use the same id.
     primaryKey({ columns: [t.id, t.keyId] }),
     uniqueIndex('background_answers_exchange').on(t.exchangeId),
     index('background_answers_created').on(t.createdAt),
   ],
 )
 
-/** Rows of `exchanges` to a block: one is read through in less than a millisecond. */
+/** Rows of `exchanges` in a block: one is scanned in less than a millisecond. */
 export const BLOCK_ROWS = 4_096
 
 /**
- * Which keys have exchanges in a block of rows, `block` being `row` / BLOCK_ROWS. A key's exchanges are found by it, block
- * by block: an index of every row by key would cost a page of the log for each exchange. `keyId` '': any key may have.
+ * Which keys have exchanges in a block of rows, `block` being `row` / BLOCK_ROWS. A key's exchanges are found block by block:
+ * an index of every row by key would cost a page of the log for each exchange. `keyId` '': the block may have any key's.
  */
 export const exchangeBlocks = sqliteTable(
   'exchange_blocks',
@@ -168,7 +168,7 @@ export const usageDays = sqliteTable('usage_days', { day: integer('day').notNull
   primaryKey({ columns: [t.day, t.keyId, t.model] }),
 ])
 
-/** The same by hour and model over all keys: what a whole gateway did is read without its keys. Never pruned. */
+/** The same by hour and model over all keys, for figures of the whole gateway. Never pruned. */
 export const usageModels = sqliteTable('usage_models', { hour: integer('hour').notNull(), ...withoutKey }, (t) => [
   primaryKey({ columns: [t.hour, t.model] }),
 ])
@@ -210,7 +210,7 @@ export const members = sqliteTable(
     limits: text('limits', { mode: 'json' }).$type<MemberLimits>(),
   },
   (t) => [
-    // The name of who was removed is free again.
+    // The name of a removed member is free again.
     uniqueIndex('members_name_in_use').on(sql`lower(${t.name})`).where(sql`removed_at IS NULL`),
     uniqueIndex('members_invitation').on(t.invitationHash),
   ],

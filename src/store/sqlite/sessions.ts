@@ -29,21 +29,23 @@ export const createSessions = (orm: BunSQLiteDatabase, change: Change): SessionS
     const { createdAt, expiresAt, seenAt } = row.sessions
     return { member: toMember(row.members), hash, createdAt, expiresAt, seenAt }
   },
-  seen(hash, now) {
-    orm.update(table).set({ seenAt: now }).where(eq(table.hash, hash)).run()
-  },
-  close(hash) {
-    orm.delete(table).where(eq(table.hash, hash)).run()
-  },
+  seen: (hash, now) =>
+    orm.transaction((tx) => {
+      tx.update(table).set({ seenAt: now }).where(eq(table.hash, hash)).run()
+    }),
+  close: (hash) =>
+    orm.transaction((tx) => {
+      tx.delete(table).where(eq(table.hash, hash)).run()
+    }),
   closeAll: (memberId) =>
     change({ kind: 'member', id: memberId }, (tx, note) => {
       const ended = tx.delete(table).where(eq(table.memberId, memberId)).returning({ hash: table.hash }).all()
       note('session.sign-out-everywhere', memberId, null, { sessions: ended.length })
     }),
-  sweep(now, idleSince) {
-    orm
-      .delete(table)
-      .where(or(lt(table.expiresAt, now), lt(table.seenAt, idleSince)))
-      .run()
-  },
+  sweep: (now, idleSince) =>
+    orm.transaction((tx) => {
+      tx.delete(table)
+        .where(or(lt(table.expiresAt, now), lt(table.seenAt, idleSince)))
+        .run()
+    }),
 })

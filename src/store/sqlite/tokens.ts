@@ -26,9 +26,10 @@ export const createTokens = (orm: BunSQLiteDatabase, change: Change, clock: () =
     const row = orm.select().from(table).where(eq(table.hash, hash)).get()
     return row === undefined ? undefined : toToken(row)
   },
-  used(id, now) {
-    orm.update(table).set({ usedAt: now }).where(eq(table.id, id)).run()
-  },
+  used: (id, now) =>
+    orm.transaction((tx) => {
+      tx.update(table).set({ usedAt: now }).where(eq(table.id, id)).run()
+    }),
   revoke: (id, actor) =>
     change(actor, (tx, note) => {
       const before = tx.select().from(table).where(eq(table.id, id)).get()
