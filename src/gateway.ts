@@ -1,4 +1,4 @@
-// The composition root: configuration and store become one Gateway, built once and passed.
+// The composition root: makes one Gateway of configuration and store.
 
 import { createCatalogue } from './catalogue/catalogue.ts'
 import type { Config } from './config.ts'
@@ -27,27 +27,27 @@ export type Gateway = Relay & {
   ledger: Ledger
   limits: Limits
   log: Log
-  /** Admitted requests in flight, exchanges and counts, by id: what a stop waits for and shedding counts. */
+  /** Admitted requests in flight, exchanges and token counts, by id: a stop waits for them, and load shedding counts them. */
   open: Map<string, Client>
-  /** Requests that are not admitted yet; shedding counts them with those that are. */
+  /** Requests that are not admitted yet; load shedding counts them too. */
   arriving: Arriving
   /** Set when the server is stopping: new exchanges are refused. */
   draining: boolean
   memory: Memory
   descriptors: Descriptors
-  /** Undefined: nothing is counted. */
+  /** Undefined where metrics are disabled. */
   metrics: Metrics | undefined
   membership: Membership
   settings: Settings
   live: Live
-  /** The server that listens, once one does. */
+  /** The listening server; undefined before it starts. */
   listener: Listener | undefined
 }
 
 export type Listener = {
-  /** The peer's address, as the connection has it. */
+  /** The address of the connection's peer. */
   addressOf(request: Request): string | undefined
-  /** The request's stream is over: its connection may stay for another as long as any idle one. */
+  /** The request's stream has ended: its connection gets the idle timeout of others again. */
   streamed(request: Request): void
   /** Requests it has not finished answering. */
   pending(): number
@@ -69,24 +69,24 @@ export const createGateway = ({
   fetch = globalThis.fetch,
   clock: givenClock,
 }: GatewayOptions): Gateway => {
-  // A copy of its own: settings changed while it runs are written into it.
+  // A copy: settings that admins change at run time are written into it.
   const config: Config = { ...given, limits: { ...given.limits } }
   const clock = givenClock ?? Date
   const now = (): number => clock.now()
   let reportedAt = Number.NEGATIVE_INFINITY
-  const unwritten = (cause: unknown): void => {
+  const reportFailedWrite = (cause: unknown): void => {
     gateway?.metrics?.unwritten()
     if (performance.now() - reportedAt < REPORT_EVERY_MS) return
     reportedAt = performance.now()
-    log.error('the ledger cannot be written: requests answer 503 until it can', { cause: String(cause) })
+    log.error('the ledger cannot be written: requests wait or answer 503 until it can', { cause: String(cause) })
   }
   const configured = fromConfig(config)
-  // The ledger settles what a killed process left before there is a gateway to ask.
+  // Creating the ledger settles what a killed process left: its callbacks run before the gateway exists.
   let gateway: Gateway | undefined
   const ledger = createLedger({
-    store: { keys: store.keys, journal: watched(store.journal, unwritten) },
+    store: { keys: store.keys, journal: withFailureReport(store.journal, reportFailedWrite) },
     clock: now,
-    goesOn: (exchangeId) => store.background.of(exchangeId) !== undefined,
+    isResumed: (exchangeId) => store.background.of(exchangeId) !== undefined,
     prices: () => (gateway ?? configured).catalogue.price,
   })
   const { recovered } = ledger
@@ -101,8 +101,10 @@ export const createGateway = ({
     ...configured,
     ledger,
     limits: createLimits({ clock: now, defaults: config.limits }),
-    health: createHealth(givenClock, (breaker, answers) =>
-      log.warn(answers ? 'breaker closed' : 'breaker opened: most attempts fail', { breaker }),
+    health: createHealth(
+      givenClock,
+      (breaker, answers) => log.warn(answers ? 'breaker closed' : 'breaker opened: most attempts fail', { breaker }),
+      clock,
     ),
     affinity: createAffinity(),
     detours: createDetours(),
@@ -124,14 +126,14 @@ export const createGateway = ({
   return gateway
 }
 
-/** An exchange has ended: for whoever reads the log, the metrics and the live views. */
-export const tellEnded = ({ log, metrics, live }: Gateway, exchange: Ended, summary: Summary): void => {
+/** Reports the end of an exchange to the log, the metrics and the live views. */
+export const reportEnded = ({ log, metrics, live }: Gateway, exchange: Ended, summary: Summary): void => {
   log.exchange(exchange, summary)
   metrics?.settled(exchange, summary)
   live.publish(exchange, summary)
 }
 
-/** What the relay takes from a configuration: made with the gateway, and anew when the configuration is read again. */
+/** The parts of a gateway that are made from its configuration alone: made again when that is reloaded. */
 export const fromConfig = (config: Config) => ({
   catalogue: createCatalogue(config),
   providers: new Map(config.providers.map((provider) => [provider.id, provider])),
@@ -141,11 +143,11 @@ export const fromConfig = (config: Config) => ({
   maxTries: config.maxTries,
 })
 
-/** A full disk fails every write there is: one line says it for all that follow within this time. */
+/** A full disk fails every write: at most one line is logged in this time. */
 const REPORT_EVERY_MS = 5_000
 
-/** A journal whose failures are told; the ledger deals with them. */
-const watched = (journal: Journal, failed: (cause: unknown) => void): Journal => ({
+/** A journal that reports failed writes; the ledger handles them. */
+const withFailureReport = (journal: Journal, failed: (cause: unknown) => void): Journal => ({
   ...journal,
   write(batch) {
     try {

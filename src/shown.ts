@@ -7,7 +7,7 @@ import { statusOf } from './keys/status.ts'
 import type { UsageRow } from './store/store.ts'
 
 /** A key without what only a running server knows. */
-export type ShownKey = Omit<S.Key, 'owner' | 'revoked_at' | 'last_used_at' | 'tokens_held'>
+export type ShownKey = Omit<S.Key, 'owner' | 'revoked_at' | 'last_used_at' | 'old_secret_until' | 'tokens_held'>
 /** Sums without what is made of them. */
 export type ShownSums = Omit<S.Sums, 'cost_khr' | 'tokens'>
 /** A model without its names and who serves it. */

@@ -29,6 +29,8 @@ const Range = {
   since: Type.Optional(Time),
   until: Type.Optional(Time),
 }
+/** What groups come in order of: the most of it first. */
+const Most = Type.Union([Type.Literal('tokens'), Type.Literal('cost'), Type.Literal('requests')], { default: 'tokens' })
 const Limits = Type.Partial(S.MemberLimits, Closed)
 
 export const CONTRACT = {
@@ -124,7 +126,7 @@ export const CONTRACT = {
   'keys.revoke': { params: Id, output: S.Key },
   'keys.usage': {
     params: Id,
-    query: input({ ...Range, step: Type.Optional(S.Step) }),
+    query: input({ ...Range, step: Type.Optional(S.Step), most: Most }),
     output: S.Usage,
   },
   'usage.get': {
@@ -132,6 +134,7 @@ export const CONTRACT = {
       ...Range,
       step: Type.Optional(S.Step),
       by: Type.Union([Type.Literal('none'), Type.Literal('model'), Type.Literal('key')], { default: 'none' }),
+      most: Most,
       key: Type.Optional(Given),
       model: Type.Optional(Given),
     }),
@@ -139,7 +142,7 @@ export const CONTRACT = {
   },
   'usage.table': {
     query: input({
-      since: Type.Optional(Time),
+      ...Range,
       by: Type.Union([Type.Literal('model'), Type.Literal('key'), Type.Literal('day')], { default: 'model' }),
       key: Type.Optional(Given),
     }),

@@ -35,7 +35,7 @@ export const ROUTES = {
   'keys.revoke': { method: 'POST', path: '/keys/:id/revoke', access: 'member' },
   'keys.usage': { method: 'GET', path: '/keys/:id/usage', access: 'member' },
   'usage.get': { method: 'GET', path: '/usage', access: 'member' },
-  'usage.table': { method: 'GET', path: '/usage/table', access: 'admin' },
+  'usage.table': { method: 'GET', path: '/usage/table', access: 'member' },
   'exchanges.list': { method: 'GET', path: '/exchanges', access: 'member' },
   'exchanges.get': { method: 'GET', path: '/exchanges/:id', access: 'member' },
   'models.list': { method: 'GET', path: '/models', access: 'member' },

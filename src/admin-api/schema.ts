@@ -76,6 +76,8 @@ export const Key = Type.Object({
   expires_at: Time,
   revoked_at: Nullable(Time),
   last_used_at: Nullable(Time),
+  /** Until when the secret before this one works, too; null where it does not. */
+  old_secret_until: Nullable(Time),
   tokens_total: Count,
   tokens_used: Count,
   tokens_remaining: Count,
@@ -287,7 +289,10 @@ export const Catalogue = Type.Object({
   brands: Type.Array(Type.Object({ neutral: Type.String(), branded: Type.String() })),
 })
 
-/** One credential of a provider, without the credential. `base_url` has no user, password or query. */
+/**
+ * One credential of a provider, without the credential. `base_url` has no user, password or query. `failures`: attempts
+ * that failed since the last that did not, the first of them at `failing_since`.
+ */
 export const Account = Type.Object({
   provider: Type.String(),
   name: Type.String(),
@@ -296,7 +301,15 @@ export const Account = Type.Object({
   wires: Type.Array(Type.String()),
   in_flight: Count,
   state: BreakerState,
-  models: Type.Array(Type.Object({ model: Type.String(), state: BreakerState, in_flight: Count })),
+  models: Type.Array(
+    Type.Object({
+      model: Type.String(),
+      state: BreakerState,
+      in_flight: Count,
+      failures: Count,
+      failing_since: Nullable(Time),
+    }),
+  ),
 })
 
 export const AuditEntry = Type.Object({

@@ -26,6 +26,12 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
 }
 
 export const dashboard = new Elysia({ name: 'dashboard' })
+  // Someone who typed the address alone; clients that ask for it are told where the API is.
+  .get('/', ({ request }) =>
+    /\btext\/html\b/.test(request.headers.get('accept') ?? '')
+      ? new Response(null, { status: 302, headers: { ...PAGE_HEADERS, location: '/dashboard' } })
+      : fallback(request),
+  )
   .get('/dashboard', () => shell())
   .get('/dashboard/*', () => shell())
   .get('/usage', () => shell())

@@ -1,4 +1,4 @@
-// The breaker: which accounts are worth trying, by account and model, from what their last attempts came to.
+// The circuit breaker: which targets are worth trying, by account and model, from the outcome of their last attempts.
 
 import type { Clock } from './exchange.ts'
 
@@ -6,12 +6,14 @@ import type { Clock } from './exchange.ts'
 const WINDOW_MS = 15_000
 const MIN_ATTEMPTS = 5
 const FAILURE_RATE = 0.5
-/** How long an open breaker keeps traffic away before it lets one request through to see. */
+/** How long an open breaker keeps traffic away before it lets one request through as a probe. */
 const OPEN_MS = 10_000
+/** The most of a provider's `Retry-After` that is honoured: some ask for days, and the account is topped up before. */
+const MOST_OPEN_MS = 300_000
 
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
-/** What a target is known by: the account of a provider, and one model there. */
+/** The breaker's name for a target: a provider's account and one model there. */
 export const targetName = (provider: string, account: string, model: string): string =>
   `${provider}/${account}/${model}`
 
@@ -22,17 +24,21 @@ export type Health = {
   begin(target: string): number
   /** `begunAt`: an attempt from before the breaker opened says nothing of what is now. */
   succeeded(target: string, begunAt?: number): void
-  /** `coolMs`: how long the provider asked to be left alone. */
-  failed(target: string, coolMs?: number): void
-  /** The attempt ended without a word about the account: the client left, or the request was at fault. */
+  /** `retryAfterMs`: how long the provider asked to be left alone. */
+  failed(target: string, retryAfterMs?: number): void
+  /** The attempt ended without saying anything about the target: the client disconnected, or the request was at fault. */
   ended(target: string): void
   /**
-   * Whose turn it is, best first, by weight: over any stretch each has its share to within one request, and between
-   * equals the one with least in flight comes first. The first has had its turn then.
+   * Smooth weighted round robin: the targets in the order to try them. Over any stretch each comes first in proportion to
+   * its weight, to within one request; between equals, the one with fewest attempts in flight. Each call counts as a use
+   * of the first.
    */
-  turns<Each extends Weighted>(targets: readonly Each[]): Each[]
-  states(): { target: string; state: BreakerState; inFlight: number }[]
+  roundRobin<Each extends Weighted>(targets: readonly Each[]): Each[]
+  /** `failing`: how many of the last attempts failed, one after the other, and when the first of them did, by `wall`. */
+  states(): { target: string; state: BreakerState; inFlight: number; failing?: Failing | undefined }[]
 }
+
+export type Failing = { times: number; since: number }
 
 type Weighted = { name: string; account: { weight: number } }
 
@@ -45,21 +51,26 @@ type Circuit = {
   badBefore: number
   openedAt: number
   openUntil: number
-  /** Whether it was told that it failed, so that it will be told that it answers. */
-  told: boolean
+  /** Whether its opening was reported, so that its closing is reported too. */
+  reported: boolean
   probing: boolean
+  /** Failures since the last success, and when the first of them was. */
+  failures: number
+  failingAt: number
   inFlight: number
-  /** What it has been owed and has not had: its weight at every turn, less all of them at its own. */
-  owed: number
+  /** For the round robin: grows by its weight with each call, and falls by the sum of all weights when it comes first. */
+  credit: number
 }
 
 /**
- * `clock`: one that is never set back, or a breaker would stay open for as long as it was set back by. `tell`: a target
- * has failed too often, or answers again; not of one that only asked to be left alone.
+ * `clock`: monotonic, or a breaker would stay open for as long as the clock was set back by. `report`: a breaker has opened
+ * because most attempts fail, or closed again; not called where a provider only asked to be left alone. `wall`: the time of
+ * day, for people.
  */
 export const createHealth = (
   clock: Clock = performance,
-  tell: (target: string, answers: boolean) => void = () => undefined,
+  report: (target: string, answers: boolean) => void = () => undefined,
+  wall: Clock = Date,
 ): Health => {
   const circuits = new Map<string, Circuit>()
   const circuit = (target: string): Circuit => {
@@ -73,15 +84,17 @@ export const createHealth = (
       badBefore: 0,
       openedAt: 0,
       openUntil: 0,
-      told: false,
+      reported: false,
       probing: false,
+      failures: 0,
+      failingAt: 0,
       inFlight: 0,
-      owed: 0,
+      credit: 0,
     }
     circuits.set(target, fresh)
     return fresh
   }
-  const leave = (target: string): Circuit => {
+  const attemptEnded = (target: string): Circuit => {
     const at = circuit(target)
     at.inFlight = Math.max(0, at.inFlight - 1)
     return at
@@ -104,57 +117,65 @@ export const createHealth = (
       return clock.now()
     },
     succeeded: (target, begunAt = Number.POSITIVE_INFINITY) => {
-      const at = leave(target)
+      const at = attemptEnded(target)
       if (at.openUntil !== 0 && begunAt < at.openedAt) return
-      // What was before an outage that is over counts no more.
+      // Failures from before the outage ended count no more.
       if (at.openUntil !== 0) at.bad = at.badBefore = 0
       at.openUntil = 0
       at.probing = false
-      turn(at, clock.now())
+      at.failures = 0
+      advance(at, clock.now())
       at.good++
-      if (!at.told) return
-      at.told = false
-      tell(target, true)
+      if (!at.reported) return
+      at.reported = false
+      report(target, true)
     },
-    failed: (target, coolMs) => {
-      const at = leave(target)
+    failed: (target, retryAfterMs) => {
+      const at = attemptEnded(target)
       const now = clock.now()
       const wasProbe = at.probing
       at.probing = false
-      turn(at, now)
+      if (at.failures++ === 0) at.failingAt = wall.now()
+      advance(at, now)
       at.bad++
       const bad = at.bad + at.badBefore
       const total = bad + at.good + at.goodBefore
       const tripped = wasProbe || (bad >= MIN_ATTEMPTS && bad / total >= FAILURE_RATE)
-      if (tripped || coolMs !== undefined) at.openedAt = now
+      if (tripped || retryAfterMs !== undefined) at.openedAt = now
       if (tripped) at.openUntil = now + OPEN_MS
-      if (coolMs !== undefined) at.openUntil = Math.max(at.openUntil, now + coolMs)
-      if (!tripped || at.told) return
-      at.told = true
-      tell(target, false)
+      if (retryAfterMs !== undefined) at.openUntil = Math.max(at.openUntil, now + Math.min(retryAfterMs, MOST_OPEN_MS))
+      if (!tripped || at.reported) return
+      at.reported = true
+      report(target, false)
     },
     ended: (target) => {
-      leave(target).probing = false
+      attemptEnded(target).probing = false
     },
-    turns: (targets) => {
+    roundRobin: (targets) => {
       let all = 0
-      const drawn = targets.map((target) => {
+      const ranked = targets.map((target) => {
         const at = circuit(target.name)
-        at.owed += target.account.weight
+        at.credit += target.account.weight
         all += target.account.weight
         return { target, at, lot: Math.random() }
       })
-      drawn.sort((a, b) => b.at.owed - a.at.owed || a.at.inFlight - b.at.inFlight || a.lot - b.lot)
-      const [first] = drawn
-      if (first !== undefined) first.at.owed -= all
-      return drawn.map(({ target }) => target)
+      ranked.sort((a, b) => b.at.credit - a.at.credit || a.at.inFlight - b.at.inFlight || a.lot - b.lot)
+      const [first] = ranked
+      if (first !== undefined) first.at.credit -= all
+      return ranked.map(({ target }) => target)
     },
-    states: () => [...circuits].map(([target, at]) => ({ target, state: stateOf(at), inFlight: at.inFlight })),
+    states: () =>
+      [...circuits].map(([target, at]) => ({
+        target,
+        state: stateOf(at),
+        inFlight: at.inFlight,
+        failing: at.failures === 0 ? undefined : { times: at.failures, since: at.failingAt },
+      })),
   }
 }
 
-/** Moves on to the window that holds `now`: two counts stand for a sliding one, whatever the traffic. */
-const turn = (at: Circuit, now: number): void => {
+/** Moves on to the window that holds `now`. Two windows approximate a sliding one at a fixed cost. */
+const advance = (at: Circuit, now: number): void => {
   if (now < at.since + WINDOW_MS) return
   const next = now < at.since + 2 * WINDOW_MS
   at.goodBefore = next ? at.good : 0

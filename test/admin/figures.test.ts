@@ -6,7 +6,7 @@ import type { Output } from '../../src/admin-api/contract.ts'
 import * as S from '../../src/admin-api/schema.ts'
 import { databasePath } from '../../src/config.ts'
 import { type Frame, FrameReader } from '../../src/lib/sse.ts'
-import { gate, json, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
+import { gate, json, type Script, type Scripted, sse, startScripted } from '../support/provider/scripted.ts'
 import { type Desk, expectShape, startDesk } from './support.ts'
 
 const SECRET_PROMPT = 'the launch code is 0000'
@@ -71,6 +71,7 @@ const ask = async (secret: string, body: object = hello): Promise<Response> => {
   return response
 }
 const list = (input: object = {}) => desk.call('exchanges.list', desk.admin, input)
+const TODAY = () => new Date().toISOString().slice(0, 10)
 
 describe('an exchange', () => {
   test('is listed and explained: checks, quota before and after, route, attempt; neither prompt nor answer', async () => {
@@ -168,6 +169,14 @@ describe('an exchange', () => {
     expect(told.attempts).toMatchObject([{ result: 'failed', provider_status: 400 }])
     expect(told.quota).toMatchObject({ billed: 0, left_before: 100_000, left_after: 100_000 })
   })
+  test('whose answer broke off after it had begun says so', async () => {
+    const start = { type: 'message', id: 'm', role: 'assistant', model: 'up', content: [], usage: { input_tokens: 3 } }
+    scripts = [sse(`event: message_start\ndata: ${JSON.stringify({ type: 'message_start', message: start })}\n\n`)]
+    const response = await ask(own.secret, { ...hello, stream: true })
+    const told = await desk.call('exchanges.get', desk.admin, { id: response.headers.get('x-request-id') ?? '' })
+    expect(told.exchange).toMatchObject({ outcome: 'failed', status: 200 })
+    expect(told.route.why.join()).toContain('broke off')
+  })
   test('of another’s key is not there for a member, in the list nor by its id', async () => {
     const id = (await ask(foreign.secret)).headers.get('x-request-id') ?? ''
     await ask(own.secret)
@@ -259,6 +268,36 @@ describe('usage', () => {
     expect(series[0]).toMatchObject({ group: keys[14]?.id, label: 'many 14' })
     expect(series.reduce((tokens, each) => tokens + each.totals.tokens, 0)).toBe(totals.tokens)
   })
+  test('puts first what costs most, or was asked for most often, where that is what is looked at', async () => {
+    const dear = desk.issue({ label: 'dear' })
+    const often = desk.issue({ label: 'often' })
+    scripts = [answer(0, 0, 9_000_000)]
+    await ask(dear.secret, { ...hello, max_tokens: 64_000 })
+    const { series: known } = await desk.call('usage.get', desk.admin, { by: 'key', most: 'requests' })
+    for (let i = 0; i <= (known[0]?.totals.requests ?? 0); i++) await ask(often.secret)
+    const first = async (most: string) =>
+      (await desk.call('usage.get', desk.admin, { by: 'key', since: TODAY(), most })).series[0]?.group
+    expect([await first('cost'), await first('requests')]).toEqual([dear.id, often.id])
+  })
+  test('in a table is of the days that were asked for, by model and by key', async () => {
+    await ask(own.secret)
+    const tomorrow = new Date(Date.parse(TODAY()) + DAY_MS).toISOString()
+    for (const by of ['model', 'key', 'day'] as const) {
+      const sum = async (range: object) =>
+        (await desk.call('usage.table', desk.admin, { by, ...range })).rows.reduce((all, row) => all + row.requests, 0)
+      const all = await sum({})
+      expect(all).toBeGreaterThan(0)
+      expect([await sum({ since: TODAY(), until: tomorrow }), await sum({ until: TODAY() })]).toEqual([all, 0])
+    }
+    await ask(foreign.secret)
+    const theirs = await desk.call('usage.table', desk.member, { by: 'key' })
+    expect(theirs.rows.find(({ group }) => group === own.id)).toMatchObject({ requests: 1, tokens: 5 })
+    expect(theirs.rows.some(({ group }) => group === foreign.id)).toBe(false)
+    const one = await desk.call('usage.table', desk.member, { by: 'model' })
+    const requests = (table: Output<'usage.table'>) => table.rows.reduce((sum, row) => sum + row.requests, 0)
+    expect(requests(one)).toBe(requests(theirs))
+    expect(one.rows.map(({ group }) => group)).toEqual([...new Set(one.rows.map(({ group }) => group))])
+  })
   test('a key that is used for the first time has its own line at once where there are few', async () => {
     const groups = async () => {
       const { series } = await desk.call('usage.get', desk.admin, { by: 'key', model: 'vendorA-opus-4-7' })
@@ -335,14 +374,20 @@ describe('what serves', () => {
     for (const secret of ['secret-a', 'secret-b', 'hidden']) expect(text).not.toContain(secret)
     expect((await desk.call('models.list', desk.member)).items.every(({ targets }) => targets.length === 0)).toBe(true)
   })
-  test('an account that keeps failing is shown as open', async () => {
+  test('an account that keeps failing is shown as open, with since when', async () => {
     const before = await desk.call('accounts.list', desk.admin)
     expect(before.items.map(({ state }) => state)).toEqual(['closed', 'closed'])
-    scripts = Array.from({ length: 10 }, () => failure(500))
+    scripts = [answer(), ...Array.from({ length: 10 }, () => failure(500))]
+    await ask(own.secret)
+    const asked = Date.now()
     for (let i = 0; i < 5; i++) await ask(own.secret, { ...hello, model: 'vendorA-haiku-4-5' })
     const { items } = await desk.call('accounts.list', desk.admin)
     expect(items[0]).toMatchObject({ provider: 'vendor_a', state: 'open' })
-    expect(items[0]?.models).toContainEqual({ model: 'vendorA-haiku-4-5', state: 'open', in_flight: 0 })
+    const haiku = () => items[0]?.models.find(({ model }) => model === 'vendorA-haiku-4-5')
+    expect(haiku()).toMatchObject({ state: 'open', in_flight: 0, failures: 5 })
+    expect(Date.parse(haiku()?.failing_since ?? '')).toBeWithin(asked, Date.now() + 1)
+    const opus = items[0]?.models.find(({ model }) => model === 'vendorA-opus-4-8')
+    expect(opus).toMatchObject({ failures: 0, failing_since: null })
   })
   test('an account does not answer for another whose name goes on from its own', async () => {
     const { health, providers } = desk.server.gateway

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { permits } from '../../src/keys/key.ts'
-import { NOTHING } from '../../src/relay/meter.ts'
+import { NO_USAGE } from '../../src/relay/meter.ts'
 import { type Desk, refusal, startDesk } from './support.ts'
 
 let desk: Desk
@@ -42,8 +42,11 @@ describe('an admin', () => {
     expect((await desk.call('keys.top-up', desk.admin, { id, tokens: 7 })).tokens_total).toBe(17)
     await desk.call('keys.reset', desk.admin, { id })
     const rotated = await desk.call('keys.rotate', desk.admin, { id, grace_seconds: 60 })
+    const grace = Date.parse(rotated.key.old_secret_until ?? '') - Date.now()
+    expect(grace).toBeWithin(1, 60_001)
     expect([(await usage(secret)).status, (await usage(rotated.secret)).status]).toEqual([200, 200])
     const again = await desk.call('keys.rotate', desk.admin, { id })
+    expect(again.key.old_secret_until).toBeNull()
     expect((await usage(rotated.secret)).status).toBe(401)
     expect((await desk.call('keys.revoke', desk.admin, { id })).status).toBe('revoked')
     expect((await usage(again.secret)).status).toBe(401)
@@ -257,7 +260,7 @@ describe('a member', () => {
     await desk.call('keys.revoke', person, { id })
     expect((await desk.request('keys.create', person, { label: 'y' })).status).toBe(403)
     const ended = { outcome: 'failed', status: 502, errorCode: 'upstream_error', model: 'vendorA-haiku-4-5' } as const
-    ledger.settle(reservation, { ...ended, ...NOTHING, attempts: 1, totalMs: 1 })
+    ledger.settle(reservation, { ...ended, ...NO_USAGE, attempts: 1, totalMs: 1 })
     expect((await desk.request('keys.create', person, { label: 'y' })).status).toBe(200)
   })
   test('has none by keys that had expired either', async () => {

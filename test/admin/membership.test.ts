@@ -43,6 +43,21 @@ describe('a session', () => {
     time.now = expiresAt
     expect(membership.session(secret)).toBeUndefined()
   })
+  test('lasts, as tokens do, while the store cannot be written: only the time of its use is not recorded', () => {
+    const { store, time, add } = start()
+    const unwritable = (): never => {
+      throw new Error('disk full')
+    }
+    const sessions = { ...store.sessions, seen: unwritable }
+    const tokens = { ...store.tokens, used: unwritable }
+    const membership = createMembership({ store: { ...store, sessions, tokens }, clock: () => time.now })
+    const member = add('Ada')
+    const { secret } = membership.openSession(member)
+    const issued = membership.issueToken('script', undefined, member)
+    time.now += DAY
+    expect(membership.session(secret)?.member.name).toBe('Ada')
+    expect(membership.token(issued.secret)?.id).toBe(issued.token.id)
+  })
   test('sees its member as they are now', () => {
     const { store, membership, add } = start()
     add('Boss')
@@ -50,7 +65,7 @@ describe('a session', () => {
     const { secret } = membership.openSession(member)
     store.members.update(member.id, { role: 'member', name: 'Adele' }, SYSTEM)
     expect(membership.session(secret)?.member).toMatchObject({ role: 'member', name: 'Adele' })
-    store.members.remove(member.id, SYSTEM)
+    store.members.remove(member.id, 'revoke', SYSTEM)
     expect(membership.session(secret)).toBeUndefined()
   })
 })

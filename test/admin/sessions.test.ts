@@ -1,5 +1,6 @@
 // Coming in and going out: the setup link, passwords, invitations, sessions and their ends.
 
+import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -209,6 +210,22 @@ describe('with people', () => {
     expect((await desk.call('keys.get', desk.admin, { id: key.id })).status).toBe('revoked')
     const byToken = await desk.request('keys.list', { headers: { authorization: `Bearer ${token.secret}` } })
     expect(byToken.status).toBe(401)
+  })
+  test('a removal that cannot revoke their keys removes nobody', async () => {
+    const { member, headers } = await desk.join('Kit', 'member')
+    const { key } = await desk.call('keys.create', { headers }, { label: 'theirs' })
+    const database = new Database(databasePath(desk.config))
+    database.run(
+      "CREATE TRIGGER no_revoking BEFORE UPDATE OF revoked_at ON keys BEGIN SELECT RAISE(ABORT, 'no revoking'); END",
+    )
+    const remove = () => desk.request('members.remove', desk.admin, { id: member.id })
+    expect((await remove()).status).toBe(503)
+    expect(await works({ headers })).toBe(true)
+    database.run('DROP TRIGGER no_revoking')
+    database.close()
+    expect((await remove()).status).toBe(200)
+    expect(await works({ headers })).toBe(false)
+    expect((await desk.call('keys.get', desk.admin, { id: key.id })).status).toBe('revoked')
   })
   test('who is no admin any more has lost it with the next request, their tokens too', async () => {
     const former = await desk.join('Fay', 'admin')

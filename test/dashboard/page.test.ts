@@ -261,6 +261,191 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       expect(await dialog.getByRole('alert').textContent()).toContain('Expires: choose a time to come')
     }))
 
+  test('no model stays chosen that is not ticked, and a pattern names those to come', () =>
+    admin('/dashboard/keys', async (page) => {
+      await page.getByRole('button', { name: 'Create key', exact: true }).first().click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByLabel('Label').fill('patterned')
+      await dialog.getByLabel('All models').uncheck()
+      await dialog.getByLabel('vendorB-4o').check()
+      await dialog.getByLabel('vendorB-4o').uncheck()
+      await dialog.getByRole('button', { name: 'Create key' }).click()
+      expect(await dialog.getByRole('alert').textContent()).toContain('choose at least one')
+      await dialog.getByLabel('Models by a pattern').fill('vendorB-5*')
+      await dialog.getByRole('button', { name: 'Create key' }).click()
+      await page.getByText('Copy the secret now').waitFor()
+      await page.getByRole('button', { name: 'Done' }).click()
+      await page.getByRole('link', { name: 'patterned' }).click()
+      await page.getByText('vendorB-5*', { exact: true }).waitFor()
+    }))
+
+  test('the secret that is shown once is copied by the next press of a key, and not closed', () =>
+    admin('/dashboard/keys', async (page) => {
+      await page.getByRole('button', { name: 'Create key', exact: true }).first().click()
+      await page.getByRole('dialog').getByLabel('Label').fill('pressed twice')
+      await page.keyboard.press('Enter')
+      await page.getByText('Copy the secret now').waitFor()
+      await page.keyboard.press('Enter')
+      await page.locator('.secret').getByText('Copied').waitFor()
+      await page.getByText('Copy the secret now').waitFor()
+    }))
+
+  test('the page of a rotated key says how long the old secret works', () =>
+    admin('/dashboard', async (page) => {
+      const { id } = await issue('in grace')
+      await page.goto(`${gateway.url}/dashboard/keys/${id}`)
+      await page.getByRole('button', { name: 'Rotate' }).click()
+      await page.getByLabel('The old secret').selectOption('Works for one more day')
+      await page.getByRole('button', { name: 'Make a new secret' }).click()
+      await page.getByRole('button', { name: 'Done' }).click()
+      await page.getByText('The secret before this one works, too').waitFor()
+      await page.getByRole('button', { name: 'Rotate' }).click()
+      await page.getByRole('button', { name: 'Make a new secret' }).click()
+      await page.getByRole('button', { name: 'Done' }).click()
+      await page.getByText('The secret before this one works, too').waitFor({ state: 'detached' })
+    }))
+
+  test('a key that was revoked by mistake is followed by one like it', () =>
+    admin('/dashboard', async (page) => {
+      const { id, secret } = await issue('by mistake')
+      await say(secret, 'Say hello [[usage:900,100]]')
+      await page.goto(`${gateway.url}/dashboard/keys/${id}`)
+      await page.getByRole('button', { name: 'Revoke' }).click()
+      await page.getByRole('button', { name: 'Revoke key' }).click()
+      await page.getByRole('button', { name: 'Make a new key like it' }).click()
+      const dialog = page.getByRole('dialog')
+      expect(await dialog.getByLabel('Label').inputValue()).toBe('by mistake')
+      expect(await dialog.getByLabel('Token quota').inputValue()).toBe('999,000')
+      await dialog.getByRole('button', { name: 'Create key' }).click()
+      await page.getByText('Copy the secret now').waitFor()
+      await page.getByRole('button', { name: 'Done' }).click()
+      await page.getByText('active', { exact: true }).waitFor()
+      await heading(page, 'by mistake').waitFor()
+      expect(page.url()).not.toContain(id)
+    }))
+
+  test('a month is looked at and exported, every key of it, and no label becomes a formula', () =>
+    admin('/dashboard', async (page) => {
+      const { secret } = await issue('=HYPERLINK("http://x","y")')
+      await say(secret, 'Say hello [[usage:123456,7]]')
+      await page.getByRole('button', { name: 'By key' }).click()
+      await page.getByLabel('Month').selectOption({ index: 1 })
+      await page.getByText('by day of UTC').waitFor()
+      const whole = await page.getByLabel('Totals').textContent()
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'Export as CSV' }).click(),
+      ])
+      const month = new Date().toISOString().slice(0, 7)
+      expect(download.suggestedFilename()).toStartWith(`usage by key ${month}-01 to ${month}-`)
+      const lines = (await Bun.file(await download.path()).text()).trim().split('\r\n')
+      expect(lines[0]).toBe('key,label,requests,errors,input,cache_read,cache_write,output,reasoning,tokens,usd,khr')
+      expect(lines.find((line) => line.includes('HYPERLINK'))).toContain(
+        `"'=HYPERLINK(""http://x"",""y"")",1,0,123456,0,0,7,0,123463,`,
+      )
+      const requests = lines.slice(1).reduce((sum, line) => sum + Number(line.split(',').at(-10)), 0)
+      expect(whole).toStartWith(`Requests${requests.toLocaleString('en-US')}`)
+    }))
+
+  test('keys stand in the order of what is looked at', () =>
+    admin('/dashboard', async (page) => {
+      const [many, dear] = [await issue('many tokens'), await issue('dear tokens')]
+      await say(many.secret, 'Say hello [[usage:900000,1]]', 'vendorA-haiku-4-5')
+      await say(dear.secret, 'Say hello [[usage:1,800000]]', 'vendorA-opus-4-8')
+      await page.goto(`${gateway.url}/dashboard?by=key&measure=tokens`)
+      const table = page.locator('.card', { has: page.getByRole('heading', { name: 'By key' }) })
+      await table.locator('tbody tr:first-child', { hasText: 'many tokens' }).waitFor()
+      await page.getByRole('button', { name: 'USD' }).click()
+      await table.locator('tbody tr:first-child', { hasText: 'dear tokens' }).waitFor()
+    }))
+
+  test('an account that fails is told of on the overview, since when, and leads to what failed', () =>
+    admin('/dashboard', async (page) => {
+      const { secret } = await issue('meets an outage')
+      await page.getByLabel('Totals').waitFor()
+      for (let at = 0; at < 5; at++) await say(secret, 'Say hello [[error:500]]', 'vendorA-sonnet-4-6')
+      await page.getByText(/vendor_a \/ main: vendorA-sonnet-4-6 since/).waitFor()
+      await page.getByRole('link', { name: 'See the accounts' }).click()
+      await page.getByText('5 failures in a row').waitFor()
+      await page.getByRole('link', { name: 'What failed' }).click()
+      await page.locator('tbody tr').first().waitFor()
+      expect(await page.locator('tbody tr', { hasText: 'meets an outage' }).count()).toBe(5)
+    }))
+
+  test('a server that says nothing any more is not called live', () =>
+    admin('/dashboard', async (page) => {
+      await page.clock.install()
+      await page.reload()
+      await page.getByText(/^Live/).first().waitFor()
+      const again = page.waitForRequest((request) => request.url().endsWith('/live'))
+      await page.clock.fastForward(60_000)
+      await again
+      await page.getByText(/^Live/).first().waitFor()
+    }))
+
+  test('a chart whose part of the page is gone says what to do', () =>
+    admin('/dashboard/models', async (page) => {
+      const { secret } = await issue('charted')
+      await say(secret, 'Say hello')
+      await page.route('**/assets/part-*.js', (route) => route.abort())
+      await page.getByRole('link', { name: 'Overview' }).click()
+      await page.getByText('The chart could not be loaded').waitFor()
+    }))
+
+  test('nothing moves for those who asked for that', () =>
+    admin(
+      '/dashboard',
+      async (page) => {
+        await page.getByText(/^Live/).first().waitFor()
+        expect(await page.evaluate('document.getAnimations().length')).toBe(0)
+      },
+      { reducedMotion: 'reduce' },
+    ))
+
+  test('what is under way leaves the list of it when it ends', () =>
+    admin('/dashboard', async (page) => {
+      const { secret, id } = await issue('under way')
+      const leaving = new AbortController()
+      const asked = fetch(`${gateway.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'vendorA-opus-4-7', messages: [{ role: 'user', content: '[[hang]]' }] }),
+        signal: leaving.signal,
+      }).catch(() => undefined)
+      await page.goto(`${gateway.url}/dashboard/exchanges?outcome=open&key=${id}`)
+      await page.locator('tbody tr', { hasText: 'under way' }).waitFor()
+      leaving.abort()
+      await asked
+      await page.getByText('No exchange matches').waitFor()
+    }))
+
+  test('a session that ends in the middle of a form asks for the password, and the form is as it was', () =>
+    visit('/dashboard/keys', async (page) => {
+      await page.getByLabel('Name').fill(ADMIN.name)
+      await page.getByLabel('Password').fill(ADMIN.password)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByRole('button', { name: 'Create key', exact: true }).first().click()
+      await page.getByRole('dialog').getByLabel('Label').fill('half written')
+      await page.getByRole('dialog').getByLabel('Token quota').fill('4321')
+      await page.context().clearCookies()
+      await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+      const again = page.getByRole('dialog', { name: 'Sign in again' })
+      await again.waitFor()
+      expect(await faults(page)).toEqual([])
+      await page.keyboard.press('Escape')
+      await page.keyboard.press('Escape')
+      expect(await again.getByLabel('Name').inputValue()).toBe(ADMIN.name)
+      await again.getByLabel('Password').fill(ADMIN.password)
+      await page.keyboard.press('Enter')
+      await again.waitFor({ state: 'detached' })
+      await page.locator('dialog button:focus', { hasText: 'Create key' }).waitFor()
+      const form = page.getByRole('dialog', { name: 'New key' })
+      expect(await form.getByLabel('Label').inputValue()).toBe('half written')
+      expect(await form.getByLabel('Token quota').inputValue()).toBe('4321')
+      await form.getByRole('button', { name: 'Create key' }).click()
+      await page.getByText('Copy the secret now').waitFor()
+    }))
+
   test('a label is text, whatever it holds', () =>
     admin('/dashboard/keys', async (page) => {
       const label = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
@@ -292,11 +477,17 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       await page.getByRole('button', { name: 'Create key', exact: true }).click()
       await page.getByLabel('Label').fill('too much')
       await page.getByLabel('Token quota').fill('5001')
+      expect(await page.getByLabel('All models').isChecked()).toBe(true)
       await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
       await page.getByRole('dialog').getByRole('alert').waitFor()
       await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
 
       await makeKey(page, 'mine', '5000')
+      await page.getByRole('link', { name: 'mine' }).click()
+      await page.getByRole('button', { name: 'Top up' }).click()
+      await page.getByText('The key has the 5,000 tokens').waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByRole('link', { name: '‹ Keys' }).click()
       await page.getByRole('link', { name: 'mine' }).waitFor()
       expect(await page.locator('tbody tr').count()).toBe(1)
 
@@ -337,6 +528,12 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       await page.getByRole('button', { name: 'Done' }).click()
       await page.getByRole('row', { name: /for Rith.*Rith/ }).waitFor()
 
+      // The other's name is in a label, too; that is no key of theirs.
+      await issue('not for Rith')
+      await page.goto(`${gateway.url}/dashboard/members`)
+      await page.getByRole('link', { name: '1 key of Rith' }).click()
+      await page.getByText('Only the keys of Rith').waitFor()
+      expect(await page.locator('tbody tr').count()).toBe(1)
       await page.goto(`${gateway.url}/dashboard/members`)
       await page.getByRole('button', { name: 'New link for Rith' }).click()
       return (await page.locator('.secret code').textContent()) ?? ''
@@ -811,11 +1008,11 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     return { id: made.key.id, secret: made.secret }
   }
 
-  const say = async (secret: string, content: string): Promise<void> => {
+  const say = async (secret: string, content: string, model = 'vendorA-opus-4-7'): Promise<void> => {
     const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'vendorA-opus-4-7', messages: [{ role: 'user', content }] }),
+      body: JSON.stringify({ model, messages: [{ role: 'user', content }] }),
     })
     await answer.arrayBuffer()
   }

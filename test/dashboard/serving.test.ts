@@ -25,6 +25,12 @@ describe('the shell', () => {
     expect(await answer.text()).toContain('<div id="page"></div>')
   })
 
+  test('is where a browser is led that asks for the address alone', async () => {
+    const answer = await fetch(gateway.url, { headers: { accept: 'text/html,*/*;q=0.8' }, redirect: 'manual' })
+    expect([answer.status, answer.headers.get('location')]).toEqual([302, '/dashboard'])
+    expect((await open('/', { accept: '*/*' })).status).toBe(404)
+  })
+
   test('lets only its own scripts and styles run and may not be framed', async () => {
     const { headers } = await open('/dashboard')
     const policy = headers.get('content-security-policy') ?? ''

@@ -17,7 +17,7 @@ describe('turns', () => {
         const had = new Map<string, number>()
         const round = given.reduce((sum, weight) => sum + weight, 0)
         for (let at = 0; at < 2 * round; at++) {
-          const [first, ...rest] = health.turns(targets)
+          const [first, ...rest] = health.roundRobin(targets)
           if (first === undefined) throw new Error('nobody')
           expect(new Set([first, ...rest])).toEqual(new Set(targets))
           had.set(first.name, (had.get(first.name) ?? 0) + 1)
@@ -34,15 +34,15 @@ describe('turns', () => {
       const health = createHealth({ now: () => 0 })
       const targets = ['a', 'b', 'c'].map((name) => target(name))
       for (const busy of ['a', 'a', 'c']) health.begin(busy)
-      expect(health.turns(targets).map(({ name }) => name)).toEqual(['b', 'c', 'a'])
+      expect(health.roundRobin(targets).map(({ name }) => name)).toEqual(['b', 'c', 'a'])
     }
   })
 
   test('leave those out of the reckoning who are not there', () => {
     const health = createHealth({ now: () => 0 })
     const [a, b] = [target('a'), target('b')]
-    for (let at = 0; at < 100; at++) health.turns([a])
-    const first = Array.from({ length: 10 }, () => health.turns([a, b])[0])
+    for (let at = 0; at < 100; at++) health.roundRobin([a])
+    const first = Array.from({ length: 10 }, () => health.roundRobin([a, b])[0])
     expect(first.filter((each) => each === b)).toHaveLength(5)
   })
 })
@@ -93,7 +93,7 @@ describe('a breaker', () => {
   const PAUSE = 10_000
   const watched = () => {
     const time = { at: 1 }
-    const health = createHealth({ now: () => time.at })
+    const health = createHealth({ now: () => time.at }, undefined, { now: () => time.at })
     const attempts = (good: number, bad: number): void => {
       for (let at = 0; at < good; at++) health.succeeded('a', health.begin('a'))
       for (let at = 0; at < bad; at++) {
@@ -201,6 +201,24 @@ describe('a breaker', () => {
     expect(state()).toBe('closed')
   })
 
+  test('tells how many failed in a row and for how long, until one that was asked since answers', () => {
+    const { time, health, attempts } = watched()
+    const begun = time.at
+    const failing = () => health.states()[0]?.failing
+    attempts(3, 0)
+    expect(failing()).toBeUndefined()
+    const before = health.begin('a')
+    time.at += 1
+    attempts(0, 5)
+    time.at += 40
+    attempts(0, 1)
+    health.succeeded('a', before)
+    time.at += 2
+    expect(failing()).toEqual({ times: 6, since: begun + 1 })
+    attempts(1, 0)
+    expect(failing()).toBeUndefined()
+  })
+
   test('stays open whatever answers that was asked before it opened', () => {
     const { time, health, attempts, state } = watched()
     const before = health.begin('a')
@@ -208,6 +226,16 @@ describe('a breaker', () => {
     attempts(0, 5)
     health.succeeded('a', before)
     expect(state()).toBe('open')
+  })
+
+  test('is open for five minutes at most, however long a provider asks: quotas are topped up before they end', () => {
+    const { time, health, state } = watched()
+    health.begin('a')
+    health.failed('a', 5 * 86_400_000)
+    time.at += 299_999
+    expect(state()).toBe('open')
+    time.at += 1
+    expect(state()).toBe('half-open')
   })
 
   test('is open for as long as the provider asks, whatever answers from before', () => {

@@ -9,11 +9,11 @@ import './style/pages.css'
 import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso/router'
-import { isAdmin, loadSession, session, sessionError } from './lib/session.ts'
+import { expired, isAdmin, loadSession, session, sessionError } from './lib/session.ts'
 import { Accounts } from './pages/accounts.tsx'
 import { Audit } from './pages/audit.tsx'
 import { Docs } from './pages/docs.tsx'
-import { Invite, Setup, SignIn } from './pages/entry.tsx'
+import { Invite, Setup, SignIn, SignInAgain } from './pages/entry.tsx'
 import { ExchangePage } from './pages/exchange.tsx'
 import { Exchanges } from './pages/exchanges.tsx'
 import { Holder } from './pages/holder.tsx'
@@ -49,22 +49,25 @@ const Dashboard = ({ path }: { path: string }) => {
   if (who.setup_needed) return <Setup />
   if (!who.signed_in || who.member === null) return <SignIn />
   return (
-    <Frame>
-      <Router onRouteChange={arrive}>
-        <Route path="/dashboard" component={Overview} />
-        <Route path="/dashboard/keys" component={Keys} />
-        <Route path="/dashboard/keys/:id" component={KeyPage} />
-        <Route path="/dashboard/exchanges" component={Exchanges} />
-        <Route path="/dashboard/exchanges/:id" component={ExchangePage} />
-        <Route path="/dashboard/playground" component={Playground} />
-        <Route path="/dashboard/models" component={Models} />
-        <Route path="/dashboard/accounts" component={isAdmin.value ? Accounts : Missing} />
-        <Route path="/dashboard/members" component={isAdmin.value ? Members : Missing} />
-        <Route path="/dashboard/audit" component={isAdmin.value ? Audit : Missing} />
-        <Route path="/dashboard/settings" component={Settings} />
-        <Route default component={Missing} />
-      </Router>
-    </Frame>
+    <>
+      <Frame key={who.member.id}>
+        <Router onRouteChange={arrive}>
+          <Route path="/dashboard" component={Overview} />
+          <Route path="/dashboard/keys" component={Keys} />
+          <Route path="/dashboard/keys/:id" component={KeyPage} />
+          <Route path="/dashboard/exchanges" component={Exchanges} />
+          <Route path="/dashboard/exchanges/:id" component={ExchangePage} />
+          <Route path="/dashboard/playground" component={Playground} />
+          <Route path="/dashboard/models" component={Models} />
+          <Route path="/dashboard/accounts" component={isAdmin.value ? Accounts : Missing} />
+          <Route path="/dashboard/members" component={isAdmin.value ? Members : Missing} />
+          <Route path="/dashboard/audit" component={isAdmin.value ? Audit : Missing} />
+          <Route path="/dashboard/settings" component={Settings} />
+          <Route default component={Missing} />
+        </Router>
+      </Frame>
+      {expired.value && <SignInAgain />}
+    </>
   )
 }
 

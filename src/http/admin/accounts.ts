@@ -4,7 +4,8 @@ import type * as S from '../../admin-api/schema.ts'
 import { bareUrl } from '../../provider/endpoint.ts'
 import type { BreakerState } from '../../relay/health.ts'
 import type { Part } from './call.ts'
-import { standings } from './models.ts'
+import { shownStanding, standings } from './models.ts'
+import { isoOrNull } from './view.ts'
 
 export const accounts: Part<'accounts.list'> = {
   'accounts.list': ({ gateway }) => {
@@ -13,7 +14,16 @@ export const accounts: Part<'accounts.list'> = {
       provider.accounts.map((account): S.Account => {
         const models = gateway.catalogue.list().flatMap(({ id: model }) => {
           const found = standing(provider.id, account.name, model)
-          return found === undefined ? [] : [{ model, ...found }]
+          if (found === undefined) return []
+          const { failing } = found
+          return [
+            {
+              model,
+              ...shownStanding(found),
+              failures: failing?.times ?? 0,
+              failing_since: isoOrNull(failing?.since),
+            },
+          ]
         })
         return {
           provider: provider.id,

@@ -28,7 +28,7 @@ export const exchanges: Part<'exchanges.list' | 'exchanges.get'> = {
     if (row === undefined || (member !== undefined && gateway.store.keys.get(row.keyId)?.ownerId !== member.id)) {
       throw new GatewayError(
         'not_found',
-        'There is no such exchange. A request refused at the door is in the log only, and exchanges are kept for a time.',
+        'There is no such exchange. One refused before any provider was called is in the log only, and old ones are deleted.',
       )
     }
     const told = explain(gateway, row)
@@ -143,6 +143,9 @@ const reasonsOf = (row: ExchangeRow, attempts: S.Attempt[]): string[] => {
   if (targets < attempts.length) why.push('A target was tried on two wires of its provider: the first would not do.')
   if (attempts.some((attempt) => attempt.model !== row.model)) {
     why.push(`A fallback of ${row.model} was tried, as the configuration says.`)
+  }
+  if (row.outcome === 'failed' && row.status === 200) {
+    why.push('The answer had begun and broke off: the client has a part of it, and was told that the rest is missing.')
   }
   if (row.outcome === 'aborted') why.push('The client left before the answer was whole.')
   return why

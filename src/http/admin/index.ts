@@ -1,4 +1,4 @@
-// The admin API: every route of the table, each behind the same door: who calls, from where, with what, may they.
+// The admin API: every route of the table, each with the same checks: who calls, from where, with what input, and whether they may.
 
 import { Elysia } from 'elysia'
 import { ADMIN_BASE, ROUTES, type Route, type RouteName } from '../../admin-api/routes.ts'

@@ -72,7 +72,7 @@ export const timeOf = (text: string, param: string): number => {
 export const futureTimeOf = (text: string, param: string, now: number): number => {
   const at = timeOf(text, param)
   if (at > now) return at
-  throw invalidRequest(`${param}: expected a time to come.`, param)
+  throw invalidRequest(`${param}: expected a time in the future.`, param)
 }
 
 const LATEST = Date.UTC(10_000, 0, 1)

@@ -23,7 +23,7 @@ export const keyChanges: Part<
     const wish = { ...defaultsFor(call, holder), ...wishOf(call, input) }
     if (holder !== undefined) {
       requireRoom(gateway, holder, ownerId)
-      // Of the gateway's own limits an admin disposes.
+      // An admin may give a key more than the gateway's default rate limits.
       const { tokensTotal, expiresAt, models } = wish
       const bound = holder.name === undefined ? wish : { tokensTotal, expiresAt, models }
       checkWish(holder, bound, gateway.config.limits, gateway.clock.now(), undefined)

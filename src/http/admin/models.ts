@@ -3,7 +3,7 @@
 import type * as S from '../../admin-api/schema.ts'
 import type { Gateway } from '../../gateway.ts'
 import type { Provider } from '../../provider/provider.ts'
-import { type BreakerState, targetName } from '../../relay/health.ts'
+import { type BreakerState, type Failing, targetName } from '../../relay/health.ts'
 import { shownModel } from '../../shown.ts'
 import { isAdmin, type Part } from './call.ts'
 
@@ -25,7 +25,7 @@ export const models: Part<'models.list'> = {
                 provider: provider.id,
                 account: account.name,
                 wires: provider.wires,
-                ...(standing(provider.id, account.name, modelId) ?? AT_REST),
+                ...shownStanding(standing(provider.id, account.name, modelId) ?? AT_REST),
               })),
             )
           : [],
@@ -39,16 +39,18 @@ export const models: Part<'models.list'> = {
   },
 }
 
-type Standing = { state: BreakerState; in_flight: number }
+type Standing = { state: BreakerState; in_flight: number; failing?: Failing | undefined }
 
 const AT_REST: Standing = { state: 'closed', in_flight: 0 }
+
+export const shownStanding = ({ state, in_flight }: Standing) => ({ state, in_flight })
 
 /** How targets do; undefined for one that nothing was ever sent to. */
 export const standings = (gateway: Gateway) => {
   const known = new Map(gateway.health.states().map((each) => [each.target, each]))
   return (provider: string, account: string, model: string): Standing | undefined => {
     const found = known.get(targetName(provider, account, model))
-    return found && { state: found.state, in_flight: found.inFlight }
+    return found && { state: found.state, in_flight: found.inFlight, failing: found.failing }
   }
 }
 

@@ -63,7 +63,7 @@ const leave = (call: Call): { done: true } => {
   return { done: true }
 }
 
-/** A stranger learns whether there is anyone yet, and nothing else. */
+/** Without a session: whether the gateway is still to be set up, and nothing else. */
 const sessionView = ({ gateway }: Call, caller: Caller): S.Session => {
   const known = caller.kind !== 'anyone'
   const member = caller.kind === 'session' ? caller.session.member : undefined

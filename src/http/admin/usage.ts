@@ -4,7 +4,8 @@ import type * as S from '../../admin-api/schema.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import { totalTokens } from '../../ir/usage.ts'
-import type { LatencySample, SeriesRow } from '../../store/insight.ts'
+import type { LatencySample, Measure, SeriesRow } from '../../store/insight.ts'
+import type { UsageRow } from '../../store/store.ts'
 import { keyIdsOf, keyOf, type Part } from './call.ts'
 import { timeOf } from './input.ts'
 import { addFigures, iso, NO_FIGURES, sumsView } from './view.ts'
@@ -18,16 +19,23 @@ const MOST_POINTS = 1_000
 const RANKING_MS = 60_000
 
 export const usage: Part<'usage.get' | 'usage.table' | 'keys.usage'> = {
-  'usage.get': (call, { since, until, step, by, key, model }) => {
+  'usage.get': (call, { since, until, step, by, most, key, model }) => {
     const range = rangeOf(call.gateway, since, until, step)
     const keyIds = keyIdsOf(call, key)
     const ofKeys = by === 'key' || keyIds !== undefined
-    return report(call.gateway, { range: ofKeys ? rangeOfKeys(call.gateway, range) : range, by, keyIds, model })
+    return report(call.gateway, { range: ofKeys ? rangeOfKeys(call.gateway, range) : range, by, most, keyIds, model })
   },
-  'usage.table': (call, { since, by, key }) => {
+  'usage.table': (call, { since, until, by, key }) => {
     const { store, config } = call.gateway
-    const keyId = key === undefined ? undefined : keyOf(call, key).id
-    const rows = store.usage({ by, keyId, sinceMs: since === undefined ? undefined : timeOf(since, 'since') })
+    const range = {
+      sinceMs: since === undefined ? undefined : timeOf(since, 'since'),
+      untilMs: until === undefined ? undefined : timeOf(until, 'until'),
+    }
+    const keyIds = keyIdsOf(call, key)
+    const rows =
+      keyIds === undefined
+        ? store.usage({ by, ...range })
+        : together(keyIds.flatMap((keyId) => store.usage({ by, keyId, ...range })))
     const labelOf = (group: string): string => (by === 'key' ? (store.keys.get(group)?.label ?? group) : group)
     return {
       rows: rows.map(({ group, ...figures }) => ({
@@ -38,11 +46,17 @@ export const usage: Part<'usage.get' | 'usage.table' | 'keys.usage'> = {
       khr_per_usd: config.khrPerUsd,
     }
   },
-  'keys.usage': (call, { id, since, until, step }) => {
+  'keys.usage': (call, { id, since, until, step, most }) => {
     const range = rangeOfKeys(call.gateway, rangeOf(call.gateway, since, until, step))
-    return report(call.gateway, { range, by: 'model', keyIds: [keyOf(call, id).id], model: undefined })
+    return report(call.gateway, { range, by: 'model', most, keyIds: [keyOf(call, id).id], model: undefined })
   },
 }
+
+/** Rows of the same group as one, by group. */
+const together = (rows: UsageRow[]): UsageRow[] =>
+  [...Map.groupBy(rows, ({ group }) => group)]
+    .map(([group, same]) => ({ group, ...same.reduce(addFigures, NO_FIGURES) }))
+    .sort((a, b) => (a.group < b.group ? -1 : 1))
 
 /** On the steps' boundaries. */
 export type Range = { step: 'hour' | 'day'; since: number; until: number }
@@ -76,21 +90,21 @@ const rangeOfKeys = (gateway: Gateway, { step, since, until }: Range): Range =>
 type Ask = {
   range: Range
   by: 'none' | 'model' | 'key'
+  most: Measure
   /** Undefined: every key. */
   keyIds: string[] | undefined
   model: string | undefined
 }
 
 export const report = (gateway: Gateway, ask: Ask): S.Usage => {
-  const { range, by, keyIds, model } = ask
+  const { range, by, most, keyIds, model } = ask
+  const measure = MEASURES[most]
   const { khrPerUsd } = gateway.config
-  const rows = by === 'key' && keyIds === undefined ? byKey(gateway, range, model) : readRows(gateway, ask)
+  const rows = by === 'key' && keyIds === undefined ? byKey(gateway, range, most, model) : readRows(gateway, ask)
   const groups = Map.groupBy(rows, (row) => row.group)
   const ranked = [...groups]
     .map(([group, points]) => ({ group, points, totals: points.reduce(addFigures, NO_FIGURES) }))
-    .sort(
-      (a, b) => Number(a.group === OTHER) - Number(b.group === OTHER) || totalTokens(b.totals) - totalTokens(a.totals),
-    )
+    .sort((a, b) => Number(a.group === OTHER) - Number(b.group === OTHER) || measure(b.totals) - measure(a.totals))
   const largest = ranked.filter((each, i) => i < MOST_SERIES && each.group !== OTHER)
   const rest = ranked.filter((each) => !largest.includes(each)).flatMap((each) => each.points)
   const lines = rest.length > 0 ? [...largest, { group: OTHER, points: rest }] : largest
@@ -111,16 +125,22 @@ export const report = (gateway: Gateway, ask: Ask): S.Usage => {
 
 const OTHER = 'other'
 
+const MEASURES: Record<Measure, (figures: typeof NO_FIGURES) => number> = {
+  tokens: totalTokens,
+  cost: ({ costMicroUsd }) => costMicroUsd,
+  requests: ({ requests }) => requests,
+}
+
 const readRows = (gateway: Gateway, { range, by, keyIds, model }: Ask): SeriesRow[] =>
   gateway.store.series({ ...range, by, keyIds, model })
 
 /** The keys that used most, and what all others used together. */
-const byKey = (gateway: Gateway, range: Range, model: string | undefined): SeriesRow[] => {
-  const ids = ranking(gateway, range, model)
+const byKey = (gateway: Gateway, range: Range, most: Measure, model: string | undefined): SeriesRow[] => {
+  const ids = ranking(gateway, range, most, model)
   const rows = parted(gateway, range, model, ids)
   // So few were all there were: what is left over is of keys that have come since.
   return ids.length < MOST_SERIES && rows.some(({ group }) => group === OTHER)
-    ? parted(gateway, range, model, ranking(gateway, range, model, true))
+    ? parted(gateway, range, model, ranking(gateway, range, most, model, true))
     : rows
 }
 
@@ -142,15 +162,21 @@ const parted = (gateway: Gateway, range: Range, model: string | undefined, keyId
 type Ranked = { at: number; ids: string[] }
 const rankings = new WeakMap<Gateway, Map<string, Ranked>>()
 
-const ranking = (gateway: Gateway, { since, until }: Range, model: string | undefined, anew = false): string[] => {
+const ranking = (
+  gateway: Gateway,
+  { since, until }: Range,
+  most: Measure,
+  model: string | undefined,
+  anew = false,
+): string[] => {
   const now = gateway.clock.now()
   const kept = rankings.get(gateway) ?? new Map<string, Ranked>()
   rankings.set(gateway, kept)
   for (const [name, { at }] of kept) if (now - at >= RANKING_MS || at > now) kept.delete(name)
-  const name = `${since} ${until} ${model ?? ''}`
+  const name = `${since} ${until} ${most} ${model ?? ''}`
   const known = kept.get(name)
   if (known !== undefined && !anew) return known.ids
-  const ids = gateway.store.topKeys({ since, until, limit: MOST_SERIES, model })
+  const ids = gateway.store.topKeys({ since, until, limit: MOST_SERIES, most, model })
   kept.set(name, { at: now, ids })
   return ids
 }

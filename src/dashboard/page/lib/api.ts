@@ -21,8 +21,8 @@ export class ApiError extends Error {
 export const mayPass = (error: Error): boolean =>
   !(error instanceof ApiError) || error.status < 400 || error.status >= 500 || error.status === 429
 
-/** Set by the session: what to do when the server no longer knows us. */
-export const onSignedOut: { run: () => void } = { run: () => undefined }
+/** Set by the session: what to do when the server no longer knows us, or no longer as what we were. */
+export const onRefused: { run: () => void } = { run: () => undefined }
 
 /** Throws an ApiError. */
 export const call = async <N extends RouteName>(name: N, input?: Ask<N>, signal?: AbortSignal): Promise<Answer<N>> => {
@@ -34,8 +34,11 @@ export const call = async <N extends RouteName>(name: N, input?: Ask<N>, signal?
   })
   if (!answer.ok) {
     const error = await errorOf(answer)
-    if (error.status === 401 && name !== 'session.sign-in' && name !== 'session.password') onSignedOut.run()
-    throw error
+    if (name === 'session.sign-in' || name === 'session.password') throw error
+    if (error.status === 401 || error.status === 403) onRefused.run()
+    // Said by the door of the admin API; other refusals have their own words.
+    if (error.code !== 'missing_api_key') throw error
+    throw new ApiError(error.status, error.code, 'Your session had ended: nothing was done. Try again.')
   }
   return (await answer.json()) as Answer<N>
 }

@@ -3,7 +3,7 @@
 
 import { effect, signal } from '@preact/signals'
 import { PLAY_WIRES, type Play, type Prompt } from './play.ts'
-import { session } from './session.ts'
+import { expired, session } from './session.ts'
 
 export type Draft = Prompt & { secret: string }
 
@@ -48,8 +48,14 @@ export const edit = (change: Partial<Draft>): void => {
   }
 }
 
+let owner: string | undefined
+
 effect(() => {
-  if (session.value?.signed_in !== false) return
+  // Whoever signs in again has the words back, not the key.
+  if (expired.value) draft.value = { ...draft.peek(), secret: '' }
+  const before = owner
+  owner = session.value?.member?.id ?? owner
+  if (session.value?.signed_in !== false && (before === undefined || before === owner)) return
   draft.value = EMPTY
   answer.value = undefined
   try {

@@ -14,22 +14,38 @@ export const counters = signal<Counters | undefined>(undefined)
 /** How often the stream came back after it was lost: what ended between is to be fetched. */
 export const returns = signal(0)
 
+/** Many exchanges may end at once: what is on screen is drawn this often at most. */
+const SHOW_MS = 150
+
 /** When a refused stream is asked for again. */
 const AGAIN_MS = 5_000
+
+/** The server counts every two seconds: one that is silent for so long is not there, whatever the connection says. */
+const SILENT_MS = 12_000
 
 const listeners = new Set<(exchange: Exchange) => void>()
 let source: EventSource | undefined
 let again: ReturnType<typeof setTimeout> | undefined
+let silence: ReturnType<typeof setTimeout> | undefined
+
+const close = (): void => {
+  clearTimeout(again)
+  clearTimeout(silence)
+  source?.close()
+}
 
 const open = (): void => {
   const mine = new EventSource(ADMIN_BASE + ROUTES.live.path)
   source = mine
+  heard()
   source.onopen = () => {
+    heard()
     if (liveState.value === 'lost') returns.value++
     liveState.value = 'live'
   }
   source.onerror = () => {
     liveState.value = 'lost'
+    clearTimeout(silence)
     // A broken connection the browser mends by itself. A refusal it takes as final: a proxy's while the gateway starts
     // again, or the gateway's, when the session is over.
     if (mine.readyState !== EventSource.CLOSED) return
@@ -41,15 +57,25 @@ const open = (): void => {
     for (const listener of listeners) listener(exchange)
   })
   source.addEventListener('counters', ({ data }) => {
+    heard()
     liveState.value = 'live'
     counters.value = JSON.parse(data) as Counters
   })
 }
 
-/** Calls the latest `heard` for every exchange that ends while the page is shown. */
-export const useLive = (heard: (exchange: Exchange) => void): void => {
-  const latest = useRef(heard)
-  latest.current = heard
+const heard = (): void => {
+  clearTimeout(silence)
+  silence = setTimeout(() => {
+    liveState.value = 'lost'
+    close()
+    open()
+  }, SILENT_MS)
+}
+
+/** Calls the latest `ended` for every exchange that ends while the page is shown. */
+export const useLive = (ended: (exchange: Exchange) => void): void => {
+  const latest = useRef(ended)
+  latest.current = ended
   useEffect(() => {
     const listener = (exchange: Exchange): void => latest.current(exchange)
     listeners.add(listener)
@@ -60,8 +86,7 @@ export const useLive = (heard: (exchange: Exchange) => void): void => {
     return () => {
       listeners.delete(listener)
       if (listeners.size > 0) return
-      clearTimeout(again)
-      source?.close()
+      close()
       source = undefined
     }
   }, [])
@@ -77,9 +102,43 @@ export const useEnded = (
   inputs: readonly unknown[],
 ): Exchange[] => {
   const [ended, setEnded] = useState<Exchange[]>([])
-  useEffect(() => setEnded([]), inputs)
+  const came = useRef<Exchange[]>([])
+  useEffect(() => {
+    came.current = []
+    setEnded([])
+  }, inputs)
+  const show = useAfter(SHOW_MS, () => {
+    const fresh = came.current
+    came.current = []
+    setEnded((before) => [...fresh, ...before].slice(0, most))
+  })
   useLive((exchange) => {
-    if (wanted(exchange)) setEnded((before) => [exchange, ...before].slice(0, most))
+    if (!wanted(exchange)) return
+    came.current.unshift(exchange)
+    if (came.current.length > most) came.current.length = most
+    show()
   })
   return ended
+}
+
+/** Calls `moved` a while after exchanges that are `wanted` have ended: once for all that end in that time. */
+export const useAfterTraffic = (ms: number, moved: () => void, wanted: (exchange: Exchange) => boolean): void => {
+  const move = useAfter(ms, moved)
+  useLive((exchange) => {
+    if (wanted(exchange)) move()
+  })
+}
+
+/** A call of the latest `act` in a while; those that are asked for until then are the same one. */
+const useAfter = (ms: number, act: () => void): (() => void) => {
+  const latest = useRef(act)
+  latest.current = act
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
+  return () => {
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined
+      latest.current()
+    }, ms)
+  }
 }

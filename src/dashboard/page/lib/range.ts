@@ -1,4 +1,4 @@
-// The spans of time pages look at, counted back from now.
+// The spans of time pages look at: counted back from now, or a month of UTC, as usage is kept by.
 
 export const RANGES = [
   ['24h', '24 hours'],
@@ -7,20 +7,51 @@ export const RANGES = [
   ['90d', '90 days'],
 ] as const
 
-export type Range = (typeof RANGES)[number][0]
+type Back = (typeof RANGES)[number][0]
+/** 2026-10 */
+type Month = `${number}-${number}`
+export type Range = Back | Month
 
 const HOUR_MS = 3_600_000
-const SPANS: Record<Range, { hours: number; step: 'hour' | 'day' }> = {
+const MONTHS = 12
+const SPANS: Record<Back, { hours: number; step: 'hour' | 'day' }> = {
   '24h': { hours: 23, step: 'hour' },
   '7d': { hours: 7 * 24 - 1, step: 'hour' },
   '30d': { hours: 29 * 24, step: 'day' },
   '90d': { hours: 89 * 24, step: 'day' },
 }
 
-export const isRange = (text: string | undefined): text is Range => text !== undefined && Object.hasOwn(SPANS, text)
+const isBack = (text: string): text is Back => Object.hasOwn(SPANS, text)
+
+/** One that has begun. */
+export const isMonth = (text: string): text is Month =>
+  /^20\d\d-(0[1-9]|1[0-2])$/.test(text) && Date.parse(text) <= Date.now()
+
+export const isRange = (text: string | undefined): text is Range =>
+  text !== undefined && (isBack(text) || isMonth(text))
 
 /** What to ask the server for; whole steps, the one under way included. */
 export const spanOf = (range: Range, now = Date.now()): { since: string; until: string; step: 'hour' | 'day' } => {
-  const { hours, step } = SPANS[range]
-  return { since: new Date(now - hours * HOUR_MS).toISOString(), until: new Date(now).toISOString(), step }
+  if (isBack(range)) {
+    const { hours, step } = SPANS[range]
+    return { since: new Date(now - hours * HOUR_MS).toISOString(), until: new Date(now).toISOString(), step }
+  }
+  const since = new Date(range)
+  const end = Date.UTC(since.getUTCFullYear(), since.getUTCMonth() + 1)
+  return { since: since.toISOString(), until: new Date(Math.min(end, now)).toISOString(), step: 'day' }
+}
+
+const named = new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric', timeZone: 'UTC' })
+
+/** The last year of months by name, newest first, and `asked` where it is older. */
+export const lastMonths = (asked: Month | undefined, now = Date.now()): [Month, string][] => {
+  const today = new Date(now)
+  const months = Array.from({ length: MONTHS }, (_, ago) => {
+    const at = Date.UTC(today.getUTCFullYear(), today.getUTCMonth() - ago)
+    return new Date(at).toISOString().slice(0, 7) as Month
+  })
+  return [...new Set(asked === undefined ? months : [...months, asked])].map((month) => [
+    month,
+    named.format(new Date(month)),
+  ])
 }

@@ -2,6 +2,7 @@
 // fetched.
 
 import { useCallback, useEffect, useState } from 'preact/hooks'
+import { entries } from './session.ts'
 
 export type Resource<T> = {
   value: T | undefined
@@ -27,10 +28,20 @@ export const useResource = <T>(load: (signal: AbortSignal) => Promise<T>, inputs
       },
     )
     return () => abort.abort()
-  }, [...inputs, turn])
+  }, [...inputs, turn, entries.value])
   const reload = useCallback(() => setTurn((before) => before + 1), [])
   const set = useCallback((value: T) => setState({ value, loading: false }), [])
   return { value: state.value, error: state.error, loading: state.loading, reload, set }
+}
+
+/** The same, asked for again every `everyMs` while somebody looks. */
+export const useWatched = <T>(load: (signal: AbortSignal) => Promise<T>, everyMs: number): Resource<T> => {
+  const resource = useResource(load, [])
+  useEffect(() => {
+    const timer = setInterval(() => document.hidden || resource.reload(), everyMs)
+    return () => clearInterval(timer)
+  }, [resource.reload])
+  return resource
 }
 
 /** One thing done at a press: busy while it runs, its error kept until the next try. Resolves with whether it worked. */

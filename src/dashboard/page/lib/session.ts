@@ -1,7 +1,7 @@
 // Who is signed in: one signal, read by every page.
 
 import { computed, signal } from '@preact/signals'
-import { type Answer, call, onSignedOut } from './api.ts'
+import { type Answer, call, onRefused } from './api.ts'
 
 export type Session = Answer<'session.get'>
 
@@ -12,12 +12,29 @@ export const MIN_PASSWORD = 12
 export const session = signal<Session | undefined>(undefined)
 /** Why the session could not be asked for. */
 export const sessionError = signal<Error | undefined>(undefined)
+/** The session ended by itself: what is on the page waits until its owner has signed in again. */
+export const expired = signal(false)
+/** How often that was done: what could not be loaded meanwhile is asked for again. */
+export const entries = signal(0)
 export const isAdmin = computed(() => session.value?.member?.role === 'admin')
+
+const take = (next: Session): void => {
+  if (session.value?.signed_in === true && !next.signed_in) expired.value = true
+  else session.value = next
+}
+
+/** After signing in, or in again. */
+export const enter = (next: Session): void => {
+  session.value = next
+  if (!expired.value) return
+  expired.value = false
+  entries.value++
+}
 
 export const loadSession = async (): Promise<void> => {
   sessionError.value = undefined
   try {
-    session.value = await call('session.get')
+    take(await call('session.get'))
   } catch (error) {
     sessionError.value = error as Error
   }
@@ -26,7 +43,7 @@ export const loadSession = async (): Promise<void> => {
 /** Asks again beside what is shown: no answer changes nothing. */
 export const refreshSession = async (): Promise<void> => {
   try {
-    session.value = await call('session.get')
+    take(await call('session.get'))
   } catch {
     // Whoever asks next is told.
   }
@@ -34,9 +51,10 @@ export const refreshSession = async (): Promise<void> => {
 
 export const signOut = async (everywhere = false): Promise<void> => {
   await call(everywhere ? 'session.sign-out-everywhere' : 'session.sign-out')
+  session.value = undefined
   await loadSession()
 }
 
-onSignedOut.run = () => {
-  if (session.value?.signed_in === true) void loadSession()
+onRefused.run = () => {
+  if (session.value?.signed_in === true) void refreshSession()
 }

@@ -1,20 +1,17 @@
 // Accounts: the credentials the gateway has at providers, how busy they are and which models rest there.
 
-import { useEffect } from 'preact/hooks'
+import type { Account } from '../../../admin-api/schema.ts'
 import { call } from '../lib/api.ts'
-import { count } from '../lib/format.ts'
-import { useResource } from '../lib/resource.ts'
-import { Badge, Card, Empty, Loaded, PageHead } from '../ui/parts.tsx'
-import { STATE_TONES, STATE_WORDS } from './models.tsx'
+import { count, counted, timeOf } from '../lib/format.ts'
+import { useWatched } from '../lib/resource.ts'
+import { Badge, Card, Empty, Loaded, Notice, PageHead } from '../ui/parts.tsx'
+import { HEALTH_MS, STATE_TONES, STATE_WORDS } from './models.tsx'
 
-const REFRESH_MS = 5_000
+/** One failure is no trouble yet. */
+const ails = ({ state, failures }: Account['models'][number]): boolean => state !== 'closed' || failures > 1
 
 export const Accounts = () => {
-  const accounts = useResource((signal) => call('accounts.list', undefined, signal), [])
-  useEffect(() => {
-    const timer = setInterval(() => document.hidden || accounts.reload(), REFRESH_MS)
-    return () => clearInterval(timer)
-  }, [accounts.reload])
+  const accounts = useWatched((signal) => call('accounts.list', undefined, signal), HEALTH_MS)
   return (
     <div class="stack">
       <PageHead
@@ -62,14 +59,10 @@ export const Accounts = () => {
                           <span class="sub whole">{account.provider}</span>
                         </th>
                         <td>
-                          <Badge tone={STATE_TONES[account.state]}>{STATE_WORDS[account.state]}</Badge>
-                          {account.models
-                            .filter(({ state }) => state !== 'closed')
-                            .map(({ model, state }) => (
-                              <span class="sub" key={model}>
-                                {model}: {STATE_WORDS[state]}
-                              </span>
-                            ))}
+                          <Standing of={account} />
+                          {account.models.filter(ails).map((ill) => (
+                            <Ailing key={ill.model} of={ill} />
+                          ))}
                         </td>
                         <td class="opt-1 mono" style={{ overflowWrap: 'anywhere' }}>
                           {account.base_url}
@@ -89,3 +82,37 @@ export const Accounts = () => {
     </div>
   )
 }
+
+/** What has failed and is tried all the same is not healthy either. */
+const Standing = ({ of: { state, models } }: { of: Account }) =>
+  state === 'closed' && models.some(ails) ? (
+    <Badge tone="warn">failing</Badge>
+  ) : (
+    <Badge tone={STATE_TONES[state]}>{STATE_WORDS[state]}</Badge>
+  )
+
+const Ailing = ({ of: { model, state, failures, failing_since } }: { of: Account['models'][number] }) => (
+  <span class="sub">
+    {model}: {state === 'closed' ? 'failing' : STATE_WORDS[state]}
+    {since(failing_since)}
+    {failures > 0 && `, ${counted(failures, 'failure')} in a row`}.{' '}
+    <a href={`/dashboard/exchanges?${new URLSearchParams({ model, outcome: 'failed' })}`}>What failed</a>
+  </span>
+)
+
+/** What is kept away from traffic; nothing while all is well. */
+export const Trouble = () => {
+  const accounts = useWatched((signal) => call('accounts.list', undefined, signal), HEALTH_MS)
+  const resting = (accounts.value?.items ?? []).flatMap(({ provider, name, models }) =>
+    models
+      .filter(({ state }) => state !== 'closed')
+      .map(({ model, failing_since }) => `${provider} / ${name}: ${model}${since(failing_since)}`),
+  )
+  return resting.length === 0 ? null : (
+    <Notice tone="warn">
+      Failing: {resting.join('; ')}. <a href="/dashboard/accounts">See the accounts</a>
+    </Notice>
+  )
+}
+
+const since = (at: string | null): string => (at === null ? '' : ` since ${timeOf(at)}`)

@@ -119,7 +119,8 @@ const members = (value: unknown): Record<string, unknown> =>
 
 const said = (name: string, value: unknown, people: People): string => {
   if (value === undefined || value === null) return '–'
-  if (typeof value === 'number') return name.endsWith('At') ? dateTime(new Date(value).toISOString()) : count(value)
+  if (typeof value === 'number')
+    return /(At|Until)$/.test(name) ? dateTime(new Date(value).toISOString()) : count(value)
   if (Array.isArray(value)) return value.map((each) => said('', each, people)).join(', ')
   if (typeof value !== 'string') return JSON.stringify(value)
   return name === 'ownerId' ? (people.get(value) ?? value) : value

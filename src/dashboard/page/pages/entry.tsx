@@ -2,11 +2,11 @@
 // sent to a server by itself.
 
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { call } from '../lib/api.ts'
 import { useAction, useResource } from '../lib/resource.ts'
-import { MIN_PASSWORD, session } from '../lib/session.ts'
+import { enter, MIN_PASSWORD, session } from '../lib/session.ts'
 import { Form, Text } from '../ui/fields.tsx'
 import { Brand } from '../ui/frame.tsx'
 import { Button, Failure, Loaded, Notice } from '../ui/parts.tsx'
@@ -40,30 +40,68 @@ const useEnter = () => {
 }
 
 export const SignIn = () => {
-  const [name, setName] = useState('')
-  const [password, setPassword] = useState('')
-  const enter = useEnter()
-  const signing = useAction(async () => {
-    session.value = await call('session.sign-in', { name: name.trim(), password })
-    enter()
-  })
+  const goOn = useEnter()
   return (
     <Alone title="Sign in">
-      <Form onSubmit={() => void signing.run()} error={signing.error}>
-        <Text label="Name" value={name} onChange={setName} autocomplete="username" required autoFocus />
-        <Text
-          label="Password"
-          type="password"
-          value={password}
-          onChange={setPassword}
-          autocomplete="current-password"
-          required
-        />
-        <Button kind="primary" type="submit" busy={signing.busy}>
-          Sign in
-        </Button>
-      </Form>
+      <SignInForm onDone={goOn} />
     </Alone>
+  )
+}
+
+const SignInForm = ({ known = '', onDone }: { known?: string | undefined; onDone?: () => void }) => {
+  const [name, setName] = useState(known)
+  const [password, setPassword] = useState('')
+  const signing = useAction(async () => {
+    enter(await call('session.sign-in', { name: name.trim(), password }))
+    onDone?.()
+  })
+  return (
+    <Form onSubmit={() => void signing.run()} error={signing.error}>
+      <Text label="Name" value={name} onChange={setName} autocomplete="username" required autoFocus={known === ''} />
+      <Text
+        label="Password"
+        type="password"
+        value={password}
+        onChange={setPassword}
+        autocomplete="current-password"
+        required
+        autoFocus={known !== ''}
+      />
+      <Button kind="primary" type="submit" busy={signing.busy}>
+        Sign in
+      </Button>
+    </Form>
+  )
+}
+
+/** Before the page, which waits behind it unseen: what was being written is not lost. */
+export const SignInAgain = () => {
+  const ref = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    const dialog = ref.current
+    const before = document.activeElement
+    dialog?.showModal()
+    return () => {
+      dialog?.close()
+      setTimeout(() => before instanceof HTMLElement && before.focus())
+    }
+  }, [])
+  return (
+    <dialog
+      ref={ref}
+      class="again"
+      aria-labelledby="again"
+      onCancel={(event) => event.preventDefault()}
+      onClose={() => ref.current?.isConnected && ref.current.showModal()}
+    >
+      <div class="dialog-head">
+        <h2 id="again">Sign in again</h2>
+      </div>
+      <div class="dialog-body">
+        <p>Your session has ended. What was on the page is still there.</p>
+        <SignInForm known={session.value?.member?.name} />
+      </div>
+    </dialog>
   )
 }
 
@@ -112,11 +150,11 @@ export const Setup = () => {
   const [name, setName] = useState('')
   const [password, setPassword] = useState('')
   const [again, setAgain] = useState('')
-  const enter = useEnter()
+  const goOn = useEnter()
   const setting = useAction(async () => {
     sameOrThrow(password, again)
-    session.value = await call('setup', { token, name: name.trim(), password })
-    enter()
+    enter(await call('setup', { token, name: name.trim(), password }))
+    goOn()
   })
   if (token === '') {
     return (
@@ -157,11 +195,11 @@ const Accept = ({ token }: { token: string }) => {
   const opened = useResource((signal) => call('invitation.open', { token }, signal), [token])
   const [password, setPassword] = useState('')
   const [again, setAgain] = useState('')
-  const enter = useEnter()
+  const goOn = useEnter()
   const accepting = useAction(async () => {
     sameOrThrow(password, again)
-    session.value = await call('invitation.accept', { token, password })
-    enter()
+    enter(await call('invitation.accept', { token, password }))
+    goOn()
   })
   if (opened.error) {
     return (

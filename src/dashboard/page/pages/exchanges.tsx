@@ -1,10 +1,10 @@
 // Exchanges: a page of them by filter, growing downwards on demand and, while live, upwards by itself.
 
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import type { ListedKey } from '../../../admin-api/schema.ts'
 import { type Ask, call } from '../lib/api.ts'
-import { returns, useEnded } from '../lib/live.ts'
+import { counters, returns, useEnded } from '../lib/live.ts'
 import { usePages } from '../lib/pages.ts'
 import { useQuery } from '../lib/query.ts'
 import { useResource } from '../lib/resource.ts'
@@ -54,6 +54,11 @@ export const Exchanges = () => {
     (before, signal) => call('exchanges.list', { ...filter, ...before, limit: PAGE }, signal),
     inputs,
   )
+  // What is under way comes and goes: the list of it is asked for again as often as they are counted.
+  const counted = counters.value?.at
+  useEffect(() => {
+    if (outcome === 'open' && counted !== undefined) page.reload()
+  }, [counted])
   const choices = useChoices(query.key)
   const ended = useEnded(
     MOST_LIVE,
@@ -106,7 +111,7 @@ export const Exchanges = () => {
                 <Empty title={filtered ? 'No exchange matches' : 'No exchanges yet'}>
                   <p>
                     {filtered
-                      ? 'Choose a wider filter.'
+                      ? 'Choose a wider filter. Single exchanges are kept for a time only; their sums stay in the overview.'
                       : 'Each request of a key is listed here, with why it went as it did.'}
                   </p>
                 </Empty>

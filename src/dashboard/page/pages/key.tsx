@@ -2,32 +2,35 @@
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { useRoute } from 'preact-iso/router'
+import { useLocation, useRoute } from 'preact-iso/router'
 import type { Key, KeyWithSecret } from '../../../admin-api/schema.ts'
 import { call } from '../lib/api.ts'
-import { compact, count, counted, dateTime, usd } from '../lib/format.ts'
-import { returns, useLive } from '../lib/live.ts'
+import { compact, count, counted, countField, dateTime, usd } from '../lib/format.ts'
+import { returns, useAfterTraffic } from '../lib/live.ts'
 import { lastSeen, useQuery } from '../lib/query.ts'
-import { isRange, RANGES, spanOf } from '../lib/range.ts'
+import { isRange, spanOf } from '../lib/range.ts'
 import { useAction, useResource } from '../lib/resource.ts'
-import { isAdmin } from '../lib/session.ts'
+import { isAdmin, session } from '../lib/session.ts'
 import { Confirm, Dialog } from '../ui/dialog.tsx'
 import { Form, needCount, readCount, Select, Text } from '../ui/fields.tsx'
 import { KeyForm, SecretDialog } from '../ui/key-form.tsx'
 import { KeyStatus, QuotaMeter } from '../ui/key-status.tsx'
-import { Button, Card, Loaded, PageHead, Segments, Stat, When } from '../ui/parts.tsx'
-import { measureOf, UsageTable, UsageView } from '../ui/usage-view.tsx'
+import { Button, Card, Loaded, Notice, PageHead, Stat, When } from '../ui/parts.tsx'
+import { RangeField } from '../ui/range-field.tsx'
+import { MOST, measureOf, UsageTable, UsageView } from '../ui/usage-view.tsx'
 
-type Doing = 'edit' | 'top-up' | 'rotate' | 'revoke' | 'reset'
+/** The figures are asked for again at most this often while its exchanges end. */
+const REFRESH_MS = 500
+
+type Doing = 'edit' | 'again' | 'top-up' | 'rotate' | 'revoke' | 'reset'
 
 export const KeyPage = () => {
   const { id = '' } = useRoute().params
+  const { route } = useLocation()
   const key = useResource((signal) => call('keys.get', { id }, signal), [id, returns.value])
   const [doing, setDoing] = useState<Doing>()
   const [made, setMade] = useState<KeyWithSecret>()
-  useLive((exchange) => {
-    if (exchange.key.id === id) key.reload()
-  })
+  useAfterTraffic(REFRESH_MS, key.reload, (exchange) => exchange.key.id === id)
   return (
     <div class="stack">
       <PageHead
@@ -47,6 +50,13 @@ export const KeyPage = () => {
       <Loaded of={key} lines={12}>
         {(value) => (
           <>
+            {value.status === 'revoked' && <Revoked onAgain={() => setDoing('again')} />}
+            {value.old_secret_until && (
+              <Notice tone="warn">
+                The secret before this one works, too, until {dateTime(value.old_secret_until)}. To end it now, rotate
+                once more and choose “Ends at once”.
+              </Notice>
+            )}
             <Figures of={value} />
             <KeyUsage id={id} used={`${value.tokens_used} ${value.last_used_at}`} />
             <Facts of={value} />
@@ -58,17 +68,35 @@ export const KeyPage = () => {
                 onChange={key.set}
                 onSecret={(secret) => {
                   setMade(secret)
-                  key.set(secret.key)
+                  if (secret.key.id === id) key.set(secret.key)
                 }}
               />
             )}
-            {made && <SecretDialog made={made} onClose={() => setMade(undefined)} />}
+            {made && (
+              <SecretDialog
+                made={made}
+                onClose={() => {
+                  setMade(undefined)
+                  if (made.key.id !== id) route(`/dashboard/keys/${encodeURIComponent(made.key.id)}`)
+                }}
+              />
+            )}
           </>
         )}
       </Loaded>
     </div>
   )
 }
+
+const Revoked = ({ onAgain }: { onAgain: () => void }) => (
+  <Notice tone="warn">
+    Revoked: whoever uses this key is refused, for good. Was it a mistake? A new key can take its place, with what this
+    one had left; its clients need the new secret.{' '}
+    <Button size="small" onClick={onAgain}>
+      Make a new key like it
+    </Button>
+  </Notice>
+)
 
 const Actions = ({ onDo }: { onDo: (doing: Doing) => void }) => (
   <>
@@ -109,7 +137,11 @@ const KeyUsage = ({ id, used }: { id: string; used: string }) => {
   const [query, setQuery] = useQuery()
   const range = isRange(query.range) ? query.range : '30d'
   const measure = measureOf(query.measure)
-  const usage = useResource((signal) => call('keys.usage', { id, ...spanOf(range) }, signal), [id, range, used])
+  const most = MOST[measure]
+  const usage = useResource(
+    (signal) => call('keys.usage', { id, ...spanOf(range), most }, signal),
+    [id, range, most, used],
+  )
   return (
     <div class="stack" style={{ gap: '8px' }}>
       <div class="row" style={{ justifyContent: 'space-between' }}>
@@ -118,13 +150,13 @@ const KeyUsage = ({ id, used }: { id: string; used: string }) => {
             `${counted(usage.value.totals.requests, 'request')}, ${usd(usage.value.totals.cost_micro_usd)} in this time. `}
           <a href={`/dashboard/exchanges?key=${encodeURIComponent(id)}`}>Its exchanges</a>
         </span>
-        <Segments label="Range" options={RANGES} value={range} onChange={(next) => setQuery({ range: next })} />
+        <RangeField value={range} onChange={(next) => setQuery({ range: next })} />
       </div>
       <Loaded of={usage}>
         {(value) => (
           <div class="stack">
             <UsageView usage={value} by="none" measure={measure} onMeasure={(next) => setQuery({ measure: next })} />
-            <UsageTable usage={value} by="model" />
+            <UsageTable usage={value} by="model" ofKey={id} />
           </div>
         )}
       </Loaded>
@@ -199,6 +231,19 @@ const Dialogs = ({ doing, of, onClose, onChange, onSecret }: DialogsProps) => {
           />
         </Dialog>
       )
+    case 'again':
+      return (
+        <Dialog title={`New key like “${of.label}”`} onClose={onClose} firm>
+          <KeyForm
+            like={of}
+            onCancel={onClose}
+            onDone={(secret) => {
+              if (secret) onSecret(secret)
+              onClose()
+            }}
+          />
+        </Dialog>
+      )
     case 'top-up':
       return <TopUp of={of} onClose={onClose} onChange={onChange} />
     case 'rotate':
@@ -226,19 +271,34 @@ const Dialogs = ({ doing, of, onClose, onChange, onSecret }: DialogsProps) => {
           onClose={onClose}
           run={async () => onChange(await call('keys.revoke', { id: of.id }))}
         >
-          <p>Whoever uses it is refused from now on. This cannot be undone; make a new key instead.</p>
+          <p>
+            Whoever uses it is refused from now on. This cannot be undone: only a new key, with a new secret, can take
+            its place.
+          </p>
         </Confirm>
       )
   }
 }
 
+const USUAL = 1_000_000
+
 const TopUp = ({ of, onClose, onChange }: { of: Key; onClose: () => void; onChange: (key: Key) => void }) => {
-  const [tokens, setTokens] = useState('1,000,000')
+  // A member's key ends at the member's limit, wherever an admin has put it.
+  const most = isAdmin.value ? null : (session.value?.member?.limits.max_tokens_per_key ?? null)
+  const room = most === null ? USUAL : Math.min(USUAL, most - of.tokens_total)
+  const [tokens, setTokens] = useState(countField(Math.max(0, room)))
   const value = readCount(tokens)
   const adding = useAction(async () => {
     onChange(await call('keys.top-up', { id: of.id, tokens: needCount(tokens, 'Tokens to add') }))
     onClose()
   })
+  if (room <= 0 && most !== null) {
+    return (
+      <Dialog title="Top up" onClose={onClose}>
+        <p>The key has the {count(most)} tokens that one of yours may have. An admin can give it more.</p>
+      </Dialog>
+    )
+  }
   return (
     <Dialog title="Top up" onClose={onClose}>
       <Form onSubmit={() => void adding.run()} error={adding.error}>

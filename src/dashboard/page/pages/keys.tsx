@@ -44,10 +44,14 @@ export const Keys = () => {
     (signal) =>
       call(
         'keys.list',
-        { sort, order, offset, limit: PAGE, search: query.search ?? '', ...(status === '' ? {} : { status }) },
+        {
+          ...{ sort, order, offset, limit: PAGE, search: query.search ?? '' },
+          ...(status === '' ? {} : { status }),
+          ...(query.owner ? { owner: query.owner } : {}),
+        },
         signal,
       ),
-    [sort, order, status, offset, query.search, returns.value],
+    [sort, order, status, offset, query.search, query.owner, returns.value],
   )
   const { value } = keys
   const beyond = value !== undefined && value.items.length === 0 && value.total > 0
@@ -58,7 +62,7 @@ export const Keys = () => {
     if (value === undefined) return
     keys.set({ ...value, items: value.items.map((key) => (key.id === exchange.key.id ? used(key, exchange) : key)) })
   })
-  const filtered = (query.search ?? '') !== '' || status !== ''
+  const filtered = [query.search, query.owner, status].some((value) => value)
   const most = session.value?.member?.limits.max_keys
   return (
     <>
@@ -87,6 +91,14 @@ export const Keys = () => {
           onChange={(next) => setQuery({ status: next, offset: '' })}
         />
       </div>
+      {query.owner && (
+        <p class="row muted" style={{ marginBottom: '12px' }}>
+          Only the keys of {value?.items.find(({ owner }) => owner?.id === query.owner)?.owner?.name ?? 'one member'}.
+          <Button size="small" onClick={() => setQuery({ owner: '', offset: '' })}>
+            Show all keys
+          </Button>
+        </p>
+      )}
       <Loaded of={keys} lines={10}>
         {({ items, total }) => (
           <div class="card" aria-busy={keys.loading}>

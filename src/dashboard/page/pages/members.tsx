@@ -10,7 +10,7 @@ import { session } from '../lib/session.ts'
 import { Confirm, Dialog } from '../ui/dialog.tsx'
 import { countOrNull, Form, Select, Text } from '../ui/fields.tsx'
 import { Icon } from '../ui/icons.tsx'
-import { ModelsField } from '../ui/models-field.tsx'
+import { ModelsField, needModels } from '../ui/models-field.tsx'
 import { Badge, Button, Card, Loaded, Notice, PageHead, Secret } from '../ui/parts.tsx'
 
 type Invited = { member: Member; invitation: Invitation }
@@ -119,7 +119,7 @@ const MembersTable = ({
             <th scope="col" class="opt-1">
               Limits
             </th>
-            <th scope="col" class="opt-2">
+            <th scope="col" class="opt-4">
               Since
             </th>
             <th scope="col">
@@ -148,10 +148,15 @@ const MembersTable = ({
                 <Badge plain>{member.role}</Badge>
               </td>
               <td class="num opt-1">
-                <a href={`/dashboard/keys?search=${encodeURIComponent(member.name)}`}>{count(member.keys)}</a>
+                <a
+                  href={`/dashboard/keys?owner=${encodeURIComponent(member.id)}`}
+                  aria-label={`${counted(member.keys, 'key')} of ${member.name}`}
+                >
+                  {count(member.keys)}
+                </a>
               </td>
               <td class="opt-1">{member.role === 'admin' ? <span class="muted">none</span> : limitsText(member)}</td>
-              <td class="opt-2 nowrap">{day(member.created_at)}</td>
+              <td class="opt-4 nowrap">{day(member.created_at)}</td>
               <td>
                 <span class="row end one">
                   {member.id !== session.value?.member?.id && (
@@ -223,7 +228,7 @@ const MemberDialog = ({
       max_keys: countOrNull(maxKeys, 'Keys'),
       max_tokens_per_key: countOrNull(maxTokens, 'Tokens for each key'),
       max_expiry_days: countOrNull(maxDays, 'Days until expiry'),
-      models,
+      models: needModels(models),
     }
     if (of === undefined) onInvited?.(await call('members.invite', { name: name.trim(), role, limits }))
     else {

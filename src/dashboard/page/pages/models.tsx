@@ -1,16 +1,20 @@
 // Models: what the catalogue holds, what it costs, who serves it and how they are.
 
 import type { Model, TargetHealth } from '../../../admin-api/schema.ts'
+import { permits } from '../../../keys/key.ts'
 import { call } from '../lib/api.ts'
 import { compact, count } from '../lib/format.ts'
-import { useResource } from '../lib/resource.ts'
-import { isAdmin } from '../lib/session.ts'
+import { useWatched } from '../lib/resource.ts'
+import { isAdmin, session } from '../lib/session.ts'
 import { Badge, Card, Empty, Loaded, PageHead } from '../ui/parts.tsx'
+
+/** How often the state of what serves the models is asked for. */
+export const HEALTH_MS = 5_000
 
 const price = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD', maximumFractionDigits: 3 })
 
 export const Models = () => {
-  const models = useResource((signal) => call('models.list', undefined, signal), [])
+  const models = useWatched((signal) => call('models.list', undefined, signal), HEALTH_MS)
   return (
     <div class="stack">
       <PageHead
@@ -118,6 +122,8 @@ export const STATE_WORDS = { closed: 'healthy', 'half-open': 'on trial', open: '
 
 const Targets = ({ model }: { model: Model }) => {
   if (!model.available) return <Badge>not configured</Badge>
+  const own = session.value?.member
+  if (own?.role === 'member' && !permits(own.limits, model.id)) return <Badge>not for your keys</Badge>
   if (model.targets.length === 0) return <Badge tone="good">available</Badge>
   return (
     <span class="row" style={{ gap: '4px' }}>

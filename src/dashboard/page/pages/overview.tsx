@@ -1,17 +1,19 @@
 // Overview: what the gateway did in a span of time, and what it is doing now.
 
-import { useEffect, useRef } from 'preact/hooks'
 import type { Latency } from '../../../admin-api/schema.ts'
 import { call } from '../lib/api.ts'
 import { compact, count, duration, khr, percent, usd } from '../lib/format.ts'
-import { returns, useEnded, useLive } from '../lib/live.ts'
+import { returns, useAfterTraffic, useEnded } from '../lib/live.ts'
 import { useQuery } from '../lib/query.ts'
-import { isRange, RANGES, spanOf } from '../lib/range.ts'
+import { isRange, spanOf } from '../lib/range.ts'
 import { useResource } from '../lib/resource.ts'
+import { isAdmin } from '../lib/session.ts'
 import { ExchangesTable, withEnded } from '../ui/exchanges-table.tsx'
 import { LiveDot } from '../ui/live-dot.tsx'
-import { Card, Empty, Loaded, PageHead, Segments, Stat } from '../ui/parts.tsx'
-import { measureOf, UsageTable, UsageView } from '../ui/usage-view.tsx'
+import { Card, Empty, Loaded, PageHead, Stat } from '../ui/parts.tsx'
+import { RangeField } from '../ui/range-field.tsx'
+import { MOST, measureOf, UsageTable, UsageView } from '../ui/usage-view.tsx'
+import { Trouble } from './accounts.tsx'
 
 /** The figures are asked for again at most this often while exchanges end. */
 const REFRESH_MS = 4_000
@@ -22,13 +24,18 @@ export const Overview = () => {
   const range = isRange(query.range) ? query.range : '24h'
   const by = query.by === 'key' ? 'key' : 'model'
   const measure = measureOf(query.measure)
-  const usage = useResource((signal) => call('usage.get', { ...spanOf(range), by }, signal), [range, by, returns.value])
-  useAfterTraffic(usage.reload)
+  const most = MOST[measure]
+  const usage = useResource(
+    (signal) => call('usage.get', { ...spanOf(range), by, most }, signal),
+    [range, by, most, returns.value],
+  )
+  useAfterTraffic(REFRESH_MS, usage.reload, () => true)
   return (
     <div class="stack">
       <PageHead title="Overview" lead={<LiveDot />}>
-        <Segments label="Range" options={RANGES} value={range} onChange={(next) => setQuery({ range: next })} />
+        <RangeField value={range} onChange={(next) => setQuery({ range: next })} />
       </PageHead>
+      {isAdmin.value && <Trouble />}
       <Loaded of={usage} lines={12}>
         {(value) => (
           <>
@@ -37,7 +44,7 @@ export const Overview = () => {
                 <Stat
                   label="Requests"
                   value={count(value.totals.requests)}
-                  note={value.error_share === null ? 'none yet' : `${percent(value.error_share)} failed`}
+                  note={value.error_share === null ? 'none yet' : `${percent(value.error_share)} errors`}
                 />
                 <Stat
                   label="Tokens"
@@ -81,24 +88,23 @@ export const Overview = () => {
   )
 }
 
-/** Calls `moved` a while after exchanges have ended: once for all that end in that time. */
-const useAfterTraffic = (moved: () => void): void => {
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  useEffect(() => () => clearTimeout(timer.current), [])
-  useLive(() => {
-    timer.current ??= setTimeout(() => {
-      timer.current = undefined
-      moved()
-    }, REFRESH_MS)
-  })
-}
-
 /** The newest exchanges, moving by themselves. */
 const Latest = () => {
   const page = useResource((signal) => call('exchanges.list', { limit: RECENT }, signal), [returns.value])
   const ended = useEnded(RECENT, () => true, [returns.value])
   return (
-    <Card title="Latest exchanges" tools={<a href="/dashboard/exchanges">All exchanges</a>} flush>
+    <Card
+      title="Latest exchanges"
+      tools={
+        <span class="row">
+          <a href="/dashboard/exchanges?outcome=failed" aria-label="Failed exchanges">
+            Failed
+          </a>
+          <a href="/dashboard/exchanges">All exchanges</a>
+        </span>
+      }
+      flush
+    >
       <Loaded of={page} lines={RECENT}>
         {({ items }) => {
           const latest = withEnded(items, ended).slice(0, RECENT)

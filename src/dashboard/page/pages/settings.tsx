@@ -8,7 +8,7 @@ import { useAction, useResource } from '../lib/resource.ts'
 import { isAdmin, loadSession, MIN_PASSWORD, session, signOut } from '../lib/session.ts'
 import { Confirm } from '../ui/dialog.tsx'
 import { Check, Form, needCount, Text } from '../ui/fields.tsx'
-import { ModelsField } from '../ui/models-field.tsx'
+import { ModelsField, needModels } from '../ui/models-field.tsx'
 import { Badge, Button, Card, Failure, Loaded, Notice, PageHead } from '../ui/parts.tsx'
 import { Tokens } from './tokens.tsx'
 
@@ -69,12 +69,12 @@ const GeneralForm = ({ of, onSaved }: { of: SettingsValue; onSaved: (value: Sett
       limits: {
         rpm: needCount(draft.rpm, 'Requests / minute'),
         tpm: needCount(draft.tpm, 'Tokens / minute'),
-        concurrency: needCount(draft.concurrency, 'At once'),
+        concurrency: needCount(draft.concurrency, 'Requests at once'),
       },
       key_defaults: {
         tokens_total: needCount(draft.tokens, 'Token quota'),
         expires_days: needCount(draft.expiry, 'Days until expiry'),
-        models: draft.models,
+        models: needModels(draft.models),
       },
       trust_proxy: draft.trust,
     }
@@ -171,7 +171,7 @@ const GeneralForm = ({ of, onSaved }: { of: SettingsValue; onSaved: (value: Sett
               <Text label="Requests / minute" value={draft.rpm} onChange={(rpm) => set({ rpm })} inputMode="numeric" />
               <Text label="Tokens / minute" value={draft.tpm} onChange={(tpm) => set({ tpm })} inputMode="numeric" />
               <Text
-                label="At once"
+                label="Requests at once"
                 value={draft.concurrency}
                 onChange={(concurrency) => set({ concurrency })}
                 inputMode="numeric"

@@ -29,8 +29,15 @@ export const COLORS = 8
 export const colorOf = (index: number): string => `var(--c${(index % COLORS) + 1})`
 
 const loaded = signal<typeof uPlot | undefined>(undefined)
+/** Not there: another version of the gateway has been started since, whose files are others. */
+const missing = signal(false)
 const loadPlot = async (): Promise<void> => {
-  loaded.value ??= (await import('uplot')).default
+  try {
+    loaded.value ??= (await import('uplot')).default
+    missing.value = false
+  } catch {
+    missing.value = true
+  }
 }
 
 export const Chart = ({ label, at, step, series, format, height = 240, colors = [] }: Props) => {
@@ -126,6 +133,7 @@ export const Chart = ({ label, at, step, series, format, height = 240, colors = 
   const index = under?.index
   return (
     <div class="chart" role="img" aria-label={label}>
+      {missing.value && <p class="muted">The chart could not be loaded. Load the page again.</p>}
       <div class="plot" ref={host} style={{ minHeight: `${height}px` }} />
       {under !== undefined && index !== undefined && at[index] !== undefined && (
         <div

@@ -17,6 +17,10 @@ export const OutcomeBadge = ({ exchange }: { exchange: Exchange }) => (
   <Badge tone={TONES[exchange.outcome]}>{exchange.error_code ?? exchange.outcome}</Badge>
 )
 
+/** Many begin in the same second: a link is told from the next by more. */
+const nameOf = ({ started_at, model, key, outcome, error_code }: Exchange): string =>
+  `${timeOf(started_at)}, ${model}, ${key.label}, ${error_code ?? outcome}`
+
 /** What was loaded, and before it what has ended since: each once, as it is now. */
 export const withEnded = (loaded: Exchange[], ended: Exchange[]): Exchange[] => {
   const ids = new Set(ended.map(({ id }) => id))
@@ -78,7 +82,7 @@ export const ExchangesTable = ({
             return (
               <LinkRow key={exchange.id} href={href} fresh={fresh.has(exchange.id)}>
                 <th scope="row" class="nowrap">
-                  <a class="name" href={href}>
+                  <a class="name" href={href} aria-label={nameOf(exchange)}>
                     {timeOf(exchange.started_at)}
                   </a>
                   <span class="sub narrow">{exchange.model}</span>
@@ -101,7 +105,12 @@ export const ExchangesTable = ({
                 )}
                 <td>
                   <OutcomeBadge exchange={exchange} />
-                  {!brief && <span class="sub narrow">{count(exchange.tokens)} tokens</span>}
+                  {!brief && (
+                    <span class="sub narrow">
+                      {count(exchange.tokens)} tokens
+                      <Clip text={exchange.key.label} />
+                    </span>
+                  )}
                 </td>
                 {!brief && (
                   <>

@@ -13,7 +13,7 @@ import { isAdmin, session } from '../lib/session.ts'
 import { IMAGE_SNIPPETS, TEXT_SNIPPETS } from '../lib/snippets.ts'
 import { Dialog } from './dialog.tsx'
 import { countOrNull, Form, needCount, readCount, Select, Text } from './fields.tsx'
-import { ModelsField } from './models-field.tsx'
+import { ModelsField, needModels } from './models-field.tsx'
 import { Button, Loaded, Notice, Secret } from './parts.tsx'
 import { Snippets } from './snippets.tsx'
 
@@ -75,39 +75,58 @@ const bodyOf = (draft: Draft) => ({
   label: draft.label.trim(),
   tokens_total: needCount(draft.tokens, 'Token quota'),
   expires_at: new Date(draft.expires).toISOString(),
-  models: draft.models,
+  models: needModels(draft.models),
   rpm: countOrNull(draft.rpm, 'Requests / minute'),
   tpm: countOrNull(draft.tpm, 'Tokens / minute'),
-  concurrency: countOrNull(draft.concurrency, 'At once'),
+  concurrency: countOrNull(draft.concurrency, 'Requests at once'),
 })
 
 const ownerIn = (owner: string): { owner?: string | null } =>
   owner === OWN ? {} : { owner: owner === NOBODY ? null : owner }
 
-/** Everyone else a key can be made for; none where that is not for the caller to choose, or nobody else is there. */
-const useOthers = (wanted: boolean): Member[] => {
+/** Everyone else a key can be made for; undefined until that is known, and where it is not for the caller to choose. */
+const useOthers = (wanted: boolean): Member[] | undefined => {
   const members = useResource(
-    async (signal) => (wanted ? (await call('members.list', undefined, signal)).items : []),
+    async (signal) => (wanted ? (await call('members.list', undefined, signal)).items : undefined),
     [wanted],
   )
-  return (members.value ?? []).filter(({ id }) => id !== session.value?.member?.id)
+  return members.value?.filter(({ id }) => id !== session.value?.member?.id)
 }
 
-/** `existing` absent: a new key. */
+/** A new key in the place of one that is gone: for the same owner, with what that one had left. */
+const draftLike = (key: Key, limits: MemberLimits | undefined): Draft => {
+  const usual = draftOf(undefined, limits)
+  const before = draftOf(key, limits)
+  const own = key.owner?.id === session.value?.member?.id
+  return {
+    ...before,
+    owner: own ? OWN : (key.owner?.id ?? NOBODY),
+    tokens: key.tokens_remaining > 0 ? countField(key.tokens_remaining) : usual.tokens,
+    expires: key.status !== 'expired' && Date.parse(key.expires_at) > Date.now() ? before.expires : usual.expires,
+  }
+}
+
+/** `existing` absent: a new key, `like` another where that is given. */
 export const KeyForm = ({
   existing,
+  like,
   onDone,
   onCancel,
 }: {
   existing?: Key
+  like?: Key
   onDone: (made: KeyWithSecret | undefined, key: Key) => void
   onCancel: () => void
 }) => {
   const own = isAdmin.value ? undefined : session.value?.member?.limits
-  const [draft, setDraft] = useState(() => draftOf(existing, own))
+  const [draft, setDraft] = useState(() => (like === undefined ? draftOf(existing, own) : draftLike(like, own)))
   const set = (change: Partial<Draft>): void => setDraft((before) => ({ ...before, ...change }))
-  const members = useOthers(existing === undefined && isAdmin.value)
+  const others = useOthers(existing === undefined && isAdmin.value)
+  const members = others ?? []
   const owner = members.find(({ id }) => id === draft.owner)
+  // The owner of the key before may have left.
+  const gone = others !== undefined && owner === undefined && draft.owner !== OWN
+  const ownerId = gone ? NOBODY : draft.owner
   // What an admin makes for a member lies within that member's limits; what they change later need not.
   const limits = owner?.role === 'member' ? owner.limits : own
   const choose = (next: string): void => {
@@ -119,7 +138,7 @@ export const KeyForm = ({
     const body = bodyOf(draft)
     checkTime(draft.expires)
     if (existing === undefined) {
-      const made = await call('keys.create', { ...body, ...ownerIn(draft.owner) })
+      const made = await call('keys.create', { ...body, ...ownerIn(ownerId) })
       onDone(made, made.key)
     } else {
       // Only what changed: a value that stands above a member's limit by an admin's hand stays as it is.
@@ -145,7 +164,7 @@ export const KeyForm = ({
       {members.length > 0 && (
         <Select
           label="Owner"
-          value={draft.owner}
+          value={ownerId}
           onChange={choose}
           options={[
             [OWN, `${session.value?.member?.name ?? 'You'} (you)`],
@@ -194,7 +213,7 @@ export const KeyForm = ({
           placeholder="Default"
         />
         <Text
-          label="At once"
+          label="Requests at once"
           value={draft.concurrency}
           onChange={(concurrency) => set({ concurrency })}
           inputMode="numeric"

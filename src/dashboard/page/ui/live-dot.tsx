@@ -10,10 +10,13 @@ export const LiveDot = () => {
   const open = counters.value?.open_exchanges
   const state = liveState.value
   return (
-    <span class="live" role="status">
+    <span class="live">
       <span class={`dot ${TONES[state]}`} aria-hidden="true" />
-      {WORDS[state]}
-      {state === 'live' && open !== undefined && `, ${count(open)} open`}
+      {/* Read out when it changes; the count beside it changes all the time. */}
+      <span>
+        <span role="status">{WORDS[state]}</span>
+        {state === 'live' && open !== undefined && `, ${count(open)} open`}
+      </span>
     </span>
   )
 }

@@ -1,11 +1,14 @@
 // Small parts every page uses: buttons, badges, notices, empty and waiting states, figures.
 
+import { signal } from '@preact/signals'
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { mayPass } from '../lib/api.ts'
 import { ago, exact } from '../lib/format.ts'
 import type { Resource } from '../lib/resource.ts'
 import { Icon } from './icons.tsx'
+
+const CLOCK_MS = 15_000
 
 type ButtonProps = Omit<JSX.IntrinsicElements['button'], 'class' | 'disabled'> & {
   kind?: 'primary' | 'danger' | 'quiet' | undefined
@@ -168,17 +171,23 @@ export const Meter = ({ share, label }: { share: number; label: string }) => {
   )
 }
 
+/** Moves on while the page is shown, so that what is said of it does not grow old. */
+const clock = signal(Date.now())
+setInterval(() => {
+  clock.value = Date.now()
+}, CLOCK_MS)
+
 /** A time as "3 minutes ago", the exact one as its title. */
-export const When = ({ at, none = 'never' }: { at: string | null; none?: string }) =>
+export const When = ({ at }: { at: string | null }) =>
   at === null ? (
-    <span class="muted">{none}</span>
+    <span class="muted">never</span>
   ) : (
     <time dateTime={at} title={exact(at)} class="nowrap">
-      {ago(at)}
+      {ago(at, Math.max(clock.value, Date.now()))}
     </time>
   )
 
-const CopyButton = ({ text, label = 'Copy', kind }: { text: string; label?: string; kind?: 'primary' }) => {
+const CopyButton = ({ text, kind, autoFocus }: { text: string; kind?: 'primary'; autoFocus?: boolean }) => {
   const [state, setState] = useState<'idle' | 'done' | 'failed'>('idle')
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
@@ -187,9 +196,9 @@ const CopyButton = ({ text, label = 'Copy', kind }: { text: string; label?: stri
     clearTimeout(timer.current)
     timer.current = setTimeout(() => setState('idle'), 2_000)
   }
-  const said = state === 'done' ? 'Copied' : state === 'failed' ? 'Select and copy by hand' : label
+  const said = state === 'done' ? 'Copied' : state === 'failed' ? 'Select and copy by hand' : 'Copy'
   return (
-    <Button size="small" kind={kind} onClick={copy}>
+    <Button size="small" kind={kind} onClick={copy} autofocus={autoFocus}>
       <Icon name={state === 'done' ? 'check' : 'copy'} />
       <span aria-live="polite">{said}</span>
     </Button>
@@ -217,7 +226,8 @@ export const Secret = ({ text, label }: { text: string; label: string }) => (
   <div class="secret">
     <span class="sr-only">{label}</span>
     <code>{text}</code>
-    <CopyButton text={text} kind="primary" />
+    {/* What is pressed next copies it, and does not close what shows it once. */}
+    <CopyButton text={text} kind="primary" autoFocus />
   </div>
 )
 

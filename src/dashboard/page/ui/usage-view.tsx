@@ -2,9 +2,12 @@
 
 import { useState } from 'preact/hooks'
 import type { Series, Sums, Usage } from '../../../admin-api/schema.ts'
+import { call } from '../lib/api.ts'
+import { csvOf, save } from '../lib/csv.ts'
 import { compact, count, khr, usd, usdColumn } from '../lib/format.ts'
+import { useAction } from '../lib/resource.ts'
 import { Chart, COLORS, colorOf } from './chart.tsx'
-import { Button, Card, Empty, Segments } from './parts.tsx'
+import { Button, Card, Empty, Failure, Segments } from './parts.tsx'
 
 export type Measure = 'tokens' | 'usd' | 'khr' | 'requests'
 
@@ -18,6 +21,9 @@ const MEASURES = [
 /** What an address asks for; tokens where it asks for nothing that is shown. */
 export const measureOf = (asked: string | undefined): Measure =>
   MEASURES.find(([measure]) => measure === asked)?.[0] ?? 'tokens'
+
+/** What the server puts groups in order of, by what is looked at. */
+export const MOST = { tokens: 'tokens', usd: 'cost', khr: 'cost', requests: 'requests' } as const
 
 const VALUE: Record<Measure, (sums: Sums) => number> = {
   tokens: ({ tokens }) => tokens,
@@ -53,7 +59,14 @@ export const UsageView = ({
   const total = FORMAT[measure](VALUE[measure](usage.totals))
   return (
     <Card
-      title="Usage over time"
+      title={
+        <>
+          Usage over time{' '}
+          <span class="muted small" style={{ fontWeight: 400 }}>
+            {usage.step === 'day' ? 'by day of UTC' : 'by hour'}
+          </span>
+        </>
+      }
       tools={
         <div class="row">
           {onBy && (
@@ -89,15 +102,49 @@ export const UsageView = ({
   )
 }
 
-/** The same figures as sums, one row for each group. */
-export const UsageTable = ({ usage, by }: { usage: Usage; by: 'model' | 'key' }) => {
+type Grouped = { usage: Usage; by: 'model' | 'key'; ofKey?: string }
+
+/** Every group there is, however many, and not only those with a row of their own. */
+const exportTable = async ({ usage: { since, until }, by, ofKey }: Grouped): Promise<void> => {
+  const asked = { since, until, by, ...(ofKey === undefined ? {} : { key: ofKey }) }
+  const { rows, khr_per_usd } = await call('usage.table', asked)
+  const head = ['requests', 'errors', 'input', 'cache_read', 'cache_write', 'output', 'reasoning', 'tokens'] as const
+  const names = by === 'key' ? ['key', 'label'] : ['model']
+  const lines = rows.map((row) => [
+    row.group,
+    ...(by === 'key' ? [row.label] : []),
+    ...head.map((name) => row[name]),
+    row.cost_micro_usd / 1e6,
+    Math.round((row.cost_micro_usd * khr_per_usd) / 1e4) / 100,
+  ])
+  const last = new Date(Date.parse(until) - 1).toISOString().slice(0, 10)
+  save(`usage by ${by} ${since.slice(0, 10)} to ${last}.csv`, csvOf([[...names, ...head, 'usd', 'khr'], ...lines]))
+}
+
+/** The same figures as sums, one row for each group. `ofKey`: of that key only. */
+export const UsageTable = (grouped: Grouped) => {
+  const { usage, by } = grouped
   const [all, setAll] = useState(false)
+  const exporting = useAction(() => exportTable(grouped))
   const rows = seriesOf(usage)
   if (rows.length === 0) return null
   const shown = all ? rows : rows.slice(0, 10)
   const money = usdColumn(rows.map(({ totals }) => totals.cost_micro_usd))
   return (
-    <Card title={by === 'model' ? 'By model' : 'By key'} flush>
+    <Card
+      title={by === 'model' ? 'By model' : 'By key'}
+      tools={
+        <Button size="small" busy={exporting.busy} onClick={() => exporting.run()}>
+          Export as CSV
+        </Button>
+      }
+      flush
+    >
+      {exporting.error && (
+        <div class="failure">
+          <Failure error={exporting.error} />
+        </div>
+      )}
       <div class="table-wrap">
         <table>
           <thead>
@@ -140,6 +187,8 @@ export const UsageTable = ({ usage, by }: { usage: Usage; by: 'model' | 'key' })
         <div class="more">
           <span class="muted">
             {shown.length} of {rows.length}
+            {rows.some(({ group }) => group === 'other') &&
+              ', the last of them all others together; the export has each'}
           </span>
           <Button size="small" onClick={() => setAll(!all)}>
             {all ? 'Show fewer' : 'Show all'}
