@@ -1,5 +1,5 @@
-// Hours in minutes: a mixed load with clients that leave, providers that fail and readers that dawdle, and then the
-// books: no exchange lost, none twice, sums that agree, nothing left open, memory and descriptors that stay.
+// A soak test: a mixed load with clients that leave, providers that fail and slow readers, then the accounts checked: no
+// exchange lost, none twice, sums that agree, nothing left open, memory and descriptors that stay level.
 //   bun scripts/soak.ts [--minutes 15] [--workers 24] [--short]
 
 import { Database } from 'bun:sqlite'

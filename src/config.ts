@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Brand } from './catalogue/catalogue.ts'
 import type { Model } from './catalogue/model.ts'
-import { mostMemory } from './config/memory.ts'
+import { defaultMaxMemory } from './config/memory.ts'
 import { readBrands, readModels, readNames } from './config/models.ts'
 import { mismatch, type Problem } from './config/problem.ts'
 import { readProviders } from './config/providers.ts'
@@ -106,7 +106,7 @@ export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOp
   const config: Config = {
     file: path,
     listen: {
-      host: chosen(flags.host, env.SLUICE_HOST) ?? file.listen?.host ?? '127.0.0.1',
+      host: (chosen(flags.host, env.SLUICE_HOST) ?? file.listen?.host ?? '127.0.0.1').replace(/^\[(.*)\]$/, '$1'),
       port: readPort(flags, env, problems) ?? file.listen?.port ?? 8080,
     },
     dataDir: resolveData(flags, env, cwd, file.data, directory),
@@ -123,7 +123,7 @@ export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOp
     drainMs: reader.duration('drain', file.drain, 30_000),
     maxTries: file.max_tries ?? 3,
     maxOpenExchanges: file.max_open_exchanges ?? 0,
-    maxMemoryBytes: file.max_memory === undefined ? mostMemory() : (parseSize(file.max_memory) ?? 0),
+    maxMemoryBytes: file.max_memory === undefined ? defaultMaxMemory() : (parseSize(file.max_memory) ?? 0),
     hideForbiddenModels: file.hide_forbidden_models ?? false,
     retentionMs: parseDuration(file.retention ?? '') ?? 90 * 86_400_000,
     log: { level: file.log?.level ?? 'info' },
@@ -158,16 +158,16 @@ const readFile = (flags: Flags, env: Env, cwd: string, problems: Problem[]): Rea
   }
   const value = parsed.value ?? {}
   if (typeof value !== 'object' || Array.isArray(value)) {
-    problems.push({ source, path: '', message: mismatch(value, 'a mapping of members', true) })
+    problems.push({ source, path: '', message: mismatch(value, 'a mapping', true) })
     return { file: {}, source, path }
   }
   checkShape(FileSchema, value, (at, message) => problems.push({ source, path: at, message }))
   return { file: problems.length > 0 ? {} : (withoutNulls(FileSchema, value) as FileConfig), source, path }
 }
 
-/** The flag, else the environment variable; an empty one counts as not given. */
+/** The flag, else the environment variable; an empty variable counts as not set. */
 const chosen = (flag: string | undefined, variable: string | undefined): string | undefined =>
-  [flag, variable].find((value) => value !== undefined && value !== '')
+  flag ?? (variable || undefined)
 
 const resolveData = (flags: Flags, env: Env, cwd: string, inFile: string | undefined, directory: string): string => {
   const outside = chosen(flags.data, env.SLUICE_DATA)
@@ -175,7 +175,9 @@ const resolveData = (flags: Flags, env: Env, cwd: string, inFile: string | undef
 }
 
 const readPort = (flags: Flags, env: Env, problems: Problem[]): number | undefined => {
-  const text = chosen(flags.port, env.SLUICE_PORT)
+  // Kubernetes sets it to an address where there is a service called sluice.
+  const isAddress = /^(?:tcp|udp|sctp):\/\//.test(env.SLUICE_PORT ?? '')
+  const text = chosen(flags.port, isAddress ? undefined : env.SLUICE_PORT)
   if (text === undefined) return undefined
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (port <= 65535) return port

@@ -19,7 +19,9 @@ export const accounts = command({
   run: async (args, io) => {
     const address = serverAddress(args, io)
     if (address === undefined) {
-      throw usageError('Health is known to the running server alone: name it with --server URL, or SLUICE_SERVER.')
+      throw usageError(
+        'Only a running server knows the health of its accounts: give its address with --server URL or SLUICE_SERVER.',
+      )
     }
     const { remoteAccounts } = await import('./remote.ts')
     const items = await remoteAccounts(address)
@@ -47,6 +49,6 @@ const accountLines = (items: Account[]): string[] => {
     account.wires.join(', '),
     account.base_url,
   ])
-  const head = ['PROVIDER', 'ACCOUNT', 'STATE', 'NOT WELL', 'IN FLIGHT', 'WEIGHT', 'WIRES', 'BASE URL']
+  const head = ['PROVIDER', 'ACCOUNT', 'STATE', 'UNHEALTHY MODELS', 'IN FLIGHT', 'WEIGHT', 'WIRES', 'BASE URL']
   return columns([head, ...rows], '', [4, 5])
 }

@@ -39,7 +39,7 @@ export const SERVER_FLAGS = {
   server: {
     type: 'string',
     valueHint: 'URL',
-    description: 'Work on a running server, not on a data directory (SLUICE_SERVER)',
+    description: 'Work on a running server instead of a data directory (SLUICE_SERVER)',
   },
   token: {
     type: 'string',
@@ -70,8 +70,8 @@ export const openBackend = async (where: Where, io: Io): Promise<Backend> => {
 /** Undefined: this machine. Throws a UsageError for what cannot be a server's address, or has no token. */
 export const serverAddress = ({ server, token, config, data }: Where, io: Io): ServerAddress | undefined => {
   const local = config !== undefined ? '--config' : data !== undefined ? '--data' : undefined
-  if (server !== undefined && local !== undefined) throw usageError(`--server and ${local} exclude each other.`)
-  if (local !== undefined && token !== undefined) throw usageError(`--token and ${local} exclude each other.`)
+  if (server !== undefined && local !== undefined) throw usageError(`--server and ${local} cannot be used together.`)
+  if (local !== undefined && token !== undefined) throw usageError(`--token and ${local} cannot be used together.`)
   const written = local === undefined ? (server ?? (io.env.SLUICE_SERVER || undefined)) : undefined
   if (written === undefined) {
     if (token !== undefined) throw usageError('--token needs --server: the address of the gateway it is for.')
@@ -81,7 +81,9 @@ export const serverAddress = ({ server, token, config, data }: Where, io: Io): S
   if (url === undefined) {
     const flag = server === undefined ? 'SLUICE_SERVER' : '--server'
     // An address may hold a password: it is not repeated.
-    throw usageError(`${flag}: allowed: the address of a gateway, such as http://127.0.0.1:8080.`)
+    throw usageError(
+      `${flag} must be the address of a gateway without a user or password, such as http://127.0.0.1:8080.`,
+    )
   }
   const secret = token ?? io.env.SLUICE_TOKEN
   if (secret === undefined || secret === '') {

@@ -8,9 +8,9 @@ import { EXIT, failure } from './io.ts'
 
 export const backup = command({
   name: 'backup',
-  summary: 'Copy the database to a file, beside a running server too',
+  summary: 'Copy the database to a file, also while a server runs on it',
   args: {
-    file: { type: 'positional', required: true, description: 'The copy to make; must not exist yet' },
+    file: { type: 'positional', required: true, description: 'File to write; must not exist yet' },
     ...DATA_FLAGS,
   },
   examples: ['sluice backup /backups/sluice-2026-09-01.db'],

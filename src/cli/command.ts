@@ -1,4 +1,4 @@
-// A command as data, and the strict reading of its words: citty parses, but lets unknown flags and words pass.
+// A command as data, and the strict reading of its arguments: citty parses, but lets unknown flags and arguments pass.
 
 import { type ArgDef, type ArgsDef, type CommandDef, defineCommand, type ParsedArgs, runCommand } from 'citty'
 import { nearest } from '../lib/nearest.ts'
@@ -10,7 +10,7 @@ export type Command = {
   args: ArgsDef
   /** Lines that show it at work, for its help. */
   examples: string[]
-  /** Runs it on the words after its name; throws a UsageError for words it does not take. The exit code. */
+  /** Runs it on the words after its name; throws a UsageError for those it does not take. The exit code. */
   run(words: string[], io: Io): Promise<number>
 }
 
@@ -50,47 +50,57 @@ export const command = <const A extends ArgsDef>({
 }
 
 /**
- * The words in a form that can be read one way only: `--name=value`, `--name`, and the positional words after `--`.
- * Throws a UsageError for a flag or word the command does not take, a flag without its value, or a missing word.
+ * The words in a form that can be read one way only: `--name=value`, `--name`, and the positional arguments after `--`.
+ * Throws a UsageError for a flag or argument the command does not take, a flag without its value or with two, or a
+ * missing argument.
  */
 const strictWords = (words: string[], args: ArgsDef): string[] => {
   const flags = new Map(Object.entries(args).filter(([, arg]) => arg.type !== 'positional'))
   const places = Object.entries(args).filter(([, arg]) => arg.type === 'positional')
-  const options: string[] = []
+  const options = new Map<string, string | undefined>()
   const positional: string[] = []
   const rest = words.values()
   for (const word of rest) {
     if (word === '--') positional.push(...rest)
     else if (!word.startsWith('-') || word === '-') positional.push(word)
-    else options.push(strictFlag(word, flags, () => rest.next().value))
+    else {
+      const [flag, value] = strictFlag(word, flags, () => rest.next().value)
+      if (options.get(flag) !== undefined) throw usageError(`${flag} is given twice; give it once.`)
+      options.set(flag, value)
+    }
   }
   const extra = positional[places.length]
-  if (extra !== undefined) throw usageError(`Unexpected word "${extra}".`)
+  if (extra !== undefined) throw usageError(`Unexpected argument "${extra}".`)
   const missing = places.slice(positional.length).find(([, arg]) => arg.required !== false)
   if (missing) {
     const [name, { description = '' }] = missing
     throw usageError(`Missing ${name.toUpperCase()}: ${description.charAt(0).toLowerCase()}${description.slice(1)}.`)
   }
-  return [...options, '--', ...positional]
+  const written = [...options].map(([flag, value]) => (value === undefined ? flag : `${flag}=${value}`))
+  return [...written, '--', ...positional]
 }
 
-/** `next` takes the word after the flag. */
-const strictFlag = (word: string, flags: ReadonlyMap<string, ArgDef>, next: () => string | undefined): string => {
+/** `--name` and its value, undefined for a flag that takes none. `next` takes the word after the flag. */
+const strictFlag = (
+  word: string,
+  flags: ReadonlyMap<string, ArgDef>,
+  next: () => string | undefined,
+): [string, string | undefined] => {
   const [, written = word, given] = /^([^=]*)=(.*)$/s.exec(word) ?? []
   const flag = flags.get(written.replace(/^--/, ''))
   if (flag === undefined) throw usageError(unknownFlag(written, [...flags.keys()]))
   if (flag.type === 'boolean') {
     if (given !== undefined) throw usageError(`${written} takes no value.`)
-    return written
+    return [written, undefined]
   }
   const value = given ?? next()
-  if (value === undefined || (given === undefined && value.startsWith('--'))) {
+  if (value === undefined || value === '' || (given === undefined && value.startsWith('--'))) {
     throw usageError(`${written} needs a value.`)
   }
   if (flag.type === 'enum' && flag.options && !flag.options.includes(value)) {
     throw usageError(`${written}: found "${value}", allowed: ${flag.options.join(', ')}.`)
   }
-  return `${written}=${value}`
+  return [written, value]
 }
 
 const unknownFlag = (written: string, known: string[]): string => {

@@ -16,7 +16,7 @@ export const DATA_FLAGS = {
 } as const
 
 export const JSON_FLAG = {
-  json: { type: 'boolean', description: 'Print one JSON document' },
+  json: { type: 'boolean', description: 'Print the result as one JSON document' },
 } as const
 
 /** The whole configuration, secrets resolved, its warnings on stderr. Throws a UsageError with every problem. */

@@ -1,4 +1,4 @@
-// Commands to paste, one for every wire and for what surrounds them, and the faults that vendors make on demand.
+// Commands to paste, one for every wire and for what surrounds them, and the faults that the vendors show on demand.
 
 import { columns } from './table.ts'
 
@@ -68,7 +68,8 @@ export const demoCommands = (url: string, secret: string, directives: Readonly<R
   ]
   const text = sections.map(([title, line]) => `# ${title}\n${line}`).join('\n\n')
   const faults = [
-    'Faults on demand, anywhere in a prompt: [[error:429]], [[error:429*2]] the first two times only, [[error@vendor_a]] of one vendor only.',
+    'Faults on demand: write one anywhere in a prompt, its argument after a colon: [[error:429]], [[slow:500]].',
+    '[[error:429*2]] fails the first two times only, [[error@vendor_a]] at one vendor only.',
     ...columns(
       Object.entries(directives).map(([name, does]) => [`[[${name}]]`, does]),
       '  ',

@@ -1,5 +1,5 @@
-// What is thrown and caught by nobody, in a server: logged, and served on, for one exchange's fault is no other's. A
-// process that keeps faulting is stopped in order instead, so that whoever watches over it starts a sound one.
+// Uncaught errors of a server: logged, and the server goes on, since one exchange's error does not touch another. A
+// process with many of them is stopped gracefully instead, so that its supervisor starts a fresh one.
 
 import type { Log } from '../log.ts'
 

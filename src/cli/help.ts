@@ -1,4 +1,4 @@
-// Help as text: the list of commands, and one command's words, flags and examples.
+// Help as text: the list of commands, and one command's arguments, flags and examples.
 
 import type { ArgDef } from 'citty'
 import type { Command, Group } from './command.ts'
@@ -16,12 +16,12 @@ export const rootHelp = (entries: Entry[]): string => {
   return [
     'sluice: an LLM gateway in one file.',
     '',
-    'Usage: sluice COMMAND [words and flags]',
+    'Usage: sluice COMMAND [arguments] [flags]',
     '',
     'Commands:',
     ...columns(lines, '  '),
     '',
-    '"sluice COMMAND --help" tells a command\'s flags. Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.',
+    '"sluice COMMAND --help" shows a command\'s flags. Exit codes: 0 success, 1 failure, 2 wrong usage or configuration.',
   ].join('\n')
 }
 
@@ -29,7 +29,7 @@ export const groupHelp = (group: Group): string =>
   [
     `sluice ${group.name}: ${group.summary}`,
     '',
-    `Usage: sluice ${group.name} COMMAND [words and flags]`,
+    `Usage: sluice ${group.name} COMMAND [arguments] [flags]`,
     '',
     'Commands:',
     ...columns(
@@ -41,20 +41,22 @@ export const groupHelp = (group: Group): string =>
 /** `path` is the command as typed: `keys create`. */
 export const commandHelp = (path: string, command: Command): string => {
   const all = Object.entries(command.args)
-  const places = all.filter(([, arg]) => arg.type === 'positional')
+  const positional = all.filter(([, arg]) => arg.type === 'positional')
   const flags = all.filter(([, arg]) => arg.type !== 'positional')
-  const words = places.map(([name, arg]) => (arg.required === false ? `[${name.toUpperCase()}]` : name.toUpperCase()))
+  const placeholders = positional.map(([name, arg]) =>
+    arg.required === false ? `[${name.toUpperCase()}]` : name.toUpperCase(),
+  )
   return [
     `sluice ${path}: ${command.summary}`,
     '',
-    `Usage: ${['sluice', path, ...words, ...(flags.length > 0 ? ['[flags]'] : [])].join(' ')}`,
+    `Usage: ${['sluice', path, ...placeholders, ...(flags.length > 0 ? ['[flags]'] : [])].join(' ')}`,
     ...section(
-      'Words',
-      places.map(([name, arg]) => [name.toUpperCase(), described(arg)]),
+      'Arguments',
+      positional.map(([name, arg]) => [name.toUpperCase(), described(arg)]),
     ),
     ...section('Flags', [
       ...flags.map(([name, arg]) => [flagWord(name, arg), described(arg)]),
-      ['--help', 'This text'],
+      ['--help', 'Show this help'],
     ]),
     ...(command.examples.length > 0 ? ['', 'Examples:', ...command.examples.map((line) => `  ${line}`)] : []),
   ].join('\n')

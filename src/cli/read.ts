@@ -25,7 +25,7 @@ export const readExpiry = (flag: string, text: string, now: number): number => {
       `${flag}: found "${text}", allowed: a duration such as 90d or 12h, or a time such as 2027-01-31T12:00:00Z.`,
     )
   }
-  if (at <= now) throw usageError(`${flag}: found "${text}", allowed: a time to come.`)
+  if (at <= now) throw usageError(`${flag}: found "${text}", allowed: a time in the future.`)
   return requireRepresentable(flag, text, at)
 }
 
@@ -38,7 +38,7 @@ export const readSince = (flag: string, text: string | undefined, now: number): 
   throw usageError(`${flag}: found "${text}", allowed: a duration such as 30d, or a date such as 2026-09-01.`)
 }
 
-export const readLength = (flag: string, text: string): number => {
+export const readDuration = (flag: string, text: string): number => {
   const ms = parseDuration(text)
   if (ms !== undefined) return requireRepresentable(flag, text, ms)
   throw usageError(`${flag}: found "${text}", allowed: a duration such as 24h, 30m or 0.`)

@@ -46,10 +46,11 @@ export const remoteBackend = (address: ServerAddress): Backend => {
     },
     revokeKey: (id) => call('keys.revoke', { id }),
     rotateKey: (id, graceMs) => call('keys.rotate', { id, grace_seconds: Math.ceil(graceMs / 1000) }),
-    usage: ({ by, sinceMs, keyId }) =>
+    usage: ({ by, sinceMs, untilMs, keyId }) =>
       call('usage.table', {
         by,
         ...(sinceMs === undefined ? {} : { since: iso(sinceMs) }),
+        ...(untilMs === undefined ? {} : { until: iso(untilMs) }),
         ...(keyId === undefined ? {} : { key: keyId }),
       }),
     models: () => call('models.list'),

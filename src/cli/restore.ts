@@ -8,8 +8,8 @@ import { EXIT } from './io.ts'
 
 export const restore = command({
   name: 'restore',
-  summary: 'Put a copy in place of the database; the server must be stopped',
-  args: { file: { type: 'positional', required: true, description: 'A copy made by "sluice backup"' }, ...DATA_FLAGS },
+  summary: 'Replace the database with a backup; the server must be stopped',
+  args: { file: { type: 'positional', required: true, description: 'A file made by "sluice backup"' }, ...DATA_FLAGS },
   run: async (args, io) => {
     const path = databasePath(requireData(args, io))
     const { restoreStore } = await import('../store/sqlite/index.ts')

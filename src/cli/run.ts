@@ -30,13 +30,13 @@ export const COMMANDS: (Command | Group)[] = [
   demo,
   {
     name: 'keys',
-    summary: 'Make and change the keys of clients',
+    summary: 'Create and change client keys',
     commands: [keysCreate, keysList, keysShow, keysUpdate, keysRevoke, keysRotate],
   },
   usage,
   models,
   accounts,
-  { name: 'admin', summary: 'The people of the dashboard', commands: [adminResetLink] },
+  { name: 'admin', summary: 'Members of the dashboard', commands: [adminResetLink] },
   { name: 'config', summary: 'The configuration file', commands: [configCheck, configSchema, configInit] },
   backup,
   restore,
@@ -60,7 +60,7 @@ const dispatch = async ([first, ...rest]: string[], io: Io): Promise<number> => 
   const entry = find(COMMANDS, first === '--version' || first === '-v' ? 'version' : first, 'sluice')
   if (!('commands' in entry)) return start(entry, entry.name, rest, io)
   const [second, ...words] = rest
-  if (second === undefined) throw usageError(`Which one? ${listed(entry.commands, `sluice ${entry.name}`)}`)
+  if (second === undefined) throw usageError(`A command is missing. ${listed(entry.commands, `sluice ${entry.name}`)}`)
   if (isHelp(second)) return print(groupHelp(entry), io)
   const command = find(entry.commands, second, `sluice ${entry.name}`)
   return start(command, `${entry.name} ${command.name}`, words, io)

@@ -15,33 +15,45 @@ export const usage = command({
   name: 'usage',
   summary: 'Tokens and cost, by model, key or day',
   args: {
-    key: { type: 'string', valueHint: 'ID', description: 'Of one key only' },
+    key: { type: 'string', valueHint: 'ID', description: 'Only this key' },
     since: {
       type: 'string',
       valueHint: 'WHEN',
-      description: 'From a date of UTC, or for a length such as 30d; whole hours (default: everything)',
+      description:
+        'From a UTC date such as 2026-09-01, or a duration ago such as 30d, on the full hour (default: everything)',
+    },
+    until: {
+      type: 'string',
+      valueHint: 'WHEN',
+      description: 'Up to a UTC date such as 2026-10-01, which is left out (default: now)',
     },
     by: {
       type: 'enum',
       options: [...BY],
       valueHint: 'model|key|day',
-      description: 'What a row stands for; days are those of UTC',
+      description: 'What each row is; days are UTC',
       default: 'model',
     },
     ...BACKEND_FLAGS,
     ...JSON_FLAG,
   },
-  examples: ['sluice usage --since 30d --by day', 'sluice usage --key key_8Fq… --json'],
+  examples: [
+    'sluice usage --since 30d --by day',
+    'sluice usage --by key --since 2026-09-01 --until 2026-10-01',
+    'sluice usage --key key_8Fq… --json',
+  ],
   run: async (args, io) => {
     const sinceMs = readSince('--since', args.since, io.now())
+    const untilMs = readSince('--until', args.until, io.now())
     const by = args.by as UsageQuery['by']
     const backend = await openBackend(args, io)
-    const { rows, khr_per_usd } = await backend.usage({ by, sinceMs, keyId: args.key })
+    const { rows, khr_per_usd } = await backend.usage({ by, sinceMs, untilMs, keyId: args.key })
     const all = total(rows)
     if (args.json) {
       printJson(io, {
         by,
         since: sinceMs === undefined ? null : new Date(sinceMs).toISOString(),
+        until: untilMs === undefined ? null : new Date(untilMs).toISOString(),
         khr_per_usd,
         rows: rows.map((row) => rowJson(row.group, row, khr_per_usd)),
         total: rowJson('total', all, khr_per_usd),

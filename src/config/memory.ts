@@ -1,11 +1,11 @@
-// How much memory a gateway may take that was not told: most of what there is.
+// The memory limit of a gateway that configures none: most of what the machine or its container has.
 
 import { totalmem } from 'node:os'
 
 const PART = 0.75
 
-/** Bytes, of what the machine has or its container may use. */
-export const mostMemory = (): number => {
+/** In bytes. */
+export const defaultMaxMemory = (): number => {
   const limit = process.constrainedMemory()
   return Math.floor(PART * (limit > 0 ? Math.min(limit, totalmem()) : totalmem()))
 }

@@ -93,7 +93,7 @@ const readModel = (
     outputModalities: file.output ?? (kind === base.kind ? base.outputModalities : [kind]),
     contextWindow,
     maxOutput: Math.min(file.max_output ?? base.maxOutput, contextWindow),
-    price: readPrice(file.price ?? {}, base),
+    price: file.price === undefined ? base.price : readPrice(file.price, base),
     tokensPerImage: file.tokens_per_image ?? base.tokensPerImage,
     createdAt: file.created === undefined ? base.createdAt : readDate(reader, `${path}.created`, file.created),
     upstream: file.upstream ?? base.upstream,
@@ -105,13 +105,18 @@ const readPrice = (file: NonNullable<FileModel['price']>, { provider, price }: M
   // A new model's cached input costs what its input costs unless the file says otherwise.
   const cached = provider === '' ? file.input : undefined
   const rates = readRates(file, cached === undefined ? price : { ...price, cacheRead: cached, cacheWrite: cached })
-  const { long_context: long, service_tiers: serviceTiers } = file
+  const { long_context: long, service_tiers: serviceTiers = price.serviceTiers } = file
+  // Another price's is none of a price that is set here.
+  const kept = RATES.some((name) => file[name] !== undefined) ? undefined : price.long
+  const longer = long === undefined ? kept : { ...readRates(long, rates), above: long.above }
   return {
     ...rates,
-    ...(long === undefined ? {} : { long: { ...readRates(long, rates), above: long.above } }),
+    ...(longer === undefined ? {} : { long: longer }),
     ...(serviceTiers === undefined ? {} : { serviceTiers }),
   }
 }
+
+const RATES = ['input', 'output', 'cache_read', 'cache_write', 'cache_write_1h'] as const
 
 const readRates = (
   file: Omit<NonNullable<FileModel['price']>, 'long_context' | 'service_tiers'>,

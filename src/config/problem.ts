@@ -21,7 +21,7 @@ export const describe = (value: unknown, secret = false): string => {
   if (value === null || value === undefined) return 'nothing'
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'a mapping'
-  if (secret) return typeof value === 'string' ? (value === '' ? 'an empty text' : 'a text') : `a ${typeof value}`
+  if (secret) return typeof value === 'string' ? (value === '' ? 'an empty string' : 'a string') : `a ${typeof value}`
   const text = JSON.stringify(value) ?? String(value)
   return text.length > 60 ? `${text.slice(0, 57)}…` : text
 }

@@ -54,6 +54,10 @@ const override = (reader: Reader, base: Provider, file: FileProvider, path: stri
   if (new Set(wires).size < wires.length) reader.report(`${path}.wires`, 'found a wire twice, allowed: each wire once')
   const versioned = wires.filter((wire) => wire !== 'messages').join(', ')
   for (const { name, baseUrl } of accounts) {
+    const added = WIRE_PATHS.exec(new URL(baseUrl).pathname)?.[0]
+    if (added !== undefined) {
+      reader.warn(`${path}, account ${name}: the base URL ends in ${added}, which the gateway adds itself`)
+    }
     if (versioned !== '' && new URL(baseUrl).pathname === '/') {
       reader.warn(`${path}, account ${name}: the base URL has no path, but ${versioned} expect one that ends in /v1`)
     }
@@ -69,6 +73,7 @@ const override = (reader: Reader, base: Provider, file: FileProvider, path: stri
     wires,
     auth: file.auth ?? base.auth,
     versionHeader: file.version_header === null ? undefined : (file.version_header ?? base.versionHeader),
+    headers: readHeaders(reader, file, `${path}.headers`),
     brand: file.brand ?? base.brand,
     accounts,
     timeouts: {
@@ -81,10 +86,34 @@ const override = (reader: Reader, base: Provider, file: FileProvider, path: stri
   }
 }
 
+const readHeaders = (reader: Reader, file: FileProvider, path: string): Record<string, string> => {
+  const headers: Record<string, string> = {}
+  for (const [written, value] of Object.entries(file.headers ?? {})) {
+    const at = memberPath(path, written)
+    const name = written.toLowerCase()
+    if (!HEADER_NAME.test(name)) {
+      reader.report(at, mismatch(written, 'the name of a header'))
+    } else if (FILLED_HEADERS.has(name) && name !== 'user-agent') {
+      reader.report(at, `found ${JSON.stringify(written)}, which the gateway fills itself, allowed: another header`)
+    } else if (reader.resolves) {
+      const resolved = reader.reference(at, value)
+      const fault = resolved === undefined ? undefined : unsendable(resolved)
+      if (fault !== undefined) reader.report(at, fault)
+      else if (resolved !== undefined) headers[name] = resolved
+    }
+  }
+  return headers
+}
+
+const HEADER_NAME = /^[a-z0-9!#$%&'*+.^_`|~-]+$/
+
+const WIRE_PATHS = /\/(?:chat\/completions|responses|messages|images\/generations)$/
+
 // What a version stood in the place of: the account's credential, for one, and the client's own key would go out for it.
 const FILLED_HEADERS = new Set([
   'authorization',
   'x-api-key',
+  'api-key',
   'content-type',
   'content-length',
   'accept-encoding',
@@ -142,7 +171,7 @@ const readBaseUrl = (reader: Pick<Reader, 'report'>, path: string, written: stri
   const text = written.trim()
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:$/.test(url.protocol)) {
-    reader.report(path, 'found a text that is no URL, allowed: an http or https URL')
+    reader.report(path, 'found something that is not a URL, allowed: an http or https URL')
     return undefined
   }
   if (url.username !== '' || url.password !== '' || url.hash !== '') {
@@ -159,7 +188,9 @@ export const readQuirks = (file: FileQuirks | undefined): Quirks => ({
   ...(file?.max_tokens_field === undefined ? {} : { maxTokensField: file.max_tokens_field }),
   ...(file?.no_mid_system === undefined ? {} : { noMidSystem: file.no_mid_system }),
   ...(file?.no_adaptive_thinking === undefined ? {} : { noAdaptiveThinking: file.no_adaptive_thinking }),
+  ...(file?.no_xhigh_effort === undefined ? {} : { noXhighEffort: file.no_xhigh_effort }),
   ...(file?.no_reasoning === undefined ? {} : { noReasoning: file.no_reasoning }),
+  ...(file?.always_thinks === undefined ? {} : { alwaysThinks: file.always_thinks }),
   ...(file?.no_custom_tools === undefined ? {} : { noCustomTools: file.no_custom_tools }),
   ...(file?.no_done === undefined ? {} : { noDone: file.no_done }),
   ...(file?.short_call_ids === undefined ? {} : { shortCallIds: file.short_call_ids }),

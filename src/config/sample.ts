@@ -6,7 +6,7 @@ export const SAMPLE = `# sluice configuration. "sluice config schema" prints its
 listen: { host: 127.0.0.1, port: 8080 }
 data: ./data                      # the database; relative to this file
 
-providers:                        # take out a vendor you have no account with
+providers:                        # remove a vendor you have no account with
   vendor_a:
     # brand: claude               # vendorA-opus-4-8 answers as claude-opus-4-8 too
     accounts:
@@ -27,7 +27,7 @@ providers:                        # take out a vendor you have no account with
 
 # models:                         # extends or overrides the built-in catalogue ("sluice models")
 #   vendorA-opus-4-8: { upstream: opus-4-8-20260101, price: { input: 5, output: 25, cache_read: 0.5, cache_write: 6.25 } }
-#   vendorA-sonnet-5: { price: { long_context: { above: 200000, input: 6, output: 22.5 } } }   # longer prompts
+#   vendorB-5.4-mini: { price: { long_context: { above: 272000, input: 1.5, output: 6.75 } } }   # longer prompts
 #   vendorB-5.5: { price: { service_tiers: { flex: 0.5, priority: 2 } } }   # times as much
 
 aliases: { auto: vendorA-opus-4-8 }

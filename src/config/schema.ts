@@ -16,7 +16,7 @@ const durationOrNone = (description: string) =>
     allowed: 'a duration such as 15s, 24h or 90d, or 0',
   })
 const secret = (description: string) =>
-  Type.String({ description, minLength: 1, secret: true, allowed: 'env:NAME, file:PATH or the text itself' })
+  Type.String({ description, minLength: 1, secret: true, allowed: 'env:NAME, file:PATH or the secret itself' })
 const count = (description: string) => Type.Integer({ description, minimum: 0 })
 const usd = (description: string) =>
   Type.Optional(Type.Number({ description: `USD per million tokens: ${description}`, minimum: 0, maximum: 1_000_000 }))
@@ -39,7 +39,9 @@ const Quirks = Type.Object(
       Type.Boolean({ description: 'Messages, chat-completions: takes no system turn in the conversation' }),
     ),
     no_adaptive_thinking: Type.Optional(Type.Boolean({ description: 'Messages: thinks by token budget only' })),
+    no_xhigh_effort: Type.Optional(Type.Boolean({ description: 'Messages: knows no effort between high and max' })),
     no_reasoning: Type.Optional(Type.Boolean({ description: 'Does not reason' })),
+    always_thinks: Type.Optional(Type.Boolean({ description: 'Cannot be told not to think' })),
     no_custom_tools: Type.Optional(Type.Boolean({ description: 'Chat-completions: takes no free-text tools' })),
     no_done: Type.Optional(Type.Boolean({ description: 'Chat-completions: its streams end without [DONE]' })),
     short_call_ids: Type.Optional(
@@ -65,7 +67,7 @@ const Account = Type.Object(
         allowed: 'an http or https URL, or env:NAME',
       }),
     ),
-    credential: secret('What the provider is shown: env:NAME, file:PATH (relative to this file) or the text itself'),
+    credential: secret('What the provider is shown: env:NAME, file:PATH (relative to this file) or the secret itself'),
     weight: Type.Optional(
       Type.Number({ description: 'Share of the requests beside the other accounts', exclusiveMinimum: 0, default: 1 }),
     ),
@@ -81,7 +83,7 @@ const Provider = Type.Object(
         minItems: 1,
       }),
     ),
-    auth: Type.Optional(oneOf(['x-api-key', 'bearer'], 'The header that carries the credential')),
+    auth: Type.Optional(oneOf(['x-api-key', 'api-key', 'bearer'], 'The header that carries the credential')),
     version_header: Type.Optional(
       Type.Union(
         [
@@ -99,6 +101,11 @@ const Provider = Type.Object(
           allowed: 'a mapping of name and value, or null',
         },
       ),
+    ),
+    headers: Type.Optional(
+      Type.Record(Type.String(), secret('The value: env:NAME, file:PATH or the text itself'), {
+        description: 'Headers it asks for beside the credential, sent with every request',
+      }),
     ),
     brand: Type.Optional(
       Type.String({
@@ -254,7 +261,11 @@ export const FileSchema = Type.Object(
       durationOrNone('How long a stop waits for requests in flight (default 30s; 0 waits for none)'),
     ),
     max_tries: Type.Optional(
-      Type.Integer({ description: 'Attempts of one request, the first included (default 3)', minimum: 1 }),
+      Type.Integer({
+        description:
+          'Attempts of one request, the first included (default 3); refused credentials (401, 402, 403) count none',
+        minimum: 1,
+      }),
     ),
     max_open_exchanges: Type.Optional(count('Requests at once in the whole gateway (default 0: no limit)')),
     max_memory: Type.Optional(
@@ -301,7 +312,7 @@ export const configJsonSchema = (): Record<string, unknown> => ({
 
 const KEPT_OUT = new Set(['allowed', 'secret'])
 
-const WORDS: Words = { text: 'a text', list: 'a list', object: 'a mapping', between: ', ', last: ', ' }
+const WORDS: Words = { list: 'a list', object: 'a mapping', between: ', ', last: ', ' }
 
 /** The words of an error about a member of this schema. */
 export const allowedHere = (schema: TSchema): string => {

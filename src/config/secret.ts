@@ -18,7 +18,7 @@ export const resolveSecret = (reference: string, env: Env, directory: string): R
     const value = env[name]
     return value === undefined || value === ''
       ? {
-          problem: `found env:${name}, but the environment variable ${name} is not set; set it, or take out what needs it`,
+          problem: `found env:${name}, but the environment variable ${name} is not set; set it, or remove what uses it`,
         }
       : { value, literal: false }
   }
@@ -37,6 +37,10 @@ export const resolveSecret = (reference: string, env: Env, directory: string): R
 /** What is wrong with a secret that is to go into a header, as the end of a problem; undefined where nothing is. */
 export const unsendable = (secret: string): string | undefined => {
   if (/^ *$/.test(secret)) return 'found nothing but blanks, allowed: printable ASCII characters'
+  // Docker's --env-file takes quotes for a part of the value.
+  if (/^(["']).*\1$/.test(secret))
+    return 'found a text in quotes, which would be sent with it, allowed: the text without them'
+  if (/^Bearer /i.test(secret)) return 'found a text that begins with Bearer, allowed: what follows it'
   return /[^ -~]/.test(secret)
     ? 'found a line break or another character that no header carries, allowed: printable ASCII characters'
     : undefined

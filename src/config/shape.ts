@@ -1,4 +1,4 @@
-// The file held against its schema: what does not fit is reported, and members that stand there empty are made sense of.
+// Checks the file against its schema: reports what does not fit, and gives members that were left empty a meaning.
 
 import { type TObject, type TRecord, type TSchema, TypeGuard } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'

@@ -3,7 +3,7 @@
 import type { TSchema } from '@sinclair/typebox'
 
 /** The reader's own words for a format's kinds of value, and what stands between alternatives. */
-export type Words = { text: string; list: string; object: string; between: string; last: string }
+export type Words = { list: string; object: string; between: string; last: string }
 
 /**
  * A schema's own `allowed` comes first; a pattern is said by its description. That an optional member may be null too is
@@ -21,7 +21,7 @@ export const allowedBy = (schema: TSchema, words: Words): string => {
     case 'string':
       return schema.pattern !== undefined && schema.description !== undefined
         ? schema.description
-        : sized(words.text, 'characters', schema.minLength, schema.maxLength)
+        : sized('a string', 'characters', schema.minLength, schema.maxLength)
     case 'integer':
     case 'number':
       return numeric(schema)

@@ -68,15 +68,15 @@ describe('admin reset-link', () => {
   test.each([
     [1, ['Nobody'], 'There is no member "Nobody"; there are: Ada, Mia.'],
     [2, ['--url', 'gate.example'], '--url: found "gate.example"'],
-    [2, ['Ada', 'Mia'], 'Unexpected word "Mia".'],
+    [2, ['Ada', 'Mia'], 'Unexpected argument "Mia".'],
   ])('ends with %d for %j and says why', async (code, words, sentence) => {
     expect(await type(...words)).toMatchObject({ code, out: '', err: expect.stringContaining(sentence) })
   })
 
   test('asks whose where there is more than one admin', async () => {
     const { member } = await desk.join('Bea', 'admin')
-    expect(await type()).toMatchObject({ code: 2, out: '', err: 'Whose? The admins are: Ada, Bea.' })
-    desk.server.gateway.store.members.remove(member.id, { kind: 'system', id: 'test' })
+    expect(await type()).toMatchObject({ code: 2, out: '', err: 'Name one of the admins: Ada, Bea.' })
+    desk.server.gateway.store.members.remove(member.id, 'revoke', { kind: 'system', id: 'test' })
   })
 
   test('without an admin says where the first one comes from, and makes no database', async () => {

@@ -49,15 +49,18 @@ test.each([
   [['nonsense'], 'Unknown command "sluice nonsense". "sluice" takes: serve, demo, keys'],
   [['sevre'], 'Did you mean "sluice serve"?'],
   [['help', 'nonsense'], 'Unknown command "sluice nonsense"'],
-  [['config'], 'Which one? "sluice config" takes: check, schema, init.'],
+  [['config'], 'A command is missing. "sluice config" takes: check, schema, init.'],
   [['serve', '--prot', '1'], 'Unknown flag --prot; did you mean --port?'],
   [['serve', '-p', '1'], 'Unknown flag -p'],
   [['serve', '--port', 'x'], '--port: found "x", allowed: a whole number from 0 to 65535'],
-  [['serve', 'now'], 'Unexpected word "now".'],
+  [['serve', '--data='], '--data needs a value.'],
+  [['keys', 'list', '--config', ''], '--config needs a value.'],
+  [['models', '--data', 'a', '--json', '--data=b'], '--data is given twice; give it once.'],
+  [['serve', 'now'], 'Unexpected argument "now".'],
   [['usage', '--by', 'hour'], '--by: found "hour", allowed: model, key, day.'],
   [['usage', '--since', 'ever'], '--since: found "ever"'],
-  [['backup'], 'Missing FILE: the copy to make; must not exist yet.'],
-  [['restore'], 'Missing FILE: a copy made by "sluice backup".'],
+  [['backup'], 'Missing FILE: file to write; must not exist yet.'],
+  [['restore'], 'Missing FILE: a file made by "sluice backup".'],
   [['serve', '--config', 'none.yaml'], 'none.yaml: the file cannot be read (no such file or folder)'],
   [['keys', 'list', '--config', 'none.yaml'], 'none.yaml: the file cannot be read (no such file or folder)'],
 ])('%j ends with 2 and a sentence', async (words, sentence) => {
@@ -230,6 +233,13 @@ describe('on a data directory with exchanges', () => {
       rows: [],
       total: { requests: 0, usd: 0 },
     })
+    const september = ['usage', '--since', '2026-09-01', '--until', '2026-10-01', '--json']
+    expect(JSON.parse((await type(...september)).out)).toMatchObject({
+      until: '2026-10-01T00:00:00.000Z',
+      total: { requests: 3 },
+    })
+    expect(JSON.parse((await type('usage', '--until', '2026-09-01', '--json')).out).total.requests).toBe(0)
+    expect(await type('usage', '--until', 'never')).toMatchObject({ code: 2, out: '' })
     const { code, out } = await type('usage', '--by', 'key')
     expect(code).toBe(0)
     expect(out).toContain('alice')

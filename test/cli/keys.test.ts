@@ -60,7 +60,7 @@ describe('keys create', () => {
   test('shows the secret once, with a note, to people', async () => {
     const { out, err } = await type('keys', 'create', '--label', 'bob')
     const secret = /sk-sl-\w{43}/.exec(out)?.[0] ?? 'none'
-    expect(err).toContain('not shown again')
+    expect(err).toContain('will not be shown again')
     const id = /key_\w+/.exec(out)?.[0] ?? 'none'
     for (const words of [
       ['keys', 'list'],
@@ -81,8 +81,8 @@ describe('keys create', () => {
   })
 
   test.each([
-    [['keys', 'create'], '--label is needed'],
-    [['keys', 'create', '--label', ' '], '--label is needed'],
+    [['keys', 'create'], '--label is required'],
+    [['keys', 'create', '--label', ' '], '--label is required'],
     [['keys', 'create', '--label'], '--label needs a value.'],
     [['keys', 'create', '--label', '--json'], '--label needs a value.'],
     [
@@ -98,7 +98,7 @@ describe('keys create', () => {
     ],
     [
       ['keys', 'create', '--label', 'x', '--expires', '2020-01-01'],
-      '--expires: found "2020-01-01", allowed: a time to come.',
+      '--expires: found "2020-01-01", allowed: a time in the future.',
     ],
     [['keys', 'create', '--label', 'x', '--expires', '2027-02-31T99:00Z'], '--expires: found'],
     [['keys', 'create', '--label', 'x', '--expires', '99999999d'], 'allowed: a time before the year 10000'],
@@ -112,15 +112,15 @@ describe('keys create', () => {
     ],
     [['keys', 'create', '--label', 'x', '--models', 'gpt-*'], "which no model's id matches"],
     [['keys', 'create', '--label', 'x', '--models', ','], '--models: found an empty list'],
-    [['keys', 'create', '--label', 'x', 'y'], 'Unexpected word "y".'],
+    [['keys', 'create', '--label', 'x', 'y'], 'Unexpected argument "y".'],
     [['keys', 'create', '--lable', 'x'], 'Unknown flag --lable; did you mean --label?'],
     [['keys', 'create', '--label', 'x', '--json=yes'], '--json takes no value.'],
     [['keys', 'update', 'key_x'], 'Nothing to change'],
     [
       ['keys', 'update', 'key_x', '--tokens', '1', '--add-tokens', '1'],
-      '--tokens and --add-tokens exclude each other.',
+      '--tokens and --add-tokens cannot be used together.',
     ],
-    [['keys', 'update', 'key_x', '--label', ''], '--label: found an empty text'],
+    [['keys', 'update', 'key_x', '--label', ' '], '--label must not be empty.'],
     [['keys', 'rotate', 'key_x', '--grace', 'a while'], '--grace: found "a while"'],
     [['keys', 'show'], 'Missing ID: key_…, as "sluice keys list" shows it.'],
     [['keys'], '"sluice keys" takes: create, list, show, update, revoke, rotate.'],

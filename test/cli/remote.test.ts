@@ -137,6 +137,7 @@ describe('the same words', () => {
       ['usage'],
       ['usage', '--by', 'key'],
       ['usage', '--by', 'day', '--since', since],
+      ['usage', '--until', since],
       ['usage', '--key', id],
     ]) {
       for (const form of [[], ['--json']]) {
@@ -227,7 +228,7 @@ describe('accounts', () => {
   test('without a server say where health is known', async () => {
     expect(await terminal.type('accounts')).toEqual({
       ...{ code: 2, out: '' },
-      err: 'Health is known to the running server alone: name it with --server URL, or SLUICE_SERVER.',
+      err: 'Only a running server knows the health of its accounts: give its address with --server URL or SLUICE_SERVER.',
     })
   })
 })
@@ -247,14 +248,17 @@ describe('the server', () => {
   })
 
   test.each([
-    [['--server', 'http://127.0.0.1:1', '--token', 't', '--data', 'x'], '--server and --data exclude each other.'],
-    [['--server', 'http://127.0.0.1:1', '--token', 't', '--config', 'x'], '--server and --config exclude each other.'],
+    [['--server', 'http://127.0.0.1:1', '--token', 't', '--data', 'x'], '--server and --data cannot be used together.'],
+    [
+      ['--server', 'http://127.0.0.1:1', '--token', 't', '--config', 'x'],
+      '--server and --config cannot be used together.',
+    ],
     [['--token', 't'], '--token needs --server'],
     [['--server', 'http://127.0.0.1:1'], '--token or SLUICE_TOKEN is needed'],
     [['--server', 'http://127.0.0.1:1', '--token', 'a b'], 'characters that no admin token has'],
-    [['--server', 'localhost:8080', '--token', 't'], '--server: allowed: the address of a gateway'],
-    [['--server', 'ftp://x', '--token', 't'], '--server: allowed'],
-    [['--server', 'http://ada:hunter2@x', '--token', 't'], '--server: allowed'],
+    [['--server', 'localhost:8080', '--token', 't'], '--server must be the address of a gateway'],
+    [['--server', 'ftp://x', '--token', 't'], '--server must be'],
+    [['--server', 'http://ada:hunter2@x', '--token', 't'], '--server must be'],
   ])('%j ends with 2 and a sentence', async (words, sentence) => {
     const said = await terminal.type('keys', 'list', ...words)
     expect({ ...said }).toMatchObject({ code: 2, out: '', err: expect.stringContaining(sentence) })

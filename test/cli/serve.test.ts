@@ -143,7 +143,7 @@ describe('serve', () => {
   test.skipIf(!existsSync('/proc/self')).each([
     [
       ['--host', '256.1.1.1'],
-      'The address 256.1.1.1 is none of this machine: choose another with --host, 0.0.0.0 for all of them.',
+      '256.1.1.1 is not an address of this machine: choose another with --host, 0.0.0.0 for all of them.',
     ],
     [
       ['--data', '/dev/null/deep/data'],

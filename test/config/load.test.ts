@@ -4,6 +4,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
+import { BUILTIN_MODELS } from '../../src/catalogue/builtin.ts'
 import { createCatalogue } from '../../src/catalogue/catalogue.ts'
 import { type Config, type Flags, loadConfig, problemLine } from '../../src/config.ts'
 
@@ -113,6 +114,14 @@ describe('a configuration', () => {
     ])
   })
 
+  test('takes headers of a provider, its secrets by reference and without a warning for what is none', () => {
+    const yaml =
+      'providers: { vendor_a: { headers: { X-Project: p1, CF-Access-Client-Secret: env:CF, User-Agent: curl } } }'
+    const { providers, warnings } = config({ yaml, env: { ...ENV_A, CF: 'sk' } })
+    expect(providers[0]?.headers).toEqual({ 'x-project': 'p1', 'cf-access-client-secret': 'sk', 'user-agent': 'curl' })
+    expect(warnings).toEqual([])
+  })
+
   test('starts with nothing at all, and says that no provider is configured', () => {
     const { providers, warnings } = config({})
     expect(providers.flatMap((provider) => provider.accounts)).toEqual([])
@@ -187,6 +196,22 @@ describe('a configuration', () => {
     })
   })
 
+  test('keeps of a built-in price what the file leaves as it is', () => {
+    const built = BUILTIN_MODELS.find(({ id }) => id === 'vendorB-5.5')?.price
+    if (built === undefined) throw new Error('no such model')
+    const priceOf = (set: string) =>
+      config({ yaml: `models: { vendorB-5.5: ${set} }` }).models.find(({ id }) => id === 'vendorB-5.5')?.price
+    expect(priceOf('{ upstream: x }')).toEqual(built)
+    expect(priceOf('{ price: { service_tiers: { flex: 0.5 } } }')).toEqual({ ...built, serviceTiers: { flex: 0.5 } })
+    // A long prompt's price goes with those of the others.
+    expect(priceOf('{ price: { input: 1, output: 2 } }')).toEqual({
+      input: 1,
+      output: 2,
+      cacheRead: 0.5,
+      cacheWrite: 5,
+    })
+  })
+
   test('lets a branded id override the model it names', () => {
     const yaml = 'providers: { vendor_a: { brand: claude } }\nmodels: { claude-opus-4.8: { upstream: x } }'
     const { models } = config({ yaml })
@@ -252,6 +277,14 @@ describe('precedence: flag, environment, file, default', () => {
       1,
       'in-file',
     ],
+    [
+      'file, where Kubernetes fills the variable for a service called sluice',
+      { yaml, env: { SLUICE_PORT: 'tcp://10.96.0.1:80' } },
+      'file.test',
+      1,
+      'in-file',
+    ],
+    ['an address in brackets', { flags: { host: '[::1]' } }, '::1', 8080, 'data'],
   ] as [string, Given, string, number, string][])('%s', (_, given, host, port, data) => {
     const { loaded, cwd } = load(given)
     expect(loaded.ok && { ...loaded.config.listen, data: loaded.config.dataDir }).toEqual({
@@ -292,8 +325,8 @@ describe('a wrong configuration is told with its place, what was found and what 
     ['listen: { prot: 1 }', 'listen.prot: unknown member, did you mean "port"? Allowed: host, port'],
     ['zzz: 1', 'zzz: unknown member, allowed: listen, data, '],
     ['listen: 8080', 'listen: found a number, allowed: a mapping of host, port'],
-    ['- listen', 'found a list, allowed: a mapping of members'],
-    ['just text', 'found a text, allowed: a mapping of members'],
+    ['- listen', 'found a list, allowed: a mapping'],
+    ['just text', 'found a string, allowed: a mapping'],
     ['body_limit: 25mb', 'body_limit: found "25mb", allowed: a size such as 512KB or 25MB, or a number of bytes'],
     ['body_timeout: 0s', 'body_timeout: found "0s", allowed: a duration such as 500ms'],
     ['body_timeout: 30', 'body_timeout: found 30, allowed: a duration such as 500ms'],
@@ -324,7 +357,7 @@ describe('a wrong configuration is told with its place, what was found and what 
     ['providers: { vendor_a: { wires: [messages, messages] } }', 'providers.vendor_a.wires: found a wire twice'],
     [
       'providers: { vendor_a: { auth: basic } }',
-      'providers.vendor_a.auth: found "basic", allowed: "x-api-key", "bearer"',
+      'providers.vendor_a.auth: found "basic", allowed: "x-api-key", "api-key", "bearer"',
     ],
     ['providers: { vendor_a: { brand: a.b } }', 'providers.vendor_a.brand: found "a.b", allowed: a word'],
     [
@@ -352,7 +385,7 @@ describe('a wrong configuration is told with its place, what was found and what 
     ],
     [
       account('name: m, base_url: "http://x", credential: env:NOPE'),
-      'credential: found env:NOPE, but the environment variable NOPE is not set; set it, or take out what needs it',
+      'credential: found env:NOPE, but the environment variable NOPE is not set; set it, or remove what uses it',
     ],
     [
       account('name: m, base_url: "http://x", credential: file:none.key'),
@@ -380,8 +413,24 @@ describe('a wrong configuration is told with its place, what was found and what 
       'providers.vendor_a.version_header.name: found "X-Api-Key", which the gateway fills itself, allowed: another header',
     ],
     [
+      'providers: { vendor_a: { headers: { a b: x } } }',
+      'providers.vendor_a.headers["a b"]: found "a b", allowed: the name of a header',
+    ],
+    [
+      'providers: { vendor_a: { headers: { Authorization: x } } }',
+      'providers.vendor_a.headers.Authorization: found "Authorization", which the gateway fills itself, allowed: another header',
+    ],
+    [
+      'providers: { vendor_a: { headers: { X-Project: env:NOPE } } }',
+      'providers.vendor_a.headers.X-Project: found env:NOPE, but the environment variable NOPE is not set',
+    ],
+    [
+      'providers: { vendor_a: { headers: { X-Project: "a\\nb" } } }',
+      'providers.vendor_a.headers.X-Project: found a line break or another character that no header carries',
+    ],
+    [
       account('name: m, base_url: ftp://x, credential: env:K'),
-      'base_url: found a text that is no URL, allowed: an http or https URL',
+      'base_url: found something that is not a URL, allowed: an http or https URL',
     ],
     [
       account('name: m, base_url: "http://u:p@x", credential: env:K'),
@@ -471,7 +520,15 @@ describe('a wrong configuration is told with its place, what was found and what 
       { env: { ...ENV_A, VENDOR_A_API_KEY: 'two\nlines' } },
       'VENDOR_A_API_KEY: found a line break or another character that no header carries',
     ],
-    [{ env: { ...ENV_B, VENDOR_B_BASE_URL: 'x' } }, 'VENDOR_B_BASE_URL: found a text that is no URL'],
+    [
+      { env: { ...ENV_A, VENDOR_A_API_KEY: '"sk-secret"' } },
+      'VENDOR_A_API_KEY: found a text in quotes, which would be sent with it, allowed: the text without them',
+    ],
+    [
+      { env: { ...ENV_A, VENDOR_A_API_KEY: 'Bearer sk-secret' } },
+      'VENDOR_A_API_KEY: found a text that begins with Bearer, allowed: what follows it',
+    ],
+    [{ env: { ...ENV_B, VENDOR_B_BASE_URL: 'x' } }, 'VENDOR_B_BASE_URL: found something that is not a URL'],
   ] as [Given, string][])('%j', (given, message) => {
     expect(problems(given)).toEqual([expect.stringContaining(message)])
   })
@@ -513,6 +570,14 @@ describe('the operator is warned', () => {
     [
       { env: { ...ENV_A, VENDOR_B_BASE_URL: 'http://h:1', VENDOR_B_API_KEY: 'k' } },
       'vendor_b, account main: the base URL has no path',
+    ],
+    [
+      { env: { VENDOR_B_BASE_URL: 'http://h:1/v1/chat/completions', VENDOR_B_API_KEY: 'k' } },
+      'vendor_b, account main: the base URL ends in /chat/completions, which the gateway adds itself',
+    ],
+    [
+      { env: { VENDOR_A_BASE_URL: 'http://h:1/v1/messages/', VENDOR_A_API_KEY: 'k' } },
+      'vendor_a, account main: the base URL ends in /messages, which the gateway adds itself',
     ],
     [{ env: { ...ENV_A, VENDOR_B_API_KEY: 'k' } }, 'VENDOR_B_API_KEY is set but VENDOR_B_BASE_URL is not'],
     [{ yaml: 'models: { mine: { provider: vendor_a } }', env: ENV_A }, 'models.mine has no price'],

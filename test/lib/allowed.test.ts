@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 import { type TSchema, Type } from '@sinclair/typebox'
 import { allowedBy, type Words } from '../../src/lib/allowed.ts'
 
-const words: Words = { text: 'a string', list: 'an array', object: 'an object', between: ', ', last: ' or ' }
+const words: Words = { list: 'an array', object: 'an object', between: ', ', last: ' or ' }
 
 const rows: [TSchema, string][] = [
   [Type.String(), 'a string'],

@@ -17,7 +17,11 @@ export const adminResetLink = command({
   name: 'reset-link',
   summary: 'Print a one-time link that sets a new password',
   args: {
-    name: { type: 'positional', required: false, description: 'Whose; not needed where there is one admin' },
+    name: {
+      type: 'positional',
+      required: false,
+      description: 'The member; may be left out where there is only one admin',
+    },
     url: {
       type: 'string',
       valueHint: 'URL',
@@ -63,7 +67,7 @@ const theOne = (store: Store, name: string | undefined): Member => {
   const admins = members.filter(({ role, active }) => role === 'admin' && active)
   const [only] = admins
   if (only === undefined) throw failure('There is no admin yet; "sluice serve" prints a link to set up the first one.')
-  if (admins.length > 1) throw usageError(`Whose? The admins are: ${named(admins)}.`)
+  if (admins.length > 1) throw usageError(`Name one of the admins: ${named(admins)}.`)
   return only
 }
 

@@ -10,7 +10,7 @@ import { columns } from '../table.ts'
 
 export const configCheck = command({
   name: 'check',
-  summary: 'Validate the configuration and sum it up',
+  summary: 'Validate the configuration and show a summary',
   args: { ...DATA_FLAGS, ...JSON_FLAG },
   run: (args, io) => {
     const loaded = loadConfig({ flags: args, env: io.env, cwd: io.cwd })

@@ -11,15 +11,15 @@ export const configInit = command({
   name: 'init',
   summary: 'Write a commented sluice.yaml',
   args: {
-    file: { type: 'positional', description: 'Where to', default: 'sluice.yaml', required: false },
-    force: { type: 'boolean', description: 'Overwrite a file that exists' },
+    file: { type: 'positional', description: 'File to write', default: 'sluice.yaml', required: false },
+    force: { type: 'boolean', description: 'Overwrite an existing file' },
   },
   run: (args, io) => {
     const path = resolve(io.cwd, args.file)
     try {
       writeFileSync(path, SAMPLE, { flag: args.force ? 'w' : 'wx' })
     } catch (error) {
-      if (reasonOf(error) === 'EEXIST') throw failure(`${path} exists; --force overwrites it.`)
+      if (reasonOf(error) === 'EEXIST') throw failure(`${path} already exists; --force overwrites it.`)
       throw failure(`${path} cannot be written (${reasonOf(error)}).`)
     }
     io.err(`${path} is written; "sluice config check" tells whether it is complete.`)

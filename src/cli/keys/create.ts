@@ -10,20 +10,20 @@ import { printKey } from './show.ts'
 
 export const keysCreate = command({
   name: 'create',
-  summary: 'Make a key; its secret is shown once',
+  summary: 'Create a key; its secret is shown once',
   args: {
-    label: { type: 'string', valueHint: 'L', description: 'Name of the key (needed)' },
+    label: { type: 'string', valueHint: 'NAME', description: 'Name of the key (required)' },
     tokens: { type: 'string', valueHint: 'N', description: 'Token quota', default: '1000000' },
     expires: {
       type: 'string',
       valueHint: 'WHEN',
-      description: 'ISO time, or a length such as 90d or 12h',
+      description: 'ISO time, or a duration such as 90d or 12h',
       default: '365d',
     },
     models: {
       type: 'string',
       valueHint: 'LIST',
-      description: 'Model ids with commas between, * for every model',
+      description: 'Model ids separated by commas; * for every model',
       default: '*',
     },
     ...LIMIT_FLAGS,
@@ -36,7 +36,7 @@ export const keysCreate = command({
   ],
   run: async (args, io) => {
     const label = args.label?.trim() ?? ''
-    if (label === '') throw usageError('--label is needed: the name of the key.')
+    if (label === '') throw usageError('--label is required: the name of the key.')
     const backend = await openBackend(args, io)
     const { key, secret } = await backend.createKey({
       label,

@@ -8,7 +8,7 @@ import { KEY_ID, printKey } from './show.ts'
 
 export const keysRevoke = command({
   name: 'revoke',
-  summary: 'End a key for good; in force in a running server within a second',
+  summary: 'Revoke a key for good; takes effect in a running server within a second',
   args: {
     ...KEY_ID,
     ...BACKEND_FLAGS,

@@ -7,7 +7,7 @@ import { JSON_FLAG } from '../data.ts'
 import { EXIT, failure, type Io, printJson } from '../io.ts'
 import { columns, grouped } from '../table.ts'
 
-/** The word that every command on one key takes. */
+/** The argument that every command on one key takes. */
 export const KEY_ID = {
   id: { type: 'positional', required: true, description: 'key_…, as "sluice keys list" shows it' },
 } as const
@@ -51,7 +51,7 @@ export const printKey = (key: ShownKey, secret: string | undefined, json: boolea
     ['created', key.created_at],
   ]
   io.out(columns(rows).join('\n'))
-  if (secret !== undefined) io.err('Keep the key now: it is not stored and is not shown again.')
+  if (secret !== undefined) io.err('Save the key now: it is not stored and will not be shown again.')
 }
 
 export const noSuchKey = (id: string): string => `There is no key "${id}"; "sluice keys list" shows them.`

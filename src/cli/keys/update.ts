@@ -10,16 +10,16 @@ import { KEY_ID, printKey, requireUnrevoked } from './show.ts'
 
 export const keysUpdate = command({
   name: 'update',
-  summary: 'Change a key; in force in a running server within a second',
+  summary: 'Change a key; takes effect in a running server within a second',
   args: {
     ...KEY_ID,
-    label: { type: 'string', valueHint: 'L', description: 'New name' },
-    tokens: { type: 'string', valueHint: 'N', description: 'New token quota in all' },
-    'add-tokens': { type: 'string', valueHint: 'N', description: 'Tokens added to the quota' },
-    expires: { type: 'string', valueHint: 'WHEN', description: 'ISO time, or a length from now such as 90d' },
-    models: { type: 'string', valueHint: 'LIST', description: 'Model ids with commas between, * for every model' },
+    label: { type: 'string', valueHint: 'NAME', description: 'New name' },
+    tokens: { type: 'string', valueHint: 'N', description: 'New token quota' },
+    'add-tokens': { type: 'string', valueHint: 'N', description: 'Tokens to add to the quota' },
+    expires: { type: 'string', valueHint: 'WHEN', description: 'ISO time, or a duration from now such as 90d' },
+    models: { type: 'string', valueHint: 'LIST', description: 'Model ids separated by commas; * for every model' },
     ...LIMIT_FLAGS,
-    'reset-usage': { type: 'boolean', description: 'Count used tokens from 0 again' },
+    'reset-usage': { type: 'boolean', description: 'Set the used tokens back to 0' },
     ...BACKEND_FLAGS,
     ...JSON_FLAG,
   },
@@ -28,8 +28,8 @@ export const keysUpdate = command({
     const { label, tokens, expires, models } = args
     const addTokens = readCount('--add-tokens', args['add-tokens'])
     if (tokens !== undefined && addTokens !== undefined)
-      throw usageError('--tokens and --add-tokens exclude each other.')
-    if (label !== undefined && label.trim() === '') throw usageError('--label: found an empty text, allowed: a name.')
+      throw usageError('--tokens and --add-tokens cannot be used together.')
+    if (label !== undefined && label.trim() === '') throw usageError('--label must not be empty.')
     const total = readCount('--tokens', tokens)
     const change: KeyChange = {
       ...readLimits(args),

@@ -1,0 +1,32 @@
+// Whether the environment keeps a host from its proxy, as the runtime's fetch reads `NO_PROXY`.
+
+/** `host` as a URL has it, `port` a number as text. */
+export const isKeptFromProxy = (host: string, port: string, env: NodeJS.ProcessEnv = process.env): boolean =>
+  `${env.no_proxy || env.NO_PROXY || ''}`
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .some((entry) => entry !== '' && matches(entry, host, port))
+
+const matches = (entry: string, host: string, port: string): boolean => {
+  const name = entry.replace(/^\*?\./, '')
+  return (
+    entry === '*' || [host, `${host}:${port}`].some((full) => `.${full}`.endsWith(`.${name}`)) || holds(entry, host)
+  )
+}
+
+const IPV4 = /^(\d+)\.(\d+)\.(\d+)\.(\d+)(?:\/(\d+))?$/
+
+/** Whether a block such as 10.0.0.0/8 holds an address. */
+const holds = (block: string, host: string): boolean => {
+  const [net, size] = numberOf(block)
+  const [address] = numberOf(host)
+  return size !== undefined && Math.floor(net / size) === Math.floor(address / size)
+}
+
+/** An address as a number, and how many its block has. */
+const numberOf = (text: string): [number, number | undefined] => {
+  const parts = IPV4.exec(text)
+  if (parts === null) return [Number.NaN, undefined]
+  const address = parts.slice(1, 5).reduce((sum, part) => sum * 256 + Number(part), 0)
+  return [address, parts[5] === undefined ? undefined : 2 ** (32 - Number(parts[5]))]
+}
