@@ -1,4 +1,4 @@
-// The bound on descriptors: every connection takes one, and one that cannot be opened fails whoever needs it.
+// Load shedding by file descriptors: every connection takes one, and a provider call that gets none fails.
 
 import { canOpen } from './lib/descriptors.ts'
 

@@ -1,9 +1,9 @@
-// Every error a client can meet, as data, and the one class that carries one. The table is the contract's.
+// Every error a client can get, as data, and the one class that carries one. The table is the contract's.
 
 export type ErrorRow = {
   status: number
   type: 'authentication_error' | 'permission_error' | 'invalid_request_error' | 'rate_limit_error' | 'api_error'
-  /** Whether another target may not share the failure, so that the relay may try it. */
+  /** Whether another target may succeed, so that the relay may try it. */
   failover: boolean
   /** Whether a client's own retry can help; `false` is sent as `x-should-retry: false`. */
   retry: boolean
@@ -31,10 +31,10 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** What the operator's log may know of a provider's failure; never shown to a client. */
+/** What the operator's log may say of a provider's failure; never shown to a client. */
 export type ProviderFailure = { status?: number; code?: string; requestId?: string }
 
-/** Machine-readable, in the gateway's own words. */
+/** Machine-readable details, written by the gateway. */
 export type ErrorDetails = { [name: string]: Detail | undefined }
 type Detail = string | number | boolean | null | Detail[] | ErrorDetails
 
@@ -46,13 +46,15 @@ export type ErrorOptions = {
   retryAfterMs?: number
   /** Overrides the row: `false` where neither another target nor a retry can help. */
   retry?: boolean
-  /** `true` beside `retry: false`: another target may do what this one never will. `false`: no other target helps. */
+  /** Overrides the row. `true` with `retry: false`: only another target may succeed. `false`: no other target can. */
   failover?: boolean
-  /** Passed as `error.details`. */
+  /** Passed as `error.details` to clients of the messages wire, which alone knows it. */
   details?: ErrorDetails
   provider?: ProviderFailure
   /** The wire on which the provider says that it takes the request. */
   takenOn?: string | undefined
+  /** The provider refuses the conversation's earlier reasoning: it may take the request without it. */
+  reasoningRefused?: boolean
 }
 
 /** An error in the gateway's own words: `message` may be shown to a client, `cause` and `provider` never are. */
@@ -63,6 +65,7 @@ export class GatewayError extends Error {
   readonly details: ErrorDetails | undefined
   readonly provider: ProviderFailure | undefined
   readonly takenOn: string | undefined
+  readonly reasoningRefused: boolean
   readonly #retry: boolean | undefined
   readonly #failover: boolean | undefined
 
@@ -71,11 +74,12 @@ export class GatewayError extends Error {
     this.name = 'GatewayError'
     this.code = code
     this.param = options.param
-    // Providers have been seen to name years.
+    // Some providers ask for years.
     this.retryAfterMs = options.retryAfterMs && Math.min(options.retryAfterMs, LONGEST_RETRY_MS)
     this.details = options.details
-    this.provider = options.provider && named(options.provider)
+    this.provider = options.provider && identifiersOf(options.provider)
     this.takenOn = options.takenOn
+    this.reasoningRefused = options.reasoningRefused ?? false
     this.#retry = options.retry
     this.#failover = options.failover
   }
@@ -101,14 +105,14 @@ export class GatewayError extends Error {
 
 const LONGEST_RETRY_MS = 86_400_000
 
-/** A provider's code and id as far as they are names: nothing keeps it from putting a sentence there. */
-const named = ({ status, code, requestId }: ProviderFailure): ProviderFailure => ({
+/** Drops a provider's code and id unless they look like identifiers: a provider may put any text there. */
+const identifiersOf = ({ status, code, requestId }: ProviderFailure): ProviderFailure => ({
   ...(status === undefined ? {} : { status }),
-  ...(code !== undefined && NAME.test(code) ? { code } : {}),
-  ...(requestId !== undefined && NAME.test(requestId) ? { requestId } : {}),
+  ...(code !== undefined && IDENTIFIER.test(code) ? { code } : {}),
+  ...(requestId !== undefined && IDENTIFIER.test(requestId) ? { requestId } : {}),
 })
 
-const NAME = /^[\w.:/-]{1,100}$/
+const IDENTIFIER = /^[\w.:/-]{1,100}$/
 
 /** A 400 that names the member at fault. */
 export const invalidRequest = (message: string, param?: string): GatewayError =>
@@ -121,6 +125,5 @@ export const envelope = (error: GatewayError) => ({
     type: error.type,
     code: error.code,
     param: error.param ?? null,
-    ...(error.details === undefined ? {} : { details: error.details }),
   },
 })

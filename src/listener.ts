@@ -1,4 +1,4 @@
-// What listens: Bun's server with time limits of our own, each request under a name that the framework can read.
+// The HTTP server: Bun's, with time limits of our own, each request under a URL that the framework can read.
 
 import { originOf } from './config/origin.ts'
 import type { Config } from './config.ts'
@@ -7,7 +7,7 @@ import type { Listener } from './gateway.ts'
 /** Bun answers a body past its own limit by itself, without the envelope: its limit must never be the one that counts. */
 const BUN_BODY_LIMIT = Number.POSITIVE_INFINITY
 /**
- * How long a connection may stay without a whole request: peers that vanish say no goodbye. Longer than proxies keep
+ * How long a connection may stay without a whole request: peers that vanish do not close theirs. Longer than proxies keep
  * theirs, and within the 255 seconds that Bun can count.
  */
 const IDLE_S = 240
@@ -53,15 +53,16 @@ const bind = (
     return Bun.serve({ hostname, port, idleTimeout: IDLE_S, maxRequestBodySize: BUN_BODY_LIMIT, fetch: answer })
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
-    const say = UNHEARD[code]?.(hostname, port) ?? `Nothing can listen on port ${port} of ${hostname} (${code}).`
-    throw Object.assign(new Error(say, { cause }), { code })
+    const message =
+      BIND_ERRORS[code]?.(hostname, port) ?? `Nothing can listen on port ${port} of ${hostname} (${code}).`
+    throw Object.assign(new Error(message, { cause }), { code })
   }
 }
 
 const noAddress = (host: string): string =>
-  `The address ${host} is none of this machine: choose another with --host, 0.0.0.0 for all of them.`
+  `${host} is not an address of this machine: choose another with --host, 0.0.0.0 for all of them.`
 
-const UNHEARD: Readonly<Record<string, (host: string, port: number) => string>> = {
+const BIND_ERRORS: Readonly<Record<string, (host: string, port: number) => string>> = {
   EADDRINUSE: (host, port) =>
     `Port ${port} of ${host} is in use: stop what listens there, or choose another with --port.`,
   EACCES: (host, port) =>

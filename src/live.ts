@@ -1,17 +1,17 @@
-// Exchanges as they end, for whoever is watching: the dashboard's live views. Costs a counter when nobody is.
+// Exchanges as they end, for the dashboard's live views. Costs only counters while nobody watches.
 
 import type { Ended, Summary } from './relay/exchange.ts'
 
 export type Live = {
   publish(exchange: Ended, summary: Summary): void
-  /** Returns its end. */
-  watch(see: (exchange: Ended, summary: Summary) => void): () => void
-  /** Since the start of the process, of all exchanges or of one owner's keys. */
+  /** Returns a function that ends it. */
+  watch(onEnd: (exchange: Ended, summary: Summary) => void): () => void
+  /** Since the start of the process, of all exchanges or of those by one owner's keys. */
   counts(ownerId?: string): Counts
   watching(): number
 }
 
-/** `errors`: those refused or failed, also among the finished. */
+/** `errors`: those refused or failed; `finished` includes them. */
 export type Counts = { finished: number; errors: number }
 
 export const createLive = (): Live => {
@@ -32,12 +32,13 @@ export const createLive = (): Live => {
         counts.finished++
         if (summary.outcome === 'refused' || summary.outcome === 'failed') counts.errors++
       }
-      for (const see of watchers) see(exchange, summary)
+      for (const onEnd of watchers) onEnd(exchange, summary)
     },
-    watch(see) {
-      const one: typeof see = (exchange, summary) => see(exchange, summary)
-      watchers.add(one)
-      return () => void watchers.delete(one)
+    watch(onEnd) {
+      // A function of its own, so that the same one can watch twice.
+      const watcher: typeof onEnd = (exchange, summary) => onEnd(exchange, summary)
+      watchers.add(watcher)
+      return () => void watchers.delete(watcher)
     },
     counts: (ownerId) => ({ ...(ownerId === undefined ? all : (byOwner.get(ownerId) ?? NONE)) }),
     watching: () => watchers.size,

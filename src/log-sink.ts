@@ -1,40 +1,40 @@
-// Where log lines go: gathered in memory, written together, never in a request's way.
+// Where log lines go: buffered in memory and written together, so that no request waits for them.
 
 import { writeSync } from 'node:fs'
 
-/** Written once so much has gathered, or after FLUSH_MS. */
+/** Lines are written once the buffer holds this much, or after FLUSH_MS. */
 const BATCH_CHARS = 64 * 1024
 const FLUSH_MS = 500
-/** Past this many bytes that the reader has not taken, new lines are lost rather than memory. */
-const MOST_BYTES = 8 * 1024 * 1024
+/** While the reader has this many bytes still to take, new lines are dropped, to bound memory. */
+const MAX_UNREAD = 8 * 1024 * 1024
 
 export type LogSink = {
   write(line: string): void
-  /** Writes what has gathered before it returns: for the end of the process. */
+  /** Writes the buffer synchronously: for the end of the process. */
   flush(): void
 }
 
-/** A sink on a descriptor. Takes an eighth of the time of pino's own, which matters at thousands of lines a second. */
+/** A sink on a file descriptor. It takes an eighth of the time of pino's own, which matters at thousands of lines a second. */
 export const openSink = (descriptor: number): LogSink => {
   const out = Bun.file(descriptor).writer({ highWaterMark: BATCH_CHARS })
   let lines: string[] = []
-  let gathered = 0
+  let buffered = 0
   let unread = 0
   let lost = 0
   let due: ReturnType<typeof setTimeout> | undefined
 
-  /** What has gathered. */
-  const taken = (): string => {
+  /** Empties the buffer. */
+  const take = (): string => {
     clearTimeout(due)
     due = undefined
     const text = lines.join('')
     lines = []
-    gathered = 0
+    buffered = 0
     return text
   }
 
-  const pass = (): void => {
-    const text = taken()
+  const writeBatch = (): void => {
+    const text = take()
     if (text === '') return
     const warning = lost === 0 ? '' : `{"level":40,"msg":"${lost} log lines were lost: the reader is slow"}\n`
     lost = 0
@@ -46,7 +46,7 @@ export const openSink = (descriptor: number): LogSink => {
     try {
       await Promise.all([out.write(text), out.flush()])
     } catch {
-      // The reader has left: requests are served all the same, and there is nobody to tell.
+      // The reader is gone: requests are still served, and there is nobody to tell.
     } finally {
       unread -= text.length
     }
@@ -54,20 +54,20 @@ export const openSink = (descriptor: number): LogSink => {
 
   return {
     write: (line) => {
-      if (unread + gathered > MOST_BYTES) {
+      if (unread + buffered > MAX_UNREAD) {
         lost++
         return
       }
       lines.push(line)
-      gathered += line.length
-      if (gathered >= BATCH_CHARS) pass()
-      else due ??= setTimeout(pass, FLUSH_MS)
+      buffered += line.length
+      if (buffered >= BATCH_CHARS) writeBatch()
+      else due ??= setTimeout(writeBatch, FLUSH_MS)
     },
     flush: () => {
       try {
-        writeSync(descriptor, taken())
+        writeSync(descriptor, take())
       } catch {
-        // The reader has left or is stuck: a process that ends does not wait for it.
+        // The reader is gone or stuck: a process that ends does not wait for it.
       }
     },
   }

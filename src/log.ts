@@ -9,7 +9,7 @@ import type { ClientRequest, CountSummary, Ended, Summary } from './relay/exchan
 export type Log = {
   /** An exchange has ended. Ids, figures and codes only: no secret, no prompt, no provider text. */
   exchange(exchange: Ended, summary: Summary): void
-  /** A prompt was counted, or could not be. */
+  /** A token count has ended. */
   counted(request: ClientRequest, how: CountSummary): void
   /** A request that was refused before it was admitted. */
   refused(facts: { request: string; key?: string | undefined; path: string; status: number; code: string }): void
@@ -27,7 +27,7 @@ export const createLog = (level: LogLevel): Log => {
   return {
     exchange: (exchange, summary) => {
       if (!logger.isLevelEnabled('info')) return
-      // The one line that is written thousands of times a second: in one go, where pino joins a piece per member.
+      // Written thousands of times a second: stringified at once, where pino would join each member.
       destination.write(
         `${JSON.stringify({
           level: INFO,
@@ -90,18 +90,18 @@ const tokensOf = ({ tokens }: Summary) => ({
   output: tokens.output,
 })
 
-/** One attempt that answered says nothing that the target does not. */
+/** Undefined for a single attempt that answered: `target` says as much. */
 const attemptsOf = ({ attempts }: Pick<ClientRequest, 'attempts'>, { errorCode }: { errorCode: string | undefined }) =>
   attempts.length > 1 || errorCode !== undefined ? attempts.map(attemptOf) : undefined
 
-const attemptOf = ({ provider, account, model, wire, ms, errorCode, ...told }: AttemptNote) => ({
+const attemptOf = ({ provider, account, model, wire, ms, errorCode, ...failure }: AttemptNote) => ({
   ...{ provider, account, model, wire, ms, code: errorCode },
-  provider_status: told.providerStatus,
-  provider_code: told.providerCode,
-  provider_request_id: told.providerRequestId,
+  provider_status: failure.providerStatus,
+  provider_code: failure.providerCode,
+  provider_request_id: failure.providerRequestId,
 })
 
-/** For tests and commands that have nobody to tell. */
+/** For tests and for commands without a log. */
 export const silentLog: Log = {
   exchange: () => undefined,
   counted: () => undefined,

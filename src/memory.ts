@@ -1,5 +1,5 @@
-// The bound on memory: whether the process holds more than it may, looked at seldom enough to cost nothing, and what is
-// on its way in.
+// Load shedding by memory: whether the process holds more than it may, looked at seldom enough to cost nothing, and what
+// the bodies that are still arriving will add.
 
 import { residentBytes } from './process.ts'
 

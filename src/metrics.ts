@@ -74,7 +74,7 @@ export const createMetrics = (gateway: Gateway): Metrics => {
     'code',
   ])
   const durations = histogram('sluice_exchange_duration_seconds', 'From accepted to settled.', ['wire', 'stream'])
-  const firstBytes = histogram('sluice_first_byte_seconds', "From accepted to the provider's first word.", [
+  const firstBytes = histogram('sluice_first_byte_seconds', "From accepted to the provider's first byte of output.", [
     'wire',
     'model',
   ])

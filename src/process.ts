@@ -1,4 +1,4 @@
-// What this process takes of the machine.
+// This process's memory and file descriptors.
 
 import { readdirSync, readFileSync } from 'node:fs'
 

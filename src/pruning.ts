@@ -1,4 +1,4 @@
-// The removal of what is past its keeping, in steps short enough that no request waits for one.
+// Deletes exchanges that are past the retention time, in steps short enough that no request waits for one.
 
 import type { Gateway } from './gateway.ts'
 

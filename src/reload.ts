@@ -1,4 +1,4 @@
-// A changed configuration put in force while the server runs: new exchanges see it, those in flight end as they began.
+// Applies a changed configuration while the server runs: new exchanges see it, those in flight end as they began.
 
 import type { Config } from './config.ts'
 import { fromConfig, type Gateway } from './gateway.ts'
@@ -6,13 +6,13 @@ import { fromConfig, type Gateway } from './gateway.ts'
 /** `changed` and `refused`: paths of the configuration; the refused ones need a restart. */
 export type Reloaded = { changed: string[]; refused: string[] }
 
-/** What cannot change under a server that listens and has its store open, by the names the file has for it. */
+/** What cannot change while the server listens and has its store open, with its path in the configuration file. */
 const FIXED = { listen: 'listen', dataDir: 'data' } as const
 
-/** What does not stand in the file by itself. */
+/** Members that are not in the file itself. */
 type Derived = 'file' | 'brands' | 'warnings'
 
-/** All that can change. What is made of named things says which of them did. */
+/** All that can change. `byName`: reported by the members that changed. */
 const PARTS: Record<Exclude<keyof Config, keyof typeof FIXED | Derived>, { path: string; byName?: boolean }> = {
   bodyLimitBytes: { path: 'body_limit' },
   bodyTimeoutMs: { path: 'body_timeout' },
@@ -34,11 +34,11 @@ const PARTS: Record<Exclude<keyof Config, keyof typeof FIXED | Derived>, { path:
   metrics: { path: 'metrics', byName: true },
 }
 
-/** Puts `next` in force. `before` is the configuration that was read last; what admins have set stays over both. */
+/** Applies `next`. `before` is the configuration read last. Settings that admins have changed override both. */
 export const reload = async (gateway: Gateway, before: Config, next: Config): Promise<Reloaded> => {
   const { config } = gateway
   const { limits, listen, dataDir } = config
-  // The objects stay the same: whoever was given them reads on in them.
+  // The same objects are kept, since others hold references to them.
   Object.assign(config, next, { limits: Object.assign(limits, next.limits), listen, dataDir })
   gateway.settings.rebase(next)
   Object.assign(gateway, fromConfig(config))
@@ -47,7 +47,7 @@ export const reload = async (gateway: Gateway, before: Config, next: Config): Pr
   return changes(before, next)
 }
 
-/** Counts from now on, or no longer. The library is loaded only where it is wanted. */
+/** Turns metrics on or off. Their library is loaded only when they are on. */
 export const applyMetrics = async (gateway: Gateway): Promise<void> => {
   if (!gateway.config.metrics.enabled) gateway.metrics = undefined
   else gateway.metrics ??= (await import('./metrics.ts')).createMetrics(gateway)

@@ -1,34 +1,38 @@
-// A configured server from start to stop: store, gateway, listener, and the draining of what is in flight.
+// A configured server from start to stop: store, gateway, listener, and draining.
 
 import { createApp } from './app.ts'
 import { type Config, databasePath } from './config.ts'
 import { watchDescriptors } from './descriptors.ts'
 import { GatewayError } from './errors.ts'
-import { createGateway, type Gateway, tellEnded } from './gateway.ts'
+import { createGateway, type Gateway, reportEnded } from './gateway.ts'
 import { requestId } from './http/respond.ts'
 import { listen } from './listener.ts'
 import { createLog, type Log } from './log.ts'
 import { startPruning } from './pruning.ts'
-import { leaveAnswers, resumeAnswers } from './relay/background.ts'
-import { type Clock, leave } from './relay/exchange.ts'
+import { resumeAnswers, stopPolling } from './relay/background.ts'
+import { type Clock, disconnect } from './relay/exchange.ts'
 import { applyMetrics, type Reloaded, reload } from './reload.ts'
 import { openStore } from './store/sqlite/index.ts'
-import type { Store } from './store/store.ts'
+import { isBusy, type Store } from './store/store.ts'
 
 export type Server = {
   url: string
   gateway: Gateway
-  /** Puts a changed configuration in force for new exchanges; logs what changed and what needs a restart. */
+  /** Applies a changed configuration to new exchanges; logs what changed and what needs a restart. */
   reload(config: Config): Promise<Reloaded>
   stop(): Promise<void>
 }
 
 export type ServeIo = { err: (line: string) => void }
 
-/** How long the clients of a stopped server may take to fetch the end of their answers. */
-const FAREWELL_MS = 1_000
+/** How long clients of a stopping server may take to read the end of their answers. */
+const LAST_READ_MS = 1_000
 
-/** Throws a sentence for the operator when the store or the port cannot be had. */
+/** How long a stopping server waits for another process that is writing to its database. */
+const FLUSH_MS = 2_000
+const FLUSH_PAUSE_MS = 50
+
+/** Throws an error with a sentence for the operator when the store or the port is not available. */
 export const startServer = async (
   config: Config,
   io: ServeIo,
@@ -57,14 +61,14 @@ const startWith = async (
   const listening = listen(config.listen, async (request) => {
     const response = await app.fetch(request)
     if (!response.headers.has('x-request-id')) response.headers.set('x-request-id', requestId())
-    // A connection that stays would be one that others cannot have.
+    // Kept alive, this connection would hold a descriptor that others need.
     if (gateway.descriptors.short()) response.headers.set('connection', 'close')
     return response
   })
   gateway.listener = listening
   resumeAnswers(gateway, {
     keyOf: (id) => store.keys.get(id) ?? { id, label: id },
-    onSettled: (exchange, summary) => tellEnded(gateway, exchange, summary),
+    onSettled: (exchange, summary) => reportEnded(gateway, exchange, summary),
   })
   const unwatch = store.watch()
   const stopPruning = startPruning(gateway)
@@ -84,10 +88,10 @@ const startWith = async (
     await stopped.catch(() => undefined)
     stopPruning()
     unwatchDescriptors()
-    leaveAnswers(gateway)
+    stopPolling(gateway)
     unwatch()
     try {
-      gateway.ledger.flush()
+      await flush(gateway)
     } finally {
       store.close()
       log.flush()
@@ -99,7 +103,7 @@ const startWith = async (
     gateway,
     reload: async (next) => {
       const reloaded = await reload(gateway, current, next)
-      // What was refused is still as it was, and is refused again the next time.
+      // Changes that need a restart are not applied, and are reported again the next time.
       current = { ...next, listen: current.listen, dataDir: current.dataDir }
       const { refused } = reloaded
       const kept = refused.length === 0 ? '' : `, but a restart is needed for ${refused.join(' and ')}`
@@ -113,15 +117,26 @@ const startWith = async (
   }
 }
 
-/** Waits for exchanges in flight; those that outlast the time are cut with a word, and settled with what they have. */
+/** Writes what the ledger has pending, and waits a while for another process that is writing. Throws a StoreError. */
+const flush = async ({ ledger }: Gateway): Promise<void> => {
+  for (const end = performance.now() + FLUSH_MS; ; await Bun.sleep(FLUSH_PAUSE_MS)) {
+    try {
+      return ledger.flush()
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= end) throw error
+    }
+  }
+}
+
+/** Waits for exchanges in flight. Those that outlast `drainMs` are ended with an error and settled with what they have. */
 const drain = async (gateway: Gateway, drainMs: number): Promise<void> => {
   await until(() => gateway.open.size + gateway.arriving.count === 0, drainMs)
   for (const client of gateway.open.values()) {
-    leave(client, new GatewayError('service_unavailable', 'The gateway is stopping. Try again shortly.'))
+    disconnect(client, new GatewayError('service_unavailable', 'The gateway is stopping. Try again shortly.'))
   }
-  await until(() => gateway.open.size === 0, FAREWELL_MS)
-  // What was settled last may still be on its way out.
-  await until(() => gateway.listener?.pending() === 0, FAREWELL_MS)
+  await until(() => gateway.open.size === 0, LAST_READ_MS)
+  // The last answers may still be on their way to their clients.
+  await until(() => gateway.listener?.pending() === 0, LAST_READ_MS)
 }
 
 const until = async (holds: () => boolean, forMs: number): Promise<void> => {

@@ -1,4 +1,4 @@
-// Settings an admin changes while the gateway runs, over what the configuration says. They outlive a restart.
+// Settings that admins change while the gateway runs. They override the configuration and outlive a restart.
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
@@ -10,20 +10,20 @@ const DAY_MS = 86_400_000
 
 const Count = Type.Integer({ minimum: 0 })
 
-/** What each may be. Anything else in the store is passed over. */
+/** The valid values of each. Anything else in the store is ignored. */
 const SCHEMAS = {
   khr_per_usd: Type.Number({ exclusiveMinimum: 0 }),
   /** 0 keeps single exchanges for ever. */
   retention_days: Type.Number({ minimum: 0 }),
-  /** For keys that set none; 0 is no limit. */
+  /** For keys without limits of their own; 0 is no limit. */
   limits: Type.Object({ rpm: Count, tpm: Count, concurrency: Count }),
-  /** What a new key gets where its maker says nothing. */
+  /** The defaults of a new key. */
   key_defaults: Type.Object({
     tokens_total: Count,
     expires_days: Type.Integer({ minimum: 1 }),
     models: Type.Array(Type.String(), { minItems: 1 }),
   }),
-  /** Whether X-Forwarded-For, -Host and -Proto are believed. */
+  /** Whether X-Forwarded-For, -Host and -Proto are trusted. */
   trust_proxy: Type.Boolean(),
 } satisfies Record<string, TSchema>
 
@@ -31,17 +31,17 @@ export type SettingValues = { [name in keyof typeof SCHEMAS]: Static<(typeof SCH
 type SettingName = keyof SettingValues
 
 export type Settings = {
-  /** In force now. */
+  /** The values in force. */
   values(): Readonly<SettingValues>
-  /** Those set here rather than by the configuration. */
+  /** Those that override the configuration. */
   overridden(): SettingName[]
-  /** The configuration was read anew: what is set here stays over it. */
+  /** The configuration was reloaded: these settings still override it. */
   rebase(config: Config): void
-  /** Null goes back to the configuration's. In force at once. */
+  /** In force at once. Null returns to the configuration's value. */
   change(patch: { [name in SettingName]?: SettingValues[name] | null }, actor: Actor): void
 }
 
-/** `config` is the gateway's own copy: what is set here is written into it, and read from there by everyone else. */
+/** `config` is the gateway's own copy: the values in force are written into it, and read from there. */
 export const createSettings = (config: Config, store: SettingStore): Settings => {
   const baseOf = (given: Config): SettingValues => ({
     khr_per_usd: given.khrPerUsd,

@@ -20,6 +20,19 @@ const usd = (input: number, output: number, cacheRead: number, cacheWrite: numbe
   cacheWrite,
 })
 
+/** vendor_a's: of its input's price a tenth for what it reads from its cache, and 1.25 or 2 times as much to write there. */
+const cached = (input: number, output: number, serviceTiers?: Price['serviceTiers']): Price => ({
+  ...usd(input, output, input / 10, input * 1.25),
+  cacheWrite1h: input * 2,
+  ...(serviceTiers === undefined ? {} : { serviceTiers }),
+})
+
+/** vendor_b's with a window of a million tokens: long prompts cost twice as much, and their answers half as much again. */
+const lengthy = (price: Price): Price => {
+  const { input, output, cacheRead, cacheWrite } = price
+  return { ...price, long: { ...usd(input * 2, output * 1.5, cacheRead * 2, cacheWrite * 2), above: 272_000 } }
+}
+
 const model = ({ context, released, quirks = {}, kind = 'text', ...row }: Row): Model => ({
   ...row,
   kind,
@@ -38,9 +51,9 @@ export const BUILTIN_MODELS: readonly Model[] = [
     provider: 'vendor_a',
     family: 'opus',
     displayName: 'Opus 4.8',
-    context: 200_000,
+    context: 1_000_000,
     maxOutput: 64_000,
-    price: usd(5, 25, 0.5, 6.25),
+    price: cached(5, 25, { fast: 2 }),
     released: '2026-05-20',
     quirks: { noSampling: true },
   }),
@@ -49,9 +62,9 @@ export const BUILTIN_MODELS: readonly Model[] = [
     provider: 'vendor_a',
     family: 'opus',
     displayName: 'Opus 4.7',
-    context: 200_000,
+    context: 1_000_000,
     maxOutput: 64_000,
-    price: usd(5, 25, 0.5, 6.25),
+    price: cached(5, 25),
     released: '2026-03-10',
     quirks: { noSampling: true, noMidSystem: true },
   }),
@@ -60,9 +73,9 @@ export const BUILTIN_MODELS: readonly Model[] = [
     provider: 'vendor_a',
     family: 'sonnet',
     displayName: 'Sonnet 5',
-    context: 200_000,
+    context: 1_000_000,
     maxOutput: 64_000,
-    price: usd(3, 15, 0.3, 3.75),
+    price: cached(2, 10),
     released: '2026-06-15',
     quirks: { noSampling: true },
   }),
@@ -71,11 +84,11 @@ export const BUILTIN_MODELS: readonly Model[] = [
     provider: 'vendor_a',
     family: 'sonnet',
     displayName: 'Sonnet 4.6',
-    context: 200_000,
+    context: 1_000_000,
     maxOutput: 64_000,
-    price: usd(3, 15, 0.3, 3.75),
+    price: cached(3, 15),
     released: '2026-02-05',
-    quirks: { noMidSystem: true },
+    quirks: { noMidSystem: true, noXhighEffort: true },
   }),
   model({
     id: 'vendorA-haiku-4-5',
@@ -84,7 +97,7 @@ export const BUILTIN_MODELS: readonly Model[] = [
     displayName: 'Haiku 4.5',
     context: 200_000,
     maxOutput: 64_000,
-    price: usd(1, 5, 0.1, 1.25),
+    price: cached(1, 5),
     released: '2025-10-15',
     quirks: { noMidSystem: true, noAdaptiveThinking: true },
   }),
@@ -93,19 +106,21 @@ export const BUILTIN_MODELS: readonly Model[] = [
     provider: 'vendor_b',
     family: 'codex',
     displayName: '5.5',
-    context: 400_000,
+    context: 1_050_000,
     maxOutput: 128_000,
-    price: usd(1.75, 14, 0.175, 1.75),
+    price: lengthy(usd(5, 30, 0.5, 5)),
     released: '2026-07-01',
+    // It thinks unless told not to, and takes none of it then.
+    quirks: { noSampling: true },
   }),
   model({
     id: 'vendorB-5.4',
     provider: 'vendor_b',
     family: 'codex',
     displayName: '5.4',
-    context: 400_000,
+    context: 1_050_000,
     maxOutput: 128_000,
-    price: usd(1.25, 10, 0.125, 1.25),
+    price: lengthy(usd(2.5, 15, 0.25, 2.5)),
     released: '2026-03-05',
   }),
   model({
@@ -115,7 +130,7 @@ export const BUILTIN_MODELS: readonly Model[] = [
     displayName: '5.4 mini',
     context: 400_000,
     maxOutput: 128_000,
-    price: usd(0.25, 2, 0.025, 0.25),
+    price: usd(0.75, 4.5, 0.075, 0.75),
     released: '2026-03-17',
   }),
   model({

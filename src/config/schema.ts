@@ -41,6 +41,9 @@ const Quirks = Type.Object(
     no_adaptive_thinking: Type.Optional(Type.Boolean({ description: 'Messages: thinks by token budget only' })),
     no_xhigh_effort: Type.Optional(Type.Boolean({ description: 'Messages: knows no effort between high and max' })),
     no_reasoning: Type.Optional(Type.Boolean({ description: 'Does not reason' })),
+    cache_breakpoints: Type.Optional(
+      Type.Boolean({ description: 'Chat-completions, responses: caches only up to explicit breakpoints' }),
+    ),
     always_thinks: Type.Optional(Type.Boolean({ description: 'Cannot be told not to think' })),
     no_custom_tools: Type.Optional(Type.Boolean({ description: 'Chat-completions: takes no free-text tools' })),
     no_done: Type.Optional(Type.Boolean({ description: 'Chat-completions: its streams end without [DONE]' })),

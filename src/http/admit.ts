@@ -1,4 +1,4 @@
-// A body to an admitted request, in the contract's order: a valid request of its wire, a model, permission.
+// Admission of a body, in the contract's order: a valid request of its wire, a known model, permission.
 
 import type { TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
@@ -14,7 +14,7 @@ import { fault } from './fault.ts'
 
 export type Check = TypeCheck<TSchema>
 
-/** What a body must be that asks for an answer. */
+/** The checks of requests for an answer. */
 export const REQUESTS: Record<Wire, Check> = {
   'chat-completions': TypeCompiler.Compile(CODECS['chat-completions'].requestSchema),
   responses: TypeCompiler.Compile(CODECS.responses.requestSchema),
@@ -22,7 +22,7 @@ export const REQUESTS: Record<Wire, Check> = {
   images: TypeCompiler.Compile(CODECS.images.requestSchema),
 }
 
-/** Gives the model. Throws `invalid_request`, `invalid_model` and `permission_denied`. */
+/** Returns the model. Throws `invalid_request`, `invalid_model` or `permission_denied`. */
 export const admit = (
   wire: Wire,
   check: Check,
@@ -60,7 +60,7 @@ const findModel = (wire: Wire, name: string, catalogue: Catalogue): Model => {
   return model
 }
 
-/** The name is the client's own; it is shown back only as far as a name may be long. */
+/** The name is the client's own text: only as much of it is repeated as a name may have. */
 const unknownModel = (name: string): GatewayError =>
   new GatewayError(
     'invalid_model',
@@ -68,7 +68,10 @@ const unknownModel = (name: string): GatewayError =>
   )
 
 const refuseImages = (wire: Exclude<Wire, 'images'>, client: ClientBody, model: Model): void => {
-  const { turns } = CHAT_CODECS[wire].decodeRequest(client.whole().body)
+  const codec = CHAT_CODECS[wire]
+  const { body } = client.whole()
+  // A request for a count has less than one for an answer.
+  const { turns } = codec.decodeRequest({ ...codec.counting?.toRequest(body, 1), ...body })
   for (const turn of turns) {
     for (const part of turn.parts) {
       const parts = part.type === 'tool-result' ? part.parts : [part]

@@ -1,5 +1,5 @@
-// Answers made in the background, for the clients that asked for them: how they stand, their stream from any event on,
-// their end and their removal. They are their provider's to keep; the gateway knows whose they are.
+// Answers made in the background, for the clients that asked for them: read, streamed from any event on, cancelled and
+// deleted. The provider stores them; the gateway knows which key may have which.
 
 import { Elysia } from 'elysia'
 import type { Gateway } from '../gateway.ts'
@@ -8,21 +8,21 @@ import { notRecorded } from '../ledger/create.ts'
 import { splice } from '../lib/json-splice.ts'
 import { answerEndpoint } from '../provider/endpoint.ts'
 import { answerHeaders, type Heading, streamHeaders } from '../relay/answer-headers.ts'
-import { firstWords } from '../relay/attempt.ts'
+import { readToFirstOutput } from '../relay/attempt.ts'
 import {
-  ask,
-  askFor,
-  endAnswer,
-  known,
-  lookAfter,
-  noLongerThere,
-  notOver,
-  type Told,
-  whereIs,
+  answerNotFound,
+  answerNotOver,
+  cancelAnswer,
+  orNotFound,
+  type ProviderAnswer,
+  pollAnswer,
+  refreshAnswer,
+  requestJson,
+  targetOf,
 } from '../relay/background.ts'
 import { toBody } from '../relay/body.ts'
 import { type Caller, call } from '../relay/call.ts'
-import { type Client, leave } from '../relay/exchange.ts'
+import { type Client, disconnect } from '../relay/exchange.ts'
 import type { Target } from '../relay/route.ts'
 import { CODECS } from '../wire/index.ts'
 import { clientEdits } from '../wire/responses/background.ts'
@@ -30,66 +30,67 @@ import { pathsOf } from './endpoints.ts'
 import { fallback } from './fallback.ts'
 import { errorResponse, reported, requestId } from './respond.ts'
 
-type Asked = {
+/** A request about one answer. */
+type AnswerContext = {
   request: Request
   heading: Heading
   answer: BackgroundAnswer
   target: Target
   caller: Caller
-  /** What is passed on of the query. */
+  /** The part of the query that is passed on, with its `?`; '' where there is none. */
   query: string
 }
 
 export const background = (gateway: Gateway) => {
   const app = new Elysia({ name: 'background' })
   const serve =
-    (respond: (asked: Asked) => Promise<Response>) =>
+    (respond: (context: AnswerContext) => Promise<Response>) =>
     ({ request, params }: { request: Request; params: { id: string | null } }) =>
-      // Null: wrongly encoded, and so no answer's.
-      find(gateway, request, params.id ?? '', respond)
+      // Null: an id that is wrongly encoded, which no answer has.
+      handle(gateway, request, params.id ?? '', respond)
   for (const path of pathsOf('/v1/responses')) {
     app
       .get(
         `${path}/:id`,
-        serve((asked) => (isStream(asked) ? stream(gateway, asked) : read(gateway, asked))),
+        serve((context) => (isStream(context) ? stream(gateway, context) : read(gateway, context))),
       )
       .delete(
         `${path}/:id`,
-        serve((asked) => remove(gateway, asked)),
+        serve((context) => remove(gateway, context)),
         { parse: 'none' },
       )
       .post(
         `${path}/:id/cancel`,
-        serve((asked) => cancel(gateway, asked)),
+        serve((context) => cancel(gateway, context)),
         { parse: 'none' },
       )
       .get(
         `${path}/:id/input_items`,
-        serve((asked) => inputItems(gateway, asked)),
+        serve((context) => inputItems(gateway, context)),
       )
-      // An endpoint of its own, and no answer's id.
+      // The path of token counts, and not an answer's id.
       .get(`${path}/input_tokens`, ({ request }) => fallback(request))
       .delete(`${path}/input_tokens`, ({ request }) => fallback(request))
   }
   return app
 }
 
-/** The members of a query that its provider is asked with. */
-const PASSED = ['include', 'include[]', 'stream', 'starting_after', 'include_obfuscation', 'after', 'limit', 'order']
+/** The query parameters that are passed on to the provider. */
+const PASSED_ON = ['include', 'include[]', 'stream', 'starting_after', 'include_obfuscation', 'after', 'limit', 'order']
 
-const find = async (
+const handle = async (
   gateway: Gateway,
   request: Request,
   id: string,
-  respond: (asked: Asked) => Promise<Response>,
+  respond: (context: AnswerContext) => Promise<Response>,
 ): Promise<Response> => {
-  const heading: Heading = { id: requestId(), wire: 'responses', headersOut: {}, dropped: [] }
+  const heading: Heading = { id: requestId(), wire: 'responses', limitHeaders: {}, dropped: [] }
   try {
     const key = gateway.store.keys.authenticate(request.headers)
     const answer = gateway.store.background.find(key.id, id)
-    const target = answer && whereIs(gateway, answer)
-    if (answer === undefined || target === undefined) throw noLongerThere(id)
-    const given = [...new URL(request.url).searchParams].filter(([name]) => PASSED.includes(name))
+    const target = answer && targetOf(gateway, answer)
+    if (answer === undefined || target === undefined) throw answerNotFound(id)
+    const given = [...new URL(request.url).searchParams].filter(([name]) => PASSED_ON.includes(name))
     const query = given.length === 0 ? '' : `?${new URLSearchParams(given)}`
     const caller = { headers: request.headers, begunAt: performance.now() }
     return await respond({ request, heading, answer, target, caller, query })
@@ -104,72 +105,75 @@ const find = async (
 const json = (heading: Heading, text: string): Response =>
   new Response(text, { headers: { ...answerHeaders(heading, 'application/json'), 'cache-control': 'no-store' } })
 
-const asItStands = ({ heading, target }: Asked, { text, body }: Told): Response =>
+const answerResponse = ({ heading, target }: AnswerContext, { text, body }: ProviderAnswer): Response =>
   json(heading, splice(text, clientEdits(body, target.model.id), body))
 
-/** Ends what is asked for a client that leaves: those that poll come again. */
-const whileThere = ({ signal }: Request): AbortController => {
+/** Aborts when the client disconnects. */
+const abortWith = ({ signal }: Request): AbortController => {
   const abort = new AbortController()
   signal.addEventListener('abort', () => abort.abort(), { once: true })
   return abort
 }
 
-const read = async (gateway: Gateway, asked: Asked): Promise<Response> => {
-  const { request, answer, target, caller, query } = asked
-  return asItStands(asked, await askFor(gateway, target, answer, caller, 'read', { query, abort: whileThere(request) }))
+const read = async (gateway: Gateway, context: AnswerContext): Promise<Response> => {
+  const { request, answer, target, caller, query } = context
+  return answerResponse(
+    context,
+    await refreshAnswer(gateway, target, answer, caller, 'read', { query, abort: abortWith(request) }),
+  )
 }
 
-const cancel = async (gateway: Gateway, asked: Asked): Promise<Response> =>
-  asItStands(asked, await askFor(gateway, asked.target, asked.answer, asked.caller, 'cancel'))
+const cancel = async (gateway: Gateway, context: AnswerContext): Promise<Response> =>
+  answerResponse(context, await refreshAnswer(gateway, context.target, context.answer, context.caller, 'cancel'))
 
-const remove = async (gateway: Gateway, { heading, answer, target, caller }: Asked): Promise<Response> => {
+const remove = async (gateway: Gateway, { heading, answer, target, caller }: AnswerContext): Promise<Response> => {
   if (gateway.open.has(answer.exchangeId)) {
-    // Its client's own stream settles it, once the provider has ended that.
-    await askFor(gateway, target, answer, caller, 'cancel').catch(() => undefined)
-    throw notOver()
+    // The client's own stream is still open: it settles the exchange once the provider has ended it.
+    await refreshAnswer(gateway, target, answer, caller, 'cancel').catch(() => undefined)
+    throw answerNotOver()
   }
-  await endAnswer(gateway, target, answer, caller)
-  // Once it is gone nobody can say any more what it has used.
+  await cancelAnswer(gateway, target, answer, caller)
+  // Once it is deleted, nobody can say what it has used: its settlement must be durable first.
   try {
     gateway.ledger.flush()
   } catch (cause) {
     throw notRecorded(cause)
   }
   const url = answerEndpoint(target.account, answer.id)
-  const { text } = await ask(gateway, target, answer, caller, { method: 'DELETE', url })
+  const { text } = await requestJson(gateway, target, answer, caller, { method: 'DELETE', url })
   gateway.store.background.forget(answer)
   return json(heading, text)
 }
 
-const inputItems = async (gateway: Gateway, asked: Asked): Promise<Response> => {
-  const { request, heading, answer, target, caller, query } = asked
+const inputItems = async (gateway: Gateway, context: AnswerContext): Promise<Response> => {
+  const { request, heading, answer, target, caller, query } = context
   const url = answerEndpoint(target.account, answer.id, '/input_items', query)
-  const { text } = await ask(gateway, target, answer, caller, { method: 'GET', url }, whileThere(request))
+  const { text } = await requestJson(gateway, target, answer, caller, { method: 'GET', url }, abortWith(request))
   return json(heading, text)
 }
 
-const isStream = ({ request }: Asked): boolean => new URL(request.url).searchParams.get('stream') === 'true'
+const isStream = ({ request }: AnswerContext): boolean => new URL(request.url).searchParams.get('stream') === 'true'
 
-const stream = async (gateway: Gateway, asked: Asked): Promise<Response> => {
-  const { request, heading, answer, target, caller, query } = asked
+const stream = async (gateway: Gateway, context: AnswerContext): Promise<Response> => {
+  const { request, heading, answer, target, caller, query } = context
   const codec = CODECS.responses
   const abort = new AbortController()
-  const client: Client = { left: request.signal.aborted, call: abort, callStays: false }
-  request.signal.addEventListener('abort', () => leave(client), { once: true })
+  const client: Client = { gone: request.signal.aborted, call: abort, callOutlivesClient: false }
+  request.signal.addEventListener('abort', () => disconnect(client), { once: true })
   const newTap = () =>
     codec.tap({ model: target.model.id, includeUsage: false, now: Math.floor(gateway.clock.now() / 1000) })
   const tap = newTap()
-  const over = (): void => {
+  const end = (): void => {
     gateway.open.delete(heading.id)
     gateway.listener?.streamed(request)
   }
   gateway.open.set(heading.id, client)
   const url = answerEndpoint(target.account, answer.id, '', query)
   const opening = call({ relay: gateway, request: caller, target, codec, abort }, { method: 'GET', url }, (response) =>
-    firstWords(response, { target, codec, abort }, tap),
+    readToFirstOutput(response, { target, codec, abort }, tap),
   )
-  const opened = await known(answer.id, opening).catch((error) => {
-    over()
+  const opened = await orNotFound(answer.id, opening).catch((error) => {
+    end()
     throw error
   })
   const body = toBody({
@@ -178,11 +182,11 @@ const stream = async (gateway: Gateway, asked: Asked): Promise<Response> => {
     keepAliveMs: gateway.keepAliveMs,
     begunAt: caller.begunAt,
     answer: opened,
-    orphan: newTap,
+    newTap,
     client,
     onEnd: () => {
-      over()
-      if (tap.state !== 'open') void lookAfter(gateway, answer)
+      end()
+      if (tap.state !== 'open') void pollAnswer(gateway, answer)
     },
     onProgress: () => undefined,
   })

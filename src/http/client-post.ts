@@ -1,4 +1,4 @@
-// A client's POST: known before its body is read, admitted in the contract's order, and refused in its wire's words.
+// A client's POST: authenticated before its body is read, admitted in the contract's order, refused in its wire's format.
 
 import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
@@ -9,13 +9,13 @@ import { requireInForce } from '../keys/status.ts'
 import type { Ticket } from '../ledger/limits.ts'
 import { splice } from '../lib/json-splice.ts'
 import { openBody, openText } from '../relay/client-body.ts'
-import { type Client, type ClientRequest, leave } from '../relay/exchange.ts'
+import { type Client, type ClientRequest, disconnect } from '../relay/exchange.ts'
 import { wireOf } from '../relay/route.ts'
 import { admit, type Check, REQUESTS } from './admit.ts'
-import { isPacked, readBody } from './read-body.ts'
+import { isCompressed, readBody } from './read-body.ts'
 import { errorResponse, reported, requestId } from './respond.ts'
 
-/** A request whose key is known and within its limits. */
+/** A request whose key is valid and within its limits. */
 export type Post = {
   readonly wire: Wire
   readonly request: Request
@@ -23,13 +23,13 @@ export type Post = {
   readonly id: string
   readonly key: Key
   readonly ticket: Ticket
-  /** Bytes of the body it announced. */
+  /** The size of its body as announced, in bytes. */
   readonly announced: number
-  /** Set once it was admitted: from then on it is accounted for by what it has become. */
+  /** Set once it is admitted: from then on `gateway.open` accounts for it. */
   admitted: boolean
 }
 
-/** What `answer` throws is answered as an error of the contract; what was refused before it was admitted consumes nothing. */
+/** An error that `answer` throws becomes an error response. A request refused before it is admitted counts against no limit. */
 export const answerPost = async (
   gateway: Gateway,
   wire: Wire,
@@ -44,7 +44,7 @@ export const answerPost = async (
     const announced = announcedBy(request, gateway)
     shed(gateway, key, announced)
     post = { wire, request, id, key, ticket: gateway.limits.enter(key), announced, admitted: false }
-    // Until it is admitted, so that those who come at once are counted one by one.
+    // Counted until it is admitted, so that requests that arrive together are shed correctly.
     gateway.arriving.add(key.id, announced)
     return await answer(post)
   } catch (thrown) {
@@ -65,15 +65,15 @@ export const answerPost = async (
   }
 }
 
-/** One that is larger than allowed is not read; a packed one may unfold to all that is. */
+/** A body that is too large is not read, so it counts 0; a compressed one may expand up to the limit. */
 const announcedBy = ({ headers }: Request, { config }: Gateway): number => {
-  const bytes = isPacked(headers) ? config.bodyLimitBytes : Number(headers.get('content-length') ?? 0)
+  const bytes = isCompressed(headers) ? config.bodyLimitBytes : Number(headers.get('content-length') ?? 0)
   return bytes > 0 && bytes <= config.bodyLimitBytes ? bytes : 0
 }
 
 const arrived = ({ arriving }: Gateway, { key, announced }: Post): void => arriving.remove(key.id, announced)
 
-/** Past what the machine can hold, or on its way out, the gateway says so at once. */
+/** Load shedding. Throws `service_unavailable` when the machine is at its limits or the gateway is stopping. */
 const shed = (gateway: Gateway, { id }: Key, announced: number): void => {
   const { maxOpenExchanges, maxMemoryBytes } = gateway.config
   const inside = gateway.open.size + gateway.arriving.count
@@ -87,50 +87,50 @@ const shed = (gateway: Gateway, { id }: Key, announced: number): void => {
   }
 }
 
-/** Reads and admits the body, and resolves what it refers to. `check`: what a body must be. */
+/** Reads, checks and admits the body, and resolves its references to earlier answers. */
 export const openPost = async (
   gateway: Gateway,
   { wire, request, key }: Post,
   check: Check,
-): Promise<Pick<ClientRequest, 'asked' | 'asSent' | 'body' | 'model'>> => {
+): Promise<Pick<ClientRequest, 'bodyWire' | 'asSent' | 'body' | 'model'>> => {
   const bytes = await readBody(request, gateway.config.bodyLimitBytes, gateway.config.bodyTimeoutMs)
-  // A body may take long, and meanwhile the key may have been revoked.
+  // Reading the body may take long: the key may have been revoked meanwhile.
   requireInForce(key, gateway.clock.now())
   const asSent = openBody(bytes, (name) => translates(gateway, wire, name))
-  const asked = askedOn(wire, asSent.outline)
-  const fit = asked === wire ? check : REQUESTS[asked]
-  const model = admit(asked, fit, asSent, key, gateway.catalogue, gateway.config.hideForbiddenModels)
-  if (asked !== wire && asSent.outline.background === true) {
-    // Its client could not come back for it, and nobody would settle it.
+  const bodyWire = bodyWireOf(wire, asSent.outline)
+  const fit = bodyWire === wire ? check : REQUESTS[bodyWire]
+  const model = admit(bodyWire, fit, asSent, key, gateway.catalogue, gateway.config.hideForbiddenModels)
+  if (bodyWire !== wire && asSent.outline.background === true) {
+    // On this wire the client could not read the answer later.
     const say = 'an answer in the background is given at POST /v1/responses only. Ask there, or leave it out.'
     throw invalidRequest(`background: ${say}`, 'background')
   }
   const edits = wire === 'responses' ? gateway.recall.edits(key.id, () => asSent.whole().body) : []
   const body = edits.length === 0 ? asSent : openText(splice(asSent.whole().text, edits))
-  return { asked, asSent, body, model }
+  return { bodyWire, asSent, body, model }
 }
 
-/** Editors ask vendor_b's newer models in the words of the responses wire at the older wire's address, and read its answers. */
-const askedOn = (wire: Wire, { messages, input }: JsonObject): Wire =>
+/** Some editors send bodies of the responses wire to the chat-completions path, and expect chat completions in return. */
+const bodyWireOf = (wire: Wire, { messages, input }: JsonObject): Wire =>
   wire === 'chat-completions' && messages === undefined && input !== undefined ? 'responses' : wire
 
-/** Admits a request: from here on it is in flight, and its client may leave it. */
+/** Admits a request: from here on it is in flight, and ends when its client disconnects. */
 export const enter = (gateway: Gateway, post: Post): Client => {
   const { id, request } = post
-  const client: Client = { left: request.signal.aborted, call: undefined, callStays: false }
+  const client: Client = { gone: request.signal.aborted, call: undefined, callOutlivesClient: false }
   gateway.open.set(id, client)
-  request.signal.addEventListener('abort', () => leave(client), { once: true })
+  request.signal.addEventListener('abort', () => disconnect(client), { once: true })
   post.admitted = true
   arrived(gateway, post)
   return client
 }
 
-/** Whether a request for that model is going to be said in the words of another wire. */
+/** Whether a request for that model will be translated to another wire. */
 const translates = ({ catalogue, providers }: Gateway, wire: Wire, name: string): boolean => {
   const provider = providers.get(catalogue.resolve(name)?.provider ?? '')
   return provider !== undefined && wireOf(provider, wire) !== wire
 }
 
-/** Refused on the way to a provider, for what its wire cannot say, a request has consumed nothing. */
+/** Whether a provider has answered any attempt. A request that was refused before that counts against no limit. */
 export const reachedProvider = ({ attempts }: Pick<ClientRequest, 'attempts'>): boolean =>
   attempts.some((attempt) => attempt.providerStatus !== undefined)

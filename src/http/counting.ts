@@ -1,5 +1,5 @@
-// The POST endpoints that count a prompt. Admitted as a request for an answer is, and nothing is reserved or billed: the
-// vendors bill nothing for it either.
+// The POST endpoints that count the tokens of a prompt. Admitted like requests for an answer, but nothing is reserved or
+// billed: vendors do not bill counts either.
 
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { Elysia } from 'elysia'
@@ -14,18 +14,18 @@ import type { Check } from './admit.ts'
 import { answerPost, enter, openPost, type Post, reachedProvider } from './client-post.ts'
 import { toGatewayError } from './respond.ts'
 
-/** `wire`: one that counts. */
+/** `wire`: one with token counting. */
 export type CountingEndpoint = { wire: ChatWire; paths: readonly string[] }
 
 export const counting = (gateway: Gateway, { wire, paths }: CountingEndpoint) => {
-  const own = countingWire(wire)
-  if (own === undefined) throw new Error(`the ${wire} wire does not count`)
-  // Made when first needed: the start does not wait for it.
+  const clientWire = countingWire(wire)
+  if (clientWire === undefined) throw new Error(`the ${wire} wire does not count`)
+  // Compiled when first needed, to keep the start fast.
   let check: Check | undefined
   const app = new Elysia({ name: `counting:${wire}` })
   const answer = async (post: Post): Promise<Response> => {
-    check ??= TypeCompiler.Compile(own.counting.requestSchema)
-    return count(gateway, post, await begin(gateway, post, check), own)
+    check ??= TypeCompiler.Compile(clientWire.counting.requestSchema)
+    return count(gateway, post, await begin(gateway, post, check), clientWire)
   }
   for (const path of paths)
     app.post(path, ({ request }) => answerPost(gateway, wire, request, answer), { parse: 'none' })
@@ -47,32 +47,37 @@ const begin = async (gateway: Gateway, post: Post, check: Check): Promise<Client
     headers: request.headers,
     begunAt: performance.now(),
     client,
-    headersOut: ticket.headers(wire),
+    limitHeaders: ticket.headers(wire),
     attempts: [],
     dropped: [],
   }
 }
 
-const count = async (gateway: Gateway, post: Post, asked: ClientRequest, own: CountingWire): Promise<Response> => {
-  const ended = (how: Omit<CountSummary, 'totalMs'>): void => {
-    const summary = { ...how, totalMs: Math.round(performance.now() - asked.begunAt) }
-    gateway.open.delete(asked.id)
-    post.ticket.leave()
-    gateway.log.counted(asked, summary)
-    gateway.metrics?.counted(asked, summary)
+const count = async (
+  gateway: Gateway,
+  post: Post,
+  request: ClientRequest,
+  clientWire: CountingWire,
+): Promise<Response> => {
+  const end = (how: Omit<CountSummary, 'totalMs'>): void => {
+    const summary = { ...how, totalMs: Math.round(performance.now() - request.begunAt) }
+    gateway.open.delete(request.id)
+    post.ticket.release()
+    gateway.log.counted(request, summary)
+    gateway.metrics?.counted(request, summary)
   }
   try {
-    const { text, estimated } = await countPrompt(gateway, asked, own)
-    ended({ status: 200, errorCode: undefined, estimated })
-    const headers = answerHeaders(asked, 'application/json')
+    const { text, estimated } = await countPrompt(gateway, request, clientWire)
+    end({ status: 200, errorCode: undefined, estimated })
+    const headers = answerHeaders(request, 'application/json')
     if (estimated) headers['x-gateway-estimated'] = 'true'
     return new Response(text, { headers })
   } catch (thrown) {
     const { status, code } = toGatewayError(thrown)
-    if (status < 500 && !reachedProvider(asked)) post.ticket.refund()
-    ended({ ...(asked.client.left ? LEFT : { status, errorCode: code }), estimated: false })
+    if (status < 500 && !reachedProvider(request)) post.ticket.refund()
+    end({ ...(request.client.gone ? CLIENT_GONE : { status, errorCode: code }), estimated: false })
     throw thrown
   }
 }
 
-const LEFT = { status: 499, errorCode: undefined }
+const CLIENT_GONE = { status: 499, errorCode: undefined }

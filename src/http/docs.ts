@@ -39,7 +39,7 @@ const GUIDES: readonly (readonly [string, string])[] = [
 ]
 
 let rendered: Guide[] | undefined
-/** The guides, in reading order. They are ours, so their HTML is trusted. */
+/** The guides, in reading order. They are part of the program, so their HTML is trusted. */
 export const guides = (): Guide[] => {
   rendered ??= GUIDES.map(([name, text]) => ({
     name,

@@ -1,4 +1,4 @@
-// The client API as data: what is served where, for discovery, for wrong methods, and for the list of URLs.
+// The client API as data: which methods are served where, for discovery, wrong methods and the OpenAPI document.
 
 import type { Wire } from '../ir/wire.ts'
 
@@ -22,22 +22,22 @@ export const ENDPOINTS: readonly ListedEndpoint[] = [
   { method: 'GET', path: '/v1/responses/{id}/input_items', wire: 'responses' },
 ]
 
-/** Where an endpoint answers: a client that adds /v1 to a base which ends in it is understood. */
+/** The paths of an endpoint: also with /v1 twice, for clients that add it to a base URL that ends in it. */
 export const pathsOf = (path: string): string[] => [path, `/v1${path}`]
 
-// Without the look back, each slash of a long row of them would be tried as its beginning.
-const single = (pathname: string): string => pathname.replace(/(?<!\/)\/+$/, '').replace(/^\/v1\/v1(?=\/)/, '/v1')
+// Without the lookbehind, a long run of slashes would take quadratic time.
+const normalized = (pathname: string): string => pathname.replace(/(?<!\/)\/+$/, '').replace(/^\/v1\/v1(?=\/)/, '/v1')
 
-/** The wire whose clients ask at a path, be there an endpoint or not. */
+/** The wire whose clients use a path, whether there is an endpoint or not. */
 export const wireAt = (pathname: string): Wire | undefined => {
-  const path = `${single(pathname)}/`
+  const path = `${normalized(pathname)}/`
   return ENDPOINTS.find((endpoint) => endpoint.wire !== null && path.startsWith(`${endpoint.path}/`))?.wire ?? undefined
 }
 
 /** The pages and probes beside the client API. */
 const PAGES = /^\/(?:(?:healthz|readyz|usage)(?=\/?$)|(?:docs|dashboard)(?=\/|$))/
 
-/** What is served at a path, and how it is asked for. */
+/** The endpoint or page at a path, and its methods. */
 export const servedAt = (pathname: string): { path: string; methods: string[] } | undefined => {
   const endpoints = endpointsAt(pathname)
   const [endpoint] = endpoints
@@ -49,7 +49,7 @@ export const servedAt = (pathname: string): { path: string; methods: string[] } 
 
 const METHODS = { GET: ['GET', 'HEAD'], POST: ['POST'], DELETE: ['DELETE'] }
 
-/** A model's id may have slashes in it, an answer's has none. */
+/** A model's id may contain slashes; an answer's does not. */
 const PATTERNS = new Map(
   ENDPOINTS.map(({ path }) => [
     path,
@@ -57,9 +57,9 @@ const PATTERNS = new Map(
   ]),
 )
 
-/** The endpoints at a path, whatever the method; those of that very path where there are any. */
+/** The endpoints at a path, whatever the method: exact matches, else those with an id in the path. */
 const endpointsAt = (pathname: string): ListedEndpoint[] => {
-  const path = single(pathname)
+  const path = normalized(pathname)
   const exact = ENDPOINTS.filter((endpoint) => endpoint.path === path)
   return exact.length > 0 ? exact : ENDPOINTS.filter((endpoint) => PATTERNS.get(endpoint.path)?.test(path))
 }

@@ -1,4 +1,4 @@
-// What no endpoint answered: unknown paths, wrong methods, upgrades, and the framework's own failures.
+// Answers to requests that no endpoint takes: unknown paths, wrong methods, upgrades, and errors of the framework.
 
 import { GatewayError } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
@@ -10,7 +10,7 @@ export const fallback = (request: Request): Response => {
   const { pathname } = new URL(request.url)
   const served = servedAt(pathname)
   const wire = wireAt(pathname)
-  // One that is asked as it should be, and yet was not found, is another path: a slash too many, for instance.
+  // A path that should have been served with this method is another one: it has a slash too many, for instance.
   if (served === undefined || served.methods.includes(request.method)) {
     const right = served === undefined && pathname !== '/' ? servedAt(`/v1${pathname}`)?.path : undefined
     const page = pathname === '/' ? 'The dashboard is at /dashboard, and ' : ''
@@ -25,7 +25,7 @@ export const fallback = (request: Request): Response => {
   const error = new GatewayError('method_not_allowed', `${served.path} takes ${listed(served.methods)} only.`)
   const response = errorResponse(error, id, wire, { allow: served.methods.join(', ') })
   if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket') return response
-  // Agents that probe for a socket go back to POST at once on this status, and wait long on any other.
+  // Agents that try a WebSocket first fall back to POST at once on this status, and wait long on any other.
   return new Response(response.body, {
     status: 426,
     headers: { ...Object.fromEntries(response.headers), upgrade: 'HTTP/1.1' },

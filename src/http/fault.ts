@@ -1,12 +1,12 @@
-// What is wrong with a body, as one sentence that names the member the way clients write paths.
+// A failed schema check as one sentence that names the member the way clients write paths.
 
 import { type ValueError, ValueErrorType } from '@sinclair/typebox/compiler'
 import { type GatewayError, invalidRequest } from '../errors.ts'
 import { alternatives, type Words } from '../lib/allowed.ts'
 
-const WORDS: Words = { text: 'a string', list: 'an array', object: 'an object', between: ', ', last: ' or ' }
+const WORDS: Words = { list: 'an array', object: 'an object', between: ', ', last: ' or ' }
 
-/** `error` is the first that the check of `body` found; undefined: it found none that it can name. */
+/** `error` is the first that the check of `body` found; undefined where it reports none. */
 export const fault = (error: ValueError | undefined, body: unknown): GatewayError => {
   if (error === undefined) return invalidRequest('The request is not valid.')
   const deepest = deepestFaults(error)
@@ -29,12 +29,12 @@ const sayOf = (faults: ValueError[], body: unknown): string => {
 
 const depthOf = (faults: ValueError[]): number => pathOf(faults).split('/').length
 
-/** So many faults are looked at: a list of a million wrong members has a million, each with its branches' own. */
-const MOST = 1_000
+/** How many errors are examined: a list of a million wrong members has a million, each with its branches' own. */
+const MAX_EXAMINED = 1_000
 
-// A union's own message says only that nothing matched; the deepest of its branches' faults say what would.
+// A union's own error says only that nothing matched; the deepest errors of its branches say what would.
 const deepestFaults = (error: ValueError): ValueError[] => {
-  let left = MOST
+  let left = MAX_EXAMINED
   const deepest = (fault: ValueError): ValueError[] => {
     let best = [fault]
     for (const branch of fault.errors) {

@@ -1,4 +1,4 @@
-// Small endpoints that need a key: authenticate, answer JSON, and every error in the envelope.
+// GET endpoints that need a key: authenticate, answer with JSON, and report errors in the envelope.
 
 import type { Gateway } from '../gateway.ts'
 import type { Key } from '../keys/key.ts'

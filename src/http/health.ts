@@ -1,4 +1,4 @@
-// Discovery and health: GET /v1 needs no key; /healthz is the process, /readyz what it needs to serve.
+// Discovery and health: GET /v1 needs no key; /healthz says that the process runs, /readyz that it can serve.
 
 import { Elysia } from 'elysia'
 import type { Gateway } from '../gateway.ts'
@@ -6,7 +6,7 @@ import { targetName } from '../relay/health.ts'
 import { VERSION } from '../version.ts'
 import { ENDPOINTS } from './endpoints.ts'
 
-/** Anyone may ask whether the gateway is ready: the store is written for it no more often than this. */
+/** /readyz needs no key: it writes to the store no more often than this. */
 const PROBE_EVERY_MS = 1_000
 
 export const health = (gateway: Gateway) => {
@@ -53,7 +53,7 @@ const probing = (gateway: Gateway): (() => boolean) => {
   }
 }
 
-/** An account is healthy while any model may be tried there; one that was never tried is. */
+/** An account is healthy if it was never tried, or any model may be tried there now. */
 const missingAccounts = (gateway: Gateway): string[] => {
   const open = new Map<string, boolean>()
   for (const { target, state } of gateway.health.states()) open.set(target, state === 'open')

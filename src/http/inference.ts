@@ -1,7 +1,7 @@
-// The POST endpoints of the wires: an admitted request becomes an exchange, which is reserved for and relayed.
+// The POST endpoints of the wires: an admitted request becomes an exchange, with a reservation, and is relayed.
 
 import { Elysia } from 'elysia'
-import { type Gateway, tellEnded } from '../gateway.ts'
+import { type Gateway, reportEnded } from '../gateway.ts'
 import { totalTokens } from '../ir/usage.ts'
 import type { Wire } from '../ir/wire.ts'
 import type { Exchange } from '../relay/exchange.ts'
@@ -22,7 +22,7 @@ export const inference = (gateway: Gateway, { wire, paths }: Endpoint) => {
 
 const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
   const { wire, request, id, key, ticket } = post
-  const { asked, asSent, body, model } = await openPost(gateway, post, REQUESTS[wire])
+  const { bodyWire, asSent, body, model } = await openPost(gateway, post, REQUESTS[wire])
   const { outline, inputEstimate } = body
   const stream = outline.stream === true
   const codec = CODECS[wire]
@@ -33,25 +33,25 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
     wire,
     stream,
     inputEstimate,
-    outputCap: CODECS[asked].outputCap(outline),
+    outputCap: CODECS[bodyWire].outputCap(outline),
     maxOutput: wire === 'images' ? model.tokensPerImage : model.maxOutput,
     answers: (wire === 'images' || wire === 'chat-completions') && typeof outline.n === 'number' ? outline.n : 1,
     fixed: wire === 'images',
   })
   const client = enter(gateway, post)
-  let inside = true
-  const over = (): void => {
-    if (!inside) return
-    inside = false
+  let running = true
+  const end = (): void => {
+    if (!running) return
+    running = false
     gateway.open.delete(id)
     if (stream) gateway.listener?.streamed(request)
-    ticket.leave()
+    ticket.release()
   }
   return {
     id,
     key,
     wire,
-    asked,
+    bodyWire,
     codec,
     body,
     asSent,
@@ -65,14 +65,14 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
     client,
     attempts: [],
     dropped: [],
-    headersOut: ticket.headers(wire),
-    release: ticket.leave,
-    onLeft: over,
+    limitHeaders: ticket.headers(wire),
+    release: ticket.release,
+    onDetached: end,
     onSettled: (exchange, summary) => {
-      over()
+      end()
       if (summary.outcome === 'refused' && !reachedProvider(exchange)) ticket.refund()
-      ticket.tokens(totalTokens(summary.tokens))
-      tellEnded(gateway, exchange, summary)
+      ticket.addTokens(totalTokens(summary.tokens))
+      reportEnded(gateway, exchange, summary)
     },
   }
 }

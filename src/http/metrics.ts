@@ -1,4 +1,4 @@
-// GET /metrics for Prometheus: there only when configured, for those who show its token, or for this machine alone.
+// GET /metrics for Prometheus: only if enabled, for requests with its token or, without one, from this machine.
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { Elysia } from 'elysia'
@@ -7,7 +7,7 @@ import type { Gateway } from '../gateway.ts'
 import { fallback } from './fallback.ts'
 import { errorResponse, requestId } from './respond.ts'
 
-/** A proxy on this machine speaks for peers elsewhere. */
+/** Headers of proxies: behind one on this machine, the client may be elsewhere. */
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via']
 
 export const metrics = (gateway: Gateway) =>

@@ -31,7 +31,7 @@ const one = (gateway: Gateway, key: Key, name: string) => {
   )
 }
 
-/** A name that is wrongly encoded is no model's. */
+/** A name that is wrongly encoded stays as it is: no model has it. */
 const decoded = (name: string): string => {
   try {
     return decodeURIComponent(name)
@@ -45,12 +45,12 @@ const MAX_PAGE = 1000
 const list = (gateway: Gateway, key: Key, query: URLSearchParams) => {
   const all = gateway.catalogue.list().filter((model) => permits(key, model.id))
   const limit = readLimit(query.get('limit'))
-  const after = placeOf(all, query, 'after_id')
-  const before = placeOf(all, query, 'before_id')
+  const after = indexOf(all, query, 'after_id')
+  const before = indexOf(all, query, 'before_id')
   let from = after === undefined ? 0 : after + 1
   const to = before ?? all.length
   const span = Math.max(0, to - from)
-  // Before an id, the page is the one that ends there.
+  // With `before_id` alone, the page is the one that ends there.
   if (before !== undefined && after === undefined) from = Math.max(0, to - (limit ?? span))
   const page = all.slice(from, Math.min(to, limit === undefined ? to : from + limit))
   const more = before !== undefined && after === undefined ? from > 0 : from + page.length < to
@@ -70,8 +70,8 @@ const readLimit = (text: string | null): number | undefined => {
   throw invalidRequest(`limit: expected a whole number from 1 to ${MAX_PAGE}.`, 'limit')
 }
 
-/** A place that is not in the list is refused: a client that was given the first page instead would turn pages for ever. */
-const placeOf = (all: readonly Model[], query: URLSearchParams, name: 'after_id' | 'before_id'): number | undefined => {
+/** The index of a model. An unknown id is refused: given the first page instead, a client would page for ever. */
+const indexOf = (all: readonly Model[], query: URLSearchParams, name: 'after_id' | 'before_id'): number | undefined => {
   const id = query.get(name)
   if (id === null || id === '') return undefined
   const at = all.findIndex((model) => model.id === id)

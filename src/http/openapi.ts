@@ -1,5 +1,5 @@
-// The client API as an OpenAPI document, made from what the server itself goes by: its list of endpoints, the schemas
-// requests are checked with, and the table of errors.
+// The client API as an OpenAPI document, made from the data the server itself uses: the list of endpoints, the schemas of
+// requests, and the table of errors.
 
 import type { TSchema } from '@sinclair/typebox'
 import { ERRORS, type ErrorCode } from '../errors.ts'
@@ -7,7 +7,7 @@ import type { ChatWire, Wire } from '../ir/wire.ts'
 import { VERSION } from '../version.ts'
 import { CHAT_CODECS, CODECS } from '../wire/index.ts'
 import { ENDPOINTS, type ListedEndpoint } from './endpoints.ts'
-import { described } from './member-words.ts'
+import { withDescriptions } from './member-descriptions.ts'
 import {
   Discovery,
   ErrorEnvelope,
@@ -19,14 +19,14 @@ import {
   UsageRecord,
 } from './openapi-schemas.ts'
 
-type Words = { id: string; summary: string; description?: string; output?: TSchema; example?: object }
+type OperationText = { id: string; summary: string; description?: string; output?: TSchema; example?: object }
 
 const hello = [{ role: 'user', content: 'Say hello' }]
 
 const COUNTING =
   'By the provider’s own count, which bills nothing; where it has none, by a tokenizer, and `x-gateway-estimated` says so.'
 
-const WIRES: Record<Wire, Words & { answer: string }> = {
+const WIRES: Record<Wire, OperationText & { answer: string }> = {
   'chat-completions': {
     id: 'createChatCompletion',
     summary: 'Chat completions',
@@ -54,8 +54,8 @@ const WIRES: Record<Wire, Words & { answer: string }> = {
   },
 }
 
-/** Counts of a prompt, by path. */
-const COUNTS: Record<string, Words & { wire: ChatWire }> = {
+/** The endpoints that count tokens, by path. */
+const COUNTS: Record<string, OperationText & { wire: ChatWire }> = {
   '/v1/messages/count_tokens': {
     wire: 'messages',
     id: 'countMessageTokens',
@@ -74,8 +74,8 @@ const COUNTS: Record<string, Words & { wire: ChatWire }> = {
   },
 }
 
-/** Answers made in the background, by method and path. */
-const KEPT: Record<string, Words> = {
+/** The endpoints of background answers, by method and path. */
+const BACKGROUND: Record<string, OperationText> = {
   'GET /v1/responses/{id}': {
     id: 'getResponse',
     summary: 'An answer made in the background',
@@ -90,7 +90,7 @@ const KEPT: Record<string, Words> = {
   'GET /v1/responses/{id}/input_items': { id: 'listInputItems', summary: 'What such an answer was asked with' },
 }
 
-const READS: Record<string, Words> = {
+const READS: Record<string, OperationText> = {
   '/v1': { id: 'getGateway', summary: 'Health check and discovery', description: 'Needs no key.', output: Discovery },
   '/v1/models': { id: 'listModels', summary: 'The models this key may use', output: ModelList },
   '/v1/models/{id}': { id: 'getModel', summary: 'One model, by id or alias', output: ModelEntry },
@@ -102,7 +102,7 @@ const READS: Record<string, Words> = {
   '/v1/usage': { id: 'getUsage', summary: 'What is left on the calling key', output: UsageRecord },
 }
 
-const WHEN: Partial<Record<ErrorCode, string>> = {
+const ERROR_TEXTS: Partial<Record<ErrorCode, string>> = {
   missing_api_key: 'no key in the headers',
   invalid_api_key: 'the key is invalid, expired or revoked',
   permission_denied: 'the key may not use this model',
@@ -121,15 +121,17 @@ const WHEN: Partial<Record<ErrorCode, string>> = {
   internal_error: 'the gateway failed unexpectedly',
 }
 
-const FOR_KEPT: ErrorCode[] = [
+const BACKGROUND_ERRORS: ErrorCode[] = [
   'not_found',
   'invalid_request',
   'service_unavailable',
   'gateway_timeout',
   'upstream_error',
 ]
-const FOR_KEY: ErrorCode[] = ['missing_api_key', 'invalid_api_key', 'internal_error']
-const FOR_REQUEST = (Object.keys(WHEN) as ErrorCode[]).filter((code) => ![...FOR_KEY, 'not_found'].includes(code))
+const KEY_ERRORS: ErrorCode[] = ['missing_api_key', 'invalid_api_key', 'internal_error']
+const REQUEST_ERRORS = (Object.keys(ERROR_TEXTS) as ErrorCode[]).filter(
+  (code) => ![...KEY_ERRORS, 'not_found'].includes(code),
+)
 
 const json = (schema: object, example?: object) => ({
   'application/json': { schema, ...(example === undefined ? {} : { example }) },
@@ -142,7 +144,7 @@ const failures = (codes: readonly ErrorCode[]) => {
     [...byStatus].map(([status, each]) => [
       String(status),
       {
-        description: each.map((code) => `\`${code}\`: ${WHEN[code] ?? code}`).join('; '),
+        description: each.map((code) => `\`${code}\`: ${ERROR_TEXTS[code] ?? code}`).join('; '),
         headers: { 'x-gateway-error-code': { schema: { type: 'string', enum: each } } },
         content: json({ $ref: '#/components/schemas/Error' }),
       },
@@ -159,7 +161,7 @@ const QUERIES: Record<string, object[]> = {
   '/v1/usage/history': [{ name: 'days', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 366 } }],
 }
 
-const MORE: Record<string, ErrorCode[]> = {
+const MORE_ERRORS: Record<string, ErrorCode[]> = {
   '/v1/models': ['invalid_request'],
   '/v1/models/{id}': ['invalid_model'],
   '/v1/usage/history': ['invalid_request'],
@@ -167,32 +169,32 @@ const MORE: Record<string, ErrorCode[]> = {
 
 const ID = { name: 'id', in: 'path', required: true, schema: { type: 'string' } }
 
-const kept = ({ id, summary, description }: Words) => ({
+const background = ({ id, summary, description }: OperationText) => ({
   operationId: id,
   summary,
   ...(description === undefined ? {} : { description }),
-  tags: [TAGS.kept],
+  tags: [TAGS.background],
   parameters: [ID],
   responses: {
     '200': { description: 'As the provider has it.', content: json({ type: 'object' }) },
-    ...failures([...FOR_KEY, ...FOR_KEPT]),
+    ...failures([...KEY_ERRORS, ...BACKGROUND_ERRORS]),
   },
 })
 
 const read = ({ path }: ListedEndpoint) => {
-  const words = READS[path] ?? { id: `get${path.replace(/\W+/g, '_')}`, summary: path }
+  const text = READS[path] ?? { id: `get${path.replace(/\W+/g, '_')}`, summary: path }
   const open = path === '/v1'
   const parameters = path.endsWith('{id}') ? [ID] : (QUERIES[path] ?? [])
   return {
-    operationId: words.id,
-    summary: words.summary,
-    ...(words.description === undefined ? {} : { description: words.description }),
+    operationId: text.id,
+    summary: text.summary,
+    ...(text.description === undefined ? {} : { description: text.description }),
     tags: [TAGS.read],
     ...(open ? { security: [] } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     responses: {
-      '200': { description: 'OK', content: json(words.output ?? { type: 'object' }) },
-      ...(open ? {} : failures([...FOR_KEY, ...(MORE[path] ?? [])])),
+      '200': { description: 'OK', content: json(text.output ?? { type: 'object' }) },
+      ...(open ? {} : failures([...KEY_ERRORS, ...(MORE_ERRORS[path] ?? [])])),
     },
   }
 }
@@ -204,7 +206,7 @@ const DROPPED = {
 const ESTIMATED = { description: '`true` where no provider has counted.', schema: { type: 'string' } }
 
 const post = (
-  { id, summary, description, example }: Words,
+  { id, summary, description, example }: OperationText,
   schema: TSchema,
   answer: { description: string; headers?: object; content: object },
 ) => ({
@@ -212,13 +214,13 @@ const post = (
   summary,
   ...(description === undefined ? {} : { description }),
   tags: [TAGS.post],
-  requestBody: { required: true, content: json(described(schema), example) },
+  requestBody: { required: true, content: json(withDescriptions(schema), example) },
   responses: {
     '200': {
       ...answer,
       headers: { 'x-request-id': { schema: { type: 'string' } }, 'x-gateway-dropped': DROPPED, ...answer.headers },
     },
-    ...failures([...FOR_KEY, ...FOR_REQUEST]),
+    ...failures([...KEY_ERRORS, ...REQUEST_ERRORS]),
   },
 })
 
@@ -230,23 +232,23 @@ const infer = (wire: Wire) => {
   })
 }
 
-const count = ({ wire, ...words }: Words & { wire: ChatWire }) =>
-  post(words, CHAT_CODECS[wire].counting?.requestSchema ?? CODECS[wire].requestSchema, {
+const count = ({ wire, ...text }: OperationText & { wire: ChatWire }) =>
+  post(text, CHAT_CODECS[wire].counting?.requestSchema ?? CODECS[wire].requestSchema, {
     description: 'The tokens of the prompt.',
     headers: { 'x-gateway-estimated': ESTIMATED },
-    content: json(words.output ?? { type: 'object' }),
+    content: json(text.output ?? { type: 'object' }),
   })
 
 const operation = (endpoint: ListedEndpoint): object => {
   const counted = COUNTS[endpoint.path]
   if (counted !== undefined) return count(counted)
-  const words = KEPT[`${endpoint.method} ${endpoint.path}`]
-  if (words !== undefined) return kept(words)
+  const text = BACKGROUND[`${endpoint.method} ${endpoint.path}`]
+  if (text !== undefined) return background(text)
   return endpoint.wire === null ? read(endpoint) : infer(endpoint.wire)
 }
 
 /** What operations are listed under, in this order. */
-const TAGS = { post: 'Models answer', kept: 'Answers in the background', read: 'Key and models' }
+const TAGS = { post: 'Models answer', background: 'Answers in the background', read: 'Key and models' }
 
 /** OpenAPI 3.1: JSON Schema as TypeBox writes it. */
 export const openApi = () => {

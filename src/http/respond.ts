@@ -1,4 +1,4 @@
-// Errors as HTTP answers: the envelope of the wire, and the headers that steer clients' retries.
+// Errors as HTTP responses: the envelope of the wire, and the headers that control clients' retries.
 
 import { GatewayError } from '../errors.ts'
 import type { Wire } from '../ir/wire.ts'
@@ -9,7 +9,7 @@ import { CODECS } from '../wire/index.ts'
 /** A fresh request id; ids sort by time. */
 export const requestId = (): string => `req_${Bun.randomUUIDv7('base64url')}`
 
-/** Any failure as an error of the contract; what is not one is ours and unexpected. */
+/** Any failure as an error of the contract: one that is not expected is an `internal_error`. */
 export const toGatewayError = (error: unknown): GatewayError => {
   if (error instanceof GatewayError) return error
   return isStoreError(error)
@@ -23,17 +23,17 @@ export const toGatewayError = (error: unknown): GatewayError => {
     : new GatewayError('internal_error', 'The gateway failed unexpectedly. Try again.', { cause: error })
 }
 
-/** As `toGatewayError`, and operators are told of what is unexpected. `facts`: what it happened to. */
+/** As `toGatewayError`, with unexpected failures logged. `facts`: what the log line says of the request. */
 export const reported = (log: Log, thrown: unknown, facts: { request: string; path?: string }): GatewayError => {
   const error = toGatewayError(thrown)
   if (error.code === 'internal_error') log.error('unexpected failure', { ...facts, cause: String(error.cause) })
   return error
 }
 
-/** The least a client is asked to wait where waiting is the point. */
+/** The least that `Retry-After` asks for. */
 const MIN_RETRY_AFTER_S = 1
 
-/** The answer to a request that failed. `wire` undefined: an endpoint of no wire's. */
+/** The response to a failed request. `wire` undefined: an endpoint outside the wires. */
 export const errorResponse = (
   error: GatewayError,
   id: string,
@@ -43,7 +43,7 @@ export const errorResponse = (
   const headers: Record<string, string> = {
     ...more,
     'content-type': 'application/json',
-    // By x-api-key a cache between does not see that an answer is for one client alone.
+    // Caches do not know that a response to x-api-key is for one client alone.
     'cache-control': 'no-store',
     'x-gateway-error-code': error.code,
     'x-request-id': id,

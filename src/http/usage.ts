@@ -1,4 +1,4 @@
-// What is left on the calling key, and where the rest went.
+// The calling key's remaining tokens, and its usage by day and model.
 
 import { Elysia } from 'elysia'
 import { invalidRequest } from '../errors.ts'

@@ -1,8 +1,8 @@
-// Texts that must not recur, for which the wires have names and ids.
+// Makes repeated names and ids unique.
 
 /**
- * Gives each text as it is where it is new, else with a number behind it, within `max` characters. One repeated any
- * number of times is no more work than as many different ones.
+ * Returns each text unchanged the first time, later with a number appended, within `max` characters. The time taken is
+ * linear however often one text repeats.
  */
 export const distinct = (max = Number.POSITIVE_INFINITY): ((text: string) => string) => {
   const used = new Set<string>()
@@ -20,5 +20,5 @@ export const distinct = (max = Number.POSITIVE_INFINITY): ((text: string) => str
   }
 }
 
-/** For the number and the line before it. */
+/** Characters kept free for the number and its underscore. */
 const ROOM = 8

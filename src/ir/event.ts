@@ -1,4 +1,4 @@
-// A stream of a model's answer, in no wire's words. The stream is primary; a full answer is its fold.
+// A model's answer as a stream of events, independent of any wire. The stream is primary; a full answer is its fold.
 
 import type { GatewayError } from '../errors.ts'
 import type { JsonObject } from './json.ts'
@@ -7,7 +7,7 @@ import type { Usage } from './usage.ts'
 
 /**
  * Why the model stopped. `stop-sequence` names the sequence in `stopSequence` where known. `pause`: the provider's own
- * tools need another turn. `context-length`: the window is full.
+ * tools need another turn. `context-length`: the context window is full.
  */
 export type FinishReason =
   | 'stop'
@@ -30,7 +30,7 @@ export type Finish = {
   moderation?: Moderation
 }
 
-/** The vendor's verdicts on the prompt and on the answer; none where it could give none. */
+/** The vendor's moderation results for the prompt and the answer; an empty list where moderation failed. */
 export type Moderation = { input: JsonObject[]; output: JsonObject[] }
 
 /**
@@ -50,7 +50,7 @@ export type ChatEvent =
   /** `full`: the deltas are the thought itself, not a summary. */
   | { type: 'reasoning-start'; part: number; full?: boolean }
   | { type: 'reasoning-delta'; part: number; text: string }
-  /** `full` outweighs the start's: a tag that came with the end knows better. */
+  /** `full` overrides the start's: a tag that arrived with the end is more accurate. */
   | { type: 'reasoning-end'; part: number; seal?: Seal; full?: boolean }
   | {
       type: 'tool-start'

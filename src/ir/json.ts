@@ -1,4 +1,4 @@
-// JSON as types: what any wire's body is before a codec has read it.
+// JSON as types: any wire's body before a codec has read it.
 
 export type Json = string | number | boolean | null | Json[] | JsonObject
 export type JsonObject = { [name: string]: Json | undefined }
@@ -6,7 +6,7 @@ export type JsonObject = { [name: string]: Json | undefined }
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Undefined for what is no JSON. */
+/** Undefined for text that is not JSON. */
 export const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -15,7 +15,7 @@ export const parseJson = (text: string): unknown => {
   }
 }
 
-/** Undefined for whatever is no JSON object. */
+/** Undefined for text that is not a JSON object. */
 export const parseObject = (text: string): JsonObject | undefined => {
   const value = parseJson(text)
   return isObject(value) ? value : undefined

@@ -1,5 +1,5 @@
-// The parts a conversation is made of. Only what two wires can both say has a type of its own; the rest is opaque,
-// kept whole with the wire it came from, so that it returns there unchanged and is left out elsewhere.
+// The parts a conversation is made of. Only what at least two wires can express has a type of its own; the rest is
+// opaque, kept whole with the wire it came from, so that it returns there unchanged and is left out elsewhere.
 
 import type { Json, JsonObject } from './json.ts'
 import type { ChatWire } from './wire.ts'
@@ -35,8 +35,8 @@ export type RefusalPart = { type: 'refusal'; text: string }
 
 /**
  * A call the client must carry out. `input` is raw text: for `function` the JSON text of the arguments as the model
- * wrote it ('{}' for none), for `custom` free text. `id` pairs it with its result. `native` of either: the client's own
- * item, of a kind that no other wire has; its own takes it back as it came.
+ * wrote it ('{}' for none), for `custom` free text. `id` pairs it with its result. `native`, of a call and
+ * of a result: the client's own item, of a kind that only its wire has, which is sent back unchanged on that wire.
  */
 export type ToolCallPart = {
   type: 'tool-call'
@@ -68,7 +68,10 @@ export type Seal = { origin: ChatWire; value: { [name: string]: Json } }
 /** `text` is the thought where `full`, else a summary of it; empty when redacted or omitted. */
 export type ReasoningPart = { type: 'reasoning'; text: string; full?: boolean; seal?: Seal }
 
-/** Something one wire alone can say: `value` verbatim. `met`: other wires say it by other means, and need not list it. */
+/**
+ * Something only one wire can express: `value` verbatim. `met`: encoders of other wires express it by other means, and
+ * need not list it as dropped.
+ */
 export type OpaquePart = { type: 'opaque'; origin: ChatWire; value: JsonObject; met?: true }
 
 export type SystemPart = TextPart | OpaquePart

@@ -1,13 +1,13 @@
-// Where the client wrote a turn or a part of one: what is refused or left out is named by the client's own path. Kept
-// beside the IR by identity, so that two requests that say the same are the same.
+// The path in the client's body at which a turn or a part was written, for refusals and `x-gateway-dropped`. Kept in a
+// map beside the IR, so that equal requests stay equal whatever their paths.
 
 const places = new WeakMap<object, string>()
 
-/** The value itself, its place noted. */
+/** Records the path of a value, and returns the value. */
 export const placed = <T extends object>(value: T, path: string): T => {
   places.set(value, path)
   return value
 }
 
-/** `otherwise` for what no decoder has made. */
+/** The path of a value; `otherwise` for one without a recorded path. */
 export const placeOf = (value: object, otherwise: string): string => places.get(value) ?? otherwise

@@ -1,9 +1,9 @@
-// What a provider or a model speaks differently from its wire's norm: data, read by the codecs' encoders.
+// Where a provider or a model deviates from its wire: data, read by the codecs' encoders.
 
 export type Quirks = {
-  /** The model or API version takes no sampling parameters: they are dropped, and said so. */
+  /** The model or API version takes no sampling parameters: they are dropped, and listed as dropped. */
   noSampling?: boolean
-  /** No native structured output: a forced tool stands in, undone in the answer. */
+  /** No native structured output: a forced tool is used instead, and the answer decoded back to text. */
   structuredOutputByTool?: boolean
   /** Chat: the member that carries the output cap. Default `max_completion_tokens`. */
   maxTokensField?: 'max_tokens' | 'max_completion_tokens'
@@ -11,17 +11,23 @@ export type Quirks = {
   noMidSystem?: boolean
   /** Messages: thinking by budget only, no adaptive mode or effort. */
   noAdaptiveThinking?: boolean
+  /** Messages: the model has no effort between `high` and `max`. */
+  noXhighEffort?: boolean
   /** The model does not reason: reasoning settings are dropped. */
   noReasoning?: boolean
-  /** Chat: no tools of free text: they go out as functions of one string, undone in the answer. */
+  /** The model's thinking cannot be turned off: it is asked for the lowest effort instead. */
+  alwaysThinks?: boolean
+  /** Chat, responses: the model caches only up to explicit breakpoints: `cache_control` markers are sent as such. */
+  cacheBreakpoints?: boolean
+  /** Chat: no custom (free-text) tools: they are sent as functions of one string, and their calls decoded back. */
   noCustomTools?: boolean
-  /** Chat: ids of calls are nine letters and digits. */
+  /** Chat: call ids must be nine letters and digits. */
   shortCallIds?: boolean
-  /** Chat, responses: no role `developer`: it speaks as the system. */
+  /** Chat, responses: no role `developer`: it becomes `system`. */
   noDeveloperRole?: boolean
-  /** Chat: its streams end with the reason and the last byte, without `[DONE]`. */
+  /** Chat: its streams end after the finish reason, without `[DONE]`. */
   noDone?: boolean
-  /** Itself a gateway of this kind: it reads the tags of foreign thoughts that another one has made. */
+  /** It is another instance of this gateway, which reads the tags of foreign thoughts itself. */
   readsTags?: boolean
   /** Members of the wire's request that the provider refuses. */
   rejects?: string[]

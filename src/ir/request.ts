@@ -1,11 +1,11 @@
-// A conversation to be continued, in no wire's words.
+// A request for an answer to a conversation, independent of any wire.
 
 import type { ErrorDetails } from '../errors.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { AssistantPart, CacheMark, SystemPart, UserPart } from './part.ts'
 import type { ChatWire } from './wire.ts'
 
-/** Turns keep the client's order and are never merged by a decoder: merging is the encoder's, where its wire forces it. */
+/** Turns keep the client's order. Decoders never merge them; an encoder does where its wire requires it. */
 export type Turn =
   /** `developer` keeps the newer name of the role where the client used it. */
   | { role: 'system'; parts: SystemPart[]; developer?: boolean; name?: string }
@@ -13,12 +13,12 @@ export type Turn =
   | { role: 'assistant'; parts: AssistantPart[]; name?: string; phase?: string }
 
 /**
- * Opaque parts of the conversation may change the list of tools: `within` came along in one, so that its own wire does
- * not list it; `gone` was taken away by one, so that no other wire lists it.
+ * Opaque parts of the conversation may change the list of tools. `within`: such a part added the tool, so its own wire
+ * does not list it again. `gone`: such a part removed the tool, so other wires do not list it.
  */
 type Listing = { within?: true; gone?: true }
 
-/** `about`: what is said of all tools of the namespace. */
+/** `about`: the description of the namespace as a whole. */
 type Named = { name: string; namespace?: string; about?: string; description?: string }
 
 /** `schema` absent: the tool takes no arguments. */
@@ -34,23 +34,23 @@ export type CustomTool = Named & {
   format?: JsonObject
 } & Listing
 /**
- * A tool the provider runs itself, or any other that only `origin` knows. A foreign encoder refuses it, or, where it is
- * `optional` (an ability the conversation goes on without), lists it as dropped. `standIn`: what it is elsewhere, where
- * the client carries it out as it does its functions.
+ * A tool the provider runs itself, or any other that only `origin` knows. Encoders of other wires refuse it, or, where it
+ * is `optional` (the conversation works without it), list it as dropped. `asFunction`: for a tool that the client runs,
+ * the function it becomes on other wires.
  */
 type OpaqueTool = {
   type: 'opaque'
   origin: ChatWire
   value: JsonObject
   optional?: boolean
-  standIn?: FunctionTool
+  asFunction?: FunctionTool
 } & Listing
 export type Tool = FunctionTool | CustomTool | OpaqueTool
 
 export type ToolChoice =
   | { type: 'auto' | 'none' | 'required' }
   | { type: 'tool'; name: string; kind: 'function' | 'custom' }
-  /** Only these of the tools: one of them if it likes, or one in any case. */
+  /** Only these tools may be called; `required`: one of them must be. */
   | { type: 'allowed'; required: boolean; tools: { name: string; kind: 'function' | 'custom' }[] }
 
 export type OutputFormat =
@@ -59,13 +59,13 @@ export type OutputFormat =
 
 export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
 
-/** How the model should think. All absent: the client said nothing. */
+/** How the model should think. All absent: the client did not say. */
 export type Reasoning = {
   /** `off`: no thinking; `budget`: up to `budgetTokens`; `adaptive`: the model decides. */
   mode?: 'off' | 'budget' | 'adaptive'
   budgetTokens?: number
   effort?: Effort
-  /** Whether the client wants to read the thought: `omitted` hides it, others ask for a summary of that kind. */
+  /** What the client wants to read of the thought: `omitted` for nothing, else a summary of that kind. */
   summary?: 'omitted' | 'auto' | 'concise' | 'detailed'
 }
 
@@ -79,11 +79,11 @@ export type Sampling = {
 }
 
 /**
- * A member the IR has no word for. `essential`: leaving it out would change what the request means, so a foreign
- * encoder refuses it with 400; else a foreign encoder lists `name` as dropped. `name` may be a path into the request
+ * A member that the IR does not model. `essential`: the request would mean something else without it, so encoders of
+ * other wires refuse it with 400; otherwise they list `name` as dropped. `name` may be a path into the request
  * (`tools.2.defer_loading`). `details` go with the refusal, as `error.details`, for clients that act on them; `advice`
- * is a sentence on what the client can do instead. `met`: what it asks is so at any provider, or is said by other
- * means: a foreign encoder needs no word for it.
+ * is a sentence on what the client can do instead. `met`: every provider does this anyway, or it is expressed by other
+ * means, so encoders of other wires ignore it.
  */
 export type OpaqueMember = {
   name: string
@@ -95,7 +95,7 @@ export type OpaqueMember = {
 }
 
 export type ChatRequest = {
-  /** As the client wrote it; the relay puts the target's own id on the way out. */
+  /** As the client wrote it; the target's own id replaces it when the request is encoded. */
   model: string
   stream: boolean
   turns: Turn[]

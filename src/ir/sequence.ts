@@ -1,4 +1,4 @@
-// Overlapping parts, one after the other: for wires that allow one open part at a time.
+// Puts overlapping parts one after the other, for wires that allow one open part at a time.
 
 import type { ChatEvent } from './event.ts'
 
@@ -15,12 +15,12 @@ type StartEvent = Extract<PartEvent, { type: keyof typeof ENDS }>
 /**
  * A transducer from events to events in which parts never overlap and are numbered 0,1,2… in order. Events of the
  * open part pass at once; those of other parts wait until it ends. A `finish` ends whatever is open or waiting; an
- * `error` drops what is waiting and closes nothing, for a broken part must not pass for a whole one.
+ * `error` drops what is waiting and closes nothing, so that a broken part is not taken for a complete one.
  */
 export const sequence = (): ((event: ChatEvent) => ChatEvent[]) => {
   /** The start of the part that is open. */
   let open: StartEvent | undefined
-  /** The number it goes out under, and that of the next. */
+  /** Its number in the output, and that of the next part. */
   let number = 0
   let next = 0
   const waiting = new Map<number, PartEvent[]>()
@@ -48,7 +48,7 @@ export const sequence = (): ((event: ChatEvent) => ChatEvent[]) => {
     }
   }
 
-  /** A start where nothing is open, anything else within the open part: the rest is garbled and has nowhere to go. */
+  /** A start needs that no part is open; any other event must belong to the open part. The rest is malformed. */
   const fits = (event: PartEvent): boolean =>
     isStart(event) || event.type === 'opaque' ? open === undefined : event.part === open?.part
 
@@ -77,7 +77,7 @@ export const sequence = (): ((event: ChatEvent) => ChatEvent[]) => {
       return out
     }
     if (open !== undefined && event.part !== open.part) {
-      // Only a part's start may wait: later events of a part that has ended have nowhere to go.
+      // Only a part's start may wait: other events here belong to a part that has ended, and are discarded.
       if (isStart(event) || event.type === 'opaque') waiting.set(event.part, [event])
       return out
     }

@@ -1,12 +1,12 @@
-// Texts that end an answer of a provider that was not told of them: what comes behind the first is not told to the client.
+// Applies stop sequences in the gateway, where the provider's wire has none: the client gets nothing after the first.
 
 import type { ChatEvent } from './event.ts'
 import type { Logprob } from './part.ts'
 
 /**
- * A transducer of a stream's events. A text ends where the first of `stops` begins; what begins behind it is left out,
- * what was under way beside it goes on, and the `finish` says which of them it was. The figures stay the provider's: it
- * has written all of it. A text's last characters wait while one of `stops` may begin with them.
+ * A transducer of a stream's events. A text ends where the first of `stops` begins. Parts that start later are left out,
+ * parts already open go on, and the `finish` names the stop sequence. Usage stays the provider's, which has written and
+ * billed the whole answer. The last characters of a text are held back while a stop sequence may begin with them.
  */
 export const stopAt = (stops: readonly string[]): ((events: ChatEvent[]) => ChatEvent[]) => {
   const held = new Map<number, Held>()
@@ -72,14 +72,17 @@ export const stopAt = (stops: readonly string[]): ((events: ChatEvent[]) => Chat
   return stops.length === 0 ? (events) => events : (events) => events.flatMap(see)
 }
 
-/** What waits of a text, its tokens, and how many of their characters have been told: the first may have begun before. */
+/**
+ * The text held back, and its tokens. `ahead`: how many characters of those tokens have been sent already, as the first
+ * token may begin before the text.
+ */
 type Held = { text: string; logprobs: Logprob[]; ahead: number }
 
 const NOTHING: Held = { text: '', logprobs: [], ahead: 0 }
 
 const sizeOf = (logprobs: Logprob[]): number => logprobs.reduce((size, { token }) => size + token.length, 0)
 
-/** Those of the tokens that lie before a place in the text. */
+/** The tokens that end at or before a position in the text. */
 const upTo = (at: number, logprobs: Logprob[]): Logprob[] => {
   let end = 0
   return logprobs.filter(({ token }) => {
@@ -88,7 +91,7 @@ const upTo = (at: number, logprobs: Logprob[]): Logprob[] => {
   })
 }
 
-/** The one that is written out first: there a model that was told of them would have stopped. */
+/** The stop sequence that is complete first: a model that knew them would have stopped there. */
 const firstIn = (text: string, stops: readonly string[]): { stop: string; at: number } | undefined => {
   let first: { stop: string; at: number } | undefined
   for (const stop of stops) {
@@ -100,7 +103,7 @@ const firstIn = (text: string, stops: readonly string[]): { stop: string; at: nu
   return first
 }
 
-/** How many characters at the end of the text one of them may begin with. */
+/** How many characters at the end of the text may be the beginning of a stop sequence. */
 const beginning = (text: string, stops: readonly string[]): number => {
   let most = 0
   for (const stop of stops) {

@@ -1,12 +1,12 @@
-// What an exchange consumed, in tokens, in classes that do not overlap, whatever the wire that reported it.
+// What an exchange consumed, in tokens, in classes that do not overlap, whichever wire reported it.
 
 import type { JsonObject } from './json.ts'
 
 /**
  * `input` excludes both cache classes: the prompt's size is the sum of the three. `reasoning` is a part of `output`,
- * `cacheWrite1h` (to be kept for an hour, which some price apart) of `cacheWrite`: neither is ever added. A count the
- * provider did not give is absent, never 0; a later report overwrites an earlier one. `serviceTier`: the class of
- * service it was given in, where that is not the vendor's usual one.
+ * `cacheWrite1h` (kept for an hour, which some vendors price apart) of `cacheWrite`: neither is ever added. A count the
+ * provider did not give is absent, never 0; a later report overwrites an earlier one. `serviceTier`: absent for the
+ * vendor's default tier.
  */
 export type Usage = {
   input?: number
@@ -24,7 +24,7 @@ export const totalTokens = (usage: Usage): number =>
 
 const PARTS = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output', 'reasoning'] as const
 
-/** Figures told apart that are billed together; a class that one of them leaves out counts for the others. */
+/** The sum of two reports that are billed together; a count missing from one of them is taken from the other. */
 export const sum = (one: Usage | undefined, other: Usage | undefined): Usage | undefined => {
   if (one === undefined || other === undefined) return one ?? other
   const total: Usage = { ...one }
@@ -35,28 +35,28 @@ export const sum = (one: Usage | undefined, other: Usage | undefined): Usage | u
   return total
 }
 
-/** Beyond any answer's tokens, and small enough that the sums of thousands of them are exact. */
+/** More than any answer's tokens, and small enough that sums of thousands of counts are exact. */
 const MOST_TOKENS = 1e12
 
-/** A number of tokens as a provider wrote it; undefined for whatever can be none. */
+/** A number of tokens as a provider wrote it; undefined for any value that is not one. */
 export const count = (value: unknown): number | undefined =>
   typeof value === 'number' && value >= 0 && value <= MOST_TOKENS ? Math.round(value) : undefined
 
 const USUAL_TIERS = new Set(['', 'auto', 'default', 'standard'])
 
-/** Figures in the class of service that the provider told; a usual one is not told. */
+/** The usage with the service tier that the provider reported; unchanged for a default tier. */
 export const inTier = <U extends Usage | undefined>(usage: U, tier: unknown): U =>
   usage === undefined || typeof tier !== 'string' || USUAL_TIERS.has(tier) ? usage : { ...usage, serviceTier: tier }
 
-/** Figures of which some are part of others: the caches of the prompt, the reasoning of the output. */
+/** Counts of which some are part of others: the cached tokens of the prompt, the reasoning of the output. */
 export type Nested = {
   [Name in 'prompt' | Exclude<keyof Usage, 'input' | 'cacheWrite1h' | 'serviceTier'> | 'total']: number | undefined
 }
 
 /**
- * The disjoint classes of such figures. A part counts as one of its whole, and as no more than it, but where the
- * provider's own total tells that it counted the part beside the whole. What that total alone holds, where no part is
- * told, was thought: a prompt is known to its last token.
+ * The disjoint classes of such counts. A part is subtracted from its whole, and never exceeds it, unless the provider's
+ * own total shows that the part was counted in addition to the whole. A total that exceeds prompt and output where no
+ * part is reported is taken for reasoning: providers report the prompt exactly.
  */
 export const disjoint = ({ prompt, cacheRead, cacheWrite, output, reasoning, total }: Nested): Usage => {
   const cached = (cacheRead ?? 0) + (cacheWrite ?? 0)
@@ -79,7 +79,7 @@ export const disjoint = ({ prompt, cacheRead, cacheWrite, output, reasoning, tot
   return usage
 }
 
-/** The figures a client is shown: where nothing is told of the prompt, the estimate stands in. */
+/** The usage a client is shown: with the estimate where the provider reported nothing of the prompt. */
 export const withPrompt = (usage: Usage, estimate: number): Usage =>
   usage.input === undefined && !usage.cacheRead && !usage.cacheWrite ? { ...usage, input: estimate } : usage
 
@@ -87,10 +87,10 @@ export const withPrompt = (usage: Usage, estimate: number): Usage =>
 const MOST_MEMBERS = 200
 
 /**
- * A stream's usage object with a later report of it: each member that tells something overwrites. One that grows past all
- * reason begins anew.
+ * Merges a later report into a stream's usage object: each member that is not null overwrites. An object with more
+ * members than any real one is replaced.
  */
-export const updated = (before: JsonObject | undefined, report: JsonObject): JsonObject => {
+export const mergeReport = (before: JsonObject | undefined, report: JsonObject): JsonObject => {
   if (before === undefined || Object.keys(before).length > MOST_MEMBERS) return report
   const told = Object.entries(report).filter(([, value]) => value !== null && value !== undefined)
   return { ...before, ...Object.fromEntries(told) }

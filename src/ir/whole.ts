@@ -1,12 +1,12 @@
-// Half a call never passes for a whole one: what a client carries out has a name, an id of its own, and was written to
-// its end.
+// Ensures that tool calls are complete before a client runs them: each has a name, an id of its own, and arguments that
+// do not break off.
 
 import { GatewayError } from '../errors.ts'
 import { distinct } from './distinct.ts'
 import type { ChatEvent, ChatResponse, FinishReason } from './event.ts'
 import { isObject } from './json.ts'
 
-/** Reasons by which an answer may end within a call: its client knows then that it is cut. */
+/** Finish reasons that tell the client the answer was cut, so that it may end within a call. */
 const CUTS = new Set<FinishReason>(['length', 'context-length', 'content-filter', 'refusal'])
 
 const broken = () =>
@@ -24,8 +24,8 @@ export const isWhole = (input: string): boolean => {
 }
 
 /**
- * The answer, the ids of its calls made distinct: by them alone a client tells the results of its calls apart. Throws
- * `upstream_error` where it says to be over and one of its functions' calls is not, and for a call without a name.
+ * The answer with unique call ids, as clients match results to calls by id alone. Throws `upstream_error` for a call
+ * without a name, and for a function call whose arguments break off unless the finish reason says the answer was cut.
  */
 export const requireWhole = (response: ChatResponse): ChatResponse => {
   const idOf = distinct()
@@ -39,9 +39,9 @@ export const requireWhole = (response: ChatResponse): ChatResponse => {
 }
 
 /**
- * A transducer of a stream's events. The end of a call whose arguments are no object is held back until it is known how
- * the answer ends: cut, it passes; else an `error` takes the place of the `finish`. So does a call that never ended, and
- * one without a name, which is not told. The ids of calls are made distinct.
+ * The same for a stream's events, as a transducer. The `tool-end` of a call whose arguments are not an object waits for
+ * the `finish`: if that says the answer was cut it passes, else an `error` replaces the `finish`. An `error` also follows
+ * a call that never ended, and one without a name, whose events are left out.
  */
 export const wholeCalls = (): ((events: ChatEvent[]) => ChatEvent[]) => {
   const open = new Map<number, string[] | undefined>()
@@ -84,7 +84,7 @@ export const wholeCalls = (): ((events: ChatEvent[]) => ChatEvent[]) => {
     }
     return [event]
   }
-  // Most events are of text: nothing is made for them.
+  // Most events are text, for which nothing needs to be allocated.
   return (events) => (events.some(concerns) ? events.flatMap(check) : events)
 }
 

@@ -1,21 +1,22 @@
-// Admission: whether a request fits what a key has left, and how much is set aside for it.
+// Admission: whether a request fits what a key has left, and how much is reserved for it.
 
 import { GatewayError } from '../errors.ts'
 import type { Key } from '../keys/key.ts'
 import type { ReserveAsk } from './ledger.ts'
 
 /**
- * While others hold the rest, a smaller answer than this is not worth starting: the request does better to wait for
- * them. A client that asks for less gets what it asks.
+ * While other requests hold the rest of a quota, an answer with a smaller cap than this is not worth starting: the client
+ * should wait for them. A client that asks for less gets it.
  */
 const LEAST_OUTPUT = 16
-/** Requests in flight end at any time; a second later there may be room. */
+/** Requests in flight may end at any time. */
 const HELD_RETRY_MS = 1_000
 
 /**
- * Sums up to: used + held ≤ total, but for the input estimate of a key's last request, which is let through when
- * nothing else is in flight. `held`: tokens set aside for the key's requests in flight. Throws `quota_exhausted` when
- * nothing is left or a fixed output is more than is left, `rate_limit_exceeded` when what is left is only held.
+ * Keeps used + held ≤ total, with one exception: when nothing else is in flight, a key's last request is admitted even if
+ * its input estimate exceeds what is left. `held`: tokens reserved for the key's requests in flight. Throws
+ * `quota_exhausted` when nothing is left or a fixed output is more than is left, `rate_limit_exceeded` when requests in
+ * flight hold what is left.
  */
 export const admit = (
   key: Key,
@@ -29,7 +30,7 @@ export const admit = (
   const wanted = cap * answers
   const free = left - held - input
   if (free >= wanted) return { reserved: input + wanted, outputCap: undefined }
-  // What cannot be made smaller: a fixed output, and one token of each answer.
+  // The least that can be reserved: a fixed output, or one token for each of several answers.
   const least = ask.fixed === true ? wanted : answers > 1 ? answers : 0
   if (held > 0 && free < Math.max(least, Math.min(wanted, LEAST_OUTPUT * answers))) {
     throw new GatewayError(

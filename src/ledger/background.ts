@@ -1,5 +1,5 @@
-// Answers that providers go on with after their clients were answered: who has them, for clients that ask for them later
-// and for the settlement of their exchanges.
+// Background answers, which providers finish after the client was answered: where each is made, for clients that read it
+// later and for the settlement of its exchange.
 
 /** `id`: the answer's, as its provider gave it. `model`: the catalogue id. `createdAt`: milliseconds since the epoch. */
 export type BackgroundAnswer = {
@@ -12,7 +12,7 @@ export type BackgroundAnswer = {
   readonly createdAt: number
 }
 
-/** Durable at once; kept as long as exchanges are. */
+/** Writes are durable at once, and throw a StoreError. Records are kept as long as exchanges are. */
 export type BackgroundStore = {
   keep(answer: BackgroundAnswer): void
   /** A key's own answer by its id. */

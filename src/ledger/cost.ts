@@ -3,7 +3,7 @@
 import type { Price, Rates } from '../catalogue/model.ts'
 import type { Usage } from '../ir/usage.ts'
 
-/** Prices count to a millionth of a micro-USD per token, in whole numbers, so that a half is a half and not 0.4999…. */
+/** Prices are scaled to whole millionths of a micro-USD per token: sums are exact, so that 0.5 rounds up. */
 const SCALE = 1_000_000
 
 /**

@@ -124,7 +124,8 @@ export const createLedger = ({
     try {
       journal.write(batch)
     } catch (cause) {
-      // Nothing was written. Reservations are refused; settlements and progress stay for the next write.
+      // Nothing was written. Settlements and progress stay for the next write. So do reservations while another process is
+      // writing, for a number of tries; otherwise they are refused.
       const busy = isBusy(cause)
       for (const each of answered) {
         if (busy && ++each.tries < BUSY_TRIES) waiting.push(each)
@@ -148,7 +149,7 @@ export const createLedger = ({
     pausing = true
     timers.later(() => {
       pausing = false
-      writeProgress()
+      writeAll()
     }, BUSY_PAUSE_MS)
   }
 
@@ -157,15 +158,15 @@ export const createLedger = ({
     retryDue = true
     timers.later(() => {
       retryDue = false
-      writeProgress()
+      writeAll()
     }, RETRY_MS)
   }
 
   /** Writes all that waits, progress in groups. */
-  const writeProgress = (): void => {
+  const writeAll = (): void => {
     if (pausing) return
     if (write('all') !== undefined || progress.size === 0) progressDue = false
-    else timers.later(writeProgress, PROGRESS_PAUSE_MS)
+    else timers.later(writeAll, PROGRESS_PAUSE_MS)
   }
 
   /** Charges the key and queues the settlement. Returns the cost. */
@@ -249,7 +250,7 @@ export const createLedger = ({
       progress.set(exchange, wholeCounts(usage))
       if (progressDue) return
       progressDue = true
-      timers.later(writeProgress, PROGRESS_MS)
+      timers.later(writeAll, PROGRESS_MS)
     },
     narrow({ exchangeId }, tokens) {
       const exchange = open.get(exchangeId)

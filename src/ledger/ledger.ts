@@ -18,17 +18,17 @@ export type ReserveAsk = {
   inputEstimate: number
   /** The client's own output cap, where it gave one. */
   outputCap: number | undefined
-  /** What the model could give at most: the cap the provider applies when it gets none. Of an image: its tokens. */
+  /** The model's own maximum, which the provider applies when it gets no cap. For an image: its tokens. */
   maxOutput: number
   /** How many answers or images were asked for, each of up to the cap; 1 by default. */
   answers?: number | undefined
-  /** The provider takes no cap: all of it is set aside, or the request is refused. */
+  /** The provider takes no cap: the whole output is reserved, or the request is refused. */
   fixed?: boolean | undefined
 }
 
 /**
- * What was set aside. `outputCap` is the cap the provider must be given, lower than the client's or the model's own;
- * undefined when the request fits as it is.
+ * Tokens reserved for an exchange. `outputCap` is the cap the provider must be given, lower than the client's or the
+ * model's own; undefined when the request fits as it is.
  */
 export type Reservation = {
   readonly exchangeId: string
@@ -40,12 +40,12 @@ export type Reservation = {
 }
 
 /**
- * How an exchange ended. `done`: answered whole; `refused`: the provider refused it; `failed`: it broke, before or
- * after the first byte; `aborted`: the client left.
+ * How an exchange ended. `done`: answered in full; `refused`: the gateway or the provider refused it; `failed`: it failed,
+ * before or after the first byte; `aborted`: the client disconnected.
  */
 export type Outcome = 'done' | 'refused' | 'failed' | 'aborted'
 
-/** What one attempt came to, for the record: never a secret, a prompt or provider text. `ms` until answer or failure. */
+/** The record of one attempt: never a secret, a prompt or provider text. `ms` until answer or failure. */
 export type AttemptNote = {
   provider: string
   account: string
@@ -61,7 +61,7 @@ export type AttemptNote = {
 export type Settlement = {
   outcome: Outcome
   usage: Usage
-  /** The gateway counted itself because the provider gave no (final) figures. */
+  /** The gateway counted the tokens because the provider gave no final figures. */
   estimated: boolean
   /** The provider's own usage object. */
   rawUsage?: JsonObject | undefined
@@ -81,11 +81,11 @@ export type Settlement = {
   totalMs: number
   /** Every attempt; kept where there was more than one, or one that failed. */
   trail?: readonly AttemptNote[] | undefined
-  /** Paths of the request that the provider's wire could not say. */
+  /** Paths of the request that the provider's wire has no member for. */
   dropped?: readonly string[] | undefined
 }
 
-/** An exchange that a previous process left and that goes on. `model`: as asked for. `usage`: its last durable figures. */
+/** An open exchange of a previous process that is settled later. `model`: as asked for. `usage`: its last durable figures. */
 export type Resumed = {
   readonly reservation: Reservation
   readonly model: string
@@ -95,30 +95,30 @@ export type Resumed = {
 }
 
 export type Ledger = {
-  /** What of a previous process goes on, each to be settled as any other. */
+  /** Open exchanges of a previous process whose answers are still being made, each to be settled like any other. */
   readonly resumed: readonly Resumed[]
-  /** How many others it left open, settled at the start by their last durable figures. */
+  /** How many other open exchanges there were, settled at the start by their last durable figures. */
   readonly recovered: number
   /**
-   * Sets tokens aside and resolves once that is durable. Throws `quota_exhausted` (402) when the key has nothing left, or
-   * too little for what cannot be made smaller; `rate_limit_exceeded` (429, short retryAfterMs) when what is left is only
-   * held by requests in flight.
+   * Reserves tokens and resolves once that is durable. Throws `quota_exhausted` (402) when the key has nothing left, or
+   * too little for an output that cannot be capped; `rate_limit_exceeded` (429, short retryAfterMs) when requests in
+   * flight hold what is left; `service_unavailable` (503) when it cannot be written.
    */
   reserve(ask: ReserveAsk): Promise<Reservation>
-  /** Figures of a long exchange so far; durable within two seconds, used if the process is killed. */
+  /** The usage of a running exchange so far: durable within two seconds, and billed if the process is killed. */
   progress(reservation: Reservation, usage: Usage): void
-  /** Nothing more can come than so many tokens in all: what was set aside beyond them is free at once. */
+  /** The exchange can come to no more than so many tokens in all: the rest of its reservation is freed at once. */
   narrow(reservation: Reservation, tokens: number): void
   /**
-   * Once per reservation; a second call throws. In the key's counter at once, in this process's reads of the store at
-   * once, durable within 20 ms: a process killed before settles it at its next start, from its last durable progress.
-   * Gives what it cost, in micro-USD.
+   * Once per reservation; a second call throws. The key's counter and this process's reads of the store show it at once.
+   * It is durable within 20 ms: if the process is killed before, the next start settles it from its last durable
+   * progress. Returns the cost in micro-USD.
    */
   settle(reservation: Reservation, settlement: Settlement): number
-  /** Reservations not yet settled; of some keys only, where they are given. */
+  /** How many reservations are not settled; of these keys only, where they are given. */
   openCount(keyIds?: ReadonlySet<string>): number
   /** Tokens of a key held by requests in flight. */
   heldBy(keyId: string): number
-  /** Writes what is pending. */
+  /** Writes what is pending. Throws a StoreError, one that `isBusy` while another process is writing. */
   flush(): void
 }

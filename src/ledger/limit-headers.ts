@@ -1,7 +1,7 @@
 // The rate-limit headers clients read: one family on every wire, and the messages wire's own beside it.
 
 import type { Wire } from '../ir/wire.ts'
-import type { KeyState, Standing } from './limits.ts'
+import type { KeyState, LimitState } from './limits.ts'
 
 /**
  * `x-ratelimit-{limit,remaining,reset}-{requests,tokens}`, reset as a duration (`6m0s`); on messages also
@@ -18,7 +18,7 @@ export const limitHeaders = (state: KeyState, wire: Wire, now: number): Record<s
 const write = (
   headers: Record<string, string>,
   what: 'requests' | 'tokens',
-  { limit, remaining, resetMs }: Standing,
+  { limit, remaining, resetMs }: LimitState,
   wire: Wire,
   now: number,
 ): void => {

@@ -1,7 +1,7 @@
-// A sliding window of a minute: amounts with their times, and their sum. Exact: an amount is gone 60 s after it came.
+// A sliding window of one minute: amounts with their times, and their sum. Exact: an amount counts for 60 s.
 
 export const WINDOW_MS = 60_000
-/** Spent entries at the front are cut off once they are this many. */
+/** Expired entries at the front are removed once there are this many. */
 const SLACK = 512
 
 /** Times must not go backwards between calls. */
@@ -11,7 +11,7 @@ export class Window {
   #first = 0
   #sum = 0
 
-  /** What the last minute holds. */
+  /** The sum over the last minute. */
   sum(now: number): number {
     this.#expire(now)
     return this.#sum
@@ -20,7 +20,7 @@ export class Window {
   add(now: number, amount: number): void {
     this.#expire(now)
     const last = this.#times.length - 1
-    // Amounts of the same millisecond leave together: that bounds the window's memory.
+    // Amounts of one millisecond share an entry: that bounds the window's memory.
     if (this.#times[last] === now) this.#amounts[last] = (this.#amounts[last] ?? 0) + amount
     else {
       this.#times.push(now)
@@ -29,7 +29,7 @@ export class Window {
     this.#sum += amount
   }
 
-  /** Takes back what was added at a time, where it has not left by itself. */
+  /** Takes back an amount that was added at this time, unless it has expired. */
   remove(addedAt: number, amount: number): void {
     for (let i = this.#times.length - 1; i >= this.#first; i--) {
       if (this.#times[i] !== addedAt) continue
@@ -54,7 +54,7 @@ export class Window {
     return 0
   }
 
-  /** Milliseconds until nothing is left in it. */
+  /** Milliseconds until the window is empty. */
   emptyIn(now: number): number {
     this.#expire(now)
     const last = this.#times.length - 1

@@ -1,13 +1,13 @@
-// What a schema allows, in words: the end of the sentence an error gives.
+// Describes in words what a schema allows: the end of an error's sentence.
 
 import type { TSchema } from '@sinclair/typebox'
 
-/** The reader's own words for a format's kinds of value, and what stands between alternatives. */
+/** The words for lists and objects in the reader's format (JSON, YAML), and the separators of alternatives. */
 export type Words = { list: string; object: string; between: string; last: string }
 
 /**
- * A schema's own `allowed` comes first; a pattern is said by its description. That an optional member may be null too is
- * not said.
+ * A schema's own `allowed` comes first; a pattern is described by its description. `null` is not mentioned beside other
+ * alternatives.
  */
 export const allowedBy = (schema: TSchema, words: Words): string => {
   if (typeof schema.allowed === 'string') return schema.allowed
@@ -32,7 +32,7 @@ export const allowedBy = (schema: TSchema, words: Words): string => {
   }
 }
 
-/** What any of several schemas allows, each said once, and none that another includes. */
+/** What any of several schemas allows, without repetitions and without alternatives that another one includes. */
 export const alternatives = (schemas: readonly TSchema[], words: Words): string => {
   const each = new Set(schemas.flatMap(flat).map((part) => allowedBy(part, words)))
   if (each.size > 1) each.delete('null')

@@ -1,12 +1,12 @@
-// Whether this process may open more: files, sockets and threads all take of the same descriptors.
+// Whether this process can open more file descriptors, which files, sockets and threads all need.
 
 import { closeSync, openSync } from 'node:fs'
 import { devNull } from 'node:os'
 
-/** What a thread takes to begin, with room to spare: one begun with fewer left ends the process. */
+/** What starting a thread needs, with a margin: with too few left, starting one ends the process. */
 export const FOR_A_THREAD = 8
 
-/** Whether so many can be had at this moment. */
+/** Whether this many can be opened right now. */
 export const canOpen = (count: number): boolean => {
   const opened: number[] = []
   try {

@@ -1,8 +1,8 @@
-// A short name for a text, the same everywhere: for ids that must be made up and found again.
+// A short hash of a text, for ids that must come out the same every time.
 
 const WIDTH = 11
 
-/** Eleven letters and digits. Two texts share one about once in 2^53; nobody is kept from making two that do. */
+/** Eleven letters and digits, from 53 bits. Not cryptographic: collisions can be made on purpose. */
 export const digest = (text: string): string => {
   let high = 0xdeadbeef
   let low = 0x41c6ce57

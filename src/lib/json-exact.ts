@@ -1,13 +1,13 @@
-// JSON whose integers are too large for a number stay as they were written: ids in a tool's arguments must not change.
+// JSON in which integers too large for a number stay as written: ids in a tool's arguments must not change.
 
 type Source = { source?: string }
-// Not in the library's types yet: a value that stringifies as this very text.
+// Not in TypeScript's library yet: a value that `JSON.stringify` writes as this text.
 const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): object }
 
 const LARGE = /\d{16}/
 const INTEGER = /^-?\d+$/
 
-/** `JSON.parse`, but integers that a number cannot hold become values that `JSON.stringify` gives back digit by digit. */
+/** `JSON.parse`, but integers that a number cannot represent become values that `JSON.stringify` writes unchanged. */
 export const parseExact = (text: string): unknown =>
   LARGE.test(text)
     ? JSON.parse(text, (_, value: unknown, context?: Source) => {

@@ -1,16 +1,16 @@
-// Large JSON without its long strings: what a reader that decides by names, kinds and figures needs of it, for a
-// fraction of the time and memory of parsing the whole.
+// Parses large JSON with its long strings cut short, for readers that need only names, types and short values: this takes a
+// fraction of the time and memory of parsing all of it.
 
 import { OBJECT, readSlots, type Slot, skipSpace } from './json-scan.ts'
 
-/** `view`: the UTF-8 bytes read as Latin-1, in which JSON's own characters stand where they stand in the bytes. */
+/** `view`: the UTF-8 bytes decoded as Latin-1, so that positions in the string are positions in the bytes. */
 type Outline = {
   view: string
-  /** As `JSON.parse` gives it, but for the strings named by `cut`: these are their beginnings. */
+  /** The parsed value, in which the strings of `cut` are only their beginnings. */
   value: unknown
-  /** The outermost object's members as they stand in the view, where the text was outlined and not parsed whole. */
+  /** The positions of the outermost object's members in the view; undefined where the text was parsed whole. */
   top: Slot[] | undefined
-  /** The long strings' contents, by their places in the view: what is kept of them ends at `kept`. */
+  /** The positions of the long strings' contents in the view; what is kept of each ends at `kept`. */
   cut: { start: number; kept: number; end: number }[]
 }
 
@@ -20,7 +20,7 @@ const SMALL = 4096
 const LONG = 64
 const KEPT = 16
 
-/** A control character ends JSON where it stands in a string, and is rare elsewhere. */
+/** A control character is invalid in a JSON string, and rare elsewhere. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what it looks for
 const CONTROL = /[\x00-\x1f]/
 
@@ -28,13 +28,13 @@ const CONTROL = /[\x00-\x1f]/
 const NOT_ASCII = /[^\x00-\x7f]/
 
 /**
- * Throws a SyntaxError as `JSON.parse` does, but for an escape sequence in a long string that is none: that stays
- * unseen. The bytes must be UTF-8 without a byte order mark.
+ * Throws a SyntaxError like `JSON.parse`, except for an invalid escape sequence in a long string, which is not noticed. The
+ * bytes must be UTF-8 without a byte order mark.
  */
 export const outline = (bytes: Uint8Array): Outline => {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
   const open = skipSpace(view, 0)
-  // Spaces between the lines of a text made for people: found apart from its strings only by reading it all.
+  // Indented JSON has control characters, too. To tell those from ones within strings takes a full parse.
   if (view.charCodeAt(open) !== OBJECT || CONTROL.test(view)) {
     return { view, value: JSON.parse(new TextDecoder().decode(bytes)), top: undefined, cut: [] }
   }

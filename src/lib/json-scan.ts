@@ -1,12 +1,12 @@
-// Reads JSON text without building its values: where members, elements and strings stand. Of text that is no JSON it says
-// something and ends; parsing says the rest.
+// Scans JSON text for the positions of members, elements and strings, without building values. For text that is not JSON
+// the result is arbitrary, but the scan ends: parsing reports the error.
 
 /** A member or an element: its name or index, where it begins, where its value does, and where both end. */
 export type Slot = { key: string | number; start: number; valueStart: number; end: number }
 
 type Span = { start: number; end: number }
 
-// Characters by their codes: the opening ones of an object and an array, and what else has a meaning.
+// Character codes: `{`, `[`, `}`, `]` and the others of JSON's syntax.
 export const OBJECT = 123
 export const ARRAY = 91
 const OBJECT_END = 125
@@ -16,8 +16,8 @@ const QUOTE = 34
 const BACKSLASH = 92
 
 /**
- * The members of the object, or the elements of the array, that opens here. `strings` is told of every string among
- * their values, however deep.
+ * The members of the object, or the elements of the array, that opens here. `strings` is called for every string in their
+ * values, at any depth.
  */
 export const readSlots = (text: string, open: number, strings?: (start: number, end: number) => void): Slot[] => {
   const slots: Slot[] = []
@@ -73,7 +73,7 @@ const skipString = (text: string, open: number): number => {
   }
 }
 
-/** The end of the value that begins here. `strings` is told of every string in it. */
+/** The end of the value that begins here. `strings` is called for every string in it. */
 export const skipValue = (text: string, start: number, strings?: (start: number, end: number) => void): number => {
   const first = text.charCodeAt(start)
   if (first === QUOTE) {
@@ -108,7 +108,7 @@ export const skipValue = (text: string, start: number, strings?: (start: number,
   return text.length + 1
 }
 
-/** Where the value of an object's first member of that name stands. Stops there: later members are not read. */
+/** The position of the value of an object's first member of that name. Later members are not read. */
 export const findMember = (text: string, name: string, from = 0): Span | undefined => {
   let at = skipSpace(text, from)
   if (text.charCodeAt(at) !== OBJECT) return undefined
@@ -126,7 +126,7 @@ export const findMember = (text: string, name: string, from = 0): Span | undefin
   return undefined
 }
 
-/** The same at the end of a path, which goes through objects and, where it says 0, the first elements of arrays. */
+/** The same for a path through objects and, with 0, the first elements of arrays. */
 export const findPath = (text: string, path: readonly (string | 0)[]): Span | undefined => {
   let found: Span | undefined = { start: 0, end: text.length }
   for (const step of path) {

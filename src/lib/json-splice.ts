@@ -2,15 +2,15 @@
 
 import { ARRAY, OBJECT, readSlots, type Slot, skipSpace, skipValue } from './json-scan.ts'
 
-/** Sets (`value`: JSON text) or removes (`value` undefined) what stands at `path`. Setting an absent member adds it. */
+/** Sets (`value`: JSON text) or removes (`value` undefined) the value at `path`. Setting an absent member adds it. */
 export type Edit = { path: readonly (string | number)[]; value: string | undefined }
 
 type Cut = { start: number; end: number; text: string }
 
 /**
- * Applies the edits. A name that occurs twice in one object is edited at both places, for readers differ in which of
- * them counts; a path that leads nowhere is left out, but for the adding of a member to an object. `parsed`: the object
- * that the text says, where it is known; it saves the reading of most texts.
+ * Applies the edits. Of a duplicated member both are edited, as parsers differ in which of them counts. Edits of paths that
+ * do not exist are ignored, except that a member can be added to an object. `parsed`: the parsed text, if available, which
+ * mostly saves scanning it.
  */
 export const splice = (text: string, edits: readonly Edit[], parsed?: object): string => {
   const cuts = (parsed && onlyCut(text, edits, parsed)) ?? cutsOf(text, edits)
@@ -46,8 +46,8 @@ export const spliceBytes = (
 const utf8 = new TextEncoder()
 
 /**
- * The cut of one edit that sets an outermost member which is there. Its name stands in the text at least once, and in
- * itself, for letters can only be written otherwise by `\u`: where it stands once, it is the member's.
+ * The cut of a single edit that sets an existing outermost member. Without `\u` escapes the member's name occurs in the text
+ * as it is. Where it occurs exactly once, that is the member.
  */
 const onlyCut = (text: string, edits: readonly Edit[], parsed: object): Cut[] | undefined => {
   const [edit] = edits
@@ -61,7 +61,7 @@ const onlyCut = (text: string, edits: readonly Edit[], parsed: object): Cut[] | 
   return [{ start, end: skipValue(text, start), text: edit.value }]
 }
 
-/** What the edits change, in the order of the text. To set what stands there already changes nothing. */
+/** The changes to the text, in order. Setting an equal value changes nothing. */
 const cutsOf = (text: string, edits: readonly Edit[], top?: Slot[]): Cut[] => {
   const cuts: Cut[] = []
   if (edits.length > 0) collect(text, skipSpace(text, 0), edits, 0, cuts, top)
@@ -79,7 +79,7 @@ const collect = (
   const first = text.charCodeAt(open)
   if (first !== OBJECT && first !== ARRAY) return
   const slots = known ?? readSlots(text, open)
-  // By name: as many edits as elements, as references have, must not cost their product.
+  // Grouped by name, so that many edits of many elements take linear time.
   const wanted = new Map<string | number | undefined, Edit[]>()
   for (const edit of edits) {
     const key = edit.path[depth]
@@ -111,12 +111,12 @@ const collect = (
     }
     if (added.length > 0) cuts.push({ start: open + 1, end: open + 1, text: added.join(',') + more })
   }
-  // After what was added: both may begin at the same place, and this ends further on.
+  // After the additions: both may begin at the same position, and removals end later.
   if (removed.size > 0) cutSlots(slots, removed, cuts)
 }
 
-// Each removed slot takes one comma along: those before the first kept slot the comma behind them, others the one
-// before. So any set of slots can go without two cuts meeting.
+// Each removed slot takes one comma with it: before the first kept slot the comma after it, later the one before. So the cuts
+// of any set of slots never overlap.
 const cutSlots = (slots: Slot[], removed: Set<Slot>, cuts: Cut[]): void => {
   let kept = false
   slots.forEach((slot, at) => {

@@ -1,6 +1,6 @@
-// The name that a misspelt one was meant to be.
+// Finds the known name that a misspelt one was probably meant to be.
 
-/** Undefined where none is near enough. Case does not count. */
+/** Undefined where none is close enough. Case is ignored. */
 export const nearest = (name: string, known: Iterable<string>): string | undefined => {
   let best: string | undefined
   let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1
@@ -14,7 +14,7 @@ export const nearest = (name: string, known: Iterable<string>): string | undefin
   return best
 }
 
-/** How many letters are to be put in, left out or changed. */
+/** The Levenshtein distance. */
 const editDistance = (a: string, b: string): number => {
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i += 1) {

@@ -1,6 +1,6 @@
-// Whether the environment keeps a host from its proxy, as the runtime's fetch reads `NO_PROXY`.
+// Whether `NO_PROXY` exempts a host from the proxy, with the same rules as the runtime's `fetch`.
 
-/** `host` as a URL has it, `port` a number as text. */
+/** `host`: as in a URL. `port`: a number as text. */
 export const isKeptFromProxy = (host: string, port: string, env: NodeJS.ProcessEnv = process.env): boolean =>
   `${env.no_proxy || env.NO_PROXY || ''}`
     .toLowerCase()
@@ -16,14 +16,14 @@ const matches = (entry: string, host: string, port: string): boolean => {
 
 const IPV4 = /^(\d+)\.(\d+)\.(\d+)\.(\d+)(?:\/(\d+))?$/
 
-/** Whether a block such as 10.0.0.0/8 holds an address. */
+/** Whether a block such as 10.0.0.0/8 contains an address. */
 const holds = (block: string, host: string): boolean => {
   const [net, size] = numberOf(block)
   const [address] = numberOf(host)
   return size !== undefined && Math.floor(net / size) === Math.floor(address / size)
 }
 
-/** An address as a number, and how many its block has. */
+/** An address as a number, and the size of its block; NaN for text that is not an IPv4 address. */
 const numberOf = (text: string): [number, number | undefined] => {
   const parts = IPV4.exec(text)
   if (parts === null) return [Number.NaN, undefined]

@@ -1,4 +1,4 @@
-// A growing text of which only so much is kept as an estimate of its size needs.
+// A growing text of which only a bounded part is kept, for estimating its tokens.
 
 const KEPT_CHARS = 256 * 1024
 const PIECES = 64
@@ -18,7 +18,7 @@ export class OutputText {
     if (room === 0) return
     const kept = piece.length > room ? piece.slice(0, room) : piece
     this.#kept += kept.length
-    // Joining now and then makes a flat copy, so that pieces cut from frames do not keep the frames alive.
+    // Joining makes a flat copy, so that pieces sliced from frames do not keep the frames in memory.
     if (this.#pieces.push(kept) === PIECES) this.#join()
   }
 
@@ -27,7 +27,7 @@ export class OutputText {
     return this.#chars
   }
 
-  /** A beginning of it, short enough to be looked at often. */
+  /** The beginning of the text, short enough to be read often. */
   get opening(): string {
     return (this.#blocks[0] ?? this.#pieces.join('')).slice(0, OPENING_CHARS)
   }

@@ -1,4 +1,4 @@
-// Server-sent events as text: one incremental reader that any slicing of the bytes leaves unchanged, and the writer.
+// Server-sent events: an incremental reader, whose frames do not depend on how the bytes are chunked, and a writer.
 
 /** One dispatched event. `data` holds the data lines joined by "\n"; a frame without data is never made. */
 export type Frame = { event?: string; data: string }
@@ -7,10 +7,10 @@ const CR = 13
 const LF = 10
 const COLON = 58
 
-/** What a further line of data takes in memory beside its characters, at least. */
+/** What every further line of data counts for in addition to its characters, as it takes memory, too. */
 const LINE_CHARS = 40
 
-/** Thrown when one event passes the reader's bound. */
+/** Thrown when one event exceeds the reader's bound. */
 export class FrameTooLarge extends Error {}
 
 /**
@@ -45,7 +45,7 @@ export class FrameReader {
 
   #read(text: string, final: boolean): Frame[] {
     const frames: Frame[] = []
-    // A long line is only looked at where it is new: joining it at each chunk would cost its square.
+    // Only the new part of a long line is scanned: joining it at each chunk would take quadratic time.
     if (!final && this.#scanned === this.#rest.length && !text.includes('\n') && !text.includes('\r')) {
       this.#rest += text
       this.#scanned = this.#rest.length

@@ -3,8 +3,8 @@
 import type { Quirks } from '../ir/quirks.ts'
 import type { Wire } from '../ir/wire.ts'
 
-/** How a credential is shown: `x-api-key: …` or `Authorization: Bearer …`. */
-export type Auth = 'x-api-key' | 'bearer'
+/** How a credential is shown: `x-api-key: …`, `api-key: …` or `Authorization: Bearer …`. */
+export type Auth = 'x-api-key' | 'api-key' | 'bearer'
 
 /** One credential and base URL of a provider. `weight` is its share of the requests beside its siblings'. */
 export type Account = {
@@ -26,6 +26,8 @@ export type Provider = {
   auth: Auth
   /** Sent on every request that the client sent none of; undefined for providers that take no version. */
   versionHeader: { name: string; value: string } | undefined
+  /** Sent with every request beside the gateway's own, by their names in small letters; values may be secret. */
+  headers?: Readonly<Record<string, string>>
   /** The word that stands for the neutral one in ids: `claude` for `vendorA`; see `neutralWord`. */
   brand: string | undefined
   /** Empty: the provider is not configured, its models answer 503. */

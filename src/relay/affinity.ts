@@ -4,8 +4,8 @@ import { isObject, type Json, type JsonObject } from '../ir/json.ts'
 import type { Wire } from '../ir/wire.ts'
 import type { ClientBody } from './client-body.ts'
 
-/** Remembered conversations. A forgotten one is placed anew: its cache is lost, nothing else. */
-const REMEMBERED = 20_000
+/** How many conversations are remembered. One that is forgotten may go to another account: only its cache is lost. */
+const MAX_REMEMBERED = 20_000
 
 /** Headers by which clients name their conversation. */
 const HEADERS = [
@@ -17,29 +17,29 @@ const HEADERS = [
   'x-claude-code-session-id',
 ]
 
-/** Where conversations went last. */
+/** The account that each conversation used last. */
 export type Affinity = {
-  placed(conversation: string): string | undefined
-  place(conversation: string, account: string): void
+  accountOf(conversation: string): string | undefined
+  remember(conversation: string, account: string): void
 }
 
 export const createAffinity = (): Affinity => {
-  const places = new Map<string, string>()
+  const accounts = new Map<string, string>()
   return {
-    placed: (conversation) => places.get(conversation),
-    place: (conversation, account) => {
-      places.delete(conversation)
-      places.set(conversation, account)
-      if (places.size <= REMEMBERED) return
-      const oldest = places.keys().next()
-      if (!oldest.done) places.delete(oldest.value)
+    accountOf: (conversation) => accounts.get(conversation),
+    remember: (conversation, account) => {
+      accounts.delete(conversation)
+      accounts.set(conversation, account)
+      if (accounts.size <= MAX_REMEMBERED) return
+      const oldest = accounts.keys().next()
+      if (!oldest.done) accounts.delete(oldest.value)
     },
   }
 }
 
 /**
- * What names the conversation of a request: the client's own word for it, else its opening. `continued` is false for
- * an opening that has no answer yet: it may go anywhere, and what follows it goes where it went.
+ * Identifies the conversation of a request: by the id its client sends, else by its opening. `continued` is false for an
+ * opening without an answer yet: it may go to any account, and what follows goes to the same.
  */
 export const conversationOf = (
   keyId: string,
@@ -73,16 +73,16 @@ export const conversationOf = (
   }
 }
 
-/** What an answer is remembered by, for the requests that refer to it. */
-export const answerName = (keyId: string, answerId: string): string => idOf(keyId, 'answer', answerId)
+/** The name by which an answer is remembered, for requests that refer to it. */
+export const answerKey = (keyId: string, answerId: string): string => idOf(keyId, 'answer', answerId)
 
-/** The answer that a request goes on from. */
-export const referredTo = ({ outline }: ClientBody): string | undefined => {
+/** The id of the answer that a request continues. */
+export const previousAnswerOf = ({ outline }: ClientBody): string | undefined => {
   const id = outline.previous_response_id ?? threadOf(outline)
   return typeof id === 'string' && id !== '' ? id : undefined
 }
 
-/** Short, however long the words are: many are remembered. */
+/** Hashed to be short: many are remembered. */
 const idOf = (keyId: string, ...words: string[]): string => `${keyId}:${Bun.hash(words.join(':')).toString(36)}`
 
 const threadOf = (body: JsonObject): Json | undefined =>
@@ -94,10 +94,10 @@ const userOf = (body: JsonObject): Json | undefined => (isObject(body.metadata) 
 const openingOf = (turns: Json[]): Json[] => {
   const answer = turns.findIndex(
     (turn) =>
-      isObject(turn) && (turn.role === 'assistant' || (typeof turn.type === 'string' && MODELS.test(turn.type))),
+      isObject(turn) && (turn.role === 'assistant' || (typeof turn.type === 'string' && FROM_MODEL.test(turn.type))),
   )
   return answer === -1 ? turns : turns.slice(0, answer)
 }
 
-/** Items without a role that a model has put out. */
-const MODELS = /(_call|reasoning)$/
+/** Types of items without a role that a model has produced. */
+const FROM_MODEL = /(_call|reasoning)$/

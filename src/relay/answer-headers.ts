@@ -1,11 +1,11 @@
-// What every answer of a model carries in its head: the request's id, the limits' state, what was left out.
+// The headers of a model's answer: the request id, the rate limits, what was dropped from the request.
 
 import type { ClientRequest } from './exchange.ts'
 
-/** What an answer's head tells of its request. */
-export type Heading = Pick<ClientRequest, 'id' | 'wire' | 'headersOut' | 'dropped'>
+/** What the headers of an answer say of its request. */
+export type Heading = Pick<ClientRequest, 'id' | 'wire' | 'limitHeaders' | 'dropped'>
 
-/** Of a stream: passed on as it comes, by whatever stands between. */
+/** Of a stream, with what keeps proxies from buffering it. */
 export const streamHeaders = (request: Heading): Record<string, string> => {
   const headers = answerHeaders(request, 'text/event-stream; charset=utf-8')
   headers['cache-control'] = 'no-cache, no-transform'
@@ -13,10 +13,9 @@ export const streamHeaders = (request: Heading): Record<string, string> => {
   return headers
 }
 
-/** `contentType`: of the body. */
 export const answerHeaders = (request: Heading, contentType: string): Record<string, string> => {
   const headers: Record<string, string> = {
-    ...request.headersOut,
+    ...request.limitHeaders,
     'content-type': contentType,
     'x-request-id': request.id,
   }

@@ -1,24 +1,24 @@
-// What a provider answered with: its text within a bound, and the name in it made ours.
+// A provider's answer as text, within a bound, and with the gateway's name for its model.
 
 import type { JsonObject } from '../ir/json.ts'
 import { splice } from '../lib/json-splice.ts'
 import { malformedAnswer } from '../wire/pass.ts'
 import { networkError } from './upstream.ts'
 
-/** Error bodies of providers are small; nothing needs more of one. */
+/** Error bodies of providers are small. */
 export const ERROR_BYTES = 256 * 1024
 
 /** The largest answer held in memory as a whole. */
 export const ANSWER_BYTES = 256 * 1024 * 1024
 
-/** A body as text, within a bound. `heard` is called for each piece of one whose length is unknown. */
+/** A body as text. Throws GatewayError for one larger than `bytes`. `heard` is called for each chunk of unknown length. */
 export const readText = async (
   response: Response,
   bytes: number,
   abort: AbortController,
   heard?: () => void,
 ): Promise<string> => {
-  // A compressed body's length says nothing of what it unfolds to.
+  // The length of a compressed body says nothing about its text.
   const declared = Number(
     response.headers.has('content-encoding') ? Number.NaN : response.headers.get('content-length'),
   )
@@ -42,8 +42,8 @@ export const readText = async (
   }
 }
 
-/** An answer that names a model, with the gateway's name for it. `body` is the text, parsed. */
-export const renamed = (text: string, body: JsonObject, model: string): string =>
+/** The text with the gateway's name for its model. `body` is the text, parsed. */
+export const withModelName = (text: string, body: JsonObject, model: string): string =>
   body.model === undefined || body.model === model
     ? text
     : splice(text, [{ path: ['model'], value: JSON.stringify(model) }], body)

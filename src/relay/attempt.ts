@@ -1,4 +1,4 @@
-// One try at one target: the request on the provider's wire, its answer checked and made ready for the client.
+// One attempt at one target: the request on the provider's wire, its answer checked and made ready for the client.
 
 import { GatewayError } from '../errors.ts'
 import { type JsonObject, parseObject } from '../ir/json.ts'
@@ -7,16 +7,17 @@ import { withExact } from '../lib/json-exact.ts'
 import { FrameReader, FrameTooLarge } from '../lib/sse.ts'
 import { endpoint } from '../provider/endpoint.ts'
 import { includeUsage } from '../wire/chat-completions/pass.ts'
-import type { ChatCodec, PassCodec, Tap, Undo } from '../wire/codec.ts'
+import type { Ask, ChatCodec, PassCodec, Tap, Undo } from '../wire/codec.ts'
 import { CODECS, chatCodec } from '../wire/index.ts'
 import { malformedAnswer } from '../wire/pass.ts'
 import { answerIn, rememberable } from '../wire/responses/references.ts'
-import { ANSWER_BYTES, ERROR_BYTES, readText, renamed } from './answer-text.ts'
+import { ANSWER_BYTES, ERROR_BYTES, readText, withModelName } from './answer-text.ts'
 import { type Call, call } from './call.ts'
 import type { Exchange, Relay } from './exchange.ts'
 import { imagesAsked } from './meter.ts'
+import { EVENT_STREAM, streamFromWhole, wholeFromStream } from './other-form.ts'
 import type { Target } from './route.ts'
-import { askOf, capFor, encodeFor, quirksOf, translateResponse, translateStream, written } from './translate.ts'
+import { askOf, capFor, encodeFor, quirksOf, toJson, translateResponse, translateStream } from './translate.ts'
 import { broken, networkError } from './upstream.ts'
 
 /** A whole answer for the client, and what it consumed: `usage` undefined when the provider did not say. */
@@ -30,7 +31,7 @@ export type JsonAnswer = {
   body: JsonObject
 }
 
-/** A stream that has said its first word: `first` is the text for the client so far. */
+/** A stream read up to its first output: `first` is the text for the client so far. */
 export type StreamAnswer = {
   kind: 'stream'
   target: Target
@@ -45,20 +46,20 @@ export type Answer = JsonAnswer | StreamAnswer
 export type Source = {
   /** Text for the client, maybe ''; undefined once the bytes are over. Throws GatewayError. */
   read(): Promise<string | undefined>
-  /** Reads what follows the provider's last word, so that its connection can serve again; cuts one that lingers. */
+  /** Reads to the end after the terminal event, so that the connection can be used again; cuts one that lingers. */
   drain(): Promise<void>
   abort: AbortController
 }
 
-/** How long a provider may take to end a stream whose last word it has said. */
+/** How long a provider may take to close a stream after its terminal event. */
 const LINGER_MS = 1_000
-/** The largest single event of a stream. */
+/** The largest single event of a stream, in characters. */
 const FRAME_CHARS = 64 * 1024 * 1024
 
-/** How the request goes out to this target, and how what comes back is read. */
+/** The request as it is sent to this target; `undo`: how to translate the answer back, undefined where bytes pass. */
 type Plan = { body: string | Uint8Array<ArrayBuffer>; undo: Undo | undefined }
 
-/** All that the reading of an answer needs. */
+/** All that reading an answer needs. */
 type Reading = Call<Exchange> & { plan: Plan }
 
 /** Throws GatewayError; one whose `failover` is true may be tried elsewhere. */
@@ -78,9 +79,9 @@ export const attempt = async (
 }
 
 const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan => {
-  if (passes(exchange, target)) {
+  if (passesThrough(exchange, target)) {
     const quirks = quirksOf(target)
-    // Ids that are cut to their beginnings would be taken for one.
+    // The outline cuts long ids, which could then look alike.
     const seen = quirks.shortCallIds ? exchange.body.whole().body : exchange.body.outline
     const edits = codec.passEdits(seen, {
       model: target.model.upstream,
@@ -90,20 +91,24 @@ const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan => 
     exchange.dropped = codec.refusedIn?.(seen, quirks).map((path) => path.join('.')) ?? []
     return { body: exchange.body.edited(edits), undo: undefined }
   }
-  const encoded = encodeFor(exchange, chatCodec(exchange.asked), chatCodec(target.wire), target)
+  const encoded = encodeFor(exchange, chatCodec(exchange.bodyWire), chatCodec(target.wire), target)
   exchange.dropped = encoded.dropped
-  return { body: written(encoded.body), undo: encoded.undo }
+  return { body: toJson(encoded.body), undo: encoded.undo }
 }
 
-/** What is said in the words of the provider's wire goes out as it came. */
-const passes = ({ wire, asked, codec, body }: Exchange, target: Target): boolean =>
-  target.wire === wire && asked === wire && codec.borrows?.(body.outline) !== true
+/** Whether the body's bytes pass: it is in the provider's wire already. */
+const passesThrough = ({ wire, bodyWire, codec, body }: Exchange, target: Target): boolean =>
+  target.wire === wire &&
+  bodyWire === wire &&
+  target.withoutReasoning !== true &&
+  codec.needsTranslation?.(body.outline) !== true
 
 const readAnswer = async (reading: Reading, response: Response, heard: () => void): Promise<JsonAnswer> => {
-  const { relay, request: exchange, target, codec, plan, abort } = reading
-  const text = await readText(response, ANSWER_BYTES, abort, heard)
-  const body = parseObject(text)
-  if (body === undefined) throw malformedAnswer()
+  const { request: exchange, target, codec, plan, abort } = reading
+  const received = await readText(response, ANSWER_BYTES, abort, heard)
+  const parsed = parseObject(received)
+  const body = parsed ?? wholeIn(received, reading)
+  const text = parsed === undefined ? JSON.stringify(body) : received
   const fault = codec.faultIn(body)
   if (fault !== undefined) throw fault
   const read = codec.readUsage(body)
@@ -114,16 +119,29 @@ const readAnswer = async (reading: Reading, response: Response, heard: () => voi
           withExact(text, body),
           chatCodec(exchange.wire),
           codec as ChatCodec,
-          askOf(exchange, target.model.id, relay.clock.now()),
+          askFor(reading),
           plan.undo,
         )
-  if (translated !== undefined) remember(reading, () => translated)
-  const shown = translated === undefined ? renamed(text, body, target.model.id) : JSON.stringify(translated)
-  return { kind: 'json', target, text: shown, usage: read?.usage, rawUsage: read?.raw, body }
+  if (translated !== undefined) keepForReferences(reading, () => translated)
+  const clientText = translated === undefined ? withModelName(text, body, target.model.id) : JSON.stringify(translated)
+  return { kind: 'json', target, text: clientText, usage: read?.usage, rawUsage: read?.raw, body }
 }
 
-/** What was made of an answer from another wire, only the gateway can say when the client refers to it later. */
-const remember = ({ relay, request: exchange }: Reading, answer: () => JsonObject | undefined): void => {
+const askFor = ({ relay, request, target }: Reading): Ask => askOf(request, target, relay.clock.now())
+
+/** The answer in the text of a stream nobody asked for. Throws GatewayError for any other text. */
+const wholeIn = (text: string, reading: Reading): JsonObject => {
+  const { request, target } = reading
+  if (target.wire === 'images' || !EVENT_STREAM.test(text)) throw malformedAnswer()
+  const ask = askFor(reading)
+  const body = target.wire === request.wire ? ask.body : {}
+  return wholeFromStream(chatCodec(target.wire), text, { ...ask, body }, ownUndo(target))
+}
+
+const ownUndo = (target: Target): Undo => (quirksOf(target).noDone === true ? { noDone: true } : {})
+
+/** Only the gateway can resolve a later reference to a translated answer: the provider never made it in that form. */
+const keepForReferences = ({ relay, request: exchange }: Reading, answer: () => JsonObject | undefined): void => {
   const { body, asSent } = exchange
   if (exchange.wire !== 'responses' || asSent.outline.store === false) return
   const made = answer()
@@ -135,7 +153,7 @@ const remember = ({ relay, request: exchange }: Reading, answer: () => JsonObjec
 
 const openStream = (reading: Reading, response: Response): Promise<StreamAnswer> => {
   const { relay, request: exchange, target, codec, plan, abort } = reading
-  const now = relay.clock.now()
+  const keep = (text: string): void => keepForReferences(reading, () => answerIn(text))
   const tap =
     plan.undo === undefined
       ? codec.tap({
@@ -143,33 +161,40 @@ const openStream = (reading: Reading, response: Response): Promise<StreamAnswer>
           includeUsage: includeUsage(exchange.body.outline),
           images: imagesAsked(exchange.body.outline),
           noDone: quirksOf(target).noDone === true,
-          now: Math.floor(now / 1000),
+          now: Math.floor(relay.clock.now() / 1000),
         })
-      : translateStream(
-          chatCodec(exchange.wire),
-          codec as ChatCodec,
-          askOf(exchange, target.model.id, now),
-          plan.undo,
-          (text) => remember(reading, () => answerIn(text)),
-        )
-  return firstWords(response, { target, codec, abort }, tap)
+      : translateStream(chatCodec(exchange.wire), codec as ChatCodec, askFor(reading), plan.undo, keep)
+  return readToFirstOutput(response, { target, codec, abort }, tap, (text, body) => {
+    if (target.wire === 'images') throw malformedAnswer()
+    const [client, provider] = [chatCodec(exchange.wire), chatCodec(target.wire)]
+    const whole = withExact(text, body)
+    const made = streamFromWhole(client, provider, whole, askFor(reading), plan.undo ?? {}, plan.undo && keep)
+    return { kind: 'stream', target, first: made.text, source: endedSource(abort), tap: made.tap }
+  })
 }
 
-/** Reads a stream to its first word for the client. Throws GatewayError for one that fails before it. */
-export const firstWords = async (
+/**
+ * Reads a stream up to its first output for the client. Throws GatewayError for one that fails before. `fromWhole` makes
+ * a stream of a whole answer that came in its place.
+ */
+export const readToFirstOutput = async (
   response: Response,
   { target, codec, abort }: Pick<Call, 'target' | 'codec' | 'abort'>,
   tap: Tap,
+  fromWhole?: (text: string, body: JsonObject) => StreamAnswer,
 ): Promise<StreamAnswer> => {
   const type = response.headers.get('content-type') ?? ''
   if (response.body === null) throw broken()
   let stream = response.body
   if (type.includes('json') || type.includes('html')) {
-    const opened = await opening(stream, abort)
-    stream = opened.stream
-    if (!SSE.test(opened.text)) {
-      const body = parseObject(await readText(new Response(stream), ERROR_BYTES, abort))
-      throw (body === undefined ? undefined : codec.faultIn(body)) ?? malformedAnswer()
+    const peeked = await peek(stream, abort)
+    stream = peeked.stream
+    if (!EVENT_STREAM.test(peeked.text)) {
+      const text = await readText(new Response(stream), fromWhole === undefined ? ERROR_BYTES : ANSWER_BYTES, abort)
+      const body = parseObject(text)
+      const fault = body === undefined ? malformedAnswer() : codec.faultIn(body)
+      if (fault !== undefined || body === undefined || fromWhole === undefined) throw fault ?? malformedAnswer()
+      return fromWhole(text, body)
     }
   }
   const source = readFrom(stream, tap, abort)
@@ -181,11 +206,8 @@ export const firstWords = async (
   }
 }
 
-/** How a stream begins, whatever its server calls it: no JSON does. */
-const SSE = /^\s*(?:data|event|id|retry)?:/
-
-/** The first bytes of a body as text, and all of it. */
-const opening = async (body: ReadableStream<Uint8Array>, abort: AbortController) => {
+/** The first chunk of a body as text, and a stream of the whole body. */
+const peek = async (body: ReadableStream<Uint8Array>, abort: AbortController) => {
   const reader = body.getReader()
   const { value } = await reader.read().catch((error) => {
     throw networkError(error, abort)
@@ -204,6 +226,12 @@ const opening = async (body: ReadableStream<Uint8Array>, abort: AbortController)
   return { text: new TextDecoder().decode(value), stream }
 }
 
+const endedSource = (abort: AbortController): Source => ({
+  abort,
+  drain: async () => {},
+  read: async () => undefined,
+})
+
 const readFrom = (body: ReadableStream<Uint8Array>, tap: Tap, abort: AbortController): Source => {
   const reader = body.getReader()
   const frames = new FrameReader(FRAME_CHARS)
@@ -214,7 +242,7 @@ const readFrom = (body: ReadableStream<Uint8Array>, tap: Tap, abort: AbortContro
       try {
         while (!(await reader.read()).done);
       } catch {
-        // Cut: nothing of it was wanted.
+        // Nothing that follows the terminal event is used.
       } finally {
         clearTimeout(timer)
       }

@@ -1,5 +1,5 @@
-// Answers in the background: the provider goes on after the client was answered or has left. The exchange stays open,
-// over restarts too, and is settled by what the provider says of the answer in the end.
+// Answers in the background: the provider goes on after the client was answered or has disconnected. The exchange stays
+// open, across restarts too. The provider is polled, and its final figures settle the exchange.
 
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject, parseObject } from '../ir/json.ts'
@@ -8,32 +8,31 @@ import type { Outcome } from '../ledger/ledger.ts'
 import { answerEndpoint } from '../provider/endpoint.ts'
 import { CODECS } from '../wire/index.ts'
 import { malformedAnswer } from '../wire/pass.ts'
-import { type Standing, standingOf } from '../wire/responses/background.ts'
+import { type AnswerState, answerStateOf } from '../wire/responses/background.ts'
 import { ANSWER_BYTES, readText } from './answer-text.ts'
 import { type Caller, call } from './call.ts'
 import type { Ended, Exchange, Relay } from './exchange.ts'
 import { targetName } from './health.ts'
-import { type Metered, meterAnswer, meterTold, NOTHING } from './meter.ts'
+import { type Metered, meterAnswer, meterReported, NO_USAGE } from './meter.ts'
 import type { Target } from './route.ts'
 import { type Settling, settle as settleExchange } from './settle.ts'
 import { type Outgoing, timedOut } from './upstream.ts'
 
-/** What is known of background answers. */
 export type Background = {
-  readonly kept: BackgroundStore
-  /** Those that are not settled, by exchange. */
+  readonly store: BackgroundStore
+  /** Answers whose exchanges are not settled, by exchange id. */
   readonly watched: Map<string, Watched>
 }
 
-export const createBackground = (kept: BackgroundStore): Background => ({ kept, watched: new Map() })
+export const createBackground = (store: BackgroundStore): Background => ({ store, watched: new Map() })
 
 type End = { outcome: Outcome; metered: Metered; error?: GatewayError | undefined }
 
-/** An exchange that goes on. */
+/** An exchange whose answer is not finished. */
 export type Open = {
   inputEstimate: number
-  /** What it is billed where nobody can tell any more what became of it. */
-  last: Metered
+  /** What is billed if the provider never says how it ended. */
+  lastKnown: Metered
   /** Called once. */
   settle(end: End): void
 }
@@ -42,33 +41,42 @@ export type Watched = Open & {
   readonly answer: BackgroundAnswer
   /** Milliseconds since the epoch. */
   readonly watchedSince: number
-  /** Looks in a row for which the provider did not know it. */
+  /** Polls in a row to which the provider said that it does not know the answer. */
   missed: number
   timer: ReturnType<typeof setTimeout> | undefined
 }
 
-/** Between two looks at an answer: a part of the time it was watched so far, within bounds. */
-const LOOK_PART = 0.1
-const LEAST_PAUSE_MS = 1_000
-const MOST_PAUSE_MS = 15_000
-/** All of them together are looked at no more often than this. */
-const LOOK_EVERY_MS = 10
+/** The pause between two polls of an answer: a fraction of the time it has been watched, within bounds. */
+const PAUSE_FRACTION = 0.1
+const MIN_PAUSE_MS = 1_000
+const MAX_PAUSE_MS = 15_000
+/** On average, polls of all answers together are at least this far apart. */
+const POLL_SPACING_MS = 10
 
-/** So many looks in a row must miss one: a provider may be slow to know its newest. */
-const MISSES = 3
+/** An answer is lost after this many misses in a row: a provider may take a moment to find a new one. */
+const MAX_MISSED = 3
 
-/** One that can neither be asked for nor ended is given up when it was watched for so many times as long as it may take. */
-const PATIENCE = 2
+/** An answer that can be neither read nor cancelled is given up after this many times the provider's total timeout. */
+const GIVE_UP_AFTER = 2
 
-/** The longest id that is kept. Those of proxies, which say where the answer is made, have some hundred. */
-const MOST_ID_CHARS = 1_024
+/** The longest id that is recorded. Proxies encode where the answer is made, in some hundred characters. */
+const MAX_ID_CHARS = 1_024
 
-/** No id, or one that as a part of a path is another path. */
+/** An empty id, or `.` or `..`, which would lead to another path. */
 const DOTS = /^\.{0,2}$/
 
-/** Notes where an exchange's answer is made, so that it is found again. Undefined for one that its provider gave no id. */
-export const keepAnswer = (relay: Relay, exchange: Exchange, target: Target, id: unknown) => {
-  if (typeof id !== 'string' || id.length > MOST_ID_CHARS || DOTS.test(id)) return undefined
+/** Another process may be writing to the store: tried again for about two seconds. */
+const RECORD_TRIES = 10
+const RECORD_PAUSE_MS = 150
+
+/** Records where an exchange's answer is made, so that it can be found again. Undefined if the provider gave it no id. */
+export const recordAnswer = async (
+  relay: Relay,
+  exchange: Exchange,
+  target: Target,
+  id: unknown,
+): Promise<BackgroundAnswer | undefined> => {
+  if (typeof id !== 'string' || id.length > MAX_ID_CHARS || DOTS.test(id)) return undefined
   const answer: BackgroundAnswer = {
     id,
     exchangeId: exchange.id,
@@ -78,97 +86,102 @@ export const keepAnswer = (relay: Relay, exchange: Exchange, target: Target, id:
     model: target.model.id,
     createdAt: exchange.startedAt,
   }
-  try {
-    relay.background.kept.keep(answer)
-  } catch {
-    // A store that cannot be written: nobody will find the answer, but it is settled all the same.
+  for (let tries = 1; ; tries++) {
+    try {
+      relay.background.store.keep(answer)
+      return answer
+    } catch {
+      // Without its record the client cannot read the answer again, but this process still settles it.
+      if (tries === RECORD_TRIES) return answer
+    }
+    await Bun.sleep(RECORD_PAUSE_MS)
   }
-  return answer
 }
 
 /** Settles an exchange once its answer has ended. */
 export const watchAnswer = (relay: Relay, answer: BackgroundAnswer, open: Open): void => {
   const watched: Watched = { ...open, answer, watchedSince: relay.clock.now(), missed: 0, timer: undefined }
   relay.background.watched.set(answer.exchangeId, watched)
-  later(relay, watched)
+  schedulePoll(relay, watched)
 }
 
-/** Goes on with what a previous process left. */
+/** Watches the answers that a previous process left unsettled. */
 export const resumeAnswers = (
   relay: Relay,
   { keyOf, onSettled }: { keyOf: (keyId: string) => Ended['key']; onSettled: Exchange['onSettled'] },
 ): void => {
   for (const { reservation, model: askedFor, stream, inputEstimate, usage } of relay.ledger.resumed) {
-    const answer = relay.background.kept.of(reservation.exchangeId)
+    const answer = relay.background.store.of(reservation.exchangeId)
     if (answer === undefined) continue
     const { exchangeId, keyId, model, provider, account } = answer
     const exchange: Settling = {
       ...{ id: exchangeId, key: keyOf(keyId), wire: 'responses', model: { id: askedFor }, stream },
-      ...{ startedAt: reservation.startedAt, reservation, kept: answer, dropped: [], resumed: true, onSettled },
+      ...{ startedAt: reservation.startedAt, reservation, backgroundAnswer: answer },
+      ...{ dropped: [], resumed: true, onSettled },
       attempts: [{ provider, account, model, wire: 'responses', ms: 0 }],
     }
     watchAnswer(relay, answer, {
       inputEstimate,
-      last: { usage: { input: inputEstimate, ...usage }, rawUsage: undefined, estimated: true },
+      lastKnown: { usage: { input: inputEstimate, ...usage }, rawUsage: undefined, estimated: true },
       settle: ({ outcome, metered, error }) =>
-        settleExchange(relay, exchange, whereIs(relay, answer), metered, outcome, error),
+        settleExchange(relay, exchange, targetOf(relay, answer), metered, outcome, error),
     })
   }
 }
 
-/** Leaves what is open to the next process. */
-export const leaveAnswers = ({ background: { watched } }: Relay): void => watched.clear()
+/** Leaves unsettled answers to the next process. */
+export const stopPolling = ({ background: { watched } }: Relay): void => watched.clear()
 
-const later = (relay: Relay, watched: Watched): void => {
+const schedulePoll = (relay: Relay, watched: Watched): void => {
   clearTimeout(watched.timer)
-  // Not of its age: what a restart leaves is old all at once, and would be looked at all at once.
-  const pause = (relay.clock.now() - watched.watchedSince) * LOOK_PART
-  const bounded = Math.min(MOST_PAUSE_MS, Math.max(LEAST_PAUSE_MS, pause))
-  const shared = relay.background.watched.size * LOOK_EVERY_MS
-  watched.timer = setTimeout(() => void lookAfter(relay, watched.answer), Math.max(bounded, shared))
+  // By the time it was watched, not by its age: after a restart all answers are old, and would be polled all at once.
+  const pause = (relay.clock.now() - watched.watchedSince) * PAUSE_FRACTION
+  const bounded = Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, pause))
+  const shared = relay.background.watched.size * POLL_SPACING_MS
+  watched.timer = setTimeout(() => void pollAnswer(relay, watched.answer), Math.max(bounded, shared))
   watched.timer.unref()
 }
 
-/** Asks how an answer stands that is not settled, ends one that takes too long, and settles what has ended. */
-export const lookAfter = async (relay: Relay, answer: BackgroundAnswer): Promise<void> => {
+/** Polls one unsettled answer: settles it if it has ended, cancels it if it takes too long. */
+export const pollAnswer = async (relay: Relay, answer: BackgroundAnswer): Promise<void> => {
   const watched = relay.background.watched.get(answer.exchangeId)
   if (watched === undefined) return
   clearTimeout(watched.timer)
-  const target = whereIs(relay, answer)
-  const error = target === undefined ? noLongerThere(answer.id) : await look(relay, target, watched)
-  if (error !== undefined) settle(relay, watched, { outcome: 'failed', metered: watched.last, error })
-  if (isOpen(relay, answer)) later(relay, watched)
+  const target = targetOf(relay, answer)
+  const error = target === undefined ? answerNotFound(answer.id) : await poll(relay, target, watched)
+  if (error !== undefined) settle(relay, watched, { outcome: 'failed', metered: watched.lastKnown, error })
+  if (isOpen(relay, answer)) schedulePoll(relay, watched)
 }
 
-/** Gives why nobody can tell any more what becomes of an answer; undefined otherwise. */
-const look = async (relay: Relay, target: Target, watched: Watched): Promise<GatewayError | undefined> => {
+/** Returns an error once the answer is lost: nobody can say any more how it ends. */
+const poll = async (relay: Relay, target: Target, watched: Watched): Promise<GatewayError | undefined> => {
   const { answer, watchedSince } = watched
   const { totalMs } = target.provider.timeouts
   const late = relay.clock.now() - answer.createdAt >= totalMs
   for (const what of late ? (['read', 'cancel'] as const) : (['read'] as const)) {
     try {
-      await askFor(relay, target, answer, nobody(), what)
+      await refreshAnswer(relay, target, answer, ownCaller(), what)
       watched.missed = 0
     } catch (error) {
-      // A provider that does not know the way to an answer's end may know the answer.
+      // A provider without a way to cancel answers 404 too, and may still know the answer.
       if (what === 'read' && error instanceof GatewayError && error.code === 'not_found') {
-        if (++watched.missed === MISSES) return error
+        if (++watched.missed === MAX_MISSED) return error
       }
     }
     if (!isOpen(relay, answer)) return undefined
   }
-  return relay.clock.now() - watchedSince < PATIENCE * totalMs ? undefined : timedOut('did not finish')
+  return relay.clock.now() - watchedSince < GIVE_UP_AFTER * totalMs ? undefined : timedOut('did not finish')
 }
 
 /** Whether an answer is not settled yet. */
 const isOpen = ({ background: { watched } }: Relay, { exchangeId }: BackgroundAnswer): boolean =>
   watched.has(exchangeId)
 
-/** Who asks when the gateway asks for its own sake. */
-const nobody = (): Caller => ({ headers: new Headers(), begunAt: performance.now() })
+/** The gateway itself, which asks without a client's headers. */
+const ownCaller = (): Caller => ({ headers: new Headers(), begunAt: performance.now() })
 
-/** The target that makes an answer; undefined when it is not configured any more. */
-export const whereIs = (relay: Relay, { provider: id, account: name, model: modelId }: BackgroundAnswer) => {
+/** The target that makes an answer; undefined when it is no longer configured. */
+export const targetOf = (relay: Relay, { provider: id, account: name, model: modelId }: BackgroundAnswer) => {
   const provider = relay.providers.get(id)
   const account = provider?.accounts.find((each) => each.name === name)
   const model = relay.catalogue.resolve(modelId)
@@ -177,96 +190,103 @@ export const whereIs = (relay: Relay, { provider: id, account: name, model: mode
   return target
 }
 
-export const noLongerThere = (id: string): GatewayError =>
+export const answerNotFound = (id: string): GatewayError =>
   new GatewayError(
     'not_found',
     `There is no answer ${id.slice(0, 100)} for this key. Only answers asked for with background: true are kept, and not for ever.`,
   )
 
-export type Told = { text: string; body: JsonObject }
+export type ProviderAnswer = { text: string; body: JsonObject }
 
 /**
- * Asks for an answer, or for its end, and settles its exchange where that is over. Throws GatewayError: `not_found` for
- * one that its provider does not know any more.
+ * Reads an answer from its provider, or cancels it, and settles its exchange if it has ended. Throws GatewayError:
+ * `not_found` if the provider no longer has it.
  */
-export const askFor = async (
+export const refreshAnswer = async (
   relay: Relay,
   target: Target,
   answer: BackgroundAnswer,
   caller: Caller,
   what: 'read' | 'cancel',
   { query = '', abort }: { query?: string; abort?: AbortController } = {},
-): Promise<Told> => {
+): Promise<ProviderAnswer> => {
   const url = answerEndpoint(target.account, answer.id, what === 'cancel' ? '/cancel' : '', query)
-  const told = await ask(relay, target, answer, caller, { method: what === 'cancel' ? 'POST' : 'GET', url }, abort)
-  const standing = standingOf(told.body)
-  if (standing === undefined) throw malformedAnswer()
+  const read = await requestJson(
+    relay,
+    target,
+    answer,
+    caller,
+    { method: what === 'cancel' ? 'POST' : 'GET', url },
+    abort,
+  )
+  const state = answerStateOf(read.body)
+  if (state === undefined) throw malformedAnswer()
   const watched = relay.background.watched.get(answer.exchangeId)
-  if (watched !== undefined && standing !== 'open') await settleBy(relay, watched, target, standing, told.body)
-  return told
+  if (watched !== undefined && state !== 'open') await settleEnded(relay, watched, target, state, read.body)
+  return read
 }
 
-/** Ends an answer that is not over, so that it is settled before it is gone. Throws GatewayError. */
-export const endAnswer = async (
+/** Cancels an answer that has not ended and settles its exchange. Throws GatewayError. */
+export const cancelAnswer = async (
   relay: Relay,
   target: Target,
   answer: BackgroundAnswer,
   caller: Caller,
 ): Promise<void> => {
-  if (isOpen(relay, answer)) await askFor(relay, target, answer, caller, 'read')
-  if (isOpen(relay, answer)) await askFor(relay, target, answer, caller, 'cancel')
-  if (isOpen(relay, answer)) throw notOver()
+  if (isOpen(relay, answer)) await refreshAnswer(relay, target, answer, caller, 'read')
+  if (isOpen(relay, answer)) await refreshAnswer(relay, target, answer, caller, 'cancel')
+  if (isOpen(relay, answer)) throw answerNotOver()
 }
 
-export const notOver = (): GatewayError =>
+export const answerNotOver = (): GatewayError =>
   new GatewayError('service_unavailable', 'The answer is not over yet. Try again shortly.', { retryAfterMs: 1_000 })
 
-/** A JSON answer of the provider to a request about an answer. */
-export const ask = (
+/** The provider's JSON answer to a request about a background answer. */
+export const requestJson = (
   relay: Relay,
   target: Target,
   { id }: BackgroundAnswer,
   request: Caller,
   outgoing: Outgoing,
   abort = new AbortController(),
-): Promise<Told> =>
-  known(
+): Promise<ProviderAnswer> =>
+  orNotFound(
     id,
     call({ relay, request, target, codec: CODECS.responses, abort }, outgoing, async (response, heard) => {
       const text = await readText(response, ANSWER_BYTES, abort, heard)
       const body = parseObject(text)
       if (body === undefined) throw malformedAnswer()
-      // An answer that failed says so with its status; this is a refusal to tell of it.
+      // A failed answer has a status beside its error; an error alone is a refusal of this request.
       if (isObject(body.error) && typeof body.status !== 'string') throw CODECS.responses.decodeError(200, body)
       return { text, body }
     }),
   )
 
-/** What a provider says of an answer it does not have is no fault of its. */
-export const known = async <Answer>(id: string, asked: Promise<Answer>): Promise<Answer> => {
+/** A provider that does not have an answer is not at fault: its 404 becomes `not_found`. */
+export const orNotFound = async <Answer>(id: string, request: Promise<Answer>): Promise<Answer> => {
   try {
-    return await asked
+    return await request
   } catch (error) {
-    throw error instanceof GatewayError && error.provider?.status === 404 ? noLongerThere(id) : error
+    throw error instanceof GatewayError && error.provider?.status === 404 ? answerNotFound(id) : error
   }
 }
 
 const OUTCOMES = { done: 'done', failed: 'failed', cancelled: 'aborted' } as const
 
-const settleBy = async (
+const settleEnded = async (
   relay: Relay,
   watched: Watched,
   target: Target,
-  standing: Exclude<Standing, 'open'>,
+  state: Exclude<AnswerState, 'open'>,
   body: JsonObject,
 ): Promise<void> => {
   const codec = CODECS.responses
-  const error = standing === 'failed' ? codec.decodeError(200, body) : undefined
-  const metered = await meterEnd(watched, target, body, standing === 'failed').catch(() => watched.last)
-  settle(relay, watched, { outcome: OUTCOMES[standing], metered, error })
+  const error = state === 'failed' ? codec.decodeError(200, body) : undefined
+  const metered = await meterEnd(watched, target, body, state === 'failed').catch(() => watched.lastKnown)
+  settle(relay, watched, { outcome: OUTCOMES[state], metered, error })
 }
 
-/** One that failed before it put anything out is not billed, unless its provider says so. */
+/** An answer that failed without any output is not billed, unless its provider reports usage. */
 const meterEnd = async (
   { inputEstimate }: Open,
   { model }: Target,
@@ -274,12 +294,12 @@ const meterEnd = async (
   failed: boolean,
 ): Promise<Metered> => {
   const read = CODECS.responses.readUsage(body)
-  if (read?.usage.output !== undefined) return meterTold(inputEstimate, read.usage, read.raw)
+  if (read?.usage.output !== undefined) return meterReported(inputEstimate, read.usage, read.raw)
   const metered = await meterAnswer(inputEstimate, model, { body, usage: read?.usage, rawUsage: read?.raw })
-  return failed && read === undefined && metered.usage.output === 0 ? NOTHING : metered
+  return failed && read === undefined && metered.usage.output === 0 ? NO_USAGE : metered
 }
 
-/** Whoever comes first settles. */
+/** The first to see the end settles; later calls do nothing. */
 const settle = ({ background: { watched } }: Relay, one: Watched, end: End): void => {
   if (watched.get(one.answer.exchangeId) !== one) return
   watched.delete(one.answer.exchangeId)

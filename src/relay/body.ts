@@ -1,10 +1,10 @@
-// The client's end of a stream: pulls from the provider as fast as the client reads, keeps a silent line open, ends
-// with the wire's own end or an error frame, and settles once.
+// The client's end of a stream: pulls from the provider as fast as the client reads, sends keep-alives, ends with the
+// wire's own end or an error frame, and reports its end once.
 
 import { GatewayError } from '../errors.ts'
 import type { PassCodec, Tap } from '../wire/codec.ts'
 import type { StreamAnswer } from './attempt.ts'
-import { type Client, leave } from './exchange.ts'
+import { type Client, disconnect } from './exchange.ts'
 import { broken, timedOut } from './upstream.ts'
 
 export type StreamEnd = { answer: StreamAnswer | undefined; error: GatewayError | undefined; aborted: boolean }
@@ -13,20 +13,20 @@ export type BodyOptions = {
   codec: PassCodec
   requestId: string
   keepAliveMs: number
-  /** When the exchange began, by `performance.now()`: its total time counts from then. */
+  /** When the exchange began, by `performance.now()`: the start of its total timeout. */
   begunAt: number
   /** The answer, or the attempts still under way when the stream was begun early. */
   answer: StreamAnswer | Promise<StreamAnswer>
-  /** Builds the wire's error frames where no provider has said anything yet. */
-  orphan: () => Tap
+  /** Makes the tap that writes the error frame where no provider has answered. */
+  newTap: () => Tap
   client: Client
   /** Called once, however it ends. */
   onEnd: (end: StreamEnd) => void
-  /** Called now and then while it runs. */
+  /** Called about once a second while it runs. */
   onProgress: (tap: Tap) => void
 }
 
-/** How often the figures of a running stream are made durable. */
+/** How often the usage of a running stream is reported. */
 const PROGRESS_MS = 1_000
 
 const utf8 = new TextEncoder()
@@ -57,7 +57,7 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
     try {
       if (error !== undefined) {
         answer?.source.abort.abort()
-        out.enqueue(utf8.encode((answer?.tap ?? options.orphan()).fail(error, requestId)))
+        out.enqueue(utf8.encode((answer?.tap ?? options.newTap()).fail(error, requestId)))
       }
       out.close()
     } finally {
@@ -71,8 +71,8 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
     out?.enqueue(utf8.encode(text))
   }
 
-  /** One timer for a stream's silences: it looks at the clock when it fires, so that no event has to move it. */
-  const watch = (): void => {
+  /** The stream's only timer, for all its timeouts. It checks the clock when it fires, so that no event has to reset it. */
+  const checkTimes = (): void => {
     if (ended) return
     const now = performance.now()
     const timeouts = answer?.target.provider.timeouts
@@ -90,7 +90,7 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
       }
     }
     if (reading && now - sentAt >= keepAliveMs) {
-      // A client that has not taken the last one needs no other.
+      // A client that has not read the last keep-alive needs no other.
       if ((out?.desiredSize ?? 0) >= 0) send(codec.keepAlive)
       else sentAt = now
     }
@@ -98,18 +98,18 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
       reportedAt = now
       options.onProgress(answer.tap)
     }
-    // A silence is the provider's only while it is being read; one that begins from now on is no shorter than these.
+    // Only while it is being read is a silence the provider's. While it is not, none can end sooner than in `idleMs`.
     const { idleMs, totalMs } = timeouts ?? { idleMs: Number.POSITIVE_INFINITY, totalMs: Number.POSITIVE_INFINITY }
     const due = Math.min(
       reading ? Math.min(sentAt + keepAliveMs, heardAt + idleMs) : now + Math.min(keepAliveMs, idleMs),
       begunAt + totalMs,
       answer === undefined ? Number.POSITIVE_INFINITY : reportedAt + PROGRESS_MS,
     )
-    timer = setTimeout(watch, Math.max(10, due - now))
+    timer = setTimeout(checkTimes, Math.max(10, due - now))
   }
 
-  /** Waits for the attempts where the stream was begun without them. */
-  const answered = async (pending: Promise<StreamAnswer>): Promise<StreamAnswer> => {
+  /** Waits for the answer where the stream was begun early. */
+  const awaitAnswer = async (pending: Promise<StreamAnswer>): Promise<StreamAnswer> => {
     answer = await pending
     first = answer.first
     reading = false
@@ -121,13 +121,13 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
       start(controller) {
         out = controller
         reading = answer === undefined
-        // The response's head leaves with the first bytes of its body: begun early, it must not wait for a provider's.
+        // The response's headers leave with the first bytes of its body, which must not wait for the provider's.
         if (answer === undefined) send(codec.keepAlive)
-        watch()
+        checkTimes()
       },
       async pull() {
         try {
-          const { source, tap } = answer ?? (await answered(Promise.resolve(options.answer)))
+          const { source, tap } = answer ?? (await awaitAnswer(Promise.resolve(options.answer)))
           let text = first ?? ''
           first = undefined
           while (text === '' && tap.state === 'open') {
@@ -141,7 +141,7 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
           if (text === '' && tap.state !== 'done') throw tap.error ?? broken()
           if (ended) return
           if (text !== '') send(text)
-          // Settled with the last word, not after it: a client that has its answer finds its quota up to date.
+          // Settled with the last frame, not after it: a client that has its answer finds its quota up to date.
           if (tap.state === 'done') finish(undefined)
         } catch (error) {
           finish(
@@ -152,7 +152,7 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
         }
       },
       cancel() {
-        leave(options.client)
+        disconnect(options.client)
         end({ answer, error: undefined, aborted: true })
       },
     },

@@ -1,4 +1,4 @@
-// One call to a target: sent, timed, and refused in the gateway's words where the provider does not answer.
+// One call to a target: sent, timed, and failed in the gateway's own words.
 
 import { GatewayError } from '../errors.ts'
 import { parseJson } from '../ir/json.ts'
@@ -6,25 +6,24 @@ import type { PassCodec } from '../wire/codec.ts'
 import { ERROR_BYTES, readText } from './answer-text.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
 import type { Target } from './route.ts'
-import { type Outgoing, probe, send, timedOut } from './upstream.ts'
+import { canConnect, type Outgoing, send, timedOut } from './upstream.ts'
 
-/** What a call needs of the request it is made for; without a body where it asks for what is there already. */
+/** What a call needs of its request; without a body for a call that reads or removes a background answer. */
 export type Caller = Pick<ClientRequest, 'headers' | 'begunAt'> & Partial<Pick<ClientRequest, 'body'>>
 
 export type Call<Request extends Caller = Caller> = {
   relay: Relay
   request: Request
   target: Target
-  /** The provider's. */
+  /** Of the wire the provider is reached on. */
   codec: PassCodec
-  /** Ends the call whenever it fires. */
+  /** Ends the call. */
   abort: AbortController
 }
 
 /**
- * Sends and reads; the timers run until `read` is done. `heard` is to be told of each piece of a whole answer: from the
- * first on it may pause no longer than a stream. Throws GatewayError for an answer other than 200 and whatever the
- * network does.
+ * Sends and reads; the timeouts run until `read` is done. `read` calls `heard` for each chunk of a JSON body: from the
+ * first on, the idle timeout of streams applies. Throws GatewayError for any status but 2xx and for network errors.
  */
 export const call = async <Answer>(
   { relay, request, target, codec, abort }: Call,
@@ -32,13 +31,16 @@ export const call = async <Answer>(
   read: (response: Response, heard: () => void) => Promise<Answer>,
 ): Promise<Answer> => {
   const { connectMs, firstByteMs, idleMs } = target.provider.timeouts
+  let answered = false
   const giveUp = (): void => abort.abort(timedOut('did not answer'))
-  // One timer for all: nearly every answer comes before any.
+  // One timer for all timeouts: nearly every answer comes before the first.
   const last = Math.min(firstByteMs, timeLeft(request, target))
   const first = Math.min(connectMs, last)
   let timer = setTimeout(() => {
     if (first === last) return giveUp()
-    void probe(target, abort)
+    void canConnect(target).then((can) => {
+      if (!can && !answered) abort.abort(timedOut('could not be reached'))
+    })
     timer = setTimeout(giveUp, last - first)
   }, first)
   const heard = (): void => {
@@ -51,9 +53,10 @@ export const call = async <Answer>(
   }
   try {
     const response = await send(relay, target, outgoing, request.headers, abort)
-    if (response.status === 200) return await read(response, heard)
+    answered = true
+    if (response.ok) return await read(response, heard)
     const refused = await refusal(response, codec, abort)
-    // A fault that the body's outline could not show is told by its own name.
+    // The body may be invalid JSON where its outline did not look: then that is the error.
     if (refused.code === 'invalid_request') request.body?.whole()
     throw refused
   } finally {
@@ -61,11 +64,11 @@ export const call = async <Answer>(
   }
 }
 
-/** What is left of the request's whole time at this target, in milliseconds, 0 when it is over. */
+/** Milliseconds left of the request's total timeout at this target; 0 when it is over. */
 export const timeLeft = (request: Pick<ClientRequest, 'begunAt'>, target: Target): number =>
   Math.max(0, request.begunAt + target.provider.timeouts.totalMs - performance.now())
 
-/** A provider's answer that is no answer, in the gateway's words. */
+/** A provider's error response, in the gateway's words. */
 const refusal = async (response: Response, codec: PassCodec, abort: AbortController): Promise<GatewayError> => {
   const text = await readText(response, ERROR_BYTES, abort).catch(() => '')
   const error = codec.decodeError(response.status, parseJson(text))
@@ -77,6 +80,7 @@ const refusal = async (response: Response, codec: PassCodec, abort: AbortControl
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(error.retry ? {} : { retry: false, failover: error.failover }),
     takenOn: error.takenOn,
+    reasoningRefused: error.reasoningRefused,
     provider: { ...error.provider, status: response.status, ...(requestId === undefined ? {} : { requestId }) },
   })
 }
@@ -93,5 +97,5 @@ const retryAfter = (headers: Headers): number | undefined => {
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined
 }
 
-// Some name the time in seconds since the epoch: taken for an amount, it would close an account for a day.
+// Some send a time in seconds since the epoch: read as a duration, it would close an account for a day.
 const EPOCH_MS = 1e12

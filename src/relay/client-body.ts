@@ -1,5 +1,5 @@
-// A request's body: parsed as far as the gateway has to look, and passed on to the byte. A small one is parsed whole; of
-// a large one, as agents send with every turn, the long strings are left alone until something needs them.
+// A request's body: parsed as far as the gateway needs, and passed on byte for byte. A small one is parsed whole. A large
+// one, as agents send with every turn, is outlined: its long strings are not decoded until something needs them.
 
 import { isUtf8 } from 'node:buffer'
 import { GatewayError, invalidRequest } from '../errors.ts'
@@ -13,7 +13,7 @@ import { countText, estimateInput } from './estimate.ts'
 export type Whole = { text: string; body: JsonObject }
 
 export type ClientBody = {
-  /** What is decided by. Of a large body's large members, long strings are cut to their beginnings. */
+  /** What decisions are made by. Of a large body, long strings are cut to their beginnings. */
   readonly outline: JsonObject
   /** Tokens, by a quick guess. */
   readonly inputEstimate: number
@@ -23,12 +23,12 @@ export type ClientBody = {
   edited(edits: readonly Edit[]): string | Uint8Array<ArrayBuffer>
 }
 
-/** From this size on a body is outlined: below it parsing costs little. */
+/** From this size on a body is outlined; below it, parsing costs little. */
 const LARGE_BYTES = 32 * 1024
 
 /**
- * Throws `invalid_json`, and `invalid_request` for JSON that is no object. `translates`: whether all of a body for that
- * model is going to be needed, so that reading an outline first would be for nothing.
+ * Throws `invalid_json`, and `invalid_request` for JSON that is no object. `translates`: whether a body for that model
+ * will be translated, which needs all of it: no outline is made first.
  */
 export const openBody = (
   bytes: Uint8Array<ArrayBuffer>,
@@ -39,7 +39,7 @@ export const openBody = (
   if (model !== undefined && translates(model)) return openText(bodyText(bytes))
   if (!isUtf8(bytes)) throw notUtf8()
   const { view, value, top, cut } = parsed(() => outline(bytes))
-  // Foreign thoughts are told by all of their text.
+  // Sealed reasoning is recognised by its whole text.
   if (view.includes(SEAL_PREFIX)) return openText(bodyText(bytes))
   let more = 0
   for (const { start, kept, end } of cut) more += countText(view.slice(start, end), end - start) - (kept - start)
@@ -59,7 +59,7 @@ export const openBody = (
 /** Where clients name the model: among the first members. */
 const AHEAD_BYTES = 512
 
-/** The model as it is named at the beginning of a body, where it is. A guess: parsing has the last word. */
+/** The model named near the start of a body, if it is. Only a hint: the parsed body decides. */
 const modelAhead = (bytes: Uint8Array): string | undefined => {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, AHEAD_BYTES).toString('latin1')
   const found = findMember(head, 'model')
@@ -77,7 +77,7 @@ export const openText = (text: string): ClientBody => {
   }
 }
 
-/** A body nested deeper than any real one. */
+/** The error for a body nested deeper than any real one. */
 export const tooDeep = (cause: unknown): GatewayError =>
   new GatewayError('invalid_request', 'The request is nested too deeply. Flatten it.', { cause })
 
@@ -107,7 +107,7 @@ const parsed = <T>(parse: () => T): T => {
   }
 }
 
-// What cannot be measured cannot be checked or translated either: each goes as deep as the body does.
+// Checking and translating recurse as deeply as measuring: a body that overflows the stack here is refused.
 const measured = (measure: () => number): number => {
   try {
     return measure()
@@ -124,5 +124,5 @@ const asObject = (value: unknown): JsonObject => {
 const notUtf8 = (cause?: unknown): GatewayError =>
   new GatewayError('invalid_json', 'The body is not valid UTF-8. Send JSON encoded as UTF-8.', { cause })
 
-/** Of a request whose body is not needed any more. */
+/** Stands in for a body that is no longer needed. */
 export const NO_BODY: ClientBody = openText('{}')

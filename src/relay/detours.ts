@@ -1,5 +1,5 @@
-// Providers that speak several wires take some requests on one of them only, and say so when they refuse them on another.
-// What was taken there is remembered, so that its likes need not be refused first.
+// Some providers accept certain requests on one of their wires only, and name it when they refuse them on another. The
+// wire that accepted a request is remembered, so that similar requests go there at once.
 
 import type { Model } from '../catalogue/model.ts'
 import type { GatewayError } from '../errors.ts'
@@ -9,53 +9,56 @@ import { EFFORTS } from '../wire/effort.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
 import { type Target, wireOf } from './route.ts'
 
-type Asking = Pick<ClientRequest, 'asked' | 'body'>
+type RequestForm = Pick<ClientRequest, 'bodyWire' | 'body'>
 
 export type Detours = {
-  /** The wire on which the likes of a request are taken; undefined while none has been refused. */
-  known(provider: Provider, model: Model, request: Asking): Wire | undefined
-  /** A target has answered a request that another wire of its provider had refused. */
-  taken(request: Asking, target: Target): void
+  /** The wire that accepted similar requests; undefined where none was refused. */
+  wireFor(provider: Provider, model: Model, request: RequestForm): Wire | undefined
+  /** A target has answered a request that its provider had refused on another wire. */
+  remember(request: RequestForm, target: Target): void
 }
 
-/** A model may come to take on one wire what it refused there. */
-const KEPT_MS = 3_600_000
+/** Providers change what they accept. */
+const REMEMBERED_MS = 3_600_000
 
 export const createDetours = (): Detours => {
   const wires = new Map<string, { wire: Wire; until: number }>()
   return {
-    known: (provider, model, request) => {
+    wireFor: (provider, model, request) => {
       if (wires.size === 0) return undefined
-      const found = wires.get(likeness(provider.id, model.id, request))
+      const found = wires.get(similarityKey(provider.id, model.id, request))
       if (found === undefined || found.until < performance.now()) return undefined
       return provider.wires.includes(found.wire) ? found.wire : undefined
     },
-    taken: (request, { provider, model, wire }) => {
-      wires.set(likeness(provider.id, model.id, request), { wire, until: performance.now() + KEPT_MS })
+    remember: (request, { provider, model, wire }) => {
+      wires.set(similarityKey(provider.id, model.id, request), { wire, until: performance.now() + REMEMBERED_MS })
     },
   }
 }
 
-/** Vendors refuse by the model, by tools, and by how hard it is to think beside them. */
-const likeness = (provider: string, model: string, { asked, body: { outline } }: Asking): string => {
+/** Vendors refuse by the model, by the presence of tools, and by the reasoning effort beside them. */
+const similarityKey = (provider: string, model: string, { bodyWire, body: { outline } }: RequestForm): string => {
   const { tools, functions, reasoning_effort: effort } = outline
   return [
     provider,
     model,
-    asked,
+    bodyWire,
     [tools, functions].some((list) => Array.isArray(list) && list.length > 0),
     EFFORTS.find((one) => one === effort) ?? '',
   ].join(' ')
 }
 
-/** The same account on the wire that its refusal names, where it is configured to speak it. */
-export const detourOf = ({ takenOn }: GatewayError, target: Target): Target | undefined => {
+/** The same account on the wire that its refusal names, if it is configured to speak it. */
+export const detourFor = ({ takenOn }: GatewayError, target: Target): Target | undefined => {
   const wire = target.provider.wires.find((one) => one === takenOn)
   return wire === undefined || wire === target.wire ? undefined : { ...target, wire }
 }
 
-/** The wire it would have been tried on first, for a request that only the detour of its likes cannot say. */
-export const wayBack = (
+/**
+ * The target on its usual wire, for a request that was sent on a remembered detour and cannot be translated to that
+ * wire; undefined if it was tried there already.
+ */
+export const withoutDetour = (
   { detours }: Relay,
   request: ClientRequest,
   { code, provider: refusedBy }: GatewayError,
@@ -63,8 +66,8 @@ export const wayBack = (
 ): Target | undefined => {
   const { provider, account, model } = target
   if (code !== 'invalid_request' || refusedBy !== undefined) return undefined
-  if (detours.known(provider, model, request) !== target.wire) return undefined
-  const wire = wireOf(provider, request.asked)
+  if (detours.wireFor(provider, model, request) !== target.wire) return undefined
+  const wire = wireOf(provider, request.bodyWire)
   const isTried = request.attempts.some(
     (one) =>
       one.provider === provider.id && one.account === account.name && one.model === model.id && one.wire === wire,

@@ -1,9 +1,9 @@
-// How many tokens a request or an answer has, where no provider has said so: a quick guess for admission, the
-// tokenizer's count for what is billed.
+// How many tokens a request or an answer has, where no provider has reported it: a quick estimate for admission, the
+// tokenizer's count for billing.
 
 import { isObject } from '../ir/json.ts'
 import { OutputText } from '../lib/output-text.ts'
-import { kindOf } from '../wire/held.ts'
+import { sniffMediaType } from '../wire/data-url.ts'
 import { tokenize } from './tokenizer.ts'
 
 const BYTES_PER_TOKEN = 4
@@ -15,13 +15,13 @@ const DOCUMENT_BYTES_PER_PAGE = 60_000
 const FILE_BYTES = 1_000
 
 /**
- * A quick guess of the prompt's tokens: its bytes by four, files by what vendors bill for them. At least 1. `more`: bytes
- * that the body stands for and does not hold.
+ * A quick estimate of the prompt's tokens: its bytes divided by four, files by what vendors bill for them. At least 1.
+ * `more`: bytes of strings that an outline has cut.
  */
 export const estimateInput = (body: unknown, more = 0): number =>
   Math.max(1, Math.ceil((count(body) + more) / BYTES_PER_TOKEN))
 
-/** A quick guess of what was written so far: its bytes by four, as many to a character as its beginning has. */
+/** A quick estimate of an answer so far: its bytes divided by four, with as many bytes to a character as its opening has. */
 export const estimateOutput = ({ chars, opening }: OutputText): number =>
   opening === '' ? 0 : Math.ceil((chars * (Buffer.byteLength(opening) / opening.length)) / BYTES_PER_TOKEN)
 
@@ -37,28 +37,28 @@ const count = (value: unknown): number => {
   return bytes
 }
 
-/** What a text of so many bytes counts for: as many, or of a file those of what vendors bill for it. */
+/** The bytes a text counts for: its own, or for a file as many as its billed tokens stand for. */
 export const countText = (text: string, bytes: number): number => {
   if (bytes < FILE_BYTES || !looksLikeFile(text)) return bytes
   const pages = isImage(text) ? 1 : Math.ceil(bytes / DOCUMENT_BYTES_PER_PAGE)
   return Math.min(bytes, pages * IMAGE_TOKENS * BYTES_PER_TOKEN)
 }
 
-// Some wires show an image as its bytes alone. As JSON says them, there may be a backslash before a slash.
+// Some wires send an image as base64 alone. In raw JSON there may be a backslash before a slash.
 const isImage = (text: string): boolean =>
-  text.startsWith('data:image') || kindOf(text.slice(0, 40).replaceAll('\\', ''))?.startsWith('image/') === true
+  text.startsWith('data:image') || sniffMediaType(text.slice(0, 40).replaceAll('\\', ''))?.startsWith('image/') === true
 
-// Prose of this length has a space or a stop near its beginning, where base64 has nothing but its own letters and, as
-// JSON says them, breaks of lines.
+// Prose of this length has a space or punctuation near its beginning; base64 has only its alphabet and, in raw JSON,
+// escaped line breaks.
 const looksLikeFile = (text: string): boolean => text.startsWith('data:') || BASE64.test(text.slice(0, FILE_BYTES))
 
 const BASE64 = /^[\w+/=\\\r\n-]*$/
 
-/** The tokenizer's count of a text that was cut at a bound: the rest counts in proportion. */
+/** The tokenizer's count. `chars`: the length before the text was cut at a bound; the rest counts in proportion. */
 export const countTokens = async (text: string, chars = text.length): Promise<number> =>
   text === '' ? 0 : Math.ceil((await tokenize(text)) * (chars / text.length))
 
-/** The tokenizer's count of all that a prompt says, files by what vendors bill for them. At least 1. */
+/** The tokenizer's count of a whole prompt, files by what vendors bill for them. At least 1. */
 export const countBody = async (body: unknown): Promise<number> => {
   const texts = new OutputText()
   const say = (text: string): void => {

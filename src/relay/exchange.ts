@@ -1,5 +1,5 @@
-// A client's admitted request, the exchange it becomes when a model is to answer it, and what the relay is given to
-// carry it out.
+// A client's admitted request, the exchange it becomes when a model is to answer it, and what the relay needs to carry
+// it out.
 
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Model } from '../catalogue/model.ts'
@@ -18,19 +18,19 @@ import type { Detours } from './detours.ts'
 import type { Health } from './health.ts'
 import type { Recall } from './recall.ts'
 
-/** The client's presence. */
+/** The client's connection, and the provider call that is made for it. */
 export type Client = {
-  left: boolean
-  /** The provider call that is made for it. */
+  /** The client has disconnected, or the gateway has ended its request. */
+  gone: boolean
   call: AbortController | undefined
-  /** Whether that goes on when the client leaves. */
-  callStays: boolean
+  /** Whether a disconnect leaves `call` running. */
+  callOutlivesClient: boolean
 }
 
-/** The client has left: whatever is done for it ends. With a word it is made to leave, and nothing goes on. */
-export const leave = (client: Client, word?: GatewayError): void => {
-  client.left = true
-  if (word !== undefined || !client.callStays) client.call?.abort(word)
+/** Marks the client as gone and aborts its call. `reason`: the gateway itself ends the request, and the call always. */
+export const disconnect = (client: Client, reason?: GatewayError): void => {
+  client.gone = true
+  if (reason !== undefined || !client.callOutlivesClient) client.call?.abort(reason)
 }
 
 /** An admitted request, as targets are tried with it. */
@@ -39,25 +39,25 @@ export type ClientRequest = {
   readonly id: string
   readonly key: Key
   readonly wire: Wire
-  /** The wire in whose words it asks. */
-  readonly asked: Wire
+  /** The wire its body is written in: `wire`, but for clients that send another wire's body to its path. */
+  readonly bodyWire: Wire
   readonly codec: PassCodec
-  /** The client's body, with its references resolved. */
+  /** The client's body, its references to earlier answers resolved. */
   readonly body: ClientBody
-  /** The same as the client sent it. */
+  /** The body as the client sent it. */
   readonly asSent: ClientBody
   readonly headers: Headers
-  /** Whether the provider goes on with the answer when the client leaves. */
+  /** Whether the provider finishes the answer even when the client disconnects. */
   readonly background: boolean
   /** The model the client asked for, resolved. */
   readonly model: Model
-  /** When it was admitted, by `performance.now()`: what limits of its whole time count from. */
+  /** When it was admitted, by `performance.now()`: the start of its total timeout. */
   readonly begunAt: number
   readonly client: Client
-  /** What every answer carries besides: the limits' state. */
-  readonly headersOut: Readonly<Record<string, string>>
+  /** Rate-limit headers for the answer. */
+  readonly limitHeaders: Readonly<Record<string, string>>
   readonly attempts: AttemptNote[]
-  /** Of the attempt that answers: what its wire could not say. */
+  /** Paths of the request that the answering target's wire has no member for. */
   dropped: string[]
   firstByteAt?: number
 }
@@ -68,19 +68,19 @@ export type Exchange = ClientRequest & {
   /** Milliseconds since the epoch. */
   readonly startedAt: number
   readonly reservation: Reservation
-  /** The body in no wire's words, decoded once however many attempts need it. */
+  /** The body decoded to the IR, once, however many attempts need it. */
   request?: ChatRequest
-  /** Where its answer is made in the background. */
-  kept?: BackgroundAnswer | undefined
-  /** Gives its place among the key's concurrent exchanges to another: nothing more is said to the client. */
+  /** Where its answer is made, for one in the background. */
+  backgroundAnswer?: BackgroundAnswer | undefined
+  /** Frees its place among the key's concurrent requests: nothing more is sent to the client. */
   readonly release: () => void
-  /** Called when its client has all it is going to get, and its provider goes on with the answer. */
-  readonly onLeft: () => void
+  /** Called when its client's answer is complete and the provider goes on in the background. */
+  readonly onDetached: () => void
   /** Called once, when the exchange is settled. */
   readonly onSettled: (exchange: Ended, summary: Summary) => void
 }
 
-/** What is told of an exchange once it has ended. `resumed`: a previous process began it. */
+/** What is reported of an exchange once it has ended. `resumed`: a previous process began it. */
 export type Ended = Pick<Exchange, 'id' | 'wire' | 'stream' | 'startedAt' | 'firstByteAt' | 'attempts' | 'dropped'> & {
   readonly key: Pick<Key, 'id' | 'label' | 'ownerId'>
   readonly model: Pick<Model, 'id'>
@@ -100,7 +100,7 @@ export type Summary = {
   totalMs: number
 }
 
-/** How a count ended, for the log and the metrics. `status` is 499 for a client that left. */
+/** How a token count ended, for the log and the metrics. `status` is 499 for a client that disconnected. */
 export type CountSummary = { status: number; errorCode: string | undefined; estimated: boolean; totalMs: number }
 
 export type Clock = { now(): number }

@@ -22,7 +22,7 @@ export type Health = {
   allows(target: string): boolean
   /** Gives the time, by the breaker's own clock. */
   begin(target: string): number
-  /** `begunAt`: an attempt from before the breaker opened says nothing of what is now. */
+  /** `begunAt`: the success of an attempt that began before the breaker opened does not close it. */
   succeeded(target: string, begunAt?: number): void
   /** `retryAfterMs`: how long the provider asked to be left alone. */
   failed(target: string, retryAfterMs?: number): void

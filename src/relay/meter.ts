@@ -1,4 +1,4 @@
-// What an exchange is billed: the provider's figures where it gave them, the tokenizer's count where it did not.
+// The usage an exchange is billed for: the provider's figures where it gave them, the tokenizer's count where it did not.
 
 import type { Model } from '../catalogue/model.ts'
 import type { JsonObject } from '../ir/json.ts'
@@ -10,31 +10,30 @@ import type { Exchange } from './exchange.ts'
 
 export type Metered = { usage: Usage; rawUsage: JsonObject | undefined; estimated: boolean }
 
-/** Nothing was used. */
-export const NOTHING: Metered = { usage: {}, rawUsage: undefined, estimated: false }
+export const NO_USAGE: Metered = { usage: {}, rawUsage: undefined, estimated: false }
 
-/** By the provider's figures; where they say nothing of the prompt the estimate stands in, as clients are shown. */
-export const meterTold = (inputEstimate: number, told: Usage, rawUsage: JsonObject | undefined): Metered => {
-  const usage = withPrompt(told, inputEstimate)
-  return { usage, rawUsage, estimated: usage !== told }
+/** By the provider's figures; without a figure for the prompt, its estimate, which clients are shown too. */
+export const meterReported = (inputEstimate: number, reported: Usage, rawUsage: JsonObject | undefined): Metered => {
+  const usage = withPrompt(reported, inputEstimate)
+  return { usage, rawUsage, estimated: usage !== reported }
 }
 
-/** `final`: the provider's terminal event was seen, so that its last figures are the whole. */
+/** `final`: the provider's terminal event was seen, so its last figures are complete. */
 export const meterStream = async (exchange: Exchange, tap: Tap, final: boolean): Promise<Metered> => {
   const { rawUsage } = tap
   const usage = inTier(tap.usage ?? {}, tap.serviceTier)
   const { inputEstimate } = exchange.body
-  if (final && tap.summed && usage.output !== undefined) return meterTold(inputEstimate, usage, rawUsage)
+  if (final && tap.summed && usage.output !== undefined) return meterReported(inputEstimate, usage, rawUsage)
   if (exchange.model.kind === 'image') {
-    // A picture has no words to count: begun for a client that left it is paid for, broken off by the provider it is not.
-    const made = final || exchange.client.left ? imagesAsked(exchange.body.outline) : 0
+    // An image has no text to count. If the client disconnected it is billed; if the provider broke off it is not.
+    const made = final || exchange.client.gone ? imagesAsked(exchange.body.outline) : 0
     return { usage: { ...usage, output: made * exchange.model.tokensPerImage }, rawUsage, estimated: true }
   }
   const counted = await countTokens(tap.output.text, tap.output.chars)
   return {
     usage: {
       ...withPrompt(usage, inputEstimate),
-      // A stream's first figure of its output is a beginning, not a sum.
+      // Early in a stream the provider's output figure is not yet the sum.
       output: Math.max(usage.output ?? 0, counted),
     },
     rawUsage,
@@ -45,7 +44,7 @@ export const meterStream = async (exchange: Exchange, tap: Tap, final: boolean):
 /** How many images a client's body asks for. */
 export const imagesAsked = ({ n }: JsonObject): number => (typeof n === 'number' ? n : 1)
 
-/** An answer without usage: the prompt by estimate, the answer by the tokenizer over its text. */
+/** For an answer without usage: the prompt by its estimate, the output by the tokenizer over its text. */
 export const meterAnswer = async (
   inputEstimate: number,
   model: Model,
@@ -57,7 +56,7 @@ export const meterAnswer = async (
   }
   const output = await countTokens(stringsOf(body.choices ?? body.output ?? body.content))
   const estimate = { ...withPrompt(usage ?? {}, inputEstimate), output }
-  // Told in the place where `usageIn` reads it, though there are no figures to read it with.
+  // The service tier stands beside the usage, and is known even without one.
   return { usage: inTier(estimate, body.service_tier), rawUsage, estimated: true }
 }
 

@@ -1,15 +1,15 @@
-// What the gateway made of answers on another wire, kept a while so that a client may refer to it as if the provider
-// kept it. In memory only, per key, within bounds: what is forgotten, the client is asked to send itself.
+// Translated answers, cached so that clients may refer to them by id as if the provider stored them. In memory only, per
+// key, within bounds: a client that refers to a forgotten one is told to send it again.
 
 import type { Json, JsonObject } from '../ir/json.ts'
 import type { Edit } from '../lib/json-splice.ts'
 import { type Remembered, referenceEdits } from '../wire/responses/references.ts'
 
-/** What one key may have kept, and all keys together, in characters of JSON. */
-const KEY_SIZE = 16 * 1024 * 1024
-const ALL_SIZE = 64 * 1024 * 1024
-/** What an answer takes beside its text, in the same measure: short ones would fill the memory before their bound. */
-const OWN_SIZE = 1024
+/** What is cached for one key, and for all keys together, in characters of JSON. */
+const MAX_KEY_SIZE = 16 * 1024 * 1024
+const MAX_TOTAL_SIZE = 64 * 1024 * 1024
+/** Added to the size of each answer for its bookkeeping: many short ones would take far more memory than their text. */
+const OVERHEAD = 1024
 
 export type Recall = {
   /** The edits that resolve the references of this key's request. */
@@ -19,43 +19,47 @@ export type Recall = {
 }
 
 type Kept = Remembered & { size: number }
-type Shelf = { answers: Map<string, Kept>; items: Map<string, { item: JsonObject; of: string }>; size: number }
+type KeyCache = { answers: Map<string, Kept>; items: Map<string, { item: JsonObject; of: string }>; size: number }
 
-export const createRecall = ({ keySize = KEY_SIZE, allSize = ALL_SIZE, ownSize = OWN_SIZE } = {}): Recall => {
-  /** Least lately used first, and so are the answers on each. */
-  const shelves = new Map<string, Shelf>()
+export const createRecall = ({
+  maxKeySize = MAX_KEY_SIZE,
+  maxTotalSize = MAX_TOTAL_SIZE,
+  overhead = OVERHEAD,
+} = {}): Recall => {
+  /** Least recently used first, and so are the answers in each. */
+  const caches = new Map<string, KeyCache>()
   let total = 0
 
-  const shelfOf = (keyId: string): Shelf | undefined => {
-    const shelf = shelves.get(keyId)
-    if (shelf !== undefined) toEnd(shelves, keyId, shelf)
-    return shelf
+  const cacheOf = (keyId: string): KeyCache | undefined => {
+    const cache = caches.get(keyId)
+    if (cache !== undefined) moveToEnd(caches, keyId, cache)
+    return cache
   }
 
-  const use = (shelf: Shelf, id: string): Kept | undefined => {
-    const kept = shelf.answers.get(id)
-    if (kept !== undefined) toEnd(shelf.answers, id, kept)
+  const touch = (cache: KeyCache, id: string): Kept | undefined => {
+    const kept = cache.answers.get(id)
+    if (kept !== undefined) moveToEnd(cache.answers, id, kept)
     return kept
   }
 
-  const forget = (keyId: string, shelf: Shelf, kept: Kept): void => {
-    shelf.answers.delete(kept.id)
-    for (const { id } of kept.output) if (shelf.items.get(String(id))?.of === kept.id) shelf.items.delete(String(id))
-    shelf.size -= kept.size
+  const forget = (keyId: string, cache: KeyCache, kept: Kept): void => {
+    cache.answers.delete(kept.id)
+    for (const { id } of kept.output) if (cache.items.get(String(id))?.of === kept.id) cache.items.delete(String(id))
+    cache.size -= kept.size
     total -= kept.size
-    if (shelf.answers.size === 0) shelves.delete(keyId)
+    if (cache.answers.size === 0) caches.delete(keyId)
   }
 
-  const forgetOldest = (keyId: string, shelf: Shelf): void => {
-    const [oldest] = shelf.answers.values()
-    if (oldest !== undefined) forget(keyId, shelf, oldest)
+  const forgetOldest = (keyId: string, cache: KeyCache): void => {
+    const [oldest] = cache.answers.values()
+    if (oldest !== undefined) forget(keyId, cache, oldest)
   }
 
-  const conversation = (shelf: Shelf, id: string): Json[] | undefined => {
+  const conversation = (cache: KeyCache, id: string): Json[] | undefined => {
     const turns: Kept[] = []
     const seen = new Set<string>()
     for (let at: string | undefined = id; at !== undefined; at = turns.at(-1)?.previous) {
-      const kept = seen.has(at) ? undefined : use(shelf, at)
+      const kept = seen.has(at) ? undefined : touch(cache, at)
       if (kept === undefined) return undefined
       seen.add(at)
       turns.push(kept)
@@ -65,33 +69,33 @@ export const createRecall = ({ keySize = KEY_SIZE, allSize = ALL_SIZE, ownSize =
 
   return {
     edits(keyId, body) {
-      const shelf = shelfOf(keyId)
-      if (shelf === undefined) return []
+      const cache = cacheOf(keyId)
+      if (cache === undefined) return []
       return referenceEdits(body(), {
         item: (id) => {
-          const found = shelf.items.get(id)
-          if (found !== undefined) use(shelf, found.of)
+          const found = cache.items.get(id)
+          if (found !== undefined) touch(cache, found.of)
           return found?.item
         },
-        conversation: (id) => conversation(shelf, id),
+        conversation: (id) => conversation(cache, id),
       })
     },
     keep(keyId, exchange, textSize) {
-      const size = textSize + ownSize
-      if (size > keySize) return
-      const shelf = shelfOf(keyId) ?? { answers: new Map(), items: new Map(), size: 0 }
-      const before = shelf.answers.get(exchange.id)
-      if (before !== undefined) forget(keyId, shelf, before)
-      shelves.set(keyId, shelf)
-      shelf.answers.set(exchange.id, { ...exchange, size })
+      const size = textSize + overhead
+      if (size > maxKeySize) return
+      const cache = cacheOf(keyId) ?? { answers: new Map(), items: new Map(), size: 0 }
+      const before = cache.answers.get(exchange.id)
+      if (before !== undefined) forget(keyId, cache, before)
+      caches.set(keyId, cache)
+      cache.answers.set(exchange.id, { ...exchange, size })
       for (const item of exchange.output) {
-        if (typeof item.id === 'string') shelf.items.set(item.id, { item, of: exchange.id })
+        if (typeof item.id === 'string') cache.items.set(item.id, { item, of: exchange.id })
       }
-      shelf.size += size
+      cache.size += size
       total += size
-      while (shelf.size > keySize) forgetOldest(keyId, shelf)
-      while (total > allSize) {
-        const [first] = shelves
+      while (cache.size > maxKeySize) forgetOldest(keyId, cache)
+      while (total > maxTotalSize) {
+        const [first] = caches
         if (first === undefined) break
         forgetOldest(...first)
       }
@@ -99,7 +103,7 @@ export const createRecall = ({ keySize = KEY_SIZE, allSize = ALL_SIZE, ownSize =
   }
 }
 
-const toEnd = <Value>(map: Map<string, Value>, key: string, value: Value): void => {
+const moveToEnd = <Value>(map: Map<string, Value>, key: string, value: Value): void => {
   map.delete(key)
   map.set(key, value)
 }

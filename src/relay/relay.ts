@@ -1,4 +1,4 @@
-// An admitted exchange to its answer: the early start of slow streams, and the one settlement.
+// From an admitted exchange to its answer: the early start of slow streams, and the one settlement.
 
 import { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../ir/json.ts'
@@ -7,16 +7,16 @@ import type { BackgroundAnswer } from '../ledger/background.ts'
 import type { Outcome } from '../ledger/ledger.ts'
 import { includeUsage } from '../wire/chat-completions/pass.ts'
 import type { Tap } from '../wire/codec.ts'
-import { standingOf } from '../wire/responses/background.ts'
+import { answerStateOf } from '../wire/responses/background.ts'
 import { answerHeaders, streamHeaders } from './answer-headers.ts'
 import { type Answer, attempt, type JsonAnswer, type StreamAnswer } from './attempt.ts'
-import { keepAnswer, watchAnswer } from './background.ts'
+import { recordAnswer, watchAnswer } from './background.ts'
 import { type StreamEnd, toBody } from './body.ts'
 import { NO_BODY } from './client-body.ts'
 import { estimateOutput } from './estimate.ts'
 import type { Exchange, Relay } from './exchange.ts'
-import { type Metered, meterAnswer, meterStream, meterTold, NOTHING } from './meter.ts'
-import { rememberPlace, route } from './route.ts'
+import { type Metered, meterAnswer, meterReported, meterStream, NO_USAGE } from './meter.ts'
+import { rememberAccount, route } from './route.ts'
 import { settle } from './settle.ts'
 import { firstAnswer } from './tries.ts'
 
@@ -26,10 +26,10 @@ import { firstAnswer } from './tries.ts'
  */
 export const relayExchange = async (relay: Relay, exchange: Exchange): Promise<Response> => {
   const running = runAttempts(relay, exchange)
-  // The client may leave before anyone waits for this: its failure is settled then, and must not go unhandled.
+  // The client may disconnect before anyone awaits this: its failure is settled then, and must not go unhandled.
   running.catch(() => undefined)
-  if (!exchange.stream) return answerWhole(relay, exchange, running)
-  const answer = await orEarly(running as Promise<StreamAnswer>, relay.earlyStartMs).catch((error) => {
+  if (!exchange.stream) return answerJson(relay, exchange, running)
+  const answer = await withinEarlyStart(running as Promise<StreamAnswer>, relay.earlyStartMs).catch((error) => {
     throw settleError(relay, exchange, error)
   })
   return answerStream(relay, exchange, answer ?? (running as Promise<StreamAnswer>))
@@ -42,13 +42,13 @@ const runAttempts = async (relay: Relay, exchange: Exchange): Promise<Answer> =>
   const { target } = answer
   if (target.wire !== exchange.wire) return answer
   const id = answer.kind === 'json' ? answer.body.id : answer.tap.answerId
-  rememberPlace(relay, exchange, target, id)
-  if (exchange.background) exchange.kept = keepAnswer(relay, exchange, target, id)
+  rememberAccount(relay, exchange, target, id)
+  if (exchange.background) exchange.backgroundAnswer = await recordAnswer(relay, exchange, target, id)
   return answer
 }
 
-/** The answer, or undefined when it is late enough to begin the client's stream without it. */
-const orEarly = async <T>(running: Promise<T>, earlyStartMs: number): Promise<T | undefined> => {
+/** The answer, or undefined once it is time to begin the client's stream without it. */
+const withinEarlyStart = async <T>(running: Promise<T>, earlyStartMs: number): Promise<T | undefined> => {
   let timer: ReturnType<typeof setTimeout> | undefined
   const early = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), earlyStartMs)
@@ -60,55 +60,59 @@ const orEarly = async <T>(running: Promise<T>, earlyStartMs: number): Promise<T 
   }
 }
 
-const answerWhole = async (relay: Relay, exchange: Exchange, running: Promise<Answer>): Promise<Response> => {
+const answerJson = async (relay: Relay, exchange: Exchange, running: Promise<Answer>): Promise<Response> => {
   let answer: JsonAnswer
   try {
     answer = (await running) as JsonAnswer
   } catch (error) {
     throw settleError(relay, exchange, error)
   }
-  const { kept } = exchange
-  if (kept !== undefined && standingOf(answer.body) === 'open') goOn(relay, exchange, kept, answer, sentOnly(exchange))
-  else await settleWhole(relay, exchange, answer)
+  const { backgroundAnswer } = exchange
+  if (backgroundAnswer !== undefined && answerStateOf(answer.body) === 'open')
+    settleLater(relay, exchange, backgroundAnswer, answer, promptOnly(exchange))
+  else await settleJson(relay, exchange, answer)
   return new Response(answer.text, { headers: answerHeaders(exchange, 'application/json') })
 }
 
-const settleWhole = async (relay: Relay, exchange: Exchange, answer: JsonAnswer): Promise<void> => {
+const settleJson = async (relay: Relay, exchange: Exchange, answer: JsonAnswer): Promise<void> => {
   const { usage, rawUsage } = answer
   const metered =
     usage?.output === undefined
-      ? await metering(meterAnswer(exchange.body.inputEstimate, answer.target.model, answer), answer)
-      : meterTold(exchange.body.inputEstimate, usage, rawUsage)
-  settle(relay, exchange, answer.target, metered, exchange.client.left ? 'aborted' : 'done', undefined)
+      ? await orReported(meterAnswer(exchange.body.inputEstimate, answer.target.model, answer), answer)
+      : meterReported(exchange.body.inputEstimate, usage, rawUsage)
+  settle(relay, exchange, answer.target, metered, exchange.client.gone ? 'aborted' : 'done', undefined)
 }
 
-/** Its client has what it gets for now; the exchange is settled when its answer has ended. `last`: where that is never told. */
-const goOn = (
+/**
+ * The client has its answer for now; the exchange is settled when the provider has finished in the background.
+ * `lastKnown`: what is billed if the provider never says how it ended.
+ */
+const settleLater = (
   relay: Relay,
   { request: _, ...exchange }: Exchange,
   answer: BackgroundAnswer,
   { target }: Answer,
-  last: Metered,
+  lastKnown: Metered,
 ): void => {
-  // It may stay for an hour: without the conversation it began with.
-  const light: Exchange = { ...exchange, body: NO_BODY, asSent: NO_BODY }
+  // It may take an hour: the conversation must not stay in memory that long.
+  const withoutBody: Exchange = { ...exchange, body: NO_BODY, asSent: NO_BODY }
   watchAnswer(relay, answer, {
     inputEstimate: exchange.body.inputEstimate,
-    last,
-    settle: ({ outcome, metered, error }) => settle(relay, light, target, metered, outcome, error),
+    lastKnown,
+    settle: ({ outcome, metered, error }) => settle(relay, withoutBody, target, metered, outcome, error),
   })
-  exchange.onLeft()
+  exchange.onDetached()
 }
 
-type Told = { usage?: Usage | undefined; rawUsage?: JsonObject | undefined }
+type Reported = { usage?: Usage | undefined; rawUsage?: JsonObject | undefined }
 
-/** What cannot be counted must be settled all the same: by what the provider told. */
-const metering = (counting: Promise<Metered>, { usage = {}, rawUsage }: Told): Promise<Metered> =>
+/** An exchange is settled even if counting fails: by what the provider has reported. */
+const orReported = (counting: Promise<Metered>, { usage = {}, rawUsage }: Reported): Promise<Metered> =>
   counting.catch(() => ({ usage, rawUsage, estimated: true }))
 
 const answerStream = (relay: Relay, exchange: Exchange, answer: StreamAnswer | Promise<StreamAnswer>): Response => {
   const headers = streamHeaders(exchange)
-  if (exchange.client.left && !(answer instanceof Promise)) {
+  if (exchange.client.gone && !(answer instanceof Promise)) {
     answer.source.abort.abort()
     void settleStream(relay, exchange, { answer, error: undefined, aborted: true })
     return new Response(null, { headers })
@@ -120,13 +124,13 @@ const answerStream = (relay: Relay, exchange: Exchange, answer: StreamAnswer | P
     begunAt: exchange.begunAt,
     answer,
     client: exchange.client,
-    orphan: () =>
+    newTap: () =>
       exchange.codec.tap({
         model: exchange.model.id,
         includeUsage: includeUsage(exchange.body.outline),
         now: Math.floor(relay.clock.now() / 1000),
       }),
-    onEnd: (end) => void settleEnd(relay, exchange, end, answer),
+    onEnd: (end) => void onStreamEnd(relay, exchange, end, answer),
     onProgress: ({ usage, output }) =>
       relay.ledger.progress(exchange.reservation, {
         ...withPrompt(usage ?? {}, exchange.body.inputEstimate),
@@ -136,14 +140,14 @@ const answerStream = (relay: Relay, exchange: Exchange, answer: StreamAnswer | P
   return new Response(body, { headers })
 }
 
-/** A client that left while its stream was begun without an answer does not end one that goes on without it. */
-const settleEnd = async (
+const onStreamEnd = async (
   relay: Relay,
   exchange: Exchange,
   end: StreamEnd,
   running: StreamAnswer | Promise<StreamAnswer>,
 ): Promise<void> => {
   if (!exchange.background || !end.aborted || end.answer !== undefined) return settleStream(relay, exchange, end)
+  // The client is gone before the provider has named the answer: without its id nobody could find it again.
   const answer = await Promise.resolve(running).catch(() => undefined)
   answer?.source.abort.abort()
   return settleStream(relay, exchange, { ...end, answer })
@@ -151,43 +155,41 @@ const settleEnd = async (
 
 const settleStream = async (relay: Relay, exchange: Exchange, end: StreamEnd): Promise<void> => {
   const { answer, error, aborted } = end
-  const { kept } = exchange
+  const { backgroundAnswer } = exchange
   exchange.release()
   const outcome: Outcome = aborted ? 'aborted' : error === undefined ? 'done' : 'failed'
   if (answer === undefined) {
-    settle(relay, exchange, undefined, aborted ? sentOnly(exchange) : NOTHING, outcome, error)
+    settle(relay, exchange, undefined, aborted ? promptOnly(exchange) : NO_USAGE, outcome, error)
     return
   }
   const final = answer.tap.state === 'done'
-  if (kept !== undefined && !final) {
-    goOn(relay, exchange, kept, answer, await metering(meterStream(exchange, answer.tap, false), answer.tap))
-    return
-  }
-  // Counting takes a while: what can no longer be used must not be held for it.
-  if (!final) relay.ledger.narrow(exchange.reservation, mostOf(exchange, answer.tap))
-  const metered = await metering(meterStream(exchange, answer.tap, final), answer.tap)
-  settle(relay, exchange, answer.target, metered, outcome, error)
+  // Counting takes a while: tokens that can no longer be used must not be held meanwhile.
+  if (!final && backgroundAnswer === undefined)
+    relay.ledger.narrow(exchange.reservation, upperBoundOf(exchange, answer.tap))
+  const metered = await orReported(meterStream(exchange, answer.tap, final), answer.tap)
+  if (!final && backgroundAnswer !== undefined) settleLater(relay, exchange, backgroundAnswer, answer, metered)
+  else settle(relay, exchange, answer.target, metered, outcome, error)
 }
 
-/** No token is shorter than a byte, and no character longer than three. */
-const mostOf = (exchange: Exchange, { usage, output }: Tap): number =>
+/** The most tokens a cut stream can come to: no token is shorter than a byte, and no UTF-16 unit longer than three. */
+const upperBoundOf = (exchange: Exchange, { usage, output }: Tap): number =>
   totalTokens({
     ...withPrompt(usage ?? {}, exchange.body.inputEstimate),
     output: (usage?.output ?? 0) + output.chars * 3,
   })
 
-/** A client that left while the provider was at work: the prompt has been read there, what came of it is unknown. */
-const sentOnly = (exchange: Exchange): Metered =>
+/** For a client that disconnected before the answer: the provider has read the prompt, and its output is unknown. */
+const promptOnly = (exchange: Exchange): Metered =>
   exchange.attempts.length === 0
-    ? NOTHING
+    ? NO_USAGE
     : { usage: { input: exchange.body.inputEstimate, output: 0 }, rawUsage: undefined, estimated: true }
 
-/** Settles an exchange that came to no answer, and gives the error to answer with. */
+/** Settles an exchange that got no answer, and returns the error to answer with. */
 const settleError = (relay: Relay, exchange: Exchange, error: unknown): unknown => {
-  const aborted = exchange.client.left
+  const aborted = exchange.client.gone
   const known =
     error instanceof GatewayError ? error : new GatewayError('internal_error', 'The gateway failed.', { cause: error })
   const outcome: Outcome = aborted ? 'aborted' : known.status < 500 ? 'refused' : 'failed'
-  settle(relay, exchange, undefined, aborted ? sentOnly(exchange) : NOTHING, outcome, aborted ? undefined : known)
+  settle(relay, exchange, undefined, aborted ? promptOnly(exchange) : NO_USAGE, outcome, aborted ? undefined : known)
   return error
 }

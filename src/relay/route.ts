@@ -5,7 +5,7 @@ import { isObject } from '../ir/json.ts'
 import type { Wire } from '../ir/wire.ts'
 import { permits } from '../keys/key.ts'
 import type { Account, Provider } from '../provider/provider.ts'
-import { answerName, conversationOf, referredTo } from './affinity.ts'
+import { answerKey, conversationOf, previousAnswerOf } from './affinity.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
 import { targetName } from './health.ts'
 
@@ -15,8 +15,10 @@ export type Target = {
   model: Model
   /** The wire the provider is reached on: the client's own where it speaks it. */
   wire: Wire
-  /** What health and affinity know the target by. */
+  /** What the breaker knows the target by. */
   name: string
+  /** Asked without the conversation's earlier reasoning, which it has refused. */
+  withoutReasoning?: true
 }
 
 /**
@@ -25,45 +27,44 @@ export type Target = {
  */
 export const route = (relay: Relay, request: ClientRequest): Target[] => {
   const only = relay.providers.get(request.model.provider)
-  const single = only !== undefined && only.accounts.length === 1 && relay.fallbacks[request.model.id] === undefined
-  const conversation = single ? undefined : conversationOf(request.key.id, request.asked, request.headers, request.body)
-  const place = single ? undefined : placeFor(relay, request, conversation)
+  const isOnlyTarget =
+    only !== undefined && only.accounts.length === 1 && relay.fallbacks[request.model.id] === undefined
+  const conversation = isOnlyTarget
+    ? undefined
+    : conversationOf(request.key.id, request.bodyWire, request.headers, request.body)
+  const preferred = isOnlyTarget ? undefined : preferredAccount(relay, request, conversation)
   const healthy: Target[] = []
   const failing: Target[] = []
   for (const model of modelsOf(relay, request)) {
     const provider = relay.providers.get(model.provider)
-    const wire = provider && (relay.detours.known(provider, model, request) ?? wireOf(provider, request.asked))
+    const wire = provider && (relay.detours.wireFor(provider, model, request) ?? wireOf(provider, request.bodyWire))
     if (provider === undefined || wire === undefined) continue
     const all = provider.accounts.map((account): Target => {
       const name = targetName(provider.id, account.name, model.id)
       return { provider, account, model, wire, name }
     })
-    const up = all.filter(({ name }) => relay.health.allows(name))
-    healthy.push(...order(relay, up, place))
-    if (up.length < all.length)
-      failing.push(
-        ...order(
-          relay,
-          all.filter((target) => !up.includes(target)),
-          place,
-        ),
-      )
+    const available = all.filter(({ name }) => relay.health.allows(name))
+    healthy.push(...order(relay, available, preferred))
+    if (available.length < all.length) {
+      const open = all.filter((target) => !available.includes(target))
+      failing.push(...order(relay, open, preferred))
+    }
   }
   if (conversation !== undefined && healthy[0] !== undefined) {
-    relay.affinity.place(conversation.id, placeOf(healthy[0]))
+    relay.affinity.remember(conversation.id, accountId(healthy[0]))
   }
   return [...healthy, ...failing]
 }
 
-/** Where the answer was made that a request goes on from, else where its conversation went last. */
-const placeFor = (
+/** The account that made the answer a request continues, else the one its conversation used last. */
+const preferredAccount = (
   relay: Relay,
   { key, body }: ClientRequest,
   conversation: { id: string; continued: boolean } | undefined,
 ): string | undefined => {
-  const answer = referredTo(body)
-  const made = answer === undefined ? undefined : relay.affinity.placed(answerName(key.id, answer))
-  return made ?? (conversation?.continued === true ? relay.affinity.placed(conversation.id) : undefined)
+  const answer = previousAnswerOf(body)
+  const made = answer === undefined ? undefined : relay.affinity.accountOf(answerKey(key.id, answer))
+  return made ?? (conversation?.continued === true ? relay.affinity.accountOf(conversation.id) : undefined)
 }
 
 /** The model asked for, then the ones it falls back to that the key may use. */
@@ -83,20 +84,20 @@ export const wireOf = (provider: Provider, wire: Wire): Wire | undefined => {
   return provider.wires.find((other) => other !== 'images')
 }
 
-/** An answer that its client may refer to is known where it was made only: what refers to it must go there. */
-export const rememberPlace = (relay: Relay, request: ClientRequest, target: Target, answerId: unknown): void => {
+/** Only the account that made an answer knows it: a request that refers to it must go there. */
+export const rememberAccount = (relay: Relay, request: ClientRequest, target: Target, answerId: unknown): void => {
   if (target.provider.accounts.length < 2 || typeof answerId !== 'string') return
   const { outline } = request.body
   const referable = request.wire === 'responses' ? outline.store !== false : isObject(outline.thread)
-  if (referable) relay.affinity.place(answerName(request.key.id, answerId), placeOf(target))
+  if (referable) relay.affinity.remember(answerKey(request.key.id, answerId), accountId(target))
 }
 
-const placeOf = (target: Target): string => `${target.provider.id}/${target.account.name}`
+const accountId = (target: Target): string => `${target.provider.id}/${target.account.name}`
 
-/** The account that is known for it first, the others in turn. */
-const order = (relay: Relay, targets: Target[], place: string | undefined): Target[] => {
+/** The preferred account first, the others by weighted round robin. */
+const order = (relay: Relay, targets: Target[], preferred: string | undefined): Target[] => {
   if (targets.length < 2) return targets
-  const own = targets.find((target) => placeOf(target) === place)
-  if (own === undefined) return relay.health.turns(targets)
-  return [own, ...relay.health.turns(targets.filter((target) => target !== own))]
+  const first = targets.find((target) => accountId(target) === preferred)
+  if (first === undefined) return relay.health.roundRobin(targets)
+  return [first, ...relay.health.roundRobin(targets.filter((target) => target !== first))]
 }

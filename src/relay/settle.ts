@@ -1,4 +1,4 @@
-// The one settlement of an exchange, and the summary it is told of by.
+// The one settlement of an exchange, and its summary for the log and the metrics.
 
 import type { GatewayError } from '../errors.ts'
 import type { Outcome } from '../ledger/ledger.ts'
@@ -6,9 +6,9 @@ import type { Ended, Exchange, Relay } from './exchange.ts'
 import type { Metered } from './meter.ts'
 import type { Target } from './route.ts'
 
-export type Settling = Ended & Pick<Exchange, 'reservation' | 'kept' | 'onSettled'>
+export type Settling = Ended & Pick<Exchange, 'reservation' | 'backgroundAnswer' | 'onSettled'>
 
-/** Settles an exchange and tells of it. `target`: the one that answers, where one does. */
+/** Settles an exchange and reports it. `target`: the one that answered, if any. */
 export const settle = (
   relay: Relay,
   exchange: Settling,
@@ -18,7 +18,7 @@ export const settle = (
   error: GatewayError | undefined,
 ): void => {
   const totalMs = relay.clock.now() - exchange.startedAt
-  const begun = exchange.kept !== undefined || (exchange.stream && target !== undefined)
+  const begun = exchange.backgroundAnswer !== undefined || (exchange.stream && target !== undefined)
   const status = begun ? 200 : (error?.status ?? (outcome === 'aborted' ? 499 : 200))
   const last = exchange.attempts.at(-1)
   const costMicroUsd = relay.ledger.settle(exchange.reservation, {
@@ -28,7 +28,7 @@ export const settle = (
     rawUsage,
     status,
     errorCode: error?.code,
-    model: target?.model.id ?? exchange.kept?.model,
+    model: target?.model.id ?? exchange.backgroundAnswer?.model,
     provider: target?.provider.id ?? last?.provider,
     account: target?.account.name ?? last?.account,
     upstreamModel: target?.model.upstream,

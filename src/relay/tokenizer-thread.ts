@@ -1,4 +1,4 @@
-// The thread of the tokenizer: texts in, their tokens out.
+// The tokenizer's worker thread: texts in, token counts out.
 
 import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
@@ -10,7 +10,7 @@ export type Counted = { id: number; tokens: number }
 
 declare const self: Worker
 
-/** Counting can wait; the streams that share its processor cannot. */
+/** Counting can wait; the streams that share the processor cannot. */
 const NICENESS = 10
 
 try {
@@ -21,7 +21,7 @@ try {
 
 const PLAIN = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() }
 
-/** A word longer than any: what it costs to merge one grows with the square of its length. */
+/** Longer than any word: the cost of merging a run grows with the square of its length, so long ones are cut. */
 const RUN = /\S{256}|\s{256}/gu
 
 const tokensOf = (text: string): number => {

@@ -1,23 +1,23 @@
-// The tokenizer, in a thread of its own: its tables take long to load and much memory, and streams must not wait.
+// The tokenizer, in a worker thread: its tables take long to load and much memory, and streams must not wait for it.
 
 import { canOpen, FOR_A_THREAD } from '../lib/descriptors.ts'
 import type { Counted, ToCount } from './tokenizer-thread.ts'
 
-/** After so long without work the thread goes, and its memory with it. */
+/** The thread is ended after this long without work, to free its memory. */
 const IDLE_MS = 60_000
-/** A thread that does not answer for so long is not waited for any more: a settlement must not be held. */
-const PATIENCE_MS = 3_000
+/** A thread that does not answer within this time is not waited for: settlements must not be delayed. */
+const ANSWER_MS = 3_000
 /** What is assumed where the tokenizer cannot run. */
 const CHARS_PER_TOKEN = 4
 
-// In the one compiled file every module stands where the entry point stood.
+// In the compiled binary all modules have the path of the entry point.
 const THREAD = import.meta.file === 'tokenizer.ts' ? './tokenizer-thread.ts' : './relay/tokenizer-thread.ts'
 
 let thread: Worker | undefined
-/** `slow`: it has been waited for and is still loading. Begun anew, it would never be done on a busy machine. */
+/** `slow`: still loading after a timeout. It is left to load: restarted, it might never finish on a busy machine. */
 let state: 'loading' | 'slow' | 'ready' = 'loading'
 let idle: ReturnType<typeof setTimeout> | undefined
-let late: ReturnType<typeof setTimeout> | undefined
+let timeout: ReturnType<typeof setTimeout> | undefined
 let last = 0
 const waiting = new Map<number, { chars: number; resolve: (tokens: number) => void }>()
 
@@ -25,13 +25,13 @@ const waiting = new Map<number, { chars: number; resolve: (tokens: number) => vo
 export const tokenize = (text: string): Promise<number> =>
   new Promise((resolve) => {
     if (state === 'slow' || (thread === undefined && !canOpen(FOR_A_THREAD))) {
-      resolve(byLength(text.length))
+      resolve(guess(text.length))
       return
     }
     const id = ++last
     waiting.set(id, { chars: text.length, resolve })
     clearTimeout(idle)
-    late ??= setTimeout(giveUp, PATIENCE_MS)
+    timeout ??= setTimeout(giveUp, ANSWER_MS)
     try {
       thread ??= start()
       thread.ref()
@@ -41,25 +41,25 @@ export const tokenize = (text: string): Promise<number> =>
     }
   })
 
-const byLength = (chars: number): number => Math.ceil(chars / CHARS_PER_TOKEN)
+const guess = (chars: number): number => Math.ceil(chars / CHARS_PER_TOKEN)
 
 const start = (): Worker => {
   const worker = new Worker(new URL(THREAD, import.meta.url).href)
   worker.onmessage = ({ data }: MessageEvent<Counted>) => {
     state = 'ready'
-    const asked = waiting.get(data.id)
+    const request = waiting.get(data.id)
     waiting.delete(data.id)
-    asked?.resolve(data.tokens)
-    clearTimeout(late)
-    late = waiting.size > 0 ? setTimeout(giveUp, PATIENCE_MS) : undefined
-    if (waiting.size === 0) rest(worker)
+    request?.resolve(data.tokens)
+    clearTimeout(timeout)
+    timeout = waiting.size > 0 ? setTimeout(giveUp, ANSWER_MS) : undefined
+    if (waiting.size === 0) stopWhenIdle(worker)
   }
   worker.onerror = stop
   return worker
 }
 
-/** Without work the thread keeps no process alive, and goes after a while. */
-const rest = (worker: Worker): void => {
+/** An idle thread does not keep the process alive, and is ended after a while. */
+const stopWhenIdle = (worker: Worker): void => {
   worker.unref()
   clearTimeout(idle)
   idle = setTimeout(stop, IDLE_MS)
@@ -71,7 +71,7 @@ const stop = (): void => {
   thread?.terminate()
   thread = undefined
   state = 'loading'
-  answerByLength()
+  answerByGuess()
 }
 
 const giveUp = (): void => {
@@ -80,13 +80,13 @@ const giveUp = (): void => {
     return
   }
   state = 'slow'
-  answerByLength()
-  rest(thread)
+  answerByGuess()
+  stopWhenIdle(thread)
 }
 
-const answerByLength = (): void => {
-  clearTimeout(late)
-  late = undefined
-  for (const { chars, resolve } of waiting.values()) resolve(byLength(chars))
+const answerByGuess = (): void => {
+  clearTimeout(timeout)
+  timeout = undefined
+  for (const { chars, resolve } of waiting.values()) resolve(guess(chars))
   waiting.clear()
 }

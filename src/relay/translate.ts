@@ -1,8 +1,9 @@
-// Between two wires: the client's codec and the provider's back to back, as one tap of the stream.
+// Translation between two wires: the client's codec and the provider's back to back, for streams as one tap.
 
 import type { ChatEvent, ChatResponse } from '../ir/event.ts'
 import { fold, unfold } from '../ir/fold.ts'
 import type { JsonObject } from '../ir/json.ts'
+import { placed, placeOf } from '../ir/place.ts'
 import type { ChatRequest } from '../ir/request.ts'
 import { stopAt } from '../ir/stop-at.ts'
 import { requireWhole, wholeCalls } from '../ir/whole.ts'
@@ -15,13 +16,33 @@ import type { ClientRequest, Exchange } from './exchange.ts'
 import type { Target } from './route.ts'
 
 /** The client's request on the provider's wire. Throws `invalid_request` where it would mean something else there. */
-export const encodeFor = (exchange: Exchange, client: ChatCodec, provider: ChatCodec, target: Target): EncodedRequest =>
-  encoded(provider, target, () => {
+export const encodeFor = (
+  exchange: Exchange,
+  client: ChatCodec,
+  provider: ChatCodec,
+  target: Target,
+): EncodedRequest => {
+  const removed: string[] = []
+  const { dropped, ...sent } = encoded(provider, target, () => {
     exchange.request ??= client.decodeRequest(exactBody(exchange))
-    return capped(exchange.request, capFor(exchange, target))
+    const request = capped(exchange.request, capFor(exchange, target))
+    return target.withoutReasoning ? withoutReasoning(request, removed) : request
   })
+  return { ...sent, dropped: [...dropped, ...removed] }
+}
 
-/** Throws `invalid_request` for what is nested too deeply, too. */
+/** Lists the paths of what it leaves out as `removed`. */
+const withoutReasoning = (request: ChatRequest, removed: string[]): ChatRequest => ({
+  ...request,
+  turns: request.turns.map((turn) => {
+    if (turn.role !== 'assistant') return turn
+    const path = placeOf(turn, 'messages')
+    for (const part of turn.parts) if (part.type === 'reasoning') removed.push(placeOf(part, path))
+    return placed({ ...turn, parts: turn.parts.filter(({ type }) => type !== 'reasoning') }, path)
+  }),
+})
+
+/** The request on the provider's wire. Throws `invalid_request`, also for one that is nested too deeply. */
 export const encoded = (provider: ChatCodec, target: Target, request: () => ChatRequest): EncodedRequest => {
   try {
     return provider.encodeRequest(request(), {
@@ -34,29 +55,29 @@ export const encoded = (provider: ChatCodec, target: Target, request: () => Chat
   }
 }
 
-/** A translated request's text. Half a character, which clients leave that cut texts, is one that stands for any. */
-export const written = (body: JsonObject): string => {
+/** A translated request as JSON text. Lone surrogates, from texts cut by clients, become replacement characters. */
+export const toJson = (body: JsonObject): string => {
   const text = JSON.stringify(body)
-  return text.includes('\\ud') ? text.replace(HALVES, (found) => (found === '\\\\' ? found : '\ufffd')) : text
+  return text.includes('\\ud') ? text.replace(LONE_SURROGATES, (found) => (found === '\\\\' ? found : '\ufffd')) : text
 }
 
-/** Whole characters are written as they are; an escaped backslash is looked at so that what follows it is not. */
-const HALVES = /\\\\|\\ud[89a-f][0-9a-f]{2}/g
+/** `JSON.stringify` escapes only lone surrogates. An escaped backslash is matched so that `\\ud800` in a text is not. */
+const LONE_SURROGATES = /\\\\|\\ud[89a-f][0-9a-f]{2}/g
 
-/** A client's whole body, its numbers as exact as it wrote them. */
+/** A client's whole body, its numbers with all the digits that it sent. */
 export const exactBody = ({ body }: ClientRequest): JsonObject => {
   const { text, body: parsed } = body.whole()
   return withExact(text, parsed)
 }
 
 /**
- * The cap a target must be given: what the quota leaves, or, of a model that stands in for a smaller one whose client gave
- * no cap, what was set aside for that one.
+ * The output cap a target must be given: what the quota leaves; for a fallback model with a larger maximum than the model
+ * asked for, that model's maximum, which is what was reserved.
  */
 export const capFor = (exchange: Exchange, target: Target): number | undefined => {
-  const { asked, model, reservation, body } = exchange
+  const { bodyWire, model, reservation, body } = exchange
   if (reservation.outputCap !== undefined) return reservation.outputCap
-  return target.model.maxOutput > model.maxOutput && CODECS[asked].outputCap(body.outline) === undefined
+  return target.model.maxOutput > model.maxOutput && CODECS[bodyWire].outputCap(body.outline) === undefined
     ? model.maxOutput
     : undefined
 }
@@ -67,20 +88,20 @@ const capped = (request: ChatRequest, cap: number | undefined): ChatRequest =>
 /** From this version of the messages API on there are no sampling parameters. */
 const NO_SAMPLING_SINCE = '2026-10-21'
 
-/** What the provider and the model speak differently, the model's word last. */
+/** The provider's quirks and the model's, which override them. */
 export const quirksOf = ({ provider, model }: Target) => ({
   ...((provider.versionHeader?.value ?? '') >= NO_SAMPLING_SINCE ? { noSampling: true } : {}),
   ...provider.quirks,
   ...model.quirks,
 })
 
-/** What the answer's form depends on. What a client may refer to has an id of ours: some servers use one for all. */
-export const askOf = (exchange: Exchange, model: string, now: number): Ask => ({
-  model,
+/** What the answer's form depends on. Answers that a client may refer to get an id of ours: some servers reuse one id. */
+export const askOf = (exchange: Exchange, { model, wire }: Target, now: number): Ask => ({
+  model: model.id,
   body: exchange.asSent.whole().body,
   inputEstimate: exchange.body.inputEstimate,
   now: Math.floor(now / 1000),
-  ...(exchange.wire === 'responses' ? { id: exchange.id.replace(/^req_/, '') } : {}),
+  ...(exchange.wire === 'responses' && wire !== 'responses' ? { id: exchange.id.replace(/^req_/, '') } : {}),
 })
 
 export const translateResponse = (
@@ -90,11 +111,11 @@ export const translateResponse = (
   ask: Ask,
   undo: Undo,
 ): JsonObject => {
-  const answer = requireWhole(ended(provider.decodeResponse(body, undo), undo))
+  const answer = requireWhole(stopped(provider.decodeResponse(body, undo), undo))
   return client.encodeResponse(ask.id === undefined ? answer : { ...answer, id: ask.id }, ask)
 }
 
-const ended = (answer: ChatResponse, { stop }: Undo): ChatResponse =>
+const stopped = (answer: ChatResponse, { stop }: Undo): ChatResponse =>
   stop === undefined ? answer : fold(stopAt(stop)(unfold(answer)))
 
 /** Frames of the provider's wire in, text of the client's wire out. `onDone` is given the text that ends the answer. */
@@ -107,13 +128,13 @@ export const translateStream = (
 ): Tap => {
   const decoder = provider.decodeEvents(undo)
   const encoder = client.encodeEvents(ask)
-  const stopped = stopAt(undo.stop ?? [])
+  const cutAtStop = stopAt(undo.stop ?? [])
   const whole = wholeCalls()
   const noted = openNotes()
   const isDone = (): boolean => noted.state === 'done'
 
-  /** What the provider has written is billed, told or not. */
-  const weigh = (event: ChatEvent): void => {
+  /** All the provider's output is billed, also what is cut off at a stop sequence. */
+  const countOutput = (event: ChatEvent): void => {
     if ('text' in event) noted.output.add(event.text)
   }
 
@@ -135,12 +156,12 @@ export const translateStream = (
     }
   }
 
-  const tell = (events: ChatEvent[]): string => {
+  const push = (events: ChatEvent[]): string => {
     let text = ''
-    events.forEach(weigh)
-    for (const event of whole(stopped(events))) {
+    events.forEach(countOutput)
+    for (const event of whole(cutAtStop(events))) {
       note(event)
-      // A failure goes out by `fail`, so that every failure of a stream takes one way.
+      // Failures are sent by `fail` alone.
       if (event.type === 'start' && ask.id !== undefined) text += encoder.push({ ...event, id: ask.id })
       else if (event.type !== 'error') text += encoder.push(event)
     }
@@ -152,8 +173,8 @@ export const translateStream = (
   }
 
   return Object.assign(noted, {
-    see: ((frame) => (noted.state === 'open' ? tell(decoder.push(frame)) : '')) satisfies Tap['see'],
-    end: (() => (noted.state === 'open' && undo.noDone ? tell(decoder.end()) : '')) satisfies Tap['end'],
+    see: ((frame) => (noted.state === 'open' ? push(decoder.push(frame)) : '')) satisfies Tap['see'],
+    end: (() => (noted.state === 'open' && undo.noDone ? push(decoder.end()) : '')) satisfies Tap['end'],
     fail: ((why) => encoder.push({ type: 'error', error: why })) satisfies Tap['fail'],
   })
 }

@@ -1,9 +1,10 @@
-// The attempt loop: targets in order until one answers, and what each try says of its target's health.
+// The attempt loop: targets in order until one answers, and what each attempt reports to the circuit breaker.
 
 import { GatewayError } from '../errors.ts'
 import type { AttemptNote } from '../ledger/ledger.ts'
+import { attemptQueue } from './attempt-queue.ts'
 import { timeLeft } from './call.ts'
-import { detourOf, wayBack } from './detours.ts'
+import { detourFor, withoutDetour } from './detours.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
 import type { Target } from './route.ts'
 import { timedOut } from './upstream.ts'
@@ -12,8 +13,8 @@ import { timedOut } from './upstream.ts'
 type Attempt<Answer> = (target: Target, abort: AbortController) => Promise<Answer>
 
 /**
- * Tries targets in order. Moves on only for errors another target may not share, and only before the first byte of an
- * answer.
+ * Tries targets in order, as `attemptQueue` gives them. Moves on only for errors another target may not share, and only
+ * before the first byte of an answer.
  */
 export const firstAnswer = async <Answer>(
   relay: Relay,
@@ -30,42 +31,51 @@ export const firstAnswer = async <Answer>(
   }
   let failure: GatewayError | undefined
   let refused: GatewayError | undefined
-  const tries = targets.slice(0, relay.maxTries)
   let detour: Target | undefined
-  for (let target = tries.shift(); target !== undefined; target = tries.shift()) {
-    if (request.client.left || timeLeft(request, target) === 0) break
+  const queue = attemptQueue(targets, relay.maxTries)
+  for (let target = queue.next(); target !== undefined; target = queue.next()) {
+    if (request.client.gone || timeLeft(request, target) === 0) break
     try {
-      const answer = await record(relay, request, target, attempt)
-      if (target === detour) relay.detours.taken(request, target)
+      const answer = await tryTarget(relay, request, target, attempt)
+      if (target === detour) relay.detours.remember(request, target)
       return answer
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error
-      detour = detourOf(error, target)
-      const other = detour ?? wayBack(relay, request, error, target)
-      if (other !== undefined) {
-        tries.unshift(other)
+      detour = detourFor(error, target)
+      const otherWire = detour ?? withoutDetour(relay, request, error, target)
+      const bare = canDropReasoning(error, request, target) ? { ...target, withoutReasoning: true as const } : undefined
+      const again = otherWire ?? (error.failover ? undefined : bare)
+      if (again !== undefined) {
+        queue.retry(again)
         continue
       }
-      // What another model cannot take says nothing of the one that was asked for.
+      // Another account of the model may be able to read the reasoning.
+      if (bare !== undefined) queue.retryLater(bare)
+      else if (!ACCOUNT_CLOSED.has(error.provider?.status)) queue.spend()
+      // A request that a fallback model cannot take may still be answered by the others.
       if (!error.failover && target.model.id !== request.model.id) {
         refused ??= error
         continue
       }
       if (!error.failover) throw error
-      // The last word goes to the first failure of the model that was asked for, unless another says more.
-      if (failure === undefined || word(error) > word(failure)) failure = error
+      // The client gets the first failure, unless a later one takes precedence.
+      if (failure === undefined || precedence(error) > precedence(failure)) failure = error
     }
   }
   throw failure ?? refused ?? timedOut('did not answer')
 }
 
-/**
- * What a failure says to a client: that a target needs time, after which it may answer, more than that another one is
- * broken, and that more than that a third will never take the request.
- */
-const word = ({ code, retry }: GatewayError): number => (code === 'service_unavailable' ? (retry ? 2 : 0) : 1)
+/** On the messages wire agents remove the reasoning themselves when they are told; no other client knows how. */
+const canDropReasoning = ({ reasoningRefused }: GatewayError, { bodyWire }: ClientRequest, target: Target): boolean =>
+  reasoningRefused && target.withoutReasoning !== true && (target.wire !== 'messages' || bodyWire !== 'messages')
 
-const record = async <Answer>(
+/** Statuses of a refused credential or account. They come at once and cost nothing, so they use up no try. */
+const ACCOUNT_CLOSED = new Set<number | undefined>([401, 402, 403])
+
+/** The client gets the highest: when to retry says more than that a target is broken, and that more than a final no. */
+const precedence = ({ code, retry }: GatewayError): number => (code === 'service_unavailable' ? (retry ? 2 : 0) : 1)
+
+const tryTarget = async <Answer>(
   relay: Relay,
   request: ClientRequest,
   target: Target,
@@ -73,61 +83,61 @@ const record = async <Answer>(
 ): Promise<Answer> => {
   const { health } = relay
   const startedAt = relay.clock.now()
-  const noted: AttemptNote = {
+  const note: AttemptNote = {
     provider: target.provider.id,
     account: target.account.name,
     model: target.model.id,
     wire: target.wire,
     ms: 0,
   }
-  request.attempts.push(noted)
+  request.attempts.push(note)
   const abort = new AbortController()
   request.client.call = abort
-  // What goes on without its client must be known first: until it has its id, nothing of it can be found again.
-  request.client.callStays = request.background
+  // A background answer can only be found by its id: the call runs on until the provider has sent that.
+  request.client.callOutlivesClient = request.background
   const begunAt = health.begin(target.name)
   try {
     const answer = await attempt(target, abort)
-    request.client.callStays = false
+    request.client.callOutlivesClient = false
     request.firstByteAt = relay.clock.now()
-    noted.ms = request.firstByteAt - startedAt
+    note.ms = request.firstByteAt - startedAt
     health.succeeded(target.name, begunAt)
     return answer
   } catch (error) {
-    // Whatever else this provider may say, nobody listens: a stream that begins with an error may stay open for long.
+    // A stream that begins with an error may stay open for long, and nobody reads it.
     abort.abort()
-    noted.ms = relay.clock.now() - startedAt
-    if (!(error instanceof GatewayError) || request.client.left) {
+    note.ms = relay.clock.now() - startedAt
+    if (!(error instanceof GatewayError) || request.client.gone) {
       health.ended(target.name)
       throw error
     }
-    noted.errorCode = error.code
-    if (error.provider?.status !== undefined) noted.providerStatus = error.provider.status
+    note.errorCode = error.code
+    if (error.provider?.status !== undefined) note.providerStatus = error.provider.status
     const { code, requestId } = error.provider ?? {}
     const { credential } = target.account
-    if (code !== undefined && !quotes(code, credential)) noted.providerCode = code
-    if (requestId !== undefined && !quotes(requestId, credential)) noted.providerRequestId = requestId
-    if (blames(error)) health.failed(target.name, error.code === 'service_unavailable' ? error.retryAfterMs : undefined)
+    if (code !== undefined && !repeats(code, credential)) note.providerCode = code
+    if (requestId !== undefined && !repeats(requestId, credential)) note.providerRequestId = requestId
+    if (isTargetFault(error))
+      health.failed(target.name, error.code === 'service_unavailable' ? error.retryAfterMs : undefined)
     else health.ended(target.name)
     throw error
   }
 }
 
 /**
- * Whether a failure says something of its target. What no retry mends is the request's fault, even where another target
- * may take it; and most refusals a request can bring about, by naming a file that is not there for instance: five of
- * them would send everyone else's requests away.
+ * Whether a failure counts against its target. One that no retry can mend is the request's fault. So may be most refusals,
+ * for instance of a file that does not exist: a client must not be able to close an account for everyone else.
  */
-const blames = ({ failover, retry, provider: { status = 0, code } = {} }: GatewayError): boolean => {
+const isTargetFault = ({ failover, retry, provider: { status = 0, code } = {} }: GatewayError): boolean => {
   if (!failover || !retry) return false
-  return status < 400 || status >= 500 || OF_ACCOUNTS.has(status) || NO_MODEL.has(code)
+  return status < 400 || status >= 500 || ACCOUNT_REFUSALS.has(status) || UNKNOWN_MODEL.has(code)
 }
 
-/** Refusals that are for the account: its credential, its money, its rate. With 400 they have a code of their own. */
-const OF_ACCOUNTS = new Set([400, 401, 402, 403, 407, 408, 429])
+/** Statuses of refusals that concern the account: its credential, balance or rate. Other 400s are not retried. */
+const ACCOUNT_REFUSALS = new Set([400, 401, 402, 403, 407, 408, 429])
 
-/** Refusals that say there is no such model: the configuration names it, not the client. */
-const NO_MODEL = new Set<string | undefined>(['model_not_found', 'DeploymentNotFound'])
+/** Codes of refusals for an unknown model, which the configuration names and not the client. */
+const UNKNOWN_MODEL = new Set<string | undefined>(['model_not_found', 'DeploymentNotFound'])
 
-/** Whether a provider's code or id repeats the credential, which nobody is to read. One of a few letters hides nothing. */
-const quotes = (text: string, credential: string): boolean => credential.length >= 8 && text.includes(credential)
+/** Whether a provider's code or id contains the credential, which must not reach a log. Short ones match by chance. */
+const repeats = (text: string, credential: string): boolean => credential.length >= 8 && text.includes(credential)

@@ -1,8 +1,9 @@
-// The call to a provider: headers by allow-list, its own timers, and every way the network fails as an error of ours.
+// Requests to providers: their headers, by an allow-list, and network failures as errors of the gateway.
 
 import { GatewayError, type ProviderFailure } from '../errors.ts'
 import type { Wire } from '../ir/wire.ts'
 import { canOpen } from '../lib/descriptors.ts'
+import { isKeptFromProxy } from '../lib/no-proxy.ts'
 import { endpoint } from '../provider/endpoint.ts'
 import type { Relay } from './exchange.ts'
 import type { Target } from './route.ts'
@@ -11,10 +12,13 @@ export const timedOut = (what: string): GatewayError =>
   new GatewayError('gateway_timeout', `The provider ${what} in time. Try again.`)
 
 export const broken = (cause?: unknown): GatewayError =>
-  new GatewayError('upstream_error', 'The connection to the provider broke off. Try again.', { cause, ...told(cause) })
+  new GatewayError('upstream_error', 'The connection to the provider broke off. Try again.', {
+    cause,
+    ...systemCode(cause),
+  })
 
-/** The system's own name for what went wrong: all that operators have to tell a wrong name from a wrong certificate. */
-const told = (cause: unknown): { provider?: ProviderFailure } => {
+/** The system's error code, by which operators tell a wrong host name from a wrong certificate. */
+const systemCode = (cause: unknown): { provider?: ProviderFailure } => {
   const code = codeOf(cause)
   return code === '' ? {} : { provider: { code } }
 }
@@ -29,8 +33,8 @@ export type Outgoing = {
 }
 
 /**
- * Sends a request and resolves with the provider's headers. `abort` ends the call whenever it fires, with an error of ours
- * as its reason, or without one when the client has left. Throws GatewayError for whatever the network does.
+ * Sends a request and resolves once the provider's headers are there. `abort` ends the call; its reason is a GatewayError,
+ * or none when the client disconnected. Throws GatewayError for network failures.
  */
 export const send = async (
   relay: Relay,
@@ -56,17 +60,17 @@ export const send = async (
     if (!isStale(error, performance.now() - sentAt) || abort.signal.aborted) throw networkError(error, abort)
   }
   try {
-    // Others that are kept may have died with it.
+    // Other kept connections may be stale too.
     return await relay.fetch(url, { ...request, keepalive: false })
   } catch (error) {
     throw networkError(error, abort)
   }
 }
 
-/** A kept connection that the provider had given up breaks at once when it is used again. */
+/** A kept connection that the provider had closed fails this soon when it is used again. */
 const STALE_MS = 500
 
-// Nothing was read then, as a rule: the same request goes out once more, over a connection of its own.
+// The provider has not read the request then, as a rule: it is sent once more, over a new connection.
 const isStale = (error: unknown, afterMs: number): boolean =>
   afterMs < STALE_MS && error instanceof Error && 'code' in error && STALE_CODES.has(error.code)
 
@@ -78,47 +82,49 @@ export const networkError = (error: unknown, abort: AbortController): GatewayErr
   if (abort.signal.reason instanceof GatewayError) return abort.signal.reason
   const code = codeOf(error)
   if (code === 'ETIMEDOUT' || code === 'ConnectionTimeout') return timedOut('could not be reached')
-  // By the name of a provider with several addresses, the lack of a descriptor is told as a refusal.
-  if (UNOPENED.has(code) || (UNREACHED.has(code) && !canOpen(1))) return crowded(error)
-  if (UNREACHED.has(code)) {
+  // For a host with several addresses, fetch reports the lack of a descriptor as a refused connection.
+  if (NO_DESCRIPTOR.has(code) || (UNREACHABLE.has(code) && !canOpen(1))) return outOfDescriptors(error)
+  if (UNREACHABLE.has(code)) {
     const message = 'The provider could not be reached. Try again.'
-    return new GatewayError('upstream_error', message, { cause: error, ...told(error) })
+    return new GatewayError('upstream_error', message, { cause: error, ...systemCode(error) })
   }
   return broken(error)
 }
 
-const UNOPENED = new Set(['EMFILE', 'ENFILE'])
+const NO_DESCRIPTOR = new Set(['EMFILE', 'ENFILE'])
 
-/** The gateway's own want, which another target would share and none is to blame for. */
-const crowded = (cause: unknown): GatewayError =>
+/** The gateway has run out of file descriptors: other targets would fail too, and none is at fault. */
+const outOfDescriptors = (cause: unknown): GatewayError =>
   new GatewayError('service_unavailable', 'The gateway is busy. Try again shortly.', {
     ...{ cause, failover: false, retryAfterMs: 2_000 },
-    ...told(cause),
+    ...systemCode(cause),
   })
 
-const UNREACHED = new Set(['ConnectionRefused', 'ECONNREFUSED', 'FailedToOpenSocket', 'ENOTFOUND'])
+const UNREACHABLE = new Set(['ConnectionRefused', 'ECONNREFUSED', 'FailedToOpenSocket', 'ENOTFOUND'])
 
-// fetch does not say when it has connected. A provider that is silent for as long as a connection may take is knocked
-// at once more: only one that cannot be reached at all is given up.
-export const probe = async (target: Target, abort: AbortController): Promise<void> => {
-  if (PROXIES.some((name) => process.env[name])) return
+/**
+ * Opens a connection to a target and closes it again; resolves with false where none opens in time. For a provider that
+ * is silent for as long as connecting may take: fetch does not say whether it has connected.
+ */
+export const canConnect = async (target: Target): Promise<boolean> => {
   const { connectMs } = target.provider.timeouts
   const { hostname, port, protocol } = new URL(endpoint(target.account, target.wire))
   const at = port !== '' ? Number(port) : protocol === 'https:' ? 443 : 80
-  const gaveUp = Symbol()
-  const late = new Promise<typeof gaveUp>((resolve) =>
-    setTimeout(() => resolve(gaveUp), Math.min(connectMs, 2_000)).unref(),
+  if (PROXIES.some((name) => process.env[name]) && !isKeptFromProxy(hostname, `${at}`)) return true
+  const late = new Promise<boolean>((resolve) =>
+    setTimeout(() => resolve(false), Math.min(connectMs, MOST_CONNECT_MS)).unref(),
   )
-  const opened = Bun.connect({ hostname, port: at, socket: { data() {}, open: (socket) => void socket.end() } }).then(
-    () => undefined,
-    () => undefined,
+  // A connection that is refused is reported by fetch itself.
+  const settled = Bun.connect({ hostname, port: at, socket: { data() {}, open: (socket) => void socket.end() } }).then(
+    () => true,
+    () => true,
   )
-  if ((await Promise.race([opened, late])) === gaveUp && !abort.signal.aborted) {
-    abort.abort(timedOut('could not be reached'))
-  }
+  return Promise.race([settled, late])
 }
 
-/** Where fetch goes through a proxy, a connection of our own would say nothing of its. */
+const MOST_CONNECT_MS = 2_000
+
+/** Where fetch goes through a proxy, a direct connection says nothing about it. */
 const PROXIES = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy']
 
 const BETA_HEADERS = ['anthropic-beta', 'vendorA-beta']
@@ -131,9 +137,10 @@ const requestHeaders = (target: Target, wire: Wire, client: Headers): Record<str
     // Compressed events would arrive in blocks, not as they are written.
     'accept-encoding': 'identity',
     'user-agent': 'sluice',
+    ...provider.headers,
   }
   if (provider.auth === 'bearer') headers.authorization = `Bearer ${account.credential}`
-  else headers['x-api-key'] = account.credential
+  else headers[provider.auth] = account.credential
   const version = provider.versionHeader
   if (version !== undefined) {
     const beta = version.name.replace(/version$/i, 'beta')

@@ -1,29 +1,32 @@
-// Cache markers on their way to vendor_b, whose wires know explicit breakpoints.
+// Cache markers encoded for vendor_b, whose wires have explicit breakpoints.
 
 import type { JsonObject } from '../ir/json.ts'
 import type { CacheMark } from '../ir/part.ts'
 import { placeOf } from '../ir/place.ts'
+import type { Quirks } from '../ir/quirks.ts'
 import type { ChatWire } from '../ir/wire.ts'
 
 /**
- * The member that makes a part a breakpoint; none without a marker. The vendor knows half an hour, its default, and
- * twelve hours: a marker of an hour becomes one of twelve. `drop` is told of a marker that is left out.
+ * The member that makes a part a breakpoint; empty without a marker. The vendor caches for half an hour, its default, or
+ * twelve hours: a marker of one hour becomes twelve. `drop` is called with the path of a marker that is left out.
  */
 export const encodeBreakpoint = (
   cache: CacheMark | undefined,
   path: string,
-  { origin, drop }: { origin: ChatWire; drop(path: string): void },
+  { origin, quirks, drop }: { origin: ChatWire; quirks: Quirks; drop(path: string): void },
 ): JsonObject => {
   if (cache === undefined) return {}
-  // Markers of the messages wire, whoever writes them, would be refused by most of the vendor's models.
-  if (origin === 'messages' || placeOf(cache, path).endsWith('.cache_control')) {
+  // Clients of every wire send `cache_control` in the style of the messages wire. Most models of the vendor refuse
+  // breakpoints, so these are translated only for a model that is known to need them.
+  const isCacheControl = origin === 'messages' || placeOf(cache, path).endsWith('.cache_control')
+  if (isCacheControl && !quirks.cacheBreakpoints) {
     dropMark({ cache }, path, { drop })
     return {}
   }
   return { prompt_cache_breakpoint: { mode: 'explicit', ...(cache.ttl === '1h' ? { ttl: '12h' } : {}) } }
 }
 
-/** Lists a marker where the wire has no breakpoint, by the name its client gave it. */
+/** Lists a marker as dropped, by the client's own path, where the wire has no breakpoint. */
 export const dropMark = (
   { cache }: { cache?: CacheMark },
   path: string,

@@ -1,8 +1,8 @@
-// Where the client wrote a turn of its conversation, for turns and parts that no decoder has placed.
+// The path of a turn in the client's body, for turns and parts without a recorded path (see ir/place.ts).
 
 import type { ChatRequest } from '../ir/request.ts'
 
-/** The client's path of a turn, or of a part of it. Where the client's items are not our turns: their list. */
+/** The client's path of a turn, or of a part of it; on the responses wire, whose items are not turns, of the whole list. */
 export type PathOf = (turn: number, part?: number) => string
 
 export const pathsOf = ({ origin, turns }: ChatRequest): PathOf => {

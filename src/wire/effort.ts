@@ -1,13 +1,14 @@
-// How much thought a request asks for, in the efforts of vendor_b's wires.
+// Reasoning effort: the values of vendor_b's wires, and what a request's settings become in them.
 
+import type { Quirks } from '../ir/quirks.ts'
 import type { Effort, Reasoning } from '../ir/request.ts'
 import type { ChatWire } from '../ir/wire.ts'
 
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const satisfies Effort[]
 
 /**
- * The effort to ask for; undefined where the client leaves it to the model. A budget has no counterpart: it becomes the
- * effort that spends about as much. `drop` is told of the client's member that is left out.
+ * The effort to ask for; undefined where the client leaves it to the model. A budget has no counterpart and becomes the
+ * effort that uses about as many tokens. `drop` is called with the client's member that is left out.
  */
 export const effortOf = (
   { mode, effort, budgetTokens }: Reasoning,
@@ -18,9 +19,21 @@ export const effortOf = (
     if (effort !== undefined) drop('output_config.effort')
     return 'none'
   }
-  // The highest effort of the messages wire is one this vendor's models mostly refuse.
+  // Most of this vendor's models refuse `max`, the highest effort of the messages wire.
   if (effort === 'max' && origin === 'messages') return 'xhigh'
   if (effort !== undefined || mode !== 'budget' || budgetTokens === undefined) return effort
   if (budgetTokens <= 4_096) return 'low'
   return budgetTokens <= 16_384 ? 'medium' : 'high'
+}
+
+/**
+ * The settings for a model whose thinking cannot be turned off: the lowest effort in place of none. `drop` is called where
+ * the client asked for no thinking at all.
+ */
+export const leastThought = (wish: Reasoning, { alwaysThinks }: Quirks, drop: () => void): Reasoning => {
+  const { mode, effort, summary } = wish
+  const wantsNone = mode === 'off' || effort === 'none'
+  if (!alwaysThinks || !(wantsNone || effort === 'minimal')) return wish
+  if (wantsNone) drop()
+  return { effort: 'low', ...(summary === undefined ? {} : { summary }) }
 }

@@ -1,4 +1,4 @@
-// The error object of vendor_b's three wires, as the vendor and servers of its kind fill it: classified by machine code,
+// The error object of vendor_b's three wires, as the vendor and compatible servers fill it: classified by machine code,
 // then by status.
 
 import type { GatewayError } from '../errors.ts'
@@ -7,7 +7,7 @@ import { type FailureClass, type FailureDetails, providerError } from './failure
 import { overlong } from './overlong.ts'
 import { UNREADABLE_CODES, unreadable } from './unreadable.ts'
 
-/** What is wrong with the request itself: an answer or a stream that fails has no status to say that it is. */
+/** Codes for faults of the request itself. Needed where there is no status, in an answer or a stream that fails. */
 const INVALID = [
   ...UNREADABLE_CODES,
   'invalid_type',
@@ -24,10 +24,10 @@ const INVALID = [
   'failed_to_download_image',
 ]
 
-/** By code, or by type where there is no code. */
+/** By the error's `code`, else by its `type`. */
 const CLASS_OF_CODE = new Map<string, FailureClass>([
   ...INVALID.map((code) => [code, 'invalid'] as const),
-  ['invalid_encrypted_content', 'sealed-elsewhere'],
+  ['invalid_encrypted_content', 'reasoning-refused'],
   ['context_length_exceeded', 'context-length'],
   ['exceed_context_size_error', 'context-length'],
   ['tokens_limit_reached', 'context-length'],
@@ -50,34 +50,41 @@ const CLASS_OF_CODE = new Map<string, FailureClass>([
   ['rate_limit_error', 'overloaded'],
   ['insufficient_quota', 'overloaded'],
   ['billing_hard_limit_reached', 'overloaded'],
+  ['Arrearage', 'overloaded'],
   ['server_is_overloaded', 'overloaded'],
   ['service_unavailable_error', 'overloaded'],
   ['overloaded_error', 'overloaded'],
   ['slow_down', 'overloaded'],
 ])
 
-/** Given with a 400, and yet no fault of the request. */
-const NOT_THE_REQUEST = new Set(['model_not_found', 'invalid_api_key', 'server_error'])
+/** Codes that come with a 400 although the request is not at fault. */
+const NOT_THE_REQUEST = new Set(['model_not_found', 'invalid_api_key', 'API_KEY_INVALID', 'server_error'])
+
+// Faults of the account that some servers report without a code, recognised by the beginning of the message alone: other
+// messages quote the request, and no client's text may take an account out of use.
+const ACCESS_DENIED = /^(?:Incorrect API key provided|User location is not supported)/
+export const OUT_OF_MONEY =
+  /^(?:Your credit balance is too low|You have (?:insufficient credits|reached your specified .*usage limits)|Insufficient (?:account )?balance|Access denied, please make sure your account is in good standing|This organization has been disabled)/i
 
 export type ErrorObject = {
-  /** What the provider answered, or would have answered had its stream not begun. */
+  /** The HTTP status, or the one the error itself names where it came with a 200. */
   status: number
   code: string | undefined
   type: string | undefined
   message: string
-  /** All of it. */
+  /** The whole error object. */
   members: JsonObject
-  /** What the operator's log may know. */
+  /** What may go into the operator's log. */
   provider: FailureDetails['provider']
 }
 
 /** Reads a body of any shape. `status` is 200 for an error in a stream or a 200 answer. */
 export const readErrorObject = (status: number, body: unknown): ErrorObject => {
   const members = membersOf(body)
-  const code = nameIn(members.code)
+  const code = nameIn(members.code) ?? reasonIn(members)
   const type = nameIn(members.type)
   const at = status < 400 ? (statusIn(members) ?? status) : status
-  const shown = code ?? type
+  const name = code ?? type ?? nameIn(members.status)
   return {
     status: at,
     code,
@@ -86,13 +93,13 @@ export const readErrorObject = (status: number, body: unknown): ErrorObject => {
     members,
     provider: {
       status: at,
-      ...(shown === undefined ? {} : { code: shown }),
+      ...(name === undefined ? {} : { code: name }),
       ...(isObject(body) && typeof body.request_id === 'string' ? { requestId: body.request_id } : {}),
     },
   }
 }
 
-/** Under a name of its own, the first of a list, or bare. */
+/** The error object: under `error`, `errors` or `detail`, the first of a list, or the body itself. */
 export const membersOf = (body: unknown): JsonObject => {
   const whole: unknown = Array.isArray(body) ? body[0] : body
   if (typeof whole === 'string') return { message: whole }
@@ -103,7 +110,7 @@ export const membersOf = (body: unknown): JsonObject => {
 
 const firstOf = (list: Json | undefined): Json | undefined => (Array.isArray(list) ? list[0] : undefined)
 
-/** What the error says, with what it quotes of the server behind its own. */
+/** The error's message, followed by the one it quotes from the server behind its own. */
 export const messageIn = ({ message, error, errors, detail, metadata }: JsonObject): string => {
   const said = [message, error, firstOf(errors), detail].find((text) => typeof text === 'string') ?? ''
   return isObject(metadata) && typeof metadata.raw === 'string' ? `${said}\n${metadata.raw}` : `${said}`
@@ -112,13 +119,18 @@ export const messageIn = ({ message, error, errors, detail, metadata }: JsonObje
 const nameIn = (value: Json | undefined): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined
 
-/** Some servers say which status they would have answered with. */
+/** Some servers give the HTTP status as the code, and the machine code as a `reason` among the details. */
+const reasonIn = ({ details }: JsonObject): string | undefined =>
+  Array.isArray(details) ? nameIn(details.filter(isObject).find(({ reason }) => nameIn(reason))?.reason) : undefined
+
+/** Some servers name the status in the error object. */
 const statusIn = ({ code, http_status_code: status }: JsonObject): number | undefined =>
   [code, status].filter((value) => typeof value !== 'object' && /^[45]\d\d$/.test(`${value}`)).map(Number)[0]
 
 /**
- * The error in the gateway's words. Of the provider's text four things are read: the figures of a prompt that is too
- * long, how long a rate limit asks to wait, that waiting will not help, and what is wrong with a picture or a PDF.
+ * The error with the gateway's own message. Five things are read from the provider's text: the token counts of a prompt
+ * that is too long, how long to wait for a rate limit, that waiting will not help, what is wrong with an image or a PDF,
+ * and that the account is at fault.
  */
 export const classified = (error: ErrorObject): GatewayError => {
   const { provider, message } = error
@@ -130,43 +142,55 @@ export const classified = (error: ErrorObject): GatewayError => {
     case 'overloaded':
       return isBeyondLimit(message)
         ? providerError('beyond-limit', { provider })
-        : providerError(kind, { provider, ...patience(message) })
+        : providerError(kind, { provider, ...retryDelay(message) })
     case 'invalid':
+      if (isUnknownReasoning(message)) return providerError('reasoning-refused', { provider })
       return unreadable(message, error.code, provider) ?? providerError(kind, { provider })
     default:
       return providerError(kind, { provider })
   }
 }
 
-const classOf = ({ status, code = '', type = '', members }: ErrorObject, isOverlong: boolean): FailureClass => {
-  const told = CLASS_OF_CODE.get(code) ?? CLASS_OF_CODE.get(type)
-  if (told !== undefined) return told
-  // Other servers than the vendor's have no code for these.
+const classOf = (
+  { status, code = '', type = '', message, members }: ErrorObject,
+  isOverlong: boolean,
+): FailureClass => {
+  const known = CLASS_OF_CODE.get(code) ?? CLASS_OF_CODE.get(type)
+  if (known !== undefined) return known
+  // Compatible servers have no code for these.
   if (isFlagged(members)) return 'content-policy'
   if (isOverlong && (status < 400 || FAULTS_OF_REQUESTS.has(status))) return 'context-length'
   if (status === 413) return 'too-large'
   if (status === 429 || status === 503 || status === 529) return 'overloaded'
+  if (status === 400 && OUT_OF_MONEY.test(message)) return 'overloaded'
+  if (status === 400 && ACCESS_DENIED.test(message)) return 'refused'
   const invalid = status === 400 || status === 422 || (status < 400 && type === 'invalid_request_error')
   return invalid && !NOT_THE_REQUEST.has(code) && !NOT_THE_REQUEST.has(type) ? 'invalid' : 'refused'
 }
 
-/** A relay's own moderation refuses with 403, and says for which reasons. */
+/** Chat clients send back reasoning that another server gave them in a member of this name. */
+const isUnknownReasoning = (message: string): boolean =>
+  message.includes('reasoning_content') && UNKNOWN_MEMBER.test(message)
+
+const UNKNOWN_MEMBER = /unknown|unrecogni[sz]ed|unexpected|unsupported|not (?:permitted|allowed|supported)/i
+
+/** Some relays refuse with 403 by their own moderation, and list the reasons. */
 const isFlagged = ({ metadata }: JsonObject): boolean =>
   isObject(metadata) && Array.isArray(metadata.reasons) && metadata.reasons.length > 0
 
 const FAULTS_OF_REQUESTS = new Set([400, 413, 422])
 
-/** A rate limit no patience meets; nothing but these words tells it from one that passes. */
+/** A request above the rate limit itself, so that waiting does not help. Only the message tells. */
 const isBeyondLimit = (message: string): boolean => message.startsWith('Request too large for ')
 
 /** `174ms`, `20s`, `1m26.4s` */
-const PATIENCE = /(?:try again|retry) in ((?:\d+(?:\.\d+)?(?:ms|[hms]))+)/
+const RETRY_DELAY = /(?:try again|retry) in ((?:\d+(?:\.\d+)?(?:ms|[hms]))+)/
 const AMOUNT = /([\d.]+)(ms|[hms])/g
 const UNIT_MS: { [unit: string]: number } = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
 
-const patience = (message: string): { retryAfterMs?: number } => {
-  const asked = PATIENCE.exec(message)?.[1] ?? ''
+const retryDelay = (message: string): { retryAfterMs?: number } => {
+  const delay = RETRY_DELAY.exec(message)?.[1] ?? ''
   let ms = 0
-  for (const [, amount, unit = ''] of asked.matchAll(AMOUNT)) ms += Number(amount) * (UNIT_MS[unit] ?? 0)
+  for (const [, amount, unit = ''] of delay.matchAll(AMOUNT)) ms += Number(amount) * (UNIT_MS[unit] ?? 0)
   return ms > 0 ? { retryAfterMs: Math.ceil(ms) } : {}
 }

@@ -1,14 +1,14 @@
-// A provider's failure in the gateway's words: each class the codecs recognise becomes one error of the contract.
+// The classes of provider failures that codecs recognise, each of which becomes one error of the contract.
 
 import { GatewayError, type ProviderFailure } from '../errors.ts'
 import type { ChatWire } from '../ir/wire.ts'
 
 /**
  * `context-length`, `content-policy`, `too-large`: the request's own fault, the same at every provider of its kind.
- * `overloaded`: rate limits, overload, exhausted provider quota. `beyond-limit`: more at once than the account is ever
- * given; another account's limits may be wider. `sealed-elsewhere`: it holds a thought that another account has sealed,
- * and can read. `invalid`: the provider refused the request as malformed; no retry mends it. `refused`: everything else,
- * credentials and unknown models included.
+ * `overloaded`: rate limits, overload, exhausted provider quota. `beyond-limit`: larger than the account's rate limit, so
+ * that waiting does not help; another account may have a higher limit. `reasoning-refused`: it contains earlier
+ * reasoning that the provider cannot read; another account, or a request without it, may be answered. `invalid`: the provider refused the request as malformed; retrying does not help.
+ * `refused`: everything else, bad credentials and unknown models included.
  */
 export type FailureClass =
   | 'context-length'
@@ -16,19 +16,19 @@ export type FailureClass =
   | 'too-large'
   | 'overloaded'
   | 'beyond-limit'
-  | 'sealed-elsewhere'
+  | 'reasoning-refused'
   | 'invalid'
   | 'refused'
 
 export type FailureDetails = {
   provider: ProviderFailure
-  /** For `context-length`: the figures the provider gave. */
+  /** For `context-length`: the token counts the provider gave. */
   tokens?: number
   maximum?: number
   prompt?: number
   answer?: number
   retryAfterMs?: number
-  /** For `invalid`: the provider's other wire, where it takes the request. */
+  /** For `invalid`: the other wire on which the provider accepts the request. */
   takenOn?: ChatWire
 }
 
@@ -60,11 +60,11 @@ export const providerError = (kind: FailureClass, details: FailureDetails): Gate
         'The request is larger than the provider takes within a minute. Send a smaller one.',
         { provider, retry: false, failover: true },
       )
-    case 'sealed-elsewhere':
+    case 'reasoning-refused':
       return new GatewayError(
         'upstream_error',
         'The request holds thoughts that this provider cannot read. Send it again without its reasoning.',
-        { provider, retry: false, failover: true },
+        { provider, retry: false, failover: true, reasoningRefused: true },
       )
     case 'invalid':
       return new GatewayError(
@@ -77,13 +77,13 @@ export const providerError = (kind: FailureClass, details: FailureDetails): Gate
   }
 }
 
-/** When a provider asks for patience without saying how much. */
+/** For an overload without a stated delay. */
 const DEFAULT_RETRY_AFTER_MS = 5_000
 
-// Coding agents start their compaction on the first words; the figures are all they read besides. Others (whatever is
-// built on LiteLLM) know vendor_b's words alone, in brackets here, and no code. Some servers count the prompt alone where
-// prompt and answer together are too long: that figure would say the opposite. Claude Code asks for a shorter answer
-// instead, where that helps, by vendor_a's words for it.
+// Clients match on this message. Coding agents begin compaction at its first words and read nothing else but the counts.
+// Clients built on LiteLLM look for vendor_b's sentence, in brackets here. Where prompt and answer together are too long,
+// Claude Code looks for vendor_a's sentence and asks for a shorter answer. Some servers then count only the prompt, which
+// would seem to fit, so a count below the maximum is left out.
 const contextMessage = ({ tokens: told, maximum, prompt, answer }: Omit<FailureDetails, 'provider'>): string => {
   const both = prompt === undefined || answer === undefined ? undefined : prompt + answer
   const tokens = both ?? told

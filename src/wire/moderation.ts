@@ -1,9 +1,9 @@
-// What the vendor's moderation says of a prompt and an answer: both of vendor_b's text wires have it, each in its form.
+// Moderation results of prompt and answer, which both of vendor_b's text wires have, each in its own form.
 
 import type { Moderation } from '../ir/event.ts'
 import { isObject, type Json, type JsonObject } from '../ir/json.ts'
 
-/** The member an answer's moderation is, in either form; none where nothing is told. */
+/** The `moderation` of an answer in either form; no member where it has none. */
 export const decodeModeration = (told: Json | undefined): { moderation?: Moderation } =>
   isObject(told) ? { moderation: { input: verdictsIn(told.input), output: verdictsIn(told.output) } } : {}
 
@@ -12,7 +12,7 @@ const verdictsIn = (side: Json | undefined): JsonObject[] => {
   return (Array.isArray(side.results) ? side.results : [side]).flatMap(verdict)
 }
 
-/** What is no verdict is none: clients read these members without asking. */
+/** Malformed results are left out: clients read these members without checking. */
 const verdict = (raw: Json): JsonObject[] => {
   if (!isObject(raw) || typeof raw.flagged !== 'boolean') return []
   const { flagged, model, categories, category_scores: scores, category_applied_input_types: types } = raw
@@ -33,15 +33,15 @@ const those = (members: Json | undefined, holds: (value: Json | undefined) => bo
 
 const isInput = (value: Json): boolean => value === 'text' || value === 'image'
 
-/** `say`: the verdicts of one side in the wire's form. */
+/** `encode`: writes the results of one side in the wire's form. */
 export const encodeModeration = (
   moderation: Moderation | undefined,
-  say: (first: JsonObject, all: JsonObject[]) => JsonObject,
+  encode: (first: JsonObject, all: JsonObject[]) => JsonObject,
 ): { moderation?: JsonObject } => {
   if (moderation === undefined) return {}
   const side = (verdicts: JsonObject[]): JsonObject => {
     const [first] = verdicts
-    return first === undefined ? NONE : say(first, verdicts)
+    return first === undefined ? NONE : encode(first, verdicts)
   }
   return { moderation: { input: side(moderation.input), output: side(moderation.output) } }
 }

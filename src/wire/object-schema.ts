@@ -1,18 +1,18 @@
-// JSON schemas with an object at the root, as every vendor wants those of a tool's arguments.
+// JSON schemas with an object at the root, as every vendor requires for a tool's arguments.
 
 import { isObject, type Json, type JsonObject } from '../ir/json.ts'
-import { today } from './schema-dialect.ts'
+import { toDraft2020 } from './schema-dialect.ts'
 
 const COMBINATORS = ['anyOf', 'oneOf', 'allOf'] as const
 
 /**
- * The schema in today's dialect, with an object at its root. References of the root to its own definitions are followed.
- * Vendors refuse exclusions there, which are left out, and alternatives: their properties are gathered, each with every
- * way they say it, none of them required unless all alternatives say so; `drop` is told of each.
+ * The schema in the dialect of 2020-12, with an object at its root. References of the root to its own definitions are
+ * resolved. Vendors refuse `not` and combinators at the root. `not` is left out; the properties of all alternatives are
+ * merged, and required only where every alternative requires them. `drop` is called with each keyword so removed.
  */
 export const objectRoot = (given: JsonObject | undefined, drop: (member: string) => void): JsonObject => {
   if (given === undefined) return { type: 'object', properties: {} }
-  const schema = today(given)
+  const schema = toDraft2020(given)
   const followed = follow(schema, schema)
   const { anyOf: _, oneOf: __, allOf: ___, not, ...rest } = followed
   if (not !== undefined) drop('not')
@@ -38,14 +38,14 @@ export const objectRoot = (given: JsonObject | undefined, drop: (member: string)
   return root
 }
 
-/** The properties that all branches ask for; of `allOf`, where all branches hold, those that any asks for. */
+/** The properties that all branches require; for `allOf`, those that any branch requires. */
 const demanded = (branches: readonly JsonObject[], combinator: (typeof COMBINATORS)[number]): string[] => {
   const lists = different(branches, 'required').map(names)
   if (combinator === 'allOf') return lists.flat()
   return [...lists.map((list) => new Set(list)).reduce((all, list) => all.intersection(list))]
 }
 
-/** A member of the branches, once where several refer to the same. */
+/** One member of every branch, without duplicates of the same object. */
 const different = (branches: readonly JsonObject[], member: string): (Json | undefined)[] => [
   ...new Set(branches.map((branch) => branch[member])),
 ]
@@ -69,7 +69,7 @@ const gathered = (branches: readonly JsonObject[], combinator: 'allOf' | 'anyOf'
   )
 }
 
-/** A schema that is only a reference into the document, as what it refers to; its own members stay. */
+/** Replaces a reference into the document by its target; other members of the schema stay. */
 const follow = (schema: JsonObject, document: JsonObject): JsonObject => {
   let at = schema
   for (let depth = 0; depth < 8; depth++) {
@@ -94,7 +94,7 @@ const resolved = (reference: string, document: JsonObject): JsonObject | undefin
 export const names = (value: Json | undefined): string[] =>
   Array.isArray(value) ? value.filter((name) => typeof name === 'string') : []
 
-/** What vendor_b's strict schemas may say: it refuses a request for a word of any other. */
+/** The keywords that vendor_b accepts in strict schemas: it refuses a request for any other. */
 const STRICT = new Set([
   ...['type', 'properties', 'required', 'additionalProperties', 'items', 'anyOf', 'enum', 'const', 'default'],
   ...['$ref', '$defs', 'definitions', '$schema', '$id', 'title', 'description', 'pattern', 'format'],
@@ -105,9 +105,9 @@ const FORMATS = new Set(['date-time', 'time', 'date', 'duration', 'email', 'host
 const DEFINED = /^#(\/(\$defs|definitions)\/[^/]+)?$/
 
 /**
- * Whether the arguments or the answer of the schema, an object at its root, can be held to it by vendor_b: every object
- * closed, demanding all its properties, every array of one kind of thing, every place of a type, in its strict schemas'
- * words alone. Others of that vendor's schemas are advice.
+ * Whether vendor_b can enforce the schema (`strict: true`): every object is closed and requires all its properties, every
+ * array has one schema for its items, every schema has a type, and only supported keywords are used. Without `strict` the
+ * vendor treats a schema as advice.
  */
 export const isClosed = (schema: JsonObject | undefined): boolean => isStrict(objectRoot(schema, () => {}))
 

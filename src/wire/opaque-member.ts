@@ -1,4 +1,4 @@
-// Members of a request that one wire alone has, towards a provider of another.
+// Members of a request that only one wire has, when the provider speaks another.
 
 import { GatewayError } from '../errors.ts'
 import type { OpaqueMember } from '../ir/request.ts'
@@ -13,7 +13,7 @@ export const SHARED: ReadonlySet<string> = new Set([
   'stream_options',
 ])
 
-/** Leaves the member out: `drop` is told its name. Throws `invalid_request` where the request depends on it. */
+/** Leaves the member out, and lists it with `drop`. Throws `invalid_request` where the request depends on it. */
 export const leaveOut = (
   { name, essential, details, advice, met }: OpaqueMember,
   drop: (name: string) => void,

@@ -1,11 +1,12 @@
-// A prompt that does not fit, as servers without a code for it say so: by figures, or in words that mean nothing else.
+// Recognises a prompt that is too long by the error's message, for servers without a code for it: by token counts, or by
+// phrases that mean nothing else.
 
 import type { Json, JsonObject } from '../ir/json.ts'
 
-/** `answer`: the output cap, beside which there is no room for the `prompt`. */
+/** Token counts. `prompt` and `answer` (the output cap): given where only the two together exceed the maximum. */
 export type Overlong = { tokens?: number; maximum?: number; prompt?: number; answer?: number }
 
-/** What an error's words, and its members where it has them, say of a prompt that is too long; else undefined. */
+/** The counts in an error's message or members; `{}` for a prompt that is too long by unknown counts; else undefined. */
 export const overlong = (message: string, members: JsonObject = {}): Overlong | undefined => {
   const maximum = figure(MAXIMUM.exec(message), members.n_ctx)
   const tokens = figure(TOKENS.exec(message), members.n_prompt_tokens)
@@ -15,7 +16,7 @@ export const overlong = (message: string, members: JsonObject = {}): Overlong | 
 
 const any = (...parts: RegExp[]): string => parts.map(({ source }) => source).join('|')
 
-/** Before the figure. */
+/** The phrases before the maximum. */
 const MAXIMUM = new RegExp(
   `(?:${any(
     /context length is (?:only )?/,
@@ -34,6 +35,7 @@ const MAXIMUM = new RegExp(
   )})(\\d[\\d,]{0,14})`,
 )
 
+/** The phrases before the number of tokens that were sent. */
 const TOKENS = new RegExp(
   `(?:${any(
     /resulted in /,
@@ -53,7 +55,7 @@ const TOKENS = new RegExp(
   )})(\\d[\\d,]{0,14})`,
 )
 
-/** What the prompt and the answer have of it. */
+/** The shares of prompt and answer. */
 const PARTS = [
   /exceed context limit: (?<prompt>\d{1,15}) \+ (?<answer>\d{1,15}) >/,
   /(?<prompt>\d{1,15}) in the messages, (?<answer>\d{1,15}) in the completion/,

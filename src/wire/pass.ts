@@ -1,4 +1,4 @@
-// What the wires share of letting bytes pass: tags of foreign thoughts, faults and figures of answers, notes of streams.
+// What the wires share for bodies and streams that pass through: edits, faults and usage of answers, the state of taps.
 
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject } from '../ir/json.ts'
@@ -9,17 +9,17 @@ import { OutputText } from '../lib/output-text.ts'
 import type { PassOptions, Tap } from './codec.ts'
 import { SEAL_PREFIX } from './seal.ts'
 
-/** Whether a string is a thought of another wire, tagged on its way out. */
+/** Whether a string is a tag, which holds a thought of another wire. */
 export const isForeign = (value: unknown): boolean => typeof value === 'string' && value.startsWith(SEAL_PREFIX)
 
-/** Made even where the name stands there already: said twice, the other one may be what the provider reads. */
+/** Made even where the name is the same: of a duplicated member the provider might read the other one. */
 export const modelEdit = ({ model }: PassOptions): Edit => ({ path: ['model'], value: JSON.stringify(model) })
 
-/** The body's members that its provider refuses. */
+/** Paths of the body's members that its provider refuses. */
 export const refusedMembers = (body: JsonObject, { rejects = [] }: Quirks): Edit['path'][] =>
   rejects.filter((name) => body[name] !== undefined).map((name) => [name])
 
-/** The edits of a body that passes, and none of what its provider refuses. */
+/** Adds the removal of what the provider refuses to the edits, and leaves out edits of those members. */
 export const withoutRefused = (edits: Edit[], refused: Edit['path'][], { rejects }: Quirks): Edit[] =>
   rejects === undefined
     ? edits
@@ -34,7 +34,7 @@ export const malformed = (): GatewayError =>
 export const malformedAnswer = (): GatewayError =>
   new GatewayError('upstream_error', 'The provider sent a malformed answer. Try again.')
 
-/** What a body says went wrong, or that it lacks what every answer of its wire has. */
+/** The error that a body reports, or that it lacks the member every answer of its wire has. */
 export const faultOf = (
   body: JsonObject,
   member: 'choices' | 'content' | 'output' | 'data',
@@ -57,10 +57,10 @@ export const usageIn = (
   return isObject(raw) && usage !== undefined ? { usage, raw } : undefined
 }
 
-/** A comment, which every reader skips. No empty line: with one, older SDKs dispatch an event without data. */
+/** A comment, which every reader skips. Not followed by an empty line, at which older SDKs dispatch an event without data. */
 export const KEEP_ALIVE = ': keep-alive\n'
 
-/** What every tap notes as frames go by. `failed` gives '' so that a tap can end on it. */
+/** The state every tap keeps. `failed` records an error and returns '', the text of a frame that is not passed on. */
 type Noted = { -readonly [Name in keyof Omit<Tap, 'see' | 'end' | 'fail'>]: Tap[Name] } & {
   failed(error: GatewayError): ''
 }
@@ -84,5 +84,5 @@ export const openNotes = (): Noted => {
   return noted
 }
 
-/** A member's text, where it is one. */
+/** A member's value where it is a string. */
 export const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)

@@ -1,5 +1,5 @@
-// Reading the members of a client's request: absent and null are the same, a wrong basic type is refused by the member's
-// name.
+// Reads members of a client's request. Absent and null are the same; a wrong basic type is refused with 400, naming the
+// member.
 
 import { invalidRequest } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../ir/json.ts'

@@ -1,11 +1,11 @@
-// Schemas of tools as clients write them, in older dialects and with members left empty, in the one that vendors check
-// them against: a single keyword of another refuses the whole request.
+// Converts tools' schemas from older dialects of JSON Schema, and with members left null, to draft 2020-12. Vendors check
+// against that draft, and refuse the whole request for a keyword of another.
 
 import { isObject, type Json, type JsonObject } from '../ir/json.ts'
 
 const TYPES = new Set<unknown>(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'])
 
-/** Members that hold schemas by name, in a list, or one. Whatever else a schema holds is no schema. */
+/** The members that contain schemas: by name, in a list, or a single one. */
 const BY_NAME = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
 const LISTS = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
 const SINGLE = new Set([
@@ -25,19 +25,19 @@ const SINGLE = new Set([
 const LITERAL = new Set(['default', 'const'])
 
 /**
- * The schema in the dialect of 2020-12, its meaning unchanged: tuples under `prefixItems`, exclusive limits as numbers;
- * types nobody knows and members of the wrong kind left out. Every array says what it holds, as vendor_b demands. What
- * needs no change, as most do, is the same object.
+ * The schema in draft 2020-12 with the same meaning: tuples under `prefixItems`, exclusive limits as numbers. Unknown types
+ * and members of the wrong kind are left out. Every array gets `items`, which vendor_b requires. Returns the same object
+ * where nothing changes, as for most schemas.
  */
-export const today = (schema: JsonObject): JsonObject => {
-  let out = changed(schema, member)
+export const toDraft2020 = (schema: JsonObject): JsonObject => {
+  let out = mapMembers(schema, convertMember)
   const own = (): JsonObject => {
     if (out === schema) out = { ...schema }
     return out
   }
   if (Array.isArray(schema.items)) {
     const { items: _, additionalItems, ...rest } = out
-    out = schema.items.length === 0 ? rest : { ...rest, prefixItems: schema.items.map(within) }
+    out = schema.items.length === 0 ? rest : { ...rest, prefixItems: schema.items.map(convert) }
     if (additionalItems !== undefined) out.items = additionalItems
   }
   for (const [exclusive, limit] of LIMITS) {
@@ -51,17 +51,17 @@ export const today = (schema: JsonObject): JsonObject => {
   return out
 }
 
-/** The object with each member as `say` has it, left out where that is nothing; the same object where all stay. */
-const changed = (object: JsonObject, say: (name: string, value: Json) => Json | undefined): JsonObject => {
+/** Maps an object's members, leaving out those mapped to undefined. Returns the same object where nothing changes. */
+const mapMembers = (object: JsonObject, map: (name: string, value: Json) => Json | undefined): JsonObject => {
   let out = object
   for (const name in object) {
     const value = object[name]
     if (value === undefined) continue
-    const said = say(name, value)
-    if (said === value) continue
+    const mapped = map(name, value)
+    if (mapped === value) continue
     if (out === object) out = { ...object }
-    if (said === undefined) delete out[name]
-    else out[name] = said
+    if (mapped === undefined) delete out[name]
+    else out[name] = mapped
   }
   return out
 }
@@ -71,16 +71,16 @@ const LIMITS = [
   ['exclusiveMaximum', 'maximum'],
 ] as const
 
-const within = (value: Json): Json => (isObject(value) ? today(value) : value)
+const convert = (value: Json): Json => (isObject(value) ? toDraft2020(value) : value)
 
-const member = (name: string, value: Json): Json | undefined => {
+const convertMember = (name: string, value: Json): Json | undefined => {
   if (value === null && !LITERAL.has(name)) return undefined
-  if (SINGLE.has(name)) return within(value)
-  if (LISTS.has(name)) return Array.isArray(value) && value.length > 0 ? listed(value) : undefined
-  if (BY_NAME.has(name)) return isObject(value) ? changed(value, (_, one) => within(one)) : undefined
+  if (SINGLE.has(name)) return convert(value)
+  if (LISTS.has(name)) return Array.isArray(value) && value.length > 0 ? convertAll(value) : undefined
+  if (BY_NAME.has(name)) return isObject(value) ? mapMembers(value, (_, one) => convert(one)) : undefined
   switch (name) {
     case 'type':
-      // One of a list that nobody knows may be anything: what is left of the list would say less.
+      // A list with an unknown type is left out as a whole: without that type it would allow less than was meant.
       return (Array.isArray(value) ? value : [value]).every((one) => TYPES.has(one)) ? value : undefined
     case 'required':
       return Array.isArray(value) ? distinct(value) : undefined
@@ -94,10 +94,10 @@ const member = (name: string, value: Json): Json | undefined => {
   }
 }
 
-/** Each is read once: read twice at every level, alternatives within alternatives would cost without end. */
-const listed = (schemas: Json[]): Json[] => {
-  const said = schemas.map(within)
-  return said.every((one, at) => one === schemas[at]) ? schemas : said
+/** Each is converted once: twice per level would take exponential time for nested alternatives. */
+const convertAll = (schemas: Json[]): Json[] => {
+  const converted = schemas.map(convert)
+  return converted.every((one, at) => one === schemas[at]) ? schemas : converted
 }
 
 const distinct = (names: Json[]): Json[] => {

@@ -1,4 +1,4 @@
-// An answer's schema as vendor_b's wires write it: one nests it, the other does not.
+// The schema of a structured answer, as both of vendor_b's text wires write it.
 
 import type { JsonObject } from '../ir/json.ts'
 import type { OutputFormat } from '../ir/request.ts'
@@ -8,8 +8,9 @@ import { isClosed, objectRoot } from './object-schema.ts'
 const MAX_NAME = 64
 
 /**
- * `{name, schema, description?, strict?}`. A client of the messages wire has its model held to every schema, and need not
- * say at its root that it is of an object: `drop` is told what of a root of alternatives is left out.
+ * `{name, schema, description?, strict?}`. On the messages wire every schema is enforced, so its clients' schemas become
+ * strict where possible. They may lack a type at the root, and are then made an object: `drop` is called with keywords
+ * that this removes.
  */
 export const encodeSchemaForm = (
   { name = '', description, schema, strict }: Extract<OutputFormat, { type: 'json-schema' }>,
@@ -17,11 +18,11 @@ export const encodeSchemaForm = (
   drop: (member: string) => void,
 ): JsonObject => {
   const own = origin !== 'messages'
-  const held = strict ?? (!own && isClosed(schema) ? true : undefined)
+  const enforced = strict ?? (!own && isClosed(schema) ? true : undefined)
   return {
     name: name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, MAX_NAME) || 'response',
     schema: own || schema.type !== undefined ? schema : objectRoot(schema, drop),
     ...(description === undefined ? {} : { description }),
-    ...(held === undefined ? {} : { strict: held }),
+    ...(enforced === undefined ? {} : { strict: enforced }),
   }
 }

@@ -1,18 +1,18 @@
-// A thought sealed by one wire's provider, carried by clients of another: one string that brings it back unchanged.
+// Tags: a thought sealed by one wire's provider as one string, which clients of another wire send back unchanged.
 
 import { isObject, type Json } from '../ir/json.ts'
 import type { ReasoningPart, Seal } from '../ir/part.ts'
 import { CHAT_WIRES } from '../ir/wire.ts'
 
-/** How every tag begins. */
+/** The prefix of every tag. */
 export const SEAL_PREFIX = 'sluice.'
 
-/** What of its answer stood before a thought: characters of text, and calls. */
+/** A thought's position in its answer: the characters of text and the number of calls before it. */
 export type Before = { text: number; calls: number }
 
 /**
  * `sluice.<origin>.` + base64url of the thought as JSON `{text, full, value, before}`; '' for a thought without a seal.
- * `before` for clients of a wire that has no place for a thought behind words and calls.
+ * `before` is for a wire on which thoughts are separate from text and calls, so that their order is lost.
  */
 export const sealTag = (part: ReasoningPart, before?: Before): string => {
   if (part.seal === undefined) return ''
@@ -22,42 +22,42 @@ export const sealTag = (part: ReasoningPart, before?: Before): string => {
 }
 
 /**
- * Stands in the slot of a thought whose text is beside it, so that it is known when both come back: the seal's tag, or,
- * without a seal, that it was told in the open, or cut before it was sealed.
+ * The tag for a wire whose thoughts have a signature beside their text. A thought without a seal gets a tag, too: one for
+ * a plain-text thought, another for a thought that was cut before it was sealed.
  */
 export const slotTag = (part: ReasoningPart): string => {
-  const name = openName(part)
-  if (name !== undefined) return OPEN + (name === NAMES[0] ? '' : name)
-  return part.seal === undefined ? (part.full === true ? OPEN : NONE) : sealTag(part)
+  const name = thoughtMember(part)
+  if (name !== undefined) return PLAIN + (name === MEMBERS[0] ? '' : name)
+  return part.seal === undefined ? (part.full === true ? PLAIN : UNSEALED) : sealTag(part)
 }
 
-const OPEN = `${SEAL_PREFIX}open.`
-const NONE = `${SEAL_PREFIX}none.`
+const PLAIN = `${SEAL_PREFIX}open.`
+const UNSEALED = `${SEAL_PREFIX}none.`
 
-/** How servers of the chat-completions wire tell thoughts in the open: in a member of the message, or in its content. */
-const NAMES = ['reasoning_content', 'reasoning', 'thinking'] as const
-export type OpenName = (typeof NAMES)[number]
+/** Where servers of the chat-completions wire write plain-text thoughts: members of the message, or of its content. */
+const MEMBERS = ['reasoning_content', 'reasoning', 'thinking'] as const
+export type ThoughtMember = (typeof MEMBERS)[number]
 
-/** What seals a thought that was told in the open: it goes back to such a server alone, under the name it came by. */
-export const openSeal = (name: OpenName): Seal => ({ origin: 'chat-completions', value: { open: name } })
+/** The seal of a plain-text thought: it is sent back to servers of its wire alone, in the member it came in. */
+export const plainSeal = (name: ThoughtMember): Seal => ({ origin: 'chat-completions', value: { open: name } })
 
-/** Undefined for a thought that was not told in the open, or not to us. */
-export const openName = ({ seal }: ReasoningPart): OpenName | undefined =>
-  seal?.origin === 'chat-completions' ? NAMES.find((name) => name === seal.value.open) : undefined
+/** Undefined for a thought that is not plain text. */
+export const thoughtMember = ({ seal }: ReasoningPart): ThoughtMember | undefined =>
+  seal?.origin === 'chat-completions' ? MEMBERS.find((name) => name === seal.value.open) : undefined
 
-/** The thought of a slot of ours; a tag that a client has cut or bent is worth the text beside it. */
+/** The thought of a `slotTag`, or only the text beside it where a client has damaged the tag. Undefined for no tag. */
 export const taggedThought = (slot: string, beside: string): ReasoningPart | undefined => {
   if (!slot.startsWith(SEAL_PREFIX)) return undefined
-  const name = slot === OPEN ? NAMES[0] : NAMES.find((one) => slot === OPEN + one)
-  if (name !== undefined) return { type: 'reasoning', text: beside, full: true, seal: openSeal(name) }
-  return openTag(slot) ?? { type: 'reasoning', text: beside }
+  const name = slot === PLAIN ? MEMBERS[0] : MEMBERS.find((one) => slot === PLAIN + one)
+  if (name !== undefined) return { type: 'reasoning', text: beside, full: true, seal: plainSeal(name) }
+  return readTag(slot) ?? { type: 'reasoning', text: beside }
 }
 
-/** The thought a tag carries; undefined for any other text, tags a client has cut or bent included. */
-export const openTag = (text: string): ReasoningPart | undefined => openPlaced(text)?.part
+/** The thought of a tag; undefined for any other text, and for a damaged tag. */
+export const readTag = (text: string): ReasoningPart | undefined => readPlacedTag(text)?.part
 
-/** The same, and what stood before it where that was anything. */
-export const openPlaced = (text: string): { part: ReasoningPart; before?: Before } | undefined => {
+/** The same with its position, unless it came first. */
+export const readPlacedTag = (text: string): { part: ReasoningPart; before?: Before } | undefined => {
   if (!text.startsWith(SEAL_PREFIX)) return undefined
   const dot = text.indexOf('.', SEAL_PREFIX.length)
   const origin = CHAT_WIRES.find((wire) => wire === text.slice(SEAL_PREFIX.length, dot))
@@ -69,10 +69,13 @@ export const openPlaced = (text: string): { part: ReasoningPart; before?: Before
     if (typeof thought.full === 'boolean') part.full = thought.full
     part.seal = { origin, value: thought.value as { [name: string]: Json } }
     const { before } = thought
-    return isObject(before) && typeof before.text === 'number' && typeof before.calls === 'number'
+    return isObject(before) && isCount(before.text) && isCount(before.calls)
       ? { part, before: { text: before.text, calls: before.calls } }
       : { part }
   } catch {
     return undefined
   }
 }
+
+/** Clients can forge a tag: at a count that is no whole number, a text could never be cut. */
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0

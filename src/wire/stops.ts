@@ -1,14 +1,14 @@
-// Texts that end an answer, where a wire cannot say them: the gateway ends the answer there itself (ir/stop-at.ts).
+// Stop sequences that a wire cannot express: the gateway applies them to the answer itself (ir/stop-at.ts).
 
 import type { Undo } from './codec.ts'
 
-/** So many texts of so many characters are looked for in every piece of an answer. */
-const MOST = 16
-const LONGEST = 256
+/** Bounds on the search, which is made in every delta: how many stop sequences, and of how many characters. */
+const MAX_STOPS = 16
+const MAX_CHARS = 256
 
-/** Has the answer end at these texts, which its provider is not told. False where they cannot all be looked for. */
-export const endThere = (texts: readonly string[], undo: Undo): boolean => {
-  const sought = texts.filter((text) => text !== '' && text.length <= LONGEST).slice(0, MOST)
+/** Records the stop sequences for decoding the answer. False where some are left out because of the bounds. */
+export const stopInGateway = (texts: readonly string[], undo: Undo): boolean => {
+  const sought = texts.filter((text) => text !== '' && text.length <= MAX_CHARS).slice(0, MAX_STOPS)
   if (sought.length > 0) undo.stop = sought
   return sought.length === texts.length
 }

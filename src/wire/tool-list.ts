@@ -1,16 +1,16 @@
-// Which of a request's tools a provider's list holds: some come along, or go, in the conversation itself.
+// Which of a request's tools are sent in the provider's list: the conversation itself may add and remove tools.
 
 import { placed, placeOf } from '../ir/place.ts'
 import type { ChatRequest, Tool, Turn } from '../ir/request.ts'
 import type { ChatWire } from '../ir/wire.ts'
 
-/** What a client of that wire calls the schema of a tool's arguments. */
+/** The wire's member for the schema of a tool's arguments. */
 export const schemaMember = (origin: ChatWire): string => (origin === 'messages' ? 'input_schema' : 'parameters')
 
 /**
- * The request with the tools that go into the list of the wire's provider. Its own wire says in the conversation what
- * comes and goes there; any other has the list alone, as it stands at the end, with stand-ins for tools that have one,
- * and in words what is said of its namespaces.
+ * The request with the tools for the list of a provider of `wire`. On the client's own wire the conversation keeps adding
+ * and removing tools. On any other the list is as it stands at the end of the conversation, client-run tools become
+ * functions, and descriptions of namespaces become system messages.
  */
 export const withToolsFor = (request: ChatRequest, wire: ChatWire): ChatRequest => {
   if (request.origin === wire) {
@@ -20,13 +20,15 @@ export const withToolsFor = (request: ChatRequest, wire: ChatWire): ChatRequest 
   const tools = request.tools.flatMap((tool, at): Tool[] => {
     if (tool.gone === true) return []
     return [
-      tool.type === 'opaque' && tool.standIn !== undefined ? placed(tool.standIn, placeOf(tool, `tools.${at}`)) : tool,
+      tool.type === 'opaque' && tool.asFunction !== undefined
+        ? placed(tool.asFunction, placeOf(tool, `tools.${at}`))
+        : tool,
     ]
   })
   return { ...request, tools, turns: withNotes(request.turns, tools) }
 }
 
-/** What is said of a namespace's tools stands behind the instructions that open the conversation, where there are none. */
+/** Adds the descriptions of namespaces after the system turns that open the conversation. */
 const withNotes = (turns: Turn[], tools: readonly Tool[]): Turn[] => {
   const notes = new Map<string, string>()
   for (const tool of tools) {
@@ -40,5 +42,5 @@ const withNotes = (turns: Turn[], tools: readonly Tool[]): Turn[] => {
   return [...turns.slice(0, at), note, ...turns.slice(at)]
 }
 
-/** As it stands in the names that tools are sent under. */
+/** The namespace as it appears in the names of the tools that are sent. */
 const inNames = (namespace: string): string => namespace.replace(/[^a-zA-Z0-9_-]/g, '_')

@@ -1,29 +1,29 @@
-// Undoing in an answer what its request's encoding did to tools: their names, and free text sent as an argument.
+// Reverses in an answer what encoding its request changed of tools: their names, and free text sent as an argument.
 
 import { isObject, parseJson } from '../ir/json.ts'
 import type { SentTool, Undo } from './codec.ts'
 
-/** What the client calls a tool that was sent under `name`; undefined where nothing was changed. */
-export const sentAs = (name: string, { tools }: Undo): SentTool | undefined =>
+/** The client's tool that was sent under `name`; undefined where nothing was changed. */
+export const originalTool = (name: string, { tools }: Undo): SentTool | undefined =>
   tools !== undefined && Object.hasOwn(tools, name) ? tools[name] : undefined
 
 export type FreeText = {
-  /** The free text that a piece of the arguments adds. */
+  /** The free text in the next piece of the arguments. */
   push(piece: string): string
-  /** What is left of it, and whether it breaks off. */
+  /** The rest of the text, and whether it breaks off. */
   end(): { rest: string; cut: boolean }
 }
 
 /**
- * The free text within the arguments of a custom tool, `{"input":"…"}`, as it is written. What is not of that form is
- * the text itself, known at its end only.
+ * Reads the free text out of a custom tool's arguments, `{"input":"…"}`, as they are streamed. Arguments of any other form
+ * are taken as the text itself, once they have ended.
  */
 export const freeText = (): FreeText => {
   let state: 'head' | 'text' | 'tail' = 'head'
-  /** What has come and cannot be told yet. */
+  /** Received, but not decided yet. */
   let held = ''
 
-  const tell = (): string => {
+  const readText = (): string => {
     let at = 0
     while (at < held.length && held[at] !== '"') {
       const size = held[at] === '\\' ? escapeSize(held, at) : 1
@@ -46,7 +46,7 @@ export const freeText = (): FreeText => {
         state = 'text'
         held = held.slice(head[0].length)
       }
-      return state === 'text' ? tell() : ''
+      return state === 'text' ? readText() : ''
     },
     end: () => {
       if (state !== 'head') return { rest: '', cut: state === 'text' || !held.includes('}') }
@@ -60,7 +60,7 @@ export const freeText = (): FreeText => {
   }
 }
 
-/** All of it at once. */
+/** The same for complete arguments. */
 export const freeTextOf = (input: string): { text: string; cut: boolean } => {
   const reader = freeText()
   const text = reader.push(input)
@@ -68,12 +68,12 @@ export const freeTextOf = (input: string): { text: string; cut: boolean } => {
   return { text: text + rest, cut }
 }
 
-/** In characters, white space and all; a longer one is found at the end. */
+/** In characters, white space included. A longer head is recognised only when the arguments have ended. */
 const LONGEST_HEAD = 200
 const HEAD = /^\s*\{\s*"input"\s*:\s*"/
 const OPEN = '{"input":'
 
-/** The length of the escape that begins here, both halves of a character that has two; 0 while it is not all there. */
+/** The length of the escape that begins here, a surrogate pair counting as one; 0 while it is incomplete. */
 const escapeSize = (text: string, at: number): number => {
   if (text[at + 1] !== 'u') return at + 2 <= text.length ? 2 : 0
   if (at + 6 > text.length) return 0
@@ -84,7 +84,7 @@ const escapeSize = (text: string, at: number): number => {
   return at + 12 <= text.length ? 12 : 0
 }
 
-/** Models write line breaks as they are, and escapes that are none. */
+/** Lenient: models write line breaks unescaped, and invalid escapes, which stay as they are. */
 const unescaped = (text: string): string => {
   if (!text.includes('\\')) return text
   const value = parseJson(`"${text.replace(CONTROL, (char) => JSON.stringify(char).slice(1, -1))}"`)

@@ -1,9 +1,9 @@
-// Pictures and PDFs that a provider refuses, in the words by which agents take them out of the conversation: told
-// anything else, they send them again with every turn.
+// Images and PDFs that a provider refuses. Agents match on these messages to remove the file from the conversation;
+// otherwise they send it again with every turn.
 
 import { GatewayError, type ProviderFailure } from '../errors.ts'
 
-/** In the words of both vendors, each of which some agents look for. */
+/** Contains the sentences of both vendors, as agents look for one or the other. */
 export const INVALID_IMAGE =
   'Could not process image: The image data you provided does not represent a valid image. Take it out, or send it as a JPEG, PNG, GIF or WebP.'
 const LARGE_IMAGE = 'An image exceeds the maximum size that this model takes. Take it out, or send a smaller one.'
@@ -24,8 +24,8 @@ const CODES: ReadonlyMap<string, string> = new Map([
 
 export const UNREADABLE_CODES = [...CODES.keys()]
 
-/** What providers say, and the sentence that is said for it with their figures. */
-const WORDS: [RegExp, (...figures: string[]) => string][] = [
+/** Patterns of providers' messages, and the gateway's message with the figures they capture. */
+const PATTERNS: [RegExp, (...figures: string[]) => string][] = [
   [
     /image exceeds (\d{1,9}(?:\.\d{1,3})? [KMG]i?B) maximum: (\d{1,15}) bytes > (\d{1,15}) bytes/,
     (size, bytes, most) =>
@@ -52,18 +52,18 @@ const WORDS: [RegExp, (...figures: string[]) => string][] = [
   ],
 ]
 
-/** The error for a refusal, by its code or its words; undefined for one that is about something else. */
+/** The error for a refusal, by its code or its message; undefined for one that is about something else. */
 export const unreadable = (
   message: string,
   code: string | undefined,
   provider: ProviderFailure,
 ): GatewayError | undefined => {
-  const say = CODES.get(code ?? '') ?? wordsFor(message)
+  const say = CODES.get(code ?? '') ?? sentenceFor(message)
   return say === undefined ? undefined : new GatewayError('invalid_request', say, { provider })
 }
 
-const wordsFor = (message: string): string | undefined => {
-  for (const [pattern, say] of WORDS) {
+const sentenceFor = (message: string): string | undefined => {
+  for (const [pattern, say] of PATTERNS) {
     const found = pattern.exec(message)
     if (found !== null) return say(...found.slice(1))
   }

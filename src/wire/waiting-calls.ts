@@ -1,5 +1,5 @@
-// Calls that wait for their results, by the ids their client gave them. Clients that count their calls anew use ids again
-// in later turns: a result answers the first waiting call of the latest turn that has one.
+// Tool calls that wait for their results, by the client's ids. Some clients reuse ids in later turns, so a result belongs to
+// the first waiting call of the latest turn that has one.
 
 export type WaitingCalls<Call> = {
   /** `turn`: the same value for all calls of one turn. */

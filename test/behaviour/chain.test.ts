@@ -72,7 +72,7 @@ describe.each(STEPS)('a client of $path', ({ path, first, next }) => {
   // The model whose vendor speaks another wire than the client does.
   const model = path === '/v1/messages' ? 'vendorB-5.5' : 'vendorA-opus-4-8'
 
-  test.each([true, false])('whose rear gateway reads tags: %p', async (readsTags) => {
+  test.each([true, false])('whose second gateway reads tags: %p', async (readsTags) => {
     const front = await before(readsTags ? { readsTags } : {})
     const step = async (body: JsonObject): Promise<JsonObject> => {
       const response = await front.post(path, { ...first, ...body, model })

@@ -5,7 +5,7 @@ import { MARKER } from '../../src/demo/index.ts'
 import type { JsonObject } from '../../src/ir/json.ts'
 import { hasCorpus, recordedCounts, violations } from '../support/corpus.ts'
 import { type DemoGateway, startDemoGateway, startGateway, type TestGateway } from '../support/gateway.ts'
-import { type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
+import { json, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
 
 const MESSAGES = '/v1/messages/count_tokens'
 const RESPONSES = '/v1/responses/input_tokens'
@@ -18,12 +18,6 @@ const prompts: Record<(typeof PATHS)[number], JsonObject> = {
   [RESPONSES]: { model: OWN[RESPONSES], input: 'How long is this?' },
 }
 const other = (path: (typeof PATHS)[number]) => (path === MESSAGES ? OWN[RESPONSES] : OWN[MESSAGES])
-
-const json = (body: object, status = 200, headers: Record<string, string> = {}): Script => ({
-  status,
-  headers,
-  steps: [JSON.stringify(body)],
-})
 
 let script: (path: string) => Script
 let provider: Scripted
@@ -55,14 +49,14 @@ describe('on the client’s own wire', () => {
     },
   )
 
-  test('an answer that names the model names it as the gateway does', async () => {
+  test('a model name in the answer is the gateway’s', async () => {
     script = () => ({ steps: ['{"input_tokens":7, "model":"up"}'] })
     expect(await (await gateway.post(MESSAGES, prompts[MESSAGES])).text()).toBe(
       '{"input_tokens":7, "model":"vendorA-opus-4-8"}',
     )
   })
 
-  test('the version and the betas of the client go along', async () => {
+  test('the client’s version and beta headers are passed on', async () => {
     script = () => json({ input_tokens: 7 })
     const headers = { 'anthropic-version': '2026-10-21', 'anthropic-beta': 'token-counting-2024-11-01' }
     await gateway.post(`${MESSAGES}?beta=true`, prompts[MESSAGES], headers)
@@ -84,7 +78,7 @@ describe('on the client’s own wire', () => {
 })
 
 describe('across wires', () => {
-  test.each(PATHS)('%s is asked in the words of the model’s wire and answered in the client’s', async (path) => {
+  test.each(PATHS)('%s is translated to the model’s wire, and its answer back', async (path) => {
     const there = path === MESSAGES ? RESPONSES : MESSAGES
     script = () =>
       json(there === RESPONSES ? { object: 'response.input_tokens', input_tokens: 9 } : { input_tokens: 9 })
@@ -98,7 +92,7 @@ describe('across wires', () => {
     expect(Object.keys(sent)).not.toContainAnyValues(['max_tokens', 'max_output_tokens', 'stream', 'store', 'include'])
   })
 
-  test('what the model’s wire cannot say is named', async () => {
+  test('members that the model’s wire does not have are listed as dropped', async () => {
     script = () => json({ input_tokens: 9 })
     const { status, headers } = await gateway.post(RESPONSES, {
       ...prompts[RESPONSES],
@@ -165,13 +159,13 @@ describe('without a provider’s count', () => {
     await only.stop()
   })
 
-  test('a server of the responses wire says of the path what the messages vendor says of a model', async () => {
+  test('not_found_error from a server of the responses wire means an unknown path, not a model', async () => {
     script = () => json({ error: { code: 404, message: 'File Not Found', type: 'not_found_error' } }, 404)
     const response = await gateway.post(RESPONSES, prompts[RESPONSES])
     expect([response.status, response.headers.get('x-gateway-estimated')]).toEqual([200, 'true'])
   })
 
-  test('a script without spaces is counted, too, and no file', async () => {
+  test('a script without spaces is counted as text, not as a file', async () => {
     script = () => json({}, 404)
     const count = async (content: string): Promise<number> => {
       const response = await gateway.post(MESSAGES, { ...prompts[MESSAGES], messages: [{ role: 'user', content }] })
@@ -182,7 +176,7 @@ describe('without a provider’s count', () => {
     expect(await count(sentence.repeat(1_000))).toBeGreaterThan(500 * (one - 10))
   })
 
-  test('what a wire could not say is none of the tokenizer’s', async () => {
+  test('nothing is listed as dropped where the tokenizer counts', async () => {
     script = () => json({}, 404)
     const response = await gateway.post(RESPONSES, {
       ...prompts[RESPONSES],
@@ -192,7 +186,7 @@ describe('without a provider’s count', () => {
     expect([response.status, response.headers.get('x-gateway-dropped')]).toEqual([200, null])
   })
 
-  test('a provider that speaks another wire first is asked on the one that counts', async () => {
+  test('a provider with several wires is asked on the one that counts', async () => {
     const [, vendorB] = gateway.config.providers
     if (vendorB === undefined) throw new Error('vendor_b is not configured')
     const chatFirst = await startGateway({
@@ -242,7 +236,7 @@ describe('what goes wrong', () => {
   test.each<[(typeof PATHS)[number], JsonObject]>([
     [MESSAGES, { type: 'not_found_error', message: 'model: x' }],
     [RESPONSES, { type: 'invalid_request_error', message: MARKER, code: 'model_not_found' }],
-  ])('%s of a provider that knows no such model', async (path, error) => {
+  ])('%s of a provider that does not know the model', async (path, error) => {
     script = () => json({ error }, 404)
     expect(codeOf(await gateway.post(path, prompts[path]))).toBe('upstream_error')
   })
@@ -250,7 +244,7 @@ describe('what goes wrong', () => {
   test.each<[string, Script]>([
     ['fails', json({}, 500)],
     ['has not the model', json({ type: 'error', error: { type: 'not_found_error', message: 'model: x' } }, 404)],
-  ])('one account that %s is not the last that is asked', async (_, first) => {
+  ])('after one account that %s the next is tried', async (_, first) => {
     const [vendorA] = gateway.config.providers
     const [account] = vendorA?.accounts ?? []
     if (vendorA === undefined || account === undefined) throw new Error('vendor_a is not configured')
@@ -275,7 +269,7 @@ describe('what goes wrong', () => {
     ['limits counts', json({}, 429, { 'retry-after': '60' })],
     ['fails at counts', json({}, 500)],
     ['has no count', json({}, 404)],
-  ])('a provider that %s is as good as before for answers', async (_, answered) => {
+  ])('a provider whose count %s is still used for answers', async (_, answered) => {
     const own = await startGateway({ vendorA: provider.origin })
     script = () => answered
     for (let asked = 0; asked < 10; asked++) await (await own.post(MESSAGES, prompts[MESSAGES])).text()
@@ -286,7 +280,7 @@ describe('what goes wrong', () => {
     await own.stop()
   })
 
-  test('an account whose counts are limited is asked after the others', async () => {
+  test('an account whose counts are rate limited comes after the others', async () => {
     const [vendorA] = gateway.config.providers
     const [account] = vendorA?.accounts ?? []
     if (vendorA === undefined || account === undefined) throw new Error('vendor_a is not configured')
@@ -301,7 +295,7 @@ describe('what goes wrong', () => {
     await limited.stop()
   })
 
-  test('a model that stands in for another is not asked: its tokens are its own', async () => {
+  test('a fallback model is not asked: its tokens differ', async () => {
     const fallbacks = { 'vendorA-opus-4-8': ['vendorB-5.5'] }
     const standIn = await startGateway({
       vendorA: provider.origin,
@@ -319,7 +313,7 @@ describe('what goes wrong', () => {
     await bare.stop()
   })
 
-  test('a client that leaves ends the provider’s call', async () => {
+  test('a client that disconnects ends the provider call', async () => {
     script = () => ({ end: 'hang' })
     const before = provider.requests.length
     const leaving = new AbortController()
@@ -332,6 +326,18 @@ describe('what goes wrong', () => {
 })
 
 describe('a count', () => {
+  test.each(PATHS)('is made for a model that takes text only, of text only: %s', async (path) => {
+    script = () => json({ input_tokens: 7 })
+    const asked = { ...prompts[path], model: 'vendorB-4' }
+    expect((await gateway.post(path, asked)).status).toBe(200)
+    const source = { type: 'url', url: 'https://x.example/a.png' }
+    const shown =
+      path === MESSAGES
+        ? { messages: [{ role: 'user', content: [{ type: 'image', source }] }] }
+        : { input: [{ role: 'user', content: [{ type: 'input_image', image_url: source.url }] }] }
+    expect(await (await gateway.post(path, { ...asked, ...shown })).text()).toContain('takes text only')
+  })
+
   test('bills nothing and leaves no exchange', async () => {
     script = () => json({ input_tokens: 7 })
     const usage = async () => (await (await gateway.get('/v1/usage')).json()) as JsonObject
@@ -342,7 +348,7 @@ describe('a count', () => {
     expect(gateway.server.gateway.ledger.openCount()).toBe(0)
   })
 
-  test('is a request of the key’s limit; one that is refused is none', async () => {
+  test('counts against the key’s request limit, unless it is refused', async () => {
     script = () => json({ input_tokens: 7 })
     const { secret } = gateway.issue({ rpm: 2, concurrency: 1 })
     const headers = { authorization: `Bearer ${secret}` }
@@ -367,7 +373,7 @@ describe('a count', () => {
     ])
   })
 
-  test('of a large body passes its bytes, too', async () => {
+  test('of a large body passes its bytes', async () => {
     script = () => json({ input_tokens: 7 })
     const body = JSON.stringify({ ...prompts[MESSAGES], messages: [{ role: 'user', content: 'x'.repeat(200_000) }] })
     expect((await gateway.post(MESSAGES, body)).status).toBe(200)

@@ -64,23 +64,26 @@ const ask = (more: JsonObject, model = 'vendorB-5.5') =>
   gateway.post('/v1/chat/completions', { model, messages: [{ role: 'user', content: 'Hi' }], ...more })
 const paths = (): string[] => provider.requests.map(({ path }) => path)
 
-test.each([false, true])('a request it takes on its other wire only is said there, streaming %p', async (stream) => {
-  await behind(['responses', 'chat-completions'])
-  const answer = await ask({ tools, stream })
-  expect([answer.status, (await answer.text()).includes('Hi.')]).toEqual([200, true])
-  expect(paths()).toEqual(['/v1/chat/completions', '/v1/responses'])
-  // Its likes go there at once, others as ever.
-  expect((await ask({ tools, stream })).status).toBe(200)
-  expect(paths().slice(2)).toEqual(['/v1/responses'])
-  expect((await ask({ tools, reasoning_effort: 'none' })).status).toBe(200)
-  expect((await ask({})).status).toBe(200)
-  expect(paths().slice(3)).toEqual(['/v1/chat/completions', '/v1/chat/completions'])
-  await gateway.idle()
-  expect(gateway.server.gateway.health.states().map(({ state }) => state)).toEqual(['closed'])
-  await gateway.stop()
-})
+test.each([false, true])(
+  'a request that a provider accepts on another wire only is translated to it, streaming %p',
+  async (stream) => {
+    await behind(['responses', 'chat-completions'])
+    const answer = await ask({ tools, stream })
+    expect([answer.status, (await answer.text()).includes('Hi.')]).toEqual([200, true])
+    expect(paths()).toEqual(['/v1/chat/completions', '/v1/responses'])
+    // Its likes go there at once, others as ever.
+    expect((await ask({ tools, stream })).status).toBe(200)
+    expect(paths().slice(2)).toEqual(['/v1/responses'])
+    expect((await ask({ tools, reasoning_effort: 'none' })).status).toBe(200)
+    expect((await ask({})).status).toBe(200)
+    expect(paths().slice(3)).toEqual(['/v1/chat/completions', '/v1/chat/completions'])
+    await gateway.idle()
+    expect(gateway.server.gateway.health.states().map(({ state }) => state)).toEqual(['closed'])
+    await gateway.stop()
+  },
+)
 
-test('a model it has on its other wire only answers there', async () => {
+test('a model that exists on another wire only answers there', async () => {
   await behind(['chat-completions', 'responses'])
   const answer = await ask({}, 'vendorB-5.4')
   expect([answer.status, ((await answer.json()) as JsonObject).model]).toEqual([200, 'vendorB-5.4'])
@@ -88,7 +91,7 @@ test('a model it has on its other wire only answers there', async () => {
   await gateway.stop()
 })
 
-test('what its other wire cannot say is asked where its client would have it, and refused once', async () => {
+test('a request that cannot be translated to the other wire is sent on the client’s, and refused once', async () => {
   await behind(['chat-completions', 'responses'])
   // Refused for what it does not share with its likes.
   expect((await ask({ seed: 1 })).status).toBe(200)
@@ -100,7 +103,7 @@ test('what its other wire cannot say is asked where its client would have it, an
   await gateway.stop()
 })
 
-test('a client of a third wire is answered where its likes were taken, too', async () => {
+test('a client of a third wire is answered on the wire that accepted similar requests', async () => {
   await behind(['chat-completions', 'responses'])
   const messages = [{ role: 'user', content: 'Hi' }]
   const more = { max_tokens: 9, messages, tools: [{ name: 'look', input_schema: { type: 'object', properties: {} } }] }
@@ -110,7 +113,7 @@ test('a client of a third wire is answered where its likes were taken, too', asy
   await gateway.stop()
 })
 
-test('one that is not configured to speak the other wire has refused the request', async () => {
+test('the refusal stands where the provider is not configured for the other wire', async () => {
   await behind(['chat-completions'])
   const answer = await ask({ tools })
   expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([502, 'false'])

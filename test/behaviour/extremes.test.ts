@@ -31,12 +31,15 @@ const settled = (): void => {
   expect([gateway.server.gateway.open.size, gateway.server.gateway.ledger.openCount()]).toEqual([0, 0])
 }
 
-test.each(['vendorB-5.5', 'vendorA-opus-4-8'])('a request nested without end is told so, for %s', async (model) => {
-  const response = await gateway.post('/v1/chat/completions', request(model, `,"metadata":${nested}`))
-  expect(response.status).toBe(400)
-  expect(response.headers.get('x-gateway-error-code')).toMatch(/^invalid_(request|json)$/)
-  settled()
-})
+test.each(['vendorB-5.5', 'vendorA-opus-4-8'])(
+  'a request that is nested too deeply gets an error that says so, for %s',
+  async (model) => {
+    const response = await gateway.post('/v1/chat/completions', request(model, `,"metadata":${nested}`))
+    expect(response.status).toBe(400)
+    expect(response.headers.get('x-gateway-error-code')).toMatch(/^invalid_(request|json)$/)
+    settled()
+  },
+)
 
 test('an answer nested too deeply to be counted is settled', async () => {
   script = answer(`${'['.repeat(25_000)}${']'.repeat(25_000)}`)
@@ -45,7 +48,7 @@ test('an answer nested too deeply to be counted is settled', async () => {
   settled()
 })
 
-test('a stream that fails before its first word is left, though it stays open', async () => {
+test('a stream that fails before its first output is abandoned, though it stays open', async () => {
   script = {
     ...sse('data: {"error":{"message":"no","type":"server_error","code":"server_error"}}\n\n'),
     end: 'stall',
@@ -56,7 +59,7 @@ test('a stream that fails before its first word is left, though it stays open', 
   settled()
 })
 
-test('a stream that fails after its first word is left, though it stays open', async () => {
+test('a stream that fails after its first output is abandoned, though it stays open', async () => {
   const word = { id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content: 'hi' } }] }
   const failure = { error: { message: 'no', type: 'server_error', code: 'server_error' } }
   const said = [word, failure].map((data) => `data: ${JSON.stringify(data)}\n\n`)

@@ -32,7 +32,7 @@ test.each<[string, string, object[], unknown[]]>([
     [503, 'service_unavailable', true],
   ],
   ['is not asked', '[[error:context_length@vendor_b]] hi', [shell], [400, 'context_length_exceeded', false]],
-])('the other %s', async (_, said, tools, expected) => {
+])('the fallback model %s', async (_, said, tools, expected) => {
   for (const { target } of gateway.server.gateway.health.states()) gateway.server.gateway.health.succeeded(target)
   expect(await ask(said, tools)).toEqual(expected)
 })

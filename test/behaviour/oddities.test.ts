@@ -60,14 +60,14 @@ const sent = {
   ],
 }
 
-test.each([false, true])('a body that passes says nothing the provider refuses, streaming %p', async (stream) => {
+test.each([false, true])('a passed body contains no member the provider refuses, streaming %p', async (stream) => {
   const response = await gateway.post('/v1/chat/completions', { ...asked, stream })
   expect([response.status, response.headers.get('x-gateway-dropped')]).toEqual([200, 'store'])
   expect(await response.text()).toContain('Hi.')
   expect(JSON.parse(provider.requests.at(-1)?.text ?? '')).toEqual({ ...sent, stream })
 })
 
-test('a stream is one whatever its server calls it', async () => {
+test('a stream is recognised whatever its content type', async () => {
   for (const [path, more] of [
     ['/v1/chat/completions', {}],
     ['/v1/messages', { max_tokens: 9 }],
@@ -79,7 +79,7 @@ test('a stream is one whatever its server calls it', async () => {
   }
 })
 
-test('a stream that ends with its reason is whole to clients of every wire, one without a reason is none', async () => {
+test('a stream without [DONE] is complete if it has a finish reason, for clients of every wire', async () => {
   const ask = (path: string, content: string, more: JsonObject) =>
     gateway
       .post(path, { model: 'vendorB-4o', stream: true, messages: [{ role: 'user', content }], ...more })
@@ -95,7 +95,7 @@ test('a stream that ends with its reason is whole to clients of every wire, one 
   }
 })
 
-test('clients of another wire are not told of what they never said', async () => {
+test('clients of another wire get no dropped paths that they never sent', async () => {
   const body = { model: 'vendorB-4o', max_tokens: 9, stream: true, messages: [{ role: 'user', content: 'Hi' }] }
   const response = await gateway.post('/v1/messages', body)
   expect([response.status, response.headers.get('x-gateway-dropped')]).toEqual([200, null])
@@ -143,7 +143,7 @@ test('calls have ids of nine letters and digits where the provider takes no othe
   }
 })
 
-test('a picture is asked for without what its provider refuses; what clients lose by that, they are told', async () => {
+test('an image request leaves out what its provider refuses, and lists it as dropped', async () => {
   const painter = await startScripted(() => ({ steps: [JSON.stringify({ created: 1, data: [{ b64_json: 'aGk=' }] })] }))
   const images = await startGateway({
     config: onlyProvider(`${painter.origin}/v1`, {
@@ -169,14 +169,17 @@ test('a picture is asked for without what its provider refuses; what clients los
   }
 })
 
-test.each([false, true])('one id for all answers mixes no conversations, streaming %p', async (stream) => {
-  const ask = async (body: JsonObject): Promise<string> => {
-    const response = await gateway.post('/v1/responses', { model: 'vendorB-4o', stream, ...body })
-    return /"id":"(resp_[^"]+)"/.exec(await response.text())?.[1] ?? ''
-  }
-  const one = await ask({ input: 'one' })
-  expect(await ask({ input: 'two' })).not.toBe(one)
-  await ask({ input: 'on', previous_response_id: one })
-  const { messages } = JSON.parse(provider.requests.at(-1)?.text ?? '') as { messages: JsonObject[] }
-  expect(messages.map(({ content }) => content)).toEqual(['one', 'Hi.', 'on'])
-})
+test.each([false, true])(
+  'a provider that reuses one answer id mixes no conversations, streaming %p',
+  async (stream) => {
+    const ask = async (body: JsonObject): Promise<string> => {
+      const response = await gateway.post('/v1/responses', { model: 'vendorB-4o', stream, ...body })
+      return /"id":"(resp_[^"]+)"/.exec(await response.text())?.[1] ?? ''
+    }
+    const one = await ask({ input: 'one' })
+    expect(await ask({ input: 'two' })).not.toBe(one)
+    await ask({ input: 'on', previous_response_id: one })
+    const { messages } = JSON.parse(provider.requests.at(-1)?.text ?? '') as { messages: JsonObject[] }
+    expect(messages.map(({ content }) => content)).toEqual(['one', 'Hi.', 'on'])
+  },
+)

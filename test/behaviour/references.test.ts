@@ -42,7 +42,7 @@ const sent = (): { messages: JsonObject[]; input: JsonObject[] } =>
 describe.each([{ stream: false }, { stream: true }])('%j', ({ stream }) => {
   const settings = { stream, tools, reasoning: { effort: 'high', summary: 'auto' } }
 
-  test('the items of a step are sent back by reference alone, the thought with its signature', async () => {
+  test('references to the items of a step are resolved, reasoning with its signature', async () => {
     const user = { role: 'user', content: 'weather in Lima?' }
     const first = await ask({ ...settings, input: [user] })
     const call = first.output.find(({ type }) => type === 'function_call')
@@ -57,7 +57,7 @@ describe.each([{ stream: false }, { stream: true }])('%j', ({ stream }) => {
     expect(JSON.stringify(results)).toContain('fog')
   })
 
-  test('a conversation goes on from an answer, and says from which', async () => {
+  test('a conversation continues from an answer, and the response names it', async () => {
     const first = await ask({ ...settings, input: 'one' })
     const second = await ask({ ...settings, input: 'two', previous_response_id: first.id })
     const third = await ask({ ...settings, input: 'three', previous_response_id: second.id })
@@ -67,14 +67,14 @@ describe.each([{ stream: false }, { stream: true }])('%j', ({ stream }) => {
   })
 })
 
-test('the other provider is given the items themselves, for it has never seen them', async () => {
+test('another provider gets the items themselves', async () => {
   const first = await ask({ input: 'one' })
   const references = first.output.map(({ id }) => ({ type: 'item_reference', id }))
   await ask({ model: 'vendorB-5.5', input: [...references, { role: 'user', content: 'two' }] })
   expect(sent().input[0]).toMatchObject({ type: 'message', role: 'assistant' })
 })
 
-test('what was to be kept nowhere, and what another key was told, cannot be referred to', async () => {
+test('answers with store: false, and those of another key, cannot be referred to', async () => {
   const unkept = await ask({ input: 'one', store: false })
   const kept = await ask({ input: 'one' })
   const stranger = gateway.issue().secret

@@ -4,6 +4,8 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { BUILTIN_ALIASES, BUILTIN_MODELS } from '../../src/catalogue/builtin.ts'
 import { createCatalogue } from '../../src/catalogue/catalogue.ts'
+import type { Usage } from '../../src/ir/usage.ts'
+import { costMicroUsd } from '../../src/ledger/cost.ts'
 
 const plain = createCatalogue({ models: BUILTIN_MODELS, aliases: BUILTIN_ALIASES })
 const branded = createCatalogue({
@@ -69,6 +71,41 @@ describe('the built-in models', () => {
       expect(Number.isInteger(model.createdAt)).toBe(true)
       expect(model.tokensPerImage > 0).toBe(model.kind === 'image')
     }
+  })
+})
+
+describe('built-in prices', () => {
+  const costOf = (id: string, usage: Usage): number => costMicroUsd(usage, plain.resolve(id)?.price)
+
+  // Per million tokens of each class, by the vendors' lists of 2026-11.
+  test.each([
+    ['vendorA-opus-4-8', [5, 25, 0.5, 6.25, 10]],
+    ['vendorA-sonnet-5', [2, 10, 0.2, 2.5, 4]],
+    ['vendorA-sonnet-4-6', [3, 15, 0.3, 3.75, 6]],
+    ['vendorA-haiku-4-5', [1, 5, 0.1, 1.25, 2]],
+    ['vendorB-5.5', [5, 30, 0.5, 5, 5]],
+    ['vendorB-5.4', [2.5, 15, 0.25, 2.5, 2.5]],
+    ['vendorB-5.4-mini', [0.75, 4.5, 0.075, 0.75, 0.75]],
+  ])('of %s', (id, usd) => {
+    const classes: Usage[] = [
+      { input: 1_000 },
+      { output: 1_000 },
+      { cacheRead: 1_000 },
+      { cacheWrite: 1_000 },
+      { cacheWrite: 1_000, cacheWrite1h: 1_000 },
+    ]
+    expect(classes.map((usage) => costOf(id, usage))).toEqual(usd.map((price) => price * 1_000))
+  })
+
+  test('of long prompts, and of their answers', () => {
+    const short = { input: 200_000, cacheRead: 72_000, output: 1_000 }
+    expect(costOf('vendorB-5.5', short)).toBe(200_000 * 5 + 72_000 * 0.5 + 1_000 * 30)
+    expect(costOf('vendorB-5.5', { ...short, input: 200_001 })).toBe(200_001 * 10 + 72_000 + 1_000 * 45)
+    expect(costOf('vendorB-5.4', { ...short, input: 300_000 })).toBe(300_000 * 5 + 72_000 * 0.5 + 1_000 * 22.5)
+  })
+
+  test('of the fast mode', () => {
+    expect(costOf('vendorA-opus-4-8', { input: 10, serviceTier: 'fast' })).toBe(100)
   })
 })
 

@@ -27,7 +27,7 @@ afterAll(async () => {
 })
 
 describe('a body', () => {
-  test('of which much was announced and nothing comes is given up as soon as a small one', async () => {
+  test('that announces much and sends nothing is given up as soon as a small one', async () => {
     const client = connect(gateway.url)
     client.write(rawPost(CHAT.path, gateway.secret, '{"model":', 20 * MEGABYTE))
     const late = setTimeout(() => client.socket.destroy(), 3_000)
@@ -66,7 +66,7 @@ describe('a body', () => {
 })
 
 describe.each(STORIES.map((story) => [story.path, story] as const))('%s', (_, story) => {
-  test('an answer that trickles in without end is given up when its time is over', async () => {
+  test('an answer that trickles in without end fails after its total timeout', async () => {
     const trickle = async function* () {
       for (;;) {
         yield ' '

@@ -79,7 +79,7 @@ describe.each(STORIES.map((story) => [story.path, story] as const))('%s', (path,
     client.socket.destroy()
   }, 30_000)
 
-  test('a client that leaves before any answer ends the provider call within a second', async () => {
+  test('a client that disconnects before any answer ends the provider call within a second', async () => {
     script = { end: 'hang' }
     for (const stream of [false, true]) {
       const leaving = new AbortController()
@@ -93,7 +93,7 @@ describe.each(STORIES.map((story) => [story.path, story] as const))('%s', (path,
     }
   })
 
-  test('a client that leaves in the middle of a stream ends the provider call within a second', async () => {
+  test('a client that disconnects in the middle of a stream ends the provider call within a second', async () => {
     script = { headers: SSE, steps: [story.begin, story.word('hello'), gate()] }
     const leaving = new AbortController()
     const response = await gateway.post(path, story.request(true), { signal: leaving.signal })
@@ -114,7 +114,7 @@ describe.each(STORIES.map((story) => [story.path, story] as const))('%s', (path,
   })
 })
 
-test('clients that leave the moment their answer begins leave nothing behind', async () => {
+test('clients that disconnect as their answer begins leave nothing open', async () => {
   script = streamed(CHAT, gate())
   const before = provider.requests.length
   const client = async (at: number): Promise<void> => {
@@ -131,7 +131,7 @@ test('clients that leave the moment their answer begins leave nothing behind', a
   expect(new Set(ends)).toEqual(new Set(ends.length === 0 ? [] : ['aborted']))
 })
 
-test('a client that closes its sending half has left: the provider call ends within a second', async () => {
+test('a client that closes its sending half ends the provider call within a second', async () => {
   script = streamed(CHAT, gate())
   const client = connect(gateway.url)
   client.write(rawPost(CHAT.path, gateway.secret, JSON.stringify(CHAT.request(true))))
@@ -165,7 +165,7 @@ describe('a request that does not arrive', () => {
     client.socket.destroy()
   })
 
-  test('a client that leaves in the middle of its body leaves nothing behind', async () => {
+  test('a client that disconnects in the middle of its body leaves nothing open', async () => {
     const figures = await gateway.figures()
     for (let at = 0; at < 20; at++) {
       const client = connect(gateway.url)
@@ -179,7 +179,7 @@ describe('a request that does not arrive', () => {
     expect((await gateway.quiet()).fds).toBeLessThan(figures.fds + 30)
   })
 
-  test('half-open connections do not stand in the way of others', async () => {
+  test('half-open connections do not block others', async () => {
     const clients = Array.from({ length: 200 }, () => connect(gateway.url))
     for (const client of clients) client.write('POST /v1/chat/completions HTTP/1.1\r\nHost: g\r\nX-Half: ')
     script = whole(CHAT)

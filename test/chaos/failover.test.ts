@@ -61,7 +61,7 @@ const askMany = async (gateway: Attacked, count: number): Promise<Map<number, nu
 
 const answering: Handler = ({ text }) => (JSON.parse(text).stream === true ? streamed(CHAT) : whole(CHAT))
 
-test.each([404, 409, 424])('an account is not closed by %d, which a client can ask for', async (status) => {
+test.each([404, 409, 424])('%d, which a client can cause, does not open the breaker', async (status) => {
   const picky = await provider(({ text }) => (text.includes('odd') ? json({ error: {} }, status) : whole(CHAT)))
   const gateway = await gatewayOf({ providers: providersAt({ b: [picky.origin] }) })
   const odd = { ...CHAT.request(false), user: 'odd' }
@@ -70,12 +70,15 @@ test.each([404, 409, 424])('an account is not closed by %d, which a client can a
   expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200)
 })
 
-test.each(['model_not_found', 'DeploymentNotFound'])('an account without the model is closed by %s', async (code) => {
-  const without = await provider(() => json({ error: { code } }, 404))
-  const gateway = await gatewayOf({ providers: providersAt({ b: [without.origin] }) })
-  for (let at = 0; at < 10; at++) expect(await ask(gateway)).toBe(502)
-  expect((await gateway.figures()).sum('sluice_breaker_state')).toBe(2)
-})
+test.each(['model_not_found', 'DeploymentNotFound'])(
+  '%s, for a model the account does not have, opens the breaker',
+  async (code) => {
+    const without = await provider(() => json({ error: { code } }, 404))
+    const gateway = await gatewayOf({ providers: providersAt({ b: [without.origin] }) })
+    for (let at = 0; at < 10; at++) expect(await ask(gateway)).toBe(502)
+    expect((await gateway.figures()).sum('sluice_breaker_state')).toBe(2)
+  },
+)
 
 describe('two accounts', () => {
   test.each([
@@ -105,7 +108,7 @@ describe('two accounts', () => {
     30_000,
   )
 
-  test('of which one hangs: a request moves on once it has waited for the first byte', async () => {
+  test('of which one hangs: a request moves on after the first-byte timeout', async () => {
     const hanging = await provider(() => ({ end: 'hang' }))
     const alive = await provider(answering)
     const gateway = await gatewayOf({
@@ -162,7 +165,7 @@ describe('two accounts', () => {
     expect(origins.every(({ requests }) => requests.length > 0)).toBe(true)
   })
 
-  test.each([false, true])('go on from an answer where it was made, stream %p', async (stream) => {
+  test.each([false, true])('continue an answer on the account that made it, stream %p', async (stream) => {
     let made = 0
     const answers: Handler = ({ text }) => {
       const story = JSON.parse(text).stream === true ? streamed(RESPONSES) : whole(RESPONSES)
@@ -232,7 +235,7 @@ describe('two accounts', () => {
   })
 })
 
-test("a provider's Retry-After is kept: the account is left alone until then, and clients are told", async () => {
+test("a provider's Retry-After is honoured: the account is left alone until then, and clients get it", async () => {
   const limited = await provider(() => refusing('30'))
   const alive = await provider(answering)
   const both = await gatewayOf({ providers: providersAt({ b: [limited.origin, alive.origin] }) })
@@ -246,7 +249,7 @@ test("a provider's Retry-After is kept: the account is left alone until then, an
   await alone.quiet()
 })
 
-test('what is too much for one account at once goes to another, and says nothing against the first', async () => {
+test('a request over one account’s limit per request goes to another, and does not count against the first', async () => {
   const error = { message: 'Request too large for x', type: 'tokens', code: 'rate_limit_exceeded' }
   const small = await provider(() => json({ error }, 429))
   const alone = await gatewayOf({ providers: providersAt({ b: [small.origin] }) })
@@ -261,7 +264,7 @@ test('what is too much for one account at once goes to another, and says nothing
   expect([small.requests.length, large.requests.length]).toEqual([8 + 10, 20])
 })
 
-test('what is too much for one account is tried again by the client where another account needs time only', async () => {
+test('a request over one account’s limit is retryable where another account is only busy', async () => {
   const error = { message: 'Request too large for x', type: 'tokens', code: 'rate_limit_exceeded' }
   const small = await provider(() => json({ error }, 429))
   const busy = await provider(() => refusing('30'))
@@ -276,7 +279,7 @@ test('what is too much for one account is tried again by the client where anothe
   }
 })
 
-test('an account that needs time is waited for where the other is gone', async () => {
+test('the client is told when to retry where one account is busy and the other is down', async () => {
   const busy = await provider(() => refusing('30'))
   for (const accounts of [
     [busy.origin, deadOrigin()],
@@ -288,7 +291,7 @@ test('an account that needs time is waited for where the other is gone', async (
   }
 })
 
-test('a Retry-After past all reason is held to a day, in whatever unit it comes', async () => {
+test('an absurd Retry-After is capped at a day, whatever its unit', async () => {
   for (const header of [{ 'retry-after': '1e9' }, { 'retry-after': '999999999999' }, { 'retry-after-ms': '1e300' }]) {
     const limited = await provider(() => json({ error: { message: 'no', type: 'rate_limit_error' } }, 429, header))
     const gateway = await gatewayOf({ providers: providersAt({ b: [limited.origin] }) })
@@ -298,7 +301,7 @@ test('a Retry-After past all reason is held to a day, in whatever unit it comes'
   }
 })
 
-test('a success that began before does not end the time a provider asked for', async () => {
+test('a success that began earlier does not end a Retry-After', async () => {
   const held = Promise.withResolvers<void>()
   const limited = await provider(async (_, index) => {
     if (index > 0) return refusing('30')
@@ -335,7 +338,7 @@ describe('fallbacks', () => {
     await gateway.quiet()
   })
 
-  test('are not taken for what is the fault of the request', async () => {
+  test('are not used where the request is at fault', async () => {
     const strict = await provider(() =>
       json(
         {
@@ -363,7 +366,7 @@ describe('fallbacks', () => {
     expect(down.requests).toHaveLength(2)
   })
 
-  test('are not taken once the first byte is out', async () => {
+  test('are not used after the first byte', async () => {
     const heard = Promise.withResolvers<void>()
     const cut = await provider(() => ({
       headers: SSE,
@@ -389,8 +392,8 @@ describe('fallbacks', () => {
   })
 })
 
-describe.skipIf(BINARY !== undefined)('the breaker, by a clock of its own', () => {
-  test('opens after failures, lets one request through to see, and closes when that is answered', async () => {
+describe.skipIf(BINARY !== undefined)('the breaker, with a fake clock', () => {
+  test('opens after failures, lets one probe through, and closes when that succeeds', async () => {
     let down = true
     const clock = { at: 1_790_000_000_000, now: () => clock.at }
     const flaky = await provider((...all) => (down ? broken : answering(...all)))

@@ -53,7 +53,7 @@ test(`${STREAMS} open streams at once are all served to their end`, async () => 
   expect(after.sum('sluice_requests_total{wire="chat-completions",model="vendorB-5.5",outcome="done"')).toBe(STREAMS)
 }, 60_000)
 
-test('clients that leave all at once leave nothing behind', async () => {
+test('clients that disconnect all at once leave nothing open', async () => {
   const { provider, gateway } = await start(() => streamed(CHAT, CHAT.word('hello'), gate()), {}, APART)
   const before = await gateway.figures()
   const clients = Array.from({ length: 500 }, () => connect(gateway.url))
@@ -74,7 +74,7 @@ describe('load is shed', () => {
     await response.text()
   }
 
-  test('past max_open_exchanges, and no longer', async () => {
+  test('past max_open_exchanges, and only then', async () => {
     const finish = gate()
     const { provider, gateway } = await start(({ text }) => answer(text, finish), { max_open_exchanges: 3 })
     const held = [0, 1, 2].map(() => gateway.post(CHAT.path, CHAT.request(true)).then((each) => each.text()))
@@ -103,7 +103,7 @@ describe('load is shed', () => {
     await gateway.quiet()
   })
 
-  test('by bodies that are still on their way in, too', async () => {
+  test('by counting bodies that are still arriving', async () => {
     const { gateway } = await start(() => whole(CHAT), { max_open_exchanges: 2 })
     const half = () => {
       const client = connect(gateway.url)
@@ -118,7 +118,7 @@ describe('load is shed', () => {
     expect((await gateway.post(CHAT.path, CHAT.request(false))).status).toBe(200)
   })
 
-  test('by packed bodies, for what they may unfold to', async () => {
+  test('by counting compressed bodies at what they may expand to', async () => {
     const finish = gate()
     const limits = { max_memory: '100GB', body_limit: '50GB' }
     const { provider, gateway } = await start(({ text }) => answer(text, finish), limits)
@@ -137,7 +137,7 @@ describe('load is shed', () => {
     expect((await packed()).status).toBe(200)
   })
 
-  test('past max_memory while anything is in flight; alone, a request is let in', async () => {
+  test('past max_memory while anything is in flight; a request that is alone is admitted', async () => {
     const finish = gate()
     const { provider, gateway } = await start(({ text }) => answer(text, finish), { max_memory: '1MB' })
     const alone = gateway.post(CHAT.path, CHAT.request(true)).then((each) => each.text())
@@ -154,7 +154,7 @@ describe.skipIf(process.platform === 'win32')('with fewer descriptors than clien
   const FEW: OpenOptions = { descriptors: 128 }
   const CLIENTS = 200
 
-  test('each is answered, those there is no room for with 503, and everyone once it is over', async () => {
+  test('each is answered, some with 503, and all afterwards', async () => {
     const finish = gate()
     const { provider, gateway } = await start(
       ({ text }) => (JSON.parse(text).stream === true ? streamed(CHAT, CHAT.word('hello'), finish) : whole(CHAT)),
@@ -182,7 +182,7 @@ describe.skipIf(process.platform === 'win32')('with fewer descriptors than clien
     expect(provider.requests.length).toBeGreaterThan(0)
   }, 30_000)
 
-  test('those who keep a connection they do not use make room for others', async () => {
+  test('idle kept connections make room for others', async () => {
     const { gateway } = await start(() => whole(CHAT), {}, FEW)
     for (let at = 0; at < CLIENTS; at++) {
       const client = connect(gateway.url)

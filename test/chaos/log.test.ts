@@ -91,7 +91,7 @@ describe.each(STORIES.map((story) => [story.path, story] as const))('%s', (path,
     }
   })
 
-  test.each(FAULTS)('a count from a provider that answers with %s', async (_, plays) => {
+  test.each(FAULTS)('a token count from a provider that answers with %s', async (_, plays) => {
     const counts = COUNTS[path]
     if (counts === undefined) return
     for (const model of ['vendorA-opus-4-8', 'vendorB-5.5']) {
@@ -112,7 +112,7 @@ describe.each(STORIES.map((story) => [story.path, story] as const))('%s', (path,
     await response.text()
   })
 
-  test('a key that is none', async () => {
+  test('an invalid key', async () => {
     asked++
     const headers = { authorization: `Bearer ${CREDENTIAL}`, 'x-api-key': CREDENTIAL }
     const response = await gateway.post(path, requestOf(story, false, story.model), { headers })
@@ -120,7 +120,7 @@ describe.each(STORIES.map((story) => [story.path, story] as const))('%s', (path,
     await response.text()
   })
 
-  test('a client that leaves', async () => {
+  test('a client that disconnects', async () => {
     const gone = async (client: { socket: Socket; closed: Promise<string> }): Promise<void> => {
       client.socket.resetAndDestroy()
       await client.closed
@@ -138,7 +138,7 @@ describe.each(STORIES.map((story) => [story.path, story] as const))('%s', (path,
   })
 })
 
-test('every one of them has a line, and none of the words are in any', async () => {
+test('every request has a log line, and none contains a prompt, an answer or a secret', async () => {
   await gateway.stop()
   const text = (await gateway.child?.err) ?? ''
   const lines = text.split('\n').filter((line) => line.startsWith('{'))

@@ -68,7 +68,7 @@ describe('GET /metrics', () => {
     expect(text).not.toContain('client-text-7')
   })
 
-  test('is for this machine alone without a token, and a proxy on it speaks for others', async () => {
+  test('is for this machine alone without a token, and not for requests through a proxy', async () => {
     const gateway = await gatewayOf({})
     expect((await read(gateway.url)).status).toBe(200)
     for (const name of ['X-Forwarded-For', 'Forwarded', 'X-Real-IP', 'Via']) {
@@ -77,7 +77,7 @@ describe('GET /metrics', () => {
     }
   })
 
-  test('is not there unless it is enabled, and asks for its token where one is set', async () => {
+  test('exists only if enabled, and needs its token where one is set', async () => {
     const gateway = await gatewayOf({})
     await gateway.reload({ metrics: { enabled: true, token: 'read-me' } })
     expect((await read(gateway.url)).status).toBe(401)
@@ -170,7 +170,7 @@ describe('a changed configuration', () => {
     await gateway.quiet()
   })
 
-  test('may take away an account that streams: they end as they began, and nobody else goes there', async () => {
+  test('may remove an account with running streams: they end as they began, and no others go there', async () => {
     const finish = gate()
     const leaving = await provider(({ text }) =>
       JSON.parse(text).stream === true ? streamed(CHAT, CHAT.word('old'), finish, CHAT.word('still old')) : whole(CHAT),
@@ -318,8 +318,8 @@ describe('a store that cannot be written', () => {
   )
 })
 
-describe('faults that nothing caught', () => {
-  test('are logged without what they may quote at length, and the tenth within a minute stops the server', () => {
+describe('uncaught errors', () => {
+  test('are logged without long quotations, and the tenth within a minute stops the server', () => {
     const said: [string, object | undefined][] = []
     const log = { ...silentLog, error: (message: string, facts?: object) => void said.push([message, facts]) }
     let now = 0
@@ -359,7 +359,7 @@ describe('the bound on memory', () => {
     expect([full.past(100, 1, 0), full.past(100, 0, 0), full.past(300, 1, 0)]).toEqual([true, false, false])
   })
 
-  test('counts what has been announced and is not there yet', () => {
+  test('counts announced bodies that have not arrived', () => {
     const MB = 1024 * 1024
     const memory = createMemory(
       () => 100 * MB,
@@ -385,7 +385,7 @@ describe('a stop', () => {
     await stopped
   })
 
-  test('cuts with a word what outlasts its time', async () => {
+  test('ends what outlasts its time with an error', async () => {
     const vendor = await provider(() => streamed(CHAT, CHAT.word('hello'), gate()))
     const gateway = await openGateway({ providers: providersAt({ b: [vendor.origin] }), drain: '100ms' })
     const response = await gateway.post(CHAT.path, CHAT.request(true))

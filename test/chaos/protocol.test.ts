@@ -116,7 +116,7 @@ describe('a request in an unusual form is answered', () => {
   })
 })
 
-describe('a request that is none is refused, and reaches no provider', () => {
+describe('an invalid HTTP request is refused, and reaches no provider', () => {
   const chunked = 'Transfer-Encoding: chunked'
   test.each<[string, () => string]>([
     ['two lengths that differ', () => post(['Host: gateway', LENGTH, 'Content-Length: 3'])],
@@ -170,7 +170,7 @@ test('a second request that does not wait for the first answer ends both, and th
   expect(provider.requests.length).toBe(first + 1)
 })
 
-test('a thousand half requests and headers that trickle in stand in nobody’s way', async () => {
+test('a thousand half requests and trickling headers block nobody', async () => {
   const before = await gateway.figures()
   const half = Array.from({ length: 1_000 }, (_, at) => {
     const client = connect(gateway.url)

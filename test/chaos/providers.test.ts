@@ -102,7 +102,7 @@ describe.each(STORIES.map((story) => [story.path, story] as const))('%s', (_, st
     expect(provider.requests.slice(before).every(({ path }) => !path.includes('elsewhere'))).toBe(true)
   })
 
-  test('compressed JSON is read, although none was asked for', async () => {
+  test('compressed JSON is read, although it was not requested', async () => {
     script = gzipped(JSON.stringify(story.answer))
     const response = await gateway.post(story.path, story.request(false))
     expect(response.status).toBe(200)
@@ -110,14 +110,14 @@ describe.each(STORIES.map((story) => [story.path, story] as const))('%s', (_, st
     expect(await response.text()).toBe(JSON.stringify({ ...story.answer, model: story.model }))
   })
 
-  test('a compressed stream is read, although none was asked for', async () => {
+  test('a compressed stream is read, although it was not requested', async () => {
     const text = story.begin + words(story, 100) + story.end
     script = { steps: slices(gzipSync(text), 50), headers: { ...SSE, 'content-encoding': 'gzip' } }
     const response = await gateway.post(story.path, story.request(true))
     expect((await response.text()).split('word ')).toHaveLength(101)
   })
 
-  test('a stream under another content type is read as what it is', async () => {
+  test('a stream with another content type is read as a stream', async () => {
     script = { ...streamed(story), headers: { 'content-type': 'text/plain' } }
     const response = await gateway.post(story.path, story.request(true))
     expect(await response.text()).toContain('hello')
@@ -144,7 +144,7 @@ describe.each(STORIES.map((story) => [story.path, story] as const))('%s', (_, st
     expectBroken(text)
   })
 
-  test('what follows the last word of a stream is not waited for', async () => {
+  test('what follows the terminal event of a stream is not waited for', async () => {
     script = { ...streamed(story), end: 'stall' }
     const response = await gateway.post(story.path, story.request(true))
     expect(await response.text()).toContain('hello')
@@ -165,7 +165,7 @@ describe.each(STORIES.map((story) => [story.path, story] as const))('%s', (_, st
   }, 20_000)
 })
 
-test('a compressed answer that unfolds without end is given up, not held', async () => {
+test('a compressed answer that expands without end is given up, not held in memory', async () => {
   const megabyte = 'x'.repeat(1024 * 1024)
   const bomb = gzipSync(`{"id":"${megabyte.repeat(400)}"}`)
   script = { steps: [bomb], headers: { 'content-encoding': 'gzip', 'content-length': String(bomb.length) } }
@@ -173,7 +173,7 @@ test('a compressed answer that unfolds without end is given up, not held', async
   expect(response.headers.get('x-gateway-error-code')).toBe('upstream_error')
 }, 20_000)
 
-test('an event without end is given up, not held', async () => {
+test('an event without end is given up, not held in memory', async () => {
   const piece = bytes('x'.repeat(1024 * 1024))
   const endless = function* () {
     yield CHAT.begin
@@ -232,7 +232,7 @@ describe('sockets', () => {
     await raw.stop()
   })
 
-  test('pooled connections that died together cost no request', async () => {
+  test('several stale pooled connections cost no request', async () => {
     // As after a provider's restart: none of the connections that are kept answers a second request.
     const waiting: (() => void)[] = []
     const raw = await startRaw((socket, connection) =>

@@ -69,7 +69,7 @@ const codeOf = (frame: string | undefined): string =>
 describe.each(STORIES.map((story) => [story.path, story] as const))('%s', (path, story) => {
   const isKeepAlive = (frame: string | undefined): boolean => KEEP_ALIVE.get(story)?.test(frame ?? '') === true
 
-  test('a stream that pauses is kept alive with what its clients pass over, and goes on', async () => {
+  test('a stream that pauses gets keep-alives that its clients ignore, and goes on', async () => {
     const pause = gate()
     script = streamed(story, story.word('before'), pause, story.word('after'))
     const frames = reading(await patient.post(path, story.request(true)))
@@ -82,7 +82,7 @@ describe.each(STORIES.map((story) => [story.path, story] as const))('%s', (path,
     expect(rest.join()).not.toContain('event: error')
   })
 
-  test('a stream is begun although its provider has not answered yet', async () => {
+  test('a stream is begun before its provider has answered', async () => {
     const pause = gate()
     script = { ...streamed(story), steps: [pause, story.begin, story.word('late'), story.end] }
     const response = await patient.post(path, story.request(true))
@@ -102,7 +102,7 @@ describe.each(STORIES.map((story) => [story.path, story] as const))('%s', (path,
     expect(codeOf((await frames.all()).at(-1))).toBe('upstream_error')
   })
 
-  test('a client that leaves after such a beginning ends the provider call', async () => {
+  test('a client that disconnects after such a beginning ends the provider call', async () => {
     script = { ...streamed(story), end: 'hang' }
     const leaving = new AbortController()
     const response = await patient.post(path, story.request(true), { signal: leaving.signal })
@@ -120,7 +120,7 @@ describe.each(STORIES.map((story) => [story.path, story] as const))('%s', (path,
     expect(await (await provider.arrived(provider.requests.length - 1)).closed).toBe('aborted')
   })
 
-  test('a provider that never comes to its end is cut with gateway_timeout', async () => {
+  test('a provider that never ends its stream is cut with gateway_timeout', async () => {
     const chatter = async function* () {
       yield story.begin
       for (;;) {
@@ -175,7 +175,7 @@ test('an early start still moves to another provider when the first one fails', 
 test.each([
   ['refuses the connection', () => 'http://127.0.0.1:1', 'ECONNREFUSED'],
   ['speaks no TLS', (plain: Scripted) => plain.origin.replace('http', 'https'), 'EPROTO'],
-])('a provider that %s is told from others in the record of the exchange', async (_, origin, code) => {
+])('a provider that %s is distinguishable in the record of the exchange', async (_, origin, code) => {
   const plain = await startScripted(() => whole(CHAT))
   const own = await openGateway({ providers: providersAt({ b: [origin(plain)] }) })
   const response = await own.post(CHAT.path, CHAT.request(false))
@@ -187,7 +187,7 @@ test.each([
   await plain.stop()
 })
 
-test('a provider that is silent for longer than a connection takes is not given up for it', async () => {
+test('a provider that is reachable but silent for longer than the connect timeout is not given up', async () => {
   const pause = gate()
   const slow = await startScripted(() => ({ ...whole(CHAT), steps: [pause, JSON.stringify(CHAT.answer)] }))
   const own = await openGateway({

@@ -36,7 +36,7 @@ const begin = (bytes: number, text = '{', secret = gateway.secret): RawClient =>
   return client
 }
 
-test('one key takes half of the room at most, whatever it announces: others have the rest', async () => {
+test('one key gets half of the room for announced bodies at most, and others the rest', async () => {
   const greedy = Array.from({ length: 40 }, () => begin(GB))
   let refusals = 0
   const refused = greedy.map(async (client) => {
@@ -59,7 +59,7 @@ test('one key takes half of the room at most, whatever it announces: others have
   expect((await gateway.post(PATH, ASKED)).status).not.toBe(503)
 })
 
-describe('what was announced is given back', () => {
+describe('the room for an announced body is freed', () => {
   const { length } = JSON.stringify(ASKED)
   test.each<[string, () => Promise<unknown>]>([
     ['by a request that is answered', () => gateway.post(PATH, ASKED)],

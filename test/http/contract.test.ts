@@ -100,7 +100,7 @@ describe('endpoints', () => {
     })
   })
 
-  test('a path of slashes is looked up in no more time than it takes to read', () => {
+  test('a path of many slashes is looked up in linear time', () => {
     expect(servedAt(`${'/'.repeat(300_000)}x`)).toBeUndefined()
     expect(servedAt(`/v1${'/'.repeat(300_000)}`)?.path).toBe('/v1')
   })
@@ -235,14 +235,14 @@ describe('endpoints', () => {
     ['GET', '/v1/usage//'],
     ['HEAD', '/v1//'],
     ['POST', '/v1/messages//'],
-  ])('%s %s is not told that the method is wrong: it is 404 not_found', async (method, path) => {
+  ])('%s %s is 404 not_found, and not a wrong method', async (method, path) => {
     const response = await fetch(gateway.url + path, { method })
     expect(response.headers.get('allow')).toBeNull()
     expect(response.headers.get('x-gateway-error-code')).toBe('not_found')
     expect(response.status).toBe(404)
   })
 
-  test('an upgrade to a socket is answered 426, so that agents fall back at once', async () => {
+  test('a WebSocket upgrade is 426, on which agents fall back at once', async () => {
     const response = await fetch(`${gateway.url}/v1/responses`, {
       headers: { upgrade: 'websocket', connection: 'upgrade' },
     })
@@ -268,7 +268,7 @@ describe('endpoints', () => {
     expect(message).toContain(`at ${right}`)
   })
 
-  test('the front door names the dashboard', async () => {
+  test('the root path names the dashboard', async () => {
     const message = await expectError(await gateway.get('/'), 'not_found', '')
     expect(message).toBe('There is no / here. The dashboard is at /dashboard, and GET /v1 lists the endpoints.')
   })
@@ -323,7 +323,7 @@ describe('authentication', () => {
     await expectError(await gateway.post('/v1/chat/completions', chat, { 'x-api-key': secret }), 'invalid_api_key', '')
   })
 
-  test('x-api-key is a key as good as a bearer token', async () => {
+  test('x-api-key is accepted like a bearer token', async () => {
     script = json(chatAnswer)
     expect((await gateway.post('/v1/chat/completions', chat, { 'x-api-key': gateway.secret })).status).toBe(200)
   })
@@ -475,7 +475,7 @@ describe('models and aliases', () => {
     },
   )
 
-  test('a provider that is not configured is 503 service_unavailable, and no retry configures it', async () => {
+  test('a provider that is not configured is 503 service_unavailable with x-should-retry: false', async () => {
     const bare = await startGateway({})
     const response = await bare.post('/v1/chat/completions', chat)
     expect(response.headers.get('x-should-retry')).toBe('false')
@@ -624,7 +624,7 @@ describe('bad input', () => {
     ['br', brotliCompressSync],
     ['zstd', zstdCompressSync],
     ['ZSTD', zstdCompressSync],
-  ])('a body packed as %s is unpacked, and reaches the provider plain', async (coding, pack) => {
+  ])('a body compressed as %s is decompressed, and reaches the provider plain', async (coding, pack) => {
     script = json(messagesAnswer)
     expect((await packed(coding, pack(JSON.stringify(messages)))).status).toBe(200)
     const sent = provider.requests.at(-1)
@@ -637,7 +637,7 @@ describe('bad input', () => {
     ['deflate', deflateSync],
     ['br', brotliCompressSync],
     ['zstd', zstdCompressSync],
-  ])('a body packed as %s that unfolds past the limit is 413 payload_too_large', async (coding, pack) => {
+  ])('a body compressed as %s that expands past the limit is 413 payload_too_large', async (coding, pack) => {
     await expectError(
       await packed(coding, pack(Buffer.alloc(30 * 1024 * 1024, 'x'))),
       'payload_too_large',
@@ -651,7 +651,7 @@ describe('bad input', () => {
     ['zstd', gzipSync('{}')],
     ['compress', Buffer.from('{}')],
     ['gzip, gzip', gzipSync(gzipSync('{}'))],
-  ])('a body that is not packed as %s, or in no way known, is refused with a sentence', async (coding, bytes) => {
+  ])('a body that is not compressed as %s, or in an unknown way, is refused with a sentence', async (coding, bytes) => {
     await expectError(await packed(coding, bytes), 'invalid_request', '/v1/messages')
   })
 })

@@ -25,7 +25,7 @@ test.each<[object, string]>([
   expect(said(body)).toBe(sentence)
 })
 
-test('no more faults are looked at than a sentence needs, however many there are', () => {
+test('a bounded number of errors is examined, however many there are', () => {
   const schema = Type.String()
   const one = (path: string): ValueError => ({
     type: ValueErrorType.String,

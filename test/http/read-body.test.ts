@@ -9,7 +9,7 @@ test.each([
   ['deflate', deflateSync],
   ['br', brotliCompressSync],
   ['zstd', zstdCompressSync],
-])('a body packed as %s is unpacked under a limit larger than any memory', async (coding, pack) => {
+])('a body compressed as %s is decompressed under a limit larger than any buffer', async (coding, pack) => {
   const packed = new Request('http://gateway/', {
     method: 'POST',
     body: new Uint8Array(pack('{}')),

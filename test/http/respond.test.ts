@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 import { toGatewayError } from '../../src/http/respond.ts'
 import { storeError } from '../../src/store/store.ts'
 
-test('a store that cannot be used is a passing state, anything else unexpected, and neither is quoted', () => {
+test('a StoreError is service_unavailable, anything else internal_error, and neither message is quoted', () => {
   const unwritten = toGatewayError(storeError('The disk of /secret/sluice.db is full'))
   expect(unwritten).toMatchObject({ code: 'service_unavailable', retryAfterMs: 1_000 })
   const unexpected = toGatewayError(new TypeError('x is /secret'))

@@ -1,7 +1,7 @@
 // Figures of which some are part of others, as disjoint classes.
 
 import { expect, test } from 'bun:test'
-import { count, disjoint, type Nested, totalTokens, type Usage, updated, withPrompt } from '../../src/ir/usage.ts'
+import { count, disjoint, mergeReport, type Nested, totalTokens, type Usage, withPrompt } from '../../src/ir/usage.ts'
 
 const none: Nested = {
   prompt: undefined,
@@ -84,8 +84,8 @@ test('a number of tokens is whole', () => {
 
 test('a later report overwrites what it tells and keeps what it leaves out', () => {
   const first = { input_tokens: 5, details: { cached: 2 }, tier: null }
-  expect(updated(undefined, first)).toBe(first)
-  expect(updated(first, { input_tokens: null, details: null, output_tokens: 7 })).toEqual({
+  expect(mergeReport(undefined, first)).toBe(first)
+  expect(mergeReport(first, { input_tokens: null, details: null, output_tokens: 7 })).toEqual({
     ...first,
     output_tokens: 7,
   })

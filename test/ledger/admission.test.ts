@@ -100,7 +100,7 @@ describe('admission', () => {
     else expect(run()).toEqual({ outputCap: undefined, ...(expected as object) } as ReturnType<typeof admit>)
   })
 
-  test('a refusal for what is held says when to come back, one for good says not to', () => {
+  test('a refusal for held tokens says when to retry, a final one says not to', () => {
     const refusal = (held: number, used: number) => {
       try {
         return admit(key(10, used), held, { inputEstimate: 1, outputCap: 5, maxOutput: 5 })
@@ -120,7 +120,7 @@ describe('admission', () => {
     fixed: fc.option(fc.boolean(), { nil: undefined }),
   })
 
-  test('what is used and held never passes the total, but for the estimate of a request that is alone', () =>
+  test('used plus held never exceeds the total, except by the estimate of a request that is alone', () =>
     fc.assert(
       fc.property(asks, ({ total, used, held, ...rest }) => {
         try {
@@ -134,7 +134,7 @@ describe('admission', () => {
       }),
     ))
 
-  test('a cap is given only to lower what the client or the model would use', () =>
+  test('a cap is returned only where it is lower than the client’s or the model’s', () =>
     fc.assert(
       fc.property(asks, ({ total, used, held: _, ...rest }) => {
         const wanted = rest.outputCap ?? rest.maxOutput

@@ -45,7 +45,7 @@ test.each([
   expect(costMicroUsd(usage, prices)).toBe(cost)
 })
 
-test('the most tokens at the greatest price cost no more than can be written', () => {
+test('the highest cost still fits its column', () => {
   const dearest = { ...price(1e6, 1e6), serviceTiers: { fast: 1_000 } }
   expect(costMicroUsd({ input: 1e12, output: 1e12, serviceTier: 'fast' }, dearest)).toBe(Number.MAX_SAFE_INTEGER)
 })

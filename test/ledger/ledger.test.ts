@@ -46,7 +46,7 @@ describe('reserve', () => {
     })
   })
 
-  test('holds what it set aside until it is settled', async () => {
+  test('holds its tokens until it is settled', async () => {
     const { ledger, key, turn } = setUp(2_000)
     const reserving = ledger.reserve(ask(key))
     expect([ledger.heldBy(key.id), ledger.openCount()]).toEqual([1_100, 1])
@@ -55,7 +55,7 @@ describe('reserve', () => {
     expect([ledger.heldBy(key.id), ledger.openCount(), key.tokensUsed]).toEqual([0, 0, 150])
   })
 
-  test('frees at once what an exchange can no longer use, and never holds more for it', async () => {
+  test('frees tokens that an exchange can no longer use at once, and never holds more for it', async () => {
     const { store, ledger, key, turn } = setUp(2_000)
     const reserving = ledger.reserve(ask(key))
     turn()
@@ -73,7 +73,7 @@ describe('reserve', () => {
     expect(store.exchanges({ limit: 1 })[0]?.reserved).toBe(1_100)
   })
 
-  test('of a thousand at once lets in only what fits', async () => {
+  test('admits only what fits of a thousand requests at once', async () => {
     const { ledger, key, turn } = setUp(10_500)
     const reserving = Array.from({ length: 1_000 }, () => ledger.reserve(ask(key)))
     turn()
@@ -86,7 +86,7 @@ describe('reserve', () => {
     }
   })
 
-  test('writes all of a turn in one transaction', async () => {
+  test('writes all reservations of a turn in one transaction', async () => {
     const { ledger, key, turn, wait, writes } = setUp()
     const before = writes()
     const reserving = Array.from({ length: 50 }, () => ledger.reserve(ask(key)))
@@ -124,7 +124,7 @@ describe('reserve', () => {
 })
 
 describe('settle', () => {
-  test('leaves out what a provider said of its usage where that cannot be written', async () => {
+  test('leaves out a provider’s usage object that cannot be written', async () => {
     const { ledger, store, key, turn } = setUp()
     const reserving = ledger.reserve(ask(key))
     turn()
@@ -186,7 +186,7 @@ describe('settle', () => {
     ['of one that answered', [{ ...TRY }], false],
     ['of one that failed', [{ ...TRY, errorCode: 'upstream_error' }], true],
     ['of several', [{ ...TRY, errorCode: 'upstream_error' }, { ...TRY }], true],
-  ])('keeps the tries that its other columns do not tell: %s', async (_, trail, kept) => {
+  ])('records the attempts that the other columns do not describe: %s', async (_, trail, kept) => {
     const { ledger, store, key, turn } = setUp()
     for (const stream of [false, true]) {
       const reserving = ledger.reserve(ask(key, { stream }))
@@ -213,7 +213,7 @@ describe('settle', () => {
     ['below zero', -5, 0],
     ['without end', Number.POSITIVE_INFINITY, 0],
     ['a fraction', 10.4, 10],
-  ])('takes a count that is %s for what it can mean, and goes on', async (_what, figure, counted) => {
+  ])('turns a count that is %s into a valid one', async (_what, figure, counted) => {
     const { ledger, store, key, turn } = setUp()
     const reserving = ledger.reserve(ask(key))
     turn()
@@ -242,7 +242,7 @@ describe('settlements', () => {
     return { ...at, reservations: await Promise.all(reserving) }
   }
 
-  test('of a busy turn are written without waiting for their time, and all of them at once', async () => {
+  test('are written together at once when there are enough of them', async () => {
     const { ledger, reservations, turn, last, writes } = await reserved(200)
     const before = writes()
     for (const reservation of reservations) ledger.settle(reservation, settlement())
@@ -251,7 +251,7 @@ describe('settlements', () => {
     expect(last().settled).toHaveLength(200)
   })
 
-  test('that wait for their time are not written with the next reservation, nor charged with it', async () => {
+  test('that wait to be grouped are neither written nor charged with the next reservation', async () => {
     const path = newPath()
     const { ledger, key, reservations, turn, wait } = await reserved(1, path)
     for (const reservation of reservations) ledger.settle(reservation, settlement())
@@ -267,14 +267,14 @@ describe('settlements', () => {
     expect(other.keys.get(key.id)?.tokensUsed).toBe(150)
   })
 
-  test('are found by whoever reads in the same process, written or not', async () => {
+  test('are included in reads of the same process, written or not', async () => {
     const { ledger, store, key, reservations } = await reserved(3)
     for (const reservation of reservations) ledger.settle(reservation, settlement())
     expect(store.exchanges({ limit: 9 }).map((row) => row.outcome)).toEqual(['done', 'done', 'done'])
     expect(store.usage({ by: 'key' })[0]).toMatchObject({ group: key.id, requests: 3, output: 150 })
   })
 
-  test('are undone by a reset of what their key used, written or not', async () => {
+  test('do not count after a reset of their key’s counter, written or not', async () => {
     const { ledger, store, key, reservations } = await reserved(2)
     for (const reservation of reservations) ledger.settle(reservation, settlement())
     const used = key.tokensUsed
@@ -296,7 +296,7 @@ describe('settlements', () => {
     }
   })
 
-  test('cost what the model that answered costs, where it was another than was asked for', async () => {
+  test('are billed at the price of the model that answered', async () => {
     const store = open()
     const { key } = store.keys.issue(newKey(), ACTOR)
     const prices = { ...PRICE, input: 1, output: 2 }
@@ -310,7 +310,7 @@ describe('settlements', () => {
 })
 
 describe('a store that cannot write', () => {
-  test('refuses reservations, and lets go of what they held', async () => {
+  test('refuses reservations and frees what they held', async () => {
     const { ledger, key, turn, failing } = setUp()
     failing(true)
     const reserving = ledger.reserve(ask(key))
@@ -339,7 +339,7 @@ describe('a store that cannot write', () => {
     expect(key.tokensUsed).toBe(150)
   })
 
-  test('writes what waits with the first reservation that it can write again', async () => {
+  test('writes waiting settlements with the first reservation that succeeds again', async () => {
     const path = newPath()
     const { ledger, key, turn, wait, failing } = setUp(1_000_000, path)
     const reserving = ledger.reserve(ask(key))
@@ -359,7 +359,7 @@ describe('a store that cannot write', () => {
     ).toEqual([null, 'done'])
   })
 
-  describe('for another process is writing', () => {
+  describe('because another process is writing', () => {
     const besideAWriter = () => {
       const path = newPath()
       const set = setUp(1_000_000, path)
@@ -372,7 +372,7 @@ describe('a store that cannot write', () => {
       return { ...set, end }
     }
 
-    test('records what was asked for meanwhile once that is over, in the order it came', async () => {
+    test('records waiting reservations in order once the other has finished', async () => {
       const { ledger, store, key, turn, wait, end } = besideAWriter()
       const asked = [ask(key), ask(key), ask(key)]
       const reserving = asked.map((each) => ledger.reserve(each))
@@ -386,7 +386,7 @@ describe('a store that cannot write', () => {
       expect(rows.reverse()).toEqual(asked.map(({ exchangeId }) => exchangeId))
     })
 
-    test('leaves the streams their time: what comes meanwhile is not tried at once', async () => {
+    test('pauses between tries: new reservations meanwhile cause none', async () => {
       const { ledger, key, turn, wait, attempts, end } = besideAWriter()
       const first = ledger.reserve(ask(key))
       turn()
@@ -403,7 +403,7 @@ describe('a store that cannot write', () => {
       expect(await Promise.all([first, ...more])).toHaveLength(21)
     })
 
-    test('reads of the store wait for nothing, and cost a waiting reservation none of its tries', async () => {
+    test('does not try again for reads, which would use up the tries of waiting reservations', async () => {
       const { ledger, store, key, turn, wait, attempts, end } = besideAWriter()
       const reserving = ledger.reserve(ask(key))
       turn()
@@ -415,7 +415,7 @@ describe('a store that cannot write', () => {
       expect(await reserving).toMatchObject({ keyId: key.id })
     })
 
-    test('refuses a reservation after some tries, and lets go of what it held', async () => {
+    test('refuses a reservation after some tries and frees what it held', async () => {
       const { ledger, key, turn, wait, attempts, end } = besideAWriter()
       const reserving = ledger.reserve(ask(key))
       turn()
@@ -427,7 +427,7 @@ describe('a store that cannot write', () => {
     })
   })
 
-  test('because another process is writing changes nothing in part, and a flush says so at once', async () => {
+  test('writes nothing in part beside another process that is writing, and a flush fails at once', async () => {
     const path = newPath()
     const { ledger, store, key, attempts } = setUp(1_000_000, path)
     const reserving = ledger.reserve(ask(key))
@@ -495,7 +495,7 @@ describe('after a kill', () => {
     expect(open(path).exchanges({ limit: 9, outcome: 'open' })).toHaveLength(1)
   })
 
-  test('a process killed by the system loses no token that was settled for longer than a moment', async () => {
+  test('a process killed by the system loses only settlements of the last moment', async () => {
     const path = newPath()
     const at = (file: string) => JSON.stringify(new URL(`../../src/${file}`, import.meta.url).pathname)
     const child = Bun.spawn(

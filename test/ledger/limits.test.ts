@@ -48,7 +48,7 @@ describe('requests per minute', () => {
 
   const gaps = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 40_000 })), { maxLength: 80 })
 
-  test('let in exactly those that find fewer than the limit in the minute before', () =>
+  test('admit exactly those with fewer than the limit in the minute before', () =>
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 6 }), gaps, (rpm, waits) => {
         const { time, refused } = setUp()
@@ -64,7 +64,7 @@ describe('requests per minute', () => {
       }),
     ))
 
-  test('name a wait that is true to the millisecond, also when the limit was lowered meanwhile', () =>
+  test('give a retry time that is exact to the millisecond, also after the limit was lowered', () =>
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 8 }), fc.integer({ min: 1, max: 8 }), gaps, (rpm, later, waits) => {
         const { time, refused } = setUp()
@@ -95,7 +95,7 @@ describe('requests per minute', () => {
     expect(refused(limited)).toBe(59_999)
   })
 
-  test('a refund that comes after its minute gives nothing back', () => {
+  test('a refund after its minute gives nothing back', () => {
     const { time, limits, refused } = setUp()
     const limited = key({ rpm: 1 })
     const ticket = limits.enter(limited)
@@ -105,7 +105,7 @@ describe('requests per minute', () => {
     expect(refused(limited)).toBe(60_000)
   })
 
-  test('are exact however many have come and gone', () => {
+  test('are exact after many requests', () => {
     const { time, limits, refused } = setUp()
     const limited = key({ rpm: 10_000 })
     for (let count = 1; count <= 2_500; count++) {
@@ -124,7 +124,7 @@ describe('requests per minute', () => {
     expect(refused(key({ id: 'key_2' }))).toBeUndefined()
   })
 
-  test('a clock set back neither lets more in nor stretches the wait', () => {
+  test('a clock that is set back neither admits more nor lengthens the wait', () => {
     const { time, refused } = setUp()
     const limited = key({ rpm: 1 })
     refused(limited)
@@ -138,7 +138,7 @@ describe('requests per minute', () => {
 })
 
 describe('tokens per minute', () => {
-  test('count once settled; the next request is let in while the minute is below the limit', () => {
+  test('count once settled; requests are admitted while the minute is below the limit', () => {
     const { time, limits, refused } = setUp()
     const limited = key({ tpm: 1_000 })
     const first = limits.enter(limited)
@@ -151,7 +151,7 @@ describe('tokens per minute', () => {
     expect(refused(limited)).toBeUndefined()
   })
 
-  test('far over the limit name the wait until enough of them are gone', () => {
+  test('far over the limit give the time until enough of them have expired', () => {
     const { time, limits, refused } = setUp()
     const limited = key({ tpm: 100 })
     const ticket = limits.enter(limited)
@@ -163,7 +163,7 @@ describe('tokens per minute', () => {
     expect(refused(limited)).toBe(58_000)
   })
 
-  test('are remembered for their minute, though no request of the key is', () => {
+  test('are remembered for their minute, even while the key has no request', () => {
     const { time, limits, refused } = setUp()
     const limited = key({ tpm: 100 })
     const ticket = limits.enter(limited)
@@ -176,7 +176,7 @@ describe('tokens per minute', () => {
     expect(refused(limited)).toBe(49_000)
   })
 
-  test('beside requests name the longer wait', () => {
+  test('and requests over their limits give the longer wait', () => {
     const { time, limits, refused } = setUp()
     const limited = key({ rpm: 1, tpm: 10 })
     const ticket = limits.enter(limited)
@@ -186,7 +186,7 @@ describe('tokens per minute', () => {
   })
 })
 
-test('a window holds what was added within a minute and not taken back, whatever happens in whatever order', () => {
+test('a window sums what was added within a minute and not taken back, in any order of calls', () => {
   const step = fc.oneof(
     fc.record({ add: fc.integer({ min: 1, max: 9 }) }),
     fc.record({ takeBack: fc.nat(20) }),
@@ -222,7 +222,7 @@ test('a window holds what was added within a minute and not taken back, whatever
 })
 
 describe('requests at once', () => {
-  test('wait for one to leave; leaving twice frees one place', () => {
+  test('are refused until one is released; a second release frees nothing', () => {
     const { limits, refused } = setUp()
     const limited = key({ concurrency: 2 })
     const first = limits.enter(limited)
@@ -236,7 +236,7 @@ describe('requests at once', () => {
     expect(limits.keyState(limited).concurrency).toEqual({ limit: 2, active: 2 })
   })
 
-  test('are counted for as long as they last', () => {
+  test('count for as long as they last', () => {
     const { time, limits, refused } = setUp()
     const limited = key({ concurrency: 1 })
     const ticket = limits.enter(limited)
@@ -248,7 +248,7 @@ describe('requests at once', () => {
     expect(refused(limited)).toBeUndefined()
   })
 
-  test('that are refused take nothing from the minute', () => {
+  test('that are refused do not count in the minute', () => {
     const { limits } = setUp()
     const limited = key({ rpm: 3, concurrency: 1 })
     const ticket = limits.enter(limited)
@@ -257,7 +257,7 @@ describe('requests at once', () => {
     expect(limits.keyState(limited).requests?.remaining).toBe(2)
   })
 
-  test('whatever order tickets leave in, as many are inside as have not left', () =>
+  test('as many are active as have not been released, in any order', () =>
     fc.assert(
       fc.property(fc.array(fc.nat(9), { maxLength: 60 }), (moves) => {
         const { limits } = setUp()
@@ -290,7 +290,7 @@ describe('the limits of a key', () => {
     expect(limits.keyState(key({ rpm: own }))).toEqual(told)
   })
 
-  test('are told as they stand, the default like its own', () => {
+  test('are reported with their state, defaults like its own', () => {
     const standing = { limit: 1, remaining: 1, resetMs: 0 }
     const all = { requests: standing, tokens: standing, concurrency: { limit: 1, active: 0 } }
     const one = { rpm: 1, tpm: 1, concurrency: 1 }
@@ -299,7 +299,7 @@ describe('the limits of a key', () => {
     expect(setUp({ tpm: 1 }).limits.keyState(key())).toEqual({ tokens: standing })
   })
 
-  test('that has none share one ticket that says nothing', () => {
+  test('without any share one ticket without headers', () => {
     const { limits } = setUp()
     const ticket = limits.enter(key())
     expect(limits.enter(key({ id: 'key_2' }))).toBe(ticket)
@@ -308,7 +308,7 @@ describe('the limits of a key', () => {
 })
 
 describe('headers', () => {
-  test('tell of each limit that is set, on messages in both families', () => {
+  test('exist for each limit that is set, on messages in both families', () => {
     const { time, limits } = setUp()
     const limited = key({ rpm: 10, tpm: 500 })
     const ticket = limits.enter(limited)
@@ -330,7 +330,7 @@ describe('headers', () => {
     })
   })
 
-  test('never tell of fewer than none left', () => {
+  test('never report fewer than 0 remaining', () => {
     const { limits } = setUp()
     const limited = key({ tpm: 5 })
     limits.enter(limited).addTokens(50)
@@ -353,7 +353,7 @@ describe('headers', () => {
   })
 })
 
-test('keys idle for a minute take no memory', () => {
+test('keys that are idle for a minute take no memory', () => {
   const { time, limits } = setUp({ rpm: 5, tpm: 5 })
   const before = process.memoryUsage().heapUsed
   for (let minute = 0; minute < 20; minute++) {

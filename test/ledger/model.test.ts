@@ -227,7 +227,7 @@ const play = async (steps: Step[], path: string): Promise<void> => {
   cli.close()
 }
 
-test('reservations, settlements, kills, failing disks, changed keys and what goes on over restarts leave the books right', async () => {
+test('the books are right after any sequence of reservations, settlements, kills, failed writes, key changes and restarts', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-ledger-'))
   let runs = 0
   try {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, spyOn, test } from '
 import { rmSync } from 'node:fs'
 import { databasePath } from '../../src/config.ts'
 import { silentLog } from '../../src/log.ts'
-import { createBackground, leaveAnswers, lookAfter, resumeAnswers } from '../../src/relay/background.ts'
+import { createBackground, pollAnswer, resumeAnswers, stopPolling } from '../../src/relay/background.ts'
 import type { Ended } from '../../src/relay/exchange.ts'
 import { type Server, startServer } from '../../src/serve.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
@@ -146,7 +146,7 @@ const idOf = async (response: Response): Promise<string> => String(((await respo
 /** Looks once at what is open for a key, as the gateway does by itself. */
 const look = async (keyId: string, { server }: Pick<TestGateway, 'server'> = gateway): Promise<void> => {
   for (const { answer } of server.gateway.background.watched.values())
-    if (answer.keyId === keyId) await lookAfter(server.gateway, answer)
+    if (answer.keyId === keyId) await pollAnswer(server.gateway, answer)
 }
 
 /** Resolves once an answer of a key is watched. */
@@ -160,7 +160,7 @@ const expectBilled = (key: ReturnType<typeof withKey>, total = TOTAL): void => {
 }
 
 describe('a queued answer', () => {
-  test('is the client’s as the provider gave it, and what was set aside stays so until it ends', async () => {
+  test('reaches the client as the provider sent it, and its reservation is held until it ends', async () => {
     const key = withKey()
     const response = await key.ask()
     const body = (await response.json()) as { id: string; model: string; status: string; usage: unknown }
@@ -175,7 +175,7 @@ describe('a queued answer', () => {
     expect(key.row()).toMatchObject({ outcome: 'done', status: 200, input: 1_200, cacheRead: 34, output: 77 })
   })
 
-  test('that has no output yet, or none at all, is one all the same', async () => {
+  test('without an output member, or with a null one, is accepted', async () => {
     for (const input of ['no output', 'null output']) {
       const key = withKey()
       const response = await key.ask({ input })
@@ -186,7 +186,7 @@ describe('a queued answer', () => {
     }
   })
 
-  test('is billed as soon as its client sees the end of it', async () => {
+  test('is billed as soon as its client reads its end', async () => {
     const key = withKey()
     const id = await idOf(await key.ask())
     expect(await (await key.get(id)).json()).toMatchObject({ id, status: 'queued', model: MODEL })
@@ -198,7 +198,7 @@ describe('a queued answer', () => {
     expectBilled(key)
   })
 
-  test('is looked after by the gateway itself, whether its client asks or not', async () => {
+  test('is polled by the gateway, whether its client reads it or not', async () => {
     const key = withKey()
     finish(await idOf(await key.ask()))
     const { promise: settled, resolve } = Promise.withResolvers<void>()
@@ -210,14 +210,14 @@ describe('a queued answer', () => {
     expectBilled(key)
   }, 20_000)
 
-  test('that is over at once is billed at once, and there to be asked for', async () => {
+  test('that ends at once is billed at once, and can be read later', async () => {
     const key = withKey()
     const id = await idOf(await key.ask({ input: 'at once' }))
     expectBilled(key)
     expect(await (await key.get(id)).json()).toMatchObject({ id, status: 'completed' })
   })
 
-  test('goes on when its client leaves before it was even queued', async () => {
+  test('goes on when its client disconnects before it was queued', async () => {
     const key = withKey()
     before = gate()
     const leaving = new AbortController()
@@ -234,7 +234,7 @@ describe('a queued answer', () => {
     expectBilled(key)
   })
 
-  test('that failed is billed by the provider’s figures, and by nothing where it gave none', async () => {
+  test('that failed is billed by the provider’s figures, and not at all without any', async () => {
     const failed = { status: 'failed', output: [], error: { code: 'server_error', message: SECRET_WORD } }
     for (const [usage, total] of [
       [USAGE, TOTAL],
@@ -255,7 +255,7 @@ describe('a queued answer', () => {
     ['a refusal', { error: { message: SECRET_WORD, type: 'server_error' } }, 502],
     ['no answer at all', {}, 502],
     ['an answer on its way to its end', { status: 'cancelling', output: [], usage: null, error: null }, 200],
-  ])('stays open where its provider tells %s', async (_, told, status) => {
+  ])('stays open while its provider answers %s', async (_, told, status) => {
     const key = withKey()
     const id = await idOf(await key.ask())
     answers.set(id, told as Kept)
@@ -269,7 +269,7 @@ describe('a queued answer', () => {
     expectBilled(key)
   })
 
-  test('is found by a long name, and by one that its provider gave before', async () => {
+  test('is found by a long id, and by one that its provider has used before', async () => {
     const key = withKey()
     called = `resp_${'x'.repeat(500)}`
     for (let i = 0; i < 2; i++) {
@@ -296,7 +296,7 @@ describe('a queued answer', () => {
     },
   )
 
-  test('that its provider has forgotten is billed by the estimate of its prompt', async () => {
+  test('that its provider no longer has is billed by the estimate of its prompt', async () => {
     const key = withKey()
     answers.delete(await idOf(await key.ask()))
     for (let misses = 0; misses < 3; misses++) {
@@ -308,7 +308,7 @@ describe('a queued answer', () => {
     expectBilled(key, row?.inputEstimate)
   })
 
-  test('whose provider cannot be asked for a moment stays open', async () => {
+  test('stays open while its provider cannot be reached', async () => {
     const key = withKey()
     const id = await idOf(await key.ask())
     answers.set(id, 'not an object' as unknown as Kept)
@@ -323,7 +323,7 @@ describe('a queued answer', () => {
     expectBilled(key)
   })
 
-  test('that takes longer than its provider may is ended there, and billed as far as is known', async () => {
+  test('that exceeds the total timeout is cancelled, and billed as far as is known', async () => {
     const clock = { now: () => now }
     let now = Date.now()
     const slow = await start({ clock })
@@ -337,7 +337,7 @@ describe('a queued answer', () => {
     await slow.stop()
   })
 
-  test('that ended while nobody asked is billed by its figures, however late', async () => {
+  test('that ended unnoticed is billed by its figures, however late', async () => {
     const clock = { now: () => now }
     let now = Date.now()
     const slow = await start({ clock })
@@ -351,7 +351,7 @@ describe('a queued answer', () => {
     await slow.stop()
   })
 
-  test('that takes too long is ended even where nobody can ask how it stands', async () => {
+  test('that takes too long is cancelled even where it cannot be read', async () => {
     const clock = { now: () => now }
     let now = Date.now()
     const slow = await start({ clock })
@@ -369,7 +369,7 @@ describe('a queued answer', () => {
     await slow.stop()
   })
 
-  test('that can neither be asked for nor ended is given up in the end', async () => {
+  test('that can be neither read nor cancelled is given up in the end', async () => {
     const clock = { now: () => now }
     let now = Date.now()
     const slow = await start({ clock })
@@ -387,7 +387,7 @@ describe('a queued answer', () => {
   })
 })
 
-describe('a streamed one', () => {
+describe('a streamed background answer', () => {
   type Reader = { read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>; cancel(): Promise<void> }
   const heard = async (response: Response): Promise<Reader> => {
     const reader = response.body?.getReader()
@@ -397,7 +397,7 @@ describe('a streamed one', () => {
     return reader
   }
 
-  test('goes on when its client leaves amid, and is billed by its end', async () => {
+  test('goes on when its client disconnects in the middle, and is billed by its end', async () => {
     const key = withKey()
     const reader = await heard(await key.ask({ stream: true }))
     await reader.cancel()
@@ -409,7 +409,7 @@ describe('a streamed one', () => {
     expect(key.row()).toMatchObject({ outcome: 'done', status: 200 })
   })
 
-  test('whose provider breaks off ends in the error frame, can be gone on with, and is billed once', async () => {
+  test('whose provider breaks off ends with the error frame, can be resumed, and is billed once', async () => {
     const key = withKey()
     const reader = await heard(await key.ask({ stream: true }))
     const id = `resp_${made}`
@@ -432,8 +432,8 @@ describe('a streamed one', () => {
   })
 })
 
-describe('its client', () => {
-  test('ends it, and pays for what was put out', async () => {
+describe('the client of a background answer', () => {
+  test('cancels it, and pays for its output', async () => {
     const key = withKey()
     const id = await idOf(await key.ask())
     const kept = { status: 'in_progress', output: [said('The quick brown fox jumps')], usage: null, error: null }
@@ -445,7 +445,7 @@ describe('its client', () => {
     expect(key.held()).toBe(0)
   })
 
-  test('removes it, and pays for it all the same: what is not over is ended first', async () => {
+  test('deletes it, and pays for it: one that has not ended is cancelled first', async () => {
     const key = withKey()
     const id = await idOf(await key.ask())
     expect(await (await key.send('DELETE', id)).json()).toEqual({ id, object: 'response', deleted: true })
@@ -455,7 +455,7 @@ describe('its client', () => {
     expect((await key.get(id)).status).toBe(404)
   })
 
-  test('removes it when what it has used can no longer be lost', async () => {
+  test('deletes it only once its settlement is durable', async () => {
     const key = withKey()
     const id = await idOf(await key.ask())
     finish(id)
@@ -469,7 +469,7 @@ describe('its client', () => {
     expect(rows).toEqual([{ outcome: 'done', output: BILLED.output }])
   })
 
-  test('cannot remove it from under its own stream: it is ended, and settled first', async () => {
+  test('cannot delete it under its own stream: it is cancelled and settled first', async () => {
     const key = withKey()
     const response = await key.ask({ stream: true })
     const id = `resp_${made}`
@@ -484,14 +484,14 @@ describe('its client', () => {
     expectBilled(key)
   })
 
-  test('is shown what it asked with', async () => {
+  test('can read its input items', async () => {
     const key = withKey()
     const id = await idOf(await key.ask())
     expect(await (await key.get(`${id}/input_items?limit=5&order=asc`)).json()).toMatchObject({ object: 'list' })
     expect(asked).toEqual([`GET /${id}/input_items?limit=5&order=asc`])
   })
 
-  test('may ask however often, with nothing left and no place free', async () => {
+  test('may poll without limit, even with no tokens and no concurrency left', async () => {
     const { id, secret } = gateway.issue({ tokensTotal: TOTAL, rpm: 1, concurrency: 1 })
     const headers = { authorization: `Bearer ${secret}` }
     const body = { model: MODEL, input: 'at once', background: true }
@@ -500,23 +500,26 @@ describe('its client', () => {
     for (let i = 0; i < 3; i++) expect((await gateway.get(`/v1/responses/${answer}`, headers)).status).toBe(200)
   })
 
-  test.each(['', '/input_items', '?stream=true'])('leaves, and nobody asks on for it: %s', async (path) => {
-    const key = withKey()
-    const id = await idOf(await key.ask())
-    const kept = answers.get(id) as Kept
-    answers.set(id, { ...kept, status: 'silent' })
-    const leaving = new AbortController()
-    const came = vendor.requests.length
-    const response = key.get(`${id}${path}`, leaving.signal).catch(() => undefined)
-    const request = await vendor.arrived(came)
-    leaving.abort()
-    await response
-    expect(await request.closed).toBe('aborted')
-    answers.set(id, kept)
-    expect((await key.get(id)).status).toBe(200)
-  })
+  test.each(['', '/input_items', '?stream=true'])(
+    'disconnects, and its call to the provider ends: %s',
+    async (path) => {
+      const key = withKey()
+      const id = await idOf(await key.ask())
+      const kept = answers.get(id) as Kept
+      answers.set(id, { ...kept, status: 'silent' })
+      const leaving = new AbortController()
+      const came = vendor.requests.length
+      const response = key.get(`${id}${path}`, leaving.signal).catch(() => undefined)
+      const request = await vendor.arrived(came)
+      leaving.abort()
+      await response
+      expect(await request.closed).toBe('aborted')
+      answers.set(id, kept)
+      expect((await key.get(id)).status).toBe(200)
+    },
+  )
 
-  test('is told 404 for another key’s, for an unknown one, and for one its provider has not', async () => {
+  test('gets 404 for another key’s, for an unknown one, and for one its provider does not have', async () => {
     const key = withKey()
     const id = await idOf(await key.ask())
     const other = withKey()
@@ -531,7 +534,7 @@ describe('its client', () => {
     expect((await fetch(`${gateway.url}/v1/responses/${id}`)).status).toBe(401)
   })
 
-  test('is told nothing in its provider’s words where that refuses, whatever its status says', async () => {
+  test('never gets the provider’s words for a refusal, whatever its status', async () => {
     const key = withKey()
     const id = await idOf(await key.ask({ input: 'at once' }))
     answers.set(id, { ...(answers.get(id) as Kept), status: 'refused' })
@@ -548,7 +551,7 @@ describe('its client', () => {
     expect(gateway.server.gateway.store.background.find(key.id, id)).toMatchObject({ id })
   })
 
-  test('is told what each path takes', async () => {
+  test('gets 405 with the methods of each path', async () => {
     const key = withKey()
     for (const [method, path, allow] of [
       ['PUT', 'resp_1', 'GET, HEAD, DELETE'],
@@ -563,7 +566,7 @@ describe('its client', () => {
   })
 })
 
-test('a server that is stopped leaves it to the next one, which has set aside what the first had', async () => {
+test('a stopped server leaves background answers to the next one, which holds the same tokens', async () => {
   const first = await start()
   const { config } = first
   const key = withKey(first)
@@ -592,7 +595,7 @@ test('a server that is stopped leaves it to the next one, which has set aside wh
   }
 })
 
-test('what a server finds left by another is looked at one by one, however old it is', () => {
+test('answers left by another server are polled one by one, however old they are', () => {
   const { gateway: inside } = gateway.server
   const resumed = Array.from({ length: 500 }, (_, at) => ({
     reservation: { exchangeId: `old_${at}`, keyId: 'k', startedAt: 0, reserved: 1, outputCap: undefined },
@@ -611,7 +614,7 @@ test('what a server finds left by another is looked at one by one, however old i
   resumeAnswers(relay, { keyOf: (id) => ({ id, label: id }), onSettled: () => undefined })
   const pauses = timers.mock.calls.map(([, pause]) => Number(pause))
   timers.mockRestore()
-  leaveAnswers(relay)
+  stopPolling(relay)
   expect(pauses).toHaveLength(500)
   // A hundred a second: no more than two hundred within any second.
   const sorted = pauses.toSorted((a, b) => a - b)
@@ -619,7 +622,7 @@ test('what a server finds left by another is looked at one by one, however old i
   expect(crowded).toEqual([])
 })
 
-test('what another left at an account that is gone is billed as the model that made it', async () => {
+test('an answer at an account that is no longer configured is billed as the model that made it', async () => {
   const { gateway: inside } = gateway.server
   const reservation = { exchangeId: 'left', keyId: 'k', startedAt: 0, reserved: 1, outputCap: undefined }
   const answer = {
@@ -638,7 +641,7 @@ test('what another left at an account that is gone is billed as the model that m
     background: createBackground({ ...inside.store.background, of: () => answer }),
   }
   resumeAnswers(relay, { keyOf: (id) => ({ id, label: id }), onSettled: ({ model }) => told.push(model.id) })
-  await lookAfter(relay, answer)
+  await pollAnswer(relay, answer)
   expect(settled).toMatchObject([
     {
       outcome: 'failed',
@@ -653,7 +656,67 @@ test('what another left at an account that is gone is billed as the model that m
   expect(told).toEqual([MODEL])
 })
 
-test('a server that is stopped ends what its provider has not named yet, and says so', async () => {
+test('an answer is recorded even if another process is writing at first', async () => {
+  const key = withKey()
+  const { store } = gateway.server.gateway
+  const { keep } = store.background
+  const other = new Database(databasePath(gateway.config))
+  let failures = 0
+  const keeping = spyOn(store.background, 'keep').mockImplementation((answer) => {
+    try {
+      keep(answer)
+    } catch (error) {
+      failures++
+      other.run('ROLLBACK')
+      throw error
+    }
+  })
+  before = gate()
+  const came = vendor.requests.length
+  const response = key.ask()
+  await vendor.arrived(came)
+  other.run('BEGIN IMMEDIATE')
+  before.open()
+  const id = await idOf(await response)
+  keeping.mockRestore()
+  other.close()
+  expect([failures, (await key.get(id)).status]).toEqual([1, 200])
+  finish(id)
+  await look(key.id)
+  expectBilled(key)
+})
+
+test('a stop waits for another process that is writing, and then writes what was settled', async () => {
+  const first = await start()
+  const key = withKey(first)
+  before = gate()
+  const came = vendor.requests.length
+  const response = key.ask({ background: false, input: 'at once' })
+  await vendor.arrived(came)
+  const { ledger } = first.server.gateway
+  const other = new Database(databasePath(first.config))
+  other.run('BEGIN IMMEDIATE')
+  before.open()
+  await (await response).json()
+  const { flush } = ledger
+  let failures = 0
+  ledger.flush = () => {
+    try {
+      flush()
+    } catch (error) {
+      failures++
+      if (failures === 2) other.run('ROLLBACK')
+      throw error
+    }
+  }
+  await first.server.stop()
+  const outcome = other.query('SELECT outcome FROM exchanges').get()
+  other.close()
+  expect([failures, outcome]).toEqual([2, { outcome: 'done' }])
+  rmSync(first.config.dataDir, { recursive: true, force: true })
+})
+
+test('a stop aborts background requests without an id yet, with an error', async () => {
   const first = await start({ config: { drainMs: 1 } })
   const key = withKey(first)
   before = gate()
@@ -670,7 +733,7 @@ test('a server that is stopped ends what its provider has not named yet, and say
   rmSync(first.config.dataDir, { recursive: true, force: true })
 })
 
-test('what its keeping is over for is forgotten, unless its exchange is open', async () => {
+test('records of background answers are pruned, unless their exchanges are open', async () => {
   const key = withKey()
   const done = await idOf(await key.ask({ input: 'at once' }))
   const opened = await idOf(await key.ask())

@@ -31,24 +31,24 @@ const sent = async (
 }
 
 describe.each(CROSSINGS)('%s → %s', (client, provider) => {
-  test.each([false, true])('a cap beyond what is left is lowered to it (stream: %s)', async (stream) => {
+  test.each([false, true])('a cap beyond what is left is lowered to that (stream: %s)', async (stream) => {
     const { cap, input, reserved } = await sent(client, provider, 200, { cap: 900, stream })
     expect(cap).toBe(200 - input)
     expect(reserved).toBe(200)
   })
 
-  test('a request without a cap of its own is given one where what is left would not cover the model’s', async () => {
+  test('a request without a cap gets one where the quota does not cover the model’s maximum', async () => {
     const { cap, input } = await sent(client, provider, 300)
     expect(cap).toBe(300 - input)
   })
 
-  test('a cap that fits is the client’s own', async () => {
+  test('a cap that fits is not changed', async () => {
     const { cap, input, reserved } = await sent(client, provider, 10_000, { cap: 77 })
     expect(cap).toBe(77)
     expect(reserved).toBe(input + 77)
   })
 
-  test('the least that is ever sent is what the wire takes', async () => {
+  test('no cap is sent below the wire’s minimum', async () => {
     const { cap, input } = await sent(client, provider, 8, { cap: 900 })
     expect(cap).toBe(provider === 'responses' ? 16 : Math.max(1, 8 - input))
   })
@@ -62,7 +62,7 @@ describe('a thinking budget', () => {
     [1_500, true],
     [1_000, false],
     [20, false],
-  ])('stays below a cap lowered to %i, or thinking is off (thinks: %s)', async (left, thinks) => {
+  ])('stays below a cap lowered to %i, or thinking is turned off (thinks: %s)', async (left, thinks) => {
     const { body, cap } = await sent('messages', 'messages', left, { cap: 9_000, body: { thinking } })
     expect(cap).toBeLessThanOrEqual(left)
     if (!thinks) expect(body.thinking).toEqual({ type: 'disabled' })
@@ -87,7 +87,7 @@ describe('a thinking budget', () => {
   )
 })
 
-test('several answers to one question are set aside and capped together', async () => {
+test('several answers to one request are reserved and capped together', async () => {
   const wire = 'chat-completions'
   const { cap, input, reserved } = await sent(wire, wire, 1_000, { cap: 900, body: { n: 3 } })
   expect(cap).toBe(Math.floor((1_000 - input) / 3))
@@ -97,8 +97,8 @@ test('several answers to one question are set aside and capped together', async 
   expect([fits.cap, fits.reserved]).toEqual([100, fits.input + 300])
 })
 
-describe('a model that stands in for another', () => {
-  test('never gives more than was set aside for the one that was asked', async () => {
+describe('a fallback model', () => {
+  test('never outputs more than was reserved for the model asked for', async () => {
     const { catalogue, fallbacks } = money.server.gateway
     const [asked, other] = [MODEL_OF.messages, MODEL_OF.responses]
     const smaller = catalogue.resolve(asked)

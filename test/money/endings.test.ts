@@ -69,7 +69,7 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
     return money.issue({ tokensTotal: 100_000 })
   }
 
-  test('a client that leaves in the middle pays the words that were said', async () => {
+  test('a client that disconnects in the middle pays for the output so far', async () => {
     const { id, secret } = start()
     const silence = gate()
     money.answers((wire) => spoken(wire as ChatWire, true, { billed, steps: [...WORDS, silence] }))
@@ -86,7 +86,7 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
     await expectBooks(id, input(row.inputEstimate) + SAID)
   })
 
-  test('a provider that breaks off in the middle is paid the words it said', async () => {
+  test('a stream that breaks off in the middle is billed by its output so far', async () => {
     const { id, secret } = start()
     const heard = gate()
     money.answers((wire) => spoken(wire as ChatWire, true, { billed, steps: [...WORDS, heard], end: 'cut' }))
@@ -100,7 +100,7 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
     await expectBooks(id, input(row.inputEstimate) + SAID)
   })
 
-  test('a provider that falls silent in the middle is paid the words it said', async () => {
+  test('a stream that falls silent in the middle is billed by its output so far', async () => {
     const { id, secret } = start()
     money.answers((wire) => spoken(wire as ChatWire, true, { billed, steps: WORDS, end: 'stall' }))
     const response = await money.ask(client, provider, { secret, stream: true })
@@ -111,7 +111,7 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
     await expectBooks(id, input(row.inputEstimate) + SAID)
   })
 
-  test('a client that leaves after the last word pays the provider’s figures', async () => {
+  test('a client that disconnects after the terminal event pays the provider’s figures', async () => {
     const { id, secret } = start()
     money.answers((wire) => spoken(wire as ChatWire, true, { billed, steps: WORDS }))
     const leaving = new AbortController()
@@ -132,7 +132,7 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
     ['sends no answer in its answer', { steps: ['{'] }],
   ]
   for (const stream of [false, true]) {
-    test.each(nothing)(`a provider that %s is paid nothing (stream: ${stream})`, async (_, script) => {
+    test.each(nothing)(`an exchange whose provider %s is not billed (stream: ${stream})`, async (_, script) => {
       const { id, secret } = start()
       money.answers(() => script)
       const response = await money.ask(client, provider, { secret, stream })
@@ -145,7 +145,7 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
     })
   }
 
-  test('a stream that ends before its first word is paid nothing', async () => {
+  test('a stream that ends before its first output is not billed', async () => {
     const { id, secret } = start()
     money.answers(() => ({ headers: { 'content-type': 'text/event-stream' }, steps: [] }))
     const response = await money.ask(client, provider, { secret, stream: true })
@@ -154,7 +154,7 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
     await expectBooks(id, 0)
   })
 
-  test('a client that does not wait for a whole answer pays for the prompt that was sent', async () => {
+  test('a client that disconnects before a JSON answer pays for the prompt', async () => {
     const { id, secret } = start()
     money.answers(() => ({ end: 'hang' }))
     const leaving = new AbortController()
@@ -170,7 +170,7 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
     await expectBooks(id, row?.inputEstimate ?? -1)
   })
 
-  test('an answer without figures is counted', async () => {
+  test('an answer without usage is counted by the tokenizer', async () => {
     const { id, secret } = start()
     money.answers((wire) => spoken(wire as ChatWire, true, { steps: WORDS, figures: false }))
     const response = await money.ask(client, provider, { secret, stream: true })
@@ -181,7 +181,7 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
     await expectBooks(id, totalOf(row))
   })
 
-  test('an answer whose figures are those of its beginning is counted', async () => {
+  test('an answer with only the usage of its beginning is counted by the tokenizer', async () => {
     const { id, secret } = start()
     money.answers((wire) => spoken(wire as ChatWire, true, { billed, steps: WORDS, figures: 'begun' }))
     const response = await money.ask(client, provider, { secret, stream: true })
@@ -192,7 +192,7 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
     await expectBooks(id, input(row.inputEstimate) + SAID)
   })
 
-  test.each([true, false])('a prompt nobody tells the size of is estimated (stream: %s)', async (stream) => {
+  test.each([true, false])('a prompt without reported tokens is estimated (stream: %s)', async (stream) => {
     const { id, secret } = start()
     money.answers((wire) => spoken(wire as ChatWire, stream, { billed, steps: WORDS, figures: 'output' }))
     const response = await money.ask(client, provider, { secret, stream })
@@ -204,15 +204,18 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
   })
 })
 
-test.each(['close', 'stall'] as const)('a prompt told by its cache alone is no estimate beside it: %s', async (end) => {
-  settleDown()
-  const { id, secret } = money.issue({ tokensTotal: 100_000 })
-  const { steps, ...script } = spoken('messages', true, { billed, steps: WORDS, end })
-  const told = (steps as string[]).map((step) => step.replace('"input_tokens":1234,', ''))
-  money.answers(() => ({ ...script, steps: told }))
-  await (await money.ask('messages', 'messages', { secret, stream: true })).text()
-  await expectBooks(id, billed.cached + (end === 'close' ? billed.output : SAID))
-})
+test.each(['close', 'stall'] as const)(
+  'a prompt reported by its cache figures alone is not estimated besides: %s',
+  async (end) => {
+    settleDown()
+    const { id, secret } = money.issue({ tokensTotal: 100_000 })
+    const { steps, ...script } = spoken('messages', true, { billed, steps: WORDS, end })
+    const told = (steps as string[]).map((step) => step.replace('"input_tokens":1234,', ''))
+    money.answers(() => ({ ...script, steps: told }))
+    await (await money.ask('messages', 'messages', { secret, stream: true })).text()
+    await expectBooks(id, billed.cached + (end === 'close' ? billed.output : SAID))
+  },
+)
 
 test.each([false, true])(
   'a fault of the gateway itself is written down as what the client got (stream: %s)',
@@ -229,7 +232,7 @@ test.each([false, true])(
 )
 
 describe('a stream begun early', () => {
-  test.each([true, false])('pays for the prompt if its client leaves before any word: %s', async (leaves) => {
+  test.each([true, false])('bills the prompt if its client disconnects before any output: %s', async (leaves) => {
     settleDown()
     const { gateway } = money.server
     const before = gateway.earlyStartMs

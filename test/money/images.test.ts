@@ -50,7 +50,7 @@ const drawn = async (script: Script, more: object = {}) => {
   return { response, text, row, used: books.used }
 }
 
-describe('pictures', () => {
+describe('images', () => {
   test.each([
     ['answer', wholeAnswer(2, usage), {}],
     ['stream', { headers: SSE, steps: [partial, completed(usage)] }, { stream: true }],
@@ -60,12 +60,12 @@ describe('pictures', () => {
     expect(used).toBe(283)
   })
 
-  test('cost what a relay says in the words of chat-completions', async () => {
+  test('are billed by usage in the form of chat-completions', async () => {
     const { row } = await drawn(wholeAnswer(1, { prompt_tokens: 11, completion_tokens: 272, total_tokens: 283 }))
     expect(row).toMatchObject({ input: 11, output: 272, estimated: false })
   })
 
-  test('cost what the model that wrote them in SVG took beside', async () => {
+  test('are billed with the tokens of a model that wrote them as SVG', async () => {
     const author = { model: 'x', input_tokens: 40, output_tokens: 900, reasoning_tokens: 100, total_tokens: 940 }
     const body = { created: 1, data: [{ b64_json: PICTURE }], usage, svg_usage: author }
     const { row } = await drawn({ steps: [JSON.stringify(body)] })
@@ -125,13 +125,13 @@ describe('pictures', () => {
     },
   )
 
-  test('that are too many for the account at once are for another, and no retry makes them fewer', async () => {
+  test('over the account’s limit per request go to another account, and are not retryable', async () => {
     const error = { code: 'rate_limit_exceeded', message: 'Request too large for image-x on input-images per min' }
     const { response } = await drawn({ status: 429, steps: [JSON.stringify({ error })] }, {})
     expect([response.status, response.headers.get('x-should-retry')]).toEqual([503, 'false'])
   })
 
-  test('that were refused, or not made, cost nothing', async () => {
+  test('that were refused, or not made, are not billed', async () => {
     const moderated = { error: { code: 'moderation_blocked', message: 'no' } }
     for (const [script, more] of [
       [{ status: 400, steps: [JSON.stringify(moderated)] }, {}],
@@ -144,7 +144,7 @@ describe('pictures', () => {
     }
   })
 
-  test('whose client leaves while they are drawn are paid', async () => {
+  test('are billed if the client disconnects while they are made', async () => {
     money.answers(() => ({ headers: SSE, steps: [partial, gate()] }))
     const { id, secret } = money.issue({ tokensTotal: 1_000_000 })
     const leaving = new AbortController()
@@ -159,7 +159,7 @@ describe('pictures', () => {
 })
 
 describe('a key', () => {
-  test('that cannot pay for a picture gets none, and is not overspent by many at once', async () => {
+  test('that cannot pay for an image gets none, and is not overspent by many requests at once', async () => {
     const late = gate()
     money.answers(async () => {
       await late.opened

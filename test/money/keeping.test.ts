@@ -30,7 +30,7 @@ describe('a server that cannot start', () => {
   const start = (config: ReturnType<typeof configured>['config']) =>
     startServer(config, { err: () => undefined }, silentLog)
 
-  test('because another one runs on its data leaves that one the database to itself', async () => {
+  test('because another one runs on its data closes the database', async () => {
     const { data, config } = configured(0)
     const other = openStore(databasePath(config))
     other.journal.claim(() => {})
@@ -40,7 +40,7 @@ describe('a server that cannot start', () => {
     expect(readdirSync(data).filter((name) => name.startsWith('sluice.db-'))).toEqual([])
   })
 
-  test('because its port is taken lets another one have its data', async () => {
+  test('because its port is taken releases its data for another one', async () => {
     const taken = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
     try {
       const { data, config } = configured(taken.port ?? 0)
@@ -77,7 +77,7 @@ describe('pruning', () => {
   }
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-  test('removes by itself all that is too old, and nothing else', async () => {
+  test('removes all that is too old, and nothing else', async () => {
     const { store, gateway, warned } = await kept(500)
     const stop = startPruning(gateway, 1)
     const until = Date.now() + 5_000
@@ -90,7 +90,7 @@ describe('pruning', () => {
     expect(warned).toEqual([])
   })
 
-  test('goes on by itself while anything is left, step by step, and rests then', async () => {
+  test('goes on in steps while anything is left, and then stops until the next round', async () => {
     const { store, gateway } = await kept(500)
     const begin = spyOn(globalThis, 'setInterval')
     const pauses = spyOn(globalThis, 'setTimeout')
@@ -116,7 +116,7 @@ describe('pruning', () => {
     stop()
   })
 
-  test('does nothing where everything is kept, and no more once it is stopped', async () => {
+  test('does nothing without a retention time, nor after it is stopped', async () => {
     const { store, gateway } = await kept(50)
     let asked = 0
     const counted = { ...gateway, store: { ...store, prune: () => asked++ } } as unknown as Gateway

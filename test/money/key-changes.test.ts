@@ -134,7 +134,7 @@ describe.each(WAYS)('%s', (_, way) => {
     expect(await usage(secret)).toMatchObject({ tokens_used: 50, tokens_remaining: 0, status: 'exhausted' })
   })
 
-  test('counts from 0 again, and what was in flight counts after', async () => {
+  test('resets the counter to 0, and exchanges in flight count after that', async () => {
     const { id, secret, key } = start(500)
     expect(await ask(secret)).toMatchObject({ status: 200 })
     await desk.idle()
@@ -169,7 +169,7 @@ describe.each(WAYS)('%s', (_, way) => {
     expect([refused.status, refused.headers.get('x-gateway-error-code')]).toEqual([401, 'invalid_api_key'])
   })
 
-  test('ends a key whose request is still on its way in', async () => {
+  test('expires a key while its request body is still arriving', async () => {
     const { id, secret, key } = start(500)
     const from = provider.requests.length
     const body = JSON.stringify(requestOn('messages', MODEL, false, 100))
@@ -186,7 +186,7 @@ describe.each(WAYS)('%s', (_, way) => {
     expect(provider.requests.length).toBe(from)
   })
 
-  test('takes models away', async () => {
+  test('removes models', async () => {
     const { id, secret, key } = start(500)
     expect(await ask(secret)).toMatchObject({ status: 200 })
     await way.models(id, 'vendorB-5.5')
@@ -219,7 +219,7 @@ describe.each(WAYS)('%s', (_, way) => {
     expect(key.tokensUsed).toBe(100)
   })
 
-  test('rotates a key with a grace: either secret spends the one quota', async () => {
+  test('rotates a key with a grace period: both secrets use the one quota', async () => {
     const { id, secret } = start(100)
     const next = await way.rotate(id, 60)
     await inForce(() => accepts(next))
@@ -228,7 +228,7 @@ describe.each(WAYS)('%s', (_, way) => {
     expect(await ask(secret)).toMatchObject({ status: 402 })
   })
 
-  test('revokes a key: what is in flight is answered and billed, nothing more is let in', async () => {
+  test('revokes a key: exchanges in flight are answered and billed, and no more are admitted', async () => {
     const { id, secret, key } = start(500)
     const late = gate()
     script = async () => {

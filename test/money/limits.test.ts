@@ -30,7 +30,7 @@ const ask = async (secret: string, wire: ChatWire = 'messages', stream = false):
 const codeOf = (response: Response): string | null => response.headers.get('x-gateway-error-code')
 
 describe('requests per minute', () => {
-  test('are exactly as many as the key may, and again one by one as each is a minute old', async () => {
+  test('are admitted exactly up to the limit, and again one by one as each is a minute old', async () => {
     const { secret } = money.issue({ rpm: 3 })
     for (const at of [0, 10_000, 25_000]) {
       time.now = START + at
@@ -52,7 +52,7 @@ describe('requests per minute', () => {
     expect(await ask(secret)).toMatchObject({ status: 429 })
   })
 
-  test('of a hundred requests at once let in exactly the limit', async () => {
+  test('of a hundred at once are admitted exactly up to the limit', async () => {
     const { secret } = money.issue({ rpm: 7 })
     const all = await Promise.all(Array.from({ length: 100 }, () => money.ask('messages', 'messages', { secret })))
     await Promise.all(all.map((response) => response.text()))
@@ -79,7 +79,7 @@ describe('requests per minute', () => {
 })
 
 describe('tokens per minute', () => {
-  test('let in while the minute’s settled tokens are below the limit, and again once they are old', async () => {
+  test('are admitted while the minute’s settled tokens are below the limit, and again once those expire', async () => {
     const { secret } = money.issue({ tpm: 20 })
     expect((await ask(secret)).headers.get('x-ratelimit-remaining-tokens')).toBe('20')
     time.now += 5_000
@@ -128,13 +128,13 @@ describe.each(CHAT_WIRES)('the headers on %s', (wire) => {
     },
   )
 
-  test('are not there where no limit is', async () => {
+  test('are absent without a limit', async () => {
     const { secret } = money.issue()
     expect([...(await ask(secret, wire)).headers.keys()].join()).not.toContain('ratelimit')
   })
 })
 
-describe('a refused request consumes nothing', () => {
+describe('a refused request counts against no limit', () => {
   const json = { 'content-type': 'application/json' }
   const raw = (secret: string, body: string): Promise<Response> =>
     money.post('/v1/chat/completions', body, { ...json, authorization: `Bearer ${secret}` })
@@ -220,7 +220,7 @@ describe('a refused request consumes nothing', () => {
 })
 
 describe('requests at once', () => {
-  test('are exactly as many as the key may', async () => {
+  test('are exactly as many as the limit', async () => {
     const { secret } = money.issue({ concurrency: 3 })
     const late = gate()
     money.answers(async (wire, stream) => {
@@ -252,7 +252,7 @@ describe('requests at once', () => {
     ['a stream without a word', true, () => ({ headers: { 'content-type': 'text/event-stream' }, steps: [] })],
   ]
   describe.each(CROSSINGS)('%s → %s', (client, provider) => {
-    test.each(endings)('make place again after %s', async (_, stream, script) => {
+    test.each(endings)('free their place after %s', async (_, stream, script) => {
       const { secret } = money.issue({ concurrency: 1 })
       const { health } = money.server.gateway
       for (let i = 0; i < 3; i++) {
@@ -264,7 +264,7 @@ describe('requests at once', () => {
       }
     })
 
-    test.each([true, false])('make place again after a client that leaves (stream: %s)', async (stream) => {
+    test.each([true, false])('free their place after a client that disconnects (stream: %s)', async (stream) => {
       const { secret } = money.issue({ concurrency: 1 })
       for (let i = 0; i < 3; i++) {
         money.answers((wire) => (stream ? spoken(wire as ChatWire, true, { steps: ['a', gate()] }) : { end: 'hang' }))
@@ -282,35 +282,38 @@ describe('requests at once', () => {
     })
   })
 
-  test.each([true, false])('make place again after a stream begun early (its client leaves: %s)', async (leaves) => {
-    const { secret } = money.issue({ concurrency: 1 })
-    const { gateway } = money.server
-    const before = gateway.earlyStartMs
-    gateway.earlyStartMs = 5
-    try {
-      for (let i = 0; i < 3; i++) {
-        const late = gate()
-        money.answers(async (wire) => {
-          await late.opened
-          return spoken(wire as ChatWire, true)
-        })
-        const from = money.provider.requests.length
-        const socket = connect(money.url)
-        socket.write(rawPost('/v1/messages', secret, JSON.stringify(requestOn('messages', MODEL_OF.messages, true))))
-        await socket.hears('200 OK')
-        const request = await money.provider.arrived(from)
-        expect(await money.ask('messages', 'messages', { secret })).toMatchObject({ status: 429 })
-        if (leaves) {
+  test.each([true, false])(
+    'free their place after a stream begun early (its client disconnects: %s)',
+    async (leaves) => {
+      const { secret } = money.issue({ concurrency: 1 })
+      const { gateway } = money.server
+      const before = gateway.earlyStartMs
+      gateway.earlyStartMs = 5
+      try {
+        for (let i = 0; i < 3; i++) {
+          const late = gate()
+          money.answers(async (wire) => {
+            await late.opened
+            return spoken(wire as ChatWire, true)
+          })
+          const from = money.provider.requests.length
+          const socket = connect(money.url)
+          socket.write(rawPost('/v1/messages', secret, JSON.stringify(requestOn('messages', MODEL_OF.messages, true))))
+          await socket.hears('200 OK')
+          const request = await money.provider.arrived(from)
+          expect(await money.ask('messages', 'messages', { secret })).toMatchObject({ status: 429 })
+          if (leaves) {
+            socket.socket.destroy()
+            expect(await request.closed).toBe('aborted')
+          }
+          late.open()
+          if (!leaves) await socket.hears('message_stop')
+          await money.idle()
           socket.socket.destroy()
-          expect(await request.closed).toBe('aborted')
         }
-        late.open()
-        if (!leaves) await socket.hears('message_stop')
-        await money.idle()
-        socket.socket.destroy()
+      } finally {
+        gateway.earlyStartMs = before
       }
-    } finally {
-      gateway.earlyStartMs = before
-    }
-  })
+    },
+  )
 })

@@ -84,7 +84,7 @@ const firstOf = async (asking: Promise<Response>[], count: number): Promise<Resp
 }
 
 describe('a prompt that was longer than it looked', () => {
-  test('is the only thing by which a key is ever overspent, and by the last requests only', async () => {
+  test('is the only way a key is overspent, and only by its last requests', async () => {
     const cap = 10
     money.answers((wire, stream, request) =>
       spoken(wire as ChatWire, stream, { billed: { input: 500, output: capOf(request.text) ?? Number.NaN } }),

@@ -32,22 +32,25 @@ test.each([
   ['dearer', MODELS.map((model) => ({ ...model, price: { ...price, input: 700 } }))],
   ['free', MODELS.map((model) => ({ ...model, price: { ...price, input: 0, output: 0 } }))],
   ['no model any more', MODELS.filter(({ id }) => id !== MODEL_OF.messages && id !== MODEL_OF.responses)],
-])('one whose model is %s by its end, and one that another model answered', async (_, models) => {
-  for (const refused of [false, true]) {
-    reread(MODELS)
-    amid = gate()
-    money.answers((wire, stream) =>
-      refused && wire === 'messages'
-        ? { status: 500 }
-        : spoken(wire === 'responses' ? 'responses' : 'messages', stream, { billed, steps: ['hello', amid] }),
-    )
-    const asking = money.ask('messages', 'messages', { stream: true })
-    const response = await asking
-    reread(models)
-    amid.open()
-    await response.text()
-    await money.idle()
-    expect(money.row(response)).toMatchObject({ outcome: 'done', input: 1_000, output: 100, costMicroUsd: COST })
-    expect(money.row(response).provider).toBe(refused ? 'vendor_b' : 'vendor_a')
-  }
-})
+])(
+  'an exchange is billed at the prices it began with: its model is %s by its end, with and without a fallback',
+  async (_, models) => {
+    for (const refused of [false, true]) {
+      reread(MODELS)
+      amid = gate()
+      money.answers((wire, stream) =>
+        refused && wire === 'messages'
+          ? { status: 500 }
+          : spoken(wire === 'responses' ? 'responses' : 'messages', stream, { billed, steps: ['hello', amid] }),
+      )
+      const asking = money.ask('messages', 'messages', { stream: true })
+      const response = await asking
+      reread(models)
+      amid.open()
+      await response.text()
+      await money.idle()
+      expect(money.row(response)).toMatchObject({ outcome: 'done', input: 1_000, output: 100, costMicroUsd: COST })
+      expect(money.row(response).provider).toBe(refused ? 'vendor_b' : 'vendor_a')
+    }
+  },
+)

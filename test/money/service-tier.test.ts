@@ -64,7 +64,7 @@ describe.each(CROSSINGS)('for a client of %s from a provider of %s', (client, pr
     }
   })
 
-  test('flex, told apart from the figures', async () => {
+  test('flex, reported apart from the usage', async () => {
     for (const only of ['first', 'last'] as const) {
       money.answers((wire, streamed) => telling(wire as ChatWire, streamed, { service_tier: 'flex' }, { only }))
       const response = await money.ask(client, provider, { stream: true })
@@ -74,14 +74,14 @@ describe.each(CROSSINGS)('for a client of %s from a provider of %s', (client, pr
     }
   })
 
-  test('flex, told by an answer that broke off', async () => {
+  test('flex, reported by a stream that broke off', async () => {
     money.answers((wire, streamed) =>
       telling(wire as ChatWire, streamed, { service_tier: 'flex' }, { only: 'first', broken: true }),
     )
     await estimatedAtHalf(true)
   })
 
-  test.if(provider !== 'messages')('flex, told by an answer without figures', async () => {
+  test.if(provider !== 'messages')('flex, reported by an answer without usage', async () => {
     for (const stream of [false, true]) {
       money.answers((wire, streamed) =>
         telling(wire as ChatWire, streamed, { service_tier: 'flex' }, { figures: false }),
@@ -100,7 +100,7 @@ describe.each(CROSSINGS)('for a client of %s from a provider of %s', (client, pr
   }
 })
 
-test('fast stays fast where a later report tells the class beside it alone', async () => {
+test('fast stays fast where a later report has the tier without usage', async () => {
   for (const client of CHAT_WIRES) {
     money.answers((wire, streamed) => {
       const script = telling(wire as ChatWire, streamed, { service_tier: 'standard', speed: 'fast' }, { only: 'first' })

@@ -17,7 +17,7 @@ test.each([
   expect(id.length).toBeLessThan(40)
 })
 
-test('other words are another conversation, and the same under another header too', () => {
+test('another id is another conversation, and so is the same id in another header or member', () => {
   const ids = [
     of({}, { session_id: 'a' }),
     of({}, { session_id: 'b' }),
@@ -30,7 +30,7 @@ test('other words are another conversation, and the same under another header to
 })
 
 test.each(['function_call', 'custom_tool_call', 'shell_call', 'web_search_call', 'reasoning'])(
-  'an opening ends where the model answers, be it by a lone %s',
+  'an opening ends at the first item of the model, even a lone %s',
   (type) => {
     const input = [{ role: 'user', content: 'hi' }]
     const later = [...input, { type, call_id: 'c1' }, { type: `${type}_output`, call_id: 'c1', output: 'x' }]

@@ -39,7 +39,7 @@ const refused = async (
   )
 }
 
-describe('the time a provider asks for', () => {
+describe('the Retry-After of a provider', () => {
   const at = (ms: number): string => new Date(NOW + ms).toUTCString()
   const since = (ms: number): string => String((NOW + ms) / 1000)
   test.each<[string, Record<string, string>, number]>([
@@ -54,25 +54,47 @@ describe('the time a provider asks for', () => {
     ['seconds where milliseconds say nothing', { 'retry-after-ms': 'soon', 'retry-after': '30' }, 30_000],
     ['more than a day', { 'retry-after': '999999999999' }, 86_400_000],
     ['more milliseconds than a day has', { 'retry-after-ms': '1e300' }, 86_400_000],
-  ])('is taken from %s', async (_, headers, ms) => {
+  ])('is read from %s', async (_, headers, ms) => {
     expect((await refused(headers)).retryAfterMs).toBe(ms)
   })
 
-  test.each(['', 'soon', '30 s'])('is the gateway’s own where it says %p', async (value) => {
+  test.each(['', 'soon', '30 s'])('is the gateway’s own default where the provider sends %p', async (value) => {
     expect((await refused({ 'retry-after': value })).retryAfterMs).toBe((await refused({})).retryAfterMs)
   })
+})
+
+test('an answer is not cut off by a connection test that is still running', async () => {
+  const connecting = Promise.withResolvers<void>()
+  const connect = spyOn(Bun, 'connect').mockImplementation((() => {
+    connecting.resolve()
+    return new Promise(() => undefined)
+  }) as unknown as typeof Bun.connect)
+  const connectMs = 5
+  const slow = { ...target, account: { ...target.account, baseUrl: 'http://provider' } } as Target
+  slow.provider = { ...slow.provider, timeouts: { ...timeouts, connectMs } }
+  const fetch: Relay['fetch'] = async () => {
+    await connecting.promise
+    return new Response()
+  }
+  const abort = new AbortController()
+  const request = { headers: new Headers(), begunAt: performance.now() }
+  const calling = { relay: { fetch } as Relay, request, target: slow, codec: CODECS.messages, abort }
+  // Due after the test of the connection has been given up.
+  const read = () => new Promise((resolve) => setTimeout(() => resolve(abort.signal.aborted), 10 * connectMs))
+  expect(await call(calling, { url: 'http://provider' }, read)).toBe(false)
+  connect.mockRestore()
 })
 
 test.each<[Record<string, string>, string | undefined]>([
   [{ 'request-id': 'req_1', 'x-request-id': 'req_2' }, 'req_1'],
   [{ 'x-request-id': 'req_2' }, 'req_2'],
   [{}, undefined],
-])('a refusal with %p is known to its provider as %p', async (headers, requestId) => {
+])('an error response with %p is recorded with the request id %p', async (headers, requestId) => {
   expect((await refused(headers)).provider).toMatchObject({ status: 529, ...(requestId && { requestId }) })
   expect((await refused(headers)).provider?.requestId).toBe(requestId)
 })
 
-test('a request refused as wrong is told by the fault in its body, where one shows in the whole of it', async () => {
+test('a request that the provider calls invalid fails with invalid_json where its whole body turns out to be', async () => {
   const fault = new GatewayError('invalid_json', 'no JSON')
   const faulty: ClientBody = {
     ...NO_BODY,

@@ -40,7 +40,7 @@ const codeOf = (read: () => unknown): string => {
 }
 
 describe('a large body', () => {
-  test('is edited as its text would be, every other byte unchanged', () => {
+  test('is edited like its text, with every other byte unchanged', () => {
     fc.assert(
       fc.property(conversation, edit, fc.constantFrom(0, 1), (given, one, indent) => {
         const text = JSON.stringify(given, null, indent)
@@ -50,7 +50,7 @@ describe('a large body', () => {
     )
   })
 
-  test('that is going to be translated is read whole at once', () => {
+  test('that will be translated is parsed whole at once', () => {
     const open = (members: object) =>
       openBody(utf8.encode(JSON.stringify(members)), (model) => model === 'elsewhere').outline
     const messages = [{ role: 'user', content: LONG }]
@@ -68,7 +68,7 @@ describe('a large body', () => {
     }
   })
 
-  test('is the same body in whole, and its small members are the same in outline', () => {
+  test('is unchanged in whole, and its small members are unchanged in the outline', () => {
     fc.assert(
       fc.property(conversation, (given) => {
         const text = JSON.stringify(given)
@@ -83,7 +83,7 @@ describe('a large body', () => {
     )
   })
 
-  test('counts for about as many tokens as its text, and a picture for what vendors bill for one', () => {
+  test('is estimated like its text, and an image at what vendors bill for one', () => {
     const plain = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'word '.repeat(20_000) }] })
     expect(openBody(utf8.encode(plain)).inputEstimate).toBe(openText(plain).inputEstimate)
     const picture = JSON.stringify({ model: 'm', image: `data:image/png;base64,${BASE64}` })
@@ -95,7 +95,7 @@ describe('a large body', () => {
     expect(openBody(utf8.encode(text)).outline.model).toBe('m')
   })
 
-  test('that holds a thought of another provider is read whole', () => {
+  test('with sealed reasoning of another provider is parsed whole', () => {
     const text = JSON.stringify({ messages: [{ signature: SEAL_PREFIX + BASE64 }] })
     expect(openBody(utf8.encode(text)).outline).toEqual(JSON.parse(text))
   })
@@ -118,7 +118,7 @@ describe('a large body', () => {
     expect(codeOf(() => openBody(bytes))).toBe('invalid_json')
   })
 
-  test('with an escape sequence that is none is found out when it is read whole', () => {
+  test('with an invalid escape sequence is refused when it is parsed whole', () => {
     const body = openBody(utf8.encode(`{"a":"${BASE64}\\x"}`))
     expect(codeOf(() => body.whole())).toBe('invalid_json')
   })

@@ -14,12 +14,12 @@ const drawn = (letters: string, length: number): string => {
 }
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz'
 
-describe('the quick guess', () => {
+describe('the quick estimate', () => {
   test.each([
     ['of another script', '今天天气很好，我们去公园散步。'],
     ['of code without spaces', 'x_y.z(1);'],
     ['of JSON without spaces', '{"id":1,"name":"n"},'],
-  ])('takes no text %s for a file', (_, text) => {
+  ])('does not take text %s for a file', (_, text) => {
     expect(estimateInput(text.repeat(10_000))).toBe((Buffer.byteLength(text) * 10_000) / 4)
   })
 
@@ -36,12 +36,12 @@ describe('the quick guess', () => {
     ['base64url', drawn(`${ALPHABET}0123456789-_`, 60_000)],
     ['base64 in lines', drawn(ALPHABET, 58_000).replace(/.{76}/g, '$&\r\n')],
     ['a data URL', `data:text/plain,${'a b, '.repeat(10_000)}`],
-  ])('takes %s for one', (_, text) => {
+  ])('takes %s for a file', (_, text) => {
     expect(estimateInput(text)).toBe(1_500)
   })
 
   test.each(['/9j/4AAQ', 'iVBORw0KGgo', 'R0lGODlh', 'UklGRgAAAABXRUJQ'])(
-    'takes a picture for one, of any size, with or without a name: %s…',
+    'counts an image of any size as one image, with or without a media type: %s…',
     async (begins) => {
       const bytes = begins + drawn(ALPHABET, 600_000)
       for (const text of [bytes, bytes.replaceAll('/', '\\/'), `data:image/png;base64,${bytes}`]) {
@@ -57,7 +57,7 @@ test.each([
   ['Latin', 'the quick brown fox ', 0.25],
   ['Khmer', 'សួស្តីពិភពលោក', 0.75],
   ['Chinese', '你好世界', 0.75],
-])('what was written so far in %s is guessed by its bytes, however long', (_, words, perCharacter) => {
+])('an answer so far in %s is estimated by its bytes, however long it is', (_, words, perCharacter) => {
   const output = new OutputText()
   expect(estimateOutput(output)).toBe(0)
   for (let written = 0; written < 500_000; written += words.length) output.add(words)
@@ -68,17 +68,17 @@ describe('the tokenizer', () => {
   beforeAll(loadTokenizer, 60_000)
 
   // What it costs to merge a run of letters grows with the square of its length: unbounded, it would be given up on.
-  test('counts a text of one endless word', async () => {
+  test('counts a text of one very long word', async () => {
     expect(await countTokens(drawn(ALPHABET, 250_000))).toBeGreaterThan(250_000 * 0.4)
   })
 
-  test('counts numbers, names and texts, however deep', async () => {
+  test('counts numbers, names and texts at any depth', async () => {
     const said = (await countTokens('tools parameters 12345 true deep')) + 1
     const counted = await countBody({ tools: [{ parameters: [12_345, true, 'deep'] }] })
     expect(Math.abs(counted - said)).toBeLessThanOrEqual(2)
   })
 
-  test('counts of a long prompt its beginning, and the rest like that', async () => {
+  test('counts the beginning of a long prompt, and the rest in proportion', async () => {
     const words = 'one two three four '
     const tokens = await countBody({ input: words.repeat(100_000) })
     expect(tokens / (4 * 100_000)).toBeCloseTo(1, 1)

@@ -7,8 +7,8 @@ import { createHealth } from '../../src/relay/health.ts'
 
 const target = (name: string, weight = 1) => ({ name, account: { weight } })
 
-describe('turns', () => {
-  test('give each its share, whatever the weights and whatever is in flight', () => {
+describe('the round robin', () => {
+  test('gives each target its share, whatever the weights and whatever is in flight', () => {
     const weights = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 })
     fc.assert(
       fc.property(weights, fc.infiniteStream(fc.boolean()), (given, stays) => {
@@ -29,7 +29,7 @@ describe('turns', () => {
     )
   })
 
-  test('go to the one with least in flight between equals', () => {
+  test('prefers the one with fewest in flight between equals', () => {
     for (let again = 0; again < 20; again++) {
       const health = createHealth({ now: () => 0 })
       const targets = ['a', 'b', 'c'].map((name) => target(name))
@@ -38,7 +38,7 @@ describe('turns', () => {
     }
   })
 
-  test('leave those out of the reckoning who are not there', () => {
+  test('is not changed by turns of targets that are not there', () => {
     const health = createHealth({ now: () => 0 })
     const [a, b] = [target('a'), target('b')]
     for (let at = 0; at < 100; at++) health.roundRobin([a])
@@ -47,7 +47,7 @@ describe('turns', () => {
   })
 })
 
-describe('what is told', () => {
+describe('a report', () => {
   const watched = () => {
     const told: [string, boolean][] = []
     const time = { at: 0 }
@@ -60,7 +60,7 @@ describe('what is told', () => {
     return { told, time, attempt }
   }
 
-  test('is that a target fails, once for however long, and that it answers again', () => {
+  test('is made once when a target fails, and once when it answers again', () => {
     const { told, time, attempt } = watched()
     for (let again = 0; again < 2; again++) {
       for (let at = 0; at < 20; at++) attempt(false)
@@ -76,7 +76,7 @@ describe('what is told', () => {
     }
   })
 
-  test('is nothing of one that asks to be left alone, or fails now and then', () => {
+  test('is not made of a target that only sends Retry-After or fails now and then', () => {
     const { told, time, attempt } = watched()
     for (let at = 0; at < 50; at++) {
       attempt(true)
@@ -176,7 +176,7 @@ describe('a breaker', () => {
     expect(String(state())).toBe(is)
   })
 
-  test('lets one through to see, and goes by what comes of it', () => {
+  test('lets one probe through, and closes or stays open by its outcome', () => {
     const { time, health, attempts, state } = watched()
     attempts(0, 5)
     time.at += PAUSE - 1
@@ -201,7 +201,7 @@ describe('a breaker', () => {
     expect(state()).toBe('closed')
   })
 
-  test('tells how many failed in a row and for how long, until one that was asked since answers', () => {
+  test('says how many attempts failed in a row and for how long, until a newer attempt succeeds', () => {
     const { time, health, attempts } = watched()
     const begun = time.at
     const failing = () => health.states()[0]?.failing
@@ -219,7 +219,7 @@ describe('a breaker', () => {
     expect(failing()).toBeUndefined()
   })
 
-  test('stays open whatever answers that was asked before it opened', () => {
+  test('is not closed by the success of an attempt from before it opened', () => {
     const { time, health, attempts, state } = watched()
     const before = health.begin('a')
     time.at += 1
@@ -228,7 +228,7 @@ describe('a breaker', () => {
     expect(state()).toBe('open')
   })
 
-  test('is open for five minutes at most, however long a provider asks: quotas are topped up before they end', () => {
+  test('is open for five minutes at most, whatever Retry-After says: accounts are topped up before it ends', () => {
     const { time, health, state } = watched()
     health.begin('a')
     health.failed('a', 5 * 86_400_000)
@@ -238,7 +238,7 @@ describe('a breaker', () => {
     expect(state()).toBe('half-open')
   })
 
-  test('is open for as long as the provider asks, whatever answers from before', () => {
+  test('is open for as long as Retry-After says, whatever older attempts answer', () => {
     const { time, health, state } = watched()
     const before = health.begin('a')
     time.at += 1

@@ -27,7 +27,7 @@ const resolved = (recall: Recall, key: string, body: JsonObject): JsonObject =>
 const referring = (...ids: string[]): JsonObject => ({ input: ids.map((id) => ({ type: 'item_reference', id })) })
 
 describe('a reference', () => {
-  test('becomes the item it names, also where its type is left out, and leaves the rest alone', () => {
+  test('is replaced by the item it names, even without a type, and nothing else changes', () => {
     const recall = createRecall()
     recall.keep('k', turn('a'), 10)
     const other = { role: 'user', content: 'x' }
@@ -37,7 +37,7 @@ describe('a reference', () => {
     }
   })
 
-  test('to the same item a second time is refused, as its vendor refuses it', () => {
+  test('to the same item a second time is refused, as the vendor does', () => {
     const recall = createRecall()
     recall.keep('k', turn('a'), 10)
     expect(() => resolved(recall, 'k', referring('msg_a', 'msg_b', 'msg_b', 'msg_a'))).toThrow('input.3')
@@ -64,7 +64,7 @@ describe('a reference', () => {
 })
 
 describe('an earlier answer', () => {
-  test('stands for the whole conversation up to it', () => {
+  test('is replaced by the whole conversation up to it', () => {
     const recall = createRecall()
     recall.keep('k', turn('a'), 10)
     recall.keep('k', turn('b', 'a'), 10)
@@ -81,15 +81,15 @@ describe('an earlier answer', () => {
     })
   })
 
-  test('whose beginning is forgotten is unknown as a whole', () => {
-    const recall = createRecall({ ownSize: 0, keySize: 100 })
+  test('is unknown if the beginning of its conversation is forgotten', () => {
+    const recall = createRecall({ overhead: 0, maxKeySize: 100 })
     recall.keep('k', turn('a'), 60)
     recall.keep('k', turn('b', 'a'), 60)
     expect(recall.edits('k', () => ({ previous_response_id: 'resp_b', input: 'x' }))).toEqual([])
     expect(recall.edits('k', () => referring('msg_b'))).toHaveLength(1)
   })
 
-  test('that refers to itself ends', () => {
+  test('that refers to itself does not loop', () => {
     const recall = createRecall()
     recall.keep('k', turn('a', 'b'), 10)
     recall.keep('k', turn('b', 'a'), 10)
@@ -97,9 +97,9 @@ describe('an earlier answer', () => {
   })
 })
 
-describe('room', () => {
-  test('is made by what was used longest ago', () => {
-    const recall = createRecall({ ownSize: 0, keySize: 100 })
+describe('the cache', () => {
+  test('evicts what was used least recently', () => {
+    const recall = createRecall({ overhead: 0, maxKeySize: 100 })
     recall.keep('k', turn('a'), 40)
     recall.keep('k', turn('b'), 40)
     recall.edits('k', () => referring('msg_a'))
@@ -107,16 +107,16 @@ describe('room', () => {
     expect(['a', 'b', 'c'].map((name) => recall.edits('k', () => referring(`msg_${name}`)).length)).toEqual([1, 0, 1])
   })
 
-  test('is taken by short answers for more than their text', () => {
-    const recall = createRecall({ keySize: 20_000 })
+  test('counts an overhead for each short answer', () => {
+    const recall = createRecall({ maxKeySize: 20_000 })
     for (let at = 0; at < 100; at++) recall.keep('k', turn(`a${at}`), 10)
     const kept = Array.from({ length: 100 }, (_, at) => recall.edits('k', () => referring(`msg_a${at}`)).length)
     expect(kept.indexOf(1)).toBeGreaterThan(60)
     expect(kept.at(-1)).toBe(1)
   })
 
-  test('is not taken from others by one key alone, and is shared by all', () => {
-    const recall = createRecall({ ownSize: 0, keySize: 100, allSize: 150 })
+  test('bounds each key, and all keys together', () => {
+    const recall = createRecall({ overhead: 0, maxKeySize: 100, maxTotalSize: 150 })
     recall.keep('quiet', turn('a'), 50)
     for (let more = 0; more < 20; more++) recall.keep('busy', turn(`b${more}`), 50)
     expect(recall.edits('quiet', () => referring('msg_a'))).toHaveLength(1)
@@ -126,14 +126,14 @@ describe('room', () => {
     expect(recall.edits('third', () => referring('msg_c'))).toHaveLength(1)
   })
 
-  test('is never made for what is larger than all of it', () => {
-    const recall = createRecall({ ownSize: 0, keySize: 100 })
+  test('does not take an answer that is larger than its bound', () => {
+    const recall = createRecall({ overhead: 0, maxKeySize: 100 })
     recall.keep('k', turn('a'), 40)
     recall.keep('k', turn('b'), 101)
     expect(['a', 'b'].map((name) => recall.edits('k', () => referring(`msg_${name}`)).length)).toEqual([1, 0])
   })
 
-  test('holds what fits, the latest always, whatever is kept and in whatever order', () => {
+  test('never exceeds its bounds and always holds the latest answer', () => {
     const step = fc.record({
       key: fc.constantFrom('x', 'y', 'z'),
       name: fc.nat(9),
@@ -141,7 +141,7 @@ describe('room', () => {
     })
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 60 }), (steps) => {
-        const recall = createRecall({ ownSize: 0, keySize: 100, allSize: 220 })
+        const recall = createRecall({ overhead: 0, maxKeySize: 100, maxTotalSize: 220 })
         const sizes = new Map<string, number>()
         for (const { key, name, size } of steps) {
           recall.keep(key, turn(`${key}${name}`), size)

@@ -26,14 +26,14 @@ const refusal = (status: number, code?: string): GatewayError =>
   new GatewayError('upstream_error', 'refused', { provider: { status, ...(code === undefined ? {} : { code }) } })
 
 /** Targets that play their parts; gives what came of it and which of them were tried. */
-const tried = async (parts: [Target, Play][], { begunAgoMs = 0, times = 1 } = {}) => {
+const tried = async (parts: [Target, Play][], { begunAgoMs = 0, times = 1, maxTries = parts.length } = {}) => {
   let now = 5_000
   const clock = { now: () => now }
   const health = createHealth(clock)
-  const relay = { health, clock, maxTries: parts.length, detours: createDetours() } as unknown as Relay
+  const relay = { health, clock, maxTries, detours: createDetours() } as unknown as Relay
   const names: string[] = []
   const run = async () => {
-    const client: ClientRequest['client'] = { left: false, call: undefined, callStays: false }
+    const client: ClientRequest['client'] = { gone: false, call: undefined, callOutlivesClient: false }
     const request = {
       ...{ model: { id: 'asked' }, client, attempts: [], background: false, wire: 'messages', asked: 'messages' },
       begunAt: performance.now() - begunAgoMs,
@@ -47,7 +47,7 @@ const tried = async (parts: [Target, Play][], { begunAgoMs = 0, times = 1 } = {}
         now += 7
         const play = parts.find(([one]) => one.name === each.name)?.[1]
         if (play === 'answers') return each.name
-        if (play === 'leaves') client.left = true
+        if (play === 'leaves') client.gone = true
         throw play instanceof Error ? play : broken()
       },
     ).catch((error: unknown) => error)
@@ -59,7 +59,7 @@ const tried = async (parts: [Target, Play][], { begunAgoMs = 0, times = 1 } = {}
 }
 
 describe('tries', () => {
-  test('go on while there are targets and time, and no longer', async () => {
+  test('go on while there are targets and time left', async () => {
     const [one, two] = [target('one'), target('two')]
     const parts: [Target, Play][] = [
       [one, broken()],
@@ -76,7 +76,28 @@ describe('tries', () => {
     expect([late.outcome, late.names]).toMatchObject([{ code: 'gateway_timeout' }, []])
   })
 
-  test('end when the client leaves, which says nothing against an account', async () => {
+  test.each<[string, string, string, number]>([
+    ['leave one for a model that stands in', 'one- two- three- other/four+', 'one two four', 3],
+    ['leave one for each model that stands in', 'one- two- three- other/four- third/five+', 'one four five', 3],
+    ['stop where they are used up', 'one- two- three- other/four- other/five+', 'one two four', 3],
+    ['are one where one is allowed', 'one- other/two+', 'one', 1],
+    ['keep the order they were given in', 'other/two- one- three+', 'two one three', 3],
+    [
+      'do not count accounts whose credential has ended',
+      'one! two! three! four- five- six+',
+      'one two three four five',
+      2,
+    ],
+    ['do not count those before a model that stands in', 'one! two! three- other/four+', 'one two three four', 2],
+  ])('%s', async (_, written, names, maxTries) => {
+    const parts = written.split(' ').map((word): [Target, Play] => {
+      const [account = '', model = 'asked'] = word.slice(0, -1).split('/').toReversed()
+      return [target(account, model), word.endsWith('+') ? 'answers' : word.endsWith('!') ? refusal(401) : refusal(500)]
+    })
+    expect((await tried(parts, { maxTries })).names.join(' ')).toBe(names)
+  })
+
+  test('end when the client disconnects, which does not count against the account', async () => {
     const { names, states } = await tried(
       [
         [target('one'), 'leaves'],
@@ -89,7 +110,7 @@ describe('tries', () => {
   })
 })
 
-describe('of several failures the one is told', () => {
+describe('of several failures the client gets the one', () => {
   test.each<[string, [Target, Play][], GatewayError, string[]]>([
     [
       'that came first',
@@ -101,7 +122,7 @@ describe('of several failures the one is told', () => {
       ['one', 'two'],
     ],
     [
-      'that says when to come again',
+      'that says when to retry',
       [
         [target('one'), refusal(500)],
         [target('two'), busy],
@@ -110,7 +131,7 @@ describe('of several failures the one is told', () => {
       ['one', 'two'],
     ],
     [
-      'of another model, where that says when to come again',
+      'of a fallback model, where that says when to retry',
       [
         [target('one'), refusal(500)],
         [target('two', 'other'), busy],
@@ -119,7 +140,7 @@ describe('of several failures the one is told', () => {
       ['one', 'two'],
     ],
     [
-      'that a retry may mend',
+      'that a retry may solve',
       [
         [target('one'), never],
         [target('two'), refusal(500)],
@@ -128,7 +149,7 @@ describe('of several failures the one is told', () => {
       ['one', 'two'],
     ],
     [
-      'of the model that was asked for, whatever another cannot take',
+      'of the model asked for, where a fallback model refuses the request',
       [
         [target('one'), refusal(500)],
         [target('two', 'other'), wrong],
@@ -137,7 +158,7 @@ describe('of several failures the one is told', () => {
       ['one', 'two'],
     ],
     [
-      'that is the fault of the request, and nobody else is asked',
+      'that is the fault of the request, without further attempts',
       [
         [target('one'), wrong],
         [target('two'), busy],
@@ -145,7 +166,7 @@ describe('of several failures the one is told', () => {
       wrong,
       ['one'],
     ],
-    ['of another model, where that alone was asked', [[target('two', 'other'), wrong]], wrong, ['two']],
+    ['of a fallback model, where no other was tried', [[target('two', 'other'), wrong]], wrong, ['two']],
   ])('%s', async (_, parts, told, names) => {
     const { outcome, names: asked } = await tried(parts)
     expect([outcome, asked]).toMatchObject([{ code: told.code, message: told.message }, names])
@@ -169,11 +190,11 @@ describe('an account', () => {
     ['is asked by a gateway at fault', 'closed', new Error('unexpected')],
     ['refuses the request', 'closed', wrong],
     ['will never take it', 'closed', never],
-  ])('that %s again and again is %s', async (_, state, play) => {
+  ])('that repeatedly %s is %s', async (_, state, play) => {
     expect((await tried([[target('one'), play]], { times: 6 })).states).toMatchObject([{ state, inFlight: 0 }])
   })
 
-  test('that asks for time by the way of another failure is asked again at once', async () => {
+  test('with a Retry-After on another failure than unavailability is tried again at once', async () => {
     const failing = new GatewayError('upstream_error', 'no', { retryAfterMs: 30_000, provider: { status: 500 } })
     expect((await tried([[target('one'), failing]])).states).toMatchObject([{ state: 'closed' }])
     expect((await tried([[target('one'), busy]])).states).toMatchObject([{ state: 'open' }])
@@ -182,10 +203,13 @@ describe('an account', () => {
   test.each([
     ['invalid_key', 'req_1', 'invalid_key', 'req_1'],
     [`no_${CREDENTIAL}`, `req_${CREDENTIAL}`, undefined, undefined],
-  ])('is noted by its own words, but for its credential: %s', async (code, requestId, notedCode, notedId) => {
-    const error = new GatewayError('upstream_error', 'no', { provider: { status: 401, code, requestId } })
-    const { attempts } = await tried([[target('one'), error]])
-    expect(attempts[0]).toMatchObject({ providerStatus: 401 })
-    expect([attempts[0]?.providerCode, attempts[0]?.providerRequestId]).toEqual([notedCode, notedId])
-  })
+  ])(
+    'is recorded with the provider’s code and request id, unless they contain the credential: %s',
+    async (code, requestId, notedCode, notedId) => {
+      const error = new GatewayError('upstream_error', 'no', { provider: { status: 401, code, requestId } })
+      const { attempts } = await tried([[target('one'), error]])
+      expect(attempts[0]).toMatchObject({ providerStatus: 401 })
+      expect([attempts[0]?.providerCode, attempts[0]?.providerRequestId]).toEqual([notedCode, notedId])
+    },
+  )
 })

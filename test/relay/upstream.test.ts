@@ -5,7 +5,7 @@ import { GatewayError } from '../../src/errors.ts'
 import type { Wire } from '../../src/ir/wire.ts'
 import type { Relay } from '../../src/relay/exchange.ts'
 import type { Target } from '../../src/relay/route.ts'
-import { networkError, probe, send } from '../../src/relay/upstream.ts'
+import { canConnect, networkError, send } from '../../src/relay/upstream.ts'
 
 const target = {
   ...{ wire: 'messages', provider: { auth: 'bearer', versionHeader: undefined } },
@@ -39,7 +39,7 @@ const sent = async (code: string | undefined, { afterMs = 0, left = false } = {}
 
 describe('a request', () => {
   test.each(['ECONNRESET', 'ConnectionClosed', 'EPIPE'])(
-    'whose connection was dead already (%s) goes out once more, over one of its own',
+    'on a stale connection (%s) is sent once more, over a new one',
     async (code) => {
       expect(await sent(code)).toEqual({ calls: [undefined, false], outcome: 'answer' })
     },
@@ -49,8 +49,8 @@ describe('a request', () => {
     ['may have been at work on', 'ECONNRESET', { afterMs: 500 }],
     ['cannot be reached for', 'ConnectionRefused', {}],
     ['breaks off for a reason nobody knows', undefined, {}],
-    ['does not answer while its client leaves', 'ECONNRESET', { left: true }],
-  ])('that its provider %s goes out once', async (_, code, how) => {
+    ['does not answer while its client disconnects', 'ECONNRESET', { left: true }],
+  ])('that its provider %s is sent once', async (_, code, how) => {
     expect(await sent(code, how)).toEqual({ calls: [undefined], outcome: 'upstream_error' })
   })
 })
@@ -79,7 +79,7 @@ describe('what fetch throws', () => {
     },
   )
 
-  test('is what it was ended for, where that is known', () => {
+  test('is the reason the call was aborted with, where there is one', () => {
     const abort = new AbortController()
     const why = new GatewayError('gateway_timeout', 'late')
     abort.abort(why)
@@ -139,7 +139,15 @@ describe('the headers of a request', () => {
       { authorization: 'Bearer secret', 'openai-beta': 'assistants=v2' },
     ],
     ['nothing else', 'images', plain, client, { authorization: 'Bearer secret' }],
-  ])('are the gateway’s, and %s', async (_, wire, provider, headers, more) => {
+    ['its credential in the header it is asked for in', 'responses', { auth: 'api-key' }, {}, { 'api-key': 'secret' }],
+    [
+      'those that are set for the provider',
+      'responses',
+      { auth: 'bearer', headers: { 'x-project': 'p', 'user-agent': 'curl' } },
+      client,
+      { authorization: 'Bearer secret', 'openai-beta': 'assistants=v2', 'x-project': 'p', 'user-agent': 'curl' },
+    ],
+  ])('are the gateway’s own, and %s', async (_, wire, provider, headers, more) => {
     let seen: unknown
     const fetch: Relay['fetch'] = async (_, init) => {
       seen = init.headers
@@ -151,9 +159,9 @@ describe('the headers of a request', () => {
   })
 })
 
-describe('a knock at a silent provider', () => {
+describe('a test connection beside a silent call', () => {
   const NAMES = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy']
-  const own = NAMES.map((name) => [name, process.env[name]] as const)
+  const own = [...NAMES, 'NO_PROXY', 'no_proxy'].map((name) => [name, process.env[name]] as const)
   afterEach(() => {
     for (const [name, value] of own) {
       if (value === undefined) delete process.env[name]
@@ -161,16 +169,15 @@ describe('a knock at a silent provider', () => {
     }
   })
 
-  /** Where it knocks, and why the call is ended then. */
-  const knock = async (baseUrl: string, opened: () => Promise<unknown>) => {
+  /** Where it connects to, and whether the provider counts as reachable then. */
+  const tried = async (baseUrl: string, opened: () => Promise<unknown>) => {
     const connect = spyOn(Bun, 'connect').mockImplementation(opened as unknown as typeof Bun.connect)
-    const abort = new AbortController()
     const timeouts = { connectMs: 5, firstByteMs: 60_000, idleMs: 60_000, totalMs: 60_000 }
     const to = { ...target, provider: { ...target.provider, timeouts }, account: { baseUrl } } as Target
-    await probe(to, abort)
+    const can = await canConnect(to)
     const at = connect.mock.calls.map(([options]) => options as unknown as { hostname: string; port: number })
     connect.mockRestore()
-    return { at: at.map(({ hostname, port }) => `${hostname} ${port}`), why: abort.signal.reason?.code }
+    return { at: at.map(({ hostname, port }) => `${hostname} ${port}`), can }
   }
   const never = () => new Promise(() => undefined)
 
@@ -178,22 +185,42 @@ describe('a knock at a silent provider', () => {
     ['https://a.example', 'a.example 443'],
     ['http://a.example', 'a.example 80'],
     ['https://a.example:8443', 'a.example 8443'],
-  ])('of %s goes to %s, and ends the call where nothing opens', async (url, at) => {
+  ])('to %s goes to %s, and says no where nothing opens', async (url, at) => {
     for (const name of NAMES) delete process.env[name]
-    expect(await knock(url, never)).toEqual({ at: [at], why: 'gateway_timeout' })
+    expect(await tried(url, never)).toEqual({ at: [at], can: false })
   })
 
   test.each<[string, () => Promise<unknown>]>([
     ['opens', () => Promise.resolve()],
     ['is refused', () => Promise.reject(new Error('refused'))],
-  ])('that %s ends nothing', async (_, opened) => {
+  ])('that %s leaves the call alone', async (_, opened) => {
     for (const name of NAMES) delete process.env[name]
-    expect((await knock('https://a.example', opened)).why).toBeUndefined()
+    expect((await tried('https://a.example', opened)).can).toBe(true)
   })
 
-  test.each(NAMES)('is not made where %s has fetch go another way', async (name) => {
+  test.each(NAMES)('is not made where %s sends fetch through a proxy', async (name) => {
     for (const each of NAMES) delete process.env[each]
     process.env[name] = 'http://proxy.example:3128'
-    expect(await knock('https://a.example', never)).toEqual({ at: [], why: undefined })
+    expect(await tried('https://a.example', never)).toEqual({ at: [], can: true })
+  })
+
+  test.each([
+    ['http://10.1.2.3:8000', 'b.example, 10.1.2.3', true],
+    ['http://10.1.2.3:8000', '10.0.0.0/8', true],
+    ['http://11.1.2.3:8000', '10.0.0.0/8', false],
+    ['http://10.1.2.3:8000', '10.1.2.3:8000', true],
+    ['http://10.1.2.3:8000', '10.1.2.3:80', false],
+    ['https://a.Example', 'b.example EXAMPLE', true],
+    ['https://a.example', '.example', true],
+    ['https://a.example', '*.example', true],
+    ['https://bad.example', 'd.example', false],
+    ['https://a.example', 'b.example,*', true],
+    ['https://a.example', '', false],
+  ])('to %s with NO_PROXY=%s is made past the proxy: %p', async (url, list, made) => {
+    for (const each of NAMES) delete process.env[each]
+    process.env.HTTPS_PROXY = 'http://proxy.example:3128'
+    delete process.env.no_proxy
+    process.env.NO_PROXY = list
+    expect((await tried(url, never)).at).toHaveLength(made ? 1 : 0)
   })
 })

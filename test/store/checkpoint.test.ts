@@ -31,7 +31,7 @@ const inFile = (path: string, table = 'records'): number => {
   }
 }
 
-test('are made once so many records were written, and the log begins anew under a writer that never stops', async () => {
+test('are made after a number of records, and the log starts over even under constant writes', async () => {
   const path = newPath()
   const db = openDatabase(path)
   const checkpoints = createCheckpoints(db, path, 100)
@@ -64,7 +64,7 @@ test('are made once so many records were written, and the log begins anew under 
   }
 }, 20_000)
 
-test('are made of what pruning writes too, so that no write has to make them', async () => {
+test('count what pruning writes, so that no write has to checkpoint', async () => {
   const path = newPath()
   const store = open(path)
   store.journal.claim(() => {})
@@ -88,7 +88,7 @@ test('are made of what pruning writes too, so that no write has to make them', a
   expect(left).toBeLessThan(30_000)
 }, 20_000)
 
-test('give back the disk that the log took for one large write', () => {
+test('shrink a log that grew by one large write', () => {
   const path = newPath()
   const store = open(path)
   const other = new Database(path)

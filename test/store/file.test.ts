@@ -76,7 +76,7 @@ describe('migrations', () => {
     expect(readdirSync(dirname(path))).toEqual(['sluice.db'])
   })
 
-  test('make the folder of the database', () => {
+  test('create the folder of the database', () => {
     const path = join(dirname(newPath()), 'a', 'b', 'sluice.db')
     open(path)
     expect(existsSync(path)).toBe(true)
@@ -119,7 +119,7 @@ describe('a file that cannot be used is refused in a sentence and left as it was
     expect(message).toContain(path)
   })
 
-  test('a lock that cannot be taken, though no server has it', () => {
+  test('a lock file that cannot be opened, though no server holds it', () => {
     const path = filled()
     mkdirSync(`${path}.lock`)
     const store = open(path)
@@ -179,7 +179,7 @@ describe('backup and restore', () => {
     expect(open(target).keys.list()).toHaveLength(50)
   })
 
-  test('what stood in the log of the database replaced does not come back', () => {
+  test('the log of the replaced database is not applied to the restored one', () => {
     const path = filled()
     const file = `${path}.copy`
     const other = open(path)
@@ -244,7 +244,7 @@ describe('backup and restore', () => {
   })
 })
 
-test('the database, its log, its lock and its copies are for their owner alone, in a folder that is open to all', () => {
+test('the database, its log, lock and copies are readable by their owner alone, even in a folder open to all', () => {
   const path = newPath()
   mkdirSync(dirname(path), { recursive: true, mode: 0o755 })
   const store = open(path)
@@ -267,7 +267,7 @@ describe('the lock of the server', () => {
     expect(other.journal.claim(() => {})).toEqual([])
   })
 
-  test('a database of before does not change under the server of before, but can be copied', () => {
+  test('a database of an older version is not migrated under a running server, but can be copied', () => {
     const path = filled()
     const [last] = MIGRATIONS.slice(-1)
     edit(path, 'DROP TABLE background_answers')
@@ -286,7 +286,7 @@ describe('the lock of the server', () => {
     now.journal.claim(() => {})
   })
 
-  test('a file that is still empty is no database to copy', () => {
+  test('an empty file is not copied as a database', () => {
     const path = newPath()
     writeFileSync(path, '')
     expect(refusalOf(() => backupStore(path, `${path}.copy`))).toBe(
@@ -295,7 +295,7 @@ describe('the lock of the server', () => {
     expect(existsSync(`${path}.copy`)).toBe(false)
   })
 
-  test('a database of before is changed once by several commands that open it at once', async () => {
+  test('a database of an older version is migrated once by several commands that open it together', async () => {
     const path = filled()
     const [last] = MIGRATIONS.slice(-1)
     edit(path, 'DROP TABLE background_answers')
@@ -340,11 +340,11 @@ describe('the lock of the server', () => {
   })
 })
 
-describe('a file that is not where it was opened any more', () => {
+describe('a file that is no longer at its path', () => {
   test.each<[string, (path: string) => void]>([
     ['deleted', () => undefined],
     ['replaced', (path) => copyFileSync(`${path}.kept`, path)],
-  ])('as it was %s takes nothing more, until it is back', async (_what, then) => {
+  ])('because it was %s takes no writes until it is back', async (_what, then) => {
     const path = newPath()
     const store = open(path)
     const unwatch = store.watch(5)

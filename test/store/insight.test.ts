@@ -53,7 +53,7 @@ const some = fc.record({
   after: fc.nat(3),
 })
 
-test('every filter, page by page, gives what a plain filter gives, newest first', () =>
+test('every filter, page by page, gives the same as a plain scan, newest first', () =>
   fc.assert(
     fc.asyncProperty(
       fc.array(some, { maxLength: 40 }),
@@ -84,7 +84,7 @@ test('every filter, page by page, gives what a plain filter gives, newest first'
     { numRuns: 150 },
   ))
 
-test('a rare one far back is found over pages that may be empty, none of them long', async () => {
+test('a rare match far back is found over pages that may be empty, each with bounded work', async () => {
   const rare = (i: number) => i % 4_000 === 0
   const made = Array.from({ length: 12_001 }, (_, i): Made => {
     return { key: i % 2, model: rare(i) ? 'b' : 'a', outcome: 'done', after: 0 }
@@ -122,7 +122,7 @@ describe('exchanges of keys among many of others', () => {
   const rowsOf = (store: ReturnType<typeof open>, query: Partial<PageQuery>): number[] =>
     everyPage(store, { limit: 2, keyIds: [MINE], ...query }).map((id) => Number(id.slice(1)))
 
-  test('are found in one page where blocks are noted, and in short ones where any block may hold them', () => {
+  test('are found in one page where their blocks are listed, and in short pages where any block may hold them', () => {
     const wanted = RARE.toReversed()
     const noted = many(true)
     expect(noted.exchangePage({ limit: 3, keyIds: [MINE] })).toMatchObject({ next: undefined })
@@ -140,7 +140,7 @@ describe('exchanges of keys among many of others', () => {
     }
   }, 30_000)
 
-  test('of very many keys are asked about in steps', () => {
+  test('of very many keys are looked up in steps', () => {
     const store = many(true)
     const crowd = [...Array.from({ length: 1_000 }, (_, i) => `key_${i}`), MINE]
     const { rows, next } = store.exchangePage({ limit: 3, keyIds: crowd })

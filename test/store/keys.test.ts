@@ -23,7 +23,7 @@ describe('keys', () => {
     expect(keys.list()).toEqual([key])
   })
 
-  test('a patch changes what it names and nothing else', () => {
+  test('a patch changes its members and nothing else', () => {
     const { keys } = open()
     const { key } = keys.issue(newKey({ rpm: 5 }), ACTOR)
     const before = { ...key }
@@ -31,7 +31,7 @@ describe('keys', () => {
     expect(after).toEqual({ ...before, label: 'new', tokensTotal: 7 })
   })
 
-  test('whoever holds a key sees it change', () => {
+  test('a key object shows later changes', () => {
     const { keys } = open()
     const { key, secret } = keys.issue(newKey(), ACTOR)
     const held = keys.authenticate(bearer(secret))
@@ -125,7 +125,7 @@ describe('audit', () => {
 })
 
 describe('a second process', () => {
-  test('makes a key that the first takes at once', () => {
+  test('issues a key that the first accepts at once', () => {
     const path = newPath()
     const server = open(path)
     const cli = open(path)
@@ -137,7 +137,7 @@ describe('a second process', () => {
     expect(() => server.keys.authenticate(bearer(secret))).toThrow()
   })
 
-  test('makes a key that the first knows only once it can read its file again', () => {
+  test('issues a key that the first accepts once it can read its file again', () => {
     const path = newPath()
     const server = open(path)
     const known = server.keys.issue(newKey(), ACTOR)
@@ -168,7 +168,7 @@ describe('a second process', () => {
     expect(() => server.keys.authenticate(bearer(secret))).toThrow()
   })
 
-  test('is not overlooked by a server that changes a key of its own before it looks', () => {
+  test('is not missed by a server that changes a key itself before it reloads', () => {
     const path = newPath()
     const server = open(path)
     server.journal.claim(() => undefined)
@@ -193,7 +193,7 @@ describe('a second process', () => {
     expect(server.keys.update(key.id, { addTokens: 20 }, ACTOR).tokensTotal).toBe(1_520)
   })
 
-  test('is followed by a watching store without anyone asking', async () => {
+  test('is followed by a watching store on its own', async () => {
     const path = newPath()
     const server = open(path)
     const unwatch = server.watch(5)

@@ -73,7 +73,7 @@ describe('usage', () => {
     ])
   })
 
-  test('begins with the full hour of its beginning, ends with the UTC day of its end and equals the sum of the exchanges between', () =>
+  test('covers from the full hour of `since` to the UTC day of `until` and equals the sum of the exchanges between', () =>
     fc.assert(
       fc.asyncProperty(
         fc.array(
@@ -144,7 +144,7 @@ describe('exchanges', () => {
 })
 
 describe('pruning', () => {
-  test('goes in steps, leaves what is newer or still open, and keeps the daily sums', async () => {
+  test('removes in steps, leaves what is newer or still open, and keeps the daily sums', async () => {
     const store = open(':memory:', () => NOW)
     const { key } = store.keys.issue(newKey({ tokensTotal: 1e9 }), ACTOR)
     const time = { now: NOW - 10 * DAY }
@@ -175,7 +175,7 @@ describe('pruning', () => {
     expect(key.tokensUsed).toBe(10 * 150)
   })
 
-  test('forgets which keys blocks had once their rows are gone', () => {
+  test('removes the key lists of blocks whose rows are gone', () => {
     const path = newPath()
     const store = open(path)
     const db = new Database(path)

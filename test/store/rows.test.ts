@@ -11,7 +11,7 @@ import { cleanUp, NOW, newPath, open } from './support.ts'
 afterEach(cleanUp)
 
 describe('the first exchange from a time on', () => {
-  test('is found whatever rows are gone and however many began at once', () =>
+  test('is found whichever rows are gone and however many began at once', () =>
     fc.assert(
       fc.property(
         fc.array(fc.record({ after: fc.nat(3), gap: fc.nat(3) }), { maxLength: 40 }),
@@ -33,7 +33,7 @@ describe('the first exchange from a time on', () => {
     ))
 })
 
-test('a database of before has its open exchanges moved, none lost, and they settle as ever', () => {
+test('migration moves the open exchanges of an older database, loses none, and they settle as before', () => {
   const path = newPath()
   const db = new Database(path)
   db.run('CREATE TABLE migrations (position integer PRIMARY KEY, name text NOT NULL, at integer NOT NULL)')

@@ -50,6 +50,17 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     [400, { code: 'invalid_encrypted_content' }, true],
     [400, { type: 'server_error' }, true],
     [401, { code: 'invalid_api_key' }, true],
+    [400, { code: 400, status: 'INVALID_ARGUMENT', details: [{ reason: 'API_KEY_INVALID' }] }, true],
+    [400, { code: 400, status: 'INVALID_ARGUMENT', details: [{ fieldViolations: [] }] }, false],
+    [400, { message: 'Incorrect API key provided: x***y. You can obtain one.' }, true],
+    [400, { code: 400, status: 'FAILED_PRECONDITION', message: 'User location is not supported for it.' }, true],
+    [400, { code: 'Arrearage', type: 'Arrearage' }, true],
+    [400, { message: 'Access denied, please make sure your account is in good standing. For details' }, true],
+    [400, { code: 'BAD_REQUEST', message: 'You have insufficient credits to make this request.' }, true],
+    [400, { message: 'Insufficient Balance', code: 'invalid_request_error' }, true],
+    [400, { message: "Invalid 'user': you have insufficient credits" }, false],
+    [400, { message: 'Invalid value: Incorrect API key provided' }, false],
+    [400, { message: 'Your credit balance is too low.', type: 'invalid_request_error' }, true],
   ])('with the status %d and %j goes to another target: %p', (status, error, failover) => {
     expect(decode(status, error).failover).toBe(failover)
   })
@@ -194,6 +205,12 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
   test('is found in time, however long its words are', () => {
     for (const piece of ['exceeds the ', 'prompt ', 'context length is ', 'requested ', 'maximum '])
       expect(codec.decodeError(400, { error: { message: piece.repeat(100_000) } }).code).toBe('upstream_error')
+  })
+
+  test('that tells its reason among its details has it in the log', () => {
+    const details = [null, { '@type': 'x' }, { reason: 'API_KEY_INVALID' }]
+    expect(decode(400, { code: 400, status: 'INVALID_ARGUMENT', details }).provider?.code).toBe('API_KEY_INVALID')
+    expect(decode(429, { code: 429, status: 'RESOURCE_EXHAUSTED' }).provider?.code).toBe('RESOURCE_EXHAUSTED')
   })
 
   test('that an account’s limit will never take goes to another account, whatever its status', () => {

@@ -10,7 +10,7 @@ import { withExact } from '../../src/lib/json-exact.ts'
 import type { EncodedRequest } from '../../src/wire/codec.ts'
 import { CHAT_CODECS } from '../../src/wire/index.ts'
 import { JSON_ONLY } from '../../src/wire/json-mode.ts'
-import { CONTINUE } from '../../src/wire/last-word.ts'
+import { CONTINUE } from '../../src/wire/prefill.ts'
 import { hasCorpus, SCHEMAS, schema, violations } from '../support/corpus.ts'
 import { schemaWalk } from '../support/schema-walk.ts'
 
@@ -369,6 +369,21 @@ describe('is carried', () => {
       { response_format: { json_schema: { schema: closed, strict: true } } },
       [],
     ],
+    ...(['messages', chat] as const).map((from): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => [
+      'the system before the conversation, where it is cached and read first',
+      from,
+      'responses',
+      from === 'messages'
+        ? { system: 's' }
+        : {
+            messages: [
+              { role: 'system', content: 's' },
+              { role: 'user', content: 'hi' },
+            ],
+          },
+      { input: [{ type: 'message', role: 'system', content: 's' }, { role: 'user' }] },
+      [],
+    ]),
     [
       'JSON of any form, in words',
       'responses',
@@ -1017,6 +1032,14 @@ describe('is carried', () => {
       [],
     ],
     [
+      'how to sample, where the model is not asked to think',
+      'messages',
+      'responses',
+      { thinking: { type: 'disabled' }, temperature: 0.2, top_p: 1 },
+      { reasoning: { effort: 'none' }, temperature: 0.2, top_p: 1 },
+      [],
+    ],
+    [
       'an answer whose schema begins with a reference',
       'messages',
       'responses',
@@ -1096,6 +1119,18 @@ describe('is listed by the client’s own path', () => {
       ['messages.0.content.0.cache_control'],
     ],
     [chat, 'messages', { reasoning_effort: 'low', thinking: { type: 'enabled' } }, ['thinking']],
+    // The vendor takes no sampling from a model that thinks, but for its defaults, which need no word.
+    [
+      'messages',
+      'responses',
+      { thinking: { type: 'adaptive' }, output_config: { effort: 'low' }, top_p: 0.9 },
+      ['top_p'],
+    ],
+    ['messages', 'responses', { thinking: { type: 'enabled', budget_tokens: 2_000 }, temperature: 1, top_p: 1 }, []],
+    [chat, 'responses', { reasoning_effort: 'high', temperature: 0.2, top_p: 1 }, ['temperature']],
+    [chat, 'responses', { reasoning_effort: 'none', temperature: 0.2 }, []],
+    // So some frameworks write that they ask for nothing.
+    ['messages', 'responses', { temperature: 0.5, top_p: -1, top_k: -1 }, []],
     [
       chat,
       'messages',

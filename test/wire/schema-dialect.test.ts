@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/ir/json.ts'
-import { today } from '../../src/wire/schema-dialect.ts'
+import { toDraft2020 } from '../../src/wire/schema-dialect.ts'
 
 test.each<[string, JsonObject, JsonObject]>([
   ['an array of anything', { type: 'array' }, { type: 'array', items: {} }],
@@ -42,13 +42,13 @@ test.each<[string, JsonObject, JsonObject]>([
   ],
 ])('%s', (_, schema, expected) => {
   const written = JSON.stringify(schema)
-  expect(today(schema)).toEqual(expected)
+  expect(toDraft2020(schema)).toEqual(expected)
   expect(JSON.stringify(schema)).toBe(written)
-  expect(today(today(schema))).toEqual(expected)
+  expect(toDraft2020(toDraft2020(schema))).toEqual(expected)
 })
 
 test('alternatives within alternatives are each read once', () => {
   const within = (schema: JsonObject): JsonObject =>
     Array.from({ length: 60 }).reduce<JsonObject>((inner) => ({ anyOf: [inner] }), schema)
-  expect(today(within({ type: 'array' }))).toEqual(within({ type: 'array', items: {} }))
+  expect(toDraft2020(within({ type: 'array' }))).toEqual(within({ type: 'array', items: {} }))
 })

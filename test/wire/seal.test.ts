@@ -7,7 +7,7 @@ import { unfold } from '../../src/ir/fold.ts'
 import type { AssistantPart, ReasoningPart } from '../../src/ir/part.ts'
 import { CHAT_WIRES } from '../../src/ir/wire.ts'
 import { CHAT_CODECS } from '../../src/wire/index.ts'
-import { openTag, SEAL_PREFIX, sealTag } from '../../src/wire/seal.ts'
+import { readTag, SEAL_PREFIX, sealTag } from '../../src/wire/seal.ts'
 
 const sealed: fc.Arbitrary<ReasoningPart> = fc
   .record({
@@ -26,7 +26,7 @@ test('a tag brings the thought back unchanged, in letters any header or field ca
     fc.property(sealed, (part) => {
       const tag = sealTag(part)
       expect(tag).toMatch(/^sluice\.[a-z-]+\.[A-Za-z0-9_-]+$/)
-      expect(openTag(tag)).toEqual(part)
+      expect(readTag(tag)).toEqual(part)
     }),
   )
 })
@@ -36,12 +36,12 @@ test('a thought without a seal has no tag', () => {
 })
 
 test('what is no tag, or a tag cut short, opens nothing', () => {
-  fc.assert(fc.property(fc.string(), (text) => expect(openTag(text)).toBeUndefined()))
-  fc.assert(fc.property(fc.string(), (text) => expect(openTag(`${SEAL_PREFIX}messages.${text}`)).toBeUndefined()))
+  fc.assert(fc.property(fc.string(), (text) => expect(readTag(text)).toBeUndefined()))
+  fc.assert(fc.property(fc.string(), (text) => expect(readTag(`${SEAL_PREFIX}messages.${text}`)).toBeUndefined()))
   fc.assert(
     fc.property(sealed, fc.nat(), (part, cut) => {
       const tag = sealTag(part)
-      expect(openTag(tag.slice(0, cut % tag.length))).toBeUndefined()
+      expect(readTag(tag.slice(0, cut % tag.length))).toBeUndefined()
     }),
   )
 })

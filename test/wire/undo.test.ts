@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { freeText, freeTextOf, sentAs } from '../../src/wire/undo.ts'
+import { freeText, freeTextOf, originalTool } from '../../src/wire/undo.ts'
 
 const read = (pieces: string[]) => {
   const reader = freeText()
@@ -79,7 +79,7 @@ describe('free text', () => {
 
 test('a tool’s own name is found, an object’s is not', () => {
   const tools = { a_b: { name: 'a.b', kind: 'function' as const } }
-  expect(sentAs('a_b', { tools })?.name).toBe('a.b')
-  expect(sentAs('constructor', { tools })).toBeUndefined()
-  expect(sentAs('a_b', {})).toBeUndefined()
+  expect(originalTool('a_b', { tools })?.name).toBe('a.b')
+  expect(originalTool('constructor', { tools })).toBeUndefined()
+  expect(originalTool('a_b', {})).toBeUndefined()
 })

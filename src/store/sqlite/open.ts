@@ -207,7 +207,7 @@ const prepare = (db: Database, path: string): void => {
 const olderOn = (path: string): string =>
   `A server of an older version is running on ${path}; stop it first: this version changes the database when it opens it.`
 
-/** Applies what is missing, all or nothing; two processes that open a new file at once do it once. */
+/** Applies the missing migrations, all or none. Two processes that open a new file together apply them once. */
 const migrate = (db: Database, path: string): void => {
   db.transaction(() => {
     checkSchema(db, path)

@@ -84,7 +84,7 @@ export const exchanges = sqliteTable(
     estimated: integer('estimated', { mode: 'boolean' }).notNull().default(false),
     costMicroUsd: integer('cost_micro_usd').notNull().default(0),
     rawUsage: text('raw_usage'),
-    /** Each attempt, where there is more to say of them than the columns above do. */
+    /** The attempts, where there were several or one failed: a single one that answered is described by other columns. */
     trail: text('trail', { mode: 'json' }).$type<AttemptNote[]>(),
     /** Paths of the request that the provider's wire could not say. */
     dropped: text('dropped', { mode: 'json' }).$type<string[]>(),

@@ -1,17 +1,17 @@
-// An assistant message as parts, both ways: shared by the history of requests and by whole answers.
+// An assistant message as parts, both ways, for the history of requests and for whole answers.
 
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, ReasoningPart, RefusalPart, Seal, ToolCallPart } from '../../ir/part.ts'
 import { placed, placeOf } from '../../ir/place.ts'
-import { type Before, type OpenName, openPlaced, openSeal, sealTag } from '../seal.ts'
+import { type Before, plainSeal, readPlacedTag, sealTag, type ThoughtMember } from '../seal.ts'
 import { detailSeal, detailsIn, detailText, isSealed } from './details.ts'
 import { cacheMark, decodeContent } from './parts.ts'
 
 /**
- * The parts of a message in reading order: thought, text, refusal, audio, calls; thoughts that this gateway has seen
- * further on stand there. Throws `invalid_request` naming the member where a call has no name or the content is of no
- * known shape. `madeId` names calls that came without an id.
+ * The parts of a message: thoughts, text, refusal, audio, calls. Thoughts whose tag says that they stood between texts or
+ * calls are put back there. Throws `invalid_request` naming the member where a call has no name or the content has no
+ * known shape. `madeId`: the id for a call that has none, by its index.
  */
 export const decodeAssistant = (
   message: JsonObject,
@@ -19,7 +19,7 @@ export const decodeAssistant = (
   madeId: (call: number) => string,
 ): AssistantPart[] => {
   const parts: AssistantPart[] = []
-  const later: Later[] = []
+  const later: PlacedThought[] = []
   for (const { part, before } of decodeThoughts(message)) {
     placed(part, `${path}.reasoning_content`)
     if (before === undefined) parts.push(part)
@@ -44,20 +44,23 @@ export const decodeAssistant = (
       parts.push(decodeCall(call, `${path}.tool_calls.${at}`, madeId(at)))
     }
   }
-  return later.length === 0 ? parts : woven(parts, later)
+  return later.length === 0 ? parts : withThoughts(parts, later)
 }
 
-/** A thought that came after words or calls of its answer. */
-type Later = { part: ReasoningPart; before: Before }
+/** A thought that came after text or calls of its answer. */
+type PlacedThought = { part: ReasoningPart; before: Before }
 
-/** The thoughts back where they stood, words cut there: what a vendor has signed must not move among the rest. */
-const woven = (said: readonly AssistantPart[], later: readonly Later[]): AssistantPart[] => {
+/**
+ * The parts with the thoughts back in place, within a text if need be: a vendor refuses signed thoughts at any other
+ * place.
+ */
+const withThoughts = (others: readonly AssistantPart[], later: readonly PlacedThought[]): AssistantPart[] => {
   const all = { text: 0, calls: 0 }
-  for (const part of said) {
+  for (const part of others) {
     if (part.type === 'text') all.text += part.text.length
     else if (part.type === 'tool-call') all.calls += 1
   }
-  // A client may have cut what it kept.
+  // The client may have kept less than all of the answer.
   const waiting = later.map(({ part, before }) => ({
     part,
     text: Math.min(before.text, all.text),
@@ -73,7 +76,7 @@ const woven = (said: readonly AssistantPart[], later: readonly Later[]): Assista
       next += 1
     }
   }
-  for (const part of said) {
+  for (const part of others) {
     if (part.type === 'tool-call' || part.type === 'text') putDue()
     if (part.type !== 'text') {
       if (part.type === 'tool-call') passed.calls += 1
@@ -106,11 +109,11 @@ const assistantContent = (content: Json | undefined, path: string) => {
   return parts
 }
 
-/** Thoughts that some servers write among the content; anything else stays as it is. */
+/** Thoughts and calls that some servers write among the content; anything else stays as it is. */
 const decodeOther = (value: JsonObject, path: string): AssistantPart[] => {
   const text = textIn(thoughtIn(value))
   switch (value.type) {
-    // As the messages wire writes it.
+    // In the form of the messages wire.
     case 'tool_use':
       return [
         decodeCall({ ...value, type: 'function', function: { name: value.name, arguments: value.input } }, path, path),
@@ -124,28 +127,28 @@ const decodeOther = (value: JsonObject, path: string): AssistantPart[] => {
   }
 }
 
-/** What a thought among the content says: the thought itself, or it in short. */
+/** The thought in a part of the content, or its summary. */
 export const thoughtIn = ({ thinking, summary }: JsonObject): Json | undefined => thinking ?? summary
 
-/** The name by which an answer or a piece of one tells its thought in the open. */
-export const openNameIn = (message: JsonObject): OpenName => {
+/** The member in which a message or a delta holds its plain thought. */
+export const thoughtMemberIn = (message: JsonObject): ThoughtMember => {
   if (typeof message.reasoning_content === 'string' && message.reasoning_content !== '') return 'reasoning_content'
   if (typeof message.reasoning === 'string' && message.reasoning !== '') return 'reasoning'
   return Array.isArray(message.content) ? 'thinking' : 'reasoning_content'
 }
 
-/** A whole answer's thoughts, those that were told in the open under another name than most sealed with it. */
-export const withOpenNames = (parts: AssistantPart[], message: JsonObject): AssistantPart[] => {
-  const name = openNameIn(message)
+/** Notes in the plain thoughts of an answer which member held them, where that is not the usual one. */
+export const withThoughtMember = (parts: AssistantPart[], message: JsonObject): AssistantPart[] => {
+  const name = thoughtMemberIn(message)
   if (name === 'reasoning_content') return parts
   return parts.map((part) =>
     part.type === 'reasoning' && part.full === true && part.seal === undefined
-      ? { ...part, seal: openSeal(name) }
+      ? { ...part, seal: plainSeal(name) }
       : part,
   )
 }
 
-/** A text, also where a server writes it as a list of texts. */
+/** A text, or a list of texts, as some servers write it. */
 export const textIn = (value: Json | undefined): string => {
   if (typeof value === 'string') return value
   if (!Array.isArray(value)) return ''
@@ -155,10 +158,10 @@ export const textIn = (value: Json | undefined): string => {
 const decodeThoughts = (message: JsonObject): { part: ReasoningPart; before?: Before }[] => {
   const { list, details } = detailsIn(message)
   const text = reasoningText(message) ?? details.map((detail) => detailText(detail) ?? '').join('')
-  if (details.some((detail) => openDetail(detail) !== undefined)) {
+  if (details.some((detail) => taggedThoughtIn(detail) !== undefined)) {
     return details.flatMap((detail): ReturnType<typeof decodeThoughts> => {
-      const opened = openDetail(detail)
-      if (opened !== undefined) return [opened]
+      const tagged = taggedThoughtIn(detail)
+      if (tagged !== undefined) return [tagged]
       return typeof detail.text === 'string' ? [{ part: { type: 'reasoning', text: detail.text, full: true } }] : []
     })
   }
@@ -168,18 +171,18 @@ const decodeThoughts = (message: JsonObject): { part: ReasoningPart; before?: Be
   return text === '' ? [] : [{ part: { type: 'reasoning', text, full: true } }]
 }
 
-/** The thought of a message or a delta under either of its names; undefined where neither says anything. */
+/** The plain thought of a message or a delta, under either of its names; undefined where it has none. */
 export const reasoningText = (message: JsonObject): string | undefined => {
   const text = message.reasoning_content
   if (typeof text === 'string' && text !== '') return text
   return typeof message.reasoning === 'string' && message.reasoning !== '' ? message.reasoning : undefined
 }
 
-/** A thought this gateway had sealed into `reasoning_details`. */
-export const openDetail = (detail: JsonObject): ReturnType<typeof openPlaced> =>
-  typeof detail.data === 'string' ? openPlaced(detail.data) : undefined
+/** The thought in a tag of this gateway; undefined for any other entry. */
+export const taggedThoughtIn = (detail: JsonObject): ReturnType<typeof readPlacedTag> =>
+  typeof detail.data === 'string' ? readPlacedTag(detail.data) : undefined
 
-/** What some servers sign a call with, and want back with it: a thought of its own, right before the call. */
+/** A signature that some servers give with a call and want back with it. It is kept as a thought before the call. */
 export const signatureOf = ({ extra_content: signed }: JsonObject): Seal | undefined =>
   isObject(signed) ? { origin: 'chat-completions', value: { extra_content: signed } } : undefined
 
@@ -195,13 +198,13 @@ const decodeCall = (raw: Json, path: string, madeId: string): ToolCallPart => {
   return placed({ type: 'tool-call', id, name: body.name, kind, input, ...cacheMark(call, path) }, path)
 }
 
-/** Arguments as text, also where a server sent them as an object or not at all. */
+/** Arguments as text; some servers send an object or nothing. */
 export const inputText = (value: Json | undefined): string => {
   if (typeof value === 'string') return value
   return value === undefined || value === null ? '' : JSON.stringify(value)
 }
 
-/** A call of a custom tool that was sent as a function. */
+/** The call as one of a function, where custom tools are sent as functions. */
 export const asFunction = (call: ToolCallPart): ToolCallPart =>
   call.kind === 'custom' ? { ...call, kind: 'function', input: JSON.stringify({ input: call.input }) } : call
 
@@ -211,8 +214,8 @@ export const encodeCall = (call: ToolCallPart, id: string, name: string): JsonOb
     : { id, type: 'function', function: { name, arguments: call.input === '' ? '{}' : call.input } }
 
 /**
- * The added members that carry an answer's thoughts to a client: the readable text, and each sealed thought as a tag
- * that brings it back whole. Where one is sealed the others stand beside it, so that their order is kept.
+ * The members that carry an answer's thoughts to a client: the readable text, and each sealed thought as a tag from which
+ * it can be restored. Where one is sealed, the others are listed too, to keep their order.
  */
 export const encodeThoughts = (parts: readonly AssistantPart[]): JsonObject => {
   const anySealed = parts.some((part) => part.type === 'reasoning' && part.seal !== undefined)
@@ -233,7 +236,7 @@ export const encodeThoughts = (parts: readonly AssistantPart[]): JsonObject => {
   }
 }
 
-/** Own details verbatim, a foreign seal as a tag, an open thought as its text. */
+/** This wire's own details verbatim, another wire's seal as a tag, a plain thought as its text. */
 export const encodeDetails = (part: ReasoningPart, before: Before): Json[] => {
   if (part.seal === undefined) return part.text === '' ? [] : [{ type: 'reasoning.text', text: part.text }]
   const own = part.seal.origin === 'chat-completions' ? part.seal.value.reasoning_details : undefined

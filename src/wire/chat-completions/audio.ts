@@ -1,9 +1,9 @@
-// Spoken output of a stream, gathered into the one opaque part that a whole answer holds.
+// Audio output of a stream, collected into the one opaque part that a whole answer holds.
 
 import type { Json, JsonObject } from '../../ir/json.ts'
 import type { OpaquePart } from '../../ir/part.ts'
 
-export const endsSpeech = (audio: JsonObject): boolean => typeof audio.expires_at === 'number'
+export const endsAudio = (audio: JsonObject): boolean => typeof audio.expires_at === 'number'
 
 export const audioCollector = () => {
   const texts: Record<'data' | 'transcript', string[]> = { data: [], transcript: [] }
@@ -12,16 +12,16 @@ export const audioCollector = () => {
   return {
     add: (piece: JsonObject): void => {
       const { data, transcript, ...members } = piece
-      ended = endsSpeech(piece)
+      ended = endsAudio(piece)
       rest = { ...rest, ...members }
       if (typeof data === 'string') texts.data.push(data)
       if (typeof transcript === 'string') texts.transcript.push(transcript)
     },
-    /** Whether the last piece was the end of the sound, which vendors send in place of a reason. */
+    /** Whether the last piece ends the audio, which vendors send instead of a finish reason. */
     get ended() {
       return ended
     },
-    /** The part, or undefined where nothing was spoken. */
+    /** The part, or undefined where there was no audio. */
     take: (): OpaquePart | undefined => {
       if (rest === undefined) return undefined
       const audio = { ...rest, data: texts.data.join(''), transcript: texts.transcript.join('') }

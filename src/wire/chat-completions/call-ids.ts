@@ -1,13 +1,13 @@
-// Ids of calls as a provider of this wire takes them, made from any others by a rule that always gives the same result.
+// Ids of calls that a provider of this wire accepts, derived from any others so that the same one always gives the same.
 
 import { isObject } from '../../ir/json.ts'
 import type { Quirks } from '../../ir/quirks.ts'
 import { digest } from '../../lib/digest.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 
-/** The vendor refuses longer ones. */
+/** The vendor's limit. */
 const MAX_ID = 40
-/** All that servers with `short_call_ids` take. */
+/** The only form that servers with `short_call_ids` take. */
 const SHORT = /^[a-zA-Z0-9]{9}$/
 
 export const sentCallId = (id: string, { shortCallIds }: Quirks): string => {
@@ -16,7 +16,7 @@ export const sentCallId = (id: string, { shortCallIds }: Quirks): string => {
   return id === '' ? 'call_0' : id
 }
 
-/** Of a conversation that passes to a server with `short_call_ids`. */
+/** The edits of a body that passes to a server with `short_call_ids`. */
 export const callIdEdits = (messages: readonly unknown[]): Edit[] => {
   const edits: Edit[] = []
   const shorten = (id: unknown, path: Edit['path']): void => {

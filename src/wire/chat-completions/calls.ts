@@ -1,48 +1,48 @@
-// The calls of one stream: deltas by index become parts that may overlap, opened, filled and closed here.
+// The calls of one stream: their deltas, told apart by index, become parts that may overlap.
 
 import type { ChatEvent } from '../../ir/event.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Seal } from '../../ir/part.ts'
 import type { Undo } from '../codec.ts'
-import { type FreeText, freeText, sentAs } from '../undo.ts'
+import { type FreeText, freeText, originalTool } from '../undo.ts'
 import { inputText, signatureOf } from './assistant.ts'
 
 type Call = {
-  /** Undefined until its name is known: some servers send the name late. */
+  /** Undefined until the name is known, which some servers send late. */
   part: number | undefined
   id: string
-  /** Whether the id is the server's. */
-  told: boolean
-  /** The name it was sent under. */
+  /** Whether the id is the server's own, not made up here. */
+  hasOwnId: boolean
+  /** The name that the provider knows the tool by. */
   name: string
   kind: 'function' | 'custom'
   signature: Seal | undefined
-  /** `json`: the structured output, told as text. */
+  /** `json`: structured output, which becomes text. */
   as: 'call' | 'json'
-  /** Of a tool of free text that was sent as a function. */
+  /** For a tool of free text that was sent as a function. */
   wrapped: FreeText | undefined
   pieces: string[]
-  /** Of all pieces, in characters. */
+  /** Of all pieces together, in characters. */
   length: number
-  /** The length at which they were found to be no whole. */
+  /** The length at which they were last found not to be whole JSON. */
   unfinished: number
 }
 
 export type Calls = {
   /** The events of one entry of a delta's `tool_calls`. */
   delta(raw: JsonObject): ChatEvent[]
-  /** Ends the calls whose arguments are whole; `all`: ends every call. */
+  /** Ends the calls whose arguments are whole JSON; `all`: ends every call. */
   close(all: boolean): ChatEvent[]
-  /** Whether a call was made that the client carries out. */
+  /** Whether there was a call that the client must carry out. */
   readonly made: boolean
 }
 
 type CallsOptions = {
   undo: Undo
   nextPart: () => number
-  /** An id for the call of this place that came without one. */
+  /** The id for a call that came without one, by its index. */
   madeId: (at: number) => string
-  /** Events that must come before a new part of calls: the ends of open texts. */
+  /** Events that must come before a new call: the ends of open texts. */
   before: () => ChatEvent[]
 }
 
@@ -55,17 +55,17 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
 
   const close = (call: Call, out: ChatEvent[]): void => {
     unclosed.delete(call)
-    // A call whose name never came is one all the same, where it is more than an empty entry.
-    if (call.part === undefined && (call.told || call.pieces.length > 0)) name(call, '', out)
+    // A call whose name never came still counts, unless it is an empty entry.
+    if (call.part === undefined && (call.hasOwnId || call.pieces.length > 0)) start(call, '', out)
     if (call.part === undefined) return
-    if (isEmpty(call)) tell(call, call.part, call.pieces.join(''), out)
+    if (isEmpty(call)) emit(call, call.part, call.pieces.join(''), out)
     if (call.wrapped !== undefined) {
       const { rest, cut } = call.wrapped.end()
       if (rest !== '') out.push({ type: 'tool-delta', part: call.part, text: rest })
-      // Half a call has no end.
+      // A call that was cut off gets no end.
       if (cut) return
     }
-    // An answer of no members is one all the same.
+    // Structured output without any members.
     if (call.as === 'json' && call.pieces.length === 0) out.push({ type: 'text-delta', part: call.part, text: '{}' })
     out.push({ type: call.as === 'json' ? 'text-end' : 'tool-end', part: call.part })
   }
@@ -80,7 +80,7 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
     const call: Call = {
       part: undefined,
       id: id === '' ? madeId(calls.length) : id,
-      told: id !== '',
+      hasOwnId: id !== '',
       name: '',
       kind,
       signature: undefined,
@@ -97,7 +97,7 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
     return call
   }
 
-  const name = (call: Call, sent: string, out: ChatEvent[]): void => {
+  const start = (call: Call, sent: string, out: ChatEvent[]): void => {
     out.push(...closeAll(false), ...before())
     if (call.signature !== undefined) {
       const thought = nextPart()
@@ -114,12 +114,12 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
       out.push({ type: 'text-start', part })
     } else {
       made = true
-      const known = sentAs(sent, undo)
+      const known = originalTool(sent, undo)
       if (known?.kind === 'custom' && call.kind === 'function') call.wrapped = freeText()
       out.push({ type: 'tool-start', part, id: call.id, ...(known ?? { name: sent, kind: call.kind }) })
     }
     const early = call.pieces.join('')
-    if (early !== '' && !isEmpty(call)) tell(call, part, early, out)
+    if (early !== '' && !isEmpty(call)) emit(call, part, early, out)
   }
 
   const add = (call: Call, text: string, out: ChatEvent[]): void => {
@@ -130,21 +130,21 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
     }
     call.pieces.push(text)
     call.length += text.length
-    if (call.part !== undefined && !isEmpty(call)) tell(call, call.part, text, out)
+    if (call.part !== undefined && !isEmpty(call)) emit(call, call.part, text, out)
   }
 
-  const tell = (call: Call, part: number, text: string, out: ChatEvent[]): void => {
-    const told = call.wrapped === undefined ? text : call.wrapped.push(text)
-    if (told !== '') out.push({ type: call.as === 'json' ? 'text-delta' : 'tool-delta', part, text: told })
+  const emit = (call: Call, part: number, text: string, out: ChatEvent[]): void => {
+    const input = call.wrapped === undefined ? text : call.wrapped.push(text)
+    if (input !== '') out.push({ type: call.as === 'json' ? 'text-delta' : 'tool-delta', part, text: input })
   }
 
-  /** The call an entry goes on with; undefined for the first entry of a call. */
+  /** The call that an entry continues; undefined for the first entry of a call. */
   const find = (index: Json | undefined, id: string, sent: string, text: string): Call | undefined => {
     const indexed = typeof index === 'number'
     const last = indexed ? byIndex.get(index) : calls.at(-1)
     if (last === undefined) return undefined
     if (id === '') return isAnother(last, sent, text) ? undefined : last
-    // Servers that count every call as the first one, or none, tell them apart by id and name only.
+    // Some servers give every call the same index or none: only id and name tell them apart.
     const call = id === last.id ? last : byId.get(id)
     if (call === undefined) return indexed && (sent === '' || last.part === undefined) ? last : undefined
     return !isEmpty(call) && !isRepeat(call, text) && isAnother(call, sent, text) ? undefined : call
@@ -161,15 +161,15 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
       const text = argumentText(kind === 'custom' ? body.input : body.arguments)
       const found = find(raw.index, id, sent, text)
       if (found !== undefined && isRepeat(found, text)) return out
-      // What comes behind a call's end is a call without a name: never nothing.
+      // Arguments after a call's end begin a call without a name: they must not be lost.
       const call = found === undefined || (!unclosed.has(found) && text.trim() !== '') ? open(index, id, kind) : found
       if (!unclosed.has(call)) return out
       if (call.part === undefined && id !== '') {
-        Object.assign(call, { id, told: true })
+        Object.assign(call, { id, hasOwnId: true })
         byId.set(id, call)
       }
       call.signature ??= signatureOf(raw)
-      if (call.part === undefined && sent !== '') name(call, sent, out)
+      if (call.part === undefined && sent !== '') start(call, sent, out)
       if (text !== '') add(call, text, out)
       return out
     },
@@ -180,35 +180,36 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
   }
 }
 
-/** Whether an entry that names a tool begins a call of its own: the one before it can take no more arguments. */
+/** Whether an entry that names a tool begins another call: the arguments of this one are whole. */
 const isAnother = (call: Call, sent: string, text: string): boolean =>
   sent !== '' && (text !== '' || sent !== call.name) && call.kind === 'function' && isWhole(call)
 
-/** Some servers write `{}` before the arguments: it is told once nothing else has come. */
+/** Some servers send `{}` before the arguments: it counts only where nothing else follows. */
 const isEmpty = ({ kind, pieces }: Call): boolean => kind === 'function' && pieces.length === 1 && pieces[0] === '{}'
 
-/** Whether an entry says again what the call holds: some servers tell all of the arguments once more at their end. */
+/** Whether an entry repeats the call's arguments: some servers send all of them again at the end. */
 const isRepeat = (call: Call, text: string): boolean => {
   if (!text.startsWith('{') || call.kind !== 'function' || call.part === undefined) return false
-  // White space makes no more of a difference. Without a measure, every `{}` in a long text would have all of it read.
+  // A repeat differs in white space only, so it is about as long. Without this check, every `{}` within long arguments
+  // would have all of them parsed again.
   if (text.length * 8 < call.length) return false
   try {
-    // The piece first: of arguments in the middle of their way it is none, and costs nothing to read.
+    // The piece first: in the middle of the arguments it is not JSON, and fails at once.
     return Bun.deepEquals(JSON.parse(text), JSON.parse(call.pieces.join('')))
   } catch {
     return false
   }
 }
 
-/** An empty object stands for "no arguments yet" where a server sends objects. */
+/** Arguments as text. Servers that send objects use an empty one for "no arguments yet". */
 const argumentText = (value: Json | undefined): string =>
   isObject(value) && Object.keys(value).length === 0 ? '' : inputText(value)
 
-/** Free text cannot be seen to be whole, but only the vendor sends it, one call after the other. */
+/** Whether the arguments are whole. Free text counts as whole: only the vendor sends it, one call after the other. */
 const isWhole = (call: Call): boolean => {
   if (call.part === undefined || call.pieces.length === 0) return false
   if (call.kind === 'custom') return true
-  // Asked with every piece of some servers, and for every call that begins: nothing is read twice for it.
+  // This is checked with every piece of some servers: unchanged arguments are not parsed again.
   if (call.unfinished === call.length) return false
   if (isObjectIn(call.pieces)) return true
   call.unfinished = call.length
@@ -216,7 +217,7 @@ const isWhole = (call: Call): boolean => {
 }
 
 const isObjectIn = (pieces: readonly string[]): boolean => {
-  // What has no closing brace at its end need not be read.
+  // Without a closing brace at the end there is no need to parse.
   const last = pieces.findLast((piece) => piece.trim() !== '')?.trimEnd()
   if (last?.endsWith('}') !== true) return false
   try {

@@ -1,22 +1,22 @@
-// A provider's stream as events. Strict about its end, tolerant of everything servers of this kind vary in.
+// A provider's stream as events: strict about its end, tolerant of everything else in which servers differ.
 
 import { GatewayError } from '../../errors.ts'
 import type { ChatEvent, Start } from '../../ir/event.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Citation, Logprob, Seal } from '../../ir/part.ts'
-import { type Usage, updated } from '../../ir/usage.ts'
+import { mergeReport, type Usage } from '../../ir/usage.ts'
 import { digest } from '../../lib/digest.ts'
 import { parseExact } from '../../lib/json-exact.ts'
 import type { EventDecoder, Undo } from '../codec.ts'
 import { decodeModeration } from '../moderation.ts'
-import { type OpenName, openSeal } from '../seal.ts'
-import { openDetail, openNameIn, reasoningText, textIn, thoughtIn } from './assistant.ts'
+import { plainSeal, type ThoughtMember } from '../seal.ts'
+import { decodeCitations, decodeLogprobs, decodeSources, namesSources } from './annotations.ts'
+import { reasoningText, taggedThoughtIn, textIn, thoughtIn, thoughtMemberIn } from './assistant.ts'
 import { audioCollector } from './audio.ts'
 import { openCalls } from './calls.ts'
 import { addPiece, detailSeal, detailText, isSealed, LISTS, type List } from './details.ts'
 import { decodeError, failureIn } from './error.ts'
 import { decodeFinish } from './finish.ts'
-import { decodeCitations, decodeLogprobs, decodeSources, namesSources } from './marks.ts'
 import { decodeUsage } from './usage.ts'
 
 /** At most one text, refusal or thought is open at a time; calls may overlap. See `openCalls`. */
@@ -25,27 +25,29 @@ type Prose = {
   part: number
   list: List
   details: JsonObject[]
-  name?: OpenName
+  name?: ThoughtMember
 }
 
 export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   let ended = false
   let start: Start | undefined
-  let ours: number | undefined
+  /** The index of the one choice that is read. */
+  let choiceIndex: number | undefined
   let parts = 0
   let prose: Prose | undefined
   let refused = false
-  /** Whether the answer comes in deltas: a message beside or behind them says nothing new. */
+  /** Whether the answer comes in deltas: a message beside or after them repeats it. */
   let inDeltas = false
-  /** Whether thoughts come as plain text. */
+  /** Whether thoughts also come as plain text. */
   let plainThoughts = false
   let reason: Json | undefined
   let usage: Usage | undefined
   let rawUsage: JsonObject | undefined
   let serviceTier: string | undefined
   let moderation: Json | undefined
+  /** Whether the text has had annotations. */
   let annotated = false
-  /** The last chunk that names pages beside the answer. */
+  /** The last chunk that lists sources of the whole answer. */
   let sourced: JsonObject | undefined
   const audio = audioCollector()
 
@@ -54,9 +56,9 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     const { kind, part, list, details, name = 'reasoning_content' } = prose
     prose = undefined
     if (details.some(isSealed)) return [{ type: 'reasoning-end', part, seal: detailSeal(list, details) }]
-    // Most servers tell them by this name: it needs no word.
+    // The usual member need not be noted.
     if (name === 'reasoning_content') return [{ type: `${kind}-end`, part }]
-    return [{ type: 'reasoning-end', part, seal: openSeal(name) }]
+    return [{ type: 'reasoning-end', part, seal: plainSeal(name) }]
   }
 
   const calls = openCalls({
@@ -66,8 +68,8 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     before: closeProse,
   })
 
-  /** The open part of this kind, opened where it is not. `name`: by which a thought itself is told. */
-  const inProse = (kind: Prose['kind'], out: ChatEvent[], name?: OpenName): number => {
+  /** The open part of this kind, opened if need be. `name`: the member that holds a plain thought. */
+  const inProse = (kind: Prose['kind'], out: ChatEvent[], name?: ThoughtMember): number => {
     if (prose?.kind === kind) return prose.part
     out.push(...closeProse(), ...calls.close(false))
     const part = parts++
@@ -77,10 +79,10 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     return part
   }
 
-  /** A sealed thought: the open one, where it is its text; else one of its own. */
+  /** Seals the open thought where its text is the same, else adds a thought. */
   const seal = (text: string, full: boolean | undefined, value: Seal, out: ChatEvent[]): void => {
     if (prose?.kind === 'reasoning' && text !== '') {
-      // The open text passed for the thought itself: what the tag says of it counts.
+      // The open thought was taken to be full: the tag knows better.
       out.push({ type: 'reasoning-end', part: prose.part, seal: value, ...(full === true ? {} : { full: false }) })
       prose = undefined
       return
@@ -95,12 +97,12 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   const readDetails = (list: List, details: Json[], out: ChatEvent[]): void => {
     for (const detail of details) {
       if (!isObject(detail)) continue
-      const opened = openDetail(detail)?.part
+      const opened = taggedThoughtIn(detail)?.part
       if (opened?.seal !== undefined) {
         seal(opened.text, opened.full, opened.seal, out)
         continue
       }
-      // Most servers tell the same text beside the details.
+      // Most servers send the same text as plain text, too.
       if (!plainThoughts) readThought(detailText(detail), out, 'reasoning_content')
       if (prose?.kind === 'reasoning') {
         prose.list = list
@@ -127,7 +129,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     }
   }
 
-  const readThought = (text: string | undefined, out: ChatEvent[], name?: OpenName): void => {
+  const readThought = (text: string | undefined, out: ChatEvent[], name?: ThoughtMember): void => {
     if (text === undefined || text === '') return
     out.push({ type: 'reasoning-delta', part: inProse('reasoning', out, name), text })
   }
@@ -136,7 +138,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     const thought = reasoningText(delta)
     if (thought !== undefined) {
       plainThoughts = true
-      readThought(thought, out, openNameIn(delta))
+      readThought(thought, out, thoughtMemberIn(delta))
     }
     for (const list of LISTS) {
       const details = delta[list]
@@ -147,7 +149,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
       refused = true
       out.push({ type: 'refusal-delta', part: inProse('refusal', out), text: delta.refusal })
     }
-    // Without its text a citation says nothing.
+    // A citation needs its text.
     if (prose?.kind === 'text') annotated = cite(decodeCitations(delta.annotations), prose.part, out) || annotated
     if (isObject(delta.function_call)) out.push(...calls.delta({ index: -1, function: delta.function_call }))
     if (Array.isArray(delta.tool_calls)) {
@@ -178,7 +180,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   }
 
   const readUsage = (raw: JsonObject, out: ChatEvent[]): void => {
-    rawUsage = updated(rawUsage, raw)
+    rawUsage = mergeReport(rawUsage, raw)
     usage = decodeUsage(rawUsage)
     if (usage === undefined) return
     if (start !== undefined) out.push({ type: 'usage', usage })
@@ -195,20 +197,20 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     if (isObject(chunk.moderation)) moderation = chunk.moderation
     if (namesSources(chunk)) sourced = chunk
     const choices = Array.isArray(chunk.choices) ? chunk.choices : []
-    // A prologue without choices may come before the answer has its id.
+    // A first chunk without choices may come before the answer's id is known.
     if (choices.length > 0 || (typeof chunk.id === 'string' && chunk.id !== '')) begin(chunk, out)
     for (const choice of choices) {
       if (!isObject(choice)) continue
       const index = typeof choice.index === 'number' ? choice.index : 0
-      ours ??= index
-      if (index !== ours) continue
-      const { delta, finish_reason: why } = choice
+      choiceIndex ??= index
+      if (index !== choiceIndex) continue
+      const { delta, finish_reason: finishReason } = choice
       inDeltas ||= isObject(delta)
-      const said = inDeltas ? delta : choice.message
-      if (isObject(said)) readDelta(said, choice.logprobs, out)
+      const content = inDeltas ? delta : choice.message
+      if (isObject(content)) readDelta(content, choice.logprobs, out)
       if (isObject(choice.usage)) readUsage(choice.usage, out)
-      // Some servers give one with every chunk: the last counts.
-      if (typeof why === 'string' && why !== '') reason = why
+      // Some servers send one with every chunk: the last counts.
+      if (typeof finishReason === 'string' && finishReason !== '') reason = finishReason
     }
     if (isObject(chunk.usage)) readUsage(chunk.usage, out)
     return out
@@ -218,10 +220,9 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     if (reason === undefined && !audio.ended) return fail(brokenOff())
     ended = true
     const out = endParts()
-    const why = decodeFinish(reason, { calls: calls.made, refused })
     out.push({
       type: 'finish',
-      reason: why,
+      reason: decodeFinish(reason, { calls: calls.made, refused }),
       usage: usage ?? {},
       ...(serviceTier === undefined ? {} : { serviceTier }),
       ...decodeModeration(moderation),
@@ -253,7 +254,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   }
 }
 
-/** Some servers send the arguments of calls as objects, whose integers must stay as they were written. */
+/** Some servers send the arguments of calls as objects, whose large integers must keep all their digits. */
 const parse = (data: string): unknown => (data.includes('_call') ? parseExact(data) : JSON.parse(data))
 
 const brokenOff = () =>

@@ -1,4 +1,4 @@
-// Thoughts as servers of this kind seal them: a list of entries that a stream brings in pieces.
+// Sealed thoughts as servers of this wire write them: a list of entries, which streams send in pieces.
 
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Seal } from '../../ir/part.ts'
@@ -19,15 +19,15 @@ export const detailSeal = (list: List, details: JsonObject[]): Seal => ({
   value: { [list]: details as Json[] },
 })
 
-/** What can be read of an entry. */
+/** The readable text of an entry. */
 export const detailText = ({ text, summary, thinking }: JsonObject): string | undefined =>
   [text, summary, thinking].find((said) => typeof said === 'string')
 
-/** Whether an entry holds what only its provider can read: the others say no more than their text. */
+/** Whether an entry holds something that only its provider can read, besides its text. */
 export const isSealed = ({ signature, data }: JsonObject): boolean =>
   [signature, data].some((secret) => typeof secret === 'string' && secret !== '')
 
-/** Adds a piece to the entries: text goes on where it left off, another member stands as told last. */
+/** Adds a piece to the entries: texts are appended, other members replaced. */
 export const addPiece = (details: JsonObject[], piece: JsonObject): void => {
   const last = details.at(-1)
   if (last === undefined || last.type !== piece.type || last.index !== piece.index || piece.data !== undefined) {

@@ -1,4 +1,4 @@
-// Events as the stream a client of this wire reads: chunks, the usage chunk if asked for, and one end.
+// Events as a stream of this wire: chunks, the usage chunk if the client asked for it, and one end.
 
 import { envelope } from '../../errors.ts'
 import type { ChatEvent, Finish } from '../../ir/event.ts'
@@ -8,9 +8,9 @@ import { type Usage, withPrompt } from '../../ir/usage.ts'
 import { writeFrame } from '../../lib/sse.ts'
 import type { Ask, EventEncoder } from '../codec.ts'
 import type { Before } from '../seal.ts'
+import { encodeCitation, encodeLogprob, encodeVerdicts } from './annotations.ts'
 import { encodeDetails } from './assistant.ts'
 import { encodeFinish } from './finish.ts'
-import { encodeCitation, encodeLogprob, encodeVerdicts } from './marks.ts'
 import { tierOf } from './members.ts'
 import { includeUsage } from './pass.ts'
 import { responseId, wantsFunctionCall } from './response.ts'
@@ -20,7 +20,7 @@ export const encodeEvents = (ask: Ask): EventEncoder => {
   const showUsage = includeUsage(ask.body)
   const legacy = wantsFunctionCall(ask.body)
   const inOrder = sequence()
-  // Every chunk begins and ends alike: built once, so that a delta costs one template.
+  // All chunks begin and end with the same text: it is built once, so that a delta costs one template.
   let head = ''
   const tail = `${showUsage ? ',"usage":null' : ''}}\n\n`
   const open = `,"logprobs":null,"finish_reason":null}]${tail}`
@@ -46,13 +46,13 @@ export const encodeEvents = (ask: Ask): EventEncoder => {
   }
 
   const toolDelta = (text: string): string => {
-    // The legacy form holds one call: clients that read it were promised no parallel ones.
+    // The legacy form can hold only one call.
     if (legacy) return calls > 1 ? '' : chunk(`{"function_call":{"arguments":${JSON.stringify(text)}}}`)
     const member = call.kind === 'custom' ? '"custom":{"input":' : '"function":{"arguments":'
     return chunk(`{"tool_calls":[{"index":${calls - 1},${member}${JSON.stringify(text)}}}]}`)
   }
 
-  /** Arguments must be an object by their end, also where the model gave none. */
+  /** Without any arguments, `{}` is sent: clients parse them as JSON. */
   const endCall = (): string => {
     const bare = call.kind === 'function' && call.state === 'bare'
     call.state = 'closed'

@@ -1,5 +1,5 @@
-// Members of a request's messages and tools that the decoders do not read: listed by other wires' encoders, or refused
-// where they are something the model was shown.
+// Members of a request's messages and tools that the decoders do not read. Other wires' encoders list them as dropped, or
+// refuse them where they are input for the model.
 
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { OpaqueMember } from '../../ir/request.ts'
@@ -38,7 +38,7 @@ const PART = new Set([
 const READ_PARTS = new Set(['text', 'image_url', 'file'])
 const TOOL = new Set(['type', 'function', 'custom', 'cache_control'])
 const FUNCTION = new Set(['name', 'description', 'parameters', 'strict'])
-/** Its cache marker stands in a function, too. */
+/** Functions may hold the cache marker, too. */
 const MARKED = new Set([...FUNCTION, 'cache_control'])
 const CUSTOM = new Set(['name', 'description', 'format'])
 const FLAT = new Set(['type', 'cache_control', 'input_schema', ...FUNCTION, ...CUSTOM])
@@ -66,7 +66,7 @@ export const decodeExtras = ({ messages, tools, functions }: JsonObject): Opaque
   }
   for (const [at, tool] of objects(tools)) {
     if (isFlat(tool)) rest(tool, FLAT, `tools.${at}`)
-    // Any other is kept whole.
+    // Any other tool is kept whole.
     if (!isObject(tool.function) && !isObject(tool.custom)) continue
     rest(tool, TOOL, `tools.${at}`)
     if (isObject(tool.function)) rest(tool.function, MARKED, `tools.${at}.function`)
@@ -79,6 +79,6 @@ export const decodeExtras = ({ messages, tools, functions }: JsonObject): Opaque
 const isRead = ({ type, source }: JsonObject): boolean =>
   READ_PARTS.has(String(type)) || (type === 'image' && isObject(source))
 
-/** The objects in a list, with their places. */
+/** The objects in a list, with their indexes. */
 const objects = (list: Json | undefined): [number, JsonObject][] =>
   Array.isArray(list) ? list.flatMap((one, at): [number, JsonObject][] => (isObject(one) ? [[at, one]] : [])) : []

@@ -1,26 +1,26 @@
-// Why the model stopped, both ways.
+// Finish reasons, both ways.
 
 import type { FinishReason } from '../../ir/event.ts'
 import type { Json } from '../../ir/json.ts'
 
-/** What the answer holds, which some servers' reasons contradict. */
+/** What the answer holds: some servers' reasons contradict it. */
 type Held = { calls: boolean; refused: boolean }
 
 const CUT = /^(?:length|max_tokens|model_length|max_output_tokens)$/i
-/** What was filtered may stand behind the word. */
+/** The category may follow the word. */
 const FILTERED =
   /^(?:content_filter|sensitive|guardrail|(?:image_)?(?:safety|recitation|prohibited_content)|blocklist|spii)/i
 
 export const isFiltered = (reason: Json | undefined): boolean => typeof reason === 'string' && FILTERED.test(reason)
 
-/** Servers of the wire's kind know more words than its vendor; a word nobody knows still is an end. */
+/** Other servers use more reasons than the vendor. An unknown one counts as an end. */
 export const decodeFinish = (reason: Json | undefined, { calls, refused }: Held): FinishReason => {
-  const word = typeof reason === 'string' ? reason : ''
-  if (CUT.test(word)) return 'length'
-  if (isFiltered(word)) return 'content-filter'
-  if (word === 'model_context_window_exceeded') return 'context-length'
-  if (word === 'refusal') return 'refusal'
-  // A forced tool finishes with `stop` here, and `tool_calls` may stand where no call was made.
+  const told = typeof reason === 'string' ? reason : ''
+  if (CUT.test(told)) return 'length'
+  if (isFiltered(told)) return 'content-filter'
+  if (told === 'model_context_window_exceeded') return 'context-length'
+  if (told === 'refusal') return 'refusal'
+  // A forced tool finishes with `stop` on this wire, and `tool_calls` may come without a call.
   if (calls) return 'tool-calls'
   return refused ? 'refusal' : 'stop'
 }
@@ -35,7 +35,7 @@ export const encodeFinish = (reason: FinishReason, { calls, refused, legacy }: H
     case 'content-filter':
       return 'content_filter'
     case 'refusal':
-      // Where the refusal can be read the wire says `stop`, as its vendor does.
+      // With a refusal text the reason is `stop`, as the vendor has it.
       if (!refused) return 'content_filter'
       return calls ? called : 'stop'
     case 'tool-calls':

@@ -1,4 +1,4 @@
-// The form of the answer, `response_format`, both ways; and for servers that hold no model to one, what stands in for it.
+// `response_format`, both ways, and what replaces it for servers without structured output.
 
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
@@ -17,7 +17,7 @@ export const decodeForm = (raw: Json | undefined): OutputFormat | undefined => {
     case 'text':
       return undefined
     case 'json_object': {
-      // Servers of other makes take a schema here, and frameworks send it to all.
+      // Some servers take a schema here, and frameworks send it to all of them.
       const form: OutputFormat = { type: 'json-schema', schema: isObject(format.schema) ? format.schema : {} }
       return isFormless(form) ? { type: 'json-object' } : form
     }
@@ -46,8 +46,11 @@ export const encodeForm = (output: OutputFormat, { origin, drop }: Outgoing): Js
   return { type: 'json_schema', json_schema: encodeSchemaForm(output, origin, dropped) }
 }
 
-/** Asks for JSON, behind the instructions that open the conversation. It is asked, not held: so the form is listed. */
-export const askInWords = (messages: JsonObject[], out: Outgoing): void => {
+/**
+ * Adds an instruction to answer in JSON, after the instructions that begin the conversation. The format is listed as
+ * dropped, for an instruction does not force it.
+ */
+export const askForJson = (messages: JsonObject[], out: Outgoing): void => {
   const first = messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
   messages.splice(first === -1 ? messages.length : first, 0, { role: 'system', content: JSON_ONLY })
   out.drop(memberName(out.origin, 'response_format'))
@@ -59,9 +62,9 @@ export const askInWords = (messages: JsonObject[], out: Outgoing): void => {
  */
 export const forceTool = (output: OutputFormat, body: JsonObject, out: Outgoing): string => {
   const others = Array.isArray(body.tools) ? body.tools : []
-  const taken = JSON.stringify(others)
+  const taken = new Set(others.map(nameOf))
   let name = 'json'
-  while (taken.includes(`"name":"${name}"`)) name = `${name}_output`
+  while (taken.has(name)) name = `${name}_output`
   const { schema = {}, description = 'Gives the answer as JSON.' } = output.type === 'json-schema' ? output : {}
   const parameters = rooted(schema, () => out.drop(memberName(out.origin, 'response_format')))
   const callable = others.length > 0 && body.tool_choice !== 'none'
@@ -70,4 +73,10 @@ export const forceTool = (output: OutputFormat, body: JsonObject, out: Outgoing)
     body.tool_choice = callable ? 'required' : { type: 'function', function: { name } }
   }
   return name
+}
+
+const nameOf = (tool: Json): Json | undefined => {
+  if (!isObject(tool)) return undefined
+  const body = tool.function ?? tool.custom
+  return isObject(body) ? body.name : tool.name
 }

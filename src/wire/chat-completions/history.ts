@@ -1,23 +1,23 @@
-// Turns as messages. Every call is directly followed by its result, as the vendor demands.
+// Turns as messages. Every call is directly followed by its result, as the vendor requires.
 
 import { isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
 import type { AssistantPart, TextPart, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
 import { callInput } from '../call-input.ts'
-import { openName } from '../seal.ts'
+import { thoughtMember } from '../seal.ts'
 import { type WaitingCalls, waitingCalls } from '../waiting-calls.ts'
 import { asFunction, encodeCall } from './assistant.ts'
 import { LISTS, type List } from './details.ts'
 import type { Outgoing } from './outgoing.ts'
 import { encodeContent, encodePart } from './parts.ts'
 
-/** An assistant message's calls and what has come back for them. `waiting`: the ids of calls without a result so far. */
+/** An assistant message with calls, and their results. `waiting`: the ids of calls without a result so far. */
 type Round = { message: JsonObject; waiting: Set<string>; results: JsonObject[]; attachments: JsonObject[] }
 /** A call without a result so far, and the id it went out under. */
 type Open = WaitingCalls<{ round: Round; sent: string }>
 
-/** The wire's messages. A result stands right behind its call wherever the client put it; a missing one is said to be. */
+/** A result directly follows its call, wherever the client put it; for a missing one the model is told so. */
 export const encodeTurns = (request: ChatRequest, out: Outgoing): JsonObject[] => {
   const messages: (JsonObject | Round)[] = []
   const open: Open = waitingCalls()
@@ -57,13 +57,13 @@ const settled = ({ message, waiting, results, attachments }: Round): JsonObject[
   ...(attachments.length === 0 ? [] : [{ role: 'user', content: attachments }]),
 ]
 
-/** The vendor takes either; a request comes here from another wire for servers of its kind, of which many know one. */
+/** The vendor takes both roles. Requests of other wires are mostly for other servers, many of which take `system` only. */
 const roleOf = (turn: Extract<Turn, { role: 'system' }>, { origin, noDeveloperRole }: Outgoing): string =>
   turn.developer && origin === 'chat-completions' && !noDeveloperRole ? 'developer' : 'system'
 
 const nameOf = (turn: Turn): JsonObject => (turn.name === undefined ? {} : { name: turn.name })
 
-/** Turns with their place. Other wires may spread one answer over several turns: its parallel calls belong together. */
+/** Turns with their index. Other wires may spread an answer with parallel calls over several turns: they are joined. */
 const joined = (request: ChatRequest, out: Outgoing): { turn: Turn; at: number }[] => {
   const turns: { turn: Turn; at: number }[] = []
   const answers = new Set<Turn>()
@@ -95,7 +95,7 @@ const encodeAssistant = (
   const thoughts: JsonObject[] = []
   const message: JsonObject = { role: 'assistant' }
   const round: Round = { message, waiting: new Set(), results: [], attachments: [] }
-  /** Of the next call. */
+  /** The next call's. */
   let signature: Json | undefined
   for (const [index, part] of turn.parts.entries()) {
     const path = placeOf(part, out.pathOf(at, index))
@@ -111,12 +111,12 @@ const encodeAssistant = (
       case 'reasoning': {
         const own = part.seal?.origin === 'chat-completions' ? part.seal.value : {}
         if (own.extra_content !== undefined) signature = own.extra_content
-        const name = openName(part)
+        const name = thoughtMember(part)
         const list = LISTS.find((one) => Array.isArray(own[one]))
         if (list !== undefined) {
           details[list] ??= []
           for (const detail of own[list] as Json[]) details[list].push(detail)
-        } else if (name !== undefined && out.openThoughts(name)) {
+        } else if (name !== undefined && out.takesThoughts(name)) {
           if (name === 'thinking') thoughts.push({ type: name, thinking: [{ type: 'text', text: part.text }] })
           else message[name] = `${message[name] ?? ''}${part.text}`
         } else if ((part.seal === undefined || name !== undefined) && part.text !== '') out.drop(path)
@@ -133,7 +133,7 @@ const encodeAssistant = (
         const again = round.waiting.has(out.callId(part.id)) ? `${part.id} ${index}` : part.id
         const sent = out.callId(again)
         const name = out.names.of(part.name, part.namespace)
-        const made = encodeCall(readable(out.customAsFunction ? asFunction(part) : part, out), sent, name)
+        const made = encodeCall(withObjectInput(out.customAsFunction ? asFunction(part) : part, out), sent, name)
         calls.push(signature === undefined ? made : { ...made, extra_content: signature })
         signature = undefined
         round.waiting.add(sent)
@@ -159,10 +159,10 @@ const encodeAssistant = (
 }
 
 /**
- * Servers of the vendor's kind read the arguments, and refuse the whole conversation for what is no object. Those of
- * the messages wire are one.
+ * Some servers parse the arguments of past calls, and refuse the whole conversation where they are not an object. Those of
+ * the messages wire always are.
  */
-const readable = (call: ToolCallPart, { origin }: Outgoing): ToolCallPart =>
+const withObjectInput = (call: ToolCallPart, { origin }: Outgoing): ToolCallPart =>
   origin !== 'responses' || call.kind === 'custom' || parseObject(call.input) !== undefined
     ? call
     : { ...call, input: JSON.stringify(callInput(call.kind, call.input)) }
@@ -173,15 +173,15 @@ const isCut = (before: AssistantPart | undefined, part: TextPart): boolean =>
 
 const joinLast = (content: JsonObject[]): void => {
   const last = content.pop()
-  // Put together piece by piece: to join all of them anew each time would cost their square.
+  // One at a time: joining all of them each time would take quadratic time.
   content.push({ type: 'text', text: `${content.pop()?.text ?? ''}${last?.text ?? ''}` })
 }
 
-/** History names earlier audio by its id only. */
+/** Requests refer to earlier audio by its id. */
 const audioReference = (audio: Json): Json =>
   isObject(audio) && typeof audio.id === 'string' ? { id: audio.id } : null
 
-/** Puts a result behind its call; one without a call is told to the model in `content` instead. False for those. */
+/** Adds a result to its call's round. False for one without a call, which goes to `content` as text. */
 const encodeResult = (
   part: ToolResultPart,
   path: string,
@@ -205,7 +205,7 @@ const encodeResult = (
   const { round, sent } = slot
   round.waiting.delete(sent)
   if (attached.length > 0) {
-    // Only text may stand in a tool's message: images and files follow as the user's, under the call's id.
+    // A tool's message holds only text: images and files follow in a user message that names the call.
     if (texts.every(({ text }) => text === ''))
       texts.splice(0, texts.length, { type: 'text', text: 'The result follows in the next user message.' })
     round.attachments.push({ type: 'text', text: `Attached to the result of the tool call ${sent}:` }, ...attached)

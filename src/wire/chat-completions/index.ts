@@ -7,7 +7,7 @@ import { faultOf, KEEP_ALIVE, malformedAnswer, usageIn } from '../pass.ts'
 import { decodeEvents } from './decode-events.ts'
 import { encodeEvents } from './encode-events.ts'
 import { decodeError, encodeError, failureIn } from './error.ts'
-import { borrows, outputCap, passEdits, refusedIn } from './pass.ts'
+import { needsTranslation, outputCap, passEdits, refusedIn } from './pass.ts'
 import { decodeRequest, encodeRequest } from './request.ts'
 import { decodeResponse, encodeResponse } from './response.ts'
 import { ChatCompletionsRequest } from './schema.ts'
@@ -18,7 +18,7 @@ export const chatCompletions: ChatCodec = {
   wire: 'chat-completions',
   requestSchema: ChatCompletionsRequest,
   passEdits,
-  borrows,
+  needsTranslation,
   refusedIn,
   outputCap,
   tap,

@@ -1,4 +1,4 @@
-// Small vocabularies of the wire: sampling, service tiers, and what other wires call this wire's members.
+// Names on this wire: sampling parameters, service tiers, and the other wires' names of its members.
 
 import type { Sampling } from '../../ir/request.ts'
 import type { ChatWire } from '../../ir/wire.ts'
@@ -16,7 +16,7 @@ export const SAMPLING_KEYS = Object.keys(SAMPLING) as (keyof Sampling)[]
 
 const TIERS = ['auto', 'default', 'flex', 'scale', 'priority', 'fast']
 
-/** The tier where the wire has it. */
+/** The tier, where the wire has it. */
 export const tierOf = (tier: string | undefined): string | undefined =>
   tier !== undefined && TIERS.includes(tier) ? tier : undefined
 
@@ -42,5 +42,5 @@ const NAMES: Record<ChatWire, Record<string, string>> = {
   },
 }
 
-/** What clients of `origin` call a member of this wire: the name to refuse or to list it by. */
+/** The name that clients of `origin` have for a member of this wire, for refusals and dropped paths. */
 export const memberName = (origin: ChatWire, member: string): string => NAMES[origin][member] ?? member

@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { CacheMark, DocumentPart, ImagePart, OpaquePart, Source, TextPart } from '../../ir/part.ts'
 import { placed } from '../../ir/place.ts'
 import { encodeBreakpoint } from '../breakpoint.ts'
-import { heldIn, kindOf, textIn } from '../held.ts'
+import { decodeText, parseDataUrl, sniffMediaType } from '../data-url.ts'
 import { optionalString, readObject, readString } from '../read.ts'
 import type { Outgoing } from './outgoing.ts'
 
@@ -33,7 +33,7 @@ const decodePart = (raw: Json, path: string): ContentPart => {
       const from = urlSource(readString(url, `${path}.image_url.url`), 'image/png', `${path}.image_url.url`)
       const source = placed(from, `${path}.image_url`)
       const kind = optionalString(detail, `${path}.image_url.detail`)
-      // Clients of several vendors show documents so, too: its data says what it is.
+      // Clients of several vendors send documents this way, too.
       if (source.kind === 'base64' && (source.mediaType === 'application/pdf' || isText(source.mediaType)))
         return { type: 'document', source, ...cache }
       return { type: 'image', source, ...(kind === undefined ? {} : { detail: kind }), ...cache }
@@ -49,7 +49,7 @@ const decodePart = (raw: Json, path: string): ContentPart => {
   }
 }
 
-/** An image as the messages wire shows it. */
+/** The source of an image in the form of the messages wire. */
 const blockSource = ({ type, url, media_type: mediaType, data }: JsonObject, path: string): Source =>
   type === 'url'
     ? { kind: 'url', url: readString(url, `${path}.url`) }
@@ -68,12 +68,12 @@ const decodeFile = (file: JsonObject, path: string): DocumentPart | ImagePart =>
   const mediaType = mediaTypeOf(name)
   const source: Source = data.includes(':')
     ? urlSource(data, mediaType, `${path}.file_data`)
-    : { kind: 'base64', mediaType: kindOf(data) ?? mediaType, data }
-  // Clients show pictures as files, too.
+    : { kind: 'base64', mediaType: sniffMediaType(data) ?? mediaType, data }
+  // Clients send images as files, too.
   return isPicture(source) ? { type: 'image', source } : { type: 'document', source, ...named }
 }
 
-/** A breakpoint of this wire, or the marker of the messages wire that clients of several vendors send here too. */
+/** This wire's breakpoint, or the messages wire's marker, which clients of several vendors send here, too. */
 export const cacheMark = (part: JsonObject, path: string): { cache?: CacheMark } => {
   const name = isObject(part.prompt_cache_breakpoint) ? 'prompt_cache_breakpoint' : 'cache_control'
   const mark = part[name]
@@ -85,7 +85,7 @@ export const cacheMark = (part: JsonObject, path: string): { cache?: CacheMark }
 const isPicture = (source: Source): boolean => source.kind === 'base64' && source.mediaType.startsWith('image/')
 
 const urlSource = (url: string, fallback: string, path: string): Source => {
-  const held = heldIn(url, fallback)
+  const held = parseDataUrl(url, fallback)
   if (held !== undefined) return { kind: 'base64', ...held }
   if (url.startsWith('data:')) throw invalidRequest(`'${path}' is not a valid data URL.`, path)
   return { kind: 'url', url }
@@ -101,21 +101,21 @@ const MEDIA_TYPES: Record<string, string> = {
 const mediaTypeOf = (name: string | undefined): string =>
   MEDIA_TYPES[name?.slice(name.lastIndexOf('.') + 1).toLowerCase() ?? ''] ?? 'application/pdf'
 
-/** `content` in its shortest form: plain text goes as a string, as every server takes it; own texts in pieces stay so. */
+/** Plain text as one string, which every server takes. Several texts of this wire's own client stay separate. */
 export const encodeContent = (parts: JsonObject[], { origin }: Outgoing): Json => {
   const [first] = parts
   if (first === undefined) return ''
   const plain = parts.every(({ type, prompt_cache_breakpoint: mark }) => type === 'text' && mark === undefined)
   if (!plain || (parts.length > 1 && origin === 'chat-completions')) return parts
-  // Many servers of this kind read texts in pieces in some messages only, or refuse them.
+  // Many servers take lists of texts in some messages only, or not at all.
   return parts.map(({ text }) => text ?? '').join('\n\n')
 }
 
-/** One part as this wire's parts; none where it must be left out, which is then listed. `path` is the client's. */
+/** Empty for a part that must be left out, which is then listed. `path`: the client's. */
 export const encodePart = (part: ContentPart, path: string, out: Outgoing): JsonObject[] => {
   switch (part.type) {
     case 'text':
-      // Own citations stand beside the message, not in its parts.
+      // On this wire, citations are not in content parts.
       if (part.citations !== undefined) out.drop(`${path}.${out.origin === 'messages' ? 'citations' : 'annotations'}`)
       return [{ type: 'text', text: part.text, ...encodeBreakpoint(part.cache, path, out) }]
     case 'image': {
@@ -158,8 +158,8 @@ const encodeDocument = (part: DocumentPart, path: string, out: Outgoing): JsonOb
     case 'text':
       return asText(source.text)
     case 'base64': {
-      // Files must be PDFs here: text reaches the model as text.
-      const text = own || source.mediaType === 'application/pdf' ? undefined : textIn(source)
+      // The vendor takes only PDFs as files: text is sent as text.
+      const text = own || source.mediaType === 'application/pdf' ? undefined : decodeText(source)
       if (text !== undefined) return asText(text)
       return [
         ...context,

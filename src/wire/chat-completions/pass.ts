@@ -22,10 +22,10 @@ export const includeUsage = (body: JsonObject): boolean =>
 const BLOCKS = new Set<Json | undefined>(['tool_use', 'tool_result'])
 
 /**
- * Editors say to models of several vendors, at this wire's address, what other wires' clients say. Where several answers
- * are asked for it stays as it is: only one could be written anew.
+ * Some editors send other wires' forms of tools and content to this wire's path. A request for several answers passes as
+ * it is: the IR holds one answer.
  */
-export const borrows = ({ tools, messages, n }: JsonObject): boolean =>
+export const needsTranslation = ({ tools, messages, n }: JsonObject): boolean =>
   (!given(n) || n === 1) &&
   ((Array.isArray(tools) && tools.some((tool) => isObject(tool) && isFlat(tool))) ||
     (Array.isArray(messages) &&
@@ -36,7 +36,7 @@ export const borrows = ({ tools, messages, n }: JsonObject): boolean =>
           message.content.some((part) => isObject(part) && BLOCKS.has(part.type)),
       )))
 
-/** Thoughts that come back are members of their messages. */
+/** With `reasoning_content` among the refused members, also those of the assistant's messages. */
 export const refusedIn = (body: JsonObject, quirks: Quirks): Edit['path'][] => {
   const refused = refusedMembers(body, quirks)
   if (quirks.rejects?.includes('reasoning_content') !== true || !Array.isArray(body.messages)) return refused
@@ -64,7 +64,7 @@ export const passEdits = (body: JsonObject, options: PassOptions): Edit[] => {
   return withoutRefused(edits, refusedIn(body, quirks), quirks)
 }
 
-/** Whom the system's messages come from, by what the provider knows. */
+/** Changes the roles of system messages to those that the provider takes. */
 const systemEdits = (messages: Json[], { noDeveloperRole, noMidSystem }: Quirks): Edit[] => {
   let begun = false
   return messages.flatMap((message, at) => {
@@ -79,8 +79,8 @@ const systemEdits = (messages: Json[], { noDeveloperRole, noMidSystem }: Quirks)
 
 const CAPS = ['max_completion_tokens', 'max_tokens'] as const
 
-// Whichever names the client used are lowered, and the provider's own name is added where it used none. A provider whose
-// name for it is given knows no other.
+// The cap is lowered under each name that the client used, and added under the provider's where there is none. A provider
+// with a configured name takes no other.
 const capEdits = (body: JsonObject, cap: number | undefined, own: Quirks['maxTokensField']): Edit[] => {
   const used = CAPS.filter((name) => typeof body[name] === 'number')
   const unknown = own === undefined ? [] : used.filter((name) => name !== own)
@@ -93,7 +93,7 @@ const capEdits = (body: JsonObject, cap: number | undefined, own: Quirks['maxTok
   ]
 }
 
-/** What was added to an assistant's message so that a foreign thought could come back: unknown at this provider. */
+/** Removes what carries other providers' thoughts: this provider does not know it. */
 const foreignEdits = (messages: readonly unknown[]): Edit[] => {
   const edits: Edit[] = []
   messages.forEach((message, at) => {

@@ -1,4 +1,4 @@
-// A request, both ways. Members the IR has no word for are kept whole, with their weight.
+// Requests, both ways. Members that the IR does not have are kept whole.
 
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
@@ -7,7 +7,7 @@ import type { ChatRequest, OpaqueMember, Reasoning, Sampling } from '../../ir/re
 import type { EncodedRequest, Target } from '../codec.ts'
 import { EFFORTS, effortOf } from '../effort.ts'
 import { isFormless } from '../json-mode.ts'
-import { begunTurn, CONTINUE } from '../last-word.ts'
+import { CONTINUE, prefilledTurn } from '../prefill.ts'
 import {
   given,
   optionalBoolean,
@@ -22,7 +22,7 @@ import {
 import { noTools, nothingToRead } from '../refusals.ts'
 import { withToolsFor } from '../tool-list.ts'
 import { decodeExtras } from './extras.ts'
-import { askInWords, decodeForm, encodeForm, forceTool } from './form.ts'
+import { askForJson, decodeForm, encodeForm, forceTool } from './form.ts'
 import { encodeTurns } from './history.ts'
 import { memberName, SAMPLING, SAMPLING_KEYS } from './members.ts'
 import { type Outgoing, outgoing } from './outgoing.ts'
@@ -67,7 +67,7 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
   return request
 }
 
-/** As the messages wire says it. */
+/** In the form of the messages wire. */
 const forbidsParallel = (choice: Json | undefined): boolean =>
   isObject(choice) && choice.disable_parallel_tool_use === true
 
@@ -88,45 +88,45 @@ const decodeStop = (stop: Json | undefined): string[] | undefined => {
 }
 
 const decodeThinking = (body: JsonObject): Reasoning | undefined => {
-  const asked = optionalString(body.reasoning_effort, 'reasoning_effort')
-  if (asked === undefined) return thinkingIn(body)
-  const effort = EFFORTS.find((one) => one === asked)
+  const value = optionalString(body.reasoning_effort, 'reasoning_effort')
+  if (value === undefined) return otherThinking(body)
+  const effort = EFFORTS.find((one) => one === value)
   if (effort !== undefined) return { effort }
   throw invalidRequest(`'reasoning_effort' must be one of ${EFFORTS.join(', ')}.`, 'reasoning_effort')
 }
 
 /**
- * What clients of several vendors say instead of an effort: `reasoning` with an effort, a budget or a switch, `thinking`
- * as the messages wire has it. A budget is the effort that spends about as much.
+ * What clients of several vendors send instead of `reasoning_effort`: `reasoning` with an effort, a budget or a switch, or
+ * `thinking` in the form of the messages wire. A budget becomes the effort that spends about as much.
  */
-const thinkingIn = (body: JsonObject): Reasoning | undefined => {
-  const wish = isObject(body.reasoning) ? body.reasoning : {}
-  const own = isObject(body.thinking) ? body.thinking : {}
-  const how = howMuch(wish, own)
-  if (how === undefined) return undefined
-  const summary = SUMMARIES.find((one) => one === wish.summary)
-  if (summary !== undefined) return { ...how, summary }
-  return wish.exclude === true || own.display === 'omitted' ? { ...how, summary: 'omitted' } : how
+const otherThinking = (body: JsonObject): Reasoning | undefined => {
+  const reasoning = isObject(body.reasoning) ? body.reasoning : {}
+  const thinking = isObject(body.thinking) ? body.thinking : {}
+  const amount = amountOf(reasoning, thinking)
+  if (amount === undefined) return undefined
+  const summary = SUMMARIES.find((one) => one === reasoning.summary)
+  if (summary !== undefined) return { ...amount, summary }
+  return reasoning.exclude === true || thinking.display === 'omitted' ? { ...amount, summary: 'omitted' } : amount
 }
 
 const SUMMARIES = ['auto', 'concise', 'detailed'] as const
 
-const howMuch = (wish: JsonObject, { type, budget_tokens: budget }: JsonObject): Reasoning | undefined => {
-  const effort = EFFORTS.find((one) => one === wish.effort)
+const amountOf = (reasoning: JsonObject, { type, budget_tokens: budget }: JsonObject): Reasoning | undefined => {
+  const effort = EFFORTS.find((one) => one === reasoning.effort)
   if (effort !== undefined) return { effort }
-  const tokens = wish.max_tokens ?? (type === 'enabled' ? budget : undefined)
+  const tokens = reasoning.max_tokens ?? (type === 'enabled' ? budget : undefined)
   if (typeof tokens === 'number') {
-    const worth = effortOf({ mode: 'budget', budgetTokens: tokens }, 'chat-completions', () => {})
-    return worth === undefined ? undefined : { effort: worth }
+    const equivalent = effortOf({ mode: 'budget', budgetTokens: tokens }, 'chat-completions', () => {})
+    return equivalent === undefined ? undefined : { effort: equivalent }
   }
-  if (wish.enabled === false || type === 'disabled') return { effort: 'none' }
-  return wish.enabled === true || type === 'enabled' || type === 'adaptive' ? { mode: 'adaptive' } : undefined
+  if (reasoning.enabled === false || type === 'disabled') return { effort: 'none' }
+  return reasoning.enabled === true || type === 'enabled' || type === 'adaptive' ? { mode: 'adaptive' } : undefined
 }
 
 const decodeMetadata = (raw: JsonObject): { [name: string]: string } =>
   Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, readString(value, `metadata.${name}`)]))
 
-/** Members read above, and those that say nothing of their own. */
+/** Members that are read above or need not be kept. */
 const KNOWN = new Set([
   'model',
   'messages',
@@ -152,18 +152,18 @@ const KNOWN = new Set([
   ...Object.values(SAMPLING),
 ])
 
-/** Without these the answer would be another one than the client asked for. */
+/** Without these the answer would not be what the client asked for. */
 const ESSENTIAL = new Set(['n', 'audio', 'modalities', 'moderation', 'web_search_options', 'tool_choice'])
 
-/** Members in which some clients ask for thought. */
-const THOUGHT = new Set(['reasoning', 'thinking'])
+/** Read by `otherThinking`. */
+const THINKING = new Set(['reasoning', 'thinking'])
 
 const decodeOpaque = (body: JsonObject): OpaqueMember[] => {
   const opaque: OpaqueMember[] = []
-  const thinks = given(body.reasoning_effort) ? undefined : thinkingIn(body)
+  const isRead = !given(body.reasoning_effort) && otherThinking(body) !== undefined
   const keep = (name: string, value: Json) => {
-    // No other provider keeps what it was not asked to keep. What asks for thought is read.
-    const isMet = name === 'store' ? value === false : THOUGHT.has(name) && thinks !== undefined
+    // No provider of another wire stores answers anyway.
+    const isMet = name === 'store' ? value === false : THINKING.has(name) && isRead
     const met = isMet ? { met: true as const } : {}
     opaque.push({ name, value, essential: ESSENTIAL.has(name), ...met })
   }
@@ -183,8 +183,8 @@ const decodeOpaque = (body: JsonObject): OpaqueMember[] => {
 }
 
 /** Throws `invalid_request` where leaving something out would change the request's meaning. */
-export const encodeRequest = (asked: ChatRequest, target: Target): EncodedRequest => {
-  const request = withToolsFor(asked, 'chat-completions')
+export const encodeRequest = (original: ChatRequest, target: Target): EncodedRequest => {
+  const request = withToolsFor(original, 'chat-completions')
   const { quirks } = target
   const out = outgoing(request, quirks)
   const { undo } = out.names
@@ -203,7 +203,7 @@ export const encodeRequest = (asked: ChatRequest, target: Target): EncodedReques
   encodeStop(request, body, out)
   if (request.output !== undefined) {
     if (quirks.structuredOutputByTool !== true) body.response_format = encodeForm(request.output, out)
-    else if (isFormless(request.output)) askInWords(messages, out)
+    else if (isFormless(request.output)) askForJson(messages, out)
     else undo.jsonTool = forceTool(request.output, body, out)
   }
   encodeThinking(request, target, body, out)
@@ -217,7 +217,7 @@ export const encodeRequest = (asked: ChatRequest, target: Target): EncodedReques
   }
   encodeLabels(request, body, out)
   encodeOpaque(request, body, out)
-  // Last: a conversation kept at another provider is refused for that first, with what its client acts on.
+  // Checked last: a conversation kept at another provider is refused for that first, with a code that its client acts on.
   if (messages.length === 0) throw nothingToRead(memberName(out.origin, 'messages'))
   encodeMetadata(request, body, out)
   for (const name of quirks.rejects ?? []) {
@@ -230,7 +230,7 @@ export const encodeRequest = (asked: ChatRequest, target: Target): EncodedReques
 
 const encodeConversation = (request: ChatRequest, out: Outgoing): JsonObject[] => {
   const messages = encodeTurns(request, out)
-  const begun = begunTurn(request)
+  const begun = prefilledTurn(request)
   if (begun === undefined) return messages
   out.drop(placeOf(begun, 'messages'))
   return [...messages, { role: 'user', content: CONTINUE }]

@@ -1,4 +1,4 @@
-// A whole answer, both ways.
+// Whole answers, both ways.
 
 import { GatewayError } from '../../errors.ts'
 import type { ChatResponse } from '../../ir/event.ts'
@@ -8,9 +8,6 @@ import { withPrompt } from '../../ir/usage.ts'
 import { digest } from '../../lib/digest.ts'
 import type { Ask, Undo } from '../codec.ts'
 import { decodeModeration } from '../moderation.ts'
-import { decodeAssistant, encodeCall, encodeThoughts, withOpenNames } from './assistant.ts'
-import { failureIn } from './error.ts'
-import { decodeFinish, encodeFinish, isFiltered } from './finish.ts'
 import {
   decodeCitations,
   decodeLogprobs,
@@ -18,7 +15,10 @@ import {
   encodeCitation,
   encodeLogprob,
   encodeVerdicts,
-} from './marks.ts'
+} from './annotations.ts'
+import { decodeAssistant, encodeCall, encodeThoughts, withThoughtMember } from './assistant.ts'
+import { failureIn } from './error.ts'
+import { decodeFinish, encodeFinish, isFiltered } from './finish.ts'
 import { tierOf } from './members.ts'
 import { isTextCut, undoCall } from './undo.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
@@ -29,13 +29,13 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
   if (failure !== undefined) throw failure
   const choices = Array.isArray(body.choices) ? body.choices.filter(isObject) : []
   const choice = choices.find((one) => one.index === 0) ?? choices[0]
-  // What a filter cut before its first word comes without a message.
+  // An answer that was filtered before its first output has no message.
   const message = choice?.message ?? (isFiltered(choice?.finish_reason) ? {} : undefined)
   if (choice === undefined || !isObject(message)) throw notAnAnswer()
   const id = typeof body.id === 'string' ? body.id : ''
   let parts: AssistantPart[]
   try {
-    parts = withOpenNames(
+    parts = withThoughtMember(
       decodeAssistant(message, 'choices.0.message', (call) => `call_${digest(id)}_${call}`),
       message,
     )
@@ -104,7 +104,7 @@ export const encodeResponse = (response: ChatResponse, ask: Ask): JsonObject => 
   return { ...body, ...encodeVerdicts(response.moderation) }
 }
 
-/** The wire has one text: several are joined, and their citations' places move along. */
+/** The wire has one text: several are joined, and the ranges of their citations shifted. */
 const encodeMessage = (parts: AssistantPart[], legacy: boolean): JsonObject => {
   let content: string | null = null
   let refusal: string | null = null
@@ -141,11 +141,11 @@ const encodeMessage = (parts: AssistantPart[], legacy: boolean): JsonObject => {
   return message
 }
 
-/** Clients that still write `functions` read `function_call`, which holds one call. */
+/** Whether the client uses the legacy `functions`: it reads `function_call`, which holds one call. */
 export const wantsFunctionCall = (body: JsonObject): boolean =>
   Array.isArray(body.functions) && !Array.isArray(body.tools)
 
-/** An id of the wire's own form is kept; any other is given it. */
+/** An id in the wire's own form is kept; any other is put into that form. */
 export const responseId = (id: string, ask: Ask): string => {
   if (id.startsWith('chatcmpl-')) return id
   return `chatcmpl-${id === '' ? ask.now : id.replace(/[^a-zA-Z0-9_-]/g, '')}`

@@ -1,11 +1,11 @@
-// A request's settings on their way out: sampling, stops, form, thought, labels, and what only its own wire can say.
+// A request's settings, encoded: sampling, stop sequences, reasoning, labels, and members that only one wire has.
 
 import { isObject, type JsonObject } from '../../ir/json.ts'
 import type { ChatRequest } from '../../ir/request.ts'
 import type { Target } from '../codec.ts'
-import { effortOf } from '../effort.ts'
+import { effortOf, leastThought } from '../effort.ts'
 import { leaveOut, SHARED } from '../opaque-member.ts'
-import { endThere } from '../stops.ts'
+import { stopInGateway } from '../stops.ts'
 import { memberName, SAMPLING, SAMPLING_KEYS, tierOf } from './members.ts'
 import type { Outgoing } from './outgoing.ts'
 
@@ -30,7 +30,7 @@ export const encodeStop = ({ stop, origin }: ChatRequest, body: JsonObject, out:
   if (stop === undefined || stop.length === 0) return
   const sent = origin === 'chat-completions' ? stop : stop.slice(0, MAX_STOPS)
   body.stop = sent
-  if (!endThere(stop.slice(sent.length), out.names.undo)) out.drop(memberName(out.origin, 'stop'))
+  if (!stopInGateway(stop.slice(sent.length), out.names.undo)) out.drop(memberName(out.origin, 'stop'))
 }
 
 export const encodeThinking = (
@@ -40,21 +40,22 @@ export const encodeThinking = (
   out: Outgoing,
 ): void => {
   if (reasoning === undefined) return
-  // Read off a member that goes back as it came.
+  // It was read from `reasoning` or `thinking`, which are sent as they came.
   if (origin === 'chat-completions' && opaque.some(({ name, met }) => met && name !== 'store')) return
-  const { mode, effort, summary } = reasoning
+  const wanted = leastThought(reasoning, quirks, () => out.drop(memberName(out.origin, 'reasoning_effort')))
+  const { mode, effort, summary } = wanted
   if (quirks.noReasoning) {
     if (mode !== 'off' && effort !== 'none') out.drop(memberName(out.origin, 'reasoning_effort'))
     return
   }
   if (summary !== undefined && summary !== 'omitted') out.drop(memberName(out.origin, 'reasoning.summary'))
-  const asked = effortOf(reasoning, out.origin, out.drop)
-  if (asked !== undefined) body.reasoning_effort = asked
+  const sent = effortOf(wanted, out.origin, out.drop)
+  if (sent !== undefined) body.reasoning_effort = sent
 }
 
 const MAX_LABEL = 64
 
-/** Who asks and how to bill and cache it. Labels of other wires may be longer than the vendor takes. */
+/** User, cache key and service tier. Those of other wires may be longer than the vendor takes. */
 export const encodeLabels = (request: ChatRequest, body: JsonObject, out: Outgoing): void => {
   const label = (member: string, value: string | undefined): void => {
     if (value === undefined) return
@@ -76,20 +77,21 @@ export const encodeMetadata = ({ metadata }: ChatRequest, body: JsonObject, out:
   else out.drop('metadata')
 }
 
-/** What this wire knows of the members it shares with the vendor's newer one. */
+/** The parts that this wire takes of members that it shares with the vendor's newer one. */
 const KNOWN: { [name: string]: ((value: JsonObject) => JsonObject) | undefined } = {
   prompt_cache_options: ({ mode, ttl }) => ({
     ...(mode === undefined ? {} : { mode }),
     ...(ttl === '30m' ? { ttl } : {}),
   }),
-  stream_options: ({ include_obfuscation: blurred }) => (blurred === undefined ? {} : { include_obfuscation: blurred }),
+  stream_options: ({ include_obfuscation: obfuscate }) =>
+    obfuscate === undefined ? {} : { include_obfuscation: obfuscate },
 }
 
 export const encodeOpaque = (request: ChatRequest, body: JsonObject, out: Outgoing): void => {
   for (const member of request.opaque) {
     const { name, value } = member
     if (request.origin === 'chat-completions') {
-      // What stood within messages and tools is in its part.
+      // Members of messages and tools are in the IR's parts.
       if (name.includes('.')) continue
       if (name !== 'stream_options') body[name] = value
       else if (request.stream && isObject(value)) body.stream_options = { ...value, include_usage: true }

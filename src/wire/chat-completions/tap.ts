@@ -1,17 +1,17 @@
-// Watches a chat-completions stream that passes through: the model id in every chunk, the usage chunk we asked for,
-// the end and the failure. A stream reads as it would without us: usage shows only to clients that asked for it.
+// Watches a chat-completions stream that passes through: the model id in every chunk, the usage chunk that the gateway
+// asked for, the end and the failure. Only clients that asked for usage get it.
 
 import { isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
-import { updated } from '../../ir/usage.ts'
+import { mergeReport } from '../../ir/usage.ts'
+import { FrameTemplate } from '../../lib/frame-template.ts'
 import { findMember } from '../../lib/json-scan.ts'
 import { splice } from '../../lib/json-splice.ts'
-import { Likeness } from '../../lib/likeness.ts'
 import type { OutputText } from '../../lib/output-text.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
 import { malformed, openNotes, textOf } from '../pass.ts'
 import { inputText, reasoningText, textIn, thoughtIn } from './assistant.ts'
-import { endsSpeech } from './audio.ts'
+import { endsAudio } from './audio.ts'
 import { decodeError, encodeError, failureIn } from './error.ts'
 import { decodeUsage } from './usage.ts'
 
@@ -20,19 +20,18 @@ const NO_USAGE = ',"usage":null'
 export const tap = (options: TapOptions): Tap => {
   const modelText = JSON.stringify(options.model)
   const noted = openNotes()
-  const likeness = new Likeness()
-  // Chunks of one stream begin alike up to their model: the spot is looked up once and then recognised.
+  const template = new FrameTemplate()
+  // Chunks of one stream begin with the same text up to the model: its place is found once and then recognised.
   let prefix = ''
   let renamed = ''
-  /** Whether the answer has said why it ends. */
-  let reasoned = false
-  /** Whether it ended as spoken answers may: with the sound, and without a reason. */
-  let spoken = false
-  /** Whether the answer comes in deltas: a message beside or behind them says nothing new. */
+  let hasFinishReason = false
+  /** Whether the audio has ended: answers in audio may have no finish reason. */
+  let audioEnded = false
+  /** Whether the answer comes in deltas: a message beside or after them repeats it. */
   let inDeltas = false
 
   const report = (usage: JsonObject): void => {
-    noted.rawUsage = updated(noted.rawUsage, usage)
+    noted.rawUsage = mergeReport(noted.rawUsage, usage)
     noted.usage = decodeUsage(noted.rawUsage)
   }
 
@@ -47,15 +46,15 @@ export const tap = (options: TapOptions): Tap => {
 
   const see = (frame: Frame): string => {
     if (noted.state !== 'open') return ''
-    const like = likeness.match(frame)
-    if (like !== undefined) {
-      noted.output.add(like.text)
-      return like.out
+    const match = template.match(frame)
+    if (match !== undefined) {
+      noted.output.add(match.text)
+      return match.out
     }
     let { data } = frame
     if (data.startsWith('[DONE]')) {
-      // Clients take an end without a reason for none at all, and ask again.
-      if (!reasoned && !spoken) return noted.failed(malformed())
+      // Clients treat an end without a finish reason as a broken stream, and ask again.
+      if (!hasFinishReason && !audioEnded) return noted.failed(malformed())
       noted.state = 'done'
       return writeFrame({ data })
     }
@@ -66,17 +65,17 @@ export const tap = (options: TapOptions): Tap => {
     noted.serviceTier = textOf(chunk.service_tier) ?? noted.serviceTier
     const { usage } = chunk
     const choices = Array.isArray(chunk.choices) ? chunk.choices : []
-    let within = false
+    let hasInnerUsage = false
     for (const choice of choices) {
       if (!isObject(choice)) continue
-      const { delta, finish_reason: why } = choice
+      const { delta, finish_reason: reason } = choice
       inDeltas ||= isObject(delta)
-      const said = inDeltas ? delta : choice.message
-      addText(noted.output, said)
-      if (isObject(said) && isObject(said.audio)) spoken = endsSpeech(said.audio)
-      if (typeof why === 'string' && why !== '') reasoned = true
+      const content = inDeltas ? delta : choice.message
+      addText(noted.output, content)
+      if (isObject(content) && isObject(content.audio)) audioEnded = endsAudio(content.audio)
+      if (typeof reason === 'string' && reason !== '') hasFinishReason = true
       if (isObject(choice.usage)) report(choice.usage)
-      within ||= choice.usage !== undefined
+      hasInnerUsage ||= choice.usage !== undefined
     }
     if (isObject(usage)) {
       report(usage)
@@ -84,24 +83,25 @@ export const tap = (options: TapOptions): Tap => {
     }
     if (!options.includeUsage) {
       if (usage !== undefined) data = withoutUsage(data, usage)
-      if (within) data = withoutUsageWithin(data, choices)
+      if (hasInnerUsage) data = withoutInnerUsage(data, choices)
     }
     data = rename(data)
     const out = frame.event === undefined ? writeFrame({ data }) : writeFrame({ event: frame.event, data })
-    if (!isObject(usage) && isTextOnly(choices)) likeness.learn(frame, CONTENT, out)
+    if (!isObject(usage) && isTextOnly(choices)) template.learn(frame, CONTENT, out)
     return out
   }
 
   return Object.assign(noted, {
     see,
-    end: (() => (options.noDone && (reasoned || spoken) ? see({ data: '[DONE]' }) : '')) satisfies Tap['end'],
+    end: (() =>
+      options.noDone && (hasFinishReason || audioEnded) ? see({ data: '[DONE]' }) : '') satisfies Tap['end'],
     fail: ((why) => writeFrame({ event: 'error', data: JSON.stringify(encodeError(why)) })) satisfies Tap['fail'],
   })
 }
 
 const CONTENT = ['choices', 0, 'delta', 'content'] as const
 
-/** Whether a chunk says nothing but a piece of text. */
+/** Whether a chunk holds nothing but a piece of text. */
 const isTextOnly = (choices: Json[]): boolean => {
   if (choices.length !== 1 || !isObject(choices[0])) return false
   const { delta } = choices[0]
@@ -109,7 +109,7 @@ const isTextOnly = (choices: Json[]): boolean => {
   return !delta.tool_calls && !delta.function_call && !delta.refusal && reasoningText(delta) === undefined
 }
 
-/** Written so, the member is cut without reading the text over: within strings its quotes would be escaped. */
+/** In this usual form the member is cut without parsing: within a string its quotes would be escaped. */
 const withoutUsage = (data: string, usage: Json): string => {
   const at = usage === null ? data.lastIndexOf(NO_USAGE) : -1
   return at === -1
@@ -117,8 +117,8 @@ const withoutUsage = (data: string, usage: Json): string => {
     : data.slice(0, at) + data.slice(at + NO_USAGE.length)
 }
 
-/** Some servers tell it within the choices. */
-const withoutUsageWithin = (data: string, choices: Json[]): string =>
+/** Some servers report usage within the choices. */
+const withoutInnerUsage = (data: string, choices: Json[]): string =>
   splice(
     data,
     choices.map((_, at) => ({ path: ['choices', at, 'usage'], value: undefined })),

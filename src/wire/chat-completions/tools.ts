@@ -1,4 +1,4 @@
-// Tools, the choice among them, and their names, both ways. This wire has no namespaces and a narrow alphabet.
+// Tools, the choice among them, and their names, both ways. This wire has no namespaces, and few characters in names.
 
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
@@ -29,9 +29,12 @@ export const decodeTools = (body: JsonObject): Tool[] => {
 const decodeTool = (raw: Json, path: string): Tool => {
   const tool = readObject(raw, path)
   if (isFlat(tool)) {
-    if (tool.type === 'custom') return decodeCustom(tool, path)
-    const schema = given(tool.parameters) ? 'parameters' : 'input_schema'
-    return { ...decodeFunction(tool, path, schema), ...cacheMark(tool, path) }
+    if (tool.type === 'custom' && !isObject(tool.input_schema)) return decodeCustom(tool, path)
+    const cache = cacheMark(tool, path)
+    if (given(tool.parameters)) return { ...decodeFunction(tool, path), ...cache }
+    const { schema, ...made } = decodeFunction(tool, path, 'input_schema')
+    // The messages wire's vendor takes schemas that this wire's does not.
+    return { ...made, ...(schema === undefined ? {} : { schema: rooted(schema, () => {}) }), ...cache }
   }
   if (tool.type === 'custom') return decodeCustom(tool.custom, `${path}.custom`)
   // Some servers' clients leave the type out.
@@ -43,7 +46,7 @@ const decodeTool = (raw: Json, path: string): Tool => {
   return { type: 'opaque', origin: 'chat-completions', value: tool }
 }
 
-/** Editors that speak to models of several vendors give tools as the responses or the messages wire does. */
+/** Whether a tool has the form of the responses or the messages wire, as some editors send it here. */
 export const isFlat = ({ type, name, input_schema: schema, ...tool }: JsonObject): boolean => {
   if (typeof name !== 'string') return false
   if (type === 'function' || type === 'custom') return tool[type] === undefined
@@ -70,7 +73,7 @@ const decodeCustom = (raw: Json | undefined, path: string): CustomTool => {
   return tool
 }
 
-/** The IR holds a grammar flat, as the responses wire writes it; this wire nests it once more. */
+/** The IR has a grammar's members flat, like the responses wire; on this wire they are nested. */
 const flatFormat = (format: JsonObject): JsonObject =>
   isObject(format.grammar) ? { type: 'grammar', ...format.grammar } : format
 
@@ -80,7 +83,7 @@ const nestFormat = (format: JsonObject): JsonObject => {
   return { type: 'grammar', grammar: { syntax: syntax ?? 'lark', definition: definition ?? '' } }
 }
 
-/** The choice, or undefined where none was made or only this wire can say it (`allowed_tools`: see `opaqueChoice`). */
+/** Undefined where there is no choice, or one that only this wire has: see `opaqueChoice`. */
 export const decodeToolChoice = (body: JsonObject): ToolChoice | undefined => {
   const legacy = !given(body.tool_choice)
   const choice = legacy ? body.function_call : ownChoice(body.tool_choice)
@@ -97,14 +100,14 @@ export const decodeToolChoice = (body: JsonObject): ToolChoice | undefined => {
   return { type: 'tool', kind, name: readString(name, `${path}.${kind}.name`) }
 }
 
-/** The messages wire's choices in this wire's words. */
+/** A choice in the messages wire's form as this wire's. */
 const ownChoice = (choice: Json | undefined): Json | undefined => {
   if (!isObject(choice) || choice.function !== undefined) return choice
   if (choice.type === 'tool') return { type: 'function', name: readString(choice.name, 'tool_choice.name') }
   return choice.type === 'auto' || choice.type === 'any' || choice.type === 'none' ? choice.type : choice
 }
 
-/** A choice among some of the tools, where all of those are the client's own. */
+/** A choice among some of the tools; undefined unless all of them are the client's own. */
 const allowedTools = (choice: JsonObject): ToolChoice | undefined => {
   const allowed = isObject(choice.allowed_tools) ? choice.allowed_tools : undefined
   if (choice.type !== 'allowed_tools' || !Array.isArray(allowed?.tools) || allowed.tools.length === 0) return undefined
@@ -117,7 +120,7 @@ const allowedTools = (choice: JsonObject): ToolChoice | undefined => {
   return { type: 'allowed', required: allowed.mode === 'required', tools }
 }
 
-/** A choice only this wire can make. */
+/** Whether only this wire has the choice. */
 export const opaqueChoice = (raw: Json | undefined): boolean => {
   const choice = ownChoice(raw)
   return isObject(choice) && isSpecial(choice) && allowedTools(choice) === undefined
@@ -127,16 +130,16 @@ const isSpecial = (choice: JsonObject): boolean =>
   choice.type !== 'function' && choice.type !== 'custom' && choice.function === undefined
 
 export type ToolNames = {
-  /** The name a tool or a call goes out under. */
+  /** The name that a tool or a call is sent under. */
   of(name: string, namespace?: string): string
-  /** What the answer must undo, empty where every name went out as it was. */
+  /** What the answer must undo; empty where no name was changed. */
   undo: Undo
 }
 
 const MAX_NAME = 64
 const LEGAL_NAME = /^[a-zA-Z0-9_-]+$/
 
-/** Names by this wire's rules, each of the request's tools under its own: `namespace__name`, letters and length mended. */
+/** Unique names by this wire's rules: `namespace__name`, with other characters replaced and too long ones cut. */
 export const toolNames = (request: ChatRequest, customAsFunction: boolean): ToolNames => {
   const sent: { [name: string]: SentTool } = {}
   const known = new Map<string, string>()
@@ -152,7 +155,7 @@ export const toolNames = (request: ChatRequest, customAsFunction: boolean): Tool
     taken.add(out)
     return out
   }
-  // Tools that keep their name claim it first: a mended name must never push out a plain one.
+  // Tools that keep their name claim it first: a changed name must not take it from them.
   for (const tool of request.tools) if (tool.type !== 'opaque' && tool.namespace === undefined) claim(tool.name)
   for (const tool of request.tools) {
     if (tool.type === 'opaque') continue
@@ -162,7 +165,7 @@ export const toolNames = (request: ChatRequest, customAsFunction: boolean): Tool
       sent[out] = namespace === undefined ? { name, kind } : { name, namespace, kind }
   }
   const listed = new Map(known)
-  // A provider that found a plain tool by search calls it in a namespace of the same name.
+  // A provider that found a tool by search may call it in a namespace of the tool's own name.
   const of = (name: string, namespace?: string): string =>
     listed.get(keyOf(name, namespace)) ??
     (namespace === name ? listed.get(keyOf(name)) : undefined) ??
@@ -203,7 +206,7 @@ export const encodeTools = (tools: Tool[], out: Outgoing): JsonObject[] =>
     return [{ type: 'function', function: head }]
   })
 
-/** A tool of free text where there are none: its input is the one string of a function, its grammar part of the words. */
+/** A tool of free text as a function: the text is its one argument, the grammar a part of its description. */
 const textFunction = ({ format }: CustomTool, head: JsonObject): JsonObject => {
   const lines = typeof head.description === 'string' && head.description !== '' ? [head.description] : []
   if (format?.type === 'grammar') {

@@ -20,7 +20,7 @@ export const decodeTurns = (messages: Json | undefined): Turn[] => {
   })
 }
 
-/** Clients of several vendors also set the marker of the messages wire on the message: it stands for its last part. */
+/** Clients of several vendors also set the messages wire's marker on the message: it applies to the last part. */
 const marked = (turn: Turn, message: JsonObject, path: string): Turn => {
   const last = turn.parts.at(-1)
   if (last !== undefined && (last.type === 'text' || last.type === 'tool-call' || last.type === 'tool-result'))
@@ -70,7 +70,7 @@ const decodeTurn = (message: JsonObject, at: number, calls: Map<string, ToolCall
   }
 }
 
-/** Content, and the results of calls among it, as the messages wire gives them. */
+/** Content, and results of calls among it in the form of the messages wire. */
 const userParts = (content: Json | undefined, path: string, calls: Map<string, ToolCallPart>): UserPart[] =>
   decodeContent(content, path).map((part, at) => {
     if (part.type !== 'opaque' || part.value.type !== 'tool_result') return part

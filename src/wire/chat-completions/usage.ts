@@ -1,4 +1,4 @@
-// Usage on this wire: `prompt_tokens` counts cached tokens in, `completion_tokens` counts reasoning in.
+// Usage on this wire: `prompt_tokens` includes cached tokens, `completion_tokens` includes reasoning.
 
 import { isObject, type JsonObject } from '../../ir/json.ts'
 import { count, disjoint, type Usage } from '../../ir/usage.ts'
@@ -13,7 +13,7 @@ export const decodeUsage = (raw: unknown): Usage | undefined => {
   const inOutput = isObject(raw.completion_tokens_details) ? raw.completion_tokens_details : {}
   return disjoint({
     prompt,
-    // Compatible servers tell their cache under names of their own, some beside the prompt.
+    // Compatible servers report cached tokens under other names, some outside the details.
     cacheRead:
       count(inPrompt.cached_tokens) ??
       count(raw.prompt_cache_hit_tokens) ??
@@ -31,7 +31,7 @@ export const decodeUsage = (raw: unknown): Usage | undefined => {
   })
 }
 
-/** A `usage` object. The wire demands prompt, completion and total: a class nobody reported counts as none there. */
+/** A `usage` object. The wire requires prompt, completion and total: a class that was not reported counts as 0 there. */
 export const encodeUsage = (usage: Usage): JsonObject => {
   const prompt = (usage.input ?? 0) + (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0)
   const completion = usage.output ?? 0

@@ -1,4 +1,4 @@
-// Errors of the images wire: the vendor's classes in, the gateway's envelope out.
+// Errors of the images wire: the provider's, classified, and the gateway's envelope.
 
 import { envelope, type GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../ir/json.ts'

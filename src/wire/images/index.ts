@@ -1,4 +1,4 @@
-// The images wire: served by providers that speak it, never translated.
+// The images wire: its codec. Its requests pass to providers that speak it, and are never translated.
 
 import type { PassCodec } from '../codec.ts'
 import { faultOf, KEEP_ALIVE, modelEdit, refusedMembers, usageIn, withoutRefused } from '../pass.ts'
@@ -7,16 +7,17 @@ import { requestSchema } from './schema.ts'
 import { tap } from './tap.ts'
 import { decodeUsage, usageObject } from './usage.ts'
 
-// Models that answer in base64 and in no other way refuse to be asked for it, though clients lose nothing by that.
-const NEEDLESS = 'response_format'
+// Models that always answer in base64 refuse this member. A client that asks for base64 loses nothing without it: the
+// member is removed and not listed as dropped.
+const FORMAT = 'response_format'
 
 const refusedIn: NonNullable<PassCodec['refusedIn']> = (body, quirks) =>
-  refusedMembers(body, quirks).filter(([name]) => name !== NEEDLESS)
+  refusedMembers(body, quirks).filter(([name]) => name !== FORMAT)
 
 const passEdits: PassCodec['passEdits'] = (body, options) => {
   const { quirks } = options
-  const needless = body[NEEDLESS] === 'b64_json' && quirks.rejects?.includes(NEEDLESS) === true
-  return withoutRefused([modelEdit(options)], [...refusedIn(body, quirks), ...(needless ? [[NEEDLESS]] : [])], quirks)
+  const isNeedless = body[FORMAT] === 'b64_json' && quirks.rejects?.includes(FORMAT) === true
+  return withoutRefused([modelEdit(options)], [...refusedIn(body, quirks), ...(isNeedless ? [[FORMAT]] : [])], quirks)
 }
 
 export const images: PassCodec = {

@@ -1,4 +1,4 @@
-// What a client of the images wire sends; open to unknown members.
+// The schema of a client's body on the images wire, open to unknown members.
 
 import { Type } from '@sinclair/typebox'
 

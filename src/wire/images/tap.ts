@@ -1,4 +1,4 @@
-// Watches an images stream that passes through: partial images, then one completed event with its usage for each image.
+// Watches an images stream that passes through: partial images, then for each image a completed event with its usage.
 
 import { isObject, type JsonObject, parseObject } from '../../ir/json.ts'
 import { sum } from '../../ir/usage.ts'
@@ -13,12 +13,12 @@ import { decodeUsage } from './usage.ts'
 export const tap = (options: TapOptions): Tap => {
   const noted = openNotes()
   const reports: JsonObject[] = []
-  const asked = options.images ?? 1
+  const expected = options.images ?? 1
   let images = 0
 
   const completed = ({ usage }: JsonObject): void => {
     images++
-    if (images === asked) noted.state = 'done'
+    if (images === expected) noted.state = 'done'
     if (!isObject(usage)) return
     reports.push(usage)
     noted.usage = sum(noted.usage, decodeUsage(usage))
@@ -41,7 +41,7 @@ export const tap = (options: TapOptions): Tap => {
 
   return Object.assign(noted, {
     see,
-    // A provider may draw fewer images than it was asked for.
+    // A provider may make fewer images than the client asked for.
     end: () => {
       if (images > 0 && noted.state === 'open') noted.state = 'done'
       return ''

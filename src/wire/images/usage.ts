@@ -3,27 +3,27 @@
 import { isObject, type JsonObject } from '../../ir/json.ts'
 import { count, disjoint, sum, type Usage } from '../../ir/usage.ts'
 
-/** An answer's usage object, with what the model took that wrote the picture in SVG: it is told, and billed, beside. */
-export const usageObject = ({ usage, svg_usage: author }: JsonObject): JsonObject | undefined => {
+/** An answer's usage object, with that of the model that wrote an SVG image: it is reported and billed separately. */
+export const usageObject = ({ usage, svg_usage: svgUsage }: JsonObject): JsonObject | undefined => {
   if (!isObject(usage)) return undefined
-  return isObject(author) ? { ...usage, svg_usage: author } : usage
+  return isObject(svgUsage) ? { ...usage, svg_usage: svgUsage } : usage
 }
 
-/** The prompt's tokens include cached ones where the vendor names them. Relays name both as chat-completions does. */
+/** Prompt tokens include cached ones, where the vendor reports those. Some servers use the names of chat-completions. */
 export const decodeUsage = (raw: unknown): Usage | undefined => {
   if (!isObject(raw)) return undefined
-  const author = isObject(raw.svg_usage) ? decodeUsage({ ...raw.svg_usage, svg_usage: null }) : undefined
+  const svgUsage = isObject(raw.svg_usage) ? decodeUsage({ ...raw.svg_usage, svg_usage: null }) : undefined
   const details = isObject(raw.input_tokens_details) ? raw.input_tokens_details : {}
   const usage = disjoint({
     prompt: count(raw.input_tokens ?? raw.prompt_tokens),
     cacheRead: count(details.cached_tokens),
     cacheWrite: undefined,
-    // No picture is made of nothing: servers that do not count say nought.
+    // An image has output tokens: servers that do not count them report 0.
     output: count(raw.output_tokens ?? raw.completion_tokens) || undefined,
     reasoning: count(raw.reasoning_tokens),
     total: count(raw.total_tokens),
   })
-  // A picture without figures is billed as it is set to be: its author's must not stand in for them.
-  if (usage.output !== undefined) return sum(usage, author)
+  // An image without output tokens is billed at its configured count: the SVG model's must not take their place.
+  if (usage.output !== undefined) return sum(usage, svgUsage)
   return Object.keys(usage).length > 0 ? usage : undefined
 }

@@ -1,29 +1,31 @@
-// One content block of a provider's answer as events, from its start over its deltas to its end, however tidily it was
-// written.
+// One content block of a provider's answer as events: its start, its deltas and its end. Providers may send the content in
+// the start, in deltas or in both.
 
 import type { ChatEvent } from '../../ir/event.ts'
 import { isObject, type JsonObject, parseObject } from '../../ir/json.ts'
 import type { Citation } from '../../ir/part.ts'
+import type { SentArguments } from '../codec.ts'
 import { freeText } from '../undo.ts'
+import { clientInput } from './argument-names.ts'
 import { decodeCitation } from './decode-content.ts'
 import { decodeThought } from './decode-parts.ts'
 
-/** A block that has begun. Deltas of other blocks' kinds say nothing in it. */
+/** An open block. `append` ignores deltas that belong to other kinds of blocks. */
 export type Block = {
   /** The events of its start. */
-  begun: ChatEvent[]
+  started: ChatEvent[]
   append(delta: JsonObject): ChatEvent[]
   end(): ChatEvent[]
 }
 
-/** Citations are of the whole text, and come before it: they are told at its end. */
+/** Citations apply to the whole text but arrive before it: they are passed on at its end. */
 export const textBlock = (part: number, raw: JsonObject): Block => {
   const citations = Array.isArray(raw.citations) ? raw.citations.filter(isObject).map(decodeCitation) : []
   return {
-    begun: [{ type: 'text-start', part }, ...said('text-delta', part, raw.text)],
-    append: (delta) => {
-      if (delta.type === 'text_delta') return said('text-delta', part, delta.text)
-      if (delta.type === 'citations_delta' && isObject(delta.citation)) citations.push(decodeCitation(delta.citation))
+    started: [{ type: 'text-start', part }, ...delta('text-delta', part, raw.text)],
+    append: (raw) => {
+      if (raw.type === 'text_delta') return delta('text-delta', part, raw.text)
+      if (raw.type === 'citations_delta' && isObject(raw.citation)) citations.push(decodeCitation(raw.citation))
       return []
     },
     end: () => [
@@ -36,78 +38,91 @@ export const textBlock = (part: number, raw: JsonObject): Block => {
 export const thoughtBlock = (part: number, raw: JsonObject): Block => {
   let signature = typeof raw.signature === 'string' ? raw.signature : ''
   return {
-    begun: [{ type: 'reasoning-start', part }, ...said('reasoning-delta', part, raw.thinking)],
-    append: (delta) => {
-      if (delta.type === 'thinking_delta') return said('reasoning-delta', part, delta.thinking)
-      if (delta.type === 'signature_delta' && typeof delta.signature === 'string') signature += delta.signature
+    started: [{ type: 'reasoning-start', part }, ...delta('reasoning-delta', part, raw.thinking)],
+    append: (raw) => {
+      if (raw.type === 'thinking_delta') return delta('reasoning-delta', part, raw.thinking)
+      if (raw.type === 'signature_delta' && typeof raw.signature === 'string') signature += raw.signature
       return []
     },
     end: () => [endOfThought(part, 'signature', signature)],
   }
 }
 
-/** It comes whole in its start. */
+/** Its start holds all of it. */
 export const redactedBlock = (part: number, { data }: JsonObject): Block => ({
-  begun: [{ type: 'reasoning-start', part }, endOfThought(part, 'data', typeof data === 'string' ? data : '')],
+  started: [{ type: 'reasoning-start', part }, endOfThought(part, 'data', typeof data === 'string' ? data : '')],
   append: () => [],
   end: () => [],
 })
 
-/** `start` is of a function's call, or of a text where the call is structured output. */
-export const callBlock = (start: Extract<ChatEvent, { type: 'tool-start' | 'text-start' }>, raw: JsonObject): Block => {
+/**
+ * `start` is of a function's call, or of a text where the call is structured output. `sentArguments`: arguments that were
+ * sent under other names. Such a call is held until its end, for its names can only be restored in whole JSON.
+ */
+export const callBlock = (
+  start: Extract<ChatEvent, { type: 'tool-start' | 'text-start' }>,
+  raw: JsonObject,
+  sentArguments?: SentArguments,
+): Block => {
   const { part } = start
   const kind = start.type === 'text-start' ? 'text' : 'tool'
-  const tell = (text: string) => said(`${kind}-delta`, part, text)
-  return {
-    begun: [start],
-    ...toldOnce(tell, argumentsIn(raw.input) || '{}', () => [{ type: `${kind}-end`, part }]),
+  const emit = (text: string) => delta(`${kind}-delta`, part, text)
+  const end: ChatEvent = { type: `${kind}-end`, part }
+  const initial = argumentsIn(raw.input) || '{}'
+  if (sentArguments === undefined) return { started: [start], ...argumentDeltas(emit, initial, () => [end]) }
+  const held: string[] = []
+  const hold = (text: string): ChatEvent[] => {
+    held.push(text)
+    return []
   }
+  const release = (): ChatEvent[] => [...emit(clientInput(held.join(''), sentArguments)), end]
+  return { started: [start], ...argumentDeltas(hold, initial, release) }
 }
 
-/** A tool of free text, which stands within its arguments. */
+/** The call of a tool of free text, which is the one argument. */
 export const customBlock = (start: Extract<ChatEvent, { type: 'tool-start' }>, raw: JsonObject): Block => {
   const { part } = start
   const text = freeText()
-  const tell = (piece: string) => said('tool-delta', part, text.push(piece))
+  const emit = (piece: string) => delta('tool-delta', part, text.push(piece))
   return {
-    begun: [start],
-    ...toldOnce(tell, argumentsIn(raw.input), () => {
+    started: [start],
+    ...argumentDeltas(emit, argumentsIn(raw.input), () => {
       const { rest, cut } = text.end()
-      const told = said('tool-delta', part, rest)
-      // Half a call has no end.
-      return cut ? told : [...told, { type: 'tool-end', part }]
+      const last = delta('tool-delta', part, rest)
+      // A call that was cut off gets no end.
+      return cut ? last : [...last, { type: 'tool-end', part }]
     }),
   }
 }
 
-/** Arguments come in deltas, or else they are those of the block's start. */
-const toldOnce = (
-  tell: (text: string) => ChatEvent[],
+/** Emits the arguments of the deltas or, where none comes, those of the block's start. */
+const argumentDeltas = (
+  emit: (text: string) => ChatEvent[],
   initial: string,
   end: () => ChatEvent[],
 ): Pick<Block, 'append' | 'end'> => {
-  let told = false
+  let hasDeltas = false
   return {
-    append: (delta) => {
-      const text = delta.type === 'input_json_delta' ? argumentsIn(delta.partial_json) : ''
+    append: (raw) => {
+      const text = raw.type === 'input_json_delta' ? argumentsIn(raw.partial_json) : ''
       if (text === '') return []
-      told = true
-      return tell(text)
+      hasDeltas = true
+      return emit(text)
     },
-    end: () => [...(told ? [] : tell(initial)), ...end()],
+    end: () => [...(hasDeltas ? [] : emit(initial)), ...end()],
   }
 }
 
-/** A block that only this wire has. It is a part at its end, when all of it is there. */
+/** A block that only this wire has. It becomes a part at its end, when it is complete. */
 export const opaqueBlock = (nextPart: () => number, raw: JsonObject): Block => {
   const members = Object.entries(raw)
   const input: string[] = []
   return {
-    begun: [],
+    started: [],
     append: (delta) => {
       if (delta.type === 'input_json_delta') input.push(argumentsIn(delta.partial_json))
       else {
-        // Members of a delta replace those of the same name.
+        // A delta's members replace those of the same name.
         for (const member of Object.entries(delta)) if (member[0] !== 'type') members.push(member)
       }
       return []
@@ -121,10 +136,11 @@ export const opaqueBlock = (nextPart: () => number, raw: JsonObject): Block => {
   }
 }
 
-const said = (type: 'text-delta' | 'reasoning-delta' | 'tool-delta', part: number, text: unknown): ChatEvent[] =>
+/** None for an empty text. */
+const delta = (type: 'text-delta' | 'reasoning-delta' | 'tool-delta', part: number, text: unknown): ChatEvent[] =>
   typeof text === 'string' && text !== '' ? [{ type, part, text }] : []
 
-/** Arguments as text, however the provider sent them; an empty object may be filled by deltas yet. */
+/** Arguments as text, whatever type the provider sent; '' for an empty object, which deltas may still fill. */
 const argumentsIn = (input: unknown): string => {
   if (typeof input === 'string') return input
   if (input === undefined || input === null) return ''

@@ -1,4 +1,4 @@
-// Parts of an answer as content blocks, for whole answers and for streams.
+// Parts of an answer as content blocks, in whole answers and in streams.
 
 import type { JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, Citation, ReasoningPart, Seal, ToolCallPart } from '../../ir/part.ts'
@@ -31,7 +31,7 @@ export const encodePart = (part: AssistantPart): JsonObject[] => {
   }
 }
 
-/** A call's block before its input. */
+/** The block of a call with an empty input, as it begins in a stream. */
 export const openCall = ({ id, name, namespace }: Pick<ToolCallPart, 'id' | 'name' | 'namespace'>): JsonObject => ({
   type: 'tool_use',
   id: sentCallId(id),
@@ -40,7 +40,10 @@ export const openCall = ({ id, name, namespace }: Pick<ToolCallPart, 'id' | 'nam
   caller: { type: 'direct' },
 })
 
-/** What a thought ends with, or is: its own seal, another wire's in a tag. Undefined: there is nothing to show. */
+/**
+ * The member that carries a thought's seal: this wire's own value, or another wire's as a tag. Undefined for a thought
+ * with neither seal nor text.
+ */
 export const slotOf = (part: ReasoningPart): { signature: string } | { data: string } | undefined => {
   const own = ownSlot(part.seal)
   if (own !== undefined) return 'data' in own && part.text !== '' ? { signature: own.data } : own
@@ -55,7 +58,7 @@ const ownSlot = (seal: Seal | undefined): { signature: string } | { data: string
   return typeof signature === 'string' ? { signature } : undefined
 }
 
-/** A link has no index its provider could follow: '' says so when it comes back. */
+/** A link has no `encrypted_index`: with '' it is recognised as one when the client sends it back. */
 export const encodeCitation = (citation: Citation): JsonObject[] => {
   if (citation.kind === 'opaque') return citation.origin === 'messages' ? [citation.value] : []
   return [

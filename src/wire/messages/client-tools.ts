@@ -1,12 +1,12 @@
-// Tools of this wire's vendor that the client itself carries out: to another vendor's model they are functions.
+// Tools that this wire's vendor defines and the client carries out, as functions for models of other vendors.
 
 import type { JsonObject } from '../../ir/json.ts'
 
-type Form = { description: string; schema: JsonObject }
+type Definition = { description: string; schema: JsonObject }
 
 const text = (description: string): JsonObject => ({ type: 'string', description })
 
-/** Members of whatever edits a file. */
+/** The arguments that the editor and the memory tool share. */
 const EDITS: JsonObject = {
   view_range: {
     type: 'array',
@@ -21,7 +21,7 @@ const EDITS: JsonObject = {
   },
 }
 
-const BASH: Form = {
+const BASH: Definition = {
   description:
     'Runs a command in a bash session that lasts: its folder, variables and files stay from one command to the next.',
   schema: {
@@ -33,7 +33,7 @@ const BASH: Form = {
   },
 }
 
-const editor = (commands: string[], more: string): Form => ({
+const editor = (commands: string[], more: string): Definition => ({
   description: `Views and edits text files. view shows a file with its lines numbered, or a folder; create writes a new file; str_replace puts new_str in the place of old_str, which must stand in the file exactly once; insert puts a text behind the line insert_line.${more}`,
   schema: {
     type: 'object',
@@ -44,14 +44,14 @@ const editor = (commands: string[], more: string): Form => ({
       new_str: text(
         'With str_replace: the text in its place. With insert: the text to insert, the same as insert_text.',
       ),
-      // Versions of the tool call it by the one name or the other: who carries it out finds the one it knows.
+      // Versions of the tool differ in the name: the model is asked to give the text under both.
       insert_text: text('With insert: the text to insert, the same as new_str.'),
     },
     required: ['command', 'path'],
   },
 })
 
-const MEMORY: Form = {
+const MEMORY: Definition = {
   description:
     'Keeps notes in files under /memories, which outlast this conversation. View /memories before anything else, for earlier work may stand there; write down what a later conversation will need. view shows a file or the folder; create writes a file; str_replace puts new_str in the place of old_str; insert puts insert_text behind the line insert_line; delete removes a file or folder; rename moves old_path to new_path.',
   schema: {
@@ -70,18 +70,19 @@ const MEMORY: Form = {
 }
 
 const EDITOR = editor(['view', 'create', 'str_replace', 'insert'], '')
-/** Until 2025-01 it could take back its last edit. */
+/** Versions up to 2025-01 could undo their last edit. */
 const OLD_EDITOR = editor(
   ['view', 'create', 'str_replace', 'insert', 'undo_edit'],
   ' undo_edit takes back the last edit of the file.',
 )
 
-const FORMS: readonly [RegExp, Form][] = [
+const DEFINITIONS: readonly [RegExp, Definition][] = [
   [/^bash_\d+$/, BASH],
   [/^text_editor_202(?:410|501)\d+$/, OLD_EDITOR],
   [/^text_editor_\d+$/, EDITOR],
   [/^memory_\d+$/, MEMORY],
 ]
 
-/** The form of a tool's input by its type, for those the client carries out. Source: the vendor's tool documents, 2026-11. */
-export const formOf = (type: string): Form | undefined => FORMS.find(([types]) => types.test(type))?.[1]
+/** The definition for a tool's type; undefined for tools the vendor runs. Source: the vendor's tool documents, 2026-11. */
+export const definitionOf = (type: string): Definition | undefined =>
+  DEFINITIONS.find(([types]) => types.test(type))?.[1]

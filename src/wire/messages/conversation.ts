@@ -1,5 +1,5 @@
 // Turns of any wire as messages the provider accepts: every call directly followed by its result, results before other
-// content, one system message at most between a user's and the model's, nothing empty.
+// content, system messages only between a user's message and the model's, nothing empty.
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject } from '../../ir/json.ts'
@@ -7,6 +7,7 @@ import type { ToolCallPart, ToolResultPart, UserPart } from '../../ir/part.ts'
 import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
 import { callInput } from '../call-input.ts'
+import { sentInput } from './argument-names.ts'
 import {
   encodeAssistantPart,
   encodeDocument,
@@ -23,15 +24,15 @@ import { type Pairing, pair } from './pairing.ts'
 type Message = { role: 'user' | 'assistant' | 'system'; content: JsonObject[] }
 type Conversation = { system: JsonObject[]; messages: Message[] }
 
-/** Throws `invalid_request` where nothing is left to answer. */
+/** Throws `invalid_request` where no message has content. */
 export const encodeTurns = (request: ChatRequest, context: PartContext, noMidSystem: boolean): Conversation => {
   const own = request.origin === 'messages'
   const first = request.turns.findIndex((turn) => turn.role !== 'system' && !isForeign(turn))
-  // Own system messages beyond the first stand in the list, where their client put them.
+  // A client of this wire has put its other system messages into the list: they stay there.
   const hoisted = own ? Math.min(first === -1 ? 1 : first, 1) : first === -1 ? request.turns.length : first
   const system = request.turns.slice(0, hoisted).flatMap((turn, at) => {
     if (turn.role !== 'system') return []
-    const path = context.dropped.turn(at)
+    const path = context.dropped.turnPath(at)
     if (turn.name !== undefined) context.dropped.path(`${path}.name`)
     return systemBlocks(turn, path, context)
   })
@@ -39,23 +40,23 @@ export const encodeTurns = (request: ChatRequest, context: PartContext, noMidSys
   request.turns.forEach((turn, at) => {
     if (at >= hoisted || turn.role !== 'system') writer.write(turn, at)
   })
-  const messages = polish(writer.end(), own)
+  const messages = accepted(writer.end(), own)
   if (messages.length > 0) return { system, messages }
-  // Instructions alone are what the model is to answer.
+  // The provider needs a message: instructions alone become the user's.
   if (system.length > 0) return { system: [], messages: [{ role: 'user', content: system }] }
   const list = request.origin === 'responses' ? 'input' : 'messages'
   throw invalidRequest(`'${list}' must hold at least one message with content.`, list)
 }
 
-/** Builds the list in one pass; `own`: the client spoke this wire, its order is kept wherever the provider takes it. */
+/** Builds the list in one pass. `own`: the client speaks this wire, so its order is kept wherever the provider takes it. */
 class Writer {
   readonly #messages: Message[] = []
   #instructions: JsonObject[] = []
   /** Calls of the last assistant message that still lack their results. */
   #open: ToolCallPart[] = []
-  /** The turn in which the first of their results stands. */
+  /** The turn that holds the first of their results. */
   #firstResult = Number.POSITIVE_INFINITY
-  /** The turn whose results made the last message, so that the rest of it may follow in there. */
+  /** The turn whose results are the last message: its other content joins them there. */
   #resultsOf = -1
 
   constructor(
@@ -66,7 +67,7 @@ class Writer {
   ) {}
 
   write(turn: Turn, at: number): void {
-    const path = this.context.dropped.turn(at)
+    const path = this.context.dropped.turnPath(at)
     if (turn.name !== undefined) this.context.dropped.path(`${path}.name`)
     switch (turn.role) {
       case 'system':
@@ -96,7 +97,7 @@ class Writer {
       this.#answerCalls(at)
       this.#messages.push({ role: 'system', content: blocks })
     } else {
-      // It has to stand after the user's message and before the model's: it waits for either.
+      // A system message must stand between the user's message and the model's: it waits for one of them.
       this.#instructions.push(...blocks)
     }
   }
@@ -131,18 +132,19 @@ class Writer {
       const partPath = placeOf(part, `${path}.content.${number}`)
       if (part.type !== 'tool-call') return encodeAssistantPart(part, partPath, this.context)
       const { extras, names } = this.context
+      const name = names.of(part.name, part.namespace)
       return [
         extras.restore(partPath, {
           type: 'tool_use',
           id: this.pairing.idOf(part),
-          name: names.of(part.name, part.namespace),
-          input: callInput(part.kind, part.input),
+          name,
+          input: sentInput(callInput(part.kind, part.input), name, names.replacedArguments),
           ...mark(part.cache),
         }),
       ]
     })
     if (blocks.length === 0) return
-    // Results that lie further on come first: what follows them is another turn of the model.
+    // Where their results come earlier than this turn, they are written first: this is another turn of the model.
     if (this.#firstResult < at) this.#answerCalls(-1)
     this.#instruct()
     this.#push('assistant', blocks, !this.own || this.#open.length > 0)
@@ -153,7 +155,7 @@ class Writer {
     }
   }
 
-  /** Writes the results of the open calls, in the order they came in, with a stand-in for each that never came. */
+  /** Writes the results of the open calls in the client's order, and an error for each that is missing. */
   #answerCalls(at: number): void {
     if (this.#open.length === 0) return
     const found: { order: number; block: JsonObject }[] = []
@@ -164,7 +166,7 @@ class Writer {
         found.push({ order: Number.POSITIVE_INFINITY, block: missing(id) })
         continue
       }
-      const path = this.pairing.pathOf(result, (turn) => this.context.dropped.turn(turn))
+      const path = this.pairing.pathOf(result, (turn) => this.context.dropped.turnPath(turn))
       found.push({ order: this.pairing.orderOf(result), block: encodeToolResult(result, id, path, this.context) })
     }
     this.#open = []
@@ -174,7 +176,7 @@ class Writer {
     this.#resultsOf = at
   }
 
-  /** A result without a call, as the user's words. */
+  /** A result without a call, as the user's text. */
   #orphan(part: ToolResultPart, path: string): JsonObject[] {
     const content = part.parts.flatMap((inner, at) =>
       encodeResultPart(inner, placeOf(inner, `${path}.content.${at}`), this.context),
@@ -182,7 +184,7 @@ class Writer {
     return [{ type: 'text', text: `Result of the tool call ${part.callId}:` }, ...content.filter(standsAlone)]
   }
 
-  /** Puts the waiting instructions where a system message may stand, else in the user's words. */
+  /** Writes the waiting instructions as a system message where one may stand, else as the user's text. */
   #instruct(): void {
     const blocks = this.#instructions
     if (blocks.length === 0) return
@@ -199,7 +201,7 @@ class Writer {
   }
 }
 
-/** Nothing of it is written here: tools that came along in the conversation, say, which stand in the list. */
+/** Whether nothing of the turn is written, such as one of tools only: those are in the request's list. */
 const isForeign = (turn: Turn): boolean =>
   turn.parts.length > 0 && turn.parts.every((part) => part.type === 'opaque' && part.origin !== 'messages')
 
@@ -209,7 +211,7 @@ const systemBlocks = (turn: Extract<Turn, { role: 'system' }>, path: string, con
     return part.type === 'text' ? encodeText(part, partPath, context) : encodeOpaque(part, partPath, context)
   })
 
-/** An instruction among the user's words, marked as one. */
+/** An instruction as the user's text, marked as one. */
 const asUserText = (block: JsonObject): JsonObject =>
   block.type === 'text' ? { ...block, text: `<system>\n${block.text}\n</system>` } : block
 
@@ -220,31 +222,31 @@ const missing = (id: string): JsonObject => ({
   is_error: true,
 })
 
-/** Kinds of a result's content that may also stand in a user's message. */
+/** Whether content of a result may also stand in a user's message. */
 const standsAlone = ({ type }: JsonObject): boolean => type !== 'tool_reference' && type !== 'browser_state'
 
-/** What the provider refuses in the shape of the list itself. */
-const polish = (messages: Message[], own: boolean): Message[] => {
+/** The list without what the provider refuses in its order, its beginning or its end. */
+const accepted = (messages: Message[], own: boolean): Message[] => {
   const list = messages.flatMap((message) => {
     if (message.role !== 'assistant') return [message]
-    // No message of the model may end with a thought.
+    // A message of the model must not end with a thought.
     const last = message.content.findLastIndex(({ type }) => type !== 'thinking' && type !== 'redacted_thinking')
     return last === -1 ? [] : [{ ...message, content: message.content.slice(0, last + 1) }]
   })
   const last = list.at(-1)
   const tail = last?.content.at(-1)
   if (last?.role === 'assistant' && tail?.type === 'text' && typeof tail.text === 'string') {
-    // A prefill may not end in white space.
+    // A prefill must not end with white space.
     last.content[last.content.length - 1] = { ...tail, text: tail.text.trimEnd() }
   }
   if (!own && list[0]?.role === 'assistant')
     list.unshift({ role: 'user', content: [{ type: 'text', text: '(continued)' }] })
-  // Elsewhere the model's last turn is over. Here it would be the begun answer, which newer models refuse.
+  // On other wires the model's last turn is finished. Here it would be a prefill, which newer models refuse.
   if (!own && last?.role === 'assistant') list.push({ role: 'user', content: [{ type: 'text', text: '(continue)' }] })
   return own ? list : joined(list.map(asUserWhereRefused))
 }
 
-/** A system message stands between a user's and the model's, or last; elsewhere it becomes the user's words. */
+/** A system message may stand between a user's and the model's, or last; anywhere else it becomes the user's text. */
 const asUserWhereRefused = (message: Message, at: number, list: Message[]): Message => {
   if (message.role !== 'system') return message
   const next = list[at + 1]
@@ -252,7 +254,7 @@ const asUserWhereRefused = (message: Message, at: number, list: Message[]): Mess
   return { role: 'user', content: message.content.map(asUserText) }
 }
 
-/** Neighbours of one role as one message. */
+/** Messages of one role that follow one another, as one message. */
 const joined = (list: Message[]): Message[] => {
   const out: Message[] = []
   for (const message of list) {
@@ -261,15 +263,4 @@ const joined = (list: Message[]): Message[] => {
     else out.push(message)
   }
   return out
-}
-
-/** Whether the provider would refuse to think: by budget, the last turn of the model must then begin with a thought. */
-export const endsWithoutThought = (messages: Message[]): boolean => {
-  const last = messages.findLastIndex(({ role }) => role === 'assistant')
-  const turn = messages[last]
-  if (turn === undefined) return false
-  const first = turn.content[0]?.type
-  if (first === 'thinking' || first === 'redacted_thinking') return false
-  if (last === messages.length - 1) return true
-  return messages.slice(last + 1).some(({ content }) => content.some(({ type }) => type === 'tool_result'))
 }

@@ -1,4 +1,4 @@
-// The messages wire's request to count a prompt: POST /v1/messages/count_tokens.
+// Counting a prompt's tokens on the messages wire: POST /v1/messages/count_tokens.
 
 import { count } from '../../ir/usage.ts'
 import type { Counting } from '../codec.ts'

@@ -1,4 +1,4 @@
-// What a model is told and shown in texts, images and documents, as parts of the IR.
+// Texts, images and documents as parts of the IR.
 
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
@@ -18,13 +18,13 @@ export const decodeText = (block: JsonObject, path: string, extras: Collected): 
   return { ...part, citations: citations.flatMap((raw) => (isObject(raw) ? [decodeSentCitation(raw)] : [])) }
 }
 
-/** In a conversation a citation returns to its provider, so it stays whole; one of our own making is a plain link. */
+/** A client sends citations back to their provider, so they stay whole; one that the gateway made is a plain link. */
 const decodeSentCitation = (raw: JsonObject): Citation =>
   raw.type === 'web_search_result_location' && raw.encrypted_index === ''
     ? decodeCitation(raw)
     : { kind: 'opaque', origin: 'messages', value: raw }
 
-/** In an answer a citation of a page is a link any wire can show. */
+/** In an answer, a citation of a web page is a link that every wire can show. */
 export const decodeCitation = (raw: JsonObject): Citation => {
   const { url, title, cited_text: citedText } = raw
   if (raw.type !== 'web_search_result_location' || typeof url !== 'string') {
@@ -38,7 +38,7 @@ export const decodeCitation = (raw: JsonObject): Citation => {
   }
 }
 
-/** What every wire can show, of a turn's content or of a tool's result. */
+/** Content that every wire can show, of a turn or of a tool's result. */
 export const decodeReadable = (
   block: JsonObject,
   type: 'text' | 'image' | 'document' | 'search_result',
@@ -54,7 +54,7 @@ export const decodeReadable = (
     case 'document':
       return decodeDocument(block, path, extras)
     case 'search_result':
-      // Readable elsewhere as a text document; here it stays what it is.
+      // A text document for other wires; this wire gets the block back as it was.
       extras.add(path, block)
       return {
         type: 'document',
@@ -73,7 +73,7 @@ const decodeDocument = (block: JsonObject, path: string, extras: Collected): Doc
   const raw = readObject(block.source, `${path}.source`)
   let source: Source
   if (raw.type === 'content') {
-    // Its texts are readable anywhere; its pictures are not in them.
+    // Other wires get its texts: a document with images would lose them there.
     const pictured = Array.isArray(raw.content) && raw.content.some((inner) => isObject(inner) && inner.type !== 'text')
     extras.add(`${path}.source`, raw, { essential: pictured })
     source = { kind: 'text', text: textOf(raw.content) }

@@ -19,8 +19,8 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
         return reader.fail(broken())
       }
       if (!isObject(value)) return reader.fail(broken())
-      // Clients take an end without a reason for none at all, and ask again.
-      if ((value.type ?? frame.event) === 'message_stop' && !reader.reasoned) return reader.fail(brokenOff())
+      // Clients treat an end without a stop reason as a broken stream, and ask again.
+      if ((value.type ?? frame.event) === 'message_stop' && !reader.hasStopReason) return reader.fail(brokenOff())
       return reader.read(value, frame.event)
     },
     end: () => (reader.over ? [] : reader.fail(brokenOff())),
@@ -36,7 +36,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   }
 }
 
-/** A start may hold a call's whole input, whose integers must stay as they were written. */
+/** A start may hold a call's whole input, whose large integers must keep all their digits. */
 const parse = ({ event, data }: Frame): unknown =>
   event === undefined || event === 'content_block_start' || event === 'message_start'
     ? parseExact(data)

@@ -17,7 +17,7 @@ import { taggedThought } from '../seal.ts'
 import { cacheOf, decodeReadable, decodeText } from './decode-content.ts'
 import type { Collected } from './extras.ts'
 
-/** Reads the content of a turn of the role. A string is one text; an empty one is nothing. */
+/** Reads a turn's content with `decode`. A string is one text, an empty one no part. */
 export const decodeContent = <P extends object>(
   content: Json | undefined,
   path: string,
@@ -38,7 +38,10 @@ export const systemPart =
     return FOR_ACCOUNTS.test(String(block.text)) ? opaque(block) : decodeText(block, path, extras)
   }
 
-/** What agents tell their vendor's accounts ahead of all: it is new with every request, and ends any cached prompt. */
+/**
+ * A first line that some agents send for their vendor's billing. It differs in every request: other providers must not get
+ * it, or nothing behind it would be cached.
+ */
 const FOR_ACCOUNTS = /^x-[a-z0-9-]*billing-header:[^\n]*\n?$/
 
 export const userPart =
@@ -66,7 +69,7 @@ export const assistantPart =
       case 'text':
         return decodeText(block, path, extras)
       case 'tool_use': {
-        // A call the model made itself says nothing by it.
+        // The default caller need not be kept.
         extras.rest(
           isObject(block.caller) && block.caller.type === 'direct' ? { ...block, caller: null } : block,
           TOOL_USE,
@@ -101,10 +104,10 @@ const TOOL_RESULT = new Set(['type', 'tool_use_id', 'content', 'is_error', 'cach
 
 const opaque = (value: JsonObject): OpaquePart => ({ type: 'opaque', origin: 'messages', value })
 
-/** Blocks of the model's, and of its provider's tools: the conversation can go on without them. */
+/** Blocks by the model or its provider's tools: other providers can continue the conversation without them. */
 const FROM_MODEL = /^(tool_use|server_tool_use|mcp_.*|thinking|redacted_thinking|fallback|.+_tool_result)$/
 
-/** What a model was told or shown in a form that only this wire has cannot be left out. */
+/** Input for the model in a form that only this wire has: other wires must refuse it rather than leave it out. */
 const shown = (value: JsonObject, path: string, extras: Collected, advice?: string): OpaquePart => {
   extras.add(path, value, { essential: true, ...(advice === undefined ? {} : { advice }) })
   return opaque(value)
@@ -112,7 +115,7 @@ const shown = (value: JsonObject, path: string, extras: Collected, advice?: stri
 
 export const isToolChange = ({ type }: JsonObject): boolean => type === 'tool_addition' || type === 'tool_removal'
 
-/** Changes of the list of tools are made in the list: see tool-changes.ts. */
+/** Changes of the list of tools are read in tool-changes.ts. */
 const toolChangeOr = (
   otherwise: (block: JsonObject, path: string, extras: Collected) => OpaquePart,
   block: JsonObject,
@@ -124,7 +127,7 @@ const SEALED = 'Only the provider that made it can read it: go on with one of it
 
 const SUMMARY = 'The conversation up to here, as a summary of what was said and done:\n\n'
 
-/** What stands for all that was said before it: readable anywhere as text, but where it is sealed. */
+/** A summary that replaces what came before it: text for other wires, unless it is encrypted. */
 const decodeCompaction = (block: JsonObject, path: string, extras: Collected): TextPart | OpaquePart => {
   const content = optionalString(block.content, `${path}.content`)
   if (content !== undefined && content !== '') {
@@ -135,7 +138,7 @@ const decodeCompaction = (block: JsonObject, path: string, extras: Collected): T
   return sealed === undefined ? { ...opaque(block), met: true } : shown(block, path, extras, SEALED)
 }
 
-/** A thought as it came back in its slot: tagged, of this wire's own, or plain. */
+/** A thought that the client sends back: another wire's as a tag, this wire's own, or one without a seal. */
 export const decodeThought = (text: string, slot: 'signature' | 'data', content: string): ReasoningPart => {
   const tagged = taggedThought(content, text)
   if (tagged !== undefined) return tagged
@@ -171,7 +174,7 @@ const resultPart = (
     case 'search_result':
       return decodeReadable(block, type, path, extras)
     case 'tool_reference':
-      // The model elsewhere must still learn that its search has found the tool.
+      // Models of other wires must still learn that their search has found the tool.
       extras.add(path, block)
       return { type: 'text', text: `Tool found: ${readString(block.tool_name, `${path}.tool_name`)}` }
     default:

@@ -1,10 +1,10 @@
-// What could not be said on this wire, by the paths its client knows.
+// What encoding a request had to leave out, by the client's paths.
 
 import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest } from '../../ir/request.ts'
 import { pathsOf } from '../client-path.ts'
 
-/** Members of the IR under the names each wire's clients gave them. */
+/** The client's name for members of the IR, by its wire. */
 const MEMBERS = {
   'chat-completions': {
     reasoning: 'reasoning_effort',
@@ -31,13 +31,13 @@ const MEMBERS = {
 
 export type Dropped = {
   paths: Set<string>
-  /** Lists a path as it is. */
+  /** Lists the client's path. */
   path(path: string): void
-  /** Lists a member of the request under its client's name for it. */
+  /** Lists a member of the request under the client's name for it. */
   member(name: keyof (typeof MEMBERS)['messages']): void
   nameOf(name: keyof (typeof MEMBERS)['messages']): string
-  /** The path of the turn at this place of the list. */
-  turn(index: number): string
+  /** The client's path of the turn at this index. */
+  turnPath(index: number): string
 }
 
 export const droppedOf = (request: ChatRequest): Dropped => {
@@ -49,7 +49,7 @@ export const droppedOf = (request: ChatRequest): Dropped => {
     path: (path) => void paths.add(path),
     member: (name) => void paths.add(names[name]),
     nameOf: (name) => names[name],
-    turn: (index) => {
+    turnPath: (index) => {
       const turn = request.turns[index]
       return turn === undefined ? pathOf(index) : placeOf(turn, pathOf(index))
     },

@@ -1,4 +1,4 @@
-// Events of the IR as the stream this wire's clients read: one block at a time, in order, one end.
+// Events of the IR as a stream of this wire: one block at a time, in order, with one terminal event.
 
 import type { GatewayError } from '../../errors.ts'
 import type { ChatEvent, Finish } from '../../ir/event.ts'
@@ -31,15 +31,15 @@ const frame = (type: string, members: JsonObject): string =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`
 
 /**
- * The open part. Its block begins with its first content, so that an empty part leaves none, except a call's, which
- * clients show as soon as it is named.
+ * The open part. Its block begins with the first content, so that an empty part has none. A call's begins at once, for
+ * clients show it as soon as they know its name.
  */
 type Open = {
   kind: 'text' | 'thought' | 'tool' | 'custom'
   begun: boolean
   full: boolean | undefined
   chunks: string[]
-  /** Of a text that has not begun: a block of them alone would have no words, which nobody takes back. */
+  /** Held until the text begins: providers refuse a block of citations without text when it comes back. */
   citations: JsonObject[]
 }
 
@@ -132,7 +132,7 @@ class Writer {
     return out
   }
 
-  /** Begins the open part's block, or one for content that came without its start. */
+  /** Begins a block: the open part's, or one that holds all of an opaque part. */
   #block(block: JsonObject): string {
     this.#index++
     if (this.#open !== undefined) this.#open.begun = true
@@ -162,7 +162,7 @@ class Writer {
     const open = this.#open
     if (text === '' || (open?.kind !== 'tool' && open?.kind !== 'custom')) return ''
     if (open.kind === 'tool') return this.#partial(text)
-    // Free text travels as the one string of an object, escaped piece by piece.
+    // Free text is sent as the one string of an object, escaped piece by piece.
     const escaped = JSON.stringify(text).slice(1, -1)
     if (open.chunks.length > 0) return this.#partial(escaped)
     open.chunks.push('')
@@ -210,7 +210,7 @@ class Writer {
     return `event: content_block_stop\ndata: {"type":"content_block_stop","index":${this.#index}}\n\n`
   }
 
-  /** A block only this wire has, as its provider streams it: a call's input and a summary in deltas, the rest whole. */
+  /** A block that only this wire has, as its provider streams it: inputs and summaries as deltas, the rest in the start. */
   #opaque({ origin, value }: OpaquePart): string {
     if (origin !== 'messages') return ''
     const before = this.#start('', undefined) + this.#end(undefined)
@@ -232,12 +232,12 @@ class Writer {
     return `${out}${frame('message_delta', { delta, usage: encodeUsageDelta(total) })}${frame('message_stop', {})}`
   }
 
-  /** The total never falls below what the start has said, but for a provider's plain word that nothing was produced. */
+  /** Never below the count in `message_start`, unless the provider reports that there was no output. */
   #finalOutput(output: number | undefined): number {
     return output === 0 ? 0 : Math.max(this.#firstOutput, output ?? 0)
   }
 
-  /** What is open stays open: half a call must not pass for a whole one. */
+  /** Leaves the open block open: clients must not take half a call for a whole one. */
   #fail(error: GatewayError): string {
     this.#over = true
     return `event: error\ndata: ${JSON.stringify(encodeError(error, ''))}\n\n`

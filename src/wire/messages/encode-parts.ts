@@ -1,4 +1,4 @@
-// Parts of the IR as content blocks of a request: only what the provider accepts comes out.
+// Parts of the IR as content blocks of a request, in forms that the provider accepts.
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject } from '../../ir/json.ts'
@@ -13,16 +13,16 @@ import type {
   ToolResultPart,
 } from '../../ir/part.ts'
 import { placeOf } from '../../ir/place.ts'
-import { heldIn, kindOf, textIn } from '../held.ts'
+import { decodeText, parseDataUrl, sniffMediaType } from '../data-url.ts'
 import { INVALID_IMAGE } from '../unreadable.ts'
 import type { Dropped } from './dropped.ts'
 import type { Extras } from './extras.ts'
 import type { Names } from './names.ts'
 
-/** `own`: the client spoke this wire. */
+/** `own`: the client speaks this wire. */
 export type PartContext = { extras: Extras; dropped: Dropped; names: Names; noReasoning: boolean; own: boolean }
 
-/** Whether a text may stand in a block of its own: the provider refuses blank ones. */
+/** The provider refuses text blocks of white space alone. */
 export const isBlank = (text: string): boolean => text.trim() === ''
 
 export const encodeText = (part: TextPart, path: string, { extras, dropped, own }: PartContext): JsonObject[] => {
@@ -43,7 +43,7 @@ export const encodeImage = (part: ImagePart, path: string, { extras, dropped }: 
     case 'url':
       return [extras.restore(path, { type: 'image', source: { type: 'url', url: source.url }, ...mark(part.cache) })]
     case 'base64': {
-      const mediaType = IMAGE_TYPES.get(kindOf(source.data) ?? source.mediaType.toLowerCase())
+      const mediaType = IMAGE_TYPES.get(sniffMediaType(source.data) ?? source.mediaType.toLowerCase())
       if (mediaType === undefined) {
         const say = `'${path}': images of type ${source.mediaType} cannot be read by this model. ${INVALID_IMAGE}`
         throw invalidRequest(say, path)
@@ -86,7 +86,7 @@ const documentSource = (source: Source, path: string): JsonObject | undefined =>
     case 'base64': {
       const mediaType = source.mediaType.toLowerCase().split(';', 1)[0]?.trim() ?? ''
       if (mediaType === 'application/pdf') return { type: 'base64', media_type: mediaType, data: source.data }
-      const text = textIn({ mediaType, data: source.data })
+      const text = decodeText({ mediaType, data: source.data })
       if (text === undefined) {
         throw invalidRequest(`'${path}': documents of type ${source.mediaType} cannot be read by this model.`, path)
       }
@@ -100,19 +100,19 @@ const ownFile = (source: Extract<Source, { kind: 'file' }>, path: string): JsonO
   throw invalidRequest(`'${path}' is a file kept at another provider than this model's. Send its content.`, path)
 }
 
-/** A `data:` URL as the bytes it holds: the provider fetches URLs, it does not decode them. */
+/** A `data:` URL as base64: the provider fetches URLs and does not decode them. */
 const inlined = (source: Source): Source => {
-  const held = source.kind === 'url' ? heldIn(source.url, '') : undefined
+  const held = source.kind === 'url' ? parseDataUrl(source.url, '') : undefined
   return held === undefined ? source : { kind: 'base64', ...held }
 }
 
-/** The result's block under the id its call was sent with. */
+/** `id`: the id that its call was sent with. */
 export const encodeToolResult = (part: ToolResultPart, id: string, path: string, context: PartContext): JsonObject => {
   const content = part.parts.flatMap((inner, at) =>
     encodeResultPart(inner, placeOf(inner, `${path}.content.${at}`), context),
   )
   const block: JsonObject = { type: 'tool_result', tool_use_id: id }
-  // The provider takes only text in a failure, and refuses an empty one.
+  // With `is_error`, the provider refuses content that is empty or not text.
   const isError = part.isError === true && content.every((inner) => inner.type === 'text')
   if (part.isError === true && !isError) context.dropped.path(`${path}.is_error`)
   if (content.length > 0) block.content = shortened(content)
@@ -139,7 +139,7 @@ export const encodeResultPart = (
   }
 }
 
-/** A call's block is made with its sent id; see conversation.ts. */
+/** Calls are encoded in conversation.ts, which knows the ids they are sent with. */
 export const encodeAssistantPart = (
   part: Exclude<AssistantPart, { type: 'tool-call' }>,
   path: string,
@@ -165,14 +165,14 @@ export const encodeAssistantPart = (
   }
 }
 
-/** Its own wire's verbatim; any other's is left out, and listed unless it is said by other means. */
+/** This wire's own value as it was; any other is left out, and listed unless other means express it (`met`). */
 export const encodeOpaque = (part: OpaquePart, path: string, { dropped }: PartContext): JsonObject[] => {
   if (part.origin === 'messages') return [part.value]
   if (!part.met) dropped.path(path)
   return []
 }
 
-/** One plain text as a string. */
+/** Content as a string where it is one plain text. */
 export const shortened = (blocks: JsonObject[]): string | JsonObject[] => {
   const [only] = blocks
   if (blocks.length !== 1 || only === undefined || only.type !== 'text' || Object.keys(only).length !== 2) return blocks

@@ -1,8 +1,8 @@
-// Failures of this wire: the provider's classified by status and machine code, ours as its clients read them.
+// Errors of this wire: the provider's, classified by status and machine code, and the gateway's in its clients' form.
 
 import { envelope, GatewayError, type ProviderFailure } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../ir/json.ts'
-import { membersOf, messageIn } from '../error-object.ts'
+import { membersOf, messageIn, OUT_OF_MONEY } from '../error-object.ts'
 import { type FailureClass, type FailureDetails, providerError } from '../failure.ts'
 import { overlong } from '../overlong.ts'
 import { unreadable } from '../unreadable.ts'
@@ -22,7 +22,7 @@ export const decodeError = (status: number, body: unknown): GatewayError => {
   }
   const effective = status >= 400 ? status : (STATUS_OF_TYPE[type ?? ''] ?? 500)
   if (effective === 400) {
-    return forCodingAgents(message, errorCode, details, provider) ?? refusedRequest(error, message, errorCode, provider)
+    return actionable(message, errorCode, details, provider) ?? refusedRequest(error, message, errorCode, provider)
   }
   const length = effective === 413 || effective === 422 ? overlong(message, error) : undefined
   if (length !== undefined) return providerError('context-length', { provider, ...length })
@@ -53,18 +53,15 @@ const CLASS_OF_STATUS: { [status: number]: FailureClass } = {
 const TOO_LONG = /prompt is too long(?:: (\d+) tokens > (\d+) maximum)?/
 const WINDOW = /input length and `max_tokens` exceed context limit: (\d+) \+ (\d+) > (\d+)/
 const POLICY = /Output blocked by content filtering policy/
-// From their first word: other refusals quote the request, and one client's words must not close an account to all.
-const CREDIT =
-  /^(?:Your credit balance is too low|You have reached your specified .*usage limits|This organization has been disabled)/
 
-const SPENT = new Set([
+const SPENDING_CODES = new Set([
   'enforced_spend_limit_reached',
   'contract_spend_limit_reached',
   'ramp_limit_exceeded',
   'organization_on_hold',
 ])
 
-/** The provider gives these a 400 and one type: only its words, or a code where there is one, tell them apart. */
+/** The provider answers all of these with 400 and one type: its message, or a code where there is one, tells which. */
 const refusedRequest = (
   error: JsonObject,
   message: string,
@@ -90,18 +87,34 @@ const refusedRequest = (
   if (length !== undefined) return fault('context-length', length)
   if (POLICY.test(message)) return fault('content-policy')
   if (errorCode === 'request_body_too_large_after_decoding') return fault('too-large')
-  if (CREDIT.test(message) || (errorCode !== undefined && SPENT.has(errorCode))) return fault('overloaded')
+  if (OUT_OF_MONEY.test(message) || (errorCode !== undefined && SPENDING_CODES.has(errorCode)))
+    return fault('overloaded')
   return fault('invalid')
 }
 
 const SYSTEM_ROLE = /Unexpected role "system"|messages\.\d+\.role: Input should be 'user' or 'assistant'/
 const PREFILL = /does not support assistant message prefill/
 const CALL_ID = /tool_use\.id: String should match pattern/
+/** Why a thought is refused: it was changed, or comes from another conversation, model or provider. */
+const REFUSED_THOUGHTS: [RegExp, string][] = [
+  [
+    /bound to a different conversation/,
+    'Invalid `signature` in `thinking` block. The block is bound to a different conversation. Leave the thoughts out, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".',
+  ],
+  [
+    /Invalid `?(?:signature|data)`? in `?(?:redacted_)?thinking`? block/,
+    'Invalid `signature` in `thinking` block. Send the thoughts back as they were given, or leave them out.',
+  ],
+  [
+    /thinking`? blocks? .{0,40}cannot be modified/,
+    '`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. Send them back as they were given, or leave them out.',
+  ],
+]
 const EXTRA_MEMBER = /(?:^|\s)(context_management|thread): Extra inputs are not permitted/
-const WORD = /^[\w.-]{1,64}$/
+const CODE = /^[\w.-]{1,64}$/
 
-/** What coding agents mend by themselves, in our words around the phrase they look for. */
-const forCodingAgents = (
+/** Refusals that coding agents act on: our own sentence with the phrase or the code that they look for. */
+const actionable = (
   message: string,
   errorCode: string | undefined,
   details: JsonObject,
@@ -127,6 +140,10 @@ const forCodingAgents = (
       provider,
     })
   }
+  const refused = REFUSED_THOUGHTS.find(([pattern]) => pattern.test(message))?.[1]
+  if (refused !== undefined) {
+    return new GatewayError('invalid_request', refused, { param: 'messages', provider, reasoningRefused: true })
+  }
   const member = EXTRA_MEMBER.exec(message)?.[1]
   if (member === 'context_management') {
     return new GatewayError('invalid_request', 'context_management: Extra inputs are not permitted for this model.', {
@@ -135,14 +152,72 @@ const forCodingAgents = (
     })
   }
   if (member === 'thread') return threadError('thread_unsupported_request', ['thread'], provider)
-  if (errorCode?.startsWith('thread_') && WORD.test(errorCode)) {
-    const unsupported = details.unsupported
-    const words = Array.isArray(unsupported)
-      ? unsupported.filter((word): word is string => typeof word === 'string' && WORD.test(word))
-      : undefined
-    return threadError(errorCode, words, provider)
+  return byCode(errorCode, details, provider) ?? unreadable(message, errorCode, provider)
+}
+
+const byCode = (
+  errorCode: string | undefined,
+  details: JsonObject,
+  provider: ProviderFailure,
+): GatewayError | undefined => {
+  if (errorCode === undefined) return undefined
+  const sentence = SENTENCES.get(errorCode)
+  if (sentence !== undefined) {
+    return new GatewayError('invalid_request', sentence, { details: { error_code: errorCode }, provider })
   }
-  return unreadable(message, errorCode, provider)
+  if (errorCode === 'image_dimensions_too_large') return largeImages(details, provider)
+  if (!errorCode.startsWith('thread_') || !CODE.test(errorCode)) return undefined
+  const { unsupported } = details
+  const members = Array.isArray(unsupported)
+    ? unsupported.filter((member): member is string => typeof member === 'string' && CODE.test(member))
+    : undefined
+  return threadError(errorCode, members, provider)
+}
+
+const CHANGED_BLOCK = 'The compaction block is not as it was given. Send it back unchanged.'
+
+/** The gateway's sentence for each code that the vendor's own client acts on. */
+const SENTENCES: ReadonlyMap<string, string> = new Map([
+  ['available_tools_limit_exceeded', 'The conversation makes more tools available than this model takes. Send fewer.'],
+  ['tool_name_conflict', 'The conversation adds a tool under the name of another one. Rename one of them.'],
+  [
+    'tool_reference_unresolved',
+    'The conversation refers to a tool that is not defined at that place. Define it, or leave the reference out.',
+  ],
+  ['compaction_block_ambiguous', 'The conversation holds several compaction blocks. Send only the newest.'],
+  ['compaction_block_misplaced', 'The compaction block must be the first block of the conversation. Move it there.'],
+  ['compaction_content_mismatch', CHANGED_BLOCK],
+  ['compaction_signature_invalid', CHANGED_BLOCK],
+  ['compaction_tool_changes_mismatch', CHANGED_BLOCK],
+  ['compaction_incomplete_turn', 'The conversation to compact ends within an assistant turn. Finish that first.'],
+  ['compaction_nothing_to_summarize', 'The conversation holds nothing to compact. Send it without compaction.'],
+  [
+    'compaction_too_many_tool_references',
+    'The conversation refers to more tools than a compaction can keep. Send it without compaction.',
+  ],
+])
+
+const IMAGE_PATH = /^messages\.\d{1,6}\.content(?:\.\d{1,6}(?:\.content)?){1,4}$/
+
+/** `paths`: where the images stand in the request that the provider received. */
+const largeImages = (
+  { max_side_length_pixels: pixels, paths }: JsonObject,
+  provider: ProviderFailure,
+): GatewayError => {
+  const most = typeof pixels === 'number' ? pixels : undefined
+  const allowed = most === undefined ? '' : `: ${most} pixels`
+  return new GatewayError(
+    'invalid_request',
+    `At least one of the image dimensions exceed max allowed size${allowed}. Take the image out, or send a smaller one.`,
+    {
+      details: {
+        error_code: 'image_dimensions_too_large',
+        ...(most === undefined ? {} : { max_side_length_pixels: most }),
+        paths: Array.isArray(paths) ? paths.filter((path) => typeof path === 'string' && IMAGE_PATH.test(path)) : [],
+      },
+      provider,
+    },
+  )
 }
 
 const threadError = (errorCode: string, unsupported: string[] | undefined, provider: ProviderFailure): GatewayError =>
@@ -154,9 +229,9 @@ const threadError = (errorCode: string, unsupported: string[] | undefined, provi
 
 const stringOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
-/** The body of a failed request, and the data of the frame that ends a failed stream. '' leaves the request id out. */
+/** The body of a failed request, and the data of the frame that ends a failed stream. `requestId` may be ''. */
 export const encodeError = (error: GatewayError, requestId: string): JsonObject => ({
   type: 'error',
-  ...envelope(error),
+  error: { ...envelope(error).error, ...(error.details === undefined ? {} : { details: error.details }) },
   ...(requestId === '' ? {} : { request_id: requestId }),
 })

@@ -1,5 +1,5 @@
-// Members of a request's blocks and tools that only this wire knows. They travel as opaque members named by their path,
-// so that foreign encoders list them and this wire's own puts them back where they stood.
+// Members of a request's blocks and tools that only this wire has. They are kept as opaque members named by their path, so
+// that other wires' encoders list them as dropped and this wire's own puts them back in place.
 
 import type { Json, JsonObject } from '../../ir/json.ts'
 import type { ChatRequest, OpaqueMember } from '../../ir/request.ts'
@@ -8,7 +8,7 @@ export type Collected = {
   members: OpaqueMember[]
   /** Not essential unless `how` says so. */
   add(name: string, value: Json, how?: Partial<Omit<OpaqueMember, 'name' | 'value'>>): void
-  /** Collects what a block holds beyond the known members. */
+  /** Adds the members of a block that are not among the known ones. */
   rest(value: JsonObject, known: ReadonlySet<string>, path: string): void
 }
 
@@ -30,7 +30,7 @@ export const collect = (): Collected => {
 }
 
 export type Extras = {
-  /** The block or tool at this path with its own members, or the verbatim value that stands in its place. */
+  /** The block or tool at this path with the members kept for it, or the value that was kept in its place. */
   restore(path: string, block: JsonObject): JsonObject
   /** Members of the request itself, one level deep at most: `speed`, `output_config.task_budget`. */
   top: OpaqueMember[]
@@ -38,7 +38,7 @@ export type Extras = {
 
 const IN_LISTS = /^(messages|system|tools)\.\d/
 
-/** Nothing to restore in a request of another wire. */
+/** Empty for a request of another wire. */
 export const extrasOf = (request: ChatRequest): Extras => {
   const verbatim = new Map<string, Json>()
   const members = new Map<string, [string, Json][]>()

@@ -1,4 +1,4 @@
-// The messages wire: the codec of everything that speaks it, on either side of the gateway.
+// The messages wire: its codec, for the clients and for the providers that speak it.
 
 import type { ChatCodec } from '../codec.ts'
 import { faultOf, refusedMembers, usageIn } from '../pass.ts'

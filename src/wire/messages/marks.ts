@@ -1,12 +1,12 @@
-// Cache marks of a request: the provider's limit of them, and the one that a client of another wire is spared.
+// Cache marks of a request: the provider's limits on them, and whether to add one for a client of another wire.
 
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { ChatRequest } from '../../ir/request.ts'
 
-/** The most cache markers the provider takes. */
+/** The most cache marks the provider takes in one request. */
 const MAX_MARKS = 4
 
-/** Blocks without their earliest marks, until the provider's limit holds: later marks cover longer prefixes. */
+/** The blocks with no more marks than the provider takes. The earliest go first, for later marks cover longer prefixes. */
 export const withinMarks = (lists: JsonObject[][]): JsonObject[][] => {
   let excess = lists.flatMap((list) => list.flatMap((block) => marksIn(block))).length - MAX_MARKS
   const strip = (block: JsonObject): JsonObject => {
@@ -22,7 +22,7 @@ export const withinMarks = (lists: JsonObject[][]): JsonObject[][] => {
   return excess <= 0 ? lists : lists.map((list) => list.map(strip))
 }
 
-/** The blocks with every mark before one of an hour made one of an hour: the provider takes none behind a shorter one. */
+/** Every mark before one of an hour is raised to an hour: the provider refuses a long mark behind a shorter one. */
 export const longFirst = (lists: JsonObject[][]): JsonObject[][] => {
   if (!lists.some((list) => list.some((block) => marksIn(block, isHour).length > 0))) return lists
   let isLong = false
@@ -48,9 +48,9 @@ export const longFirst = (lists: JsonObject[][]): JsonObject[][] => {
 }
 
 /**
- * Whether the provider is to be asked to cache the prompt. Clients of other wires need not ask theirs; this one caches
- * for none who does not, at ten times the price of every later turn. A conversation that goes on is worth it, and one
- * that its client has named for the cache; a lone question is not: what is written and never read costs more.
+ * Whether to ask the provider to cache the prompt for a client of another wire, which cannot. Without it every later turn
+ * costs ten times as much. A conversation that has an answer or a cache key is worth it; for a single question the write
+ * costs more than it saves.
  */
 export const wantsCache = (request: ChatRequest, lists: JsonObject[][]): boolean =>
   request.origin !== 'messages' &&
@@ -59,7 +59,7 @@ export const wantsCache = (request: ChatRequest, lists: JsonObject[][]): boolean
 
 const isMark = (value: Json | undefined): boolean => value !== undefined && value !== null
 
-/** One entry for each mark on the block and, for results, within it. */
+/** One entry for each mark on the block and, in a result, on its content. */
 const marksIn = (block: JsonObject, counts = isMark): true[] => {
   const { content } = block
   const inner = Array.isArray(content) ? content.flatMap((item) => (isObject(item) ? marksIn(item, counts) : [])) : []

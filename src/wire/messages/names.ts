@@ -1,21 +1,22 @@
-// Names and ids as this wire's provider accepts them, made from any others by a rule that always gives the same result.
+// Names and ids that this wire's provider accepts, derived from any others so that the same one always gives the same.
 
 import { distinct } from '../../ir/distinct.ts'
 import type { Tool } from '../../ir/request.ts'
 import { digest } from '../../lib/digest.ts'
 import type { SentTool, Undo } from '../codec.ts'
+import type { ReplacedNames } from './argument-names.ts'
 
 const MAX_NAME = 128
 export const MAX_ID = 128
 const ALLOWED = /^[a-zA-Z0-9_-]+$/
 const FORBIDDEN = /[^a-zA-Z0-9_-]/g
 
-/** The digest tells apart what cleaning makes alike. */
+/** The digest keeps texts apart that would otherwise become the same. */
 const clean = (text: string, max: number): string =>
-  text.length <= max && ALLOWED.test(text) ? text : `${text.replace(FORBIDDEN, '_').slice(0, CLEAN)}_${digest(text)}`
+  text.length <= max && ALLOWED.test(text) ? text : `${text.replace(FORBIDDEN, '_').slice(0, KEPT)}_${digest(text)}`
 
-/** How much is kept of a text that must be cleaned. */
-const CLEAN = 52
+/** How many characters are kept before the digest. */
+const KEPT = 52
 
 /** A tool's name on this wire, its namespace in front. */
 export const sentName = (name: string, namespace?: string): string =>
@@ -28,15 +29,17 @@ export const sentCallId = (id: string): string => (id === '' ? 'toolu_0' : clean
 export const messageId = (id: string): string =>
   id.startsWith('msg_') ? id : `msg_${id === '' ? '0' : clean(id, MAX_ID)}`
 
-/** The names a request's tools are sent under: unique, and the way back for those that changed. */
+/** The unique names that a request's tools are sent under, and what their answer must undo. */
 export type Names = {
-  /** The sent name of the tool at this place of the request's list; absent for a second tool of the same name. */
+  /** The sent name of the tool at this index of the request's list; undefined for a second tool of the same name. */
   at(index: number): string | undefined
-  /** The sent name of a tool called in the conversation, whether or not it is in the list. */
+  /** The sent name of a tool that the conversation calls, whether or not it is in the list. */
   of(name: string, namespace: string | undefined): string
-  /** Claims a name for a tool of our own. */
+  /** A unique name for a tool that the gateway adds. */
   claim(name: string): string
   undo: NonNullable<Undo['tools']>
+  /** Filled as the tools are encoded. */
+  replacedArguments: ReplacedNames
 }
 
 export const toolNames = (tools: Tool[]): Names => {
@@ -61,13 +64,14 @@ export const toolNames = (tools: Tool[]): Names => {
   })
   return {
     at: (index) => list[index],
-    // A provider that found a plain tool by search calls it in a namespace of the same name.
+    // A provider that found a tool by search may call it in a namespace of the tool's own name.
     of: (name, namespace) =>
       byTool.get(keyOf(name, namespace)) ??
       (namespace === name ? byTool.get(keyOf(name, undefined)) : undefined) ??
       sentName(name, namespace),
     claim,
     undo,
+    replacedArguments: new Map(),
   }
 }
 

@@ -1,4 +1,4 @@
-// JSON schemas in the narrow dialect of strict tools and structured output.
+// JSON schemas in the subset that the provider takes for strict tools and structured output.
 
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { names } from '../object-schema.ts'
@@ -6,38 +6,38 @@ import { names } from '../object-schema.ts'
 const KEPT = new Set(['type', 'enum', 'const', 'title', 'description', 'default', '$ref', 'format', 'pattern'])
 const FORMATS = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'])
 
-/** What no pattern may have there: assertions of what stands around, word boundaries, back references. */
-const BEYOND_PATTERNS = /\(\?<?[=!]|\\[bBk1-9]/
+/** Not allowed in patterns: lookarounds, word boundaries, back references. */
+const UNSUPPORTED_PATTERN = /\(\?<?[=!]|\\[bBk1-9]/
 
-/** What is left, for the strict schemas of a request together, of what the provider takes. */
+/** What is left of the provider's limits, which hold for all strict schemas of a request together. */
 export type StrictRoom = { optional: number; unions: number }
 
-/** The provider's limits of properties that may be absent, and of places that hold one of several types. */
+/** The provider's limits on optional properties and on unions. */
 export const strictRoom = (): StrictRoom => ({ optional: 24, unions: 16 })
 
 /**
- * A schema in the dialect of constrained decoding: closed objects only; limits the provider cannot hold the model to
- * are moved into descriptions. Undefined where the schema cannot be said so: open objects, tuples, recursion, more
- * choices than `room` has; of what it is given one that can be said takes its part.
+ * The schema in that subset: closed objects only, with constraints that the provider cannot enforce moved into
+ * descriptions. Undefined for a schema that has open objects, tuples or recursion, or more choices than `room` is left.
+ * Otherwise its choices are deducted from `room`.
  */
 export const strictSchema = (schema: JsonObject, room: StrictRoom): JsonObject | undefined => {
   try {
     const definitions = definitionsOf(schema)
     if (recursive(definitions)) return undefined
     if (schema.type !== 'object' && !isObject(schema.properties)) return undefined
-    const said = narrow(schema)
-    const { optional, unions } = choicesIn(said)
+    const narrowed = narrow(schema)
+    const { optional, unions } = choicesIn(narrowed)
     if (optional > room.optional || unions > room.unions) return undefined
     room.optional -= optional
     room.unions -= unions
-    return said
+    return narrowed
   } catch (error) {
-    if (error instanceof Inexpressible) return undefined
+    if (error instanceof Unsupported) return undefined
     throw error
   }
 }
 
-class Inexpressible extends Error {}
+class Unsupported extends Error {}
 
 const choicesIn = (schema: Json | undefined): StrictRoom => {
   if (!isObject(schema)) return { optional: 0, unions: 0 }
@@ -57,23 +57,22 @@ const narrow = (schema: JsonObject): JsonObject => {
   const notes: string[] = []
   for (const [key, value] of Object.entries(schema)) {
     if (value === undefined || key === 'additionalProperties' || key === 'required' || key === '$schema') continue
-    if (key === 'properties') out[key] = mapSchemas(value)
-    else if (key === '$defs' || key === 'definitions') out[key] = mapSchemas(value)
-    else if (key === 'prefixItems' || (key === 'items' && Array.isArray(value))) throw new Inexpressible()
-    else if (key === 'items') out[key] = narrowed(value)
+    if (key === 'properties' || key === '$defs' || key === 'definitions') out[key] = mapSchemas(value)
+    else if (key === 'prefixItems' || (key === 'items' && Array.isArray(value))) throw new Unsupported()
+    else if (key === 'items') out[key] = narrowSchema(value)
     else if (key === 'allOf' && Array.isArray(value) && value.some(refers)) {
-      // A lone reference is written so to have words beside it.
-      if (value.length > 1 || schema.$ref !== undefined || schema.properties !== undefined) throw new Inexpressible()
-      for (const [name, said] of Object.entries(narrowed(value[0] ?? {}) ?? {})) out[name] ??= said
+      // A single reference is put into `allOf` so that a description can stand beside it.
+      if (value.length > 1 || schema.$ref !== undefined || schema.properties !== undefined) throw new Unsupported()
+      for (const [name, member] of Object.entries(narrowSchema(value[0] ?? {}) ?? {})) out[name] ??= member
     } else if (key === 'anyOf' || key === 'oneOf' || key === 'allOf') {
-      if (key === 'oneOf' && schema.anyOf !== undefined) throw new Inexpressible()
-      out[key === 'oneOf' ? 'anyOf' : key] = Array.isArray(value) ? value.map(narrowed) : value
-    } else if (key === 'patternProperties' && isObject(value) && Object.keys(value).length > 0)
-      throw new Inexpressible()
+      if (key === 'oneOf' && schema.anyOf !== undefined) throw new Unsupported()
+      out[key === 'oneOf' ? 'anyOf' : key] = Array.isArray(value) ? value.map(narrowSchema) : value
+    } else if (key === 'patternProperties' && isObject(value) && Object.keys(value).length > 0) throw new Unsupported()
     else if (key === 'minItems' && (value === 0 || value === 1)) out[key] = value
     else if (key === 'format' && !FORMATS.has(String(value))) notes.push(`format: ${JSON.stringify(value)}`)
-    else if (key === 'pattern' && BEYOND_PATTERNS.test(String(value))) notes.push(`pattern: ${JSON.stringify(value)}`)
-    else if (key === '$ref' && value === '#') throw new Inexpressible()
+    else if (key === 'pattern' && UNSUPPORTED_PATTERN.test(String(value)))
+      notes.push(`pattern: ${JSON.stringify(value)}`)
+    else if (key === '$ref' && value === '#') throw new Unsupported()
     else if (KEPT.has(key)) out[key] = value
     else notes.push(`${key}: ${JSON.stringify(value)}`)
   }
@@ -81,7 +80,7 @@ const narrow = (schema: JsonObject): JsonObject => {
   if (mayBe.includes('object') || isObject(schema.properties)) {
     const extra = schema.additionalProperties
     const open = extra === true || isObject(extra) || (extra === undefined && !isObject(schema.properties))
-    if (open) throw new Inexpressible()
+    if (open) throw new Unsupported()
     out.type = schema.type ?? 'object'
     out.additionalProperties = false
     const required = names(schema.required)
@@ -96,12 +95,12 @@ const narrow = (schema: JsonObject): JsonObject => {
 
 const refers = (value: Json): boolean => isObject(value) && value.$ref !== undefined
 
-const narrowed = (value: Json): Json => (isObject(value) ? narrow(value) : value)
+const narrowSchema = (value: Json): Json => (isObject(value) ? narrow(value) : value)
 
 const mapSchemas = (value: Json): Json =>
   isObject(value)
     ? Object.fromEntries(
-        Object.entries(value).map(([name, schema]) => [name, schema === undefined ? schema : narrowed(schema)]),
+        Object.entries(value).map(([name, schema]) => [name, schema === undefined ? schema : narrowSchema(schema)]),
       )
     : value
 

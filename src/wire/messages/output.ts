@@ -1,17 +1,17 @@
-// Structured output: the provider's own where it can say the schema, else a tool the model must answer with; where the
-// client gave no form, words.
+// Structured output: the provider's own where it takes the schema, else a tool that the model must answer with, or an
+// instruction where the client gave no schema.
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject } from '../../ir/json.ts'
 import type { ChatRequest, OutputFormat } from '../../ir/request.ts'
 import { isFormless, JSON_ONLY } from '../json-mode.ts'
 import { objectRoot } from '../object-schema.ts'
+import { withAcceptedNames } from './argument-names.ts'
 import type { Dropped } from './dropped.ts'
 import type { Names } from './names.ts'
 import { type StrictRoom, strictSchema } from './output-schema.ts'
 
-/** `words`: an instruction to be put to the model. */
-type Output = { format?: JsonObject; jsonTool?: { name: string; tool: JsonObject }; words?: string }
+type Output = { format?: JsonObject; jsonTool?: { name: string; tool: JsonObject }; instruction?: string }
 
 export const encodeOutput = (
   request: ChatRequest,
@@ -24,9 +24,9 @@ export const encodeOutput = (
   if (output === undefined) return {}
   const own = request.origin === 'messages'
   if (output.type === 'json-object' || (!own && isFormless(output))) {
-    // Asked for, but not held to.
+    // Listed: an instruction asks the model for JSON, but does not force it.
     dropped.member('output')
-    return { words: JSON_ONLY }
+    return { instruction: JSON_ONLY }
   }
   if (own && !byTool) return { format: { type: 'json_schema', schema: output.schema } }
   const { type } = output.schema
@@ -42,10 +42,10 @@ export const encodeOutput = (
   return jsonTool(names, root, output.description ?? 'Give your whole answer in the form of the schema.')
 }
 
-/** A root that refers to its own definitions, followed; one of alternatives stays as it is. */
+/** The schema with a reference at its root resolved. Alternatives at the root may stay. */
 const rooted = (schema: JsonObject): JsonObject => (schema.$ref === undefined ? schema : objectRoot(schema, () => {}))
 
-/** The provider has no other place for what the client says of the form. */
+/** The provider has no other place for the client's description of the format. */
 const withDescription = ({ schema, description }: Extract<OutputFormat, { type: 'json-schema' }>): JsonObject =>
   description === undefined || description === '' || schema.description !== undefined
     ? schema
@@ -53,5 +53,6 @@ const withDescription = ({ schema, description }: Extract<OutputFormat, { type: 
 
 const jsonTool = (names: Names, schema: JsonObject, description: string): Output => {
   const name = names.claim('json')
-  return { jsonTool: { name, tool: { name, description, input_schema: schema } } }
+  const inputSchema = withAcceptedNames(schema, name, names.replacedArguments)
+  return { jsonTool: { name, tool: { name, description, input_schema: inputSchema } } }
 }

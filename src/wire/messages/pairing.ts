@@ -1,5 +1,5 @@
-// Which result answers which call, and the id each call is sent with. Clients repeat ids, answer out of order, twice or
-// never; the provider takes unique ids only.
+// Which result answers which call, and the id each call is sent with. Clients repeat ids and answer calls out of order,
+// twice or never; the provider takes unique ids only.
 
 import { distinct } from '../../ir/distinct.ts'
 import type { ToolCallPart, ToolResultPart } from '../../ir/part.ts'
@@ -13,7 +13,7 @@ export type Pairing = {
   answered: ReadonlySet<ToolResultPart>
   idOf(call: ToolCallPart): string
   resultOf(call: ToolCallPart): ToolResultPart | undefined
-  /** A result's place among all results. */
+  /** A result's index among all results. */
   orderOf(result: ToolResultPart): number
   turnOf(result: ToolResultPart): number
   pathOf(result: ToolResultPart, turnPath: (turn: number) => string): string

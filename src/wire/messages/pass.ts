@@ -4,42 +4,78 @@ import { isObject, type JsonObject } from '../../ir/json.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { PassOptions } from '../codec.ts'
 import { isForeign, modelEdit, refusedMembers, withoutRefused } from '../pass.ts'
-import { MIN_BUDGET } from './reasoning.ts'
+import { lacksThought, MIN_BUDGET } from './reasoning.ts'
 
 export const outputCap = (body: JsonObject): number | undefined =>
   typeof body.max_tokens === 'number' ? body.max_tokens : undefined
 
 export const passEdits = (body: JsonObject, options: PassOptions): Edit[] => {
-  const edits: Edit[] = [modelEdit(options)]
-  if (options.outputCap !== undefined) {
-    edits.push({ path: ['max_tokens'], value: String(options.outputCap) })
-    edits.push(...budgetEdits(body, options.outputCap))
-  }
-  if (Array.isArray(body.messages) && !options.quirks.readsTags) edits.push(...foreignEdits(body.messages))
-  return withoutRefused(edits, refusedMembers(body, options.quirks), options.quirks)
+  const { outputCap: cap, quirks } = options
+  const messages = Array.isArray(body.messages) && !quirks.readsTags ? body.messages : []
+  const removals = foreignEdits(messages)
+  const remaining = removals.length === 0 ? [] : withoutForeign(messages)
+  const edits: Edit[] = [modelEdit(options), ...budgetEdits(body, remaining, cap), ...removals]
+  if (cap !== undefined) edits.push({ path: ['max_tokens'], value: String(cap) })
+  return withoutRefused(edits, refusedMembers(body, quirks), quirks)
 }
 
-// A thinking budget must stay below the output cap: where a lowered cap leaves no room for one, thinking is off.
-const budgetEdits = (body: JsonObject, cap: number): Edit[] => {
+/**
+ * A thinking budget must stay below the output cap. Thinking is turned off where a lowered cap leaves no room for it, and
+ * where the provider would refuse to think about what remains of the messages. `remaining`: empty where nothing is
+ * removed.
+ */
+const budgetEdits = (body: JsonObject, remaining: Remaining, cap = Number.POSITIVE_INFINITY): Edit[] => {
   const { thinking } = body
-  if (!isObject(thinking) || typeof thinking.budget_tokens !== 'number' || thinking.budget_tokens < cap) return []
-  return cap > MIN_BUDGET
-    ? [{ path: ['thinking', 'budget_tokens'], value: String(cap - 1) }]
-    : [{ path: ['thinking'], value: '{"type":"disabled"}' }]
+  if (!isObject(thinking) || typeof thinking.budget_tokens !== 'number') return []
+  if (lacksThought(remaining)) return withoutThinking(body)
+  if (thinking.budget_tokens < cap) return []
+  return cap > MIN_BUDGET ? [{ path: ['thinking', 'budget_tokens'], value: String(cap - 1) }] : withoutThinking(body)
 }
 
-/** Thoughts of other providers, which this one could not verify; a turn that held nothing else goes with them. */
+/** Without thinking, the provider refuses the edits of the context that clear thoughts: they are removed as well. */
+const withoutThinking = ({ context_management: management }: JsonObject): Edit[] => {
+  const off = { path: ['thinking'], value: '{"type":"disabled"}' }
+  const list = isObject(management) && Array.isArray(management.edits) ? management.edits : []
+  const clearing = list.flatMap((edit, at) => (isObject(edit) && CLEARS_THOUGHTS.test(String(edit.type)) ? [at] : []))
+  if (clearing.length === 0) return [off]
+  return clearing.length === list.length
+    ? [off, { path: ['context_management'], value: undefined }]
+    : [off, ...clearing.map((at) => ({ path: ['context_management', 'edits', at], value: undefined }))]
+}
+
+const CLEARS_THOUGHTS = /^clear_thinking_/
+
+const isForeignThought = (block: unknown): boolean =>
+  isObject(block) && (isForeign(block.signature) || isForeign(block.data))
+
+/** Removes thoughts of other providers, which this one could not verify, and messages that hold nothing else. */
 const foreignEdits = (messages: readonly unknown[]): Edit[] => {
   const edits: Edit[] = []
   messages.forEach((message, at) => {
     if (!isObject(message) || message.role !== 'assistant' || !Array.isArray(message.content)) return
-    const foreign: number[] = []
-    message.content.forEach((block, index) => {
-      if (isObject(block) && (isForeign(block.signature) || isForeign(block.data))) foreign.push(index)
-    })
+    const foreign = message.content.flatMap((block, index) => (isForeignThought(block) ? [index] : []))
     if (foreign.length === 0) return
-    if (foreign.length === message.content.length) edits.push({ path: ['messages', at], value: undefined })
-    else for (const index of foreign) edits.push({ path: ['messages', at, 'content', index], value: undefined })
+    const next = messages[at + 1]
+    if (foreign.length < message.content.length)
+      for (const index of foreign) edits.push({ path: ['messages', at, 'content', index], value: undefined })
+    else if (roleOf(messages[at - 1]) === 'system' && next !== undefined && roleOf(next) !== 'assistant')
+      edits.push({ path: ['messages', at, 'content'], value: NO_CONTENT })
+    else edits.push({ path: ['messages', at], value: undefined })
   })
   return edits
 }
+
+const roleOf = (message: unknown): unknown => (isObject(message) ? message.role : undefined)
+
+/** Keeps the model's message behind a system message: the provider takes no other role there. */
+const NO_CONTENT = '[{"type":"text","text":"(no content)"}]'
+
+type Remaining = Parameters<typeof lacksThought>[0]
+
+/** The messages with blocks that `foreignEdits` leaves. Strings, which hold no thought, count as no blocks. */
+const withoutForeign = (messages: readonly unknown[]): Remaining =>
+  messages.filter(isObject).flatMap(({ role, content }) => {
+    const blocks = Array.isArray(content) ? content.filter(isObject) : []
+    const kept = blocks.filter((block) => !isForeignThought(block))
+    return blocks.length > 0 && kept.length === 0 ? [] : [{ role, content: kept }]
+  })

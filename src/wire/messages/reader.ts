@@ -1,4 +1,4 @@
-// The wire's events, parsed, as events of the IR. Streams and whole answers are read by the same reader.
+// The wire's parsed events as events of the IR. Streams and whole answers share this reader.
 
 import { GatewayError } from '../../errors.ts'
 import type { ChatEvent } from '../../ir/event.ts'
@@ -6,7 +6,7 @@ import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { count, type Usage } from '../../ir/usage.ts'
 import { digest } from '../../lib/digest.ts'
 import type { SentTool, Undo } from '../codec.ts'
-import { sentAs } from '../undo.ts'
+import { originalTool } from '../undo.ts'
 import { type Block, callBlock, customBlock, opaqueBlock, redactedBlock, textBlock, thoughtBlock } from './block.ts'
 import { decodeError } from './error.ts'
 import { decodeStop } from './stop.ts'
@@ -15,7 +15,7 @@ import { decodeUsage, tierIn, withReport } from './usage.ts'
 export const broken = () =>
   new GatewayError('upstream_error', 'The provider sent an answer that cannot be read. Try again.')
 
-/** Reads the wire's events, parsed. `over` after the one `finish` or `error`. */
+/** `over` after the one `finish` or `error`. */
 export class Reader {
   over = false
   readonly #undo: Undo
@@ -34,7 +34,7 @@ export class Reader {
     this.#undo = undo
   }
 
-  /** What the provider has told of its usage, the latest of each member. */
+  /** The provider's usage object, with the latest report of each member. */
   get rawUsage(): JsonObject | undefined {
     return this.#rawUsage
   }
@@ -43,13 +43,12 @@ export class Reader {
     return tierIn(this.#rawUsage ?? {})
   }
 
-  /** Whether the output it has told is the answer's sum: what stands in the start of one is a beginning. */
+  /** Whether the reported output is the answer's total; false for the count at the start of a stream. */
   get summed(): boolean {
     return this.#summed
   }
 
-  /** Whether the answer has said why it ends. */
-  get reasoned(): boolean {
+  get hasStopReason(): boolean {
     return this.#stop !== undefined
   }
 
@@ -86,7 +85,7 @@ export class Reader {
   #start(raw: unknown): ChatEvent[] {
     const message = isObject(raw) ? raw : {}
     if (this.#started) {
-      // A provider that began anew after content has gone out would say everything twice.
+      // After content has been sent, a second start would repeat all of it.
       return this.#parts > 0 || this.#blocks.size > 0 ? this.fail(broken()) : []
     }
     this.#started = true
@@ -94,7 +93,7 @@ export class Reader {
     const { id, model, content } = message
     if (typeof id === 'string') this.#id = id
     this.#stopped(message)
-    this.#summed = this.reasoned
+    this.#summed = this.hasStopReason
     const out: ChatEvent[] = [
       {
         type: 'start',
@@ -103,13 +102,13 @@ export class Reader {
         ...(usage === undefined ? {} : { usage }),
       },
     ]
-    // What the provider's own tools go on from, and whatever a whole answer holds.
+    // The blocks that the provider continues from, or all blocks of a whole answer.
     for (const block of Array.isArray(content) ? content : []) {
       if (!isObject(block)) return [...out, ...this.fail(broken())]
-      // Stands for what is about to come, where the answer is not at its end.
+      // A placeholder for text that follows in deltas, unless the answer is complete.
       if (block.type === 'text' && block.text === '' && this.#stop === undefined) continue
-      const { begun, end } = this.#open(block)
-      out.push(...begun, ...end())
+      const { started, end } = this.#open(block)
+      out.push(...started, ...end())
     }
     return out
   }
@@ -128,7 +127,7 @@ export class Reader {
     out.push(...(this.#blocks.get(index)?.end() ?? []))
     const block = this.#open(raw)
     this.#blocks.set(index, block)
-    return [...out, ...block.begun]
+    return [...out, ...block.started]
   }
 
   #open(raw: JsonObject): Block {
@@ -149,12 +148,14 @@ export class Reader {
   #openCall(raw: JsonObject): Block {
     const part = this.#parts++
     const name = typeof raw.name === 'string' ? raw.name : ''
-    if (name !== '' && name === this.#undo.jsonTool) return callBlock({ type: 'text-start', part }, raw)
+    const { jsonTool, arguments: sent = {} } = this.#undo
+    const sentArguments = Object.hasOwn(sent, name) ? sent[name] : undefined
+    if (name !== '' && name === jsonTool) return callBlock({ type: 'text-start', part }, raw, sentArguments)
     this.#calls++
-    const sent: SentTool = sentAs(name, this.#undo) ?? { name, kind: 'function' }
+    const tool: SentTool = originalTool(name, this.#undo) ?? { name, kind: 'function' }
     const id = typeof raw.id === 'string' && raw.id !== '' ? raw.id : `toolu_${digest(this.#id)}_${part}`
-    const start = { type: 'tool-start' as const, part, id, ...sent }
-    return sent.kind === 'custom' ? customBlock(start, raw) : callBlock(start, raw)
+    const start = { type: 'tool-start' as const, part, id, ...tool }
+    return tool.kind === 'custom' ? customBlock(start, raw) : callBlock(start, raw, sentArguments)
   }
 
   #delta({ index, delta }: JsonObject): ChatEvent[] {
@@ -164,7 +165,7 @@ export class Reader {
     const implied = IMPLIED.get(delta.type)
     if (implied !== undefined)
       return [...this.#begin(index, implied), ...(this.#blocks.get(index)?.append(delta) ?? [])]
-    // A call without a name explains nothing; deltas nobody knows may stay behind.
+    // A call without its start has no name; unknown deltas are ignored.
     return delta.type === 'input_json_delta' ? this.fail(broken()) : []
   }
 
@@ -204,7 +205,7 @@ export class Reader {
   }
 }
 
-/** Blocks whose start a provider forgot, where their deltas explain themselves. */
+/** The start of a block whose provider omitted it, for deltas that tell what it is. */
 const IMPLIED = new Map<Json | undefined, JsonObject>([
   ['text_delta', { type: 'text', text: '' }],
   ['thinking_delta', { type: 'thinking', thinking: '', signature: '' }],

@@ -1,16 +1,18 @@
-// How the model should think: `thinking` and `output_config.effort` in both directions.
+// How the model should think: `thinking` and `output_config.effort`, in both directions.
 
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { Quirks } from '../../ir/quirks.ts'
 import type { ChatRequest, Effort, Reasoning } from '../../ir/request.ts'
 import type { Target } from '../codec.ts'
+import { leastThought } from '../effort.ts'
 import { readNumber } from '../read.ts'
 import type { Dropped } from './dropped.ts'
 import type { Collected } from './extras.ts'
 
 const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const satisfies Effort[]
-/** The least budget of thought the provider takes, in tokens. */
+/** The smallest thinking budget that the provider takes, in tokens. */
 export const MIN_BUDGET = 1024
-/** What an effort is worth in tokens of thought, where the model takes budgets only. */
+/** The thinking budget for each effort, in tokens, for models that take budgets only. */
 const BUDGETS: Record<Exclude<Effort, 'none'>, number> = {
   minimal: 1024,
   low: 2048,
@@ -23,7 +25,7 @@ const BUDGETS: Record<Exclude<Effort, 'none'>, number> = {
 export const isEffort = (value: unknown): value is (typeof EFFORTS)[number] =>
   EFFORTS.some((effort) => effort === value)
 
-/** By type. Without one whether to think is left to the model, and only what goes with it is set. */
+/** The members of `thinking` that the IR holds, by its type. Without a type it does not turn thinking on or off. */
 const MEMBERS = new Map<Json | undefined, ReadonlySet<string>>([
   [undefined, new Set()],
   ['disabled', new Set(['type'])],
@@ -31,7 +33,7 @@ const MEMBERS = new Map<Json | undefined, ReadonlySet<string>>([
   ['adaptive', new Set(['type', 'display'])],
 ])
 
-/** What the IR has no word for, of `thinking` or all of it, goes to the extras. */
+/** Members of `thinking` that the IR cannot hold, or all of it, go to the extras. */
 export const decodeThinking = (raw: Json | undefined, extras: Collected): Reasoning => {
   if (raw === undefined || raw === null) return {}
   const known = isObject(raw) ? MEMBERS.get(raw.type ?? undefined) : undefined
@@ -55,24 +57,45 @@ const decodeDisplay = (display: unknown): Pick<Reasoning, 'summary'> => {
   return display === 'summarized' ? { summary: 'auto' } : {}
 }
 
+/**
+ * Whether the provider would refuse to think by budget: what the model has said in the round of calls that the request
+ * answers, and the beginning of an answer, must then begin with a thought.
+ */
+export const lacksThought = (
+  messages: readonly { role: Json | undefined; content: readonly JsonObject[] }[],
+): boolean => {
+  let isInRound = messages.at(-1)?.role === 'assistant'
+  for (let at = messages.length - 1; at >= 0; at--) {
+    const { role, content = [] } = messages[at] ?? {}
+    if (role === 'user') isInRound ||= content.some(({ type }) => type === 'tool_result')
+    // Messages of the model that follow one another are one to the provider.
+    if (role !== 'assistant' || messages[at - 1]?.role === 'assistant') continue
+    if (!isInRound) return false
+    const first = content[0]?.type
+    if (first !== 'thinking' && first !== 'redacted_thinking') return true
+    isInRound = false
+  }
+  return false
+}
+
 type Thinking = { thinking?: JsonObject; effort?: string }
 
-/** `cannotThink`: the provider refuses thinking in this request, whatever the client asked. */
+/** `cannotThink`: whether the provider refuses to think in this request, by budget or adaptively. */
 export const encodeReasoning = (
   request: ChatRequest,
   { quirks }: Target,
   limits: { maxTokens: number; cannotThink: (budget: boolean) => boolean },
   dropped: Dropped,
 ): Thinking => {
-  const wish = request.reasoning
-  if (wish === undefined) return {}
+  if (request.reasoning === undefined) return {}
+  const reasoning = leastThought(request.reasoning, quirks, () => dropped.member('reasoning'))
   if (quirks.noReasoning === true) {
-    if (wish.mode !== 'off' && wish.effort !== 'none') dropped.member('reasoning')
+    if (reasoning.mode !== 'off' && reasoning.effort !== 'none') dropped.member('reasoning')
     return {}
   }
-  const effort = encodeEffort(wish.effort, quirks.noAdaptiveThinking === true, wish.mode !== undefined, dropped)
-  if (wish.mode === 'off' || wish.effort === 'none') return { thinking: { type: 'disabled' }, ...effort }
-  const thinking = encodeMode(request, wish, quirks.noAdaptiveThinking === true, limits.maxTokens, dropped)
+  const effort = encodeEffort(reasoning.effort, quirks, reasoning.mode !== undefined, dropped)
+  if (reasoning.mode === 'off' || reasoning.effort === 'none') return { thinking: { type: 'disabled' }, ...effort }
+  const thinking = encodeMode(request, reasoning, quirks.noAdaptiveThinking === true, limits.maxTokens, dropped)
   if (thinking === undefined) return effort
   if (request.origin !== 'messages' && limits.cannotThink(thinking.type === 'enabled')) {
     dropped.member('reasoning')
@@ -83,41 +106,41 @@ export const encodeReasoning = (
 
 const encodeEffort = (
   effort: Effort | undefined,
-  budgetsOnly: boolean,
+  { noAdaptiveThinking, noXhighEffort }: Quirks,
   hasMode: boolean,
   dropped: Dropped,
 ): Thinking => {
   if (effort === undefined || effort === 'none') return {}
-  if (!budgetsOnly) return { effort: effort === 'minimal' ? 'low' : effort }
+  if (!noAdaptiveThinking) {
+    if (effort === 'xhigh' && noXhighEffort) return { effort: 'high' }
+    return { effort: effort === 'minimal' ? 'low' : effort }
+  }
   if (hasMode) dropped.member('effort')
   return {}
 }
 
 const encodeMode = (
   request: ChatRequest,
-  wish: Reasoning,
+  { mode, effort, summary, budgetTokens }: Reasoning,
   budgetsOnly: boolean,
   maxTokens: number,
   dropped: Dropped,
 ): JsonObject | undefined => {
-  const display = wish.summary === undefined ? {} : { display: wish.summary === 'omitted' ? 'omitted' : 'summarized' }
+  const display = summary === undefined ? {} : { display: summary === 'omitted' ? 'omitted' : 'summarized' }
   const budget = (tokens: number): JsonObject | undefined => {
     const fitting = Math.min(Math.max(Math.trunc(tokens), MIN_BUDGET), maxTokens - 1)
     if (fitting >= MIN_BUDGET) return { type: 'enabled', budget_tokens: fitting, ...display }
     dropped.member('reasoning')
     return undefined
   }
-  if (wish.mode === 'budget') return budget(wish.budgetTokens ?? BUDGETS.medium)
-  // On this wire an effort alone asks for no thought; elsewhere it is how thought is asked for.
-  if (wish.mode === undefined && request.origin === 'messages' && !(budgetsOnly && wish.effort !== undefined))
-    return undefined
+  if (mode === 'budget') return budget(budgetTokens ?? BUDGETS.medium)
+  // On this wire an effort alone does not turn thinking on; on the others it does.
+  if (mode === undefined && request.origin === 'messages' && !(budgetsOnly && effort !== undefined)) return undefined
   if (!budgetsOnly) return { type: 'adaptive', ...display }
-  if (wish.mode === undefined && wish.effort === undefined) {
+  if (mode === undefined && effort === undefined) {
     dropped.member('reasoning')
     return undefined
   }
-  // Half of the cap at most, or nothing is left for the answer.
-  return budget(
-    Math.min(BUDGETS[wish.effort === undefined || wish.effort === 'none' ? 'medium' : wish.effort], maxTokens / 2),
-  )
+  // At most half of the cap, to leave room for the answer.
+  return budget(Math.min(BUDGETS[effort === undefined || effort === 'none' ? 'medium' : effort], maxTokens / 2))
 }

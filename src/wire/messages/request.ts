@@ -1,4 +1,4 @@
-// A request of this wire to the IR, and the IR to a request its provider accepts.
+// Requests: from this wire to the IR, and from the IR to one that the provider accepts.
 
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
@@ -19,7 +19,8 @@ import {
   readString,
 } from '../read.ts'
 import { withToolsFor } from '../tool-list.ts'
-import { encodeTurns, endsWithoutThought } from './conversation.ts'
+import { undoOf } from './argument-names.ts'
+import { encodeTurns } from './conversation.ts'
 import { assistantPart, decodeContent, systemPart, userPart } from './decode-parts.ts'
 import { type Dropped, droppedOf } from './dropped.ts'
 import { mark, shortened } from './encode-parts.ts'
@@ -28,10 +29,10 @@ import { longFirst, wantsCache, withinMarks } from './marks.ts'
 import { toolNames } from './names.ts'
 import { encodeOutput } from './output.ts'
 import { strictRoom } from './output-schema.ts'
-import { decodeThinking, encodeReasoning, isEffort } from './reasoning.ts'
+import { decodeThinking, encodeReasoning, isEffort, lacksThought } from './reasoning.ts'
 import { cap, encodeRest, encodeSampling, SAFETY, userOf } from './settings.ts'
 import { changedTools } from './tool-changes.ts'
-import { amongAllowed, decodeToolChoice, decodeTools, encodeToolUse, forces, withAbilities } from './tools.ts'
+import { decodeToolChoice, decodeTools, encodeToolUse, forces, withAllowedTools, withOptionalTools } from './tools.ts'
 
 const MEMBERS = new Set([
   'model',
@@ -71,7 +72,7 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
     model: readName(body.model, 'model'),
     stream: optionalBoolean(body.stream, 'stream') ?? false,
     turns,
-    tools: withAbilities(
+    tools: withOptionalTools(
       changedTools(decodeTools(optionalArray(body.tools, 'tools') ?? [], extras), messages, extras),
       body.tool_choice,
     ),
@@ -90,7 +91,7 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
   if (tier !== undefined) request.serviceTier = tier === 'standard_only' ? 'default' : tier
   for (const name in body) {
     const value = body[name]
-    if (!MEMBERS.has(name) && value !== undefined && value !== null) decodeOwn(name, value, extras)
+    if (!MEMBERS.has(name) && value !== undefined && value !== null) decodeMember(name, value, extras)
   }
   return request
 }
@@ -113,14 +114,15 @@ const decodeTurn = (raw: Json, path: string, extras: Collected): Turn => {
   }
 }
 
+/** Some frameworks send -1 for a limit that is not set, and the provider accepts it. */
 const decodeSampling = (body: JsonObject): Sampling => {
   const sampling: Sampling = {}
   const temperature = optionalNumber(body.temperature, 'temperature')
   if (temperature !== undefined) sampling.temperature = temperature
   const topP = optionalNumber(body.top_p, 'top_p')
-  if (topP !== undefined) sampling.topP = topP
+  if (topP !== undefined && topP !== -1) sampling.topP = topP
   const topK = optionalNumber(body.top_k, 'top_k')
-  if (topK !== undefined) sampling.topK = topK
+  if (topK !== undefined && topK !== -1) sampling.topK = topK
   return sampling
 }
 
@@ -132,10 +134,10 @@ const decodeConfig = (body: JsonObject, extras: Collected): { reasoning?: Reason
   const reasoning: Reasoning = { ...thinking }
   if (isEffort(effort)) reasoning.effort = effort
   else if (effort !== undefined && effort !== null) extras.add('output_config.effort', effort)
-  // Earlier betas had the format beside `output_config`.
-  const asked = format ?? body.output_format ?? undefined
-  const schema = isObject(asked) && asked.type === 'json_schema' ? asked.schema : undefined
-  if (asked !== undefined && schema === undefined) extras.add('output_config.format', asked, { essential: true })
+  // Earlier betas had it beside `output_config`.
+  const wanted = format ?? body.output_format ?? undefined
+  const schema = isObject(wanted) && wanted.type === 'json_schema' ? wanted.schema : undefined
+  if (wanted !== undefined && schema === undefined) extras.add('output_config.format', wanted, { essential: true })
   return {
     ...(Object.keys(reasoning).length === 0 ? {} : { reasoning }),
     ...(schema === undefined
@@ -151,14 +153,14 @@ const decodeUser = (body: JsonObject, extras: Collected): { user?: string } => {
   return user === undefined ? {} : { user }
 }
 
-const decodeOwn = (name: string, value: Json, extras: Collected): void => {
+const decodeMember = (name: string, value: Json, extras: Collected): void => {
   if (name !== 'thread') {
-    // An empty list of servers asks for none.
-    const none = Array.isArray(value) && value.length === 0
-    extras.add(name, value, none ? { met: true } : { essential: ESSENTIAL.has(name) })
+    // An empty list, of MCP servers say, asks for nothing.
+    const isEmpty = Array.isArray(value) && value.length === 0
+    extras.add(name, value, isEmpty ? { met: true } : { essential: ESSENTIAL.has(name) })
     return
   }
-  // Clients that keep their conversation at the provider send it whole again on these codes.
+  // On these codes, clients that keep their conversation at the provider send all of it.
   const continues = isObject(value) && value.type === 'continue'
   const details = continues
     ? { error_code: 'thread_not_found' }
@@ -167,8 +169,8 @@ const decodeOwn = (name: string, value: Json, extras: Collected): void => {
 }
 
 /** Throws `invalid_request` where leaving something out would change the request's meaning. */
-export const encodeRequest = (asked: ChatRequest, target: Target): EncodedRequest => {
-  const request = amongAllowed(withToolsFor(asked, 'messages'))
+export const encodeRequest = (original: ChatRequest, target: Target): EncodedRequest => {
+  const request = withAllowedTools(withToolsFor(original, 'messages'))
   const { quirks } = target
   const own = request.origin === 'messages'
   const dropped = droppedOf(request)
@@ -184,12 +186,12 @@ export const encodeRequest = (asked: ChatRequest, target: Target): EncodedReques
   const { tools, choice } = encodeToolUse(request, names, output.jsonTool, { extras, room, dropped })
   const context = { extras, dropped, names, noReasoning: quirks.noReasoning === true, own }
   const { system, messages } = encodeTurns(request, context, quirks.noMidSystem === true)
-  if (output.words !== undefined) system.push({ type: 'text', text: output.words })
+  if (output.instruction !== undefined) system.push({ type: 'text', text: output.instruction })
   const maxTokens = cap(request.maxOutput, target.maxOutput)
   const { thinking, effort } = encodeReasoning(
     request,
     target,
-    { maxTokens, cannotThink: (budget) => forces(choice) || (budget && endsWithoutThought(messages)) },
+    { maxTokens, cannotThink: (budget) => forces(choice) || (budget && lacksThought(messages)) },
     dropped,
   )
   const lists = [tools, system, ...messages.map(({ content }) => content)]
@@ -217,6 +219,7 @@ export const encodeRequest = (asked: ChatRequest, target: Target): EncodedReques
   }
   if (output.jsonTool !== undefined) undo.jsonTool = output.jsonTool.name
   if (Object.keys(names.undo).length > 0) undo.tools = names.undo
+  if (names.replacedArguments.size > 0) undo.arguments = undoOf(names.replacedArguments)
   return { body, dropped: [...dropped.paths], undo }
 }
 

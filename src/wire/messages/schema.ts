@@ -1,5 +1,5 @@
-// What a body of `POST /v1/messages` must be before anything else is asked of it. Open everywhere: clients are ahead of
-// every list of members, and what only the provider knows is the provider's to judge.
+// The schema of a `POST /v1/messages` body, open to unknown members everywhere: clients use new ones before this list
+// knows them, and the provider judges those.
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 
@@ -9,7 +9,8 @@ const Nullable = <T extends Parameters<typeof Type.Optional>[0]>(schema: T) =>
 const Block = Type.Object({ type: Type.String() })
 const Content = Type.Union([Type.String(), Type.Array(Block)])
 
-const MaxTokens = Type.Integer({ minimum: 1 })
+/** With 0 the provider only writes the prompt to its cache. */
+const MaxTokens = Type.Integer({ minimum: 0 })
 
 const model = Type.String({ minLength: 1 })
 
@@ -28,19 +29,19 @@ const members = {
   service_tier: Nullable(Type.String()),
 }
 
-/** A system message may hold settings alone. */
+/** A system message may hold settings and no content. */
 const Message = Type.Union([
   Type.Object({ role: Type.Union([Type.Literal('user'), Type.Literal('assistant')]), content: Content }),
   Type.Object({ role: Type.Literal('system'), content: Nullable(Content) }),
 ])
 
 /**
- * Bodies that do not go on with a conversation kept at the provider. They are excluded below, rather than the others
- * asked for: a refusal never names a member that a client need not send.
+ * Bodies that do not continue a conversation kept at the provider. The schema below excludes them, rather than require
+ * `thread`: otherwise refusals would name a member that clients need not send.
  */
 const Begins = Type.Object({ thread: Type.Optional(Type.Not(Type.Object({ type: Type.Literal('continue') }))) })
 
-/** A conversation that is kept at the provider may go on without a new message. */
+/** A conversation kept at the provider may continue without a new message. */
 const bodies = <MaxTokens extends TSchema>(max_tokens: MaxTokens) =>
   Type.Union([
     Type.Object({ model, max_tokens, messages: Type.Array(Message, { minItems: 1 }), ...members }),
@@ -49,7 +50,7 @@ const bodies = <MaxTokens extends TSchema>(max_tokens: MaxTokens) =>
 
 export const MessagesRequest = bodies(MaxTokens)
 
-/** The same, to be counted and not answered. */
+/** The same, for a request to count its tokens. */
 export const CountRequest = bodies(Type.Optional(MaxTokens))
 
 export type MessagesRequest = Static<typeof MessagesRequest>

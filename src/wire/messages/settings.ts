@@ -1,17 +1,17 @@
-// The plain settings of a request as this provider takes them; what it does not take is listed.
+// Sampling, stop sequences, user and service tier as this provider takes them; what it does not take is listed as dropped.
 
 import type { JsonObject } from '../../ir/json.ts'
 import type { ChatRequest } from '../../ir/request.ts'
 import type { Undo } from '../codec.ts'
-import { endThere } from '../stops.ts'
+import { stopInGateway } from '../stops.ts'
 import type { Dropped } from './dropped.ts'
 import { isBlank } from './encode-parts.ts'
 
-/** The provider demands a cap: the model's own where the client gave none, never more than that. */
+/** The provider requires an output cap: the client's or the model's own, whichever is lower. */
 export const cap = (wanted: number | undefined, most: number): number =>
   Math.max(1, Math.trunc(most > 0 ? Math.min(wanted ?? most, most) : (wanted ?? 4096)))
 
-/** The range of this wire; with thinking the provider takes hardly any of it. */
+/** In this wire's ranges; with thinking, the provider takes almost no sampling parameters. */
 export const encodeSampling = (
   request: ChatRequest,
   refused: boolean,
@@ -21,7 +21,7 @@ export const encodeSampling = (
   const { topK, frequencyPenalty, presencePenalty, seed } = request.sampling
   const own = request.origin === 'messages'
   const thinks = thinking !== undefined && thinking.type !== 'disabled' && !own
-  // Newer models take one of the two: the one that differs from its default, which says the same by itself.
+  // Newer models take only one of the two: where one has its default, the other is sent.
   const both = !own && request.sampling.temperature !== undefined && request.sampling.topP !== undefined
   const temperature = both && request.sampling.temperature === 1 ? undefined : request.sampling.temperature
   const topP = both && temperature !== undefined && request.sampling.topP === 1 ? undefined : request.sampling.topP
@@ -48,13 +48,13 @@ export const encodeSampling = (
 /** The longest user id the provider takes. */
 const MAX_USER = 256
 
-/** Who asks, in whichever member the client says so. */
+/** The user, from whichever member the client uses for it. */
 export const userOf = ({ user, metadata, opaque }: ChatRequest): string | undefined => {
   const safety = opaque.find(({ name }) => name === SAFETY)?.value
   return user ?? metadata?.user_id ?? (typeof safety === 'string' && safety.length <= MAX_USER ? safety : undefined)
 }
 
-/** The other vendor's member for the same end as this wire's user id: whoever misuses the model is known by it. */
+/** The other vendor's member for what this wire's user id is: it identifies users who misuse the model. */
 export const SAFETY = 'safety_identifier'
 
 const TIERS = new Map([
@@ -62,13 +62,13 @@ const TIERS = new Map([
   ['default', 'standard_only'],
 ])
 
-/** Stops, the user, the tier; and what this wire has no word for. */
+/** Stop sequences, user and tier; lists what this wire has no member for. */
 export const encodeRest = (request: ChatRequest, body: JsonObject, dropped: Dropped, undo: Undo): void => {
   const own = request.origin === 'messages'
   const stop = request.stop?.filter((text) => !isBlank(text)) ?? []
   if (stop.length > 0) body.stop_sequences = stop
-  // The vendor refuses those of white space alone.
-  if (!endThere(request.stop?.filter(isBlank) ?? [], undo)) dropped.path(own ? 'stop_sequences' : 'stop')
+  // The vendor refuses stop sequences of white space alone.
+  if (!stopInGateway(request.stop?.filter(isBlank) ?? [], undo)) dropped.path(own ? 'stop_sequences' : 'stop')
 
   const { user_id: _, ...metadata } = request.metadata ?? {}
   const user = userOf(request)

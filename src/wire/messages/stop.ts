@@ -12,14 +12,14 @@ const REASONS = new Map<unknown, FinishReason>([
   ['pause_turn', 'pause'],
   ['compaction', 'pause'],
   ['model_context_window_exceeded', 'context-length'],
-  // Servers that answer on the chat-completions wire as well let its words through.
+  // Servers that also speak the chat-completions wire use its values here.
   ['length', 'length'],
   ['content_filter', 'content-filter'],
 ])
 
 /**
- * `calls`: how many the client must carry out; structured output by a stand-in tool is none. The answer's content
- * outweighs the provider's word between an end and a call.
+ * `calls`: how many the client must carry out, not counting structured output by tool. They decide between an end and
+ * calls, whatever the provider's reason says.
  */
 export const decodeStop = (raw: unknown, calls: number): FinishReason => {
   const reason = REASONS.get(raw) ?? 'stop'
@@ -27,22 +27,27 @@ export const decodeStop = (raw: unknown, calls: number): FinishReason => {
   return reason === 'stop' && calls > 0 ? 'tool-calls' : reason
 }
 
-/** `calls`, `refused`: what the answer holds; clients go by the reason, so it must agree. */
+/** `calls`, `refused`: what the answer holds. Clients act on the reason, so it must agree with that. */
 export const encodeStop = (
   reason: FinishReason,
   stopSequence: string | undefined,
   calls: number,
   refused: boolean,
 ): JsonObject => {
-  const word = wordFor(reason, stopSequence, calls, refused)
+  const stopReason = stopReasonFor(reason, stopSequence, calls, refused)
   return {
-    stop_reason: word,
-    stop_sequence: word === 'stop_sequence' ? (stopSequence ?? null) : null,
-    stop_details: word === 'refusal' ? { type: 'refusal', category: null, explanation: null } : null,
+    stop_reason: stopReason,
+    stop_sequence: stopReason === 'stop_sequence' ? (stopSequence ?? null) : null,
+    stop_details: stopReason === 'refusal' ? { type: 'refusal', category: null, explanation: null } : null,
   }
 }
 
-const wordFor = (reason: FinishReason, stopSequence: string | undefined, calls: number, refused: boolean): string => {
+const stopReasonFor = (
+  reason: FinishReason,
+  stopSequence: string | undefined,
+  calls: number,
+  refused: boolean,
+): string => {
   switch (reason) {
     case 'length':
       return 'max_tokens'

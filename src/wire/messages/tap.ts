@@ -2,8 +2,8 @@
 
 import { isObject, type JsonObject, parseObject } from '../../ir/json.ts'
 import { count } from '../../ir/usage.ts'
+import { FrameTemplate } from '../../lib/frame-template.ts'
 import { splice } from '../../lib/json-splice.ts'
-import { Likeness } from '../../lib/likeness.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
 import { malformed, openNotes, textOf } from '../pass.ts'
@@ -12,10 +12,9 @@ import { decodeUsage, tierIn, withReport } from './usage.ts'
 
 export const tap = (options: TapOptions): Tap => {
   const noted = openNotes()
-  const likeness = new Likeness()
+  const template = new FrameTemplate()
   let started = false
-  /** Whether the answer has said why it ends. */
-  let reasoned = false
+  let hasStopReason = false
   noted.summed = false
 
   const report = (raw: unknown): void => {
@@ -26,14 +25,14 @@ export const tap = (options: TapOptions): Tap => {
   }
 
   const start = (event: string, text: string, { message }: JsonObject): string => {
-    // A second start is a restarted proxy upstream: clients refuse it.
+    // Clients refuse a second start, as a proxy sends after a restart.
     if (started) return ''
     started = true
     if (!isObject(message)) return writeFrame({ event, data: text })
     noted.answerId = textOf(message.id)
     report(message.usage)
-    // Whatever a whole message in the start tells is the end of it.
-    if (typeof message.stop_reason === 'string') noted.summed = reasoned = true
+    // A start with a stop reason holds a whole message.
+    if (typeof message.stop_reason === 'string') noted.summed = hasStopReason = true
     const edits =
       message.model === undefined ? [] : [{ path: ['message', 'model'], value: JSON.stringify(options.model) }]
     return writeFrame({ event, data: splice(text, edits) })
@@ -42,22 +41,22 @@ export const tap = (options: TapOptions): Tap => {
   const delta = (event: string, frame: Frame, { delta }: JsonObject): string => {
     const out = writeFrame({ event, data: frame.data })
     if (!isObject(delta)) return out
-    const said = SAID.find((member) => typeof delta[member] === 'string')
-    if (said === undefined) return out
-    noted.output.add(textOf(delta[said]))
-    likeness.learn(frame, ['delta', said], out)
+    const member = OUTPUT.find((name) => typeof delta[name] === 'string')
+    if (member === undefined) return out
+    noted.output.add(textOf(delta[member]))
+    template.learn(frame, ['delta', member], out)
     return out
   }
 
   const see = (frame: Frame): string => {
     if (noted.state !== 'open') return ''
-    const like = likeness.match(frame)
-    if (like !== undefined) {
-      noted.output.add(like.text)
-      return like.out
+    const match = template.match(frame)
+    if (match !== undefined) {
+      noted.output.add(match.text)
+      return match.out
     }
     const data = parseObject(frame.data)
-    // A trailing [DONE] is another wire's habit: nothing is meant by it here.
+    // Some providers end with the [DONE] of another wire: it is ignored.
     if (data === undefined) return frame.data === '[DONE]' ? '' : noted.failed(malformed())
     const event = typeof data.type === 'string' ? data.type : frame.event
     if (event === undefined) return noted.failed(malformed())
@@ -69,11 +68,11 @@ export const tap = (options: TapOptions): Tap => {
       case 'message_delta':
         report(data.usage)
         if (isObject(data.usage) && count(data.usage.output_tokens) !== undefined) noted.summed = true
-        if (isObject(data.delta) && typeof data.delta.stop_reason === 'string') reasoned = true
+        if (isObject(data.delta) && typeof data.delta.stop_reason === 'string') hasStopReason = true
         break
       case 'message_stop':
-        // Clients take an end without a reason for none at all, and ask again.
-        if (!reasoned) return noted.failed(malformed())
+        // Clients treat an end without a stop reason as a broken stream, and ask again.
+        if (!hasStopReason) return noted.failed(malformed())
         noted.state = 'done'
         break
       case 'error':
@@ -92,5 +91,5 @@ export const tap = (options: TapOptions): Tap => {
   })
 }
 
-/** The members by which deltas say what the model puts out. */
-const SAID = ['text', 'partial_json', 'thinking'] as const
+/** The members of a delta that hold output. */
+const OUTPUT = ['text', 'partial_json', 'thinking'] as const

@@ -1,5 +1,5 @@
-// Tools that the conversation itself brings along or takes away. Other wires have one list: the tools as they stand at
-// the conversation's end.
+// Tools that blocks of the conversation add or remove. Other wires have only one list: the tools at the end of the
+// conversation.
 
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { placed, placeOf } from '../../ir/place.ts'
@@ -8,7 +8,7 @@ import { isToolChange } from './decode-parts.ts'
 import type { Collected } from './extras.ts'
 import { decodeTool } from './tools.ts'
 
-/** The list, with what comes along marked `within` and what is taken away `gone`. */
+/** The list with the tools that the conversation adds, marked `within`; those that it removes are marked `gone`. */
 export const changedTools = (list: Tool[], messages: Json[], extras: Collected): Tool[] => {
   const tools = [...list]
   // The last tool of each name.

@@ -7,7 +7,9 @@ import type { ChatRequest, CustomTool, FunctionTool, Tool, ToolChoice } from '..
 import { objectRoot } from '../object-schema.ts'
 import { optionalBoolean, optionalObject, optionalString, readName, readObject } from '../read.ts'
 import { foreignTool, noTools, unknownTool } from '../refusals.ts'
-import { formOf } from './client-tools.ts'
+import { schemaMember } from '../tool-list.ts'
+import { withAcceptedNames } from './argument-names.ts'
+import { definitionOf } from './client-tools.ts'
 import { cacheOf } from './decode-content.ts'
 import type { Dropped } from './dropped.ts'
 import { mark } from './encode-parts.ts'
@@ -22,20 +24,20 @@ export const decodeTool = (raw: Json | undefined, path: string, extras: Collecte
   const tool = readObject(raw, path)
   const type = optionalString(tool.type, `${path}.type`)
   if (type !== undefined && type !== 'custom') {
-    const form = formOf(type)
-    if (form !== undefined) {
+    const definition = definitionOf(type)
+    if (definition !== undefined) {
       extras.rest(tool, CLIENT_TOOL, path)
       const name = readName(tool.name, `${path}.name`)
       return {
         type: 'opaque',
         origin: 'messages',
         value: tool,
-        standIn: { type: 'function', name, ...form, ...cacheOf(tool, path) },
+        asFunction: { type: 'function', name, ...definition, ...cacheOf(tool, path) },
       }
     }
-    // Finding tools by search only saves room: elsewhere all of them are there at once.
-    const optionalTool = type.startsWith('tool_search_tool_')
-    return { type: 'opaque', origin: 'messages', value: tool, ...(optionalTool ? { optional: true } : {}) }
+    // Tool search only keeps the list short: other wires get all tools at once.
+    const isOptional = type.startsWith('tool_search_tool_')
+    return { type: 'opaque', origin: 'messages', value: tool, ...(isOptional ? { optional: true } : {}) }
   }
   extras.rest(tool, FUNCTION, path)
   const description = optionalString(tool.description, `${path}.description`)
@@ -54,15 +56,15 @@ export const decodeTool = (raw: Json | undefined, path: string, extras: Collecte
 export const decodeTools = (list: Json[], extras: Collected): Tool[] =>
   list.map((raw, at) => placed(decodeTool(raw, `tools.${at}`, extras), `tools.${at}`))
 
-/** What agents offer the model in every request: beside tools of the client's own, none of them demanded, it can go. */
-const ABILITY = /^web_search_/
+/** Tools that agents offer in every request: beside tools of the client's own, they may be left out. */
+const OPTIONAL = /^web_search_/
 
-/** All tools of a request, with those it can do without marked. `choice`: its `tool_choice`, as it came. */
-export const withAbilities = (tools: Tool[], choice: Json | undefined): Tool[] => {
-  const demanded = isObject(choice) ? choice.name : undefined
-  if (tools.every((tool) => tool.type === 'opaque' && tool.standIn === undefined)) return tools
+/** The tools, with those marked `optional` that may be left out. `choice`: the body's `tool_choice`. */
+export const withOptionalTools = (tools: Tool[], choice: Json | undefined): Tool[] => {
+  const chosenName = isObject(choice) ? choice.name : undefined
+  if (tools.every((tool) => tool.type === 'opaque' && tool.asFunction === undefined)) return tools
   return tools.map((tool, at) =>
-    tool.type === 'opaque' && ABILITY.test(asText(tool.value.type)) && tool.value.name !== demanded
+    tool.type === 'opaque' && OPTIONAL.test(asText(tool.value.type)) && tool.value.name !== chosenName
       ? placed({ ...tool, optional: true }, placeOf(tool, `tools.${at}`))
       : tool,
   )
@@ -91,7 +93,7 @@ export const decodeToolChoice = (raw: Json | undefined): { toolChoice?: ToolChoi
 }
 
 /**
- * The tools a request goes out with, and the choice among them. `jsonTool` stands in for structured output. Throws
+ * The tools a request is sent with, and the choice among them. `jsonTool`: the tool used for structured output. Throws
  * `invalid_request` for a tool that only its own provider has, and for the choice of one that is not there.
  */
 export const encodeToolUse = (
@@ -108,10 +110,9 @@ export const encodeToolUse = (
     : { tools, choice: encodeToolChoice(request, names, tools, jsonTool?.name) }
 }
 
-/** The provider's limit of strict tools in one request. */
+/** The provider's limit on strict tools in one request. */
 const MAX_STRICT = 20
 
-/** `room`: what is left for strict schemas. */
 type Context = { extras: Extras; room: StrictRoom; dropped: Dropped }
 
 const encodeTools = (request: ChatRequest, names: Names, { extras, room, dropped }: Context): JsonObject[] => {
@@ -121,9 +122,7 @@ const encodeTools = (request: ChatRequest, names: Names, { extras, room, dropped
     const path = placeOf(tool, `tools.${at}`)
     if (tool.type === 'opaque') {
       if (tool.origin === 'messages') return [tool.value]
-      if (tool.optional !== true) {
-        throw foreignTool(path)
-      }
+      if (tool.optional !== true) throw foreignTool(path)
       dropped.path(path)
       return []
     }
@@ -133,36 +132,42 @@ const encodeTools = (request: ChatRequest, names: Names, { extras, room, dropped
       return []
     }
     if (tool.type === 'custom') return [encodeCustom(tool, name)]
-    const asStrict = tool.strict === true && (own || strict++ < MAX_STRICT)
-    if (tool.strict === true && !asStrict) dropped.path(`${path}.strict`)
-    return [
-      extras.restore(
-        path,
-        encodeFunction(tool, name, asStrict ? room : undefined, own, (member) => dropped.path(`${path}.${member}`)),
-      ),
-    ]
+    const drop = (member: string): void => dropped.path(`${path}.${member}`)
+    if (own) return [extras.restore(path, encodeOwnFunction(tool, name, drop))]
+    const isStrict = tool.strict === true && strict++ < MAX_STRICT
+    if (tool.strict === true && !isStrict) drop('strict')
+    const root = objectRoot(tool.schema, (member) => drop(`parameters.${member}`))
+    const schema = withAcceptedNames(root, name, names.replacedArguments)
+    const narrowed = isStrict ? strictSchema(schema, room) : undefined
+    if (isStrict && narrowed === undefined) drop('strict')
+    return [encodeFunction(tool, name, schema, narrowed)]
   })
 }
 
+/** A function of a client of this wire. */
+const encodeOwnFunction = (tool: FunctionTool, name: string, drop: (member: string) => void): JsonObject => ({
+  name,
+  ...(tool.description === undefined ? {} : { description: tool.description }),
+  input_schema: objectRoot(tool.schema, (member) => drop(`${schemaMember('messages')}.${member}`)),
+  ...(tool.strict === undefined ? {} : { strict: tool.strict }),
+  ...mark(tool.cache),
+})
+
+/** A function of another wire's client. `narrowed`: its strict schema, where it has one. */
 const encodeFunction = (
   tool: FunctionTool,
   name: string,
-  room: StrictRoom | undefined,
-  own: boolean,
-  drop: (member: string) => void,
-): JsonObject => {
-  const root = objectRoot(tool.schema, (member) => drop(`parameters.${member}`))
-  const narrowed = room !== undefined && !own ? strictSchema(root, room) : undefined
-  if (room !== undefined && !own && narrowed === undefined) drop('strict')
-  const block: JsonObject = { name }
-  if (tool.description !== undefined && (own || tool.description !== '')) block.description = tool.description
-  block.input_schema = narrowed ?? root
-  if (tool.strict === false && own) block.strict = false
-  else if (room !== undefined && (own || narrowed !== undefined)) block.strict = true
-  return { ...block, ...mark(tool.cache) }
-}
+  schema: JsonObject,
+  narrowed: JsonObject | undefined,
+): JsonObject => ({
+  name,
+  ...(tool.description === undefined || tool.description === '' ? {} : { description: tool.description }),
+  input_schema: narrowed ?? schema,
+  ...(narrowed === undefined ? {} : { strict: true }),
+  ...mark(tool.cache),
+})
 
-/** A tool of free text: its input is the one member of an object, its grammar a part of the description. */
+/** A tool of free text as a function: the text is its one argument, the grammar a part of its description. */
 const encodeCustom = (tool: CustomTool, name: string): JsonObject => {
   const lines = tool.description === undefined || tool.description === '' ? [] : [tool.description]
   const { format } = tool
@@ -183,11 +188,11 @@ const encodeCustom = (tool: CustomTool, name: string): JsonObject => {
 
 const asText = (value: Json | undefined): string => (typeof value === 'string' ? value : JSON.stringify(value ?? ''))
 
-/** Whether the request makes the model call a tool, and so keeps it from thinking. */
+/** Whether the choice forces a call: the provider refuses to think then. */
 export const forces = (choice: JsonObject | undefined): boolean => choice?.type === 'any' || choice?.type === 'tool'
 
-/** This provider knows no choice among some of the tools: those that are not allowed are left out. */
-export const amongAllowed = (request: ChatRequest): ChatRequest => {
+/** This provider has no choice among some of the tools: the others are left out. */
+export const withAllowedTools = (request: ChatRequest): ChatRequest => {
   const choice = request.toolChoice
   if (choice?.type !== 'allowed') return request
   const allowed = new Set(choice.tools.map(({ name, kind }) => `${kind} ${name}`))
@@ -201,7 +206,7 @@ export const amongAllowed = (request: ChatRequest): ChatRequest => {
   return { ...request, tools, toolChoice: { type: choice.required ? 'required' : 'auto' } }
 }
 
-/** `jsonTool`: the name of the stand-in for structured output. */
+/** `jsonTool`: the name of the tool used for structured output. */
 const encodeToolChoice = (
   request: ChatRequest,
   names: Names,
@@ -212,7 +217,7 @@ const encodeToolChoice = (
   const choice = request.toolChoice
   if (jsonTool !== undefined && choice?.type !== 'tool') {
     const alone = tools.length === 1 || choice?.type === 'none'
-    // An answer beside a call would be neither.
+    // An answer and a call at once would be neither.
     return { ...(alone ? { type: 'tool', name: jsonTool } : { type: 'any' }), disable_parallel_tool_use: true }
   }
   if (choice === undefined) {
@@ -248,7 +253,7 @@ const chosen = (request: ChatRequest, choice: Extract<ToolChoice, { type: 'tool'
   return sent
 }
 
-/** Tools that the conversation has called and the request no longer offers, without their form: the provider wants them known. */
+/** Tools that the conversation has called and the request no longer offers: the provider requires them, with any schema. */
 const historicTools = (request: ChatRequest, names: Names): JsonObject[] => {
   const called = new Set<string>()
   for (const turn of request.turns) {

@@ -1,13 +1,13 @@
-// Usage as the messages wire reports it: classes are already disjoint there, so the mapping is a renaming.
+// Usage as the messages wire reports it: its classes are disjoint already, so that only names change.
 
 import { isObject, type JsonObject } from '../../ir/json.ts'
-import { count, inTier, type Usage, updated } from '../../ir/usage.ts'
+import { count, inTier, mergeReport, type Usage } from '../../ir/usage.ts'
 
 /**
- * Absent where the object holds no count at all. `cache_creation` by lifetime stands in where its sum is missing. Rounds
- * billed beside the answer's own (a summary of the conversation, the advice of another model, what a model wrote before
- * it declined and another stood in) stand in `iterations` alone: they are added. Source: the usage object of the
- * messages API, 2026-11.
+ * Undefined where the object holds no count at all. Without a total of cache writes, those by lifetime are added up. Rounds
+ * that are billed besides the answer's own (a summary of the conversation, the advice of another model, the output of a
+ * model that declined and was replaced) are reported in `iterations` only: they are added. Source: the usage object of
+ * the messages API, 2026-11.
  */
 export const decodeUsage = (raw: unknown): Usage | undefined => {
   if (!isObject(raw)) return undefined
@@ -17,13 +17,13 @@ export const decodeUsage = (raw: unknown): Usage | undefined => {
   if (reasoning !== undefined) usage.reasoning = reasoning
   if (Array.isArray(raw.iterations)) {
     const rounds = raw.iterations.filter(isObject)
-    const standIn = rounds.findLast(({ type }) => type === 'fallback_message')
+    const fallback = rounds.findLast(({ type }) => type === 'fallback_message')
     for (const round of rounds) {
-      if (isOwn(round, standIn)) continue
-      const beside = classesOf(round)
-      // A class the object itself leaves out was told before, without this round: it cannot be added to.
-      for (const name of CLASSES) if (usage[name] !== undefined) usage[name] += beside[name] ?? 0
-      const hour = beside.cacheWrite1h
+      if (isIncluded(round, fallback)) continue
+      const extra = classesOf(round)
+      // A class that this report leaves out was reported earlier, without this round: it cannot be added to.
+      for (const name of CLASSES) if (usage[name] !== undefined) usage[name] += extra[name] ?? 0
+      const hour = extra.cacheWrite1h
       if (usage.cacheWrite !== undefined && hour !== undefined) usage.cacheWrite1h = (usage.cacheWrite1h ?? 0) + hour
     }
   }
@@ -31,21 +31,21 @@ export const decodeUsage = (raw: unknown): Usage | undefined => {
 }
 
 /**
- * Whether the object's own sums hold the round, or nobody is billed for it: a model that declined before it wrote
- * anything. `standIn`: the last round of the model that answered for it.
+ * Whether the totals include the round, or it is not billed: a model that declined before it wrote anything. `fallback`:
+ * the last round of the model that replaced it.
  */
-const isOwn = ({ type, model, output_tokens: output }: JsonObject, standIn: JsonObject | undefined): boolean =>
+const isIncluded = ({ type, model, output_tokens: output }: JsonObject, fallback: JsonObject | undefined): boolean =>
   (type === 'message' || type === 'fallback_message') &&
-  (standIn === undefined || model === standIn.model || !count(output))
+  (fallback === undefined || model === fallback.model || !count(output))
 
 const PROMPT = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens', 'cache_creation'] as const
 
-/** A stream's usage object with a later report of it. One that has no prompt at all, after one was told, leaves it out. */
+/** A stream's usage object with a later report merged in. A report without any prompt tokens keeps the earlier ones. */
 export const withReport = (before: JsonObject | undefined, report: JsonObject): JsonObject => {
-  const told = { ...report }
+  const added = { ...report }
   if (promptOf(report) === 0 && before !== undefined && promptOf(before) > 0)
-    for (const name of PROMPT) delete told[name]
-  return updated(before, told)
+    for (const name of PROMPT) delete added[name]
+  return mergeReport(before, added)
 }
 
 const promptOf = (raw: JsonObject): number => {
@@ -92,16 +92,16 @@ export const encodeUsageDelta = (usage: Usage): JsonObject => ({
   ...(usage.reasoning === undefined ? {} : { output_tokens_details: { thinking_tokens: usage.reasoning } }),
 })
 
-/** The class of service that a usage object tells of; `fast` is told beside the others. */
+/** The service tier in a usage object; `fast` has a member of its own. */
 export const tierIn = ({ speed, service_tier: tier }: JsonObject): string | undefined => {
   if (speed === 'fast') return speed
   return typeof tier === 'string' ? tier : undefined
 }
 
-/** The figures of a usage object in its class of service. */
+/** The usage of a usage object, in its service tier. */
 export const decodeBilled = (raw: JsonObject): Usage | undefined => inTier(decodeUsage(raw), tierIn(raw))
 
-/** The tier an answer was served from, in this wire's words where it has one. */
+/** The tier an answer was served from, in this wire's values; undefined where it has none for it. */
 export const encodeTier = (tier: string | undefined): string | undefined =>
   tier === undefined ? undefined : TIERS.get(tier)
 

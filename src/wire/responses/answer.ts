@@ -1,4 +1,5 @@
-// The response object: what a client asked, echoed with the vendor's defaults, and what came of it so far.
+// The response object of an answer, at its start and at its end: it echoes the request's members, with the vendor's
+// defaults.
 
 import type { FinishReason, Moderation } from '../../ir/event.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
@@ -11,8 +12,8 @@ import { bareId } from './names.ts'
 import { isTier } from './settings.ts'
 import { encodeUsage } from './usage.ts'
 
-/** Every member a response must have, as it stands before the model has said anything. */
-export const unanswered = (ask: Ask, id: string, createdAt: number): JsonObject => {
+/** The response before any output, with every member that the wire requires. */
+export const initialResponse = (ask: Ask, id: string, createdAt: number): JsonObject => {
   const { body } = ask
   return {
     id,
@@ -82,14 +83,14 @@ export type Ending = {
   moderation?: Moderation
 }
 
-/** Said where a model refused by its reason alone: clients know a refusal by its words and take a cut answer for a fault. */
+/** The text of a refusal without one: clients recognise a refusal by its text, and treat a cut answer as a failure. */
 export const DECLINED = 'The model declined to answer.'
 
-/** Whether a refusal must be put into words: none were said, and no call is left that its client would carry out. */
+/** Whether a refusal needs text: the model gave none, and there is no call that the client would carry out. */
 export const isUnsaid = (reason: FinishReason, held: { calls: boolean; refused: boolean }): boolean =>
   reason === 'refusal' && !held.refused && !held.calls
 
-/** Why the answer is not whole; undefined where it is. `calls`: a refusal stops the calls before it too. */
+/** Why the answer is incomplete; undefined where it is not. `calls`: a refusal after calls means they must not be run. */
 export const incompleteReason = (reason: FinishReason, calls: boolean): string | undefined => {
   switch (reason) {
     case 'length':
@@ -104,8 +105,8 @@ export const incompleteReason = (reason: FinishReason, calls: boolean): string |
   }
 }
 
-/** The response at its end. Clients count on its usage: where the provider told no input, the estimate stands in. */
-export const answered = (base: JsonObject, output: JsonObject[], ending: Ending, ask: Ask): JsonObject => {
+/** The response at its end. Clients rely on its usage: input that the provider did not report is estimated. */
+export const finalResponse = (base: JsonObject, output: JsonObject[], ending: Ending, ask: Ask): JsonObject => {
   const why = incompleteReason(ending.reason, output.some(isCall))
   return {
     ...base,

@@ -1,4 +1,4 @@
-// An answer that its provider makes in the background: how it stands, and as what its client is shown it.
+// An answer that the provider makes in the background: its state, and the edits before a client gets it.
 
 import { isObject, type JsonObject } from '../../ir/json.ts'
 import type { Edit } from '../../lib/json-splice.ts'
@@ -6,11 +6,11 @@ import { given } from '../read.ts'
 import { decodeError } from './error.ts'
 import { failureOf } from './failure-frames.ts'
 
-/** `open`: not over yet. */
-export type Standing = 'open' | 'done' | 'failed' | 'cancelled'
+/** `open`: not finished. */
+export type AnswerState = 'open' | 'done' | 'failed' | 'cancelled'
 
-/** Undefined for what is no answer. */
-export const standingOf = ({ status, usage, output }: JsonObject): Standing | undefined => {
+/** Undefined for a body that is not an answer. */
+export const answerStateOf = ({ status, usage, output }: JsonObject): AnswerState | undefined => {
   switch (status) {
     case 'queued':
     case 'in_progress':
@@ -24,16 +24,16 @@ export const standingOf = ({ status, usage, output }: JsonObject): Standing | un
     case undefined:
       return Array.isArray(output) ? 'done' : undefined
     default:
-      // A provider's own word: figures are given at the end.
+      // A status unknown to the wire: usage is only reported at the end.
       return isObject(usage) ? 'done' : 'open'
   }
 }
 
-/** An answer in the background that has only been begun: it may have no output yet. */
+/** Whether a body is an answer that was only started in the background, and has no output yet. */
 export const isBegun = ({ background, status, error, output }: JsonObject): boolean =>
   background === true && (status === 'queued' || status === 'in_progress') && !given(error) && !given(output)
 
-/** Makes an answer as its provider has it the client's: our name of the model, our words for why it failed. */
+/** The edits of a provider's answer for its client: the gateway's id of the model, and its own error. */
 export const clientEdits = (body: JsonObject, model: string): Edit[] => [
   ...(body.model === undefined ? [] : [{ path: ['model'], value: JSON.stringify(model) }]),
   ...(isObject(body.error) ? [{ path: ['error'], value: JSON.stringify(failureOf(decodeError(200, body))) }] : []),

@@ -1,6 +1,6 @@
-// Calls of the tools that the client carries out, and what came of them: their items as calls and results of functions,
-// and back. Models of other vendors write the arguments more freely than this one's: whatever they write becomes an item
-// that its client can carry out or answer.
+// Calls of the tools that the client runs itself, and their results: from the wire's items to calls and results of
+// functions, and back. Models of other vendors are less strict about the arguments: whatever they write becomes an item
+// that the client can run or answer.
 
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
@@ -15,32 +15,32 @@ const CALLS = new Map<Json | undefined, ClientTool>([
   ['apply_patch_call', 'apply_patch'],
 ])
 
-/** The tool whose call an item is: one that its provider ran in a container is none of the client's. */
+/** The client's tool that an item calls; undefined for a call that the provider ran in a container. */
 export const calledTool = ({ type, environment }: JsonObject): ClientTool | undefined =>
   isObject(environment) && environment.type !== 'local' ? undefined : CALLS.get(type)
 
-/** The tool that a model's call is for, where the client knows such a call by an item of its own. */
+/** The client's tool that a model's call is for, where such calls have items of their own. */
 export const toolOf = (
   { name, kind, namespace }: Pick<ToolCallPart, 'name' | 'kind' | 'namespace'>,
   tools: ClientTools,
 ): ClientTool | undefined => (kind === 'function' && namespace === undefined ? tools.kindOf(name) : undefined)
 
 /**
- * Whether a call's arguments break off, for which its item has no word; `cut`: the answer may end within the call, so
- * that nothing may have come of them yet.
+ * Whether a call's arguments break off: its item has no form for that. `cut`: the answer may have ended within the call,
+ * so that empty arguments count as broken off.
  */
-export const isHalf = (input: string, cut = false): boolean =>
+export const isTruncated = (input: string, cut = false): boolean =>
   !isWhole(input) || (cut && Object.keys(parseObject(input) ?? {}).length === 0)
 
-/** Whether an item is a call that its client carries out. */
+/** Whether an item is a call for the client to run. */
 export const isCall = (item: JsonObject): boolean =>
   item.type === 'function_call' || item.type === 'custom_tool_call' || calledTool(item) !== undefined
 
 const idOf = (item: JsonObject, path: string): string =>
   readName(given(item.call_id) ? item.call_id : item.id, `${path}.call_id`)
 
-/** What is said of an object, without what is left open. */
-const saidOf = (object: JsonObject): JsonObject =>
+/** The members of an object that are neither absent nor null. */
+const presentMembers = (object: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => given(value)))
 
 export const decodeClientCall = (
@@ -58,12 +58,12 @@ export const decodeClientCall = (
 })
 
 const argumentsOf = (item: JsonObject, kind: ClientTool, path: string): JsonObject => {
-  if (kind === 'apply_patch') return saidOf(optionalObject(item.operation, `${path}.operation`) ?? {})
-  const { type: _, ...said } = saidOf(optionalObject(item.action, `${path}.action`) ?? {})
+  if (kind === 'apply_patch') return presentMembers(optionalObject(item.operation, `${path}.operation`) ?? {})
+  const { type: _, ...said } = presentMembers(optionalObject(item.action, `${path}.action`) ?? {})
   return said
 }
 
-/** `callId`: where the item names its call by another id. `parts`: the output, where it is written as a function's is. */
+/** `callId`: the call's id where the item has none. `parts`: the output as text or as content, like a function's. */
 export const clientResult = (
   item: JsonObject,
   callId: string | undefined,
@@ -75,20 +75,20 @@ export const clientResult = (
     type: 'tool-result',
     callId: callId ?? idOf(item, path),
     kind: 'function',
-    parts: parts.length > 0 ? parts : [{ type: 'text', text: SILENT.get(failed ? 'failed' : item.type) ?? '' }],
+    parts: parts.length > 0 ? parts : [{ type: 'text', text: NO_OUTPUT.get(failed ? 'failed' : item.type) ?? '' }],
     ...(failed ? { isError: true } : {}),
     native: item,
   }
 }
 
-/** What is told of a result that says nothing. */
-const SILENT = new Map<Json | undefined, string>([
+/** The text of a result without output, by the item's type. */
+const NO_OUTPUT = new Map<Json | undefined, string>([
   ['apply_patch_call_output', 'The patch was applied.'],
   ['failed', 'The patch could not be applied.'],
   ['shell_call_output', 'No command was run.'],
 ])
 
-/** What commands of a shell wrote, and how they ended, as a model reads it. */
+/** The output of shell commands and how they ended, as text for the model. */
 export const shellText = ({ output, max_output_length: most }: JsonObject, path: string): string => {
   if (typeof output === 'string' || !given(output)) return output ?? ''
   if (!Array.isArray(output)) throw invalidRequest(`'${path}.output' must be an array.`, `${path}.output`)
@@ -100,7 +100,7 @@ export const shellText = ({ output, max_output_length: most }: JsonObject, path:
       const wrote = optionalString(entry.stdout, `${path}.output.${at}.stdout`) ?? ''
       const about = [output.length > 1 ? `Command ${at + 1}` : '', end.how].filter((word) => word !== '').join(': ')
       const said = [wrote, end.stderr].filter((part) => part !== '').join('\n')
-      return [about, within(said, max)].filter((part) => part !== '').join('\n')
+      return [about, shortened(said, max)].filter((part) => part !== '').join('\n')
     })
     .join('\n\n')
 }
@@ -113,26 +113,26 @@ const endOf = (outcome: Json | undefined, stderr: string): { how: string; stderr
   }
 }
 
-/** As much as the model wanted to read: what is in the middle goes. Providers refuse half a letter, as a cut may leave. */
-const within = (text: string, max: number): string => {
+/** At most `max` characters: the middle is left out. Well-formed, as providers refuse half a surrogate pair. */
+const shortened = (text: string, max: number): string => {
   if (text.length <= max) return text
   const head = text.slice(0, Math.ceil(max / 2))
   const tail = text.slice(text.length - Math.floor(max / 2))
   return `${head}\n[${text.length - max} characters left out]\n${tail}`.toWellFormed()
 }
 
-/** A call that has ended, as its item. `begun`: as it is announced, before anything of it was written. */
+/** The item of a call that has ended. `begun`: the item as it is announced, without the call's content. */
 export type ClientCall = {
   item: JsonObject
   begun: JsonObject
-  /** Of a shell's: they are told one by one. */
+  /** The commands of a `shell` call, which are streamed one by one. */
   commands: string[]
 }
 
-/** What the ids of the items begin with. */
+/** The prefixes of the items' ids. */
 export const OWN_PREFIX: Record<ClientTool, string> = { local_shell: 'lsh_', shell: 'sh_', apply_patch: 'apc_' }
 
-/** `id`: the item's own. `input`: an object's JSON, or nothing. */
+/** `id`: the item's own. `input`: the JSON of an object, or ''. */
 export const clientCall = (kind: ClientTool, id: string, callId: string, input: string): ClientCall => {
   const written = parseObject(input) ?? {}
   const head = { id, type: `${kind}_call`, call_id: callId === '' ? `call_${id}` : callId }
@@ -147,7 +147,7 @@ export const clientCall = (kind: ClientTool, id: string, callId: string, input: 
       return made({ action }, { action: { ...action, ...localAction(written) } })
     }
     case 'shell': {
-      const commands = linesIn(given(written.commands) ? written.commands : written.command) ?? ['']
+      const commands = stringsIn(given(written.commands) ? written.commands : written.command) ?? ['']
       const limits = { timeout_ms: count(written.timeout_ms), max_output_length: count(written.max_output_length) }
       const environment = { type: 'local' }
       return made(
@@ -167,33 +167,33 @@ export const clientCall = (kind: ClientTool, id: string, callId: string, input: 
 const count = (value: Json | undefined): number | null =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.round(value) : null
 
-/** Texts in a list, also where the list is written as a text; a text alone is a list of one. */
-const linesIn = (value: Json | undefined): string[] | undefined => {
-  if (typeof value === 'string') return listIn(value) ?? [value]
+/** A list of strings, also where it is written as JSON in a string; any other string is a list of one. */
+const stringsIn = (value: Json | undefined): string[] | undefined => {
+  if (typeof value === 'string') return parseStrings(value) ?? [value]
   const lines = Array.isArray(value) ? value.filter((line) => typeof line === 'string') : []
   return lines.length === 0 ? undefined : lines
 }
 
-const listIn = (text: string): string[] | undefined => {
+const parseStrings = (text: string): string[] | undefined => {
   if (!text.startsWith('[')) return undefined
   try {
     const list: unknown = JSON.parse(text)
     return Array.isArray(list) && list.length > 0 && list.every((line) => typeof line === 'string') ? list : undefined
   } catch {
-    // A shell's own brackets.
+    // A shell command that begins with a bracket.
     return undefined
   }
 }
 
-/** A line for a shell is given to one. Clients cannot answer a call without a command: an empty one does nothing. */
+/** A command line is run by a shell. Clients cannot answer a call without a command, so a missing one becomes ''. */
 const localAction = ({
   command,
   env,
   timeout_ms: timeout,
-  working_directory: folder,
+  working_directory: directory,
   user,
 }: JsonObject): JsonObject => {
-  const words = typeof command === 'string' ? listIn(command) : linesIn(command)
+  const words = typeof command === 'string' ? parseStrings(command) : stringsIn(command)
   const milliseconds = count(timeout)
   return {
     command: words ?? ['bash', '-lc', stringOr(command, '')],
@@ -203,7 +203,7 @@ const localAction = ({
         )
       : {},
     ...(milliseconds === null ? {} : { timeout_ms: milliseconds }),
-    ...(typeof folder === 'string' && folder !== '' ? { working_directory: folder } : {}),
+    ...(typeof directory === 'string' && directory !== '' ? { working_directory: directory } : {}),
     ...(typeof user === 'string' && user !== '' ? { user } : {}),
   }
 }
@@ -211,8 +211,8 @@ const localAction = ({
 const asText = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 /**
- * Clients end where an operation has no path, or no diff where one is due, and go on where it cannot be carried out:
- * what says too little is one of the latter. Only a file that is named is deleted.
+ * Clients stop at an operation without a path or a required diff, but report one that fails to the model. So an incomplete
+ * operation becomes one that fails. Only a file that is named is deleted.
  */
 const operationIn = ({ type, path, diff }: JsonObject): JsonObject => {
   const file = stringOr(path, '')
@@ -224,5 +224,5 @@ const operationIn = ({ type, path, diff }: JsonObject): JsonObject => {
 }
 
 const EMPTY_FILE = '+'
-/** A section without a line: no client applies it. */
+/** A section without lines, which every client refuses. */
 const NO_CHANGE = '@@'

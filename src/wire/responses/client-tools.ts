@@ -1,5 +1,5 @@
-// Tools of this wire's vendor that the client itself carries out, with items of their own for their calls: to another
-// vendor's model they are functions. Here is how such a model is told of them, and under which names.
+// Tools of this wire's vendor that the client runs itself (shell, patches), whose calls are items of their own. To other
+// vendors' models they are functions: here are their names, descriptions and schemas.
 
 import { distinct } from '../../ir/distinct.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
@@ -64,22 +64,22 @@ delete_file: needs no diff.`,
   },
 }
 
-/** The kind of a tool that the client carries out; undefined for any other: a shell in a container is its provider's. */
+/** The kind of a tool that the client runs; undefined for any other, such as a shell in the provider's container. */
 export const clientTool = ({ type, environment, allowed_callers: callers }: JsonObject): ClientTool | undefined => {
   const own = CLIENT_TOOLS.find((kind) => kind === type)
   const here = !given(environment) || (isObject(environment) && environment.type === 'local')
-  // One that only programs of the provider's may call is theirs, too.
+  // A tool that only the provider's programs may call is useless to other models.
   const direct = !Array.isArray(callers) || callers.includes('direct')
   return here && direct ? own : undefined
 }
 
-/** The function it is elsewhere. */
-export const standIn = (kind: ClientTool, tool: JsonObject, name: string): FunctionTool => {
+/** The function that the tool becomes on other wires. */
+export const toFunction = (kind: ClientTool, tool: JsonObject, name: string): FunctionTool => {
   const { description, schema } = FORMS[kind]
   return { type: 'function', name, description: [description, ...skillsOf(tool)].join('\n\n'), schema }
 }
 
-/** Skills of the client's are folders on its machine, which the model is told of and reads by its commands. */
+/** Lists the client's skills in the description: folders on its machine, which the model reads by shell commands. */
 const skillsOf = ({ environment }: JsonObject): string[] => {
   const skills = isObject(environment) && Array.isArray(environment.skills) ? environment.skills.filter(isObject) : []
   const lines = skills.map(
@@ -89,15 +89,15 @@ const skillsOf = ({ environment }: JsonObject): string[] => {
   return [`Skills, each in its folder: before one is used, its SKILL.md is read.\n${lines.join('\n')}`]
 }
 
-/** The names that such tools have as functions: none of them is one of the client's own. */
+/** The names of such tools as functions, none of which is the name of another tool. */
 export type ClientTools = {
   nameOf(kind: ClientTool): string
-  /** What is called by the name, or is of the type, where the client offers it. */
+  /** The offered tool of that function name, or of that type. */
   kindOf(name: string): ClientTool | undefined
   offered(type: Json | undefined): ClientTool | undefined
 }
 
-/** By a client's body: the same names for the request's way out and its answer's way back. */
+/** Derived from the client's body alone, so that encoding the request and decoding its answer use the same names. */
 export const clientTools = (body: JsonObject): ClientTools => {
   const nameFor = distinct(MAX_NAME)
   const offered = new Set<ClientTool>()
@@ -117,12 +117,12 @@ export const clientTools = (body: JsonObject): ClientTools => {
 
 const MAX_NAME = 64
 
-/** Those of the list, and those that come along in the conversation. */
+/** The tools of the list, and those added in the conversation. */
 const allTools = ({ tools, input }: JsonObject): Json[] => {
   const later = (Array.isArray(input) ? input : []).flatMap((item) =>
-    isObject(item) && BRINGS.has(item.type) && Array.isArray(item.tools) ? item.tools : [],
+    isObject(item) && ADDS_TOOLS.has(item.type) && Array.isArray(item.tools) ? item.tools : [],
   )
   return [...(Array.isArray(tools) ? tools : []), ...later]
 }
 
-const BRINGS = new Set<Json | undefined>(['additional_tools', 'tool_search_output'])
+const ADDS_TOOLS = new Set<Json | undefined>(['additional_tools', 'tool_search_output'])

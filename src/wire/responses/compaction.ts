@@ -1,5 +1,5 @@
-// Compaction of a conversation where the provider has none of its own: an agent ends its input with a trigger and wants
-// one item back that stands for all before it. The model is asked for a summary, and the item carries that.
+// Compaction of a conversation for providers without their own: an agent ends its input with a trigger and expects one
+// item that replaces everything before it. The model is asked for a summary, which the item carries.
 
 import type { ChatEvent, ChatResponse } from '../../ir/event.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
@@ -20,13 +20,13 @@ const TAG = `${SEAL_PREFIX}compaction.`
 
 const isTrigger = (item: Json | undefined): boolean => isObject(item) && item.type === 'compaction_trigger'
 
-/** Whether the answer must be one compaction item: the trigger stands last. */
+/** Whether the answer must be one compaction item: the last item is a trigger. */
 export const asksCompaction = (body: JsonObject): boolean => Array.isArray(body.input) && isTrigger(body.input.at(-1))
 
 export const instruction = (): UserPart => ({ type: 'text', text: INSTRUCTION })
 
-/** The summary a compaction item of ours carries, as the user's words; undefined for a provider's own item. */
-export const openCompaction = (item: JsonObject): string | undefined => {
+/** The summary in a compaction item of the gateway, as text for a user message; undefined for a provider's own item. */
+export const summaryIn = (item: JsonObject): string | undefined => {
   const { type, encrypted_content: sealed } = item
   if (type !== 'compaction' || typeof sealed !== 'string' || !sealed.startsWith(TAG)) return undefined
   return PREFACE + Buffer.from(sealed.slice(TAG.length), 'base64url').toString('utf8')
@@ -42,7 +42,7 @@ const compaction = (answerId: string, summary: string): OpaquePart => ({
   },
 })
 
-/** A transducer from the events of a summary to those of its item. An answer without a word keeps its own form. */
+/** A transducer from the events of a summary to those of its item. An answer without text stays as it is. */
 export const compacted = (): ((event: ChatEvent) => ChatEvent[]) => {
   let id = ''
   let summary = ''
@@ -70,7 +70,7 @@ export const compacted = (): ((event: ChatEvent) => ChatEvent[]) => {
   }
 }
 
-/** The same of a whole answer. */
+/** The same for a whole answer. */
 export const compactedAnswer = (response: ChatResponse): ChatResponse => {
   const summary = response.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
   return summary === '' ? response : { ...response, parts: [compaction(response.id, summary)] }

@@ -1,4 +1,4 @@
-// The parts of a message or a tool's output, as the wire's input content, both ways.
+// Decodes and encodes the content of a message or of a tool's output.
 
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
@@ -6,15 +6,15 @@ import type { CacheMark, DocumentPart, ImagePart, OpaquePart, Source, TextPart }
 import { placed, placeOf } from '../../ir/place.ts'
 import type { OpaqueMember } from '../../ir/request.ts'
 import { encodeBreakpoint } from '../breakpoint.ts'
-import { heldIn, kindOf } from '../held.ts'
+import { parseDataUrl, sniffMediaType } from '../data-url.ts'
 import { given, optionalString, readObject, readString } from '../read.ts'
 import type { Outgoing } from './outgoing.ts'
 
 export type ContentPart = TextPart | ImagePart | DocumentPart | OpaquePart
 
 /**
- * A message's content or a tool's output: text, or a list of parts. Parts of unknown kinds stay whole and are listed
- * in `opaque` as essential, for what the user showed cannot be left out.
+ * A message's content or a tool's output: text, or a list of parts. Parts of unknown types stay whole and are listed in
+ * `opaque` as essential, because what the user showed the model cannot be left out.
  */
 export const decodeContent = (value: Json | undefined, path: string, opaque: OpaqueMember[]): ContentPart[] => {
   if (typeof value === 'string') return [placed({ type: 'text', text: value }, path)]
@@ -47,7 +47,7 @@ const decodeImage = (part: JsonObject, path: string): ImagePart | DocumentPart =
   const rest = { ...(detail === undefined || detail === 'auto' ? {} : { detail }), ...decodeCache(part, path) }
   if (given(link)) {
     const source = urlSource(readString(link, `${path}.image_url`), 'image/png')
-    // Clients show documents so, too: its data says what it is.
+    // Clients send documents in this form, too: the media type tells.
     return isDocument(source)
       ? { type: 'document', source, ...decodeCache(part, path) }
       : { type: 'image', source, ...rest }
@@ -65,7 +65,7 @@ const decodeFile = (part: JsonObject, path: string): DocumentPart | ImagePart =>
   const rest = { ...(name === undefined ? {} : { name }), ...decodeCache(part, path) }
   if (given(part.file_data)) {
     const source = dataSource(readString(part.file_data, `${path}.file_data`))
-    // Clients show pictures as files, too.
+    // Clients send images as files, too.
     const isPicture = source.kind === 'base64' && source.mediaType.startsWith('image/')
     return isPicture ? { type: 'image', source, ...decodeCache(part, path) } : { type: 'document', source, ...rest }
   }
@@ -83,19 +83,21 @@ const fileSource = (value: Json, path: string): Source => ({
 })
 
 const urlSource = (url: string, fallback = 'text/plain'): Source => {
-  const held = heldIn(url, fallback)
+  const held = parseDataUrl(url, fallback)
   if (held === undefined) return { kind: 'url', url }
   if (!held.mediaType.startsWith('text/')) return { kind: 'base64', ...held }
   return { kind: 'text', text: Buffer.from(held.data, 'base64').toString('utf8') }
 }
 
-/** A URL, or bare base64, which this wire takes for a PDF. */
+/** A URL, or bare base64, which is a PDF on this wire unless its first bytes tell otherwise. */
 const dataSource = (text: string): Source =>
-  text.includes(':') ? urlSource(text) : { kind: 'base64', mediaType: kindOf(text) ?? 'application/pdf', data: text }
+  text.includes(':')
+    ? urlSource(text)
+    : { kind: 'base64', mediaType: sniffMediaType(text) ?? 'application/pdf', data: text }
 
 /**
- * The wire knows 30 minutes (its default) and 12 hours, the IR 5 minutes (its default) and an hour: long is long. Clients
- * of several vendors send the marker of the messages wire here, too.
+ * The wire caches for 30 minutes (its default) or 12 hours, the IR for 5 minutes (its default) or an hour: the longer one
+ * becomes the longer one. Clients of several vendors send the marker of the messages wire here, too.
  */
 const decodeCache = (part: JsonObject, path: string): { cache?: CacheMark } => {
   const name = isObject(part.prompt_cache_breakpoint) ? 'prompt_cache_breakpoint' : 'cache_control'
@@ -109,7 +111,7 @@ const decodeCache = (part: JsonObject, path: string): { cache?: CacheMark } => {
 export const encodeContent = (parts: readonly ContentPart[], turn: number, out: Outgoing): JsonObject[] =>
   parts.flatMap((part, at) => encodePart(part, placeOf(part, out.pathOf(turn, at)), out))
 
-/** Content as the wire prefers it: plain text where that says it all. */
+/** Plain text where the content is one text part without further members. */
 export const shortest = (content: JsonObject[]): Json => {
   const [only] = content
   if (content.length !== 1 || only?.type !== 'input_text' || only.prompt_cache_breakpoint !== undefined) return content
@@ -172,7 +174,7 @@ const encodeDocument = ({ source, name }: DocumentPart, path: string, out: Outgo
     case 'base64':
       return fileData(source.mediaType, source.data, name, out)
     case 'text':
-      // Every model reads text; a text file is read by some only, so it stays one only where the client made it one.
+      // Every model reads text but only some read text files, so a file is sent only where the client sent one.
       if (!out.own) return { type: 'input_text', text: titled(source.text, name) }
       return fileData('text/plain', Buffer.from(source.text, 'utf8').toString('base64'), name, out)
   }
@@ -184,7 +186,7 @@ const fileData = (mediaType: string, data: string, name: string | undefined, out
   file_data: `data:${mediaType};base64,${data}`,
 })
 
-// The provider tells a file's kind by its extension, in small letters.
+// The provider determines a file's type by its extension, in lower case.
 const fileName = (name: string | undefined, mediaType: string): string => {
   if (mediaType === 'application/pdf' && name !== undefined && name !== '') return `${name.replace(/\.pdf$/i, '')}.pdf`
   if (name !== undefined && /\.[a-z0-9]{1,8}$/i.test(name)) return name

@@ -1,5 +1,5 @@
-// A provider's responses stream as events. What a stream leaves out (parts never announced, texts never streamed,
-// items only in the terminal event) is made up for when the item, or the whole response, comes.
+// Decodes a provider's responses stream. What it leaves out (parts never announced, text never streamed, items only in the
+// terminal event) is emitted when the whole item or the whole response arrives.
 
 import { GatewayError } from '../../errors.ts'
 import type { ChatEvent, FinishReason } from '../../ir/event.ts'
@@ -97,7 +97,7 @@ export const answerReader = (undo: Undo): AnswerReader => {
     return decodeUsage(usage)
   }
 
-  /** A response that failed may have been billed all the same. */
+  /** A response that failed may have been billed. */
   const failed = (response: Json | undefined): void => {
     const usage = isObject(response) ? report(response) : undefined
     if (usage !== undefined) out.push({ type: 'usage', usage })
@@ -120,10 +120,10 @@ export const answerReader = (undo: Undo): AnswerReader => {
   const read = (event: JsonObject): void => {
     const { response } = event
     if (isObject(response) && typeof response.service_tier === 'string') serviceTier = response.service_tier
-    const ofItem = ITEM_EVENTS.get(event.type)
-    if (ofItem !== undefined) {
+    const itemEvent = ITEM_EVENTS.get(event.type)
+    if (itemEvent !== undefined) {
       begin(undefined)
-      ofItem(items, placeOf(event), event)
+      itemEvent(items, placeOf(event), event)
       return
     }
     switch (event.type) {
@@ -149,7 +149,7 @@ export const answerReader = (undo: Undo): AnswerReader => {
     }
   }
 
-  /** A response that is over, by whatever event or body it came. */
+  /** A response at its end, from a terminal event or a body. */
   const settle = (response: JsonObject): void => {
     const { status } = response
     if (isObject(response.error)) failed(response)
@@ -184,10 +184,10 @@ const text = (value: Json | undefined): string =>
 
 const index = (value: Json | undefined): number => (typeof value === 'number' ? value : 0)
 
-/** What an event says of the item at its place. */
-type OfItem = (items: ItemReader, at: number, event: JsonObject) => void
+/** Handles an event that concerns one output item. */
+type ItemEvent = (items: ItemReader, at: number, event: JsonObject) => void
 
-const ITEM_EVENTS = new Map<Json | undefined, OfItem>([
+const ITEM_EVENTS = new Map<Json | undefined, ItemEvent>([
   [
     'response.output_item.added',
     (items, at, { item }) => {
@@ -215,45 +215,47 @@ const ITEM_EVENTS = new Map<Json | undefined, OfItem>([
   [
     'response.output_text.annotation.added',
     (items, at, { annotation, content_index: content }) => {
-      if (isObject(annotation)) items.cited(at, index(content), annotation)
+      if (isObject(annotation)) items.citation(at, index(content), annotation)
     },
   ],
   [
     'response.output_text.delta',
-    (items, at, event) => items.said(at, index(event.content_index), 'text', text(event.delta), event.logprobs),
+    (items, at, event) =>
+      items.contentTextDelta(at, index(event.content_index), 'text', text(event.delta), event.logprobs),
   ],
   [
     'response.output_text.done',
-    (items, at, event) => items.saidAll(at, index(event.content_index), 'text', text(event.text), event.logprobs),
+    (items, at, event) =>
+      items.contentTextDone(at, index(event.content_index), 'text', text(event.text), event.logprobs),
   ],
   [
     'response.refusal.delta',
-    (items, at, event) => items.said(at, index(event.content_index), 'refusal', text(event.delta)),
+    (items, at, event) => items.contentTextDelta(at, index(event.content_index), 'refusal', text(event.delta)),
   ],
   [
     'response.refusal.done',
-    (items, at, event) => items.saidAll(at, index(event.content_index), 'refusal', text(event.refusal)),
+    (items, at, event) => items.contentTextDone(at, index(event.content_index), 'refusal', text(event.refusal)),
   ],
   [
     'response.reasoning_summary_text.delta',
-    (items, at, event) => items.thought(at, false, index(event.summary_index), text(event.delta)),
+    (items, at, event) => items.reasoningDelta(at, false, index(event.summary_index), text(event.delta)),
   ],
   [
     'response.reasoning_summary_text.done',
-    (items, at, event) => items.thoughtAll(at, false, index(event.summary_index), text(event.text)),
+    (items, at, event) => items.reasoningDone(at, false, index(event.summary_index), text(event.text)),
   ],
   [
     'response.reasoning_text.delta',
-    (items, at, event) => items.thought(at, true, index(event.content_index), text(event.delta)),
+    (items, at, event) => items.reasoningDelta(at, true, index(event.content_index), text(event.delta)),
   ],
   [
     'response.reasoning_text.done',
-    (items, at, event) => items.thoughtAll(at, true, index(event.content_index), text(event.text)),
+    (items, at, event) => items.reasoningDone(at, true, index(event.content_index), text(event.text)),
   ],
-  ['response.function_call_arguments.delta', (items, at, event) => items.input(at, text(event.delta))],
-  ['response.function_call_arguments.done', (items, at, event) => items.inputAll(at, text(event.arguments))],
-  ['response.custom_tool_call_input.delta', (items, at, event) => items.input(at, text(event.delta))],
-  ['response.custom_tool_call_input.done', (items, at, event) => items.inputAll(at, text(event.input))],
+  ['response.function_call_arguments.delta', (items, at, event) => items.inputDelta(at, text(event.delta))],
+  ['response.function_call_arguments.done', (items, at, event) => items.inputDone(at, text(event.arguments))],
+  ['response.custom_tool_call_input.delta', (items, at, event) => items.inputDelta(at, text(event.delta))],
+  ['response.custom_tool_call_input.done', (items, at, event) => items.inputDone(at, text(event.input))],
 ])
 
 const reasonOf = (response: JsonObject, calls: boolean, refused: boolean): FinishReason => {

@@ -1,4 +1,4 @@
-// Events as a responses stream: the lifecycle around the items, and its end.
+// Encodes events as a responses stream: the lifecycle events around the items, and the end.
 
 import type { GatewayError } from '../../errors.ts'
 import type { ChatEvent } from '../../ir/event.ts'
@@ -6,7 +6,7 @@ import type { JsonObject } from '../../ir/json.ts'
 import { sequence } from '../../ir/sequence.ts'
 import type { Usage } from '../../ir/usage.ts'
 import type { Ask, EventEncoder } from '../codec.ts'
-import { answered, DECLINED, incompleteReason, isUnsaid, responseId, unanswered } from './answer.ts'
+import { DECLINED, finalResponse, incompleteReason, initialResponse, isUnsaid, responseId } from './answer.ts'
 import { type ClientTools, clientTools } from './client-tools.ts'
 import { asksCompaction, compacted } from './compaction.ts'
 import { failureFrames } from './failure-frames.ts'
@@ -30,7 +30,7 @@ export const encodeEvents = (ask: Ask): EventEncoder => {
   }
 }
 
-/** `base`: the response before anything was said. */
+/** `base`: the response before any output. */
 type Answer = { base: JsonObject; items: ItemWriter }
 
 const answerStream = (ask: Ask): ((event: ChatEvent) => string) => {
@@ -39,7 +39,7 @@ const answerStream = (ask: Ask): ((event: ChatEvent) => string) => {
   let answer: Answer | undefined
   let usage: Usage = {}
   let tools: ClientTools | undefined
-  /** Read from the client's whole body: not before there is a call. */
+  /** Created with the first call, as it reads the client's whole body. */
   const own = (): ClientTools => {
     tools ??= clientTools(ask.body)
     return tools
@@ -47,14 +47,14 @@ const answerStream = (ask: Ask): ((event: ChatEvent) => string) => {
 
   const open = (event: ChatEvent): Answer => {
     const { id, createdAt = ask.now } = event.type === 'start' ? event : { id: ask.id ?? '' }
-    return { base: unanswered(ask, responseId(id), createdAt), items: itemWriter(frames, bareId(id), own) }
+    return { base: initialResponse(ask, responseId(id), createdAt), items: itemWriter(frames, bareId(id), own) }
   }
 
   const finish = (event: Extract<ChatEvent, { type: 'finish' }>, { base, items }: Answer): string => {
     const said = isUnsaid(event.reason, items) ? decline(items) : ''
     const cut = incompleteReason(event.reason, items.calls) !== undefined
     const closed = items.close(cut ? 'incomplete' : 'completed')
-    const finished = answered(base, items.output, { ...event, usage: { ...usage, ...event.usage } }, ask)
+    const finished = finalResponse(base, items.output, { ...event, usage: { ...usage, ...event.usage } }, ask)
     return said + closed + frame(`response.${String(finished.status)}`, { response: finished })
   }
 
@@ -92,6 +92,6 @@ const answerStream = (ask: Ask): ((event: ChatEvent) => string) => {
   }
 }
 
-/** A refusal in words, where the model gave none. The item stays open. */
+/** The text of a refusal without one. The item stays open. */
 const decline = (items: ItemWriter): string =>
   items.write({ type: 'refusal-start', part: 0 }) + items.write({ type: 'refusal-delta', part: 0, text: DECLINED })

@@ -4,14 +4,14 @@ import { envelope, type GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../ir/json.ts'
 import { writeFrame } from '../../lib/sse.ts'
 
-/** Where the stream stood: its identity, the next sequence number, and whether `response.created` has gone out. */
+/** The state of the stream: its identity, the next sequence number, and whether `response.created` was sent. */
 type Broken = {
   id: string
   createdAt: number
   model: string
   sequence: number
   started: boolean
-  /** The members a response echoes from its request; the vendor's defaults where absent. */
+  /** The members that a response echoes from its request; the vendor's defaults where absent. */
   echo?: JsonObject
 }
 
@@ -52,7 +52,7 @@ export const failureFrames = (error: GatewayError, broken: Broken): string => {
 /** The `error` of a response that failed. */
 export const failureOf = (error: GatewayError): JsonObject => ({ code: responseCode(error), message: error.message })
 
-// The wire's own vocabulary has no word for most of ours; agents act on these and take the rest as a server's fault.
+// Codes that agents act on; the wire has none for the gateway's other errors.
 const responseCode = (error: GatewayError): string => {
   switch (error.code) {
     case 'context_length_exceeded':

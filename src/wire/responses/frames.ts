@@ -1,8 +1,8 @@
-// The frames of a stream as text, each with the number that follows the last.
+// Writes the frames of a stream, numbered in sequence.
 
 import type { JsonObject } from '../../ir/json.ts'
 
-/** A delta that is written again and again, with all but its text and number made once. */
+/** A delta frame whose constant parts are serialised once: all but its text and number. */
 export type Delta = { head: string; tail: string }
 
 export type Frames = ReturnType<typeof numberedFrames>

@@ -1,5 +1,5 @@
-// Turns as input items. Calls and their results are paired as the provider demands: every call has its result right
-// behind the model's items, no result stands alone, and no thought is the last word of the model.
+// Encodes turns as input items, as the provider requires: every call has its result right after the model's items, no
+// result is without its call, and no thought comes last among the model's items.
 
 import type { JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, RefusalPart, TextPart, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
@@ -14,7 +14,7 @@ import { encodeCitation, encodeLogprobs, refusalContent, textContent } from './o
 import { sealedItem } from './reasoning.ts'
 
 type Assistant = Extract<Turn, { role: 'assistant' }>
-/** `turn`: where it stands; `order`: its place among all results. */
+/** `turn`: the index of its turn; `order`: its position among all results. */
 type Result = { part: ToolResultPart; turn: number; order: number }
 type Pairs = { results: Map<ToolCallPart, Result>; paired: Set<ToolResultPart> }
 
@@ -23,13 +23,18 @@ const NOT_CARRIED_OUT = 'The call was not carried out.'
 export const encodeTurns = (request: ChatRequest, out: Outgoing): { instructions?: string; input: JsonObject[] } => {
   const input: JsonObject[] = []
   const pairs = pair(request.turns)
-  // Where the conversation goes on from what the provider keeps, a call or its result may be there.
+  // Where the conversation continues one that the provider keeps, a call or its result may be in that.
   const partial = out.own && request.opaque.some(({ name, essential }) => essential && name !== 'tool_choice')
+  const needsPhases =
+    !out.own &&
+    out.quirks.noReasoning !== true &&
+    request.turns.some((turn) => turn.role === 'assistant' && turn.parts.some(isSealed))
   let run: JsonObject[] = []
   let calls: ToolCallPart[] = []
 
   const flush = (): void => {
     while (run.at(-1)?.type === 'reasoning') run.pop()
+    if (needsPhases) labelPhases(run, calls.length > 0)
     input.push(...run)
     const given: { order: number; item: JsonObject }[] = []
     for (const call of calls) {
@@ -47,9 +52,9 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): { instructions
   }
 
   const [first] = request.turns
-  // Asked for JSON of no form, the provider wants the word among the messages: instructions do not count there.
-  const stays = !out.own && request.output?.type === 'json-object'
-  const instructions = first === undefined || stays ? undefined : asInstructions(first)
+  // Only instructions that the client itself sent as such become `instructions`: newer models read that member after the
+  // conversation and do not cache it. The provider also requires the word JSON, for JSON answers, among the messages alone.
+  const instructions = first !== undefined && placeOf(first, '') === 'instructions' ? asInstructions(first) : undefined
   request.turns.forEach((turn, at) => {
     if (turn.role === 'assistant') {
       run.push(...assistantItems(turn, at, input.length + run.length, out))
@@ -69,7 +74,7 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): { instructions
   })
   flush()
   if (instructions === undefined) return { input }
-  // The provider answers no empty input: a lone instruction is a message then.
+  // The provider refuses an empty input, so instructions without a conversation become a message.
   if (input.length > 0 || partial) return { instructions, input }
   return { input: [{ type: 'message', role: 'system', content: instructions }] }
 }
@@ -78,7 +83,7 @@ const pair = (turns: readonly Turn[]): Pairs => {
   const waiting = waitingCalls<ToolCallPart>()
   const pairs: Pairs = { results: new Map(), paired: new Set() }
   let order = 0
-  /** Turns of the model that stand together are one. */
+  /** Consecutive turns of the model count as one. */
   let round = 0
   turns.forEach((turn, at) => {
     if (turn.role !== 'assistant') round = at
@@ -94,18 +99,29 @@ const pair = (turns: readonly Turn[]): Pairs => {
   return pairs
 }
 
+const isSealed = (part: AssistantPart): boolean =>
+  part.type === 'reasoning' && part.seal?.origin === 'responses' && part.seal.value.encrypted_content !== undefined
+
+/**
+ * Sets the `phase` of the model's messages: the final answer, or commentary before calls. Models that label their messages
+ * stop early when the history lacks the labels. Other wires do not keep them, so they are derived from position.
+ */
+const labelPhases = (run: readonly JsonObject[], goesOn: boolean): void => {
+  run.forEach((item, at) => {
+    if (item.type !== 'message' || item.phase !== undefined) return
+    item.phase = goesOn || at < run.length - 1 ? 'commentary' : 'final_answer'
+  })
+}
+
 const asInstructions = (turn: Turn): string | undefined => {
-  if (turn.role !== 'system' || turn.developer === true || turn.parts.length !== 1) return undefined
   const [part] = turn.parts
-  return part?.type === 'text' && part.cache === undefined && part.citations === undefined && part.text !== ''
-    ? part.text
-    : undefined
+  return part?.type === 'text' ? part.text : undefined
 }
 
 const isItem = (part: ContentPart): boolean =>
   part.type === 'opaque' && !(typeof part.value.type === 'string' && /^(input|output)_/.test(part.value.type))
 
-/** One message, cut where an item of the wire's own stands among its parts. */
+/** One message, split where an item of the wire's own is among its parts. */
 const messageItems = (role: string, parts: readonly ContentPart[], turn: number, out: Outgoing): JsonObject[] => {
   const items: JsonObject[] = []
   let content: ContentPart[] = []
@@ -147,7 +163,7 @@ const userItems = (
       items.push(...messageItems('user', content, turn, out), resultItem({ part, turn }, part.kind, out))
       content = []
     } else {
-      // Its call is gone, so the provider would refuse it: what it says still belongs to the conversation.
+      // The provider refuses a result without its call: its content stays in the conversation as the user's text.
       const what = part.isError === true ? 'Error' : 'Result'
       content.push({ type: 'text', text: `${what} of the tool call ${part.callId}:` }, ...part.parts)
     }
@@ -174,7 +190,7 @@ const resultItem = ({ part, turn }: Omit<Result, 'order'>, kind: ToolCallPart['k
   }
 }
 
-/** The wire has no mark for a failed call: the words must say it. */
+/** The wire has no member for a failed call: the text must say so. */
 const markError = (content: JsonObject[], part: ToolResultPart): JsonObject[] => {
   if (part.isError !== true) return content
   const [first, ...rest] = content
@@ -217,7 +233,8 @@ const partItem = (part: Exclude<AssistantPart, TextPart | RefusalPart>, path: st
         return []
       }
       if (part.seal.origin !== 'responses') return []
-      // Without its encrypted content a thought is only a reference to one the provider keeps: ours are never kept.
+      // Without encrypted content the item is a reference to one that the provider stores. Translated requests say
+      // `store: false`.
       if (!out.own && (part.seal.value.encrypted_content === undefined || out.quirks.noReasoning === true)) return []
       return [sealedItem(part)]
     case 'tool-call':
@@ -230,7 +247,7 @@ const partItem = (part: Exclude<AssistantPart, TextPart | RefusalPart>, path: st
   }
 }
 
-/** What the model said, as plain text where that is all there is. */
+/** The message item of what the model said, with a plain string as content where possible. */
 const saidItem = (
   said: readonly (TextPart | RefusalPart)[],
   phase: string | undefined,

@@ -1,5 +1,5 @@
-// The client's input: a flat list of items, read as turns. Messages are turns of their own; what a model produced in
-// one go (thoughts, calls, a message) is one assistant turn, and the results handed back together are one user turn.
+// Decodes the client's input, a flat list of items, to turns. Messages are turns of their own; what a model produced in one
+// answer (thoughts, calls, a message) is one assistant turn, and results sent together are one user turn.
 
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
@@ -9,7 +9,7 @@ import type { OpaqueMember, Tool, Turn } from '../../ir/request.ts'
 import { given, optionalArray, optionalString, readName, readObject, readString, stringOr } from '../read.ts'
 import { calledTool, clientResult, decodeClientCall, shellText } from './client-calls.ts'
 import type { ClientTools } from './client-tools.ts'
-import { instruction, openCompaction } from './compaction.ts'
+import { instruction, summaryIn } from './compaction.ts'
 import { type ContentPart, decodeContent } from './content.ts'
 import { argumentsText, decodeText } from './output.ts'
 import { openReasoning } from './reasoning.ts'
@@ -18,7 +18,7 @@ import { decodeTools } from './tools.ts'
 type Assistant = Extract<Turn, { role: 'assistant' }>
 type User = Extract<Turn, { role: 'user' }>
 
-/** Items without which the request would mean something else; what they stand for is kept at this wire's provider. */
+/** Items that refer to what this wire's provider stores: the request would mean something else without them. */
 const ESSENTIAL = new Set(['item_reference', 'mcp_approval_response'])
 
 const ADVICE: { [type: string]: string } = {
@@ -26,10 +26,10 @@ const ADVICE: { [type: string]: string } = {
   compaction: 'Only the provider that made it can read it: go on with one of its models, or begin a new conversation.',
 }
 
-/** Items a client may have written: they stay with whatever turn is open. All others are the model's. */
+/** Types of items that a client writes: they stay in the current turn. All others are the model's. */
 const FROM_CLIENT = /(_output|_response|_trigger|_update|_reference|additional_tools)$/
 
-/** `tools`: the request's list, to which items of the conversation may add. `own`: those of its tools with own items. */
+/** `tools`: the request's list, to which items of the conversation may add. `own`: the client-run tools among them. */
 export const decodeInput = (
   input: Json | undefined,
   opaque: OpaqueMember[],
@@ -41,13 +41,13 @@ export const decodeInput = (
     return [placed({ role: 'user', parts: [placed({ type: 'text', text: input }, 'input')] }, 'input')]
   if (!Array.isArray(input)) throw invalidRequest("'input' must be a string or an array.", 'input')
   const turns: Turn[] = []
-  /** Where the list has the tool of a name. */
+  /** The index in `tools` of each tool by its name. */
   const listed = new Map(tools.map((tool, at) => [keyOf(tool), at]))
-  /** By the items' ids, how calls of the client's tools are called: outputs of the oldest kind name either. */
+  /** The call ids of client-run tools by item id: outputs of the oldest type may refer to either. */
   const callIds = new Map<Json | undefined, string>()
-  /** Calls that the provider made or carried out: what came of them is as little another's. */
+  /** Ids of calls that the provider made or ran, whose outputs stay opaque, too. */
   const elsewhere = new Set<Json | undefined>()
-  /** The user turn that results are being gathered in. */
+  /** The user turn that collects consecutive results. */
   let results: User | undefined
 
   const open = (turn: Turn): Turn => {
@@ -111,7 +111,7 @@ export const decodeInput = (
         break
       case 'function_call':
       case 'custom_tool_call':
-        // Calls made by a program of the provider's are answered to that program: they mean nothing without it.
+        // The results of calls made by the provider's program go to that program: other providers cannot use them.
         if (fromProgram(item)) {
           elsewhere.add(item.call_id)
           keep(item, type, path)
@@ -152,7 +152,7 @@ export const decodeInput = (
         else keepEssential(item, type, path)
         break
       case 'compaction': {
-        const summary = openCompaction(item)
+        const summary = summaryIn(item)
         if (summary === undefined) keepEssential(item, type, path)
         else open({ role: 'user', parts: [{ type: 'text', text: summary }] })
         break
@@ -161,7 +161,7 @@ export const decodeInput = (
       case 'tool_search_output': {
         const brought = optionalArray(item.tools, `${path}.tools`) ?? []
         for (const tool of decodeTools(brought, opaque, own, `${path}.tools`)) {
-          // What a search finds may stand in the list, or have been found before. What is defined anew replaces it.
+          // A search may find a tool that is listed already. A later definition replaces an earlier one.
           const key = keyOf(tool)
           const before = key === undefined ? undefined : listed.get(key)
           const known = before === undefined ? undefined : tools[before]
@@ -182,7 +182,7 @@ export const decodeInput = (
 }
 
 const keyOf = (tool: Tool): string | undefined => {
-  const named = tool.type === 'opaque' ? tool.standIn : tool
+  const named = tool.type === 'opaque' ? tool.asFunction : tool
   return named === undefined ? undefined : JSON.stringify([named.namespace ?? null, named.name])
 }
 
@@ -228,7 +228,7 @@ const decodeMessage = (item: JsonObject, path: string, opaque: OpaqueMember[]): 
 
 type SystemContent = Extract<ContentPart, { type: 'text' | 'opaque' }>
 
-/** What another agent wrote to this one is said to the model as a user's words are; sealed words stay what they are. */
+/** A message from another agent becomes a user message; encrypted content stays opaque. */
 const decodeAgentMessage = (item: JsonObject, path: string, opaque: OpaqueMember[]): User => {
   const author = optionalString(item.author, `${path}.author`) ?? 'another agent'
   const recipient = optionalString(item.recipient, `${path}.recipient`)
@@ -236,7 +236,7 @@ const decodeAgentMessage = (item: JsonObject, path: string, opaque: OpaqueMember
   return { role: 'user', parts: [{ type: 'text', text }, ...decodeContent(item.content, `${path}.content`, opaque)] }
 }
 
-/** What a tool gave without having been called. */
+/** The output of a tool that was not called becomes a user message. */
 const decodeReport = (item: JsonObject, path: string, opaque: OpaqueMember[]): User => {
   const name = [optionalString(item.namespace, `${path}.namespace`), optionalString(item.name, `${path}.name`)]
   const tool = name.filter((part) => part !== undefined).join('.')

@@ -1,9 +1,9 @@
-// The parts of an answer as items of a responses stream: one open at a time, each with its `done`.
+// Writes the parts of an answer as items of a responses stream: one open at a time, each with its `done` event.
 
 import type { ChatEvent } from '../../ir/event.ts'
 import type { JsonObject } from '../../ir/json.ts'
 import type { Citation, Logprob, Seal } from '../../ir/part.ts'
-import { clientCall, isHalf, OWN_PREFIX, toolOf } from './client-calls.ts'
+import { clientCall, isTruncated, OWN_PREFIX, toolOf } from './client-calls.ts'
 import type { ClientTool, ClientTools } from './client-tools.ts'
 import type { Delta, Frames } from './frames.ts'
 import {
@@ -30,7 +30,7 @@ type Content = {
 }
 type Message = { kind: 'message'; id: string; content: JsonObject[]; part: Content | undefined }
 type ToolCall = { kind: 'call'; id: string; call: Call; input: string; delta: Delta; ended: boolean }
-/** Told at its end: its item holds what is found in its arguments, and is never half of it. */
+/** A call of a client-run tool. Its item is made from the complete arguments, and so is written when the call ends. */
 type OwnCall = {
   kind: 'own'
   tool: ClientTool
@@ -43,9 +43,9 @@ type Thought = { kind: 'reasoning'; id: string; text: string; delta: Delta; summ
 type Item = Message | ToolCall | OwnCall | Thought
 
 export type ItemWriter = {
-  /** The text of a part's event; '' for any other. */
+  /** The text to send for a part's event; '' for any other event. */
   write(event: ChatEvent): string
-  /** Ends whatever is open. A message or a call waits for what follows, so as to know whether it was cut. */
+  /** Ends the open item. Messages and calls stay open until the next event tells whether they were cut. */
   close(status?: ItemStatus): string
   /** The items that are done. */
   readonly output: JsonObject[]
@@ -53,7 +53,7 @@ export type ItemWriter = {
   readonly refused: boolean
 }
 
-/** `base`: what ids of items are made from. `own`: the client's tools whose calls are items of their own. */
+/** `base`: the answer's id, from which item ids are made. `own`: the client-run tools, whose calls have their own items. */
 export const itemWriter = ({ frame, delta, writeDelta }: Frames, base: string, own: () => ClientTools): ItemWriter => {
   const idOf = itemIds(base)
   const output: JsonObject[] = []
@@ -61,7 +61,7 @@ export const itemWriter = ({ frame, delta, writeDelta }: Frames, base: string, o
   let refused = false
   let calls = false
 
-  /** The open item, and the place it has in the output. */
+  /** The members that identify the open item in a frame. */
   const at = (id: string): JsonObject => ({ item_id: id, output_index: output.length })
   const inMessage = (message: Message): JsonObject => ({ ...at(message.id), content_index: message.content.length })
   const addItem = (value: JsonObject): string =>
@@ -110,8 +110,13 @@ export const itemWriter = ({ frame, delta, writeDelta }: Frames, base: string, o
         part: { type: 'summary_text', text: thought.text },
       })
     }
-    const { text: said, full } = thought
-    const part = { type: 'reasoning' as const, text: said, ...(full ? { full } : {}), ...(seal ? { seal } : {}) }
+    const { full } = thought
+    const part = {
+      type: 'reasoning' as const,
+      text: thought.text,
+      ...(full ? { full } : {}),
+      ...(seal ? { seal } : {}),
+    }
     return text + doneItem(reasoningItem(thought.id, part))
   }
 
@@ -139,7 +144,7 @@ export const itemWriter = ({ frame, delta, writeDelta }: Frames, base: string, o
 
   const beginContent = (kind: Content['kind']): string => {
     let text = ''
-    // Some clients read no message that holds a refusal: what was said before it stands apart.
+    // Some clients cannot read a message that contains a refusal: text before it gets a message of its own.
     if (item?.kind !== 'message' || (kind === 'refusal' && item.content.length > 0)) {
       text = close()
       item = { kind: 'message', id: idOf('msg_', undefined, output.length), content: [], part: undefined }
@@ -155,7 +160,7 @@ export const itemWriter = ({ frame, delta, writeDelta }: Frames, base: string, o
     return text + frame('response.content_part.added', { ...place, part: empty })
   }
 
-  const say = (kind: Content['kind'], text: string, logprobs: Logprob[] | undefined): string => {
+  const addText = (kind: Content['kind'], text: string, logprobs: Logprob[] | undefined): string => {
     if (item?.kind !== 'message' || item.part?.kind !== kind) return ''
     const { part } = item
     part.text += text
@@ -165,7 +170,7 @@ export const itemWriter = ({ frame, delta, writeDelta }: Frames, base: string, o
     return frame('response.output_text.delta', { ...inMessage(item), delta: text, logprobs: encoded })
   }
 
-  const cite = (citation: Citation): string => {
+  const addCitation = (citation: Citation): string => {
     if (item?.kind !== 'message' || item.part?.kind !== 'text') return ''
     const { part } = item
     const place = inMessage(item)
@@ -196,7 +201,7 @@ export const itemWriter = ({ frame, delta, writeDelta }: Frames, base: string, o
 
   const endOwn = ({ tool, callId, itemId, input }: OwnCall, cut?: boolean): string => {
     const written = input.join('')
-    if (isHalf(written, cut)) return ''
+    if (isTruncated(written, cut)) return ''
     calls = true
     const id = idOf(OWN_PREFIX[tool], itemId, output.length)
     const call = clientCall(tool, id, callId, written)
@@ -228,16 +233,16 @@ export const itemWriter = ({ frame, delta, writeDelta }: Frames, base: string, o
     return text + addItem({ type: 'reasoning', id, summary: [] })
   }
 
-  const think = (said: string): string => {
-    if (item?.kind !== 'reasoning' || said === '') return ''
+  const addThought = (delta: string): string => {
+    if (item?.kind !== 'reasoning' || delta === '') return ''
     let text = ''
     if (!item.summary) {
       item.summary = true
       const place = { ...at(item.id), summary_index: 0 }
       text = frame('response.reasoning_summary_part.added', { ...place, part: { type: 'summary_text', text: '' } })
     }
-    item.text += said
-    return text + writeDelta(item.delta, said)
+    item.text += delta
+    return text + writeDelta(item.delta, delta)
   }
 
   const whole = (value: JsonObject): string => {
@@ -254,18 +259,18 @@ export const itemWriter = ({ frame, delta, writeDelta }: Frames, base: string, o
       case 'refusal-start':
         return beginContent('refusal')
       case 'text-delta':
-        return say('text', event.text, event.logprobs)
+        return addText('text', event.text, event.logprobs)
       case 'refusal-delta':
-        return say('refusal', event.text, undefined)
+        return addText('refusal', event.text, undefined)
       case 'citation':
-        return cite(event.citation)
+        return addCitation(event.citation)
       case 'text-end':
       case 'refusal-end':
         return item?.kind === 'message' ? endContent(item) : ''
       case 'reasoning-start':
         return beginThought(event.full === true)
       case 'reasoning-delta':
-        return think(event.text)
+        return addThought(event.text)
       case 'reasoning-end':
         if (item?.kind !== 'reasoning') return ''
         if (event.full !== undefined) item.full = event.full
@@ -280,7 +285,7 @@ export const itemWriter = ({ frame, delta, writeDelta }: Frames, base: string, o
       case 'tool-end':
         if (item?.kind === 'own') {
           item.ended = true
-          // Whether one that says nothing was cut is told by what follows.
+          // Empty arguments are written on close, when it is known whether the call was cut.
           return endOwn(item, true)
         }
         return item?.kind === 'call' ? endCall(item) : ''

@@ -1,48 +1,48 @@
-// The items of a provider's answer as events, in whatever pieces they come: what was not streamed of an item comes when
-// it is done, or when the answer is.
+// Decodes the items of a provider's answer, whatever of them is streamed: the rest is emitted when the item is done, or
+// when the answer is.
 
 import type { ChatEvent } from '../../ir/event.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { digest } from '../../lib/digest.ts'
 import type { Undo } from '../codec.ts'
 import { stringOr } from '../read.ts'
-import { sentAs } from '../undo.ts'
+import { originalTool } from '../undo.ts'
 import { argumentsText, decodeCitation, decodeCitations, decodeLogprobs } from './output.ts'
 import { decodeReasoning } from './reasoning.ts'
 
-/** `text` of each: what has been passed on so far. */
+/** `text`, also below: what has been emitted so far. */
 type Content = { part: number; kind: 'text' | 'refusal'; text: string; citations: number; open: boolean }
 type Message = { kind: 'message'; contents: Map<number, Content> }
-/** `asText`: the call stands in for structured output. */
+/** `asText`: a call of the JSON tool, whose arguments are the structured answer. */
 type Call = { kind: 'call'; part: number; text: string; asText: boolean; custom: boolean }
 type Thought = { kind: 'reasoning'; part: number | undefined; text: string; summary: number; full: boolean }
 type Item = Message | Call | Thought | { kind: 'opaque' } | { kind: 'done' }
 
 export type ItemReader = {
   added(at: number, item: JsonObject): void
-  /** Nothing for an item whose end never came. */
+  /** `item` undefined: its `done` event never came. */
   done(at: number, item: JsonObject | undefined): void
-  /** The items of a whole answer that were not done before, then whatever is still open. */
+  /** At the end of the answer: reads those of its items that are not done, then ends whatever is still open. */
   settle(output: readonly Json[]): void
   contentAdded(at: number, index: number, part: JsonObject): void
   contentDone(at: number, index: number, part: JsonObject): void
-  said(at: number, index: number, kind: 'text' | 'refusal', text: string, logprobs?: Json): void
-  /** The whole of what was said, of a call's input, of one part of a thought: what was not streamed of it comes now. */
-  saidAll(at: number, index: number, kind: 'text' | 'refusal', text: string, logprobs?: Json): void
-  cited(at: number, index: number, annotation: JsonObject): void
-  input(at: number, text: string): void
-  inputAll(at: number, text: string): void
-  thought(at: number, full: boolean, index: number, text: string): void
-  thoughtAll(at: number, full: boolean, index: number, text: string): void
+  contentTextDelta(at: number, index: number, kind: 'text' | 'refusal', text: string, logprobs?: Json): void
+  /** For this and the other `Done` methods, the text is complete: what was not streamed of it is emitted. */
+  contentTextDone(at: number, index: number, kind: 'text' | 'refusal', text: string, logprobs?: Json): void
+  citation(at: number, index: number, annotation: JsonObject): void
+  inputDelta(at: number, text: string): void
+  inputDone(at: number, text: string): void
+  reasoningDelta(at: number, full: boolean, index: number, text: string): void
+  reasoningDone(at: number, full: boolean, index: number, text: string): void
   /** Whether the client has calls to carry out, and whether the model refused. */
   readonly calls: boolean
   readonly refused: boolean
 }
 
-/** Events go to `emit` as the items' pieces come in. `answerId`: what calls without an id are named by. */
+/** `emit` gets the events. `answerId`: for making ids of calls that have none. */
 export const itemReader = (undo: Undo, answerId: () => string, emit: (event: ChatEvent) => void): ItemReader => {
   const items = new Map<number, Item>()
-  /** Items as they were announced: some servers say all of them there, and never that they are done. */
+  /** Items as they were announced: some servers send whole items there, and no `done` event. */
   const announced = new Map<number, JsonObject>()
   const doneIds = new Set<string>()
   let next = 0
@@ -71,21 +71,21 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
     return made
   }
 
-  const say = (target: Content | undefined, kind: Content['kind'], text: string, logprobs?: Json): void => {
+  const addText = (target: Content | undefined, kind: Content['kind'], text: string, logprobs?: Json): void => {
     if (target?.kind !== kind || !target.open) return
-    const told = kind === 'text' ? decodeLogprobs(logprobs) : []
-    if (text === '' && told.length === 0) return
+    const decoded = kind === 'text' ? decodeLogprobs(logprobs) : []
+    if (text === '' && decoded.length === 0) return
     target.text += text
     if (kind === 'refusal') emit({ type: 'refusal-delta', part: target.part, text })
-    else if (told.length === 0) emit({ type: 'text-delta', part: target.part, text })
-    else emit({ type: 'text-delta', part: target.part, text, logprobs: told })
+    else if (decoded.length === 0) emit({ type: 'text-delta', part: target.part, text })
+    else emit({ type: 'text-delta', part: target.part, text, logprobs: decoded })
   }
 
-  /** The part as the provider gives it in the end: whatever of it was not streamed comes now. */
+  /** Ends a content part. `whole`: the provider's complete part, of which the rest that was not streamed is emitted. */
   const endContent = (target: Content | undefined, whole: JsonObject | undefined): void => {
     if (target?.open !== true) return
-    const rest = restOf(stringOr(target.kind === 'text' ? whole?.text : whole?.refusal, ''), target.text)
-    if (rest !== '') say(target, target.kind, rest, target.text === '' ? whole?.logprobs : undefined)
+    const rest = unstreamed(stringOr(target.kind === 'text' ? whole?.text : whole?.refusal, ''), target.text)
+    if (rest !== '') addText(target, target.kind, rest, target.text === '' ? whole?.logprobs : undefined)
     if (target.kind === 'text') {
       for (const citation of decodeCitations(whole?.annotations).slice(target.citations)) {
         emit({ type: 'citation', part: target.part, citation })
@@ -118,7 +118,7 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
       return call
     }
     calls = true
-    const sent = sentAs(name, undo)
+    const sent = originalTool(name, undo)
     const namespace = sent?.namespace ?? (typeof item.namespace === 'string' ? item.namespace : undefined)
     const itemId = typeof item.id === 'string' ? { itemId: item.id } : {}
     emit({
@@ -141,18 +141,18 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
 
   const endCall = (call: Call, item: JsonObject | undefined): void => {
     if (item !== undefined) {
-      feed(call, restOf(call.custom ? stringOr(item.input, '') : argumentsText(item.arguments), call.text))
+      feed(call, unstreamed(call.custom ? stringOr(item.input, '') : argumentsText(item.arguments), call.text))
     }
     emit({ type: call.asText ? 'text-end' : 'tool-end', part: call.part })
   }
 
   // Thoughts.
 
-  const thought = (at: number, full: boolean, index: number, text: string): void => {
+  const reasoningDelta = (at: number, full: boolean, index: number, text: string): void => {
     const item = items.get(at) ?? { kind: 'reasoning', part: undefined, text: '', summary: index, full }
     if (item.kind !== 'reasoning') return
     items.set(at, item)
-    const part = numberOf(item, full)
+    const part = begunThought(item, full)
     if (item.full !== full || text === '') return
     if (index > item.summary && item.text !== '') {
       item.text += '\n\n'
@@ -163,8 +163,8 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
     emit({ type: 'reasoning-delta', part, text })
   }
 
-  /** The number of a thought, which starts when it is known whether it is the thought itself or a summary. */
-  const numberOf = (item: Thought, full: boolean): number => {
+  /** The part number of a thought, which is started once it is known whether it is the thought itself or a summary. */
+  const begunThought = (item: Thought, full: boolean): number => {
     if (item.part !== undefined) return item.part
     item.part = next++
     item.full = full
@@ -174,17 +174,17 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
 
   const endThought = (item: Thought, whole: JsonObject | undefined): void => {
     const passed = item.part === undefined ? undefined : item.full ? 'full' : 'summary'
-    const told = whole === undefined ? undefined : decodeReasoning(whole, passed)
-    const part = numberOf(item, told?.full === true)
-    const rest = told === undefined ? '' : restOf(told.text, item.text)
+    const decoded = whole === undefined ? undefined : decodeReasoning(whole, passed)
+    const part = begunThought(item, decoded?.full === true)
+    const rest = decoded === undefined ? '' : unstreamed(decoded.text, item.text)
     if (rest !== '') emit({ type: 'reasoning-delta', part, text: rest })
-    emit({ type: 'reasoning-end', part, ...(told?.seal === undefined ? {} : { seal: told.seal }) })
+    emit({ type: 'reasoning-end', part, ...(decoded?.seal === undefined ? {} : { seal: decoded.seal }) })
   }
 
   // Items.
 
   const added = (at: number, item: JsonObject): void => {
-    // Some servers count every item as the first, or not at all.
+    // Some servers give every item the same index, or none: a new id means a new item.
     const id = idOf(item)
     const isNext = id !== undefined && !doneIds.has(id)
     if (isNext && items.get(at)?.kind === 'done') items.delete(at)
@@ -208,7 +208,7 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
 
   const done = (at: number, item: JsonObject | undefined): void => {
     if (item !== undefined) {
-      // Nothing has been told yet of what was announced as something nobody knows: it is what it is in the end.
+      // An item announced with an unknown type has emitted nothing yet: the type of the complete item counts.
       if (items.get(at)?.kind === 'opaque') items.delete(at)
       added(at, item)
       const id = idOf(item)
@@ -242,9 +242,9 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
   return {
     added,
     done,
-    thought,
+    reasoningDelta,
     settle(output) {
-      // Those of the output itself are told apart by their places: some servers give all of them one id.
+      // Within the output, items are told apart by index: some servers give all of them the same id.
       const before = new Set(doneIds)
       output.forEach((item, at) => {
         if (!isObject(item) || items.get(at)?.kind === 'done') return
@@ -261,29 +261,30 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
       const kind = kindOf(part)
       if (kind !== undefined) endContent(content(at, index, kind), part)
     },
-    said: (at, index, kind, text, logprobs) => say(content(at, index, kind), kind, text, logprobs),
-    saidAll(at, index, kind, text, logprobs) {
+    contentTextDelta: (at, index, kind, text, logprobs) => addText(content(at, index, kind), kind, text, logprobs),
+    contentTextDone(at, index, kind, text, logprobs) {
       const target = content(at, index, kind)
-      if (target !== undefined) say(target, kind, restOf(text, target.text), target.text === '' ? logprobs : undefined)
+      if (target !== undefined)
+        addText(target, kind, unstreamed(text, target.text), target.text === '' ? logprobs : undefined)
     },
-    cited(at, index, annotation) {
+    citation(at, index, annotation) {
       const target = content(at, index, 'text')
       if (target?.open !== true) return
       target.citations++
       emit({ type: 'citation', part: target.part, citation: decodeCitation(annotation) })
     },
-    input(at, text) {
+    inputDelta(at, text) {
       const call = items.get(at)
       if (call?.kind === 'call') feed(call, text)
     },
-    inputAll(at, text) {
+    inputDone(at, text) {
       const call = items.get(at)
-      if (call?.kind === 'call') feed(call, restOf(text, call.text))
+      if (call?.kind === 'call') feed(call, unstreamed(text, call.text))
     },
-    thoughtAll(at, full, index, text) {
+    reasoningDone(at, full, index, text) {
       const item = items.get(at)
-      const untold = item === undefined || (item.kind === 'reasoning' && (item.text === '' || index > item.summary))
-      if (untold) thought(at, full, index, text)
+      const isNew = item === undefined || (item.kind === 'reasoning' && (item.text === '' || index > item.summary))
+      if (isNew) reasoningDelta(at, full, index, text)
     },
     get calls() {
       return calls
@@ -296,6 +297,6 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
 
 const idOf = ({ id }: JsonObject): string | undefined => (typeof id === 'string' && id !== '' ? id : undefined)
 
-/** What a whole text has beyond what was streamed of it; nothing where the two disagree. */
-const restOf = (whole: string, streamed: string): string =>
+/** The rest of a whole text after what was streamed of it; '' where the two disagree. */
+const unstreamed = (whole: string, streamed: string): string =>
   whole.startsWith(streamed) ? whole.slice(streamed.length) : ''

@@ -1,4 +1,4 @@
-// What clients of other wires call this wire's members: the names to list them by, or to refuse them.
+// The names of this wire's members on other wires, for refusals and `x-gateway-dropped`.
 
 import type { ChatWire } from '../../ir/wire.ts'
 

@@ -1,5 +1,5 @@
-// The names and ids this wire takes: letters, digits, `_` and `-`, of bounded length. Others are rewritten, the same
-// way every time, and a tool's rewriting is written down so that the answer can undo it.
+// Names and ids as this wire accepts them: letters, digits, `_` and `-`, of bounded length. Others are replaced
+// deterministically; tools' names are recorded, so that decoding the answer can restore them.
 
 import type { ChatRequest } from '../../ir/request.ts'
 import { digest } from '../../lib/digest.ts'
@@ -30,7 +30,7 @@ export const toolNames = (request: ChatRequest): ToolNames => {
   }
   const tools = request.tools.filter((tool) => tool.type !== 'opaque')
   for (const { name } of tools) if (NAME.test(name)) taken.add(name)
-  // The list first: the names of what has been called depend on it, never the other way round.
+  // Names of listed tools are assigned first, so that they never depend on the calls in the conversation.
   for (const { name, namespace, type: kind } of tools) {
     const own = sent(name, namespace)
     if (own !== name) undo[own] = { name, kind }
@@ -44,13 +44,13 @@ export const callId = (id: string): string => {
   return id.length <= MAX_ID ? id : `${id.slice(0, 40)}_${digest(id)}`
 }
 
-/** A client's label (a user, a cache key) within the wire's 64 characters: longer ones become their hash. */
+/** A client's label (a user, a cache key) within the wire's 64 characters: a longer one is hashed. */
 export const label = (text: string): string => (text.length <= MAX_ID ? text : `h_${digest(text)}`)
 
-/** Leaves room for a prefix and a place within the 64 characters that the vendor takes of an item's id. */
+/** Leaves room for a prefix and an index within the vendor's limit of 64 characters for an item's id. */
 const MAX_BARE = 50
 
-/** An id within the wire's charset, without the prefix other ids are made with. */
+/** An answer's id in the wire's character set and without its prefix, for making other ids from it. */
 export const bareId = (id: string): string => {
   const bare = id.startsWith('resp_') ? id.slice('resp_'.length) : id
   const plain = bare.replace(/[^a-zA-Z0-9_-]/g, '_')

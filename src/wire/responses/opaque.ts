@@ -1,4 +1,5 @@
-// Members that the IR has no word for: kept on their way in; on their way out put back, carried, listed or refused.
+// Members that the IR does not model: kept when decoding; put back, carried over, listed as dropped or refused when
+// encoding.
 
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { ChatRequest, OpaqueMember } from '../../ir/request.ts'
@@ -6,7 +7,7 @@ import { leaveOut, SHARED } from '../opaque-member.ts'
 import { given } from '../read.ts'
 import type { Outgoing } from './outgoing.ts'
 
-/** Keeps what `known` does not name of the object at `path`: a request means the same without it. */
+/** Keeps the members of the object at `path` that are not in `known`, as ones the request does not depend on. */
 export const keepRest = (
   object: JsonObject,
   known: ReadonlySet<string>,
@@ -18,12 +19,12 @@ export const keepRest = (
   }
 }
 
-/** Our own client's members go back where they were; another wire's are listed, or refused where they matter. */
+/** Members of a client of this wire go back to their paths; another wire's are listed as dropped, or refused. */
 export const encodeOpaque = (request: ChatRequest, body: JsonObject, out: Outgoing): void => {
   for (const member of request.opaque) {
     const { name, value } = member
     if (out.own) {
-      // What stood within the input is in its turn.
+      // Members within the input were kept in their turns.
       if (!name.startsWith('input.')) putBack(body, name.split('.'), value)
     } else if (request.origin === 'chat-completions' && SHARED.has(name)) {
       if (name !== 'stream_options') body[name] = value
@@ -35,7 +36,7 @@ export const encodeOpaque = (request: ChatRequest, body: JsonObject, out: Outgoi
   }
 }
 
-/** Sets a member by its path; objects missing on the way are made within `reasoning` and `text` alone. */
+/** Sets a member by its path. Only `reasoning` and `text` are created where they are missing. */
 const putBack = (body: JsonObject, path: string[], value: Json): void => {
   const [first, ...rest] = path
   if (first === undefined) return

@@ -1,4 +1,4 @@
-// What encoding one request keeps at hand: where it came from, what it had to leave out, and the names it sends.
+// The context of encoding one request: its origin, what was dropped, and the names that are sent.
 
 import type { Quirks } from '../../ir/quirks.ts'
 import type { ChatRequest } from '../../ir/request.ts'
@@ -8,12 +8,12 @@ import { type ToolNames, toolNames } from './names.ts'
 
 export type Outgoing = {
   origin: ChatWire
-  /** The client speaks this wire itself: what it left unsaid is left to the provider's defaults. */
+  /** The client speaks this wire: members it left out are left to the provider's defaults. */
   own: boolean
   quirks: Quirks
   names: ToolNames
   dropped: Set<string>
-  /** Lists the client's member as left out. */
+  /** Lists the client's member as dropped. */
   drop(path: string): void
   pathOf: PathOf
 }

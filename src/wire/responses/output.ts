@@ -1,4 +1,4 @@
-// The parts of an answer as the wire's output content and call items, both ways.
+// Decodes and encodes the parts of an answer: output content and call items.
 
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Citation, Logprob, TextPart, TokenLogprob, ToolCallPart } from '../../ir/part.ts'
@@ -6,7 +6,7 @@ import { isWhole } from '../../ir/whole.ts'
 import { given, stringOr } from '../read.ts'
 import { callId } from './names.ts'
 
-/** Arguments as text, whatever a server made of them; '{}' for none. */
+/** Arguments as text, also where a server sends an object; '{}' for none. */
 export const argumentsText = (value: Json | undefined): string => {
   if (typeof value === 'string') return value === '' ? '{}' : value
   return given(value) ? JSON.stringify(value) : '{}'
@@ -39,7 +39,7 @@ export const decodeCitation = (value: JsonObject): Citation => {
   }
 }
 
-/** An annotation of a text of `length` characters: the whole of it where the citation names no range. */
+/** An annotation of a text of `length` characters, which covers the whole text where the citation has no range. */
 export const encodeCitation = (citation: Citation, length: number): JsonObject[] => {
   if (citation.kind === 'opaque') return citation.origin === 'responses' ? [citation.value] : []
   return [
@@ -98,7 +98,7 @@ export const messageItem = (id: string, content: JsonObject[], status: ItemStatu
 
 export type Call = Pick<ToolCallPart, 'id' | 'name' | 'kind' | 'namespace'>
 
-/** Half a call is never completed, wherever an answer that was cut holds it. */
+/** A call whose arguments break off is never `completed`. */
 export const callItem = (id: string, call: Call, input: string, status: ItemStatus): JsonObject => {
   const space = call.namespace === undefined ? {} : { namespace: call.namespace }
   if (call.kind === 'custom')
@@ -116,7 +116,7 @@ export const callItem = (id: string, call: Call, input: string, status: ItemStat
 }
 
 /**
- * Ids of an answer's items: the wire's own where an item came with one, else made from the answer's. Never one twice.
+ * Unique ids of an answer's items: the item's own where it has the right prefix, else one made from the answer's id.
  */
 export const itemIds = (base: string): ((prefix: string, own: unknown, index: number) => string) => {
   const used = new Set<string>()
@@ -131,7 +131,7 @@ export const itemIds = (base: string): ((prefix: string, own: unknown, index: nu
 
 export const callPrefix = (kind: Call['kind']): string => (kind === 'custom' ? 'ctc_' : 'fc_')
 
-/** A call as an item must name it, whatever a provider left out. */
+/** The call with an id and a name, also where the provider gave none. */
 export const namedCall = ({ id, name, kind, namespace }: Call, itemId: string): Call => ({
   id: id === '' ? `call_${itemId}` : id,
   name: name === '' ? 'unnamed' : name,

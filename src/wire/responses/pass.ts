@@ -1,15 +1,15 @@
-// The responses wire to a provider that speaks it: the members to splice, everything else is the client's.
+// Edits of a responses body that passes to a provider of the same wire.
 
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { PassOptions } from '../codec.ts'
 import { isForeign, modelEdit, refusedMembers, withoutRefused } from '../pass.ts'
-import { openCompaction } from './compaction.ts'
+import { summaryIn } from './compaction.ts'
 
 export const outputCap = (body: JsonObject): number | undefined =>
   typeof body.max_output_tokens === 'number' ? body.max_output_tokens : undefined
 
-/** The least output cap the provider takes, in tokens. */
+/** The lowest output cap that the provider accepts, in tokens. */
 export const LEAST_OUTPUT = 16
 
 export const passEdits = (body: JsonObject, options: PassOptions): Edit[] => {
@@ -20,8 +20,9 @@ export const passEdits = (body: JsonObject, options: PassOptions): Edit[] => {
   if (Array.isArray(body.input) && !options.quirks.readsTags) {
     body.input.forEach((item, at) => {
       if (!isObject(item) || !isForeign(item.encrypted_content)) return
-      // A summary of ours goes in plain words; a thought of another provider, which this one could not read, not at all.
-      const summary = openCompaction(item)
+      // A compaction item of the gateway becomes its summary as a message. A foreign thought is removed, as this provider
+      // could not read it.
+      const summary = summaryIn(item)
       const message = summary === undefined ? undefined : { type: 'message', role: 'user', content: summary }
       edits.push({ path: ['input', at], value: message === undefined ? undefined : JSON.stringify(message) })
     })
@@ -30,7 +31,7 @@ export const passEdits = (body: JsonObject, options: PassOptions): Edit[] => {
   return withoutRefused(edits, refusedMembers(body, options.quirks), options.quirks)
 }
 
-/** For a provider that knows no role `developer`. */
+/** For a provider without the role `developer`. */
 const roleEdits = (input: Json[]): Edit[] =>
   input.flatMap((item, at) =>
     isObject(item) && item.role === 'developer' ? [{ path: ['input', at, 'role'], value: '"system"' }] : [],

@@ -1,4 +1,4 @@
-// Thoughts on this wire: a reasoning item, whose `encrypted_content` is the slot for what only a provider can read.
+// Thoughts as reasoning items, whose `encrypted_content` only the provider can read.
 
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { ReasoningPart } from '../../ir/part.ts'
@@ -6,13 +6,13 @@ import { stringOr } from '../read.ts'
 import { slotTag, taggedThought } from '../seal.ts'
 
 /**
- * A provider's reasoning item. Its members are the seal, but for the one that the text says already: the thought itself
- * where it has one, or what `told` says that a stream has passed on.
+ * Decodes a provider's reasoning item. The text is the thought itself where the item has it, else the summary; `emitted`:
+ * which of the two a stream has emitted already. All other members are the seal.
  */
-export const decodeReasoning = (item: JsonObject, told?: 'full' | 'summary'): ReasoningPart => {
+export const decodeReasoning = (item: JsonObject, emitted?: 'full' | 'summary'): ReasoningPart => {
   const summary = texts(item.summary)
   const content = texts(item.content)
-  const full = told === undefined ? content.length > 0 : told === 'full'
+  const full = emitted === undefined ? content.length > 0 : emitted === 'full'
   const text = (full ? content : summary).join('\n\n')
   const value: { [name: string]: Json } = {}
   for (const [name, member] of Object.entries(item)) {
@@ -30,13 +30,13 @@ export const decodeReasoning = (item: JsonObject, told?: 'full' | 'summary'): Re
   }
 }
 
-/** A client's reasoning item: the thought of another wire's provider, where it carries one, comes back unchanged. */
+/** Decodes a client's reasoning item; where its `encrypted_content` is a tag, to the foreign thought in that. */
 export const openReasoning = (item: JsonObject): ReasoningPart => {
-  const told = decodeReasoning(item)
-  return taggedThought(stringOr(item.encrypted_content, ''), told.text) ?? told
+  const part = decodeReasoning(item)
+  return taggedThought(stringOr(item.encrypted_content, ''), part.text) ?? part
 }
 
-/** The item a seal of this wire was made from, verbatim. */
+/** The original item of a thought with a seal of this wire. */
 export const sealedItem = (part: ReasoningPart): JsonObject => ({
   summary: part.full === true ? [] : summaryOf(part.text),
   ...(part.full === true ? { content: [{ type: 'reasoning_text', text: part.text }] } : {}),
@@ -45,9 +45,9 @@ export const sealedItem = (part: ReasoningPart): JsonObject => ({
 })
 
 /**
- * A thought as an item for a client, under the id its stream has announced. A seal that is not of this very item
- * travels as a tag: the provider binds what it has encrypted to the item's id. Without anything in its slot an item
- * would be a reference to one the provider keeps.
+ * Encodes a thought for a client, with the id that its stream has announced. A seal of another item becomes a tag, because
+ * the provider binds encrypted content to the item's id. `encrypted_content` is never empty, as the item would then be a
+ * reference to one that the provider stores.
  */
 export const reasoningItem = (id: string, part: ReasoningPart): JsonObject => {
   if (part.seal?.origin === 'responses' && part.seal.value.id === id) return sealedItem(part)

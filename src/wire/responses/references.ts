@@ -1,23 +1,23 @@
-// References to what the provider keeps: an earlier answer to go on from, or single items of one. Its clients send them
-// unless they say `store: false`; for answers made from another wire's, nobody but the gateway can say what they meant.
+// References to what the provider stores: an earlier answer to continue, or single items of one. Clients send them unless
+// they set `store: false`. For answers translated from another wire only the gateway can resolve them.
 
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import { given } from '../read.ts'
 
-/** One exchange as later requests refer to it: the answer's id, what was sent and what came back. */
+/** One exchange to which later requests may refer: the answer's id, what was sent and what came back. */
 export type Remembered = { id: string; previous?: string; input: Json[]; output: JsonObject[] }
 
 type Lookup = {
   item(id: string): JsonObject | undefined
-  /** Everything said up to and with the answer, oldest first. */
+  /** The items of the conversation up to and including the answer, oldest first. */
   conversation(answerId: string): Json[] | undefined
 }
 
 /**
- * The edits that put in place of a body's references what they stand for, as far as the lookup knows it. Throws
- * `invalid_request` for an item that is referred to twice: few words could stand for more than any memory holds.
+ * The edits that replace a body's references by their content, as far as the lookup knows it. Throws `invalid_request` for
+ * a second reference to one item: a small body could expand beyond memory.
  */
 export const referenceEdits = (body: JsonObject, lookup: Lookup): Edit[] => {
   const input = listOf(body.input)
@@ -42,8 +42,8 @@ export const referenceEdits = (body: JsonObject, lookup: Lookup): Edit[] => {
 }
 
 /**
- * What later requests may refer to. `sent`: the client's body; `body`: the same with its references resolved. Nothing
- * where the client has asked that nothing be kept.
+ * What later requests may refer to; undefined where the client said `store: false`. `sent`: the client's body; `body`: the
+ * same with its references resolved.
  */
 export const rememberable = (sent: JsonObject, body: JsonObject, answer: JsonObject): Remembered | undefined => {
   if (sent.store === false || typeof answer.id !== 'string' || !Array.isArray(answer.output)) return undefined
@@ -73,7 +73,7 @@ const listOf = (input: Json | undefined): Json[] => {
   return Array.isArray(input) ? input : []
 }
 
-/** The id a reference names; also where it is one only by having nothing else. */
+/** The id in a reference: an `item_reference`, or an item with neither type nor role. */
 const referenced = (item: Json): string | undefined => {
   if (!isObject(item) || typeof item.id !== 'string') return undefined
   if (item.type === 'item_reference') return item.id

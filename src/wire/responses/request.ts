@@ -1,4 +1,4 @@
-// A responses request, both ways.
+// Decodes and encodes a responses request.
 
 import { invalidRequest } from '../../errors.ts'
 import { type Json, type JsonObject, parseObject } from '../../ir/json.ts'
@@ -7,7 +7,7 @@ import type { ChatRequest, OpaqueMember, Sampling } from '../../ir/request.ts'
 import { digest } from '../../lib/digest.ts'
 import type { EncodedRequest, Target, Undo } from '../codec.ts'
 import { isFormless, JSON_ONLY } from '../json-mode.ts'
-import { begunTurn, CONTINUE } from '../last-word.ts'
+import { CONTINUE, prefilledTurn } from '../prefill.ts'
 import {
   given,
   optionalArray,
@@ -19,7 +19,7 @@ import {
   readName,
 } from '../read.ts'
 import { noTools, nothingToRead } from '../refusals.ts'
-import { endThere } from '../stops.ts'
+import { stopInGateway } from '../stops.ts'
 import { withToolsFor } from '../tool-list.ts'
 import { clientTools } from './client-tools.ts'
 import { asksCompaction } from './compaction.ts'
@@ -63,9 +63,9 @@ const READ = new Set([
   'top_logprobs',
 ])
 
-/** Members that put the conversation, or the answer, where only this wire's provider keeps it, or have it judged there. */
+/** Members whose effect only this wire's provider has: what it stores, answers in the background, moderation. */
 const ESSENTIAL = new Set(['previous_response_id', 'conversation', 'background', 'prompt', 'moderation'])
-/** With one of these the provider has an input already. */
+/** With one of these the provider has an input, so that the body needs none. */
 const INPUTS = ['previous_response_id', 'conversation', 'prompt']
 
 export const UNKNOWN_ANSWER = 'The answer is not known here, or no longer: send the whole conversation as input.'
@@ -112,19 +112,19 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
   set('user', optionalString(body.user, 'user'))
   set('cacheKey', optionalString(body.prompt_cache_key, 'prompt_cache_key'))
   set('serviceTier', optionalString(body.service_tier, 'service_tier'))
-  set('logprobs', decodeWishes(body, opaque))
+  set('logprobs', decodeInclude(body, opaque))
   for (const [name, value] of Object.entries(body)) {
-    if (READ.has(name) || !given(value) || value === SILENT[name]) continue
+    if (READ.has(name) || !given(value) || value === DEFAULTS[name]) continue
     const advice = name === 'previous_response_id' ? { advice: UNKNOWN_ANSWER } : {}
-    // No other provider keeps what it was not asked to keep.
+    // Translated requests are never stored.
     const met = name === 'store' && value === false ? { met: true as const } : {}
     opaque.push({ name, value, essential: ESSENTIAL.has(name), ...advice, ...met })
   }
   return request
 }
 
-/** Members said to be what they are when left out. */
-const SILENT: JsonObject = { background: false, truncation: 'disabled' }
+/** Values that mean the same as leaving the member out. */
+const DEFAULTS: JsonObject = { background: false, truncation: 'disabled' }
 
 const decodeSampling = (body: JsonObject): Sampling => {
   const temperature = optionalNumber(body.temperature, 'temperature')
@@ -132,13 +132,13 @@ const decodeSampling = (body: JsonObject): Sampling => {
   return { ...(temperature === undefined ? {} : { temperature }), ...(topP === undefined ? {} : { topP }) }
 }
 
-/** `include` asks for log probabilities by one of its words; the others are this wire's own. */
-const decodeWishes = (body: JsonObject, opaque: OpaqueMember[]): { top: number } | undefined => {
+/** One value of `include` asks for log probabilities; the others are this wire's own. */
+const decodeInclude = (body: JsonObject, opaque: OpaqueMember[]): { top: number } | undefined => {
   const include = optionalArray(body.include, 'include') ?? []
   const top = optionalCount(body.top_logprobs, 'top_logprobs', 0)
-  const others = include.filter((wish) => wish !== LOGPROBS)
-  // Sealed thoughts come with every answer that another wire's provider gives.
-  const met = others.every((wish) => wish === ENCRYPTED) ? { met: true as const } : {}
+  const others = include.filter((name) => name !== LOGPROBS)
+  // Every translated answer includes its sealed thoughts.
+  const met = others.every((name) => name === ENCRYPTED) ? { met: true as const } : {}
   if (others.length > 0) opaque.push({ name: 'include', value: others, essential: false, ...met })
   if (others.length < include.length) return { top: top ?? 0 }
   if (top !== undefined && top > 0) opaque.push({ name: 'top_logprobs', value: top, essential: false })
@@ -155,29 +155,30 @@ export const encodeRequest = (asked: ChatRequest, target: Target): EncodedReques
     out.drop(memberName(out.origin, 'text.format'))
     input.unshift({ type: 'message', role: 'system', content: JSON_ONLY })
   }
-  const begun = begunTurn(request)
+  const begun = prefilledTurn(request)
   if (begun !== undefined) {
     input.push({ type: 'message', role: 'user', content: CONTINUE })
     out.drop(placeOf(begun, 'messages'))
   }
   const undo: Undo = {}
+  const reasoning = request.reasoning === undefined ? undefined : encodeThinking(request.reasoning, out)
   const body: JsonObject = {
     model: target.model,
     ...(instructions === undefined ? {} : { instructions }),
     input,
     ...encodeToolUse(request, out, undo),
     ...encodeLimits(request, target, out, undo),
+    ...encodeSampling(request, reasoning, out),
     ...encodeLabels(request, out),
     ...(out.own ? {} : { store: false }),
     stream: request.stream,
   }
-  const reasoning = request.reasoning === undefined ? undefined : encodeThinking(request.reasoning, out)
   if (reasoning !== undefined) body.reasoning = reasoning
   if (!out.own && out.quirks.noReasoning !== true) body.include = [ENCRYPTED]
   const text = encodeText(request, out)
   if (text !== undefined) body.text = text
   encodeOpaque(request, body, out)
-  // Last: what has left nothing is refused for itself first.
+  // Checked last, so that a member which is refused, and leaves the input empty, is named instead.
   if (input.length === 0 && !out.own) throw nothingToRead(memberName(out.origin, 'input'))
   if (request.logprobs !== undefined) {
     body.include = [...(Array.isArray(body.include) ? body.include : []), LOGPROBS]
@@ -197,11 +198,11 @@ const encodeToolUse = (request: ChatRequest, out: Outgoing, undo: Undo): JsonObj
   const tools = encodeTools(request.tools, out)
   const parallel = request.parallelTools === undefined ? {} : { parallel_tool_calls: request.parallelTools }
   if (output !== undefined && out.quirks.structuredOutputByTool === true && !isFormless(output)) {
-    const stand = jsonTool(output, tools, out)
-    undo.jsonTool = stand.name
-    return { tools: [...tools, stand], tool_choice: choiceBeside(stand.name, request, out), ...parallel }
+    const formTool = jsonTool(output, tools, out)
+    undo.jsonTool = formTool.name
+    return { tools: [...tools, formTool], tool_choice: choiceWithForm(formTool.name, request, out), ...parallel }
   }
-  // The provider refuses a choice among no tools; a client of this wire may have its tools at the provider.
+  // The provider refuses a tool choice without tools; those of a client of this wire may be stored at the provider.
   if (tools.length === 0 && !out.own) {
     if (choice === undefined || choice.type === 'auto' || choice.type === 'none') return {}
     throw noTools()
@@ -213,15 +214,15 @@ const encodeToolUse = (request: ChatRequest, out: Outgoing, undo: Undo): JsonObj
   }
 }
 
-/** The choice where one more tool takes the answer: the client's own tools stay callable as far as it lets them. */
-const choiceBeside = (stand: string, request: ChatRequest, out: Outgoing): Json => {
+/** The choice where a tool is added for the structured answer: the client's tools stay callable as it chose. */
+const choiceWithForm = (formTool: string, request: ChatRequest, out: Outgoing): Json => {
   const { toolChoice: choice, tools } = request
   if (choice?.type === 'tool' || choice?.type === 'allowed') return encodeToolChoice(choice, request, out)
-  return tools.length === 0 || choice?.type === 'none' ? { type: 'function', name: stand } : 'required'
+  return tools.length === 0 || choice?.type === 'none' ? { type: 'function', name: formTool } : 'required'
 }
 
 const encodeLimits = (
-  { maxOutput, sampling, stop, origin }: ChatRequest,
+  { maxOutput, stop, origin }: ChatRequest,
   target: Target,
   out: Outgoing,
   undo: Undo,
@@ -231,16 +232,27 @@ const encodeLimits = (
     if (maxOutput < LEAST_OUTPUT) out.drop(memberName(origin, 'max_output_tokens'))
     limits.max_output_tokens = Math.max(LEAST_OUTPUT, Math.min(maxOutput, target.maxOutput))
   }
-  const { temperature, topP, topK, frequencyPenalty, presencePenalty, seed } = sampling
+  if (stop !== undefined && !stopInGateway(stop, undo)) out.drop(memberName(origin, 'stop'))
+  return limits
+}
+
+/** A model that thinks accepts only the default sampling, 1: the default is left out, other values are dropped. */
+const encodeSampling = (
+  { sampling: { temperature, topP, topK, frequencyPenalty, presencePenalty, seed } }: ChatRequest,
+  reasoning: JsonObject | undefined,
+  out: Outgoing,
+): JsonObject => {
+  const effort = reasoning?.effort
+  const thinks = !out.own && effort !== undefined && effort !== 'none'
+  const sent: JsonObject = {}
   for (const [name, value] of Object.entries({ temperature, top_p: topP })) {
-    if (value === undefined) continue
-    if (out.quirks.noSampling === true) out.drop(name)
-    else limits[name] = value
+    if (value === undefined || (thinks && value === 1)) continue
+    if (thinks || out.quirks.noSampling === true) out.drop(name)
+    else sent[name] = value
   }
   const unsayable = { top_k: topK, frequency_penalty: frequencyPenalty, presence_penalty: presencePenalty, seed }
   for (const [name, value] of Object.entries(unsayable)) if (value !== undefined) out.drop(name)
-  if (stop !== undefined && !endThere(stop, undo)) out.drop(memberName(origin, 'stop'))
-  return limits
+  return sent
 }
 
 const encodeLabels = (request: ChatRequest, out: Outgoing): JsonObject => {
@@ -256,8 +268,8 @@ const encodeLabels = (request: ChatRequest, out: Outgoing): JsonObject => {
 }
 
 /**
- * What names the conversation in a user id of Claude Code, newer versions and older ones: the provider finds its cached
- * prompt by such a name more often than without. Undefined for any other: a user's conversations have none in common.
+ * A cache key from the session id in Claude Code's user ids, of newer and older versions: with one, the provider finds its
+ * cached prompt more often. Undefined for other user ids, which do not identify a conversation.
  */
 const sessionIn = (user = ''): string | undefined => {
   const { session_id: session } = parseObject(user) ?? {}

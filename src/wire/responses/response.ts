@@ -1,4 +1,4 @@
-// A whole answer, both ways, out of the same parts a stream is made of.
+// Decodes and encodes a whole answer, with the same parts as a stream.
 
 import { GatewayError } from '../../errors.ts'
 import type { ChatResponse } from '../../ir/event.ts'
@@ -6,8 +6,8 @@ import { fold } from '../../ir/fold.ts'
 import { isObject, type JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, ToolCallPart } from '../../ir/part.ts'
 import type { Ask, Undo } from '../codec.ts'
-import { answered, DECLINED, incompleteReason, isUnsaid, responseId, unanswered } from './answer.ts'
-import { clientCall, isHalf, OWN_PREFIX, toolOf } from './client-calls.ts'
+import { DECLINED, finalResponse, incompleteReason, initialResponse, isUnsaid, responseId } from './answer.ts'
+import { clientCall, isTruncated, OWN_PREFIX, toolOf } from './client-calls.ts'
 import { type ClientTool, clientTools } from './client-tools.ts'
 import { asksCompaction, compactedAnswer } from './compaction.ts'
 import { answerReader } from './decode-events.ts'
@@ -25,7 +25,7 @@ import {
 } from './output.ts'
 import { reasoningItem } from './reasoning.ts'
 
-/** Throws `upstream_error` on a body that is no answer of this wire, and a provider's error that came with a 200. */
+/** Throws `upstream_error` for a body that is not an answer of this wire, and the provider's error in a 200 answer. */
 export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse => {
   if (!Array.isArray(body.output) && !isObject(body.error)) {
     throw new GatewayError('upstream_error', 'The provider gave no answer that could be read. Try again.')
@@ -36,7 +36,9 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
 export const encodeResponse = (answer: ChatResponse, ask: Ask): JsonObject => {
   const tools = holds(answer, 'tool-call') ? clientTools(ask.body) : undefined
   const toolFor = (part: ToolCallPart) => (tools === undefined ? undefined : toolOf(part, tools))
-  const response = said(withoutHalves(asksCompaction(ask.body) ? compactedAnswer(answer) : answer, toolFor))
+  const response = withRefusalText(
+    withoutTruncatedCalls(asksCompaction(ask.body) ? compactedAnswer(answer) : answer, toolFor),
+  )
   const parts = response.parts.filter((part) => part.type !== 'opaque' || part.origin === 'responses')
   const idOf = itemIds(bareId(response.id))
   const output: JsonObject[] = []
@@ -57,7 +59,7 @@ export const encodeResponse = (answer: ChatResponse, ask: Ask): JsonObject => {
         break
       }
       case 'refusal':
-        // Some clients read no message that holds one: what was said before it stands apart.
+        // Some clients cannot read a message that contains a refusal: text before it gets a message of its own.
         close(false)
         content.push(refusalContent(part.text))
         break
@@ -86,15 +88,15 @@ export const encodeResponse = (answer: ChatResponse, ask: Ask): JsonObject => {
     }
   })
   close(true)
-  const base = unanswered(ask, responseId(response.id), response.createdAt ?? ask.now)
-  return answered(base, output, { ...response, reason: response.finish }, ask)
+  const base = initialResponse(ask, responseId(response.id), response.createdAt ?? ask.now)
+  return finalResponse(base, output, { ...response, reason: response.finish }, ask)
 }
 
 const holds = ({ parts }: ChatResponse, wanted: AssistantPart['type']): boolean =>
   parts.some(({ type }) => type === wanted)
 
-/** Without calls that break off and whose items have no word for it. Only the last part can have been cut. */
-const withoutHalves = (
+/** Leaves out calls of client-run tools whose arguments break off. Only the last part can have been cut. */
+const withoutTruncatedCalls = (
   response: ChatResponse,
   toolFor: (part: ToolCallPart) => ClientTool | undefined,
 ): ChatResponse => {
@@ -102,13 +104,15 @@ const withoutHalves = (
   const cut = incompleteReason(finish, true) !== undefined
   const whole = parts.filter(
     (part, at) =>
-      part.type !== 'tool-call' || toolFor(part) === undefined || !isHalf(part.input, cut && at === parts.length - 1),
+      part.type !== 'tool-call' ||
+      toolFor(part) === undefined ||
+      !isTruncated(part.input, cut && at === parts.length - 1),
   )
   return { ...response, parts: whole }
 }
 
-/** The answer with its refusal in words. */
-const said = (response: ChatResponse): ChatResponse =>
+/** Adds the text of a refusal where the model gave none. */
+const withRefusalText = (response: ChatResponse): ChatResponse =>
   isUnsaid(response.finish, { calls: holds(response, 'tool-call'), refused: holds(response, 'refusal') })
     ? { ...response, parts: [...response.parts, { type: 'refusal', text: DECLINED }] }
     : response

@@ -1,4 +1,4 @@
-// What a client's responses body must be, open to unknown members: types and required members only.
+// The schema of a client's responses body, open to unknown members: types and required members only.
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 
@@ -31,14 +31,14 @@ const members = {
   service_tier: nullable(Text),
 }
 
-/** Bodies that name nothing their provider keeps. Said by what they lack, so that a refusal names the input alone. */
+/** Bodies that refer to nothing stored. Used in a `Not`, so that a refusal names `input` alone. */
 const Begins = Type.Object({
   previous_response_id: Type.Optional(Type.Null()),
   conversation: Type.Optional(Type.Null()),
   prompt: Type.Optional(Type.Null()),
 })
 
-/** Where the provider has an input already, a body may do without. */
+/** `input` is required unless the body refers to what the provider stores. */
 export const ResponsesRequest = Type.Union([
   Type.Object({ ...members, input: Input }),
   Type.Intersect([Type.Object({ ...members, input: nullable(Input) }), Type.Not(Begins)]),

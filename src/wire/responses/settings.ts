@@ -1,10 +1,9 @@
-// How the model should think and in what form it should answer, `reasoning` and `text`, and the labels of a request: both
-// ways.
+// Decodes and encodes `reasoning`, `text` (the form of the answer) and the labels of a request.
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject } from '../../ir/json.ts'
 import type { OpaqueMember, OutputFormat, Reasoning } from '../../ir/request.ts'
-import { EFFORTS, effortOf } from '../effort.ts'
+import { EFFORTS, effortOf, leastThought } from '../effort.ts'
 import { objectRoot } from '../object-schema.ts'
 import { given, optionalBoolean, optionalObject, optionalString, readObject, readString } from '../read.ts'
 import { encodeSchemaForm } from '../schema-form.ts'
@@ -35,13 +34,14 @@ export const decodeThinking = (value: JsonObject, opaque: OpaqueMember[]): Reaso
   return Object.keys(reasoning).length === 0 ? undefined : reasoning
 }
 
-export const encodeThinking = (reasoning: Reasoning, out: Outgoing): JsonObject | undefined => {
+export const encodeThinking = (wish: Reasoning, out: Outgoing): JsonObject | undefined => {
+  const reasoning = leastThought(wish, out.quirks, () => out.drop(memberName(out.origin, 'reasoning')))
   if (out.quirks.noReasoning === true) {
     if (reasoning.mode !== 'off' && reasoning.effort !== 'none') out.drop(memberName(out.origin, 'reasoning'))
     return undefined
   }
   const effort = effortOf(reasoning, out.origin, out.drop)
-  // A messages client that lets the model think reads its thoughts unless it says otherwise.
+  // Clients of the messages wire get thoughts by default when they turn thinking on.
   const thinking = out.origin === 'messages' && (reasoning.mode === 'budget' || reasoning.mode === 'adaptive')
   const asked = reasoning.summary ?? (thinking ? 'auto' : 'omitted')
   const summary = asked === 'omitted' ? {} : { summary: asked }
@@ -80,7 +80,7 @@ export const encodeFormat = (output: OutputFormat, { origin, drop }: Outgoing): 
   return { type: 'json_schema', ...encodeSchemaForm(output, origin, dropped) }
 }
 
-/** Structured output for a model that has none: a tool it must call, whose arguments are the answer. `others`: as sent. */
+/** For models without structured output: a tool whose arguments are the answer. `others`: the tools sent beside it. */
 export const jsonTool = (
   output: OutputFormat,
   others: readonly JsonObject[],
@@ -110,7 +110,7 @@ export const decodeMetadata = (value: JsonObject): { [name: string]: string } | 
   return Object.keys(metadata).length === 0 ? undefined : metadata
 }
 
-/** What of the client's labels the wire has room for; the rest is listed. */
+/** The metadata within the wire's limits; the rest is dropped. */
 export const encodeMetadata = (metadata: { [name: string]: string }, out: Outgoing): JsonObject => {
   const kept: JsonObject = {}
   for (const [name, text] of Object.entries(metadata)) {

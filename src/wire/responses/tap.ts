@@ -1,5 +1,5 @@
-// Watches a responses stream that passes through: the model id in every event that holds the response, the usage of
-// its terminal event, the failure.
+// The tap of a responses stream that passes through: sets the model id in every event that contains the response, reads
+// usage and failures.
 
 import { isObject, type JsonObject, parseObject } from '../../ir/json.ts'
 import { splice } from '../../lib/json-splice.ts'
@@ -16,7 +16,7 @@ export const tap = (options: TapOptions): Tap => {
   let sequence = 0
   let identity: { id: string; createdAt: number } | undefined
 
-  /** An event that holds the whole response as it stands. */
+  /** An event that contains the whole response. */
   const whole = (event: string, text: string, { response }: JsonObject): string => {
     if (!isObject(response)) return noted.failed(malformed())
     if (identity === undefined && typeof response.id === 'string') {
@@ -40,7 +40,7 @@ export const tap = (options: TapOptions): Tap => {
   const see = (frame: Frame): string => {
     if (noted.state !== 'open') return ''
     const data = parseObject(frame.data)
-    // The SDKs' own end marker of another wire: whatever follows would be lost on them.
+    // The end marker of another wire, at which SDKs stop reading: not passed on.
     if (data === undefined) return frame.data === '[DONE]' ? '' : noted.failed(malformed())
     const event = typeof data.type === 'string' ? data.type : frame.event
     if (event === undefined) return noted.failed(malformed())

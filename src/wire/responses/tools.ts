@@ -1,5 +1,5 @@
-// Tools and the choice among them, both ways. Functions, custom tools and namespaces of both are read; whatever else
-// stands in the list is the provider's own and stays whole.
+// Decodes and encodes tools and the tool choice. Functions, custom tools and namespaces of both are decoded; all others are
+// the provider's own and stay opaque.
 
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
@@ -10,7 +10,7 @@ import { isClosed, objectRoot } from '../object-schema.ts'
 import { given, optionalBoolean, optionalObject, optionalString, readName, readObject } from '../read.ts'
 import { foreignTool, unknownTool } from '../refusals.ts'
 import { schemaMember } from '../tool-list.ts'
-import { type ClientTools, clientTool, standIn } from './client-tools.ts'
+import { type ClientTools, clientTool, toFunction } from './client-tools.ts'
 import { keepRest } from './opaque.ts'
 import type { Outgoing } from './outgoing.ts'
 
@@ -37,19 +37,19 @@ export const decodeTools = (tools: readonly Json[], opaque: OpaqueMember[], own:
     const kind = clientTool(tool)
     if (kind === undefined) return [placed({ type: 'opaque', origin: 'responses', value: tool }, path)]
     keepRest(tool, CLIENT_MEMBERS, path, opaque)
-    const elsewhere = standIn(kind, tool, own.nameOf(kind))
-    return [placed({ type: 'opaque', origin: 'responses', value: tool, standIn: elsewhere }, path)]
+    const elsewhere = toFunction(kind, tool, own.nameOf(kind))
+    return [placed({ type: 'opaque', origin: 'responses', value: tool, asFunction: elsewhere }, path)]
   })
 
 /**
- * Abilities agents attach to every request. Beside tools of the client's own the conversation goes on without them;
- * alone they are what the request is about.
+ * Built-in tools that agents add to every request. Next to tools of the client's own the conversation works without them;
+ * alone they are the purpose of the request.
  */
 const ABILITIES = /^(web_search|tool_search|image_generation)/
 
-/** Marks the abilities among all tools of a request, wherever they came along, as far as it can do without them. */
+/** Marks these tools as optional, in the list and in the conversation, where the client has tools of its own. */
 export const markAbilities = (tools: readonly Tool[]): void => {
-  if (tools.every((tool) => tool.type === 'opaque' && tool.standIn === undefined)) return
+  if (tools.every((tool) => tool.type === 'opaque' && tool.asFunction === undefined)) return
   for (const tool of tools) {
     if (tool.type === 'opaque' && isAbility(tool.value)) tool.optional = true
   }
@@ -86,7 +86,7 @@ const decodeTool = (
   return { type, ...common, ...(schema === undefined ? {} : { schema }), ...(strict === undefined ? {} : { strict }) }
 }
 
-/** A grammar as this wire writes it, flat, also where a client nests it as chat-completions does. */
+/** A grammar in this wire's flat form; some clients nest it like the chat-completions wire. */
 const flatFormat = (format: JsonObject): JsonObject =>
   isObject(format.grammar) ? { ...format.grammar, type: 'grammar' } : format
 
@@ -135,7 +135,7 @@ const encodeTool = (tool: FunctionTool | CustomTool, path: string, out: Outgoing
     type: 'function',
     ...common,
     parameters: encodeParameters(tool, path, out),
-    // This wire takes silence for `true`, the others for `false`.
+    // An absent `strict` means true on this wire and false on the others.
     strict: lax ? false : (tool.strict ?? (out.own ? null : false)),
   }
 }
@@ -145,14 +145,14 @@ const encodeParameters = ({ schema }: FunctionTool, path: string, out: Outgoing)
   return encodeSchema(objectRoot(schema, (member) => out.drop(`${path}.${schemaMember(out.origin)}.${member}`)))
 }
 
-/** The provider refuses a schema that does not say it is an object with properties. */
+/** Adds `type` and `properties`, without which the provider refuses the schema. */
 export const encodeSchema = (schema: JsonObject): JsonObject => {
   if (schema.type === 'object' && isObject(schema.properties)) return schema
   if (given(schema.type) && schema.type !== 'object') return schema
   return { ...schema, type: 'object', properties: isObject(schema.properties) ? schema.properties : {} }
 }
 
-/** `undefined` for a choice only this wire's provider understands, which is kept as an essential member. */
+/** Undefined for a choice that only this wire's provider understands, which is kept as an essential member. */
 export const decodeToolChoice = (
   value: Json | undefined,
   opaque: OpaqueMember[],
@@ -175,7 +175,7 @@ export const decodeToolChoice = (
   return allowed
 }
 
-/** A tool of the client's own, as a choice names it: those it carries out in items of their own by their kind alone. */
+/** The client's tool that a choice names: client-run tools are named by their type alone. */
 const chosenTool = ({ type, name }: JsonObject, own: ClientTools): Named | undefined => {
   if (type === 'function' || type === 'custom') return typeof name === 'string' ? { name, kind: type } : undefined
   const kind = own.offered(type)
@@ -186,7 +186,7 @@ type Named = { name: string; kind: 'function' | 'custom' }
 
 type Allowed = Extract<ToolChoice, { type: 'allowed' }>
 
-/** A choice among some of the tools, where those are the client's own, or abilities beside them that it can do without. */
+/** A choice among some of the tools; undefined where one of them is neither the client's nor optional. */
 const allowedTools = ({ type, mode, tools }: JsonObject, own: ClientTools): Allowed | undefined => {
   if (type !== 'allowed_tools' || !Array.isArray(tools)) return undefined
   const needed = tools.filter((tool) => !isObject(tool) || !isAbility(tool))
@@ -201,7 +201,7 @@ export const encodeToolChoice = (choice: ToolChoice, request: ChatRequest, out: 
   const standIns = new Map<string, Json | undefined>()
   for (const tool of request.tools) {
     if (tool.type === 'opaque') {
-      if (tool.standIn !== undefined) standIns.set(tool.standIn.name, tool.value.type)
+      if (tool.asFunction !== undefined) standIns.set(tool.asFunction.name, tool.value.type)
     } else if (!kinds.has(tool.name)) kinds.set(tool.name, tool.type)
   }
   const named = ({ name, kind }: Named): JsonObject => {

@@ -1,19 +1,19 @@
-// Usage on the responses wire: `input_tokens` is the whole prompt, the cache classes are parts of it.
+// Usage on the responses wire: `input_tokens` is the whole prompt, cached tokens included.
 
 import { isObject, type JsonObject } from '../../ir/json.ts'
 import { count, disjoint, sum, totalTokens, type Usage } from '../../ir/usage.ts'
 
-/** A response's usage object, with what its provider's tool drew pictures for: it is told, and billed, beside. */
+/** A response's usage object, with the usage of the image generation tool, which is reported and billed separately. */
 export const usageObject = ({ usage, tool_usage: tools }: JsonObject): JsonObject | undefined => {
   if (!isObject(usage)) return undefined
-  return totalTokens(drawn({ tool_usage: tools }) ?? {}) > 0 ? { ...usage, tool_usage: tools ?? null } : usage
+  return totalTokens(imageUsage({ tool_usage: tools }) ?? {}) > 0 ? { ...usage, tool_usage: tools ?? null } : usage
 }
 
-/** The disjoint classes of a responses `usage` object; undefined where it is no such object (null until the end). */
+/** The disjoint classes of a responses `usage` object; undefined where it is not an object (it is null until the end). */
 export const decodeUsage = (raw: unknown): Usage | undefined =>
-  isObject(raw) ? sum(classesOf(raw), drawn(raw)) : undefined
+  isObject(raw) ? sum(classesOf(raw), imageUsage(raw)) : undefined
 
-const drawn = ({ tool_usage: tools }: JsonObject): Usage | undefined => {
+const imageUsage = ({ tool_usage: tools }: JsonObject): Usage | undefined => {
   const pictures = isObject(tools) ? tools.image_gen : undefined
   if (!isObject(pictures)) return undefined
   return classesOf({ ...pictures, input_tokens_details: { cached_tokens: pictures.cached_tokens ?? null } })
@@ -30,7 +30,7 @@ const classesOf = (raw: JsonObject): Usage => {
     reasoning: count(inOutput.reasoning_tokens),
     total: count(raw.total_tokens),
   })
-  // Half an hour and twelve, where the IR knows five minutes and one: long is long.
+  // The wire's longer lifetime, 12 hours, is counted as the IR's longer one, an hour.
   const lifetimes = isObject(inPrompt.cache_write_tokens_details) ? inPrompt.cache_write_tokens_details : {}
   const long = Math.min(count(lifetimes.ttl_12h_tokens) ?? 0, usage.cacheWrite ?? 0)
   if (long > 0) usage.cacheWrite1h = long

@@ -185,7 +185,6 @@ test('an error for this wire’s clients is the contract’s envelope', () => {
       type: 'invalid_request_error',
       code: 'invalid_request',
       param: 'n',
-      details: { error_code: 'x' },
     },
   })
 })

@@ -1,7 +1,6 @@
 // Requests of other wires on their way to a provider of this one: what it takes, what it lacks, what it refuses.
 
 import { describe, expect, test } from 'bun:test'
-import { GatewayError } from '../../../src/errors.ts'
 import type { JsonObject } from '../../../src/ir/json.ts'
 import type { ReasoningPart, ToolCallPart } from '../../../src/ir/part.ts'
 import type { Quirks } from '../../../src/ir/quirks.ts'
@@ -9,6 +8,7 @@ import type { ChatRequest, Turn } from '../../../src/ir/request.ts'
 import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
 import { taggedThought } from '../../../src/wire/seal.ts'
 import { SCHEMAS, violations } from '../../support/corpus.ts'
+import { refusal } from '../../support/refusal.ts'
 
 const foreign = (request: Partial<ChatRequest>): ChatRequest => ({
   model: 'auto',
@@ -25,16 +25,6 @@ const encode = (request: ChatRequest, quirks: Quirks = {}) => {
   const encoded = chatCompletions.encodeRequest(request, { model: 'up', maxOutput: 10_000, quirks })
   expect(violations(SCHEMAS['chat-completions'].request, encoded.body)).toEqual([])
   return encoded
-}
-
-const refusal = (act: () => unknown): GatewayError => {
-  try {
-    act()
-  } catch (error) {
-    if (error instanceof GatewayError) return error
-    throw error
-  }
-  throw new Error('nothing was refused')
 }
 
 describe('a request of another wire', () => {
@@ -397,6 +387,11 @@ describe('quirks', () => {
     })
     expect(body.reasoning_effort).toBeUndefined()
     expect(dropped).toEqual(['thinking'])
+  })
+
+  test('a model that always thinks', () => {
+    const { body, dropped } = encode(foreign({ reasoning: { mode: 'off' } }), { alwaysThinks: true })
+    expect([body.reasoning_effort, dropped]).toEqual(['low', ['thinking']])
   })
 
   test('members a server refuses go by the client’s name for them', () => {

@@ -2,25 +2,15 @@
 
 import { describe, expect, test } from 'bun:test'
 import { Value } from '@sinclair/typebox/value'
-import { GatewayError } from '../../../src/errors.ts'
 import type { Json, JsonObject } from '../../../src/ir/json.ts'
 import type { Turn } from '../../../src/ir/request.ts'
 import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
 import { sealTag } from '../../../src/wire/seal.ts'
+import { refusal } from '../../support/refusal.ts'
 
 const hello = { model: 'auto', messages: [{ role: 'user', content: 'hi' }] }
 const decode = (body: JsonObject) => chatCompletions.decodeRequest(body)
 const turnsOf = (...messages: JsonObject[]) => decode({ model: 'auto', messages }).turns
-
-const refusal = (act: () => unknown): GatewayError => {
-  try {
-    act()
-  } catch (error) {
-    if (error instanceof GatewayError) return error
-    throw error
-  }
-  throw new Error('nothing was refused')
-}
 
 describe('a client’s body is refused by the name of the member at fault', () => {
   test.each<[string, JsonObject]>([
@@ -257,7 +247,21 @@ describe('messages as turns', () => {
   })
 })
 
-test('what tools say that nobody knows is kept by its place, however they are written', () => {
+test.each<[JsonObject, number]>([
+  [{ text: 2, calls: 0 }, 1],
+  [{ text: 9, calls: 9 }, 1],
+  [{ text: -1, calls: 0 }, 0],
+  [{ text: 0.5, calls: 0 }, 0],
+])('a thought whose tag places it behind %j is put back at index %d', (before, index) => {
+  const thought = { text: 'hm', full: true, value: { signature: 's' }, before }
+  const data = `sluice.messages.${Buffer.from(JSON.stringify(thought)).toString('base64url')}`
+  const message = { role: 'assistant', content: 'hello', reasoning_details: [{ type: 'reasoning.encrypted', data }] }
+  const [{ parts } = { parts: [] }] = turnsOf(message)
+  expect(parts.findIndex(({ type }) => type === 'reasoning')).toBe(index)
+  expect(parts.map((part) => (part.type === 'text' ? part.text : '')).join('')).toBe('hello')
+})
+
+test('unknown members of tools are kept by their path, in every form of tools', () => {
   const request = decode({
     ...hello,
     tools: [
@@ -309,6 +313,7 @@ describe('what is said in another wire’s words', () => {
   test.each<[string, JsonObject, JsonObject]>([
     ['a function of the responses wire', { type: 'function', name: 'f', description: 'd', parameters: schema }, own],
     ['a tool of the messages wire', { name: 'f', description: 'd', input_schema: schema }, own],
+    ['one that names its kind', { type: 'custom', name: 'f', description: 'd', input_schema: schema }, own],
     [
       'a custom tool of the responses wire',
       { type: 'custom', name: 'f', format: { type: 'grammar', syntax: 'lark', definition: 'x' } },
@@ -317,12 +322,20 @@ describe('what is said in another wire’s words', () => {
         custom: { name: 'f', format: { type: 'grammar', grammar: { syntax: 'lark', definition: 'x' } } },
       },
     ],
+    [
+      'a tool of the messages wire in the words that its vendor alone takes',
+      { name: 'f', input_schema: { type: 'object', properties: { a: { type: 'array' } } } },
+      {
+        type: 'function',
+        function: { name: 'f', parameters: { type: 'object', properties: { a: { type: 'array', items: {} } } } },
+      },
+    ],
   ])('%s is the tool it is', (_, given, expected) => {
     const read = asTools(given)
     expect(read.tools).toEqual(asTools(expected).tools)
     expect(read.opaque).toEqual([])
-    expect(chatCompletions.borrows?.({ ...hello, tools: [own, given] })).toBe(true)
-    expect(chatCompletions.borrows?.({ ...hello, tools: [own] })).toBe(false)
+    expect(chatCompletions.needsTranslation?.({ ...hello, tools: [own, given] })).toBe(true)
+    expect(chatCompletions.needsTranslation?.({ ...hello, tools: [own] })).toBe(false)
   })
 
   test.each<[JsonObject, Json]>([
@@ -413,9 +426,8 @@ describe('what is said in another wire’s words', () => {
       },
     ])
     expect(opaque).toEqual([])
-    expect([messages, messages.slice(0, 1)].map((some) => chatCompletions.borrows?.({ messages: some }))).toEqual([
-      true,
-      false,
-    ])
+    expect(
+      [messages, messages.slice(0, 1)].map((some) => chatCompletions.needsTranslation?.({ messages: some })),
+    ).toEqual([true, false])
   })
 })

@@ -1,5 +1,5 @@
-// The bench the matrix is run on: one listening gateway in front of three providers, each of which speaks one wire alone
-// and plays what it is told to.
+// The test bench of the matrix: one listening gateway in front of three scripted providers, each of which speaks one wire
+// only.
 
 import type { Model } from '../../../src/catalogue/model.ts'
 import type { JsonObject } from '../../../src/ir/json.ts'
@@ -24,11 +24,11 @@ export type Play = (sent: JsonObject, request: ScriptedRequest) => Script
 
 export type Bench = {
   gateway: TestGateway
-  /** The model that is served on this wire alone. */
+  /** The id of the model that is served on this wire only. */
   model(vendor: ChatWire, variant?: Variant): string
-  /** The next requests to the vendor are answered so, each by what it says. */
+  /** Sets how the next requests to the vendor are answered. */
   play(vendor: ChatWire, script: Script | Play): void
-  /** What has reached the vendor since the last `play`. */
+  /** The requests that reached the vendor since the last `play`. */
   sent(vendor: ChatWire): ScriptedRequest[]
   stop(): Promise<void>
 }

@@ -1,30 +1,30 @@
-// One cell of the matrix: a story told by a vendor on its wire to a client on another, through the listening gateway.
+// One cell of the matrix: a story played by a vendor on one wire and a client on another, through the listening gateway.
 
 import { isObject, type JsonObject } from '../../../src/ir/json.ts'
 import type { ChatWire } from '../../../src/ir/wire.ts'
 import { sse } from '../../support/provider/scripted.ts'
+import { adaptAnswer } from './adapt-answer.ts'
 import type { Bench } from './bench.ts'
 import { CLIENTS, PATHS } from './client/index.ts'
 import { exactly } from './exact.ts'
-import { heard, missing, script } from './heard.ts'
+import { expectedLines, missing, receivedLines } from './received.ts'
+import { settingFaults, type Waived } from './request-settings.ts'
 import { answerFaults, requestFaults, streamFaults } from './rules.ts'
-import { standIn } from './stand-in.ts'
-import { crossing, type Figures, type Story, type Told } from './story.ts'
+import { type ClientView, crossing, type Figures, type Story } from './story.ts'
 import { VENDORS } from './vendor/index.ts'
-import { unmet, type Waived } from './wishes.ts'
 
 export type Cell = { story: Story; client: ChatWire; vendor: ChatWire; stream: boolean }
 
-/** What came of a cell. `faults` is empty where all is as it must be. */
+/** The result of a cell. `faults` is empty where it passes. */
 export type Outcome = {
   faults: string[]
-  told?: Told
+  view?: ClientView
   dropped: string[]
-  /** The refusal's message, where the story is one the crossing refuses. */
+  /** The refusal's message, where the gateway must refuse the story on this crossing. */
   refused?: string
 }
 
-/** Bytes of a stream are cut here and there: characters and frames come in pieces. */
+/** Streams are sent in chunks of this many bytes, so that characters and frames are split. */
 const SLICE = 97
 
 export const runCell = async (bench: Bench, { story, client, vendor, stream }: Cell): Promise<Outcome> => {
@@ -32,8 +32,8 @@ export const runCell = async (bench: Bench, { story, client, vendor, stream }: C
   const pen = VENDORS[vendor]
   const own = client === vendor
   bench.play(vendor, (sent) => {
-    const told = standIn(story.answer, vendor, sent)
-    return stream ? sse(pen.stream(told), SLICE) : { steps: [pen.json(told)] }
+    const adapted = adaptAnswer(story.answer, vendor, sent)
+    return stream ? sse(pen.stream(adapted), SLICE) : { steps: [pen.json(adapted)] }
   })
   const answer = await bench.gateway.post(PATHS[client], JSON.stringify(body))
   const text = await answer.text()
@@ -55,13 +55,13 @@ export const runCell = async (bench: Bench, { story, client, vendor, stream }: C
   if (!stream) faults.push(...answerFaults(client, JSON.parse(text)))
   if (read.model !== body.model) faults.push(`the model is ${read.model}`)
   if (!stream && story.verbatim !== undefined && !text.includes(story.verbatim))
-    faults.push(`not told: ${story.verbatim}`)
+    faults.push(`not in the answer: ${story.verbatim}`)
   const billed = sum(story.answer.usage)
   if (CLIENTS[client].total(read) !== billed)
     faults.push(`the client reads ${CLIENTS[client].total(read)} tokens of ${billed}`)
   faults.push(...(await ledgerFaults(bench, answer.headers.get('x-request-id') ?? '', story.answer.usage)))
-  if (/vendor-secret/.test(text)) faults.push('the vendor’s own words reach the client')
-  return { faults, dropped, told: CLIENTS[client].tell(read) }
+  if (/vendor-secret/.test(text)) faults.push('the vendor’s own text reaches the client')
+  return { faults, dropped, view: CLIENTS[client].viewOf(read) }
 }
 
 const refusal = (status: number, text: string, param: string, calls: number): Outcome => {
@@ -78,28 +78,28 @@ const sentFaults = (bench: Bench, story: Story, client: ChatWire, vendor: ChatWi
   const [request] = bench.sent(vendor)
   if (request === undefined) return ['nothing reached the vendor']
   const sent = JSON.parse(request.text) as JsonObject
-  const lost = missing(script(story.ask), heard(vendor, exactly(request.text) as JsonObject))
+  const lost = missing(expectedLines(story.ask), receivedLines(vendor, exactly(request.text) as JsonObject))
   return [
     ...(client === vendor ? [] : requestFaults(vendor, sent)),
-    ...(client === vendor ? [] : unmet(story.ask, vendor, sent, waived(story))),
-    ...(client === vendor ? [] : unaskable(story, vendor, request.text)),
+    ...(client === vendor ? [] : settingFaults(story.ask, vendor, sent, waived(story))),
+    ...(client === vendor ? [] : unsupportedSent(story, vendor, request.text)),
     ...lost.map((line) => `the model was not shown: ${line}`),
   ]
 }
 
-/** Wishes that the table says cannot be met. */
+/** Settings that the model's variant cannot receive. */
 const waived = (story: Story): Waived => ({
   form: story.variant === 'no-forms',
   thought: story.variant === 'no-thought',
 })
 
-/** What the model's provider is configured to lack must not be asked of it. */
-const unaskable = ({ variant }: Story, vendor: ChatWire, text: string): string[] => {
+/** Features that the provider is configured to lack, and that were sent all the same. */
+const unsupportedSent = ({ variant }: Story, vendor: ChatWire, text: string): string[] => {
   if (variant === 'no-custom' && vendor !== 'messages' && text.includes('"type":"custom'))
     return ['a custom tool was sent']
-  if (variant === 'no-forms' && text.includes('"json_schema"')) return ['a form was sent']
+  if (variant === 'no-forms' && text.includes('"json_schema"')) return ['a schema was sent']
   return variant === 'no-thought' && /"(thinking|reasoning|reasoning_effort)":/.test(text)
-    ? ['thought was asked for']
+    ? ['thinking was asked for']
     : []
 }
 

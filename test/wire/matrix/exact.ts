@@ -1,4 +1,4 @@
-// JSON in which every number stays as it was written, however large.
+// Parses JSON so that every number stays as it was written, however large.
 
 import type { Json } from '../../../src/ir/json.ts'
 

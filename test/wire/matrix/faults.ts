@@ -1,4 +1,4 @@
-// Stories that go wrong: what the vendor does, and what the client must be told, in the gateway's words, on any wire.
+// Failures: what the vendor does, and the error that the client must get on any wire.
 
 import { isObject, type JsonObject } from '../../../src/ir/json.ts'
 import type { ChatWire } from '../../../src/ir/wire.ts'
@@ -130,7 +130,7 @@ export const FAULTS: Fault[] = [
     midStream: true,
   },
   {
-    name: 'end without an end',
+    name: 'stream without its terminal event',
     ask,
     play: (vendor, stream) => {
       const pen = VENDORS[vendor]
@@ -154,7 +154,7 @@ export const FAULTS: Fault[] = [
     midStream: true,
   },
   {
-    name: 'half a call told as a whole one',
+    name: 'a call that breaks off, marked as complete',
     ask,
     play: (vendor, stream) => {
       const pen = VENDORS[vendor]
@@ -183,7 +183,7 @@ export const runFault = async (
   const text = await readAll(answer, door)
   const faults: string[] = []
   const shown = text + JSON.stringify([...answer.headers])
-  if (/vendor-secret/.test(shown)) faults.push('the vendor’s own words reach the client')
+  if (/vendor-secret/.test(shown)) faults.push('the vendor’s own text reaches the client')
   if (stream && fault.midStream) faults.push(...inFrames(client, vendor, answer.status, text, fault.code))
   else faults.push(...inBody(client, answer, text, fault))
   await bench.gateway.idle()
@@ -227,7 +227,7 @@ const inFrames = (client: ChatWire, vendor: ChatWire, status: number, text: stri
     faults.push('the stream says it is whole')
   if (client === 'responses' && frames.at(-2)?.event !== 'response.failed') faults.push('no response.failed')
   if (/function_call_arguments\.done|"status":"completed","call_id"/.test(text))
-    faults.push('half a call is told as done')
+    faults.push('a call that breaks off is marked as complete')
   return faults
 }
 
@@ -248,7 +248,7 @@ export const runLeaving = async (bench: Bench, client: ChatWire, vendor: ChatWir
   await reader?.read()
   const [request] = bench.sent(vendor)
   leaving.abort()
-  if ((await request?.closed) !== 'aborted') faults.push('the vendor was not told')
+  if ((await request?.closed) !== 'aborted') faults.push('the vendor’s call was not aborted')
   await bench.gateway.idle()
   const id = answer.headers.get('x-request-id') ?? ''
   const [row] = bench.gateway.server.gateway.store.exchanges({ limit: 1, id })

@@ -1,20 +1,20 @@
-// The tellings: for each client wire, what its client reads of each story, whichever vendor told it. Written by
-// `UPDATE_GOLDEN=1 bun test test/wire/matrix`, read by people before they are committed.
+// Golden files: for each client wire, what its client reads of each story, whichever vendor gave the answer. Written by
+// `UPDATE_GOLDEN=1 bun test test/wire/matrix`; review the differences before committing.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { ChatWire } from '../../../src/ir/wire.ts'
-import type { Story, Told } from './story.ts'
+import type { ClientView, Story } from './story.ts'
 
 const fileOf = (client: ChatWire): URL => new URL(`golden/${client}.golden.json`, import.meta.url)
 
-type Tellings = { [story: string]: Told }
+type Views = { [story: string]: ClientView }
 
-const loaded = new Map<ChatWire, Tellings>()
-const tellings = (client: ChatWire): Tellings => {
+const loaded = new Map<ChatWire, Views>()
+const views = (client: ChatWire): Views => {
   const known = loaded.get(client)
   if (known !== undefined) return known
   const file = fileOf(client)
-  const read: Tellings = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
+  const read: Views = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
   loaded.set(client, read)
   return read
 }
@@ -22,25 +22,25 @@ const tellings = (client: ChatWire): Tellings => {
 const updating = process.env.UPDATE_GOLDEN === '1'
 const written = new Set<string>()
 
-/** The name a telling is kept under: one for all vendors, and one for those whose wire cannot say it all. */
+/** The key of a view: one for all vendors, and one for those whose wire cannot express all of the answer. */
 const titleOf = ({ name, differs }: Story, vendor: ChatWire): string =>
   differs?.vendors.includes(vendor) ? `${name}, as ${differs.vendors.join(' and ')} can say it` : name
 
-/** The telling that is due; the first one seen where they are being written anew. */
-export const golden = (story: Story, client: ChatWire, vendor: ChatWire, told: Told): Told | undefined => {
+/** The expected view. When the files are being updated, the first view seen becomes the expected one. */
+export const golden = (story: Story, client: ChatWire, vendor: ChatWire, view: ClientView): ClientView | undefined => {
   const title = titleOf(story, vendor)
-  const all = tellings(client)
+  const all = views(client)
   if (updating && !written.has(`${client} ${title}`)) {
     written.add(`${client} ${title}`)
-    all[title] = told
+    all[title] = view
   }
   return all[title]
 }
 
-/** Tellings nobody asked for: left over from a story that is gone. */
+/** Views in the file that no story has. */
 export const leftOver = (stories: Story[], client: ChatWire, vendors: readonly ChatWire[]): string[] => {
   const due = new Set(stories.flatMap((story) => vendors.map((vendor) => titleOf(story, vendor))))
-  return Object.keys(tellings(client)).filter((title) => !due.has(title))
+  return Object.keys(views(client)).filter((title) => !due.has(title))
 }
 
 export const save = (): void => {

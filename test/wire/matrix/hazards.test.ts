@@ -1,37 +1,28 @@
-// Faults the matrix has met, one row each, at the place where they were mended.
+// Regression tests for faults that the matrix has found, at the function that was fixed.
 
 import { describe, expect, test } from 'bun:test'
-import { GatewayError } from '../../../src/errors.ts'
 import type { ChatEvent, FinishReason } from '../../../src/ir/event.ts'
 import { fold, unfold } from '../../../src/ir/fold.ts'
 import type { JsonObject } from '../../../src/ir/json.ts'
 import { sequence } from '../../../src/ir/sequence.ts'
 import { requireWhole, wholeCalls } from '../../../src/ir/whole.ts'
 import { parseExact, withExact } from '../../../src/lib/json-exact.ts'
-import { written } from '../../../src/relay/translate.ts'
+import { toJson } from '../../../src/relay/translate.ts'
 import { CHAT_CODECS } from '../../../src/wire/index.ts'
 import { framesOf } from '../../support/frames.ts'
+import { refusal } from '../../support/refusal.ts'
 
 const { messages, responses, 'chat-completions': chat } = CHAT_CODECS
 const target = { model: 'up', maxOutput: 32_000, quirks: {} }
 const ask = { model: 'm', body: {}, inputEstimate: 3, now: 1 }
 
-const refusalOf = (act: () => unknown): GatewayError => {
-  try {
-    act()
-  } catch (error) {
-    if (error instanceof GatewayError) return error
-  }
-  throw new Error('nothing was refused')
-}
-
-test('half a character, as clients that cut texts leave it, is a mark in its place: vendors call it no JSON', () => {
+test('half a surrogate pair, left by clients that cut texts, is replaced: vendors refuse it as invalid JSON', () => {
   const said = { text: 'a\ud83d', '\udc00': 'b\\ud83d 🗼 \\\ud83d"', more: ['\ud83d\ude00'] }
-  expect(JSON.parse(written(said))).toEqual({ text: 'a\ufffd', '\ufffd': 'b\\ud83d 🗼 \\\ufffd"', more: ['😀'] })
-  expect(written(said)).not.toMatch(/[^\\](?:\\\\)*\\u/)
+  expect(JSON.parse(toJson(said))).toEqual({ text: 'a\ufffd', '\ufffd': 'b\\ud83d 🗼 \\\ufffd"', more: ['😀'] })
+  expect(toJson(said)).not.toMatch(/[^\\](?:\\\\)*\\u/)
 })
 
-describe('half a call', () => {
+describe('a call that breaks off', () => {
   const call = (text: string): ChatEvent[] => [
     { type: 'tool-start', part: 0, id: 'c', name: 'f', kind: 'function' },
     { type: 'tool-delta', part: 0, text },
@@ -43,7 +34,7 @@ describe('half a call', () => {
   test.each(['{"a":', '[1]', '"text"', '{"a":1}}'])('%s is an error where the answer says to be over', (text) => {
     expect(typesOf([...call(text), finish('tool-calls')])).toEqual(['tool-start', 'tool-delta', 'usage', 'error'])
     const response = { id: '', parts: fold([...call(text), finish('stop')]).parts, finish: 'stop' as const, usage: {} }
-    expect(refusalOf(() => requireWhole(response)).code).toBe('upstream_error')
+    expect(refusal(() => requireWhole(response)).code).toBe('upstream_error')
   })
 
   test.each(['length', 'content-filter'] as const)('passes where the answer was cut by %s', (reason) => {
@@ -54,7 +45,7 @@ describe('half a call', () => {
     expect(typesOf(call(text))).toEqual(['tool-start', 'tool-delta', 'tool-end'])
   })
 
-  test('a call that never ended is an error, also one of free text', () => {
+  test('is an error where it never ended, also for a custom tool', () => {
     const started: ChatEvent = { type: 'tool-start', part: 0, id: 'c', name: 'f', kind: 'custom' }
     expect(typesOf([started, finish('tool-calls')])).toEqual(['tool-start', 'usage', 'error'])
   })
@@ -62,7 +53,7 @@ describe('half a call', () => {
   const undo = { tools: { patch: { name: 'patch', kind: 'custom' as const } } }
   const cut = '{"input":"*** Beg'
 
-  test('free text that breaks off within its arguments has no end on any wire', () => {
+  test('of a custom tool never gets an end, on any wire', () => {
     const chunk = (delta: JsonObject, finish_reason: string | null = null) => ({
       data: JSON.stringify({ id: 'x', choices: [{ index: 0, delta, finish_reason }] }),
     })
@@ -86,12 +77,12 @@ describe('half a call', () => {
     expect(wholeCalls()(read).at(-1)?.type).toBe('error')
   })
 
-  test('free text that breaks off in a whole answer is no answer', () => {
+  test('of a custom tool is an error in a whole answer', () => {
     const body = (finish_reason: string): JsonObject => {
       const tool_calls = [{ id: 'c', type: 'function', function: { name: 'patch', arguments: cut } }]
       return { id: 'x', choices: [{ index: 0, message: { role: 'assistant', tool_calls }, finish_reason }] }
     }
-    expect(refusalOf(() => chat.decodeResponse(body('tool_calls'), undo)).code).toBe('upstream_error')
+    expect(refusal(() => chat.decodeResponse(body('tool_calls'), undo)).code).toBe('upstream_error')
     expect(chat.decodeResponse(body('length'), undo).finish).toBe('length')
   })
 })
@@ -104,7 +95,7 @@ describe('integers larger than a number', () => {
     expect(parseExact('{"a":9007199254740992}')).toEqual({ a: 9007199254740992 })
   })
 
-  test('are kept within the body alone, whose own members are read as numbers', () => {
+  test('are kept below the body’s own members, which are read as numbers', () => {
     const text = `{"seed":12345678901234567890,"inner":${input}}`
     const body = withExact(text, JSON.parse(text))
     expect(typeof body.seed).toBe('number')
@@ -138,7 +129,7 @@ describe('parts out of order', () => {
     value: { type: 'opaque', origin: 'messages', value: { type: 'x' } },
   })
 
-  test('a whole part under an open part’s number, and a second start, do not tear it', () => {
+  test('an opaque part with an open part’s number, and a second start, do not break the open part', () => {
     expect(
       through([
         { type: 'text-start', part: 0 },
@@ -151,7 +142,7 @@ describe('parts out of order', () => {
     ).toEqual(['text-start 0', 'text-delta 0', 'text-end 0', 'opaque 1'])
   })
 
-  test('what comes for a waiting part after its end goes nowhere', () => {
+  test('events of a waiting part after its end are discarded', () => {
     expect(
       through([
         { type: 'text-start', part: 0 },
@@ -206,7 +197,7 @@ describe('messages', () => {
     expect(read([own, advice])).toEqual({ input: 610, output: 30, cacheRead: 6 })
   })
 
-  test('where another model of the provider’s stood in, its round is the answer’s own', () => {
+  test('where the provider fell back to another model, the fallback’s round is the answer’s usage', () => {
     const read = (iterations: JsonObject[]) => messages.readUsage({ usage: usage(iterations) })?.usage
     const own = { type: 'fallback_message', model: 'b', input_tokens: 600, output_tokens: 28 }
     const declined = { type: 'message', model: 'a', input_tokens: 590, output_tokens: 0 }
@@ -217,7 +208,7 @@ describe('messages', () => {
     expect(read([{ ...own, type: 'message' }, own])).toEqual(answer)
   })
 
-  test('a provider’s plain word that nothing was produced is the last figure', () => {
+  test('an output count of zero at the end overwrites an earlier one', () => {
     const encoder = messages.encodeEvents(ask)
     const events: ChatEvent[] = [
       { type: 'start', id: 'x' },
@@ -228,7 +219,7 @@ describe('messages', () => {
     expect(JSON.parse(frames[1]?.data ?? '').usage).toMatchObject({ input_tokens: 7, output_tokens: 0 })
   })
 
-  test('a call’s direct caller is no loss elsewhere; another caller is listed', () => {
+  test('a call’s direct caller is not listed as dropped elsewhere; another caller is', () => {
     const sent = (caller: JsonObject) => {
       const call = { type: 'tool_use', id: 'c', name: 'f', input: {}, caller }
       const body = { model: 'm', max_tokens: 9, messages: [{ role: 'assistant', content: [call] }] }
@@ -238,18 +229,18 @@ describe('messages', () => {
     expect(sent({ type: 'code_execution_20250825', tool_id: 't' })).toEqual(['messages.0.content.0.caller'])
   })
 
-  test('a conversation kept at the provider may go on with no message; elsewhere its client is told to send it whole', () => {
+  test('a conversation stored at the provider may continue without messages; elsewhere the client must send all of it', () => {
     const body = { model: 'm', max_tokens: 9, messages: [], thread: { type: 'continue', previous_message_id: 'msg_1' } }
     const request = messages.decodeRequest(body)
     for (const codec of [chat, responses]) {
-      const refused = refusalOf(() => codec.encodeRequest(request, target))
+      const refused = refusal(() => codec.encodeRequest(request, target))
       expect([refused.param, refused.details]).toEqual(['thread', { error_code: 'thread_not_found' }])
     }
-    expect(refusalOf(() => messages.decodeRequest({ ...body, thread: null })).param).toBe('messages')
+    expect(refusal(() => messages.decodeRequest({ ...body, thread: null })).param).toBe('messages')
   })
 })
 
-describe('tools of free text where there are none', () => {
+describe('custom tools', () => {
   const quirks = { noCustomTools: true }
   const format = { type: 'grammar', syntax: 'lark', definition: 'start: "x"' }
   const request = responses.decodeRequest({
@@ -263,7 +254,7 @@ describe('tools of free text where there are none', () => {
     tool_choice: { type: 'custom', name: 'patch' },
   })
 
-  test('go out as functions of one string, in the list, the history and the choice', () => {
+  test('are sent as functions of one string where a provider has none, in the list, the history and the choice', () => {
     const { body, undo, dropped } = chat.encodeRequest(request, { ...target, quirks })
     const [tool] = body.tools as { function: JsonObject }[]
     expect(tool?.function).toMatchObject({
@@ -280,7 +271,7 @@ describe('tools of free text where there are none', () => {
     expect(dropped).toEqual([])
   })
 
-  test('stay tools of free text where the provider has them', () => {
+  test('stay custom tools where the provider has them', () => {
     const { body } = chat.encodeRequest(request, target)
     expect(body.tools).toMatchObject([{ type: 'custom', custom: { name: 'patch' } }])
   })

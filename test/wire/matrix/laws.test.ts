@@ -1,4 +1,4 @@
-// Laws of the crossings, looked for with random stories at the codecs themselves.
+// Properties of every crossing, checked with random stories on the codecs directly.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -11,8 +11,8 @@ import type { Ask } from '../../../src/wire/codec.ts'
 import { CHAT_CODECS } from '../../../src/wire/index.ts'
 import { framesOf } from '../../support/frames.ts'
 import { CLIENTS } from './client/index.ts'
-import { heard, missing, script } from './heard.ts'
 import * as random from './random.ts'
+import { expectedLines, missing, receivedLines } from './received.ts'
 import { answerFaults, requestFaults, streamFaults } from './rules.ts'
 import { VENDORS } from './vendor/index.ts'
 
@@ -52,7 +52,7 @@ describe.each(crossings)('a client of %s and a vendor of %s', (client, vendor) =
   const pen = VENDORS[vendor]
   const reader = CLIENTS[client]
 
-  test('a stream tells what the whole answer tells, and both are of the published types', () =>
+  test('a stream and a whole answer give the client the same, in the published types', () =>
     fc.assert(
       fc.asyncProperty(random.answer, async (answer) => {
         const body = whole(client, vendor, pen.json(answer))
@@ -60,7 +60,7 @@ describe.each(crossings)('a client of %s and a vendor of %s', (client, vendor) =
         expect(answerFaults(client, body)).toEqual([])
         expect(streamFaults(client, text)).toEqual([])
         const gathered = await reader.gather(text, true)
-        expect(reader.tell(gathered)).toEqual(reader.tell(body))
+        expect(reader.viewOf(gathered)).toEqual(reader.viewOf(body))
         const { input, cacheRead = 0, cacheWrite = 0, output } = answer.usage
         expect(reader.total(gathered)).toBe(input + cacheRead + cacheWrite + output)
         expect(reader.total(body)).toBe(input + cacheRead + cacheWrite + output)
@@ -68,16 +68,16 @@ describe.each(crossings)('a client of %s and a vendor of %s', (client, vendor) =
       { numRuns: 40 },
     ))
 
-  test('the telling is the one the client’s own vendor gives', () =>
+  test('the client reads the same as from a vendor of its own wire', () =>
     fc.assert(
       fc.property(random.answer, (answer) => {
         const own = JSON.parse(VENDORS[client].json(answer)) as JsonObject
-        expect(reader.tell(whole(client, vendor, pen.json(answer)))).toEqual(reader.tell(own))
+        expect(reader.viewOf(whole(client, vendor, pen.json(answer)))).toEqual(reader.viewOf(own))
       }),
       { numRuns: 60 },
     ))
 
-  test('a stream cut anywhere ends in an error and never says that it or a call is whole', () =>
+  test('a stream cut anywhere ends in an error, and neither it nor a call is marked as complete', () =>
     fc.assert(
       fc.property(random.answer, fc.nat(), (answer, place) => {
         const text = pen.stream(answer)
@@ -95,7 +95,7 @@ describe.each(crossings)('a client of %s and a vendor of %s', (client, vendor) =
       { numRuns: 60 },
     ))
 
-  test('a conversation in any order reaches the vendor whole, in a form it accepts', () =>
+  test('a conversation in any order reaches the vendor completely, in a form it accepts', () =>
     fc.assert(
       fc.property(random.ask(client !== 'chat-completions'), (ask) => {
         const body = JSON.parse(JSON.stringify(reader.request(ask, 'gateway-model', false))) as JsonObject
@@ -105,13 +105,13 @@ describe.each(crossings)('a client of %s and a vendor of %s', (client, vendor) =
         } catch (error) {
           // A conversation that says nothing at all cannot be answered.
           expect(error).toBeInstanceOf(GatewayError)
-          expect(script(ask).join('').replaceAll('text ', '').trim()).toBe('')
+          expect(expectedLines(ask).join('').replaceAll('text ', '').trim()).toBe('')
           return
         }
         const seen = JSON.parse(JSON.stringify(sent)) as JsonObject
         expect(requestFaults(vendor, seen)).toEqual([])
-        const due = script(ask).filter((line) => line.slice('text '.length).trim() !== '')
-        expect(missing(due, heard(vendor, seen))).toEqual([])
+        const due = expectedLines(ask).filter((line) => line.slice('text '.length).trim() !== '')
+        expect(missing(due, receivedLines(vendor, seen))).toEqual([])
       }),
       { numRuns: 200 },
     ))

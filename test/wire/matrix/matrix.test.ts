@@ -1,4 +1,4 @@
-// Every story on every crossing, as JSON and as a stream. The table of docs/compatibility.md is made of the same cells.
+// Every story on every crossing, as JSON and as a stream. docs/compatibility.md is generated from the same cells.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -22,19 +22,19 @@ afterAll(async () => {
 
 describe.each(
   COLUMNS.map((column) => [column.client, column.vendor, column.stream ? 'stream' : 'JSON', column] as const),
-)('a client of %s reads what a vendor of %s tells, as %s', (_, __, ___, column) => {
+)('a client of %s and a vendor of %s, %s', (_, __, ___, column) => {
   test.each(ROWS.map((row) => [row.name, row] as const))('%s', async (_, row) => {
     const outcome = await all.outcome(row, column)
     expect(outcome?.faults ?? []).toEqual([])
   })
 })
 
-test('docs/compatibility.md says what is so (written by scripts/compatibility.ts)', async () => {
+test('docs/compatibility.md is up to date (written by scripts/compatibility.ts)', async () => {
   const { text, red } = await compatibility(all)
   expect(red).toEqual([])
   expect(readFileSync(new URL('../../../docs/compatibility.md', import.meta.url), 'utf8')).toBe(text)
 })
 
-test.each([...CHAT_WIRES])('no telling to a client of %s is left over from a story that is gone', (client) => {
+test.each([...CHAT_WIRES])('the golden file of %s has no views of stories that no longer exist', (client) => {
   expect(leftOver(STORIES, client, CHAT_WIRES)).toEqual([])
 })

@@ -1,4 +1,4 @@
-// Random stories: conversations and answers as clients and models make them, tidy or not.
+// Random stories: conversations and answers, regular or not.
 
 import fc from 'fast-check'
 import { PDF, PICTURE_URL, PIXEL } from './stories/parts.ts'

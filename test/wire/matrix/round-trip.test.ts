@@ -1,5 +1,5 @@
-// A conversation that wanders: a sealed thought goes out to a client of any wire, the client goes on with another vendor
-// and comes back. The first vendor gets its thought back to the letter, no other ever sees it.
+// Conversations that change vendors: a client gets a vendor's sealed thought, continues with another vendor and returns. The
+// first vendor gets its thought back unchanged, and no other sees it.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/ir/json.ts'
@@ -126,7 +126,7 @@ describe.each([false, true])('streaming: %p', (stream) => {
   })
 
   test.each(['messages', 'responses'] as const)(
-    'a client of %s brings a thought told in the open back to where such are told, and nowhere else',
+    'a plain-text thought is sent back by a client of %s to vendors of plain-text thoughts only',
     async (client) => {
       let body = CLIENTS[client].request({ turns: [user('Weather?')], tools: [weather], maxOutput: 8_000 }, '', stream)
       const others = CHAT_WIRES.filter((wire) => wire !== 'chat-completions')
@@ -152,7 +152,7 @@ describe.each([false, true])('streaming: %p', (stream) => {
   )
 
   test.each(['messages', 'responses'] as const)(
-    'a client of %s brings back what a server has signed its calls with',
+    'a client of %s sends back the signature of a server’s calls',
     async (client) => {
       let body = CLIENTS[client].request({ turns: [user('Weather?')], tools: [weather], maxOutput: 8_000 }, '', stream)
       const signed = (round: number) => ({ vendor: { signature: `c2ln/${round}==` } })

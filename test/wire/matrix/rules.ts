@@ -1,5 +1,5 @@
-// What every body of the matrix must keep to: the vendors' published types, the strict automata of their streams, and
-// the pairing of calls with results that the vendors enforce beyond their types.
+// The rules for every body of the matrix: the vendors' published types, the strict order of their streams' events, and the
+// pairing of calls with results that the vendors enforce beyond their types.
 
 import { isObject, type Json, type JsonObject } from '../../../src/ir/json.ts'
 import type { ChatWire } from '../../../src/ir/wire.ts'

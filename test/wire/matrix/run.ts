@@ -1,4 +1,4 @@
-// The whole matrix: every story, fault and crossing, each once however often it is asked for.
+// The whole matrix: every story and fault on every crossing. Each cell runs once and is cached.
 
 import { CHAT_WIRES, type ChatWire } from '../../../src/ir/wire.ts'
 import type { Bench } from './bench.ts'
@@ -11,7 +11,7 @@ import type { Story } from './story.ts'
 export type Row = {
   group: string
   name: string
-  /** Undefined where the story cannot be told on this crossing. */
+  /** Undefined where the story does not apply to this crossing. */
   run(bench: Bench, client: ChatWire, vendor: ChatWire, stream: boolean): Promise<Outcome> | undefined
   /** What the table says of this row besides its marks. */
   story?: Story
@@ -22,10 +22,10 @@ const storyRow = (story: Story): Row => ({
   name: story.name,
   story,
   run: (bench, client, vendor, stream) =>
-    plays(story, client, vendor) ? withTelling(bench, story, client, vendor, stream) : undefined,
+    plays(story, client, vendor) ? withView(bench, story, client, vendor, stream) : undefined,
 })
 
-const withTelling = async (
+const withView = async (
   bench: Bench,
   story: Story,
   client: ChatWire,
@@ -33,11 +33,11 @@ const withTelling = async (
   stream: boolean,
 ): Promise<Outcome> => {
   const outcome = await runCell(bench, { story, client, vendor, stream })
-  if (outcome.told === undefined) return outcome
-  const due = golden(story, client, vendor, outcome.told)
-  if (Bun.deepEquals(due, outcome.told, true)) return outcome
-  const told = `told ${JSON.stringify(outcome.told)} where ${JSON.stringify(due)} is due`
-  return { ...outcome, faults: [...outcome.faults, told] }
+  if (outcome.view === undefined) return outcome
+  const due = golden(story, client, vendor, outcome.view)
+  if (Bun.deepEquals(due, outcome.view, true)) return outcome
+  const fault = `the client reads ${JSON.stringify(outcome.view)} instead of ${JSON.stringify(due)}`
+  return { ...outcome, faults: [...outcome.faults, fault] }
 }
 
 export const ROWS: Row[] = [

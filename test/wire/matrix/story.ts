@@ -1,5 +1,5 @@
-// A story of the matrix: what a client asks and what a model answers, in no wire's words and apart from the IR, so that
-// a fault of the codecs cannot hide in the test that looks for it.
+// A story of the matrix: what a client asks and what a model answers, independent of any wire and of the IR, so that the
+// tests do not share the codecs' faults.
 
 import type { JsonObject } from '../../../src/ir/json.ts'
 import type { ChatWire } from '../../../src/ir/wire.ts'
@@ -12,7 +12,7 @@ export type Shown =
   | { pdf: string; name: string }
   | { file: string; name: string }
 
-/** As a client of the responses wire writes what it has an item of its own for, `of` and `call` apart. */
+/** `own`: the item of a client of the responses wire, where that has one of its own; ids are added from `of` or `call`. */
 type Own = { own?: JsonObject }
 
 /** `of`: the id of the call. */
@@ -61,9 +61,9 @@ export type Answer = {
   pieces: Piece[]
   finish: 'stop' | 'calls' | 'length' | 'refusal' | 'filter' | { stopSequence: string }
   usage: Figures
-  /** Where the wire allows it, the calls' deltas come mixed. */
+  /** Deltas of parallel calls are interleaved, on wires that allow it. */
   overlap?: true
-  /** Where the wire allows it, no figures come before the very end. */
+  /** Usage is reported only at the very end, on wires that allow it. */
   late?: true
 }
 
@@ -71,7 +71,7 @@ export type Crossing = `${ChatWire} → ${ChatWire}`
 
 export type Story = {
   name: string
-  /** Where in the table it stands. */
+  /** The section of the table. */
   group: string
   ask: Ask
   answer: Answer
@@ -87,20 +87,20 @@ export type Story = {
   dropped?: Partial<Record<Crossing, string[]>>
   because?: string
   /**
-   * Vendors whose wire cannot say all of the answer: their clients read a telling of its own, with the reason, which
-   * the table gives.
+   * Vendors whose wire cannot express all of the answer, so that clients read a different one (see golden.ts). `why` is
+   * given in the table.
    */
   differs?: { vendors: ChatWire[]; why: string }
-  /** Stands in a whole answer's text to the letter. */
+  /** Text that a whole answer must contain literally. */
   verbatim?: string
-  /** Passes through as the vendor sent it though the strict rules forbid it. */
+  /** Vendors whose streams pass through although the strict rules forbid them. */
   lax?: ChatWire[]
 }
 
 export const crossing = (client: ChatWire, vendor: ChatWire): Crossing => `${client} → ${vendor}`
 
-/** A telling of an answer in the client's own words, ids and times taken out. */
-export type Told = JsonObject
+/** An answer as the client reads it, without ids and times. */
+export type ClientView = JsonObject
 
-/** One line for each thing the model was shown: see `heard`. */
-export type Heard = string[]
+/** A conversation as lines: see received.ts. */
+export type Lines = string[]

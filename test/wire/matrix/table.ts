@@ -1,4 +1,4 @@
-// The matrix as the document people read: a row for each story, a column for each crossing, and why a cell is not whole.
+// The matrix as a document: a row for each story, a column for each crossing, and notes on what is not the same.
 
 import { CHAT_WIRES, type ChatWire } from '../../../src/ir/wire.ts'
 import type { Outcome } from './cell.ts'
@@ -12,7 +12,7 @@ const HEAD = `# Compatibility
 What a client of each wire gets from a provider of each wire. Written by \`bun scripts/compatibility.ts\`, which plays
 every story of \`test/wire/matrix\` through a listening gateway; a test fails when this file is out of date or a cell is
 red. Both official SDKs gather the answers; requests, answers and events are checked against the vendors' published
-types and the strict rules of their streams; the ledger's figures must be the vendor's to the token, and the client's.
+types and the strict rules of their streams; the token counts that the ledger and the client get must be the vendor's.
 
 A column is client → provider (\`chat\`: chat-completions, \`resp\`: responses, \`msgs\`: messages). Each cell holds two
 marks: the answer as JSON, then as a stream.
@@ -20,14 +20,14 @@ marks: the answer as JSON, then as a stream.
 
 const MARKS = [
   ['mark', 'meaning'],
-  ['✓', 'the same story is told, whichever provider tells it'],
-  ['○', 'told, but for what the note says'],
+  ['✓', 'the client reads the same, whichever provider answers'],
+  ['○', 'the same, except for what the note says'],
   ['⊘', 'refused with `invalid_request` before any provider is called; the note says why'],
-  ['·', 'cannot be: this client cannot ask it, or this provider cannot answer it'],
+  ['·', 'does not apply: this client cannot ask for it, or this provider cannot answer it'],
   ['✗', 'broken'],
 ]
 
-/** Rows under their head, in columns of one width each. */
+/** The rows of a Markdown table, the first of them its head, with padded columns. */
 const aligned = ([head = [], ...rows]: string[][]): string[] => {
   const widths = head.map((_, at) => Math.max(...[head, ...rows].map((row) => row[at]?.length ?? 0), 3))
   const line = (cells: string[]): string => `| ${cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(' | ')} |`
@@ -36,7 +36,7 @@ const aligned = ([head = [], ...rows]: string[][]): string[] => {
 
 const COLUMN_PAIRS = CHAT_WIRES.flatMap((client) => CHAT_WIRES.map((vendor) => ({ client, vendor })))
 
-/** Notes are numbered in the order they first come, the same words once. */
+/** Numbers notes in the order of their first use; equal notes share a number. */
 const numbered = () => {
   const notes: string[] = []
   return {

@@ -1,7 +1,6 @@
 // Requests as other wires' decoders hand them over, and what encoding or refusing them gives.
 
 import { expect } from 'bun:test'
-import { GatewayError } from '../../../src/errors.ts'
 import type { Quirks } from '../../../src/ir/quirks.ts'
 import type { ChatRequest } from '../../../src/ir/request.ts'
 import { messages } from '../../../src/wire/messages/index.ts'
@@ -29,15 +28,4 @@ export const encode = (request: Partial<ChatRequest>, quirks: Quirks = {}, maxOu
   expect(violations(SCHEMAS.messages.request, encoded.body)).toEqual([])
   if (request.origin !== 'messages') expect(refusals(encoded.body, 'foreign')).toEqual([])
   return encoded
-}
-
-/** The error a call throws; a call that throws none fails the test. */
-export const refusal = (run: () => unknown): GatewayError => {
-  try {
-    run()
-  } catch (error) {
-    if (error instanceof GatewayError) return error
-    throw error
-  }
-  throw new Error('it was not refused')
 }

@@ -128,6 +128,19 @@ describe('what coding agents mend by themselves', () => {
       ),
       'This model does not support assistant message prefill',
     ],
+    ...[
+      ['messages.3.content.0: Invalid `signature` in `thinking` block', 'Invalid `signature` in `thinking` block'],
+      ['messages.3.content.0: Invalid signature in thinking block', 'Invalid `signature` in `thinking` block'],
+      ['messages.3.content.0: Invalid `data` in `redacted_thinking` block', 'Invalid `signature` in `thinking` block'],
+      [
+        'messages.1.content.19: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were.',
+        '`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified',
+      ],
+    ].map(([message = '', phrase = '']): [string, JsonObject, string] => [
+      'thoughts that are not as they were given',
+      failure('invalid_request_error', message),
+      phrase,
+    ]),
     [
       'ids of calls that another vendor made',
       failure(
@@ -170,6 +183,41 @@ describe('what coding agents mend by themselves', () => {
       },
     })
     expect(JSON.stringify(messages.encodeError(error, 'r'))).not.toContain('secret')
+  })
+
+  test('a compaction or tools that do not fit, by the code in the details', () => {
+    const error = messages.decodeError(
+      400,
+      failure('invalid_request_error', 'secret', { error_code: 'compaction_signature_invalid', hint: 'secret' }),
+    )
+    expect(messages.encodeError(error, 'r')).toMatchObject({
+      error: {
+        message: 'The compaction block is not as it was given. Send it back unchanged.',
+        code: 'invalid_request',
+        details: { error_code: 'compaction_signature_invalid' },
+      },
+    })
+    expect(JSON.stringify(messages.encodeError(error, 'r'))).not.toContain('secret')
+  })
+
+  test('images with too many pixels, and where they are', () => {
+    const error = messages.decodeError(
+      400,
+      failure('invalid_request_error', 'secret', {
+        error_code: 'image_dimensions_too_large',
+        max_side_length_pixels: 8000,
+        paths: ['messages.0.content.1', 'messages.2.content.1.content.0', 'messages.0.content.secret', 7],
+      }),
+    )
+    expect([error.status, error.message]).toEqual([
+      400,
+      'At least one of the image dimensions exceed max allowed size: 8000 pixels. Take the image out, or send a smaller one.',
+    ])
+    expect(error.details).toEqual({
+      error_code: 'image_dimensions_too_large',
+      max_side_length_pixels: 8000,
+      paths: ['messages.0.content.1', 'messages.2.content.1.content.0'],
+    })
   })
 })
 

@@ -7,7 +7,8 @@ import type { ChatRequest } from '../../../src/ir/request.ts'
 import { JSON_ONLY } from '../../../src/wire/json-mode.ts'
 import { messages } from '../../../src/wire/messages/index.ts'
 import { sealTag } from '../../../src/wire/seal.ts'
-import { base, encode, hello, refusal } from './asking.ts'
+import { refusal } from '../../support/refusal.ts'
+import { base, encode, hello } from './asking.ts'
 
 describe('reasoning', () => {
   test.each<[string, Partial<ChatRequest>, Quirks, JsonObject, string[]]>([
@@ -55,6 +56,20 @@ describe('reasoning', () => {
       [],
     ],
     [
+      'an effort that the model does not know',
+      { reasoning: { effort: 'xhigh' } },
+      { noXhighEffort: true },
+      { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } },
+      [],
+    ],
+    [
+      'no thought, of a model that always thinks',
+      { reasoning: { effort: 'none' } },
+      { alwaysThinks: true },
+      { thinking: { type: 'adaptive' }, output_config: { effort: 'low' } },
+      ['reasoning_effort'],
+    ],
+    [
       'no room for a budget',
       { reasoning: { effort: 'max' }, maxOutput: 1000 },
       { noAdaptiveThinking: true },
@@ -86,6 +101,27 @@ describe('reasoning', () => {
     const { thinking, output_config } = encoded.body
     expect(JSON.parse(JSON.stringify({ thinking, output_config }))).toEqual(expected)
     expect(encoded.dropped).toEqual(dropped)
+  })
+
+  // By budget, the provider wants a round of calls to begin with a thought, and each of them where it thinks between.
+  test.each<[string, boolean[], boolean]>([
+    ['with thoughts', [true, true], true],
+    ['whose first thought is gone', [false, true], false],
+    ['whose last thought is gone', [true, false], false],
+  ])('by budget, a round of calls %s', (_, thoughts, thinks) => {
+    const seal = { origin: 'messages' as const, value: { signature: 'c2ln' } }
+    const round = thoughts.flatMap((thought, at): ChatRequest['turns'] => {
+      const call = { type: 'tool-call' as const, id: `c${at}`, name: 'f', kind: 'function' as const, input: '{}' }
+      const result = { type: 'tool-result' as const, callId: `c${at}`, kind: 'function' as const, parts: [] }
+      const said = thought ? [{ type: 'reasoning' as const, text: 'hm', seal }, call] : [call]
+      return [
+        { role: 'assistant', parts: said },
+        { role: 'user', parts: [result] },
+      ]
+    })
+    const turns: ChatRequest['turns'] = [{ role: 'user', parts: [{ type: 'text', text: 'Hi' }] }, ...round]
+    const { body } = encode({ turns, reasoning: { effort: 'low' } }, { noAdaptiveThinking: true })
+    expect(body.thinking !== undefined).toBe(thinks)
   })
 
   test('a thought of another wire comes back whole, and goes to its own provider only', () => {
@@ -352,4 +388,9 @@ describe('the prompt is cached for clients that need not ask their own provider 
     expect(body.cache_control).toEqual(expected as JsonObject)
     expect(dropped).not.toContain('cache_control')
   })
+})
+
+test('limits of −1, as some frameworks write that they set none, are none', () => {
+  const asked = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }], top_p: -1, top_k: -1 }
+  expect(messages.decodeRequest({ ...asked, temperature: 0.5 }).sampling).toEqual({ temperature: 0.5 })
 })

@@ -4,7 +4,8 @@ import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/ir/json.ts'
 import type { ChatRequest } from '../../../src/ir/request.ts'
 import { messages } from '../../../src/wire/messages/index.ts'
-import { asked, encode, refusal } from './asking.ts'
+import { refusal } from '../../support/refusal.ts'
+import { asked, encode } from './asking.ts'
 
 describe('calls and results', () => {
   const call = (id: string, name = 'f') => ({

@@ -5,7 +5,8 @@ import { Value } from '@sinclair/typebox/value'
 import type { JsonObject } from '../../../src/ir/json.ts'
 import type { ChatRequest } from '../../../src/ir/request.ts'
 import { messages } from '../../../src/wire/messages/index.ts'
-import { base, encode, hello, refusal } from './asking.ts'
+import { refusal } from '../../support/refusal.ts'
+import { base, encode, hello } from './asking.ts'
 
 describe('a body that is no request is refused by the name of the member', () => {
   test.each<[string, JsonObject]>([

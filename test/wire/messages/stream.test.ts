@@ -9,7 +9,7 @@ import type { AssistantPart } from '../../../src/ir/part.ts'
 import type { Frame } from '../../../src/lib/sse.ts'
 import type { Ask, Undo } from '../../../src/wire/codec.ts'
 import { messages } from '../../../src/wire/messages/index.ts'
-import { openTag } from '../../../src/wire/seal.ts'
+import { readTag } from '../../../src/wire/seal.ts'
 import { checkMessagesStream } from '../../support/automaton/messages.ts'
 import { framesOf } from '../../support/frames.ts'
 
@@ -392,7 +392,7 @@ describe('a client’s stream', () => {
     ])
     expect(checkMessagesStream(framesOf(out))).toEqual([])
     const slots = framesOf(out).flatMap(({ data }) => /"(?:signature|data)":"([^"]+)"/.exec(data)?.slice(1) ?? [])
-    expect(slots.map((slot) => openTag(slot))).toEqual([
+    expect(slots.map((slot) => readTag(slot))).toEqual([
       { type: 'reasoning', text: 'Hm', full: true, seal },
       { type: 'reasoning', text: '', seal },
       undefined,

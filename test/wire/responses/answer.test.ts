@@ -1,4 +1,4 @@
-// Answers and streams of the wire, event by event, and its errors and usage.
+// Encodes and decodes answers and streams of the wire, event by event; its errors and usage.
 
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../../src/errors.ts'
@@ -29,7 +29,7 @@ const start: ChatEvent = { type: 'start', id: 'msg_01', createdAt: 1_790_000_001
 const finish: ChatEvent = { type: 'finish', reason: 'stop', usage: { input: 5, cacheRead: 2, output: 3, reasoning: 1 } }
 
 describe('writing a stream', () => {
-  test('text goes out as it comes, within the whole lifecycle', () => {
+  test('text deltas are written at once, between all events of the lifecycle', () => {
     const sent = frames([
       start,
       { type: 'text-start', part: 0 },
@@ -69,7 +69,7 @@ describe('writing a stream', () => {
     })
   })
 
-  test('a delta is written before its part ends, and the end of a call before what follows', () => {
+  test('deltas and the end of a call are written before the next part begins', () => {
     const encoder = responses.encodeEvents(ask)
     for (const event of [start, { type: 'text-start', part: 0 }] as ChatEvent[]) encoder.push(event)
     expect(encoder.push({ type: 'text-delta', part: 0, text: 'now' })).toContain('"delta":"now"')
@@ -79,7 +79,7 @@ describe('writing a stream', () => {
     expect(encoder.push({ type: 'tool-end', part: 1 })).toContain('function_call_arguments.done')
   })
 
-  test('interleaved calls come out one after the other, with arguments for one that has none', () => {
+  test('interleaved calls are written one after the other, with `{}` for one without arguments', () => {
     const call = (part: number): ChatEvent => ({
       type: 'tool-start',
       part,
@@ -129,7 +129,7 @@ describe('writing a stream', () => {
     })
   })
 
-  test('a failure before anything was said still has its beginning', () => {
+  test('a failure before any output still begins with response.created', () => {
     const sent = frames([{ type: 'error', error: new GatewayError('gateway_timeout', 'Too slow.') }])
     expect(checkResponsesStream(sent)).toEqual([])
   })
@@ -170,7 +170,7 @@ describe('writing a stream', () => {
       ],
       [['So'], ['No.']],
     ],
-  ])('a refusal of %s is an answer that says so, in a message of its own', (_, parts, due) => {
+  ])('a refusal of %s becomes text in a message of its own', (_, parts, due) => {
     for (const { status, output } of bothForms(parts)) {
       expect(status).toBe('completed')
       const said = (output as JsonObject[]).map(({ content }) =>
@@ -181,7 +181,7 @@ describe('writing a stream', () => {
     }
   })
 
-  test('an id made up is none that another item came with', () => {
+  test('a generated id never equals another item’s id', () => {
     const call = (itemId?: string): AssistantPart => ({
       type: 'tool-call',
       id: 'c',
@@ -194,7 +194,7 @@ describe('writing a stream', () => {
       expect(new Set((output as JsonObject[]).map(({ id }) => id)).size).toBe(3)
   })
 
-  test('ids of any length are none too long for the vendor when they come back, and the same in both forms', () => {
+  test('ids stay within the vendor’s length, and are the same in streams and whole answers', () => {
     const long = (kind: string): string => `${kind}-${'x'.repeat(90)}`
     const answer: ChatResponse = {
       id: long('chatcmpl'),
@@ -216,14 +216,14 @@ describe('writing a stream', () => {
     expect(idsIn(responses.encodeResponse(other, ask).output)[0]).not.toEqual(whole[0])
   })
 
-  test('a refusal within a call leaves the call undone', () => {
+  test('a refusal within a call leaves the call incomplete', () => {
     for (const response of bothForms([{ type: 'tool-call', id: 'c', name: 'f', kind: 'function', input: '{"a":' }])) {
       expect(response.incomplete_details).toEqual({ reason: 'content_filter' })
       expect(response.output).toMatchObject([{ type: 'function_call', status: 'incomplete' }])
     }
   })
 
-  test('where the provider told no usage the estimate stands in', () => {
+  test('usage that the provider did not report is estimated', () => {
     const sent = frames([start, { type: 'finish', reason: 'stop', usage: {} }])
     expect(data(sent.at(-1)).response).toMatchObject({
       usage: { input_tokens: 11, output_tokens: 0, total_tokens: 11 },
@@ -231,7 +231,7 @@ describe('writing a stream', () => {
   })
 
   test.each<Json>(['required', { type: 'function', name: 'f' }])(
-    'what the client asked is echoed, and what it did not ask has the vendor’s defaults: %j',
+    'the request’s members are echoed, with the vendor’s defaults for absent ones: %j',
     (tool_choice) => {
       const body: JsonObject = {
         tools: [{ type: 'function', name: 'f' }],
@@ -292,7 +292,7 @@ describe('reading a stream', () => {
         { type: 'response.output_item.done', output_index: 0, item: message('hello') },
       ],
     ],
-  ])('text %s is one text', (_, events) => {
+  ])('text %s is emitted once', (_, events) => {
     expect(decode(...events, completed())[0]?.type).toBe('start')
     expect(fold(decode(created, ...events, completed()))).toMatchObject({
       id: 'resp_1',
@@ -301,7 +301,7 @@ describe('reading a stream', () => {
     })
   })
 
-  test('one that only says to be incomplete was cut for its length', () => {
+  test('an incomplete answer without a reason was cut for its length', () => {
     expect(fold(decode(created, completed({ status: 'incomplete', output: [message('a')] }))).finish).toBe('length')
   })
 
@@ -315,7 +315,7 @@ describe('reading a stream', () => {
   const place = { output_index: 0, content_index: 0 }
   test.each<[string, unknown[], unknown]>([
     [
-      'a call whose arguments come at their end only',
+      'a call whose arguments come only when they are done',
       [
         { type: 'response.output_item.added', output_index: 0, item: call('') },
         { type: 'response.function_call_arguments.done', output_index: 0, arguments: '{"a":1}' },
@@ -333,7 +333,7 @@ describe('reading a stream', () => {
       { type: 'text', text: 'hello' },
     ],
     [
-      'a text that comes at its end only',
+      'a text that comes only when it is done',
       [{ type: 'response.output_text.done', ...place, text: 'hello' }],
       { text: 'hello' },
     ],
@@ -343,7 +343,7 @@ describe('reading a stream', () => {
       { text: 'hello' },
     ],
     [
-      'a refusal that comes at its end only',
+      'a refusal that comes only when it is done',
       [{ type: 'response.refusal.done', ...place, refusal: 'no' }],
       { type: 'refusal', text: 'no' },
     ],
@@ -363,11 +363,11 @@ describe('reading a stream', () => {
       { type: 'reasoning', text: 'ab\n\ncd' },
     ],
     ['a thought that comes at its end only', [thought], { type: 'reasoning', text: 'why' }],
-  ])('%s, in an answer that names no items, is read', (_, events, due) => {
+  ])('%s is read, in an answer that announces no items', (_, events, due) => {
     expect(fold(decode(created, ...events, completed())).parts).toMatchObject([due as object])
   })
 
-  test('what a failed answer was billed is told before its failure', () => {
+  test('the usage of a failed answer is emitted before its error', () => {
     const response = { error: { code: 'server_error', message: 'x' }, usage: { input_tokens: 3, output_tokens: 1 } }
     expect(decode(created, { type: 'response.failed', response }).slice(1)).toMatchObject([
       { type: 'usage', usage: { input: 3, output: 1 } },
@@ -375,7 +375,7 @@ describe('reading a stream', () => {
     ])
   })
 
-  test('what its tool drew is billed beside the answer, whole, passing and translated', () => {
+  test('usage of image generation is added to the answer’s: whole, passing and translated', () => {
     const drawn = { input_tokens: 50, output_tokens: 4_000, total_tokens: 4_050, cached_tokens: 20 }
     const usage = { input_tokens: 3, output_tokens: 1, total_tokens: 4 }
     const tool_usage = { image_gen: drawn, web_search: { num_requests: 0 } }
@@ -395,7 +395,7 @@ describe('reading a stream', () => {
     expect(responses.readUsage(none)?.raw).toEqual(usage)
   })
 
-  test('an event without a type is of the type its frame names', () => {
+  test('an event without a type has that of its frame', () => {
     const decoder = responses.decodeEvents()
     const error = { event: 'error', data: '{"code":"server_is_overloaded","message":"x"}' }
     expect(decoder.push(error)).toMatchObject([{ type: 'error', error: { code: 'service_unavailable' } }])
@@ -411,7 +411,7 @@ describe('reading a stream', () => {
     })
   })
 
-  test('an item that was announced as something else is what it is in the end', () => {
+  test('of an item announced with another type, the final type counts', () => {
     const call = { type: 'custom_tool_call', id: 'ctc_1', call_id: 'call_1', name: 'c', input: 'x' }
     const added = { type: 'response.output_item.added', output_index: 0, item: { type: 'call', id: 'ctc_1' } }
     const completed = { type: 'response.completed', response: { output: [call] } }
@@ -455,7 +455,7 @@ describe('reading a stream', () => {
     ])
   })
 
-  test('summaries of a thought are apart, and its seal is what the item says at its end', () => {
+  test('summaries of a thought are separate paragraphs, and its seal is the finished item', () => {
     const delta = (summary_index: number, text: string) => ({
       type: 'response.reasoning_summary_text.delta',
       output_index: 0,
@@ -513,14 +513,14 @@ describe('reading a stream', () => {
     ['an error without a type', [{ error: { message: 'secret text', type: 'server_error' } }], 'upstream_error'],
     ['silence', [], 'upstream_error'],
     ['an end without its response', [{ type: 'response.completed' }], 'upstream_error'],
-  ])('%s is one failure in the gateway’s words', (_, events, code) => {
+  ])('%s is one error with the gateway’s message', (_, events, code) => {
     const read = decode(created, ...events, completed(), { type: 'error', code: 'x' })
     const last = events.length === 0 ? decode(created).at(-1) : read.find(({ type }) => type === 'error')
     expect<unknown>(last?.type === 'error' && last.error.code).toBe(code)
     expect(JSON.stringify(last)).not.toContain('secret')
   })
 
-  test('text that is no JSON is a failure', () => {
+  test('text that is not JSON is an error', () => {
     const decoder = responses.decodeEvents()
     expect(decoder.push({ data: '{"type":' })).toMatchObject([{ type: 'error' }])
     expect(decoder.end()).toEqual([])
@@ -561,14 +561,14 @@ describe('errors', () => {
     expect(decoded.provider?.status).toBe(status)
   })
 
-  test('the figures of a full context are kept, in words agents know', () => {
+  test('the token counts of a prompt that is too long are kept, in a message that agents recognise', () => {
     const message = 'maximum context length is 100 tokens. However, your messages resulted in 120 tokens.'
     expect(responses.decodeError(400, body({ code: 'context_length_exceeded', message })).message).toStartWith(
       'prompt is too long: 120 tokens > 100 maximum (',
     )
   })
 
-  test('more than the provider takes within a minute is for another account, not for another try', () => {
+  test('a request above the rate limit itself goes to another account, and is not retried', () => {
     const { code, failover, retry } = responses.decodeError(
       429,
       body({ type: 'tokens', code: 'rate_limit_exceeded', message: 'Request too large for x: Limit 3, Requested 4.' }),
@@ -576,7 +576,7 @@ describe('errors', () => {
     expect([code, failover, retry]).toEqual(['service_unavailable', true, false])
   })
 
-  test('a wait the provider names is kept', () => {
+  test('the delay that the provider names is kept', () => {
     expect(responses.decodeError(429, body({ message: 'Please try again in 1.5s' })).retryAfterMs).toBe(1_500)
   })
 
@@ -594,7 +594,7 @@ describe('errors', () => {
   })
 })
 
-test('usage classes are disjoint, and what was not told is absent', () => {
+test('usage classes are disjoint, and counts that were not reported are absent', () => {
   const raw = {
     input_tokens: 1_220,
     input_tokens_details: { cached_tokens: 20, cache_write_tokens: 1_000 },

@@ -1,9 +1,9 @@
-// Tools of the vendor's that the client carries out, where the model is another vendor's: functions on their way out,
-// items of their own on their way back, whatever the model wrote.
+// The vendor's tools that the client runs itself, with models of other vendors: they are sent as functions, and calls come
+// back as items of their own, whatever arguments the model wrote.
 
 import { describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
-import { GatewayError } from '../../../src/errors.ts'
+import type { GatewayError } from '../../../src/errors.ts'
 import { isObject, type Json, type JsonObject } from '../../../src/ir/json.ts'
 import type { ChatWire } from '../../../src/ir/wire.ts'
 import { withExact } from '../../../src/lib/json-exact.ts'
@@ -14,6 +14,7 @@ import { responses } from '../../../src/wire/responses/index.ts'
 import { checkResponsesStream } from '../../support/automaton/responses.ts'
 import { compileSchemas, SCHEMAS, violations } from '../../support/corpus.ts'
 import { framesOf } from '../../support/frames.ts'
+import { refusal } from '../../support/refusal.ts'
 
 compileSchemas()
 
@@ -35,15 +36,7 @@ const cross = (to: ChatWire, asked: JsonObject): EncodedRequest => {
   return sent
 }
 
-const refusal = (to: ChatWire, asked: JsonObject): GatewayError => {
-  try {
-    cross(to, asked)
-  } catch (error) {
-    if (error instanceof GatewayError) return error
-    throw error
-  }
-  throw new Error('it was not refused')
-}
+const refused = (to: ChatWire, asked: JsonObject): GatewayError => refusal(() => cross(to, asked))
 
 /** A function as the model is told of it. */
 type Told = { name: Json | undefined; about: string; schema: JsonObject }
@@ -78,7 +71,7 @@ const isResult = (said: Json): boolean =>
   Array.isArray(said) && typeof said[1] === 'string' && said[0] !== 'apply_patch'
 
 describe.each(FOREIGN)('towards %s', (to) => {
-  test('each is a function of plain form, told how it is used', () => {
+  test('each is sent as a function with a simple schema and a description', () => {
     const sent = cross(to, { tools: ALL })
     expect(sent.dropped).toEqual([])
     expect(sent.undo.tools).toBeUndefined()
@@ -91,18 +84,18 @@ describe.each(FOREIGN)('towards %s', (to) => {
     for (const { about } of told) expect(about.length).toBeGreaterThan(60)
   })
 
-  test('a shell that does not say where it runs runs at the client', () => {
+  test('a shell without an environment runs at the client', () => {
     expect(namesIn(cross(to, { tools: [{ type: 'shell' }] }))).toEqual(['shell'])
     expect(namesIn(cross(to, { tools: [{ type: 'shell', environment: null }] }))).toEqual(['shell'])
   })
 
-  test('skills are told of where they lie', () => {
+  test('skills are described with their paths', () => {
     const skills = [{ name: 'charts', description: 'Draws charts.', path: '/skills/charts' }]
     const [told] = functionsIn(cross(to, { tools: [{ type: 'shell', environment: { type: 'local', skills } }] }))
     expect(told?.about).toContain('- charts: Draws charts. (/skills/charts)')
   })
 
-  test('no name of the client’s own is taken', () => {
+  test('names of the client’s own tools are not reused', () => {
     const custom = { type: 'custom', name: 'apply_patch' }
     const later = { type: 'additional_tools', role: 'developer', tools: [fn('local_shell')] }
     const sent = cross(to, {
@@ -112,18 +105,18 @@ describe.each(FOREIGN)('towards %s', (to) => {
     expect(namesIn(sent)).toEqual(['shell_2', 'local_shell_2', 'apply_patch_2', 'shell', 'apply_patch', 'local_shell'])
   })
 
-  test('one that comes along once more is the same', () => {
+  test('one that is added again in the conversation stays the same tool', () => {
     const again = { type: 'additional_tools', role: 'developer', tools: [SHELL, APPLY_PATCH] }
     const sent = cross(to, { tools: [SHELL], input: [{ role: 'user', content: 'hi' }, again, again] })
     expect([namesIn(sent), sent.dropped]).toEqual([['shell', 'apply_patch'], []])
   })
 
-  test('abilities beside them can go', () => {
+  test('optional built-in tools beside them are dropped', () => {
     const sent = cross(to, { tools: [SHELL, { type: 'web_search' }] })
     expect([namesIn(sent), sent.dropped]).toEqual([['shell'], ['tools.1']])
   })
 
-  test('a member that the function has no word for is listed', () => {
+  test('a member that the function cannot express is listed as dropped', () => {
     expect(cross(to, { tools: [{ ...APPLY_PATCH, allowed_callers: ['direct'] }] }).dropped).toEqual([
       'tools.0.allowed_callers',
     ])
@@ -135,7 +128,7 @@ describe.each(FOREIGN)('towards %s', (to) => {
     ['programs of the provider’s', { type: 'shell', allowed_callers: ['programmatic'] }],
     ['a screen', { type: 'computer' }],
   ])('one for %s is refused', (_, tool) => {
-    const { code, param, message } = refusal(to, { tools: [tool, fn('f')] })
+    const { code, param, message } = refused(to, { tools: [tool, fn('f')] })
     expect([code, param]).toEqual(['invalid_request', 'tools.0'])
     expect(message).toContain('Take it out')
   })
@@ -145,14 +138,14 @@ describe.each(FOREIGN)('towards %s', (to) => {
     [{ type: 'apply_patch' }, 'apply_patch'],
     [{ type: 'local_shell' }, 'local_shell'],
     [{ type: 'function', name: 'shell' }, 'shell'],
-  ])('the choice %j is of the function', (tool_choice, name) => {
+  ])('the choice %j becomes a choice of the function', (tool_choice, name) => {
     const own = tool_choice.type === 'function' ? [...ALL.slice(1), fn('shell')] : ALL
     const { body } = cross(to, { tools: own, tool_choice })
     const due = to === 'messages' ? { type: 'tool', name } : { type: 'function', function: { name } }
     expect(body.tool_choice).toEqual(due)
   })
 
-  test('a choice among some of them is one', () => {
+  test('a choice among some of them becomes one among the functions', () => {
     const some = { type: 'allowed_tools', mode: 'required', tools: [{ type: 'shell' }, fn('f')] }
     const sent = cross(to, { tools: [...ALL, fn('f')], tool_choice: some })
     if (to === 'messages') expect([namesIn(sent), sent.body.tool_choice]).toEqual([['shell', 'f'], { type: 'any' }])
@@ -162,8 +155,8 @@ describe.each(FOREIGN)('towards %s', (to) => {
     }
   })
 
-  test('the choice of one that is not there is refused', () => {
-    expect(refusal(to, { tools: [fn('f')], tool_choice: { type: 'shell' } }).param).toBe('tool_choice')
+  test('a choice of one that is not offered is refused', () => {
+    expect(refused(to, { tools: [fn('f')], tool_choice: { type: 'shell' } }).param).toBe('tool_choice')
   })
 
   const wrote = (stdout: string, stderr = '', outcome: JsonObject = { type: 'exit', exit_code: 0 }) => ({
@@ -223,7 +216,7 @@ describe.each(FOREIGN)('towards %s', (to) => {
       ],
     ],
     [
-      'an output whose cut goes through a letter of two halves',
+      'an output that would be cut within a surrogate pair',
       [
         { type: 'shell_call', call_id: 'a', action: { commands: ['cat a'] } },
         { type: 'shell_call_output', call_id: 'a', max_output_length: 6, output: [wrote('ab😀😀cd')] },
@@ -331,7 +324,7 @@ describe.each(FOREIGN)('towards %s', (to) => {
     ])
   })
 
-  test('what the provider carried out itself stays behind, and is listed', () => {
+  test('calls that the provider ran itself are dropped and listed', () => {
     const environment = { type: 'container_reference', container_id: 'c' }
     const input = [
       { role: 'user', content: 'hi' },
@@ -362,11 +355,11 @@ describe.each(FOREIGN)('towards %s', (to) => {
     [{ type: 'shell_call_output', call_id: 'a', output: 7 }, 'input.1.output'],
     [{ type: 'shell_call_output', call_id: 'a', output: [{ stdout: 7 }] }, 'input.1.output.0.stdout'],
   ])('%j is refused by its member', (item, param) => {
-    expect(refusal(to, { tools: ALL, input: [{ role: 'user', content: 'hi' }, item] }).param).toBe(param)
+    expect(refused(to, { tools: ALL, input: [{ role: 'user', content: 'hi' }, item] }).param).toBe(param)
   })
 })
 
-test('at their own wire all of it is what it was', () => {
+test('on their own wire tools, calls and results are unchanged', () => {
   const input = [
     { type: 'message', role: 'user', content: 'hi' },
     {
@@ -584,7 +577,7 @@ const ITEMS = [
 describe.each(FOREIGN)('from %s', (from) => {
   const { whole, stream } = ANSWERS[from]
 
-  test('a whole answer holds the calls as items of their own', () => {
+  test('a whole answer contains the calls as items of their own', () => {
     const body = told(from, asked, whole(CALLS, 'calls'))
     expect(callsIn(body).map(bare)).toEqual(ITEMS)
     expect(callsIn(body).map(({ call_id }) => call_id)).toEqual(['t0', 't1', 't2'])
@@ -592,7 +585,7 @@ describe.each(FOREIGN)('from %s', (from) => {
     expect(body.status).toBe('completed')
   })
 
-  test('a stream tells the same, wherever it is cut, and the SDK reads it', async () => {
+  test('a stream gives the same items, however it is chunked, and the SDK reads it', async () => {
     const text = stream(CALLS, 'calls')
     const answer = streamed(from, asked, text)
     for (const cut of [1, 2, 7, 61]) expect(streamed(from, asked, text, cut)).toBe(answer)
@@ -611,7 +604,7 @@ describe.each(FOREIGN)('from %s', (from) => {
     expect(events.filter((event) => event?.includes('shell_call_command'))).toEqual(commands)
   })
 
-  test('functions of the client’s stay functions, whatever they are called', () => {
+  test('the client’s own functions stay functions, whatever their names', () => {
     const own = {
       ...asked,
       tools: [SHELL, fn('shell'), { type: 'namespace', name: 'n', description: 'n', tools: [fn('apply_patch')] }],
@@ -690,7 +683,7 @@ describe.each(FOREIGN)('from %s', (from) => {
     }
   })
 
-  test('what breaks off though the answer says it is over is an error', () => {
+  test('a call that breaks off in a completed answer is an error', () => {
     const text = streamed(from, asked, stream([{ name: 'shell', input: '{"commands":["ls' }], 'calls'))
     expect(text).not.toContain('shell_call')
     expect(text).not.toContain('response.completed')
@@ -701,7 +694,7 @@ describe.each(FOREIGN)('from %s', (from) => {
     expect(callsIn(body)).toEqual([])
   })
 
-  test('the client goes on from it', async () => {
+  test('the client can continue from the answer', async () => {
     const body = await gathered(streamed(from, asked, stream(CALLS, 'calls')))
     const items = list(body.output)
     const outputs = callsIn(body).map(({ type, call_id }): JsonObject => {
@@ -714,7 +707,7 @@ describe.each(FOREIGN)('from %s', (from) => {
   })
 })
 
-test('arguments cost no more for being long or in many pieces', () => {
+test('long arguments in many pieces take linear time', () => {
   const input = JSON.stringify({ commands: Array.from({ length: 20_000 }, (_, at) => `echo ${at}`) })
   const answer = streamed('messages', asked, ANSWERS.messages.stream([{ name: 'shell', input }], 'calls'))
   expect(answer.match(/shell_call_command\.done\n/g)).toHaveLength(20_000)

@@ -1,5 +1,5 @@
-// Compaction asked of a provider that has none: the trigger becomes a request for a summary, the summary the one item
-// of the answer, and that item the user's words in what follows, whoever the provider is.
+// Compaction with providers that do not have it: the trigger becomes a request for a summary, the summary the only item of
+// the answer, and that item a user message in later requests, to any provider.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -34,7 +34,7 @@ describe('the request', () => {
   test.each([
     ['messages', messages],
     ['chat-completions', chatCompletions],
-  ])('asks a provider of %s for a summary, with the tools shown but none to call', (_, wire) => {
+  ])('asks a provider of %s for a summary, with the tools listed but none allowed', (_, wire) => {
     const { body } = wire.encodeRequest(responses.decodeRequest(asking), TARGET)
     const last = (body.messages as JsonObject[]).at(-1)
     expect(last?.role).toBe('user')
@@ -43,7 +43,7 @@ describe('the request', () => {
     expect(JSON.stringify(body.tool_choice)).toContain('none')
   })
 
-  test('a conversation without tools is asked without a choice of them', () => {
+  test('has no tool choice in a conversation without tools', () => {
     expect(responses.decodeRequest({ model: 'm', input: [said, { type: 'compaction_trigger' }] }).toolChoice).toBe(
       undefined,
     )
@@ -78,7 +78,7 @@ describe('the answer', () => {
     expect(whole.output).toEqual(items)
   })
 
-  test('comes back in plain words, to a provider of another wire and to one of this', () => {
+  test('is sent back as plain text, to providers of other wires and of this one', () => {
     const [item] = itemsDone(streamed(events))
     const next: JsonObject = { model: 'm', input: [item ?? null, { type: 'message', role: 'user', content: 'Go on.' }] }
     const { body } = messages.encodeRequest(responses.decodeRequest(next), TARGET)
@@ -90,7 +90,7 @@ describe('the answer', () => {
     expect(passed.input[0]?.content).toContain('Rename a to b. ✓')
   })
 
-  test('of any kind ends once, and holds the one item where something was said, else what the whole answer holds', () => {
+  test('ends once, and is the item where the model wrote text, else the whole answer', () => {
     fc.assert(
       fc.property(chatResponse, (response) => {
         const stream = streamed(unfold(response))
@@ -104,7 +104,7 @@ describe('the answer', () => {
     )
   })
 
-  test('that breaks off is a failure without an item', () => {
+  test('is a failure without an item where the stream breaks off', () => {
     const error = new GatewayError('upstream_error', 'The connection broke off.')
     const stream = streamed([...events.slice(0, 6), { type: 'error', error }])
     expect(itemsDone(stream)).toEqual([])

@@ -1,5 +1,5 @@
-// Recorded traffic of the wire, where it is at hand: everything decodes, and what we make of it is what clients and
-// providers take.
+// Recorded traffic of the wire, where it is available: everything decodes, and is encoded to what clients and providers
+// accept.
 
 import { describe, expect, test } from 'bun:test'
 import { fold } from '../../../src/ir/fold.ts'
@@ -34,7 +34,7 @@ if (!hasCorpus) test.skip('recordings: the corpus does not stand beside the repo
 
 describe('recorded requests', () => {
   test.each(all.filter(([, { request }]) => request !== undefined))(
-    '%s comes out as its provider takes it',
+    '%s is encoded to what its provider accepts',
     (_, recording) => {
       const body: JsonObject = JSON.parse(recording.request ?? '')
       if (body.model === undefined) {

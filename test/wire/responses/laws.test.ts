@@ -1,4 +1,4 @@
-// The laws of the wire: what it can express survives, what comes out obeys the grammar, whatever came in.
+// Laws of the wire: what it can express survives encoding and decoding, and output is valid whatever the input.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -55,7 +55,7 @@ const bare = (answer: ChatResponse): unknown => {
   }
 }
 
-test('a request comes back from the wire as it went out, and the wire is the vendor’s', () => {
+test('decoding inverts encoding of a request, which is valid for the vendor', () => {
   fc.assert(
     fc.property(responsesRequest, (request) => {
       const { body, dropped, undo } = responses.encodeRequest(request, target)
@@ -114,7 +114,7 @@ const orNothing = (encode: () => EncodedRequest): EncodedRequest | undefined => 
   }
 }
 
-test('whatever other wires ask, the request is one the vendor takes', () => {
+test('any request of another wire is encoded to one that the vendor accepts', () => {
   fc.assert(
     fc.property(requestOfOthers.filter(canChoose), fc.boolean(), (request, structuredOutputByTool) => {
       const encoded = orNothing(() =>
@@ -139,7 +139,7 @@ test('whatever other wires ask, the request is one the vendor takes', () => {
   )
 })
 
-test('an answer comes back from the wire as it went out, and the wire is the vendor’s', () => {
+test('decoding inverts encoding of an answer, which is valid for the vendor', () => {
   fc.assert(
     fc.property(responsesAnswer, (answer) => {
       const body = responses.encodeResponse(answer, ask)
@@ -150,7 +150,7 @@ test('an answer comes back from the wire as it went out, and the wire is the ven
   )
 })
 
-test('an answer comes back from the stream as it went out, however its bytes are cut', () => {
+test('decoding inverts encoding of a stream, however its bytes are chunked', () => {
   fc.assert(
     fc.property(streamedAnswer, fc.array(fc.nat(20_000), { maxLength: 8 }), (answer, cuts) => {
       const out = new TextEncoder().encode(encode(unfold(answer)))
@@ -164,7 +164,7 @@ test('an answer comes back from the stream as it went out, however its bytes are
   )
 })
 
-test('the stream and the whole answer say the same', () => {
+test('the stream and the whole answer have the same content', () => {
   fc.assert(
     fc.property(streamedAnswer, (answer) => {
       const last = framesOf(encode(unfold(answer))).at(-1)
@@ -173,7 +173,7 @@ test('the stream and the whole answer say the same', () => {
   )
 })
 
-test('a thought of any provider comes back to it unchanged when a client replays the answer', () => {
+test('a thought is sent back to its provider unchanged when a client replays the answer', () => {
   fc.assert(
     fc.property(fc.oneof(ownThought, foreignThought), fc.boolean(), (thought, streamed) => {
       const parts = [thought, { type: 'text' as const, text: 'so' }]
@@ -190,7 +190,7 @@ test('a thought of any provider comes back to it unchanged when a client replays
 /** What the codec answers for: arguments that are no JSON are the model's own words, passed on as they are. */
 const grammar = (wrong: string[]) => wrong.filter((line) => !line.includes('arguments are no JSON'))
 
-test('any events at all make a correct stream with one end', () => {
+test('any sequence of events is encoded to a valid stream with one end', () => {
   fc.assert(
     fc.property(garbledEvents, (events) => {
       const ended = events.some(({ type }) => type === 'finish' || type === 'error')
@@ -266,7 +266,7 @@ const oddFrame = fc.oneof(
     .map((event) => JSON.stringify(event)),
 )
 
-test('any frames at all decode to one end, and nothing after it', () => {
+test('any sequence of frames decodes to one end, with nothing after it', () => {
   fc.assert(
     fc.property(fc.array(oddFrame, { maxLength: 12 }), (texts) => {
       const events = decode(texts.map((data) => ({ data })))
@@ -278,7 +278,7 @@ test('any frames at all decode to one end, and nothing after it', () => {
   )
 })
 
-test('a stream cut before its end is a failure, never a shorter answer', () => {
+test('a stream cut before its end is an error, never a shorter answer', () => {
   fc.assert(
     fc.property(streamedAnswer, fc.nat(), (answer, cut) => {
       const frames = framesOf(encode(unfold(answer)))

@@ -1,38 +1,29 @@
-// What clients of the wire ask and how it is read; what the provider of the wire is sent for clients of other wires.
+// Decoding requests of the wire’s clients, and encoding requests of other wires’ clients for its provider.
 
 import { describe, expect, test } from 'bun:test'
-import { GatewayError } from '../../../src/errors.ts'
 import type { JsonObject } from '../../../src/ir/json.ts'
+import type { AssistantPart } from '../../../src/ir/part.ts'
 import type { Quirks } from '../../../src/ir/quirks.ts'
 import type { ChatRequest, Turn } from '../../../src/ir/request.ts'
 import { JSON_ONLY } from '../../../src/wire/json-mode.ts'
 import { responses } from '../../../src/wire/responses/index.ts'
+import { refusal } from '../../support/refusal.ts'
 import { strictErrors } from './support.ts'
 
 const decode = (body: JsonObject) => responses.decodeRequest({ model: 'm', input: 'hi', ...body })
 const turnsOf = (...input: JsonObject[]): Turn[] => decode({ input }).turns
 
-const refusal = (act: () => unknown): GatewayError => {
-  try {
-    act()
-  } catch (error) {
-    if (error instanceof GatewayError) return error
-    throw error
-  }
-  throw new Error('nothing was refused')
-}
-
 const text = (words: string) => ({ type: 'text' as const, text: words })
 
 describe('reading', () => {
-  test('a string is one user turn, and instructions stand before it', () => {
+  test('a string is one user turn, after the instructions', () => {
     expect(decode({ instructions: 'be brief' }).turns).toEqual([
       { role: 'system', parts: [text('be brief')] },
       { role: 'user', parts: [text('hi')] },
     ])
   })
 
-  test('messages need no type, and keep their places, roles and phases', () => {
+  test('messages need no type, and keep their order, roles and phases', () => {
     expect(
       turnsOf(
         { role: 'developer', content: 'base' },
@@ -52,7 +43,7 @@ describe('reading', () => {
     ])
   })
 
-  test('what the model did in one go is one turn, and its results are one', () => {
+  test('what the model produced in one answer is one turn, and so are its results', () => {
     const call = (id: string) => ({ type: 'function_call', call_id: id, name: 'f', arguments: '{}', id: `fc_${id}` })
     const part = (id: string) => ({
       type: 'tool-call',
@@ -140,7 +131,7 @@ describe('reading', () => {
     expect(output).toEqual({ type: 'tool-result', callId: 'c', kind: 'function', parts: [expected] } as never)
   })
 
-  test('functions, custom tools and namespaces are tools; what else they say is listed by its place', () => {
+  test('functions, custom tools and namespaces are tools; their other members are kept by path', () => {
     const { tools, opaque } = decode({
       tools: [
         { type: 'function', name: 'f', parameters: null, strict: null, defer_loading: true },
@@ -161,7 +152,7 @@ describe('reading', () => {
     expect(opaque).toEqual([{ name: 'tools.0.defer_loading', value: true, essential: false }])
   })
 
-  test('what else the settings say is kept by its place, and goes back there', () => {
+  test('other members of settings are kept by path, and put back', () => {
     const settings = {
       text: { verbosity: 'low', x_new: 1 },
       reasoning: { effort: 'low', summary: 'in rhyme', x_new: { a: 1 } },
@@ -175,7 +166,7 @@ describe('reading', () => {
     expect(responses.encodeRequest(request, TARGET).body).toMatchObject(settings)
   })
 
-  test('abilities beside tools of the client’s own are optional; alone they are not', () => {
+  test('built-in tools are optional beside the client’s own tools, but not alone', () => {
     const search = { type: 'web_search' }
     const own = { type: 'function', name: 'f' }
     expect(decode({ tools: [search, own] }).tools[0]).toEqual({
@@ -272,7 +263,7 @@ const send = (more: Partial<ChatRequest>, quirks: Quirks = {}) => {
 }
 
 describe('sending for clients of other wires', () => {
-  test('nothing is kept at the provider, and thoughts come back readable by it alone', () => {
+  test('nothing is stored at the provider, and thoughts are returned encrypted', () => {
     expect(send({}).body).toEqual({
       model: 'upstream',
       input: [{ type: 'message', role: 'user', content: 'hi' }],
@@ -282,13 +273,20 @@ describe('sending for clients of other wires', () => {
     })
   })
 
-  test('no thinking asked of a model that does not think is nothing that was left out', () => {
+  test('thinking turned off for a model that does not think is not listed as dropped', () => {
     for (const reasoning of [{ mode: 'off' as const }, { effort: 'none' as const }]) {
       expect(send({ origin: 'chat-completions', reasoning }, { noReasoning: true }).dropped).toEqual([])
     }
   })
 
-  test('a model that takes no forms is asked for JSON in words, before all else', () => {
+  test('a model that always thinks gets the lowest effort in place of none', () => {
+    const { body, dropped } = send({ reasoning: { mode: 'off' } }, { alwaysThinks: true })
+    expect([body.reasoning, dropped]).toEqual([{ effort: 'low' }, ['thinking']])
+    const least = send({ origin: 'chat-completions', reasoning: { effort: 'minimal' } }, { alwaysThinks: true })
+    expect([least.body.reasoning, least.dropped]).toEqual([{ effort: 'low' }, []])
+  })
+
+  test('a model without structured output gets an instruction for JSON, before the conversation', () => {
     const { body, dropped } = send({ output: { type: 'json-object' } }, { structuredOutputByTool: true })
     expect(body.input).toEqual([
       { type: 'message', role: 'system', content: JSON_ONLY },
@@ -297,7 +295,7 @@ describe('sending for clients of other wires', () => {
     expect(dropped).toEqual(['output_config.format'])
   })
 
-  test('a file that is only named by its address goes without its title', () => {
+  test('a file by URL is sent without its title', () => {
     const source = { kind: 'url' as const, url: 'https://x.test/a' }
     const { body, dropped } = send({ turns: [{ role: 'user', parts: [{ type: 'document', source, name: 'A' }] }] })
     expect(body.input).toEqual([
@@ -306,7 +304,7 @@ describe('sending for clients of other wires', () => {
     expect(dropped).toEqual(['messages.0.content.0.title'])
   })
 
-  test('texts without a word are left out beside others', () => {
+  test('empty texts are left out beside others', () => {
     const said = (...texts: string[]) => send({ turns: [{ role: 'user', parts: texts.map(text) }] }).body.input
     expect(said('', 'a', '')).toEqual([{ type: 'message', role: 'user', content: 'a' }])
     expect(said('', '')).toEqual([{ type: 'message', role: 'user', content: '' }])
@@ -327,7 +325,12 @@ describe('sending for clients of other wires', () => {
           { role: 'user', parts: [text('hi')] },
         ],
       },
-      { instructions: 's' },
+      {
+        input: [
+          { type: 'message', role: 'system', content: 's' },
+          { type: 'message', role: 'user', content: 'hi' },
+        ],
+      },
       [],
     ],
     [
@@ -462,7 +465,7 @@ describe('sending for clients of other wires', () => {
     ...(isError ? { isError } : {}),
   })
 
-  test('results stand right behind their calls, whatever was said between', () => {
+  test('results follow their calls directly, whatever was between', () => {
     const { body } = send({
       turns: [
         { role: 'assistant', parts: [text('I look'), call('a'), call('b')] },
@@ -482,7 +485,7 @@ describe('sending for clients of other wires', () => {
     ])
   })
 
-  test('a result answers the latest call of its id where an earlier one was never answered', () => {
+  test('a result belongs to the latest call of its id where an earlier one has none', () => {
     const { body } = send({
       turns: [
         { role: 'assistant', parts: [call('a')] },
@@ -500,7 +503,7 @@ describe('sending for clients of other wires', () => {
   test.each([
     [false, 'Result of the tool call gone:'],
     [true, 'Error of the tool call gone:'],
-  ])('a result without its call stays in the conversation as words, failed: %p', (failed, head) => {
+  ])('a result without its call stays in the conversation as text, failed: %p', (failed, head) => {
     expect(send({ turns: [{ role: 'user', parts: [result('gone', 'sunny', failed)] }] }).body.input).toEqual([
       {
         type: 'message',
@@ -513,7 +516,7 @@ describe('sending for clients of other wires', () => {
     ])
   })
 
-  test('own thoughts go back verbatim before what followed them; foreign ones are left out, open ones are listed', () => {
+  test('the wire’s own thoughts are sent back verbatim; foreign ones are left out, unsealed ones listed', () => {
     const seal = { origin: 'responses' as const, value: { id: 'rs_1', encrypted_content: 'e' } }
     const { body, dropped } = send({
       turns: [
@@ -532,13 +535,77 @@ describe('sending for clients of other wires', () => {
     })
     expect(body.input).toEqual([
       { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'hm' }], encrypted_content: 'e' },
-      { type: 'message', role: 'assistant', content: 'so' },
+      { type: 'message', role: 'assistant', content: 'so', phase: 'final_answer' },
       { type: 'message', role: 'user', content: 'go on' },
     ])
     expect(dropped).toEqual(['messages.0.content.2'])
   })
 
-  test('names the wire does not take are rewritten everywhere, and undone in the answer', () => {
+  describe('messages get a phase where the history has thoughts of a model of the wire', () => {
+    const thought = {
+      type: 'reasoning' as const,
+      text: 'hm',
+      seal: { origin: 'responses' as const, value: { id: 'rs_1', encrypted_content: 'e' } },
+    }
+    const search: AssistantPart = {
+      type: 'opaque',
+      origin: 'responses',
+      value: { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } },
+    }
+    const user: Turn = { role: 'user', parts: [text('go on')] }
+    const phases = (turns: Turn[], quirks: Quirks = {}) =>
+      (send({ turns: [...turns, user] }, quirks).body.input as JsonObject[])
+        .filter(({ role }) => role === 'assistant')
+        .map(({ phase }) => phase)
+
+    test.each<[string, Turn[], (string | undefined)[]]>([
+      ['an answer', [{ role: 'assistant', parts: [thought, text('It is sunny.')] }], ['final_answer']],
+      [
+        'text before a call, in a turn without a thought',
+        [
+          { role: 'assistant', parts: [text('I look.'), call('a')] },
+          { role: 'user', parts: [result('a', 'sunny')] },
+          { role: 'assistant', parts: [thought, text('It is sunny.')] },
+        ],
+        ['commentary', 'final_answer'],
+      ],
+      [
+        'text whose call is in a turn of its own',
+        [
+          { role: 'assistant', parts: [thought, text('I look.')] },
+          { role: 'assistant', parts: [call('a')] },
+          { role: 'user', parts: [result('a', 'sunny')] },
+        ],
+        ['commentary'],
+      ],
+      [
+        'text before and after a search by the provider',
+        [{ role: 'assistant', parts: [thought, text('I look.'), search, text('It is sunny.')] }],
+        ['commentary', 'final_answer'],
+      ],
+      [
+        'a message that has a phase already',
+        [{ role: 'assistant', phase: 'commentary', parts: [thought, text('So.')] }],
+        ['commentary'],
+      ],
+      [
+        'none where the thoughts are another wire’s',
+        [
+          {
+            role: 'assistant',
+            parts: [{ ...thought, seal: { origin: 'messages', value: { signature: 's' } } }, text('So.')],
+          },
+        ],
+        [undefined],
+      ],
+    ])('%s', (_, turns, told) => expect(phases(turns)).toEqual(told))
+
+    test('none for a server that takes no thoughts', () => {
+      expect(phases([{ role: 'assistant', parts: [thought, text('So.')] }], { noReasoning: true })).toEqual([undefined])
+    })
+  })
+
+  test('names that the wire does not accept are replaced everywhere, and restored in the answer', () => {
     const name = 'mcp.files/read'
     const { body, undo } = send({
       turns: [
@@ -555,7 +622,7 @@ describe('sending for clients of other wires', () => {
     expect(responses.decodeResponse({ id: 'resp_1', output: [item] }, undo).parts).toMatchObject([{ name }])
   })
 
-  test('two names that are rewritten alike are told apart the same way whatever was called before', () => {
+  test('two names with the same replacement stay distinct, independently of earlier calls', () => {
     const tools = [
       { type: 'function' as const, name: 'a.b' },
       { type: 'function' as const, name: 'a/b' },
@@ -573,7 +640,7 @@ describe('sending for clients of other wires', () => {
     ['some tool, where the client has tools', {}, 'required'],
     ['no other, where the client wants none', { toolChoice: { type: 'none' } }, { name: 'json_output' }],
     ['the one the client names', { toolChoice: { type: 'tool', name: 'f', kind: 'function' } }, { name: 'f' }],
-  ])('a forced tool leaves the model %s', (_, asked, choice) => {
+  ])('the tool for structured output leaves the model %s', (_, asked, choice) => {
     const output = { type: 'json-schema' as const, schema: { type: 'object', properties: { a: {} } } }
     const { body } = send(
       { output, tools: [{ type: 'function', name: 'f' }], ...asked },
@@ -582,7 +649,7 @@ describe('sending for clients of other wires', () => {
     expect(body).toMatchObject({ tool_choice: typeof choice === 'object' ? { type: 'function', ...choice } : choice })
   })
 
-  test('a forced tool has a name of its own beside those the others are sent under', () => {
+  test('the tool for structured output has a name that no other tool is sent under', () => {
     const output = { type: 'json-schema' as const, schema: { type: 'object', properties: { a: {} } } }
     const { body } = send(
       { output, tools: [{ type: 'function', name: 'json.output' }] },
@@ -591,13 +658,13 @@ describe('sending for clients of other wires', () => {
     expect(new Set((body.tools as JsonObject[]).map(({ name }) => name)).size).toBe(2)
   })
 
-  test('a forced tool shows the model the form that the schema only refers to', () => {
+  test('the tool for structured output resolves a schema that is only a reference', () => {
     const schema = { $ref: '#/$defs/a', $defs: { a: { type: 'object', properties: { b: { type: 'string' } } } } }
     const { body } = send({ output: { type: 'json-schema', schema } }, { structuredOutputByTool: true })
     expect(body.tools).toMatchObject([{ parameters: { properties: { b: { type: 'string' } } } }])
   })
 
-  test('structured output by a forced tool comes back as text', () => {
+  test('structured output by a tool is decoded as text', () => {
     const { body, undo } = send(
       { output: { type: 'json-schema', schema: { type: 'object', properties: { a: { type: 'number' } } } } },
       { structuredOutputByTool: true },
@@ -634,7 +701,7 @@ describe('sending for clients of other wires', () => {
     })
   })
 
-  test('labels longer than the wire takes become their hash, the same every time', () => {
+  test('labels that are too long are hashed, the same every time', () => {
     const long = 'x'.repeat(200)
     const [first, again] = [send({ user: long, cacheKey: long }).body, send({ user: long }).body]
     expect(String(first.user).length).toBeLessThanOrEqual(64)
@@ -645,7 +712,7 @@ describe('sending for clients of other wires', () => {
   test.each<[ChatRequest['origin'], string[]]>([
     ['messages', ['metadata.user_id', 'max_tokens', 'output_config.format', 'include']],
     ['chat-completions', ['user', 'max_completion_tokens', 'response_format', 'include']],
-  ])('members a provider refuses are left out and listed as clients of %s call them', (origin, names) => {
+  ])('members that a provider refuses are left out, and listed by the names that clients of %s use', (origin, names) => {
     const rejects = ['user', 'max_output_tokens', 'text', 'include']
     const asked = { origin, user: 'u', maxOutput: 100, output: { type: 'json-object' as const } }
     const { body, dropped } = send(asked, { rejects })

@@ -2,7 +2,7 @@
 
 import OpenAI from 'openai'
 import { isObject, type Json, type JsonObject } from '../../../../src/ir/json.ts'
-import type { Ask, Piece, Shown, Told, Tool, Turn } from '../story.ts'
+import type { Ask, ClientView, Piece, Shown, Tool, Turn } from '../story.ts'
 
 const shown = (part: Shown): JsonObject => {
   if ('imageUrl' in part) return { type: 'image_url', image_url: { url: part.imageUrl } }
@@ -132,7 +132,7 @@ const withMarks = (whole: JsonObject, text: string): JsonObject => {
   return whole
 }
 
-export const tell = (body: JsonObject): Told => {
+export const viewOf = (body: JsonObject): ClientView => {
   const [choice] = Array.isArray(body.choices) ? body.choices.filter(isObject) : []
   const message = isObject(choice?.message) ? choice.message : {}
   const usage = isObject(body.usage) ? body.usage : {}

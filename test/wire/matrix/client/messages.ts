@@ -3,7 +3,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { isObject, type JsonObject } from '../../../../src/ir/json.ts'
 import { exactly } from '../exact.ts'
-import type { Ask, Piece, Result, Shown, Told, Tool } from '../story.ts'
+import type { Ask, ClientView, Piece, Result, Shown, Tool } from '../story.ts'
 
 const cached = (part: Shown): JsonObject =>
   'cached' in part && part.cached ? { cache_control: { type: 'ephemeral' } } : {}
@@ -99,7 +99,7 @@ export const gather = async (text: string, stream: boolean): Promise<JsonObject>
   return JSON.parse(JSON.stringify(message))
 }
 
-export const tell = (body: JsonObject): Told => {
+export const viewOf = (body: JsonObject): ClientView => {
   const usage = isObject(body.usage) ? body.usage : {}
   return {
     content: Array.isArray(body.content) ? body.content.filter(isObject).map(tellBlock) : [],

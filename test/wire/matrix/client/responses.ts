@@ -2,7 +2,7 @@
 
 import OpenAI from 'openai'
 import { isObject, type Json, type JsonObject } from '../../../../src/ir/json.ts'
-import type { Ask, Piece, Shown, Told, Tool, Turn } from '../story.ts'
+import type { Ask, ClientView, Piece, Shown, Tool, Turn } from '../story.ts'
 
 const shown = (part: Shown): JsonObject => {
   if ('imageUrl' in part) return { type: 'input_image', detail: 'auto', image_url: part.imageUrl }
@@ -129,7 +129,7 @@ export const gather = async (text: string, stream: boolean): Promise<JsonObject>
   return JSON.parse(JSON.stringify(response))
 }
 
-export const tell = (body: JsonObject): Told => {
+export const viewOf = (body: JsonObject): ClientView => {
   const usage = isObject(body.usage) ? body.usage : {}
   const details = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {}
   const why = isObject(body.incomplete_details) ? [body.incomplete_details.reason] : []

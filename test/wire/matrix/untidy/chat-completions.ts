@@ -1,4 +1,4 @@
-// A server of the chat-completions wire that keeps its words and none of its manners.
+// A sloppy server of the chat-completions wire: its events are valid, their order and completeness are not.
 
 import type { JsonObject } from '../../../../src/ir/json.ts'
 import type { Answer, Piece } from '../story.ts'

@@ -1,4 +1,4 @@
-// The choices an untidy vendor makes, thrown by fast-check: all noughts are the tidy vendor, so that failures shrink to it.
+// Random choices of a sloppy vendor, drawn by fast-check. All zeros give the regular form, so that failures shrink to it.
 
 import fc from 'fast-check'
 

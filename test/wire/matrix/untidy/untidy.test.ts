@@ -1,5 +1,5 @@
-// Vendors without manners: whatever a stream's form, its clients on the other wires hear what was said, in a form of
-// their own vendor's.
+// Sloppy vendors: however irregular a stream, clients on the other wires get its content, in the regular form of their own
+// vendor.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -103,7 +103,7 @@ const crossings = CHAT_WIRES.flatMap((client) =>
 )
 
 describe.each(crossings)('a client of %s and an untidy vendor of %s', (client, vendor) => {
-  test('hears what was said, in a form of its own vendor’s', () =>
+  test('the client gets the content, in the form of its own vendor', () =>
     fc.assert(
       fc.asyncProperty(untidyAnswer, dice, async (answer, thrown) => {
         const { tap, text } = translated(client, vendor, framed(VENDORS[vendor].frames(answer, thrown), thrown))
@@ -120,7 +120,7 @@ describe.each(crossings)('a client of %s and an untidy vendor of %s', (client, v
       { numRuns: 50 },
     ))
 
-  test('is told of a failure wherever the stream is cut', () =>
+  test('the client gets an error wherever the stream is cut', () =>
     fc.assert(
       fc.property(untidyAnswer, dice, fc.nat(), (answer, thrown, place) => {
         const frames = VENDORS[vendor].frames(answer, thrown)

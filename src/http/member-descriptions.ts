@@ -1,11 +1,11 @@
-// What the members of requests mean, for the API's document. What the wires share is said once.
+// Descriptions of request members for the OpenAPI document, shared by the wires.
 
 import type { TSchema } from '@sinclair/typebox'
 
 const CAP = 'The most tokens of the answer, thoughts included. The key’s quota may lower it.'
 const SAMPLING = 'How freely the answer is chosen. Listed as dropped where the model takes none.'
 
-const WORDS: Readonly<Record<string, string>> = {
+const DESCRIPTIONS: Readonly<Record<string, string>> = {
   model: 'An id of GET /v1/models, an alias, or auto.',
   stream: 'The answer as events, as it comes.',
   messages: 'The conversation, oldest first.',
@@ -53,19 +53,19 @@ const WORDS: Readonly<Record<string, string>> = {
   size: 'Width and height in pixels, 1024x1024 for instance, or auto.',
 }
 
-/** The schema with a description for each member that has none. Unions and intersections are looked into. */
-export const described = (schema: TSchema): TSchema => {
+/** The schema with descriptions for the members that have none, also within unions and intersections. */
+export const withDescriptions = (schema: TSchema): TSchema => {
   const more: Record<string, unknown> = {}
   for (const parts of ['anyOf', 'allOf'] as const) {
-    if (Array.isArray(schema[parts])) more[parts] = schema[parts].map(described)
+    if (Array.isArray(schema[parts])) more[parts] = schema[parts].map(withDescriptions)
   }
   if (schema.properties !== undefined) {
     more.properties = Object.fromEntries(
       Object.entries(schema.properties as Record<string, TSchema>).map(([name, member]) => {
-        const words = WORDS[name]
+        const description = DESCRIPTIONS[name]
         return [
           name,
-          words === undefined || member.description !== undefined ? member : { ...member, description: words },
+          description === undefined || member.description !== undefined ? member : { ...member, description },
         ]
       }),
     )

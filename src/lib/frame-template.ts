@@ -1,28 +1,28 @@
-// Frames of a stream that are like one seen before but for one string, as the deltas of a text are: recognised, they need
-// not be parsed.
+// Recognises frames of a stream that differ from an earlier one only in one string, as text deltas do, so that they need not
+// be parsed.
 
 import { findPath } from './json-scan.ts'
 import type { Frame } from './sse.ts'
 
-/** Where the string stands in a frame's data; 0 is an array's first element. */
+/** The path of the string in a frame's data; 0 is an array's first element. */
 type Path = readonly (string | 0)[]
 
-/** After so many lessons of which none was of use, frames are taken to differ in more than a string. */
-const LESSONS = 4
+/** After so many frames learnt without a match, the stream's frames are taken to differ in more than a string. */
+const MAX_UNUSED = 4
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what must be escaped in JSON
 const PLAIN = /^[^"\\\u0000-\u001f]*$/
 
-/** One frame as a pattern: what stands before and after the string, and what it was made into. */
-export class Likeness {
-  #lessons = 0
+/** One frame as a template: the text before and after the string, in the frame and in the output made from it. */
+export class FrameTemplate {
+  #unused = 0
   #event: string | undefined
   #head: string | undefined
   #tail = ''
   #outHead = ''
   #outTail = ''
 
-  /** The text this frame was made into, and its string; undefined for a frame that must be read. */
+  /** The output for this frame, and its string; undefined for a frame that must be parsed. */
   match({ event, data }: Frame): { out: string; text: string } | undefined {
     const head = this.#head
     if (head === undefined || event !== this.#event || data.length < head.length + this.#tail.length) return undefined
@@ -30,19 +30,19 @@ export class Likeness {
     const inner = data.slice(head.length, data.length - this.#tail.length)
     const text = PLAIN.test(inner) ? inner : unescaped(inner)
     if (text === undefined) return undefined
-    this.#lessons = 0
+    this.#unused = 0
     return { out: this.#outHead + inner + this.#outTail, text }
   }
 
-  /** A frame, and the text it was made into, in which the string is the same. */
+  /** Takes a frame and the output that was made from it, which contains the same string. */
   learn({ event, data }: Frame, path: Path, out: string): void {
-    if (this.#lessons >= LESSONS) return
-    this.#lessons++
+    if (this.#unused >= MAX_UNUSED) return
+    this.#unused++
     const found = findPath(data, path)
     if (found === undefined || data[found.start] !== '"') return
     const string = data.slice(found.start, found.end)
     const tail = data.slice(found.end - 1)
-    // The string is found in what was made by what is around it; where that is not certain, nothing is learnt.
+    // The string is located in the output by its text: unless that occurs exactly once, nothing is learnt.
     const at = out.indexOf(string)
     if (at === -1 || out.indexOf(string, at + 1) !== -1) return
     this.#event = event
@@ -53,7 +53,7 @@ export class Likeness {
   }
 }
 
-/** The string that stands so in JSON; undefined for what is not the inside of one string. */
+/** Decodes the inside of a JSON string; undefined for text that is not the inside of one string. */
 const unescaped = (inner: string): string | undefined => {
   try {
     return JSON.parse(`"${inner}"`) as string

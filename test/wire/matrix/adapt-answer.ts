@@ -1,5 +1,5 @@
-// What a vendor makes of a story when the request it gets is not the one the client wrote: where the gateway sent a tool
-// in the place of what the vendor has not, the vendor calls that tool.
+// Adapts a story's answer to the request that the vendor received: where the gateway replaced a feature by a tool (custom
+// tools, structured output), the vendor answers with a call of that tool.
 
 import { isObject, type Json, type JsonObject } from '../../../src/ir/json.ts'
 import type { ChatWire } from '../../../src/ir/wire.ts'
@@ -7,14 +7,14 @@ import type { Answer, Piece } from './story.ts'
 
 const list = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
-/** The tools a vendor was offered, by kind. */
+/** The tools in the vendor's request. */
 const offered = (sent: JsonObject): { name: unknown; custom: boolean }[] =>
   list(sent.tools).map((tool) => {
     const body = isObject(tool.function) ? tool.function : isObject(tool.custom) ? tool.custom : tool
     return { name: body.name, custom: tool.type === 'custom' && tool.input_schema === undefined }
   })
 
-/** The tool the vendor is made to call, where the answer is to be a form and the request asks for none. */
+/** The tool that the request forces the vendor to call. */
 const forced = (sent: JsonObject): string | undefined => {
   const choice = sent.tool_choice
   if (!isObject(choice)) return undefined
@@ -22,7 +22,7 @@ const forced = (sent: JsonObject): string | undefined => {
   return typeof name === 'string' ? name : undefined
 }
 
-export const standIn = (answer: Answer, vendor: ChatWire, sent: JsonObject): Answer => {
+export const adaptAnswer = (answer: Answer, vendor: ChatWire, sent: JsonObject): Answer => {
   const tools = offered(sent)
   const pieces = answer.pieces.map((piece): Piece => {
     if (!('call' in piece) || !piece.custom || vendor === 'messages') return piece

@@ -1,10 +1,10 @@
-// What a model was asked besides the conversation, read from the request that reached it: settings, tools, forms.
+// The settings of a request apart from its conversation, read from the body that reached the vendor, on any wire.
 
 import { isObject, type Json, type JsonObject } from '../../../src/ir/json.ts'
 import type { ChatWire } from '../../../src/ir/wire.ts'
 import type { Ask } from './story.ts'
 
-type Wishes = {
+type Settings = {
   cap: Json | undefined
   stop: Json | undefined
   choice: string | undefined
@@ -12,7 +12,7 @@ type Wishes = {
   tools: string[]
   temperature: Json | undefined
   user: Json | undefined
-  /** Whether thought was asked for. */
+  /** Whether thinking was asked for. */
   thought: boolean
   schema: Json | undefined
 }
@@ -20,7 +20,7 @@ type Wishes = {
 const list = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 const object = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
 
-const asked: Record<ChatWire, (body: JsonObject) => Wishes> = {
+const settingsOf: Record<ChatWire, (body: JsonObject) => Settings> = {
   messages: (body) => {
     const choice = object(body.tool_choice)
     const config = object(body.output_config)
@@ -74,12 +74,12 @@ const asked: Record<ChatWire, (body: JsonObject) => Wishes> = {
 
 export type Waived = { form?: boolean; thought?: boolean }
 
-/** Wishes of the story that did not reach the model as they were made. `waived`: those that could not. */
-export const unmet = (ask: Ask, wire: ChatWire, body: JsonObject, waived: Waived): string[] => {
-  const wishes = asked[wire](body)
-  const due: { [wish: string]: unknown } = {
+/** Settings of the story that did not reach the vendor as given. `waived`: those that cannot. */
+export const settingFaults = (ask: Ask, wire: ChatWire, body: JsonObject, waived: Waived): string[] => {
+  const sent = settingsOf[wire](body)
+  const expected: { [name: string]: unknown } = {
     cap: ask.maxOutput ?? 1_000,
-    // A wire that has none is not told: the gateway ends the answer.
+    // The responses wire has no stop sequences: the gateway ends the answer itself.
     ...(ask.stop === undefined || wire === 'responses' ? {} : { stop: ask.stop }),
     ...(ask.choice === undefined ? {} : { choice: typeof ask.choice === 'object' ? ask.choice.tool : ask.choice }),
     ...(ask.parallel === undefined ? {} : { parallel: ask.parallel }),
@@ -91,8 +91,10 @@ export const unmet = (ask: Ask, wire: ChatWire, body: JsonObject, waived: Waived
     ...(waived.thought ? {} : { thought: ask.effort !== undefined }),
     ...(ask.schema === undefined || waived.form ? {} : { schema: ask.schema }),
   }
-  return Object.entries(due).flatMap(([name, value]) => {
-    const got = wishes[name as keyof Wishes]
-    return Bun.deepEquals(got, value) ? [] : [`asked ${name} ${JSON.stringify(value)}, sent ${JSON.stringify(got)}`]
+  return Object.entries(expected).flatMap(([name, value]) => {
+    const actual = sent[name as keyof Settings]
+    return Bun.deepEquals(actual, value)
+      ? []
+      : [`asked ${name} ${JSON.stringify(value)}, sent ${JSON.stringify(actual)}`]
   })
 }

@@ -1,11 +1,11 @@
-// What a model was shown, read from the request that reached it: one line for each thing, whatever the wire.
+// The conversation that a vendor received, as lines: one for each text, image, file and call, whatever the wire.
 
 import { isObject, type Json, type JsonObject } from '../../../src/ir/json.ts'
 import type { ChatWire } from '../../../src/ir/wire.ts'
-import type { Ask, Heard, Piece, Shown } from './story.ts'
+import type { Ask, Lines, Piece, Shown } from './story.ts'
 
 const callLine = (name: string, input: string): string => `call ${name} ${canonical(input)}`
-/** Whatever the wires do to the spaces of arguments, their members are the same. */
+/** Arguments without differences in white space. */
 const canonical = (input: string): string => {
   try {
     const value: unknown = JSON.parse(input, (_, member, context?: { source?: string }) =>
@@ -33,21 +33,21 @@ const saidLine = (piece: Piece): string[] => {
     const name = piece.namespace === undefined ? piece.name : `${piece.namespace}__${piece.name}`
     return [callLine(name, piece.input)]
   }
-  // A thought without a seal may go nowhere.
+  // A thought without a seal need not be sent to any vendor.
   if ('thought' in piece) return []
   return [`text ${'refusal' in piece ? piece.refusal : piece.text}`]
 }
 
-/** What the story says must be shown. */
-export const script = (ask: Ask): Heard =>
+/** The lines that the story expects. */
+export const expectedLines = (ask: Ask): Lines =>
   ask.turns.flatMap((turn): string[] =>
     turn.role === 'assistant'
       ? turn.parts.flatMap(saidLine)
       : turn.parts.flatMap((part) => ('result' in part ? part.result.map(shownLine) : [shownLine(part)])),
   )
 
-/** Files of text may be wrapped in a line that names them, failures in a word that says so: see `missing`. */
-export const heard = (wire: ChatWire, body: JsonObject): Heard => {
+/** A text file may be wrapped in a title, a failed result begin with `Error`: see `missing`. */
+export const receivedLines = (wire: ChatWire, body: JsonObject): Lines => {
   switch (wire) {
     case 'messages':
       return [
@@ -129,8 +129,8 @@ const responsesPart = (part: JsonObject): string => {
   return `text ${part.text ?? part.refusal}`
 }
 
-/** Lines of the script that the model was not shown, each as often as it is due. A line's last blanks do not count. */
-export const missing = (due: Heard, got: Heard): string[] => {
+/** The expected lines that were not received, each as often as expected. Trailing white space is ignored. */
+export const missing = (due: Lines, got: Lines): string[] => {
   const left = [...got]
   return due.filter((line) => {
     const exact = left.indexOf(line)

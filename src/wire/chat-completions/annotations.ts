@@ -1,4 +1,4 @@
-// What stands beside a text on this wire: citations and log probabilities, both ways; and what is said of the whole.
+// Citations and log probabilities of a text, both ways, and the moderation results of an answer.
 
 import type { Moderation } from '../../ir/event.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
@@ -8,13 +8,13 @@ import { encodeModeration } from '../moderation.ts'
 export const decodeCitations = (annotations: Json | undefined): Citation[] =>
   Array.isArray(annotations) ? annotations.filter(isObject).map(decodeCitation) : []
 
-/** Pages that some servers name beside the whole answer: its text cites them all. */
+/** Sources that some servers list for the whole answer: its text cites all of them. */
 export const decodeSources = ({ search_results: found, citations }: JsonObject): Citation[] => {
   const list = Array.isArray(found) && found.length > 0 ? found : citations
   return Array.isArray(list) ? list.flatMap(decodeSource) : []
 }
 
-/** Whether there are any: later chunks may have the members, and nothing in them. */
+/** Whether there are any: later chunks may have the members with nothing in them. */
 export const namesSources = ({ search_results: found, citations }: JsonObject): boolean =>
   [found, citations].some((list) => Array.isArray(list) && list.length > 0)
 
@@ -37,8 +37,8 @@ const decodeCitation = (raw: JsonObject): Citation => {
 }
 
 /**
- * None for a citation only another wire can say. `offset`: characters of the joined text before the part's own, which
- * has `length`: a citation that names no range is of all of it.
+ * Empty for a citation that only another wire has. `offset`: characters of the joined text before the part's own, which
+ * has `length`: a citation without a range covers all of it.
  */
 export const encodeCitation = (citation: Citation, offset: number, length: number): JsonObject[] => {
   if (citation.kind === 'opaque') return citation.origin === 'chat-completions' ? [citation.value] : []

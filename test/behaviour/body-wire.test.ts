@@ -1,5 +1,4 @@
-// Requests that come to the chat-completions address in another wire's words: editors that speak to models of several
-// vendors send them, and read chat completions.
+// Bodies of another wire at the chat-completions path: some editors send them, and expect chat completions in return.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/ir/json.ts'
@@ -115,7 +114,7 @@ test.each(
       [false, true].map((stream) => [words, wire, stream, body] as const),
     ),
   ),
-)('in %s words, to %s, streaming %p', async (_, wire, stream, body) => {
+)('a body of %s, to a provider of %s, streaming %p', async (_, wire, stream, body) => {
   const base = wire === 'messages' ? provider.origin : `${provider.origin}/v1`
   const gateway = await startGateway({ config: onlyProvider(base, { wires: [wire] }) })
   const answer = await gateway.post('/v1/chat/completions', { model: 'vendorB-5.5', stream, ...body })
@@ -127,7 +126,7 @@ test.each(
   await gateway.stop()
 })
 
-describe('at the chat-completions address', () => {
+describe('at the chat-completions path', () => {
   let gateway: TestGateway
   const ask = async (body: JsonObject) => {
     provider.requests.length = 0
@@ -140,13 +139,13 @@ describe('at the chat-completions address', () => {
   })
   afterAll(() => gateway.stop())
 
-  test('an answer in the background, which could not be found again, is refused', async () => {
+  test('a background answer, which could not be read later, is refused', async () => {
     expect(await ask({ input: 'Hi.', background: true })).toEqual([400, 'background'])
     expect(provider.requests).toEqual([])
     expect(await ask({ input: 'Hi.', background: false })).toEqual([200, undefined])
   })
 
-  test('several answers, of which one could be written anew, are asked for as they came', async () => {
+  test('a request for several answers passes as it is', async () => {
     const body = { messages: [{ role: 'user', content: 'Hi.' }], tools: [{ name: 'look', input_schema: schema }], n: 2 }
     await ask(body)
     expect(JSON.parse(provider.requests[0]?.text ?? '')).toEqual({ model: 'vendorB-5.5', ...body })

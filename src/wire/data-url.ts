@@ -1,24 +1,24 @@
-// What data URLs and base64 hold, however their writer wrote them, and of what kind it is: by its first bytes where those
-// tell, for vendors refuse what is said to be of another kind.
+// Data URLs and base64, as leniently as clients write them. The media type is taken from the first bytes where they show
+// it, because vendors refuse data of another type than declared.
 
 import { isUtf8 } from 'node:buffer'
 
-/** `data` is base64 in its plain letters. */
-export type Held = { mediaType: string; data: string }
+/** `data` is base64 in the standard alphabet. */
+export type InlineData = { mediaType: string; data: string }
 
 const HEAD = /^data:([^,]*),/i
 
-/** What a `data:` URL holds, `fallback` being its kind where nothing tells; undefined for any other text. */
-export const heldIn = (url: string, fallback: string): Held | undefined => {
+/** The content of a `data:` URL; `fallback` is the media type where none is known. Undefined for any other text. */
+export const parseDataUrl = (url: string, fallback: string): InlineData | undefined => {
   const head = HEAD.exec(url)
   if (head === null) return undefined
   const [type = '', ...flags] = (head[1] ?? '').split(';').map((part) => part.trim().toLowerCase())
   const body = url.slice(head[0].length)
   const data = flags.includes('base64') ? plain(body) : Buffer.from(unescaped(body), 'utf8').toString('base64')
-  return { mediaType: kindOf(data) ?? (type === '' ? fallback : type), data }
+  return { mediaType: sniffMediaType(data) ?? (type === '' ? fallback : type), data }
 }
 
-/** Base64 without the lines, the escapes and the other alphabet that some write it with. */
+/** Base64 without line breaks and percent escapes, and in the standard alphabet instead of the URL-safe one. */
 const plain = (base64: string): string =>
   /^[\w+/]*=*$/.test(base64) && !base64.includes('_')
     ? base64
@@ -32,8 +32,9 @@ const unescaped = (text: string): string => {
   }
 }
 
-/** What base64 holds by its first bytes; undefined where they are none that vendors ask for. */
-export const kindOf = (base64: string): string | undefined => BEGINNINGS.find(([begins]) => begins.test(base64))?.[1]
+/** The media type of base64 by its first bytes; undefined for a type not listed here. */
+export const sniffMediaType = (base64: string): string | undefined =>
+  BEGINNINGS.find(([begins]) => begins.test(base64))?.[1]
 
 const BEGINNINGS: [RegExp, string][] = [
   [/^\/9j\//, 'image/jpeg'],
@@ -43,8 +44,8 @@ const BEGINNINGS: [RegExp, string][] = [
   [/^JVBERi0/, 'application/pdf'],
 ]
 
-/** The text that a file holds, whatever it calls itself; undefined for one that holds none. */
-export const textIn = ({ mediaType, data }: Held): string | undefined => {
+/** The text of a file, whatever its media type says; undefined for one that is not text. */
+export const decodeText = ({ mediaType, data }: InlineData): string | undefined => {
   const bytes = Buffer.from(data, 'base64')
   return mediaType.startsWith('text/') || isWritten(bytes) ? bytes.toString('utf8') : undefined
 }

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { Likeness } from '../../src/lib/likeness.ts'
+import { FrameTemplate } from '../../src/lib/frame-template.ts'
 import { CODECS } from '../../src/wire/index.ts'
 
 const PATH = ['choices', 0, 'delta', 'content'] as const
@@ -27,14 +27,14 @@ const text = fc.oneof(
 const chunk = (content: string, model = 'm-1', id = 'c'): string =>
   JSON.stringify({ id, model, choices: [{ index: 0, delta: { content }, finish_reason: null }], usage: null })
 
-describe('Likeness', () => {
+describe('FrameTemplate', () => {
   test('gives the string and the text that its frame stands for', () => {
     fc.assert(
       fc.property(text, text, (before, after) => {
-        const likeness = new Likeness()
+        const template = new FrameTemplate()
         const made = (content: string) => `data: ${chunk(content, 'another')}\n\n`
-        likeness.learn({ data: chunk(before) }, PATH, made(before))
-        const found = likeness.match({ data: chunk(after) })
+        template.learn({ data: chunk(before) }, PATH, made(before))
+        const found = template.match({ data: chunk(after) })
         if (found !== undefined) expect(found).toEqual({ out: made(after), text: after })
         // A string that stands in the frame more than once says nothing of where it is.
         else expect(made(before).split(JSON.stringify(before)).length).not.toBe(2)
@@ -54,16 +54,16 @@ describe('Likeness', () => {
     ['a string cut in an escape', { data: chunk('x').replace('"x"', '"x\\"') }],
     ['an end that is its beginning', { data: chunk('').slice(0, -1) }],
   ])('does not take a frame for like with %s', (_, frame) => {
-    const likeness = new Likeness()
-    likeness.learn({ data: chunk('a') }, PATH, `data: ${chunk('a')}\n\n`)
-    expect(likeness.match({ data: chunk('b') })).toBeDefined()
-    expect(likeness.match(frame)).toBeUndefined()
+    const template = new FrameTemplate()
+    template.learn({ data: chunk('a') }, PATH, `data: ${chunk('a')}\n\n`)
+    expect(template.match({ data: chunk('b') })).toBeDefined()
+    expect(template.match(frame)).toBeUndefined()
   })
 
   test('gives up on streams whose frames differ in more than a string', () => {
-    const likeness = new Likeness()
-    for (let n = 0; n < 10; n++) likeness.learn({ data: chunk('a', 'm', `${n}`) }, PATH, chunk('a', 'm', `${n}`))
-    expect(likeness.match({ data: chunk('b', 'm', '9') })).toBeUndefined()
+    const template = new FrameTemplate()
+    for (let n = 0; n < 10; n++) template.learn({ data: chunk('a', 'm', `${n}`) }, PATH, chunk('a', 'm', `${n}`))
+    expect(template.match({ data: chunk('b', 'm', '9') })).toBeUndefined()
   })
 })
 

@@ -1,0 +1,45 @@
+// Answers in the form that the client did not ask for, as servers give them that always stream, or never do.
+
+import type { ChatEvent } from '../ir/event.ts'
+import { fold, unfold } from '../ir/fold.ts'
+import type { JsonObject } from '../ir/json.ts'
+import { FrameReader } from '../lib/sse.ts'
+import type { Ask, ChatCodec, EventDecoder, Tap, Undo } from '../wire/codec.ts'
+import { textOf } from '../wire/pass.ts'
+import { translateStream } from './translate.ts'
+import { broken } from './upstream.ts'
+
+/** How an event stream begins, whatever its content type says; no JSON begins so. */
+export const EVENT_STREAM = /^\s*(?:data|event|id|retry)?:/
+
+/** The whole answer, on the provider's wire, that the text of its stream comes to. Throws GatewayError. */
+export const wholeFromStream = (provider: ChatCodec, text: string, ask: Ask, undo: Undo): JsonObject => {
+  const decoder = provider.decodeEvents(undo)
+  const reader = new FrameReader()
+  const events = [...reader.push(Buffer.from(text)), ...reader.end()].flatMap((frame) => decoder.push(frame))
+  if (!events.some(({ type }) => type === 'finish')) events.push(...decoder.end())
+  const failure = events.find((event): event is Extract<ChatEvent, { type: 'error' }> => event.type === 'error')
+  if (failure !== undefined) throw failure.error
+  if (!events.some(({ type }) => type === 'finish')) throw broken()
+  const body = provider.encodeResponse(fold(events), ask)
+  return decoder.rawUsage === undefined ? body : { ...body, usage: decoder.rawUsage }
+}
+
+/** The stream that a whole answer would have been: all of it as one text for the client, and a tap that has seen it. */
+export const streamFromWhole = (
+  client: ChatCodec,
+  provider: ChatCodec,
+  body: JsonObject,
+  ask: Ask,
+  undo: Undo,
+  onDone?: (text: string) => void,
+): { tap: Tap; text: string } => {
+  const decoder: EventDecoder = {
+    push: () => unfold(provider.decodeResponse(body, undo)),
+    end: () => [],
+    rawUsage: provider.readUsage(body)?.raw,
+    serviceTier: textOf(body.service_tier),
+  }
+  const tap = translateStream(client, { ...provider, decodeEvents: () => decoder }, ask, undo, onDone)
+  return { tap: Object.assign(tap, { answerId: textOf(body.id) }), text: tap.see({ data: '' }) }
+}

@@ -1,0 +1,151 @@
+// Servers that answer in the other form than they are asked for: a whole answer for a stream, or a stream for a whole
+// answer. The client gets what it asked for, and what it cost is billed.
+
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import type { JsonObject } from '../../src/ir/json.ts'
+import type { Wire } from '../../src/ir/wire.ts'
+import { onlyProvider, startGateway, type TestGateway } from '../support/gateway.ts'
+import { type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
+
+const WIRES = ['chat-completions', 'responses', 'messages'] as const
+const PATHS = {
+  'chat-completions': '/v1/chat/completions',
+  responses: '/v1/responses',
+  messages: '/v1/messages',
+  images: '/v1/images/generations',
+}
+
+const chat = (message: JsonObject, finish: string | null) => ({
+  ...{ id: 'chatcmpl-1', created: 5, model: 'up' },
+  choices: [{ index: 0, ...message, finish_reason: finish }],
+})
+const response = {
+  ...{ id: 'resp_1', object: 'response', created_at: 5, model: 'up', status: 'completed' },
+  output: [
+    {
+      ...{ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed' },
+      content: [{ type: 'output_text', text: 'Hi there.', annotations: [] }],
+    },
+  ],
+  usage: { input_tokens: 7, output_tokens: 3, total_tokens: 10 },
+}
+const message = {
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'up',
+  stop_reason: 'end_turn',
+  stop_sequence: null,
+}
+const text = (index: number, words: string) => ({
+  ...{ type: 'content_block_delta', index },
+  delta: { type: 'text_delta', text: words },
+})
+
+const WHOLE: Record<string, JsonObject> = {
+  'chat-completions': {
+    ...chat({ message: { role: 'assistant', content: 'Hi there.' } }, 'stop'),
+    usage: { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 },
+  },
+  responses: response,
+  messages: {
+    ...message,
+    content: [{ type: 'text', text: 'Hi there.' }],
+    usage: { input_tokens: 7, output_tokens: 3 },
+  },
+}
+const STREAM: Record<string, (JsonObject | string)[]> = {
+  'chat-completions': [
+    chat({ delta: { role: 'assistant', content: 'Hi ' } }, null),
+    chat({ delta: { content: 'there.' } }, 'stop'),
+    { ...chat({}, null), choices: [], usage: { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 } },
+    '[DONE]',
+  ],
+  responses: [
+    { type: 'response.created', response: { ...response, status: 'in_progress', output: [] } },
+    { type: 'response.output_text.delta', output_index: 0, content_index: 0, item_id: 'msg_1', delta: 'Hi there.' },
+    { type: 'response.completed', response },
+  ],
+  messages: [
+    {
+      type: 'message_start',
+      message: { ...message, stop_reason: null, content: [], usage: { input_tokens: 7, output_tokens: 1 } },
+    },
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+    text(0, 'Hi '),
+    text(0, 'there.'),
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 3 } },
+    { type: 'message_stop' },
+  ],
+}
+const frames = (events: (JsonObject | string)[]): string =>
+  events
+    .map((event) =>
+      typeof event === 'string'
+        ? `data: ${event}\n\n`
+        : `event: ${event.type ?? 'message'}\ndata: ${JSON.stringify(event)}\n\n`,
+    )
+    .join('')
+const wireOf = (path: string) => WIRES.find((wire) => PATHS[wire].endsWith(path.replace(/^\/v1/, ''))) ?? 'messages'
+
+let answer: (path: string, stream: boolean) => Script
+let provider: Scripted
+let gateway: TestGateway
+beforeAll(async () => {
+  provider = await startScripted(({ path, text }) => answer(path, JSON.parse(text).stream === true))
+})
+afterEach(() => gateway.stop())
+afterAll(() => provider.stop())
+
+const ask = async (client: Wire, wire: (typeof WIRES)[number], stream: boolean) => {
+  const base = wire === 'messages' ? provider.origin : `${provider.origin}/v1`
+  gateway = await startGateway({ config: onlyProvider(base, { wires: [wire] }) })
+  const asked = [{ role: 'user', content: 'Hi' }]
+  const prompt = client === 'responses' ? { input: asked } : { max_tokens: 50, messages: asked }
+  const got = await gateway.post(PATHS[client], { model: 'vendorB-5.5', stream, ...prompt })
+  const body = await got.text()
+  await gateway.idle()
+  const [row] = gateway.server.gateway.store.exchanges({ limit: 1 })
+  return { status: got.status, type: got.headers.get('content-type') ?? '', body, row }
+}
+
+const CROSSINGS = WIRES.flatMap((client) => WIRES.map((wire) => [client, wire] as const))
+/** What ends a stream of each wire. */
+const LAST = { 'chat-completions': '[DONE]', responses: 'response.completed', messages: 'message_stop' }
+const BILLED = { outcome: 'done', input: 7, output: 3, estimated: false }
+
+test.each(CROSSINGS)('a whole answer in place of a stream, %s client, %s provider', async (client, wire) => {
+  answer = (path) => ({ steps: [JSON.stringify(WHOLE[wireOf(path)])] })
+  const { status, type, body, row } = await ask(client, wire, true)
+  expect([status, type]).toEqual([200, 'text/event-stream; charset=utf-8'])
+  expect(body).toContain('Hi there.')
+  expect(body).toContain(LAST[client])
+  expect(body).not.toContain('"up"')
+  expect(row).toMatchObject(BILLED)
+})
+
+test.each(CROSSINGS)('a stream in place of a whole answer, %s client, %s provider', async (client, wire) => {
+  answer = (path) => ({ headers: { 'content-type': 'text/event-stream' }, steps: [frames(STREAM[wireOf(path)] ?? [])] })
+  const { status, type, body, row } = await ask(client, wire, false)
+  expect([status, type]).toEqual([200, 'application/json'])
+  expect(JSON.parse(body)).toMatchObject({ model: 'vendorB-5.5' })
+  expect(body).toContain('Hi there.')
+  expect(row).toMatchObject(BILLED)
+})
+
+test.each(WIRES)('a stream that breaks off is no whole answer, %s', async (wire) => {
+  answer = (path) => ({
+    headers: { 'content-type': 'text/event-stream' },
+    steps: [frames(STREAM[wireOf(path)]?.slice(0, 1) ?? [])],
+  })
+  expect((await ask(wire, wire, false)).status).toBe(502)
+})
+
+test('the failure that a stream reports is the answer’s', async () => {
+  answer = () => ({
+    headers: { 'content-type': 'text/event-stream' },
+    steps: [frames([{ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }])],
+  })
+  expect((await ask('messages', 'messages', false)).status).toBe(503)
+})

@@ -1,0 +1,154 @@
+// Providers that refuse the thoughts of a conversation: of a client that cannot take them out they are asked without
+// them, and a client of their own wire is told in the words by which agents take them out themselves.
+
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
+import type { JsonObject } from '../../src/ir/json.ts'
+import { onlyProvider, startGateway, type TestGateway } from '../support/gateway.ts'
+import { type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
+
+const BOUND =
+  'messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".'
+const refused = (error: JsonObject): Script => ({ status: 400, steps: [JSON.stringify({ type: 'error', error })] })
+const events = (rows: JsonObject[]): Script => ({
+  headers: { 'content-type': 'text/event-stream' },
+  steps: rows.map((row) => `event: ${row.type}\ndata: ${JSON.stringify(row)}\n\n`),
+})
+
+const start = { id: 'msg_1', type: 'message', role: 'assistant', model: 'up', content: [], stop_reason: null }
+const content = [
+  { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' },
+  { type: 'text', text: 'Hi.' },
+]
+const usage = { input_tokens: 3, output_tokens: 2 }
+const message = (stream: unknown): Script =>
+  stream === true
+    ? events([
+        { type: 'message_start', message: { ...start, usage } },
+        { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+        { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hi.' } },
+        { type: 'content_block_stop', index: 0 },
+        { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage },
+        { type: 'message_stop' },
+      ])
+    : { steps: [JSON.stringify({ ...start, content, stop_reason: 'end_turn', usage })] }
+
+const thought = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'c2VhbGVk' }
+const item = { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'Hi.' }] }
+const response = {
+  ...{ id: 'resp_1', object: 'response', created_at: 5, model: 'up', status: 'completed', output: [thought, item] },
+  usage: { input_tokens: 3, output_tokens: 2, total_tokens: 5 },
+}
+const unsealed = { code: 'invalid_encrypted_content', message: 'The encrypted content could not be verified.' }
+const sealedThere = (stream: unknown): Script =>
+  stream === true
+    ? events([{ type: 'response.failed', response: { ...response, status: 'failed', output: [], error: unsealed } }])
+    : refused({ type: 'invalid_request_error', ...unsealed })
+const answered = (stream: unknown): Script =>
+  stream === true
+    ? events([
+        { type: 'response.created', response: { ...response, status: 'in_progress', output: [] } },
+        { type: 'response.output_text.delta', output_index: 0, content_index: 0, item_id: 'msg_1', delta: 'Hi.' },
+        { type: 'response.completed', response },
+      ])
+    : { steps: [JSON.stringify(response)] }
+
+let provider: Scripted
+let gateway: TestGateway
+beforeAll(async () => {
+  provider = await startScripted(({ path, text }) => {
+    const { stream } = JSON.parse(text)
+    if (path.endsWith('/responses')) return text.includes('c2VhbGVk') ? sealedThere(stream) : answered(stream)
+    return text.includes('c2ln') ? refused({ type: 'invalid_request_error', message: BOUND }) : message(stream)
+  })
+})
+beforeEach(() => {
+  provider.requests.length = 0
+})
+afterEach(() => gateway.stop())
+afterAll(() => provider.stop())
+
+const seals = (): boolean[] => provider.requests.map(({ text }) => /c2ln|c2VhbGVk/.test(text))
+
+test.each([false, true])('thoughts behind another wire are left out, streaming %p', async (stream) => {
+  gateway = await startGateway({ config: onlyProvider(provider.origin, { wires: ['messages'] }) })
+  const model = 'vendorB-5.5'
+  const hi = { role: 'user', content: 'Hi' }
+  const first = (await (await gateway.post('/v1/responses', { model, input: [hi], store: false })).json()) as JsonObject
+  const input = [hi, ...(first.output as JsonObject[]), { role: 'user', content: 'Go on' }]
+  const answer = await gateway.post('/v1/responses', { model, input, stream, store: false })
+  expect([answer.status, (await answer.text()).includes('Hi.')]).toEqual([200, true])
+  expect(seals()).toEqual([false, true, false])
+  const { messages } = JSON.parse(provider.requests[2]?.text ?? '')
+  expect(messages).toEqual([hi, { role: 'assistant', content: 'Hi.' }, { role: 'user', content: 'Go on' }])
+  await gateway.idle()
+  expect(gateway.server.gateway.health.states().map(({ state }) => state)).toEqual(['closed'])
+})
+
+test.each([false, true])('so are those that no other account can read, streaming %p', async (stream) => {
+  const accounts = ['one', 'two'].map((name) => ({
+    name,
+    baseUrl: `${provider.origin}/v1`,
+    credential: 'secret',
+    weight: 1,
+  }))
+  gateway = await startGateway({ config: onlyProvider(`${provider.origin}/v1`, { wires: ['responses'], accounts }) })
+  const asked = { model: 'vendorB-5.5', max_tokens: 90, messages: [{ role: 'user', content: 'Hi' }] }
+  const first = (await (await gateway.post('/v1/messages', asked)).json()) as JsonObject
+  const said = { role: 'assistant', content: first.content ?? [] }
+  const messages = [...asked.messages, said, { role: 'user', content: 'Go on' }]
+  const answer = await gateway.post('/v1/messages', { ...asked, messages, stream })
+  expect([answer.status, (await answer.text()).includes('Hi.')]).toEqual([200, true])
+  expect(seals()).toEqual([false, true, true, false])
+})
+
+test.each([false, true])('so are those of clients of the responses wire itself, streaming %p', async (stream) => {
+  gateway = await startGateway({ config: onlyProvider(`${provider.origin}/v1`, { wires: ['responses'] }) })
+  const input = [{ role: 'user', content: 'Hi' }, thought, item, { role: 'user', content: 'Go on' }]
+  const answer = await gateway.post('/v1/responses', { model: 'vendorB-5.5', input, stream, seed_of_tomorrow: 1 })
+  expect([answer.status, (await answer.text()).includes('Hi.')]).toEqual([200, true])
+  expect(answer.headers.get('x-gateway-dropped')).toContain('input.1')
+  expect(seals()).toEqual([true, false])
+  expect(JSON.parse(provider.requests[1]?.text ?? '')).toMatchObject({ seed_of_tomorrow: 1, input: [{}, {}, {}] })
+})
+
+test('so is reasoning in the open that a server of the chat-completions wire does not know', async () => {
+  const strict = await startScripted(({ text }) =>
+    text.includes('reasoning_content')
+      ? refused({ message: "Unknown parameter: 'messages[1].reasoning_content'.", code: 'unknown_parameter' })
+      : {
+          steps: [
+            JSON.stringify({
+              ...{ id: 'chatcmpl-1', object: 'chat.completion', created: 5, model: 'up', usage },
+              choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Hi.' } }],
+            }),
+          ],
+        },
+  )
+  gateway = await startGateway({ config: onlyProvider(`${strict.origin}/v1`, { wires: ['chat-completions'] }) })
+  const messages = [
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', content: 'Hi.', reasoning_content: 'Hm.' },
+    { role: 'user', content: 'Go on' },
+  ]
+  const answer = await gateway.post('/v1/chat/completions', { model: 'vendorB-5.5', messages })
+  expect([answer.status, ((await answer.json()) as JsonObject).model]).toEqual([200, 'vendorB-5.5'])
+  expect(strict.requests.map(({ text }) => text.includes('reasoning_content'))).toEqual([true, false])
+  await strict.stop()
+})
+
+test('a client of the same wire is told to take them out', async () => {
+  gateway = await startGateway({ config: onlyProvider(provider.origin, { wires: ['messages'] }) })
+  const messages = [
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', content },
+    { role: 'user', content: 'Go on' },
+  ]
+  const answer = await gateway.post('/v1/messages', { model: 'vendorB-5.5', max_tokens: 90, messages })
+  const { error } = (await answer.json()) as { error: JsonObject }
+  expect([answer.status, error.code, error.message]).toEqual([
+    400,
+    'invalid_request',
+    expect.stringContaining('Invalid `signature` in `thinking` block. The block is bound to a different conversation.'),
+  ])
+  expect(seals()).toEqual([true])
+})
