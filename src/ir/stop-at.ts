@@ -13,7 +13,7 @@ export const stopAt = (stops: readonly string[]): ((events: ChatEvent[]) => Chat
   const open = new Set<number>()
   let met: string | undefined
 
-  const tell = (part: number, text: string, logprobs: Logprob[]): ChatEvent[] =>
+  const textDelta = (part: number, text: string, logprobs: Logprob[]): ChatEvent[] =>
     text === '' && logprobs.length === 0
       ? []
       : [{ type: 'text-delta', part, text, ...(logprobs.length === 0 ? {} : { logprobs }) }]
@@ -29,10 +29,10 @@ export const stopAt = (stops: readonly string[]): ((events: ChatEvent[]) => Chat
     if (found !== undefined) {
       met = found.stop
       open.delete(part)
-      return [...tell(part, text.slice(0, found.at), upTo(ahead + found.at, logprobs)), { type: 'text-end', part }]
+      return [...textDelta(part, text.slice(0, found.at), upTo(ahead + found.at, logprobs)), { type: 'text-end', part }]
     }
     const waits = beginning(text, stops)
-    if (waits === 0) return waited === undefined ? [event] : tell(part, text, logprobs)
+    if (waits === 0) return waited === undefined ? [event] : textDelta(part, text, logprobs)
     const sure = text.length - waits
     const whole = upTo(ahead + sure, logprobs)
     const rest = logprobs.slice(whole.length)
@@ -41,13 +41,13 @@ export const stopAt = (stops: readonly string[]): ((events: ChatEvent[]) => Chat
       logprobs: rest,
       ahead: rest.length === 0 ? 0 : ahead + sure - sizeOf(whole),
     })
-    return tell(part, text.slice(0, sure), whole)
+    return textDelta(part, text.slice(0, sure), whole)
   }
 
   const release = (part: number): ChatEvent[] => {
     const { text, logprobs } = held.get(part) ?? NOTHING
     held.delete(part)
-    return tell(part, text, logprobs)
+    return textDelta(part, text, logprobs)
   }
 
   const see = (event: ChatEvent): ChatEvent[] => {

@@ -92,6 +92,6 @@ const MOST_MEMBERS = 200
  */
 export const mergeReport = (before: JsonObject | undefined, report: JsonObject): JsonObject => {
   if (before === undefined || Object.keys(before).length > MOST_MEMBERS) return report
-  const told = Object.entries(report).filter(([, value]) => value !== null && value !== undefined)
-  return { ...before, ...Object.fromEntries(told) }
+  const reported = Object.entries(report).filter(([, value]) => value !== null && value !== undefined)
+  return { ...before, ...Object.fromEntries(reported) }
 }

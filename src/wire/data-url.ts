@@ -4,7 +4,7 @@
 import { isUtf8 } from 'node:buffer'
 
 /** `data` is base64 in the standard alphabet. */
-export type InlineData = { mediaType: string; data: string }
+type InlineData = { mediaType: string; data: string }
 
 const HEAD = /^data:([^,]*),/i
 

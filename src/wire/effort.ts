@@ -27,13 +27,18 @@ export const effortOf = (
 }
 
 /**
- * The settings for a model whose thinking cannot be turned off: the lowest effort in place of none. `drop` is called where
- * the client asked for no thinking at all.
+ * The settings for a model whose thinking cannot be turned off: the lowest effort in place of none. `drop` is called for
+ * what the client asked and does not get: no thinking, and an effort beside it, which the messages wire allows.
  */
-export const leastThought = (wish: Reasoning, { alwaysThinks }: Quirks, drop: () => void): Reasoning => {
+export const leastThought = (
+  wish: Reasoning,
+  { alwaysThinks }: Quirks,
+  drop: (setting: 'reasoning' | 'effort') => void,
+): Reasoning => {
   const { mode, effort, summary } = wish
   const wantsNone = mode === 'off' || effort === 'none'
   if (!alwaysThinks || !(wantsNone || effort === 'minimal')) return wish
-  if (wantsNone) drop()
+  if (wantsNone) drop('reasoning')
+  if (mode === 'off' && effort !== undefined && effort !== 'none') drop('effort')
   return { effort: 'low', ...(summary === undefined ? {} : { summary }) }
 }

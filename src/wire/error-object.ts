@@ -112,8 +112,8 @@ const firstOf = (list: Json | undefined): Json | undefined => (Array.isArray(lis
 
 /** The error's message, followed by the one it quotes from the server behind its own. */
 export const messageIn = ({ message, error, errors, detail, metadata }: JsonObject): string => {
-  const said = [message, error, firstOf(errors), detail].find((text) => typeof text === 'string') ?? ''
-  return isObject(metadata) && typeof metadata.raw === 'string' ? `${said}\n${metadata.raw}` : `${said}`
+  const text = [message, error, firstOf(errors), detail].find((value) => typeof value === 'string') ?? ''
+  return isObject(metadata) && typeof metadata.raw === 'string' ? `${text}\n${metadata.raw}` : `${text}`
 }
 
 const nameIn = (value: Json | undefined): string | undefined =>

@@ -84,9 +84,9 @@ const DEFAULT_RETRY_AFTER_MS = 5_000
 // Clients built on LiteLLM look for vendor_b's sentence, in brackets here. Where prompt and answer together are too long,
 // Claude Code looks for vendor_a's sentence and asks for a shorter answer. Some servers then count only the prompt, which
 // would seem to fit, so a count below the maximum is left out.
-const contextMessage = ({ tokens: told, maximum, prompt, answer }: Omit<FailureDetails, 'provider'>): string => {
+const contextMessage = ({ tokens: reported, maximum, prompt, answer }: Omit<FailureDetails, 'provider'>): string => {
   const both = prompt === undefined || answer === undefined ? undefined : prompt + answer
-  const tokens = both ?? told
+  const tokens = both ?? reported
   if (tokens === undefined || maximum === undefined || tokens <= maximum)
     return "prompt is too long: the input exceeds the context window of this model (this model's maximum context length is exceeded)"
   const room =

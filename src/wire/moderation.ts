@@ -4,8 +4,8 @@ import type { Moderation } from '../ir/event.ts'
 import { isObject, type Json, type JsonObject } from '../ir/json.ts'
 
 /** The `moderation` of an answer in either form; no member where it has none. */
-export const decodeModeration = (told: Json | undefined): { moderation?: Moderation } =>
-  isObject(told) ? { moderation: { input: verdictsIn(told.input), output: verdictsIn(told.output) } } : {}
+export const decodeModeration = (raw: Json | undefined): { moderation?: Moderation } =>
+  isObject(raw) ? { moderation: { input: verdictsIn(raw.input), output: verdictsIn(raw.output) } } : {}
 
 const verdictsIn = (side: Json | undefined): JsonObject[] => {
   if (!isObject(side)) return []

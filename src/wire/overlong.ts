@@ -4,7 +4,7 @@
 import type { Json, JsonObject } from '../ir/json.ts'
 
 /** Token counts. `prompt` and `answer` (the output cap): given where only the two together exceed the maximum. */
-export type Overlong = { tokens?: number; maximum?: number; prompt?: number; answer?: number }
+type Overlong = { tokens?: number; maximum?: number; prompt?: number; answer?: number }
 
 /** The counts in an error's message or members; `{}` for a prompt that is too long by unknown counts; else undefined. */
 export const overlong = (message: string, members: JsonObject = {}): Overlong | undefined => {

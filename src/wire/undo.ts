@@ -21,41 +21,41 @@ export type FreeText = {
 export const freeText = (): FreeText => {
   let state: 'head' | 'text' | 'tail' = 'head'
   /** Received, but not decided yet. */
-  let held = ''
+  let buffer = ''
 
   const readText = (): string => {
     let at = 0
-    while (at < held.length && held[at] !== '"') {
-      const size = held[at] === '\\' ? escapeSize(held, at) : 1
+    while (at < buffer.length && buffer[at] !== '"') {
+      const size = buffer[at] === '\\' ? escapeSize(buffer, at) : 1
       if (size === 0) break
       at += size
     }
-    const text = held.slice(0, at)
-    if (held[at] === '"') state = 'tail'
-    held = held.slice(state === 'tail' ? at + 1 : at)
+    const text = buffer.slice(0, at)
+    if (buffer[at] === '"') state = 'tail'
+    buffer = buffer.slice(state === 'tail' ? at + 1 : at)
     return unescaped(text)
   }
 
   return {
     push: (piece) => {
-      const headMayEnd = held.length < LONGEST_HEAD
-      held += piece
+      const headMayEnd = buffer.length < LONGEST_HEAD
+      buffer += piece
       if (state === 'head') {
-        const head = headMayEnd ? HEAD.exec(held) : null
+        const head = headMayEnd ? HEAD.exec(buffer) : null
         if (head === null) return ''
         state = 'text'
-        held = held.slice(head[0].length)
+        buffer = buffer.slice(head[0].length)
       }
       return state === 'text' ? readText() : ''
     },
     end: () => {
-      if (state !== 'head') return { rest: '', cut: state === 'text' || !held.includes('}') }
-      const value = parseJson(held)
+      if (state !== 'head') return { rest: '', cut: state === 'text' || !buffer.includes('}') }
+      const value = parseJson(buffer)
       if (value !== undefined) {
-        return { rest: isObject(value) && typeof value.input === 'string' ? value.input : held, cut: false }
+        return { rest: isObject(value) && typeof value.input === 'string' ? value.input : buffer, cut: false }
       }
-      const start = held.replace(/\s/g, '')
-      return { rest: held, cut: start !== '' && (start.startsWith(OPEN) || OPEN.startsWith(start)) }
+      const start = buffer.replace(/\s/g, '')
+      return { rest: buffer, cut: start !== '' && (start.startsWith(OPEN) || OPEN.startsWith(start)) }
     },
   }
 }

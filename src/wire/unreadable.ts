@@ -58,14 +58,14 @@ export const unreadable = (
   code: string | undefined,
   provider: ProviderFailure,
 ): GatewayError | undefined => {
-  const say = CODES.get(code ?? '') ?? sentenceFor(message)
-  return say === undefined ? undefined : new GatewayError('invalid_request', say, { provider })
+  const sentence = CODES.get(code ?? '') ?? sentenceFor(message)
+  return sentence === undefined ? undefined : new GatewayError('invalid_request', sentence, { provider })
 }
 
 const sentenceFor = (message: string): string | undefined => {
-  for (const [pattern, say] of PATTERNS) {
+  for (const [pattern, sentence] of PATTERNS) {
     const found = pattern.exec(message)
-    if (found !== null) return say(...found.slice(1))
+    if (found !== null) return sentence(...found.slice(1))
   }
   return undefined
 }

@@ -1,4 +1,4 @@
-// Texts that must not recur.
+// Making repeated texts unique.
 
 import { expect, test } from 'bun:test'
 import { distinct } from '../../src/ir/distinct.ts'
@@ -20,13 +20,13 @@ test.each<[string[], string[]]>([
   expect(texts.map(distinct())).toEqual(own)
 })
 
-test('a number is found within the most characters there may be', () => {
+test('the number fits within the maximum length', () => {
   const long = 'x'.repeat(20)
   const own = [long, long, `${'x'.repeat(19)}y`, `${'x'.repeat(19)}y`].map(distinct(20))
   expect(own).toEqual([long, `${'x'.repeat(12)}_2`, `${'x'.repeat(19)}y`, `${'x'.repeat(12)}_3`])
 })
 
-test('one text repeated any number of times is as many texts', () => {
+test('a text repeated many times becomes as many different texts', () => {
   const many = Array.from({ length: 200_000 }, () => 'a').map(distinct())
   expect(new Set(many).size).toBe(200_000)
 })

@@ -1,4 +1,4 @@
-// Fold inverts unfold, and parts may come in any overlap.
+// Fold inverts unfold, however the parts of a stream overlap.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -8,7 +8,7 @@ import { fold, unfold } from '../../src/ir/fold.ts'
 import { sequence } from '../../src/ir/sequence.ts'
 import { chatResponse } from '../support/arbitrary/answer.ts'
 
-/** The parts' events woven into each other; each part keeps its own order. */
+/** Interleaves the parts' events; each part keeps its own order. */
 const weave = (response: ChatResponse, picks: number[]): ChatEvent[] => {
   const [start, ...rest] = unfold(response)
   const finish = rest.pop()
@@ -43,7 +43,7 @@ describe('fold', () => {
       fc.property(chatResponse, picks, (response, order) => expect(fold(weave(response, order))).toEqual(response)),
     ))
 
-  test('has the latest of each figure, whenever it was told', () => {
+  test('has the latest value of each usage count', () => {
     const { usage } = fold([
       { type: 'start', id: 'x', usage: { input: 5, output: 1 } },
       { type: 'usage', usage: { cacheRead: 2, output: 3 } },
@@ -69,7 +69,7 @@ describe('fold', () => {
 })
 
 describe('sequence', () => {
-  test('makes overlapping parts follow each other and loses nothing', () =>
+  test('puts overlapping parts one after the other and loses nothing', () =>
     fc.assert(
       fc.property(chatResponse, picks, (response, order) => {
         const push = sequence()

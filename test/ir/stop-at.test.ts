@@ -1,4 +1,4 @@
-// An answer that its provider did not end where its client asked for it.
+// Stop sequences applied by the gateway.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -19,7 +19,7 @@ const run = (stops: string[], events: ChatEvent[]): ChatEvent[] => {
 const told = (events: ChatEvent[], part = 0): string =>
   events.map((event) => (event.type === 'text-delta' && event.part === part ? event.text : '')).join('')
 
-/** The rule on the whole text: up to the first that is written out. */
+/** The same on the whole text: everything before the stop sequence that is complete first. */
 const cut = (whole: string, stops: string[]): { text: string; stop: string | undefined } => {
   for (let end = 1; end <= whole.length; end++) {
     const met = stops.filter((stop) => whole.slice(0, end).endsWith(stop)).sort((a, b) => b.length - a.length)[0]
@@ -34,7 +34,7 @@ const stops = fc.array(fc.string({ unit: fc.constantFrom('a', 'b', 'c', '\n'), m
 })
 
 describe('a text', () => {
-  test('ends where the first of them begins, however it comes in pieces', () => {
+  test('ends where the first stop sequence begins, however it is split into deltas', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), stops, (pieces, sought) => {
         const events = run(sought, [...text(0, ...pieces), finish])
@@ -50,7 +50,7 @@ describe('a text', () => {
     )
   })
 
-  test('goes out as it comes while none of them may have begun', () => {
+  test('is passed on at once while no stop sequence may have begun', () => {
     const see = stopAt(['\nEND'])
     see([{ type: 'text-start', part: 0 }])
     const delta = (piece: string): string => told(see([{ type: 'text-delta', part: 0, text: piece }]))
@@ -65,11 +65,11 @@ describe('a text', () => {
     ])
   })
 
-  test('ends also where one begins within what might have been its beginning', () => {
+  test('ends where a stop sequence begins within a failed beginning of itself', () => {
     expect(told(run(['abca'], [...text(0, 'aa', 'bca', 'x'), finish]))).toBe('a')
   })
 
-  test('keeps the likelihoods of the tokens that are told, and of no other', () => {
+  test('keeps the log probabilities of the tokens that are passed on, and no others', () => {
     const token = (token: string) => ({ token, logprob: -1, bytes: [], top: [] })
     const see = stopAt(['END'])
     const out = see([
@@ -82,7 +82,7 @@ describe('a text', () => {
     expect(tokens.map((each) => each.token)).toEqual(['One', ' E', 'x', ' two'])
   })
 
-  test('keeps them also where one of the texts comes in pieces', () => {
+  test('keeps them where a stop sequence is split into deltas', () => {
     const token = (token: string) => ({ token, logprob: -1, bytes: [], top: [] })
     const deltas = [['One', ' E'], ['N'], ['x', ' two', 'E'], ['N', 'D', '!']].map(
       (tokens): ChatEvent => ({ type: 'text-delta', part: 0, text: tokens.join(''), logprobs: tokens.map(token) }),
@@ -94,7 +94,7 @@ describe('a text', () => {
   })
 })
 
-test('what begins behind it is left out; what was under way beside it goes on', () => {
+test('parts that begin after it are left out; parts that were open go on', () => {
   const call = { type: 'tool-start', id: 'c', name: 'f', kind: 'function' } as const
   const events = run(
     ['END'],
@@ -128,7 +128,7 @@ test('what begins behind it is left out; what was under way beside it goes on', 
   ])
 })
 
-test('a failure stays one, whatever has been told', () => {
+test('an error is passed on, before and after a stop sequence', () => {
   const events = run(['END'], [...text(0, 'a END b'), { type: 'error', error: new Error('x') as never }])
   expect(events.at(-1)?.type).toBe('error')
 })

@@ -1,4 +1,4 @@
-// Figures of which some are part of others, as disjoint classes.
+// Usage as disjoint classes, and merging reports of it.
 
 import { expect, test } from 'bun:test'
 import { count, disjoint, mergeReport, type Nested, totalTokens, type Usage, withPrompt } from '../../src/ir/usage.ts'
@@ -35,7 +35,7 @@ test.each<[string, Partial<Nested>, Usage, number]>([
     10,
   ],
   [
-    'a cache beside the prompt by the total',
+    'a cache in addition to the prompt, by the total',
     { prompt: 10, cacheRead: 30, output: 5, total: 45 },
     { input: 10, cacheRead: 30, output: 5 },
     45,
@@ -47,7 +47,7 @@ test.each<[string, Partial<Nested>, Usage, number]>([
     10,
   ],
   [
-    'reasoning beside the output by the total',
+    'reasoning in addition to the output, by the total',
     { prompt: 1, output: 9, reasoning: 4, total: 14 },
     { input: 1, output: 13, reasoning: 4 },
     14,
@@ -62,7 +62,7 @@ test.each<[string, Partial<Nested>, Usage, number]>([
   ['a cache of no known prompt', { cacheRead: 7, output: 1 }, { cacheRead: 7, output: 1 }, 8],
   ['thoughts that the total alone holds', { prompt: 10, output: 5, total: 99 }, { input: 10, output: 89 }, 99],
   [
-    'a total nobody can explain',
+    'a total without an explanation',
     { prompt: 10, cacheRead: 4, output: 5, total: 99 },
     { input: 6, cacheRead: 4, output: 5 },
     15,
@@ -74,15 +74,18 @@ test.each<[string, Partial<Nested>, Usage, number]>([
   expect(totalTokens(usage)).toBe(total)
 })
 
-test.each([-1, 1e300, Number.POSITIVE_INFINITY, Number.NaN, '7', null, true])('%p is no number of tokens', (value) => {
-  expect(count(value)).toBeUndefined()
-})
+test.each([-1, 1e300, Number.POSITIVE_INFINITY, Number.NaN, '7', null, true])(
+  '%p is not a number of tokens',
+  (value) => {
+    expect(count(value)).toBeUndefined()
+  },
+)
 
-test('a number of tokens is whole', () => {
+test('a number of tokens is rounded', () => {
   expect([0, 6.6, 1e12].map(count)).toEqual([0, 7, 1e12])
 })
 
-test('a later report overwrites what it tells and keeps what it leaves out', () => {
+test('a later report overwrites its own members and keeps the others', () => {
   const first = { input_tokens: 5, details: { cached: 2 }, tier: null }
   expect(mergeReport(undefined, first)).toBe(first)
   expect(mergeReport(first, { input_tokens: null, details: null, output_tokens: 7 })).toEqual({

@@ -1,4 +1,4 @@
-// What a schema allows, in words.
+// Describing what a schema allows.
 
 import { expect, test } from 'bun:test'
 import { type TSchema, Type } from '@sinclair/typebox'

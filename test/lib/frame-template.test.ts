@@ -1,4 +1,4 @@
-// A frame that is recognised is made into what reading it would have made of it, whatever its string says.
+// The output for a recognised frame is the same as for a parsed one, whatever its string.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -28,7 +28,7 @@ const chunk = (content: string, model = 'm-1', id = 'c'): string =>
   JSON.stringify({ id, model, choices: [{ index: 0, delta: { content }, finish_reason: null }], usage: null })
 
 describe('FrameTemplate', () => {
-  test('gives the string and the text that its frame stands for', () => {
+  test('gives the string of a frame and the output for it', () => {
     fc.assert(
       fc.property(text, text, (before, after) => {
         const template = new FrameTemplate()
@@ -36,7 +36,7 @@ describe('FrameTemplate', () => {
         template.learn({ data: chunk(before) }, PATH, made(before))
         const found = template.match({ data: chunk(after) })
         if (found !== undefined) expect(found).toEqual({ out: made(after), text: after })
-        // A string that stands in the frame more than once says nothing of where it is.
+        // A string that occurs more than once does not tell its position.
         else expect(made(before).split(JSON.stringify(before)).length).not.toBe(2)
       }),
       { numRuns: 500 },
@@ -53,7 +53,7 @@ describe('FrameTemplate', () => {
     ['a raw control character', { data: chunk('x').replace('"x"', '"x\u0001"') }],
     ['a string cut in an escape', { data: chunk('x').replace('"x"', '"x\\"') }],
     ['an end that is its beginning', { data: chunk('').slice(0, -1) }],
-  ])('does not take a frame for like with %s', (_, frame) => {
+  ])('does not match a frame with %s', (_, frame) => {
     const template = new FrameTemplate()
     template.learn({ data: chunk('a') }, PATH, `data: ${chunk('a')}\n\n`)
     expect(template.match({ data: chunk('b') })).toBeDefined()
@@ -67,7 +67,7 @@ describe('FrameTemplate', () => {
   })
 })
 
-describe('a tap makes of every frame what it would make of it alone', () => {
+describe('a tap’s output for a frame does not depend on earlier frames', () => {
   const piece = fc.oneof(
     text.map((content) => ({ content })),
     text.map((refusal) => ({ content: null, refusal })),

@@ -1,4 +1,4 @@
-// Times as they are written: what is read as one, and what is none.
+// Which texts are dates and times, and which are not.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-// JSON whose integers are too large for a number comes out as it went in.
+// Integers too large for a number are written as they were read.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -9,7 +9,7 @@ const scalar = fc.oneof(integer, fc.json({ maxDepth: 0 }))
 const list = fc.array(scalar, { maxLength: 5 }).map((items) => `[${items.join(',')}]`)
 
 describe('parseExact', () => {
-  test('keeps every digit of an integer, wherever it stands', () => {
+  test('keeps every digit of an integer, at any depth', () => {
     fc.assert(
       fc.property(fc.array(integer), (items) => {
         const text = `{"a":[{"b":[${items.join(',')}]}]}`
@@ -18,7 +18,7 @@ describe('parseExact', () => {
     )
   })
 
-  test('reads all else as JSON.parse does', () => {
+  test('reads everything else like JSON.parse', () => {
     fc.assert(fc.property(fc.json(), (text) => expect(parseExact(text)).toEqual(JSON.parse(text))))
     expect(parseExact('[0.12345678901234567890, 1e400]')).toEqual(JSON.parse('[0.12345678901234567890, 1e400]'))
   })

@@ -1,4 +1,4 @@
-// Laws of the outline: it says what parsing says, of any text, but for the ends of long strings.
+// Laws of the outline: it equals the parsed text except for the ends of long strings.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -77,7 +77,7 @@ describe('outline', () => {
     expect(shortened(value)).toEqual(shortened(given))
   })
 
-  test('finds the members of the outermost object where they stand in the bytes', () => {
+  test('gives the positions of the outermost object’s members in the bytes', () => {
     fc.assert(
       fc.property(object, (given) => {
         const { view, top } = outline(utf8.encode(JSON.stringify(given)))
@@ -89,7 +89,7 @@ describe('outline', () => {
     )
   })
 
-  test('refuses what parsing refuses: any one character struck out, put in or changed', () => {
+  test('refuses what parsing refuses, after any character is removed, added or changed', () => {
     fc.assert(
       fc.property(
         object,
@@ -100,7 +100,7 @@ describe('outline', () => {
           const json = JSON.stringify(given)
           const place = at % json.length
           const broken = json.slice(0, place) + other + json.slice(place + (over ? 1 : 0))
-          // An escape sequence that is none stays unseen in a long string; it is the provider's to refuse.
+          // An invalid escape sequence in a long string is not noticed; the provider refuses it.
           const bytes = utf8.encode(broken)
           fc.pre(bytes.length < 1024 || !/\\(?:[^"\\/bfnrtu]|$)/.test(broken.replaceAll('\\\\', '')))
           expect(verdict(() => outline(bytes))).toBe(verdict(() => JSON.parse(broken)))
@@ -110,7 +110,7 @@ describe('outline', () => {
     )
   })
 
-  test('reads texts that are no object, that have lines, and that end early', () => {
+  test('reads texts that are not objects or have several lines, and refuses truncated ones', () => {
     for (const json of ['[1,2]', '"x"', '{\n "a": 1\n}', '7', 'null']) {
       expect(outline(utf8.encode(json)).value).toEqual(JSON.parse(json))
     }

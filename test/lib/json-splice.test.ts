@@ -1,4 +1,4 @@
-// Laws of the splice: what is not edited keeps every byte, whatever JSON it is.
+// Laws of the splice: whatever is not edited keeps every byte.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -55,7 +55,7 @@ describe('splice', () => {
     )
   })
 
-  test('comes to the same where what the text says is known', () => {
+  test('gives the same result with the parsed text as without', () => {
     const name = fc.oneof(jsonString, fc.constantFrom('"model"', '"model"', '"mod\\u0065l"'))
     const edit = fc.constantFrom<Edit>(
       { path: ['model'], value: '"new"' },
@@ -127,14 +127,14 @@ describe('splice', () => {
     )
   })
 
-  test('as many edits as there are elements do not cost their product', () => {
+  test('many edits of many elements take linear time', () => {
     const many = 50_000
     const text = JSON.stringify(Array.from({ length: many }, () => 1))
     const edits = Array.from({ length: many }, (_, at): Edit => ({ path: [at], value: '2' }))
     expect(splice(text, edits)).toBe(text.replaceAll('1', '2'))
   })
 
-  test('edits at several depths at once do what each alone would', () => {
+  test('edits at several depths have the same effect together as alone', () => {
     const text = '{ "model" : "a", "s": {"x":[1, {"y" : 2}, 3]}, "model": "b" }'
     const out = splice(text, [
       { path: ['model'], value: '"m"' },
@@ -149,7 +149,7 @@ describe('splice', () => {
     expect(splice('{"mod\\u0065l":1}', [{ path: ['model'], value: '2' }])).toBe('{"mod\\u0065l":2}')
   })
 
-  test('a path that leads nowhere changes nothing', () => {
+  test('a path that does not exist changes nothing', () => {
     const text = '{"a":[1],"b":"x"}'
     expect(
       splice(text, [
@@ -169,7 +169,7 @@ describe('splice', () => {
 })
 
 describe('findMember', () => {
-  test('gives the place of the value that JSON.parse reads', () => {
+  test('gives the position of the value that JSON.parse reads', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.string(), (object, name) => {
         const text = JSON.stringify(object, null, 1)

@@ -1,4 +1,4 @@
-// The name a misspelt one was meant to be.
+// Finding the name that a misspelt one was meant to be.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -12,7 +12,7 @@ test.each([
   expect(nearest(name, ['accounts', 'port', 'host'])).toBe(near)
 })
 
-/** How many letters are to be put in, left out or changed, by the words of the definition. */
+/** The edit distance by its recursive definition. */
 const distance = (a: string, b: string): number => {
   if (a === '' || b === '') return a.length + b.length
   const rest = distance(a.slice(1), b.slice(1))
@@ -20,7 +20,7 @@ const distance = (a: string, b: string): number => {
   return 1 + Math.min(rest, distance(a.slice(1), b), distance(a, b.slice(1)))
 }
 
-test('the nearest is the first of those with the fewest letters to change, where they are few', () => {
+test('the nearest is the first with the smallest edit distance, up to a limit', () => {
   const name = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 6 })
   fc.assert(
     fc.property(name, fc.array(name, { maxLength: 4 }), (misspelt, known) => {

@@ -1,4 +1,4 @@
-// A text that grows in pieces: its length is exact, its beginning is kept.
+// A text that grows in pieces: its exact length and its beginning are kept.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -10,7 +10,7 @@ const gathered = (pieces: readonly (string | undefined)[]): OutputText => {
   return output
 }
 
-test('pieces come to the text they are of, also where it is read on the way', () => {
+test('pieces are joined to their text, also when it is read in between', () => {
   fc.assert(
     fc.property(fc.array(fc.option(fc.string(), { nil: undefined }), { maxLength: 200 }), fc.nat(200), (pieces, at) => {
       const output = gathered(pieces.slice(0, at))
@@ -24,7 +24,7 @@ test('pieces come to the text they are of, also where it is read on the way', ()
 })
 
 test.each([1, 1_000, 1_000_000])(
-  'of a long text in pieces of %d the length is all there, and the beginning',
+  'of a long text in pieces of %d the length is exact and the beginning is kept',
   (size) => {
     const whole = 'x1'.repeat(500_000)
     const output = new OutputText()

@@ -1,4 +1,4 @@
-// Laws of the frame reader: any slicing and any legal framing of the bytes gives the same frames.
+// Laws of the frame reader: however the bytes are chunked and lines are ended, the frames are the same.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

@@ -1,5 +1,5 @@
-// Every recording on the wires it was not made on: requests the other vendors accept, answers the other clients read,
-// with the same text, calls, stop reason and figures.
+// Translates every recording to the other wires: requests that the other vendors accept, and answers that the other clients
+// read, with the same text, calls, stop reason and usage.
 
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../src/errors.ts'
@@ -41,7 +41,7 @@ const decodeAll = (codec: ChatCodec, frames: Frame[]): ChatEvent[] => {
   return [...frames.flatMap((frame) => decoder.push(frame)), ...decoder.end()]
 }
 
-/** Reasons that wires without a word of their own say alike. */
+/** Finish reasons that not every wire can tell apart. */
 const ALIKE: Partial<Record<FinishReason, FinishReason>> = {
   'stop-sequence': 'stop',
   'context-length': 'length',
@@ -49,18 +49,18 @@ const ALIKE: Partial<Record<FinishReason, FinishReason>> = {
   pause: 'stop',
 }
 
-/** Free text is carried as the one member of an object where a wire has no custom tools. */
+/** Free text is the one member of an object where a wire has no custom tools. */
 const inputOf = (kind: 'function' | 'custom', input: string): unknown => {
   const value: unknown = kind === 'custom' ? input : JSON.parse(input)
   const wrapped = typeof value === 'object' && value !== null && Object.keys(value).join() === 'input'
   return wrapped ? (value as { input: unknown }).input : value
 }
 
-/** A refusal by its reason alone is put into words where its clients look for some: those are no vendor's. */
+/** Without the text that the gateway adds to a refusal without one. */
 const saidIn = (part: AssistantPart): string =>
   part.type === 'text' || (part.type === 'refusal' && part.text !== DECLINED) ? part.text : ''
 
-/** What must come through whatever the wire. Figures the vendor did not give are estimated on the way: not compared. */
+/** What must be the same on every wire. Usage that the vendor did not report is estimated, and not compared. */
 const essence = (response: ChatResponse, figures: boolean) => ({
   text: response.parts.map(saidIn).join(''),
   calls: response.parts.flatMap((part) =>
@@ -87,7 +87,7 @@ describe.skipIf(!hasCorpus).each(crossings)('%s → %s', (from, to) => {
       try {
         sent = other.encodeRequest(source.decodeRequest(body), target).body
       } catch (error) {
-        // What only its own vendor can do is refused with a sentence that names the member.
+        // Members that only the client's own vendor supports are refused by name.
         expect(error).toBeInstanceOf(GatewayError)
         expect((error as GatewayError).code).toBe('invalid_request')
         expect((error as GatewayError).message.length).toBeGreaterThan(15)

@@ -1,4 +1,4 @@
-// What clients show as data URLs and base64, in all the ways they write them: the same to any provider.
+// Images and documents as data URLs and base64, in all the ways clients write them, sent to each provider.
 
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/ir/json.ts'
@@ -31,7 +31,7 @@ const png = { type: 'image', source: { type: 'base64', media_type: 'image/png', 
 const pdf = { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: PDF } }
 const text = { type: 'document', source: { type: 'text', media_type: 'text/plain', data: '# héllo\n' } }
 
-describe('a picture', () => {
+describe('an image', () => {
   test.each([
     `data:image/png;base64,${PNG}`,
     `DATA:IMAGE/PNG;BASE64,${PNG}`,
@@ -42,16 +42,16 @@ describe('a picture', () => {
     `data:image/png;base64, ${PNG.slice(0, 9)}\r\n${PNG.slice(9)}\n`,
     `data:image/png;base64,${encodeURIComponent(PNG)}`,
     `data:image/png;base64,${PNG.replaceAll('+', '-').replaceAll('/', '_')}`,
-  ])('is what it holds: %s', (url) => {
+  ])('has the media type of its content: %s', (url) => {
     expect(picture(url)).toEqual([png, png])
   })
 
-  test('that is sent as a file is a picture', () => {
+  test('sent as a file becomes an image', () => {
     for (const file_data of [PNG, `data:image/png;base64,${PNG}`])
       expect(file({ file_data, filename: 'a.png' })).toEqual([png, png])
   })
 
-  test('that the model cannot read is refused in the words by which agents take it out', () => {
+  test('that the model cannot read is refused with the message at which agents remove it', () => {
     for (const kind of ['image/svg+xml', 'image/heic'])
       expect(() => picture(`data:${kind};base64,AAAA`)).toThrow('does not represent a valid image')
   })
@@ -59,7 +59,7 @@ describe('a picture', () => {
 
 describe('a document', () => {
   test.each(['application/pdf', 'application/PDF', 'application/x-pdf', 'application/octet-stream', 'image/png', ''])(
-    'is the PDF that it begins as, called %p',
+    'is a PDF by its first bytes, declared as %p',
     (kind) => {
       const url = `data:${kind};base64,${PDF}`
       expect(picture(url)).toEqual([pdf, pdf])
@@ -69,7 +69,7 @@ describe('a document', () => {
   )
 
   test.each(['text/markdown', 'application/octet-stream', 'application/x-yaml', 'application/typescript'])(
-    'is the text that it holds, called %p',
+    'is text by its content, declared as %p',
     (kind) => {
       const named = { ...text, title: 'a.md' }
       expect(file({ file_data: `data:${kind};base64,${TEXT}`, filename: 'a.md' })).toEqual([named, named])
@@ -77,7 +77,7 @@ describe('a document', () => {
   )
 
   test.each([Buffer.from([0x50, 0x4b, 3, 4]), Buffer.from([0xff, 0xfe, 0x61]), Buffer.from('a\0b')])(
-    'that holds no text is refused',
+    'that is neither PDF nor text is refused',
     (bytes) => {
       const file_data = `data:application/octet-stream;base64,${bytes.toString('base64')}`
       expect(() => file({ file_data, filename: 'a.bin' })).toThrow('cannot be read by this model')
@@ -92,7 +92,7 @@ describe('a document', () => {
     ['a.bin', 'a.bin.pdf'],
     ['', 'document.pdf'],
     [undefined, 'document.pdf'],
-  ])('called %p goes to a provider of responses as %p, which tells its kind by that', (filename, due) => {
+  ])('called %p is sent to a provider of responses as %p, with the extension that it needs', (filename, due) => {
     const content = [{ type: 'file', file: { file_data: PDF, filename } }]
     const asked = CHAT_CODECS['chat-completions'].decodeRequest({ model: 'm', messages: [{ role: 'user', content }] })
     expect(CHAT_CODECS.responses.encodeRequest(asked, SENT).body).toMatchObject({
@@ -100,7 +100,7 @@ describe('a document', () => {
     })
   })
 
-  test('by its address is fetched from there', () => {
+  test('by URL is left for the provider to fetch', () => {
     const named = { type: 'document', source: { type: 'url', url: 'https://x.test/a.pdf' }, title: 'a.pdf' }
     expect(file({ file_data: 'https://x.test/a.pdf', filename: 'a.pdf' })).toEqual([named, named])
   })

@@ -1,4 +1,4 @@
-// One error object on three wires: what any of their providers says with it means the same on each.
+// The error object of three wires is classified the same on each.
 
 import { describe, expect, test } from 'bun:test'
 import type { GatewayError } from '../../src/errors.ts'
@@ -77,7 +77,7 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     ],
     [400, { message: 'messages.0.content.1: Could not process image secret' }],
     [200, { code: 'invalid_base64_image' }],
-  ])('for a picture that is none (%d, %j) is told so, as agents take it out for that', (status, error) => {
+  ])('for an invalid image (%d, %j) has the message at which agents remove it', (status, error) => {
     const { code, message } = decode(status, error)
     expect([code, message]).toEqual([
       'invalid_request',
@@ -85,7 +85,7 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     ])
   })
 
-  test('for a picture too large says so in the words of either vendor’s agents', () => {
+  test('for an image that is too large has the sentences that both vendors’ agents look for', () => {
     expect(decode(400, { code: 'image_too_large' }).message).toMatch(/image exceeds the maximum/)
     const words = 'messages.0: image exceeds 5 MB maximum: 6 bytes > 5 bytes secret'
     expect(decode(400, { message: words }).message).toBe(
@@ -94,7 +94,7 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     expect(decode(500, { message: words }).code).toBe('upstream_error')
   })
 
-  test('that names a figure too many is a prompt too long, code or none', () => {
+  test('that names more tokens than the maximum is a prompt too long, with or without a code', () => {
     const message = "This model's maximum context length is 8192 tokens. However, your request has 9001 input tokens."
     expect(decode(400, { message, code: 400, type: 'BadRequestError' }).message).toBe(
       "prompt is too long: 9001 tokens > 8192 maximum (this model's maximum context length is 8192 tokens)",
@@ -107,14 +107,14 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     'However, you requested about 9001 tokens (8000 of text input, 1001 in the output).',
     'Your request has 8000 input tokens (1001 > 8192 - 8000).',
     'prompt is too long: 9001 tokens > 8192 maximum (input length and `max_tokens` exceed context limit: 8000 + 1001 > 8192)',
-  ])('that leaves no room for the answer says how much there is: %s', (words) => {
+  ])('for a prompt that leaves no room for the answer says how much there is: %s', (words) => {
     const { message } = decode(400, { message: `This model's maximum context length is 8192 tokens. ${words}` })
     expect(message).toBe(
       "prompt is too long: 9001 tokens > 8192 maximum (this model's maximum context length is 8192 tokens; input length and `max_tokens` exceed context limit: 8000 + 1001 > 8192)",
     )
   })
 
-  test('that does not fit without an answer either says nothing of room for one', () => {
+  test('for a prompt that does not fit even alone does not mention room for the answer', () => {
     const words =
       "This model's maximum context length is 8 tokens. You requested 19 tokens (10 in the messages, 9 in the completion)."
     expect(decode(400, { message: words }).message).toBe(
@@ -163,7 +163,7 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
       message,
       "prompt is too long: the input exceeds the context window of this model (this model's maximum context length is exceeded)",
     ]),
-  ])('that says a prompt is too long is told so, whatever it is held in: %s', (message, due) => {
+  ])('that says a prompt is too long is recognised, in any body: %s', (message, due) => {
     const bodies: unknown[] = [
       { error: { message, type: 'x', code: 400 } },
       { object: 'error', message, type: 'BadRequestError', param: null, code: 400 },
@@ -198,22 +198,22 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     'The output exceeds the limit of 4096 tokens (requested: 9001)',
     '`max_tokens` must be <= 4096, requested 9001',
     'max_tokens must be less than or equal to 8192',
-  ])('that speaks of another limit is none of the prompt’s: %s', (message) => {
+  ])('about another limit is not taken for a prompt too long: %s', (message) => {
     expect(codec.decodeError(400, { error: { message } }).code).toBe('upstream_error')
   })
 
-  test('is found in time, however long its words are', () => {
+  test('is classified in linear time, however long its message', () => {
     for (const piece of ['exceeds the ', 'prompt ', 'context length is ', 'requested ', 'maximum '])
       expect(codec.decodeError(400, { error: { message: piece.repeat(100_000) } }).code).toBe('upstream_error')
   })
 
-  test('that tells its reason among its details has it in the log', () => {
+  test('with a reason among its details has that as the code in the log', () => {
     const details = [null, { '@type': 'x' }, { reason: 'API_KEY_INVALID' }]
     expect(decode(400, { code: 400, status: 'INVALID_ARGUMENT', details }).provider?.code).toBe('API_KEY_INVALID')
     expect(decode(429, { code: 429, status: 'RESOURCE_EXHAUSTED' }).provider?.code).toBe('RESOURCE_EXHAUSTED')
   })
 
-  test('that an account’s limit will never take goes to another account, whatever its status', () => {
+  test('for a request above the account’s rate limit goes to another account, whatever its status', () => {
     const message = 'Request too large for x on tokens per minute (TPM): Limit 3, Requested 4.'
     for (const status of [413, 429]) {
       const { code, failover, retry } = decode(status, { message, type: 'tokens', code: 'rate_limit_exceeded' })
@@ -228,7 +228,7 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     ['6m0s', 360_000],
     ['1m26.4s', 86_400],
     ['1h10m5.759s', 4_205_759],
-  ])('that asks for a patience of %s is told so', (words, ms) => {
+  ])('that asks to wait %s has that delay', (words, ms) => {
     const message = `Rate limit reached for x. Please try again in ${words}. More.`
     expect(decode(429, { message, code: 'rate_limit_exceeded' }).retryAfterMs).toBe(ms)
     expect(decode(429, { message: `Quota exceeded for x. Please retry in ${words}.`, code: 429 }).retryAfterMs).toBe(ms)

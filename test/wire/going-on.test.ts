@@ -1,5 +1,5 @@
-// Every recorded answer as a client of each wire holds it, and the conversation that goes on from it with each vendor:
-// requests the vendors accept, the text and the calls in them, and the vendor's own sealed thoughts to the letter.
+// Continues the conversation from every recorded answer, with a client of each wire and each vendor: the vendors accept the
+// requests, which contain the text, the calls and the vendor's own sealed thoughts unchanged.
 
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../src/errors.ts'
@@ -13,14 +13,14 @@ import { framesOf } from '../support/frames.ts'
 
 compileSchemas()
 
-/** Items of answers may be replayed to the responses wire with members that its request type does not name. */
+/** Items of answers may be sent back on the responses wire with members that its request type does not have. */
 const ACCEPTED: Record<ChatWire, string> = {
   messages: SCHEMAS.messages.request,
   'chat-completions': SCHEMAS['chat-completions'].request,
   responses: 'OpenAIResponseCreateParams',
 }
 
-/** What the vendor said; undefined where it failed. */
+/** The vendor's answer; undefined where it failed. */
 const answerIn = ({ wire, stream, response }: Recording): ChatResponse | undefined => {
   const codec = CHAT_CODECS[wire as ChatWire]
   try {
@@ -35,14 +35,14 @@ const answerIn = ({ wire, stream, response }: Recording): ChatResponse | undefin
 
 const list = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
-/** Calls that a client of the responses wire answers by items of their own, and what those hold. */
+/** Calls that a client of the responses wire answers with items of their own, and the content of those. */
 const OWN_CALLS = new Map<string, JsonObject>([
   ['local_shell_call', { output: 'done' }],
   ['shell_call', { output: [{ stdout: 'done', stderr: '', outcome: { type: 'exit', exit_code: 0 } }] }],
   ['apply_patch_call', { status: 'completed', output: 'done' }],
 ])
 
-/** What the client asks next: its question, the answer as it holds it, a result for each call, and a word of its own. */
+/** The client's next request: its question, the answer as it received it, a result for each call, and a message. */
 const goOn = (client: ChatWire, answer: JsonObject): JsonObject => {
   switch (client) {
     case 'messages': {
@@ -86,7 +86,7 @@ const goOn = (client: ChatWire, answer: JsonObject): JsonObject => {
   }
 }
 
-/** The vendor's request; undefined where it is refused: what only the vendor that made it can read. */
+/** The vendor's request; undefined where the gateway refuses it, as only the answer's own vendor can read it. */
 const crossed = (client: ChatWire, to: ChatWire, asked: JsonObject): JsonObject | undefined => {
   try {
     const request = CHAT_CODECS[client].decodeRequest(structuredClone(asked))
@@ -97,7 +97,7 @@ const crossed = (client: ChatWire, to: ChatWire, asked: JsonObject): JsonObject 
   }
 }
 
-/** What servers of the chat-completions wire tell of their thoughts, and are told again, the vendor's type does not name. */
+/** Without plain-text thoughts, which compatible servers use and the vendor's type does not have. */
 const withoutThoughts = (body: JsonObject): JsonObject => ({
   ...body,
   ...('messages' in body ? { messages: list(body.messages).map(withoutOpen) } : {}),
@@ -105,7 +105,7 @@ const withoutThoughts = (body: JsonObject): JsonObject => ({
 
 const withoutOpen = ({ reasoning_content: _, reasoning_details: __, ...message }: JsonObject): JsonObject => message
 
-/** What of the calls that the client has carried out every model must be shown. */
+/** The ids of calls that the client ran, which every model must get. */
 const ranIn = ({ input }: JsonObject): string[] =>
   list(input).flatMap(({ type, call_id, environment }) =>
     OWN_CALLS.has(String(type)) && !isObject(environment) ? [quoted(String(call_id))] : [],
@@ -121,12 +121,12 @@ const sealsIn = (answer: ChatResponse): string[] =>
     return seals.filter((seal): seal is string => typeof seal === 'string' && seal !== '')
   })
 
-// A refused answer is not gone on from with its thoughts, nor is a thought whose next item stayed behind.
+// The thoughts of a refused answer are not sent back, nor is a thought without the item that followed it.
 const returns = ({ finish, parts }: ChatResponse): boolean =>
   finish !== 'refusal' && !parts.some(({ type }) => type === 'opaque')
 
 describe.skipIf(!hasCorpus).each(CHAT_WIRES.flatMap((from) => CHAT_WIRES.map((client) => [from, client] as const)))(
-  'an answer of %s that a client of %s goes on from',
+  'an answer of %s from which a client of %s continues',
   (from, client) => {
     const held = recordings(from).flatMap((recording): [string, ChatResponse, JsonObject][] => {
       const answer = recording.status === 200 ? answerIn(recording) : undefined

@@ -1,4 +1,4 @@
-// What the vendor's moderation says of an answer, on the two wires that have it: whole and streamed, in either's form.
+// Moderation results on the two wires that have them, in whole answers and streams.
 
 import { expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/ir/json.ts'

@@ -1,5 +1,5 @@
-// Requests of one wire on their way to a provider of another: what the recordings do not hold. Each row is what a client
-// sends, what of it the provider must be sent, and what is listed or refused by the client's own path.
+// Requests of one wire translated for a provider of another, in cases the recordings do not cover. Each row is what a client
+// sends, what the provider must get of it, and what is listed as dropped or refused, by the client's own path.
 
 import { describe, expect, test } from 'bun:test'
 import { Value } from '@sinclair/typebox/value'
@@ -72,10 +72,10 @@ const begun = {
 }
 const webSearch = { type: 'web_search_20250305', name: 'web_search', max_uses: null }
 
-describe('is carried', () => {
+describe('is translated', () => {
   test.each<[string, ChatWire, ChatWire, JsonObject, JsonObject, string[]]>([
     [
-      'what both wires of one vendor know',
+      'members that both wires of one vendor have',
       chat,
       'responses',
       {
@@ -98,7 +98,7 @@ describe('is carried', () => {
       [],
     ],
     [
-      'what the older of them knows of the newer’s members',
+      'the members of the newer wire that the older one has',
       'responses',
       chat,
       { prompt_cache_options: { mode: 'implicit', prewarm: true }, moderation: { model: 'x' } },
@@ -106,14 +106,14 @@ describe('is carried', () => {
       ['prompt_cache_options'],
     ],
     [
-      'what is so at any provider',
+      'what every provider does anyway',
       'responses',
       'messages',
       { store: false, include: ['reasoning.encrypted_content'] },
       {},
       [],
     ],
-    ['what is so at any provider', chat, 'messages', { store: false, modalities: ['text'] }, {}, []],
+    ['what every provider does anyway', chat, 'messages', { store: false, modalities: ['text'] }, {}, []],
     [
       'a choice among some of the tools, by name',
       chat,
@@ -140,7 +140,7 @@ describe('is carried', () => {
       [],
     ],
     ...([chat, 'messages'] as const).map((to): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => [
-      'a choice among the client’s own tools and what it can go on without',
+      'a choice among the client’s own tools and optional built-in ones',
       'responses',
       to,
       {
@@ -165,7 +165,7 @@ describe('is carried', () => {
       [],
     ]),
     [
-      'a schema that refers to its own definitions',
+      'a schema with references to its own definitions',
       chat,
       'messages',
       { tools: [chatTool('f', { $ref: '#/$defs/P', $defs: { P: closed } })] },
@@ -173,7 +173,7 @@ describe('is carried', () => {
       [],
     ],
     [
-      'a schema of alternatives, gathered',
+      'a schema of alternatives, merged',
       'messages',
       'responses',
       {
@@ -193,7 +193,7 @@ describe('is carried', () => {
     ],
     ...CHAT_WIRES.filter((to) => to !== 'responses').map(
       (to): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => [
-        'a schema of an older dialect, in today’s',
+        'a schema of an older dialect, in draft 2020-12',
         'responses',
         to,
         {
@@ -228,7 +228,7 @@ describe('is carried', () => {
       ],
     ),
     [
-      'an image of another kind than it is said to be',
+      'an image with a wrong media type',
       chat,
       'messages',
       user(
@@ -251,7 +251,7 @@ describe('is carried', () => {
       [],
     ],
     [
-      'what a developer says, to servers that know no such role',
+      'a developer message, to servers without that role',
       'responses',
       chat,
       {
@@ -264,7 +264,7 @@ describe('is carried', () => {
       [],
     ],
     [
-      'texts in pieces as one, for servers that read nothing else',
+      'several text parts as one string, for servers that read nothing else',
       'messages',
       chat,
       {
@@ -319,7 +319,7 @@ describe('is carried', () => {
     ],
     ...CHAT_WIRES.filter((to) => to !== 'messages').map(
       (to): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => [
-        'what a client says to its vendor’s accounts, to none else: it differs with every request, and no prompt is cached behind it',
+        'a billing line for the client’s vendor only: it differs with every request, and prevents caching of all after it',
         'messages',
         to,
         {
@@ -333,7 +333,7 @@ describe('is carried', () => {
       ],
     ),
     [
-      'a form that refers to its own definitions',
+      'an answer’s schema with references to its own definitions',
       chat,
       'messages',
       {
@@ -346,7 +346,7 @@ describe('is carried', () => {
       [],
     ],
     [
-      'JSON of any form with a schema beside it, as servers of other makes take it',
+      'json_object with a schema beside it, as some servers accept it',
       chat,
       'messages',
       { response_format: { type: 'json_object', schema: closed } },
@@ -354,7 +354,7 @@ describe('is carried', () => {
       [],
     ],
     [
-      'JSON of any form with a schema beside it, by the name a form must have',
+      'json_object with a schema beside it, with the name that a schema needs',
       chat,
       'responses',
       { response_format: { type: 'json_object', schema: closed } },
@@ -362,7 +362,7 @@ describe('is carried', () => {
       [],
     ],
     [
-      'a form the model is held to, and stays held to',
+      'an answer’s schema that stays enforced',
       'messages',
       chat,
       { output_config: { format: { type: 'json_schema', schema: closed } } },
@@ -370,7 +370,7 @@ describe('is carried', () => {
       [],
     ],
     ...(['messages', chat] as const).map((from): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => [
-      'the system before the conversation, where it is cached and read first',
+      'the system message before the conversation, where it is cached and read first',
       from,
       'responses',
       from === 'messages'
@@ -385,7 +385,7 @@ describe('is carried', () => {
       [],
     ]),
     [
-      'JSON of any form, in words',
+      'JSON without a schema, as an instruction',
       'responses',
       'messages',
       { instructions: 'Be brief', text: { format: { type: 'json_object' } } },
@@ -406,7 +406,7 @@ describe('is carried', () => {
           const sent = to === chat ? { function: { name: 'f' } } : { name: 'f' }
           const silent = to === 'messages' && !('items' in list)
           return [
-            'a strict tool with a list the other vendor holds no model to',
+            'a strict tool with an array that the other vendor cannot enforce',
             from,
             to,
             { tools: [{ ...tool, name: 'f', strict: true }] },
@@ -420,7 +420,7 @@ describe('is carried', () => {
       { type: 'object', properties: { a: { type: 'string' } } },
       ...['oneOf', 'allOf'].map((ways) => ({ ...closed, properties: { a: { [ways]: [{ type: 'string' }] } } })),
     ].map((schema): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => [
-      'a strict tool the other vendor would refuse as one',
+      'a strict tool that the other vendor would refuse as strict',
       'messages',
       chat,
       { tools: [{ name: 'f', input_schema: schema, strict: true }] },
@@ -428,7 +428,7 @@ describe('is carried', () => {
       ['tools.0.strict'],
     ]),
     [
-      'a tool that comes along in the conversation',
+      'a tool that is added in the conversation',
       'messages',
       'responses',
       {
@@ -441,7 +441,7 @@ describe('is carried', () => {
       [],
     ],
     [
-      'tools found by a search of the client’s',
+      'tools found by the client’s tool search',
       'responses',
       'messages',
       {
@@ -455,7 +455,7 @@ describe('is carried', () => {
       [],
     ],
     [
-      'instructions behind tools that come along first',
+      'instructions after tools that are added first',
       'responses',
       'messages',
       {
@@ -477,7 +477,7 @@ describe('is carried', () => {
       [],
     ],
     [
-      'a tool defined anew in the conversation, as it was defined last',
+      'a tool that is redefined in the conversation, with its last definition',
       'responses',
       'messages',
       {
@@ -503,7 +503,7 @@ describe('is carried', () => {
       [],
     ],
     ...(['messages', chat] as const).map((to): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => [
-      'what is said of all tools of a namespace, once and behind the instructions',
+      'the description of a namespace, once and after the instructions',
       'responses',
       to,
       {
@@ -541,7 +541,7 @@ describe('is carried', () => {
       [],
     ]),
     [
-      'instructions in the middle, behind what the user says and before the answer to it',
+      'instructions in the middle, after the user’s message and before the answer to it',
       chat,
       'messages',
       {
@@ -564,7 +564,7 @@ describe('is carried', () => {
       [],
     ],
     [
-      'what a search found, its title and place at its head',
+      'a search result, with its title and source at the top',
       'messages',
       chat,
       user({ type: 'search_result', title: 'T', source: 'https://s.test', content: [{ type: 'text', text: 'x' }] }),
@@ -572,7 +572,7 @@ describe('is carried', () => {
       ['messages.0.content.0'],
     ],
     [
-      'a plain name, though another that must be mended comes first',
+      'a valid name, though another one with the same replacement comes first',
       'responses',
       chat,
       { tools: [{ type: 'namespace', name: 'x', description: '', tools: [plainTool('b')] }, plainTool('x__b')] },
@@ -580,7 +580,7 @@ describe('is carried', () => {
       [],
     ],
     [
-      'what is said of a namespace where nothing else opens the conversation',
+      'the description of a namespace, in a conversation without instructions',
       'responses',
       chat,
       { tools: [{ type: 'namespace', name: 'n', description: 'Notes.', tools: [plainTool('a')] }] },
@@ -593,7 +593,7 @@ describe('is carried', () => {
       [],
     ],
     [
-      'an ability beside tools that come along in the conversation',
+      'a built-in tool beside tools that are added in the conversation',
       'responses',
       chat,
       {
@@ -608,7 +608,7 @@ describe('is carried', () => {
       ['input.1.tools.0', 'tools.0'],
     ],
     [
-      'an ability beside a tool that comes along in the conversation',
+      'a built-in tool beside a tool that is added in the conversation',
       'messages',
       chat,
       {
@@ -622,7 +622,7 @@ describe('is carried', () => {
       ['tools.0'],
     ],
     [
-      'a summary that stands for the conversation before it',
+      'a summary of the conversation before it',
       'messages',
       'responses',
       {
@@ -656,7 +656,7 @@ describe('is carried', () => {
       [],
     ],
     [
-      'what is said of a document',
+      'the context of a document',
       'messages',
       'responses',
       user({ type: 'document', source: { type: 'url', url: 'https://x.test/a.pdf' }, context: 'From 1999' }),
@@ -678,7 +678,7 @@ describe('is carried', () => {
       [],
     ],
     [
-      'what another agent reports',
+      'a message from another agent',
       'responses',
       'messages',
       said({
@@ -698,7 +698,7 @@ describe('is carried', () => {
       [],
     ],
     [
-      'what a tool reports that was not called',
+      'the output of a tool that was not called',
       'responses',
       'messages',
       said(
@@ -728,7 +728,7 @@ describe('is carried', () => {
       [],
     ],
     ...([chat, 'messages'] as const).map((to): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => [
-      'a tool that a search found, listed once and called by its one name',
+      'a tool that a search found, listed once and called by one name',
       'responses',
       to,
       {
@@ -752,7 +752,7 @@ describe('is carried', () => {
       ['input.0', 'tools.0.defer_loading'],
     ]),
     [
-      'an image that a tool gave, without words',
+      'an image from a tool, without text',
       'responses',
       chat,
       said(
@@ -771,7 +771,7 @@ describe('is carried', () => {
     ],
     ['who it is that asks', chat, 'messages', { safety_identifier: 's' }, { metadata: { user_id: 's' } }, []],
     [
-      'an answer that its client has begun',
+      'a prefilled answer',
       'messages',
       chat,
       begun,
@@ -779,7 +779,7 @@ describe('is carried', () => {
       ['messages.1'],
     ],
     [
-      'an answer that its client has begun',
+      'a prefilled answer',
       'messages',
       'responses',
       begun,
@@ -787,7 +787,7 @@ describe('is carried', () => {
       ['messages.1'],
     ],
     ...([chat, 'responses'] as const).map((from): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => [
-      'a conversation that ends with the model’s turn',
+      'a conversation that ends with an assistant turn',
       from,
       'messages',
       { [from === chat ? 'messages' : 'input']: begun.messages },
@@ -828,7 +828,7 @@ describe('is carried', () => {
       }),
     ),
     [
-      'no thought, whatever the effort',
+      'thinking turned off, whatever the effort',
       'messages',
       chat,
       { thinking: { type: 'disabled' }, output_config: { effort: 'high' } },
@@ -836,7 +836,7 @@ describe('is carried', () => {
       ['output_config.effort'],
     ],
     [
-      'no thought, whatever the effort',
+      'thinking turned off, whatever the effort',
       'messages',
       'responses',
       { thinking: { type: 'disabled' }, output_config: { effort: 'high' } },
@@ -844,7 +844,7 @@ describe('is carried', () => {
       ['output_config.effort'],
     ],
     [
-      'a document shown as an image',
+      'a document sent as an image',
       chat,
       'messages',
       user({ type: 'image_url', image_url: { url: 'data:application/pdf;base64,JVBERi0=', detail: 'auto' } }),
@@ -869,7 +869,7 @@ describe('is carried', () => {
       const sent = (content: Json) => ({ messages: to === chat ? [{ content }, {}] : [{ content }] })
       return [
         [
-          'a document shown as an image',
+          'a document sent as an image',
           'responses',
           to,
           shown('data:application/pdf;base64,JVBERi0='),
@@ -880,7 +880,7 @@ describe('is carried', () => {
       ]
     }),
     [
-      'a document shown as an image',
+      'a document sent as an image',
       chat,
       'responses',
       user({ type: 'image_url', image_url: { url: 'data:application/pdf;base64,JVBERi0=' } }),
@@ -888,7 +888,7 @@ describe('is carried', () => {
       [],
     ],
     [
-      'the name of a conversation, as its agent says it among who asks',
+      'a session id within the user id, as the cache key',
       'messages',
       'responses',
       { metadata: { user_id: JSON.stringify({ device_id: 'd'.repeat(64), session_id: 'c-1' }) } },
@@ -913,7 +913,7 @@ describe('is carried', () => {
       [],
     ]),
     [
-      'a long mark behind short ones, all long: the vendor takes no other order',
+      'a long cache marker after short ones, all as long: the vendor accepts no other order',
       'responses',
       'messages',
       {
@@ -942,7 +942,7 @@ describe('is carried', () => {
       [],
     ],
     [
-      'a system that asks for JSON, where the vendor looks for the word',
+      'a system message that asks for JSON, where the vendor looks for the word',
       chat,
       'responses',
       {
@@ -956,7 +956,7 @@ describe('is carried', () => {
       [],
     ],
     [
-      'markers within a function and on a call',
+      'cache markers within a function and on a call',
       chat,
       'messages',
       {
@@ -974,7 +974,7 @@ describe('is carried', () => {
       [],
     ],
     [
-      'a marker of the wire it goes to',
+      'a cache marker in the style of the provider’s wire',
       'responses',
       'messages',
       said({
@@ -986,10 +986,7 @@ describe('is carried', () => {
     ],
     ...(
       [
-        [
-          'choices of a type beyond what the vendor takes',
-          many(17, { anyOf: [{ type: 'string' }, { type: 'null' }] }, true),
-        ],
+        ['more union types than the vendor accepts', many(17, { anyOf: [{ type: 'string' }, { type: 'null' }] }, true)],
         ['more types than the vendor takes', many(17, { type: ['string', 'null'] }, true)],
         ['properties that may be absent beyond what it takes', many(25, { type: 'string' }, false)],
         ['names by their pattern', { ...closed, patternProperties: { '^x': { type: 'string' } } }],
@@ -1006,7 +1003,7 @@ describe('is carried', () => {
       [],
     ]),
     [
-      'strict tools as far as the vendor has room for their choices',
+      'strict tools up to the vendor’s limit of union types',
       chat,
       'messages',
       {
@@ -1019,7 +1016,7 @@ describe('is carried', () => {
       ['tools.1.strict'],
     ],
     [
-      'a lone definition with words beside it',
+      'a reference to a definition with a description beside it',
       chat,
       'messages',
       {
@@ -1032,7 +1029,7 @@ describe('is carried', () => {
       [],
     ],
     [
-      'how to sample, where the model is not asked to think',
+      'sampling, where the model is not asked to think',
       'messages',
       'responses',
       { thinking: { type: 'disabled' }, temperature: 0.2, top_p: 1 },
@@ -1040,7 +1037,7 @@ describe('is carried', () => {
       [],
     ],
     [
-      'an answer whose schema begins with a reference',
+      'an answer’s schema whose root is a reference',
       'messages',
       'responses',
       { output_config: { format: { type: 'json_schema', schema: { $ref: '#/$defs/d', $defs: { d: closed } } } } },
@@ -1048,7 +1045,7 @@ describe('is carried', () => {
       [],
     ],
     [
-      'an answer in one of several forms',
+      'an answer’s schema of alternatives',
       'messages',
       chat,
       { output_config: { format: { type: 'json_schema', schema: { anyOf: [closed, closed] } } } },
@@ -1062,7 +1059,7 @@ describe('is carried', () => {
   })
 })
 
-describe('holds the other vendor’s model to a schema in that vendor’s strict words alone', () => {
+describe('a schema is enforced at the other vendor only with the keywords that its strict schemas allow', () => {
   const held = (to: ChatWire, schema: JsonObject): unknown[] => {
     const asked = { tools: [{ name: 'f', input_schema: schema, strict: true }] }
     const { body, dropped } = cross('messages', to, asked)
@@ -1078,7 +1075,7 @@ describe('holds the other vendor’s model to a schema in that vendor’s strict
     ['definitions', defined({ $ref: '#/$defs/d' })],
     ['itself', property({ anyOf: [{ $ref: '#' }, { type: 'null' }] })],
     [
-      'properties called as keywords are',
+      'properties with the names of keywords',
       property({ ...closed, properties: { not: { type: 'string' } }, required: ['not'] }),
     ],
   ])('%s', (_, schema) => {
@@ -1103,7 +1100,7 @@ describe('holds the other vendor’s model to a schema in that vendor’s strict
   })
 })
 
-describe('is listed by the client’s own path', () => {
+describe('is listed as dropped by the client’s own path', () => {
   const history = (message: JsonObject): JsonObject => ({
     messages: [
       { role: 'user', content: 'hi' },
@@ -1119,7 +1116,8 @@ describe('is listed by the client’s own path', () => {
       ['messages.0.content.0.cache_control'],
     ],
     [chat, 'messages', { reasoning_effort: 'low', thinking: { type: 'enabled' } }, ['thinking']],
-    // The vendor takes no sampling from a model that thinks, but for its defaults, which need no word.
+    // The vendor refuses sampling for a model that thinks. Its defaults are left out without being listed.
+    ['messages', 'responses', { thinking: { type: 'adaptive' }, top_p: 0.9 }, ['top_p']],
     [
       'messages',
       'responses',
@@ -1129,7 +1127,7 @@ describe('is listed by the client’s own path', () => {
     ['messages', 'responses', { thinking: { type: 'enabled', budget_tokens: 2_000 }, temperature: 1, top_p: 1 }, []],
     [chat, 'responses', { reasoning_effort: 'high', temperature: 0.2, top_p: 1 }, ['temperature']],
     [chat, 'responses', { reasoning_effort: 'none', temperature: 0.2 }, []],
-    // So some frameworks write that they ask for nothing.
+    // Some frameworks send -1 for settings that are not set.
     ['messages', 'responses', { temperature: 0.5, top_p: -1, top_k: -1 }, []],
     [
       chat,
@@ -1357,8 +1355,8 @@ describe('integers larger than a number', () => {
   })
 })
 
-// Said of a body that is passed on as it is too.
-describe('a member is taken as null and refused as another kind of thing', () => {
+// The same holds for a body that passes.
+describe('a member may be null, and is refused with a wrong type', () => {
   const WRONG = {
     text: [5],
     flag: ['x'],
@@ -1407,7 +1405,7 @@ describe('a member is taken as null and refused as another kind of thing', () =>
   })
 })
 
-// Whatever the published types allow: carried in a form the other vendor takes, or refused in a sentence.
+// Whatever the published types allow is either translated to a request that the other vendor accepts, or refused.
 describe.skipIf(!hasCorpus)('every branch of the published types', () => {
   test.each(
     CHAT_WIRES.flatMap((from) => CHAT_WIRES.filter((to) => to !== from).map((to): [ChatWire, ChatWire] => [from, to])),

@@ -1,4 +1,4 @@
-// Schemas of older dialects in today's: what vendors refuse is said in their words, the meaning stays.
+// Converting schemas of older dialects to draft 2020-12 without changing their meaning.
 
 import { expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/ir/json.ts'
@@ -26,7 +26,7 @@ test.each<[string, JsonObject, JsonObject]>([
   ['a demand made twice', { required: ['a', 'a', 1] }, { required: ['a'] }],
   ['one example', { examples: 'a' }, {}],
   [
-    'properties that are called as keywords are',
+    'properties with the names of keywords',
     { properties: { type: { type: 'any' }, items: { type: 'array' }, required: { title: null } } },
     { properties: { type: {}, items: { type: 'array', items: {} }, required: {} } },
   ],
@@ -36,7 +36,7 @@ test.each<[string, JsonObject, JsonObject]>([
     { enum: [null, { type: 'any' }], default: { type: 'array', title: null } },
   ],
   [
-    'what is written so already',
+    'a schema that needs no change',
     { $ref: '#/$defs/a', $defs: { a: false } },
     { $ref: '#/$defs/a', $defs: { a: false } },
   ],
@@ -47,7 +47,7 @@ test.each<[string, JsonObject, JsonObject]>([
   expect(toDraft2020(toDraft2020(schema))).toEqual(expected)
 })
 
-test('alternatives within alternatives are each read once', () => {
+test('nested alternatives are each converted once', () => {
   const within = (schema: JsonObject): JsonObject =>
     Array.from({ length: 60 }).reduce<JsonObject>((inner) => ({ anyOf: [inner] }), schema)
   expect(toDraft2020(within({ type: 'array' }))).toEqual(within({ type: 'array', items: {} }))

@@ -1,4 +1,4 @@
-// Tags of sealed thoughts: what goes out through a foreign client comes back unchanged, and nothing else opens.
+// Tags of sealed thoughts: a client of another wire sends the thought back unchanged, and no other text is a tag.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -21,7 +21,7 @@ const sealed: fc.Arbitrary<ReasoningPart> = fc
     return full === undefined ? part : { ...part, full }
   })
 
-test('a tag brings the thought back unchanged, in letters any header or field can carry', () => {
+test('reading a tag gives the same thought; a tag has only characters that are safe everywhere', () => {
   fc.assert(
     fc.property(sealed, (part) => {
       const tag = sealTag(part)
@@ -35,7 +35,7 @@ test('a thought without a seal has no tag', () => {
   expect(sealTag({ type: 'reasoning', text: 'open' })).toBe('')
 })
 
-test('what is no tag, or a tag cut short, opens nothing', () => {
+test('text that is not a tag, and a truncated tag, give nothing', () => {
   fc.assert(fc.property(fc.string(), (text) => expect(readTag(text)).toBeUndefined()))
   fc.assert(fc.property(fc.string(), (text) => expect(readTag(`${SEAL_PREFIX}messages.${text}`)).toBeUndefined()))
   fc.assert(
@@ -62,7 +62,7 @@ const answers = fc
   )
   .map((parts) => parts.flat().filter((part, at, all) => part.type !== 'text' || all[at - 1]?.type !== 'text'))
 
-test('a thought comes back behind the words and calls it stood behind, through a wire that has them apart', () => {
+test('a thought keeps its position among text and calls, through a wire that has thoughts apart', () => {
   const chat = CHAT_CODECS['chat-completions']
   const ask = { model: 'm', body: {}, inputEstimate: 0, now: 0 }
   fc.assert(
@@ -83,7 +83,7 @@ test('a thought comes back behind the words and calls it stood behind, through a
   )
 })
 
-test('thoughts stay with what a client has kept of the words they stood behind', () => {
+test('thoughts keep their order where a client has shortened the text before them', () => {
   const { decodeRequest } = CHAT_CODECS['chat-completions']
   const part: ReasoningPart = { type: 'reasoning', text: 'hm', seal: { origin: 'messages', value: { signature: 's' } } }
   const reasoning_details = [{ type: 'reasoning.encrypted', data: sealTag(part, { text: 99, calls: 0 }) }]

@@ -1,5 +1,5 @@
-// Long conversations of agents that change models midway and back: whatever the client keeps of them, no vendor is sent
-// what it is known to refuse, and nothing that was said, called or given is lost.
+// Long conversations of agents that switch models and back: whatever parts the client keeps, no vendor gets what it is known
+// to refuse, and no text, call or result is lost.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -18,7 +18,7 @@ import { VENDORS } from './matrix/vendor/index.ts'
 type Model = {
   wire: ChatWire
   quirks: Quirks
-  /** How a client of its own wire has it think. */
+  /** The thinking setting of a client of its own wire. */
   thinking?: JsonObject
   breaches(body: JsonObject, isOwn: (thought: JsonObject) => boolean): string[]
 }
@@ -65,7 +65,7 @@ const step = fc.record({
   thinks: fc.boolean(),
   pieces: fc.array(fc.constantFrom('thought', 'text', 'call'), { minLength: 1, maxLength: 5 }),
   given: fc.constantFrom('text', 'nothing', 'JSON', 'failure'),
-  /** Besides: the user speaks behind results, the system speaks, or the calls are left open. */
+  /** In addition: a user message after results, a system message, or calls without results. */
   besides: fc.constantFrom('', '', '', 'words', 'system', 'abort'),
   /** What the client keeps of an answer. */
   keeps: fc.constantFrom('all', 'all', 'no thought'),
@@ -90,14 +90,14 @@ const toolsOf = (wire: ChatWire): JsonObject[] => {
   }
 }
 
-/** A conversation as a client of the wire holds it. */
+/** A conversation as a client of the wire keeps it. */
 class Talk {
   /** Messages or items. */
   turns: JsonObject[] = []
   readonly words: string[] = []
   open: string[] = []
   isLegal = true
-  /** As long as calls are open, a client changes nothing of how the model thinks. */
+  /** While calls are open, a client does not change the thinking settings. */
   thinks = false
   /** Whether an answer of the round of calls came without the thought that was asked for. */
   isThoughtless = false
@@ -153,7 +153,7 @@ class Talk {
   }
 }
 
-/** What a vendor's model says, calling tools by the names and arguments that it was sent. */
+/** The answer of a vendor's model, which calls tools by the names and arguments that it was sent. */
 const answerOf = ({ pieces }: Step, round: string, sent: JsonObject, thinks: boolean, talk: Talk): Answer => {
   const tools = list(sent.tools)
   const said = pieces.flatMap((piece, at): Piece[] => {
@@ -200,7 +200,7 @@ const run = (wire: ChatWire, steps: readonly Step[]): void => {
     }
     if (next.besides === 'words') talk.say('user', talk.word())
     const isOwn = model.wire === wire
-    // A client of messages knows which models take it.
+    // Clients of the messages wire know which models accept it.
     if (next.besides === 'system' && (wire !== 'messages' || model.quirks.noMidSystem !== true))
       talk.say('system', talk.word())
     talk.isLegal &&= !(
@@ -223,7 +223,7 @@ const run = (wire: ChatWire, steps: readonly Step[]): void => {
           .join('')
       return seals.get(signature ?? data ?? sealed) === told
     }
-    // What is wrong on the client's own wire passes, and is the vendor's to say.
+    // Faults on the client's own wire pass, and are the vendor's to report.
     const lacksThought = talk.isThoughtless && model.quirks.noAdaptiveThinking === true
     const hasThoughts = talk.turns.some(({ type }) => type === 'reasoning') && model.quirks.noReasoning === true
     if (!isOwn || (talk.isLegal && !lacksThought && !hasThoughts)) expect(model.breaches(sent, isSealed)).toEqual([])

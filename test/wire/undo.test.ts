@@ -1,4 +1,4 @@
-// Free text that travelled as the one argument of a function comes out as it is written, however it is cut.
+// Reading free text that was sent as the only argument of a function, however it is split.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -19,7 +19,7 @@ const written = (text: string, escaped: boolean): string => {
 }
 
 describe('free text', () => {
-  test('is what was written, in any pieces, and all of it is told before the end', () =>
+  test('is read completely before the end, in any pieces', () =>
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary', maxLength: 20 }),
@@ -41,7 +41,7 @@ describe('free text', () => {
       ),
     ))
 
-  test('is told as it comes, a character with both its halves', () => {
+  test('is read piece by piece, without splitting surrogate pairs', () => {
     expect(read(['{"in', 'put": "a', 'b\\', 'n\\ud83d', '\\u', 'de00', 'c"', '}'])).toEqual({
       told: ['', 'a', 'b', '\n', '', '😀', 'c', ''],
       text: 'ab\n😀c',
@@ -49,12 +49,12 @@ describe('free text', () => {
     })
   })
 
-  test('that never comes costs no more for coming in many pieces', () => {
+  test('that is missing takes linear time in many pieces', () => {
     const pieces = Array.from({ length: 500_000 }, () => 'abcd')
     expect(read(['{"patch":"', ...pieces, '"}']).text).toHaveLength(2_000_012)
   })
 
-  test('is found at its end behind any white space', () => {
+  test('is found at the end after any white space', () => {
     expect(read([' '.repeat(300), '{"input":', '"x"}'])).toMatchObject({ text: 'x', cut: false })
   })
 
@@ -77,7 +77,7 @@ describe('free text', () => {
   })
 })
 
-test('a tool’s own name is found, an object’s is not', () => {
+test('only names of tools are found, not inherited members', () => {
   const tools = { a_b: { name: 'a.b', kind: 'function' as const } }
   expect(originalTool('a_b', { tools })?.name).toBe('a.b')
   expect(originalTool('constructor', { tools })).toBeUndefined()

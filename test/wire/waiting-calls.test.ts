@@ -1,4 +1,4 @@
-// A result answers the first waiting call of the latest turn that has one, however often ids are used again.
+// A result belongs to the first waiting call of the latest turn that has one, however often ids are reused.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -19,7 +19,7 @@ const looking = () => {
   }
 }
 
-test('calls are taken as the rule says', () => {
+test('calls are taken in the order of a simple model', () => {
   const id = fc.constantFrom('a', 'b', '')
   const step = fc.oneof(
     fc.record({ do: fc.constant('call' as const), id }),

@@ -86,7 +86,7 @@ const withThoughts = (others: readonly AssistantPart[], later: readonly PlacedTh
     const { cache, ...bare } = part
     let rest = part.text
     for (let one = waiting[next]; one !== undefined && one.calls <= passed.calls; one = waiting[next]) {
-      const head = rest.slice(0, one.text - passed.text)
+      const head = rest.slice(0, wholeCharacters(rest, one.text - passed.text))
       if (head.length === rest.length) break
       parts.push(placed({ ...bare, text: head }, placeOf(part, '')))
       passed.text += head.length
@@ -99,6 +99,10 @@ const withThoughts = (others: readonly AssistantPart[], later: readonly PlacedTh
   putDue()
   return parts
 }
+
+/** The length, or one more where it would end within a character: vendors refuse half a surrogate pair. */
+const wholeCharacters = (text: string, length: number): number =>
+  (text.charCodeAt(length) & 0xfc00) === 0xdc00 ? length + 1 : length
 
 const assistantContent = (content: Json | undefined, path: string) => {
   const parts: (ReturnType<typeof decodeContent>[number] | RefusalPart)[] = []

@@ -21,7 +21,7 @@ export const detailSeal = (list: List, details: JsonObject[]): Seal => ({
 
 /** The readable text of an entry. */
 export const detailText = ({ text, summary, thinking }: JsonObject): string | undefined =>
-  [text, summary, thinking].find((said) => typeof said === 'string')
+  [text, summary, thinking].find((value) => typeof value === 'string')
 
 /** Whether an entry holds something that only its provider can read, besides its text. */
 export const isSealed = ({ signature, data }: JsonObject): boolean =>

@@ -7,7 +7,7 @@ import type { Json } from '../../ir/json.ts'
 type Held = { calls: boolean; refused: boolean }
 
 const CUT = /^(?:length|max_tokens|model_length|max_output_tokens)$/i
-/** The category may follow the word. */
+/** The category may follow. */
 const FILTERED =
   /^(?:content_filter|sensitive|guardrail|(?:image_)?(?:safety|recitation|prohibited_content)|blocklist|spii)/i
 
@@ -15,11 +15,11 @@ export const isFiltered = (reason: Json | undefined): boolean => typeof reason =
 
 /** Other servers use more reasons than the vendor. An unknown one counts as an end. */
 export const decodeFinish = (reason: Json | undefined, { calls, refused }: Held): FinishReason => {
-  const told = typeof reason === 'string' ? reason : ''
-  if (CUT.test(told)) return 'length'
-  if (isFiltered(told)) return 'content-filter'
-  if (told === 'model_context_window_exceeded') return 'context-length'
-  if (told === 'refusal') return 'refusal'
+  const value = typeof reason === 'string' ? reason : ''
+  if (CUT.test(value)) return 'length'
+  if (isFiltered(value)) return 'content-filter'
+  if (value === 'model_context_window_exceeded') return 'context-length'
+  if (value === 'refusal') return 'refusal'
   // A forced tool finishes with `stop` on this wire, and `tool_calls` may come without a call.
   if (calls) return 'tool-calls'
   return refused ? 'refusal' : 'stop'

@@ -17,17 +17,17 @@ type Round = { message: JsonObject; waiting: Set<string>; results: JsonObject[];
 /** A call without a result so far, and the id it went out under. */
 type Open = WaitingCalls<{ round: Round; sent: string }>
 
-/** A result directly follows its call, wherever the client put it; for a missing one the model is told so. */
+/** A result directly follows its call, wherever the client put it; a missing one is replaced by a text that says so. */
 export const encodeTurns = (request: ChatRequest, out: Outgoing): JsonObject[] => {
   const messages: (JsonObject | Round)[] = []
   const open: Open = waitingCalls()
-  let begun = false
+  let hasBegun = false
   for (const { turn, at } of joined(request, out)) {
-    if (turn.role !== 'system') begun = true
+    if (turn.role !== 'system') hasBegun = true
     if (turn.role === 'system') {
       const parts = turn.parts.flatMap((part, index) => encodePart(part, placeOf(part, out.pathOf(at, index)), out))
       if (parts.length > 0 || out.origin === 'chat-completions') {
-        const role = begun && out.noMidSystem ? 'user' : roleOf(turn, out)
+        const role = hasBegun && out.noMidSystem ? 'user' : roleOf(turn, out)
         messages.push({ role, content: encodeContent(parts, out), ...nameOf(turn) })
       }
     } else if (turn.role === 'assistant') {
@@ -41,8 +41,8 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): JsonObject[] =
         if (part.type !== 'tool-result') content.push(...encodePart(part, path, out))
         else if (encodeResult(part, path, open, content, out)) results += 1
       }
-      const said = content.length > 0 || (turn.parts.length === 0 && results === 0)
-      if (said) messages.push({ role: 'user', content: encodeContent(content, out), ...nameOf(turn) })
+      const hasContent = content.length > 0 || (turn.parts.length === 0 && results === 0)
+      if (hasContent) messages.push({ role: 'user', content: encodeContent(content, out), ...nameOf(turn) })
     }
   }
   return messages.flatMap((entry) => (isRound(entry) ? settled(entry) : [entry]))

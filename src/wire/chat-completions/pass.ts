@@ -66,13 +66,13 @@ export const passEdits = (body: JsonObject, options: PassOptions): Edit[] => {
 
 /** Changes the roles of system messages to those that the provider takes. */
 const systemEdits = (messages: Json[], { noDeveloperRole, noMidSystem }: Quirks): Edit[] => {
-  let begun = false
+  let hasBegun = false
   return messages.flatMap((message, at) => {
     const role = isObject(message) ? message.role : undefined
     const isSystem = role === 'system' || role === 'developer'
-    begun ||= !isSystem
+    hasBegun ||= !isSystem
     const path = ['messages', at, 'role']
-    if (isSystem && begun && noMidSystem) return [{ path, value: '"user"' }]
+    if (isSystem && hasBegun && noMidSystem) return [{ path, value: '"user"' }]
     return role === 'developer' && noDeveloperRole ? [{ path, value: '"system"' }] : []
   })
 }

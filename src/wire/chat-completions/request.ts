@@ -230,9 +230,9 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
 
 const encodeConversation = (request: ChatRequest, out: Outgoing): JsonObject[] => {
   const messages = encodeTurns(request, out)
-  const begun = prefilledTurn(request)
-  if (begun === undefined) return messages
-  out.drop(placeOf(begun, 'messages'))
+  const prefilled = prefilledTurn(request)
+  if (prefilled === undefined) return messages
+  out.drop(placeOf(prefilled, 'messages'))
   return [...messages, { role: 'user', content: CONTINUE }]
 }
 

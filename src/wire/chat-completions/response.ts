@@ -42,7 +42,7 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
   } catch (cause) {
     throw notAnAnswer(cause)
   }
-  markText(parts, message, choice, body)
+  annotate(parts, message, choice, body)
   const undone = parts.map((part) => (part.type === 'tool-call' ? undoCall(part, undo) : part))
   const cut = parts.some((part) => part.type === 'tool-call' && isTextCut(part, undo))
   const response: ChatResponse = {
@@ -64,8 +64,8 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
 const notAnAnswer = (cause?: unknown): GatewayError =>
   new GatewayError('upstream_error', 'The provider gave an answer that cannot be read. Try again.', { cause })
 
-/** Citations and log probabilities stand beside the text on this wire: they belong to the first text. */
-const markText = (parts: AssistantPart[], message: JsonObject, choice: JsonObject, body: JsonObject): void => {
+/** Adds citations and log probabilities, which this wire has beside the text, to the first text. */
+const annotate = (parts: AssistantPart[], message: JsonObject, choice: JsonObject, body: JsonObject): void => {
   const text = parts.find((part) => part.type === 'text')
   if (text === undefined) return
   const annotations = decodeCitations(message.annotations)

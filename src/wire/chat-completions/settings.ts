@@ -42,7 +42,9 @@ export const encodeThinking = (
   if (reasoning === undefined) return
   // It was read from `reasoning` or `thinking`, which are sent as they came.
   if (origin === 'chat-completions' && opaque.some(({ name, met }) => met && name !== 'store')) return
-  const wanted = leastThought(reasoning, quirks, () => out.drop(memberName(out.origin, 'reasoning_effort')))
+  const wanted = leastThought(reasoning, quirks, (setting) =>
+    out.drop(memberName(out.origin, setting === 'effort' ? 'output_config.effort' : 'reasoning_effort')),
+  )
   const { mode, effort, summary } = wanted
   if (quirks.noReasoning) {
     if (mode !== 'off' && effort !== 'none') out.drop(memberName(out.origin, 'reasoning_effort'))

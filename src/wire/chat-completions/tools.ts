@@ -37,7 +37,7 @@ const decodeTool = (raw: Json, path: string): Tool => {
     return { ...made, ...(schema === undefined ? {} : { schema: rooted(schema, () => {}) }), ...cache }
   }
   if (tool.type === 'custom') return decodeCustom(tool.custom, `${path}.custom`)
-  // Some servers' clients leave the type out.
+  // Some clients leave the type out.
   if (tool.type === 'function' || (tool.type === undefined && isObject(tool.function))) {
     const inner = isObject(tool.function) ? cacheMark(tool.function, `${path}.function`) : {}
     return { ...decodeFunction(tool.function, `${path}.function`), ...inner, ...cacheMark(tool, path) }
@@ -47,7 +47,8 @@ const decodeTool = (raw: Json, path: string): Tool => {
 }
 
 /** Whether a tool has the form of the responses or the messages wire, as some editors send it here. */
-export const isFlat = ({ type, name, input_schema: schema, ...tool }: JsonObject): boolean => {
+export const isFlat = (tool: JsonObject): boolean => {
+  const { type, name, input_schema: schema } = tool
   if (typeof name !== 'string') return false
   if (type === 'function' || type === 'custom') return tool[type] === undefined
   return (type === undefined || type === null) && isObject(schema)

@@ -74,13 +74,13 @@ const decodeTurn = (message: JsonObject, at: number, calls: Map<string, ToolCall
 const userParts = (content: Json | undefined, path: string, calls: Map<string, ToolCallPart>): UserPart[] =>
   decodeContent(content, path).map((part, at) => {
     if (part.type !== 'opaque' || part.value.type !== 'tool_result') return part
-    const { tool_use_id: id, content: told, is_error: failed } = part.value
+    const { tool_use_id: id, content, is_error: failed } = part.value
     const callId = readString(id, `${path}.${at}.tool_use_id`)
     const result: ToolResultPart = {
       type: 'tool-result',
       callId,
       kind: calls.get(callId)?.kind ?? 'function',
-      parts: decodeContent(told, `${path}.${at}.content`),
+      parts: decodeContent(content, `${path}.${at}.content`),
       ...(failed === true ? { isError: true } : {}),
       ...cacheMark(part.value, `${path}.${at}`),
     }

@@ -44,7 +44,7 @@ const editor = (commands: string[], more: string): Definition => ({
       new_str: text(
         'With str_replace: the text in its place. With insert: the text to insert, the same as insert_text.',
       ),
-      // Versions of the tool differ in the name: the model is asked to give the text under both.
+      // The name differs between versions of the tool, so the model is to give the text under both.
       insert_text: text('With insert: the text to insert, the same as new_str.'),
     },
     required: ['command', 'path'],

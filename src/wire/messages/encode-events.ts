@@ -36,7 +36,7 @@ const frame = (type: string, members: JsonObject): string =>
  */
 type Open = {
   kind: 'text' | 'thought' | 'tool' | 'custom'
-  begun: boolean
+  hasBegun: boolean
   full: boolean | undefined
   chunks: string[]
   /** Held until the text begins: providers refuse a block of citations without text when it comes back. */
@@ -128,14 +128,14 @@ class Writer {
 
   #begin(kind: Open['kind'], full?: boolean): string {
     const out = this.#start('', undefined) + this.#end(undefined)
-    this.#open = { kind, begun: false, full, chunks: [], citations: [] }
+    this.#open = { kind, hasBegun: false, full, chunks: [], citations: [] }
     return out
   }
 
   /** Begins a block: the open part's, or one that holds all of an opaque part. */
   #block(block: JsonObject): string {
     this.#index++
-    if (this.#open !== undefined) this.#open.begun = true
+    if (this.#open !== undefined) this.#open.hasBegun = true
     return frame('content_block_start', { index: this.#index, content_block: block })
   }
 
@@ -146,14 +146,14 @@ class Writer {
   #text(text: string): string {
     const open = this.#open
     if (open?.kind !== 'text') return ''
-    const start = open.begun ? '' : this.#block({ type: 'text', text: '' }) + this.#citations(open.citations)
+    const start = open.hasBegun ? '' : this.#block({ type: 'text', text: '' }) + this.#citations(open.citations)
     return `${start}event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#index},"delta":{"type":"text_delta","text":${JSON.stringify(text)}}}\n\n`
   }
 
   #thought(text: string): string {
     const open = this.#open
     if (open?.kind !== 'thought') return ''
-    const start = open.begun ? '' : this.#block({ type: 'thinking', thinking: '', signature: '' })
+    const start = open.hasBegun ? '' : this.#block({ type: 'thinking', thinking: '', signature: '' })
     open.chunks.push(text)
     return `${start}event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#index},"delta":{"type":"thinking_delta","thinking":${JSON.stringify(text)}}}\n\n`
   }
@@ -175,7 +175,7 @@ class Writer {
 
   #cite(citations: JsonObject[]): string {
     if (this.#open?.kind !== 'text') return ''
-    if (this.#open.begun) return this.#citations(citations)
+    if (this.#open.hasBegun) return this.#citations(citations)
     this.#open.citations.push(...citations)
     return ''
   }
@@ -190,7 +190,7 @@ class Writer {
     this.#open = undefined
     if (open.kind === 'thought') return this.#endThought(open, seal)
     const rest = open.kind === 'custom' ? this.#partial(open.chunks.length > 0 ? '"}' : '{"input":""}') : ''
-    return open.begun ? `${rest}${this.#stop()}` : ''
+    return open.hasBegun ? `${rest}${this.#stop()}` : ''
   }
 
   #endThought(open: Open, seal: Seal | undefined): string {
@@ -202,7 +202,7 @@ class Writer {
     })
     if (slot === undefined) return ''
     if ('data' in slot) return this.#block({ type: 'redacted_thinking', data: slot.data }) + this.#stop()
-    const start = open.begun ? '' : this.#block({ type: 'thinking', thinking: '', signature: '' })
+    const start = open.hasBegun ? '' : this.#block({ type: 'thinking', thinking: '', signature: '' })
     return start + this.#delta({ type: 'signature_delta', signature: slot.signature }) + this.#stop()
   }
 

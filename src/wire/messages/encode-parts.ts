@@ -45,8 +45,8 @@ export const encodeImage = (part: ImagePart, path: string, { extras, dropped }: 
     case 'base64': {
       const mediaType = IMAGE_TYPES.get(sniffMediaType(source.data) ?? source.mediaType.toLowerCase())
       if (mediaType === undefined) {
-        const say = `'${path}': images of type ${source.mediaType} cannot be read by this model. ${INVALID_IMAGE}`
-        throw invalidRequest(say, path)
+        const message = `'${path}': images of type ${source.mediaType} cannot be read by this model. ${INVALID_IMAGE}`
+        throw invalidRequest(message, path)
       }
       const encoded = { type: 'base64', media_type: mediaType, data: source.data }
       return [extras.restore(path, { type: 'image', source: encoded, ...mark(part.cache) })]

@@ -7,7 +7,7 @@ import { type FailureClass, type FailureDetails, providerError } from '../failur
 import { overlong } from '../overlong.ts'
 import { unreadable } from '../unreadable.ts'
 
-/** `status` is 200 for an error within a stream: its type then says what the status would have been. */
+/** `status`: 200 for an error within a stream, whose type then decides. */
 export const decodeError = (status: number, body: unknown): GatewayError => {
   const error = membersOf(body)
   const type = stringOf(error.type)

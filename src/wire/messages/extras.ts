@@ -6,16 +6,16 @@ import type { ChatRequest, OpaqueMember } from '../../ir/request.ts'
 
 export type Collected = {
   members: OpaqueMember[]
-  /** Not essential unless `how` says so. */
-  add(name: string, value: Json, how?: Partial<Omit<OpaqueMember, 'name' | 'value'>>): void
+  /** Not essential unless `flags` set it. */
+  add(name: string, value: Json, flags?: Partial<Omit<OpaqueMember, 'name' | 'value'>>): void
   /** Adds the members of a block that are not among the known ones. */
   rest(value: JsonObject, known: ReadonlySet<string>, path: string): void
 }
 
 export const collect = (): Collected => {
   const members: OpaqueMember[] = []
-  const add: Collected['add'] = (name, value, how) => {
-    members.push({ name, value, essential: false, ...how })
+  const add: Collected['add'] = (name, value, flags) => {
+    members.push({ name, value, essential: false, ...flags })
   }
   return {
     members,

@@ -88,7 +88,7 @@ export const encodeReasoning = (
   dropped: Dropped,
 ): Thinking => {
   if (request.reasoning === undefined) return {}
-  const reasoning = leastThought(request.reasoning, quirks, () => dropped.member('reasoning'))
+  const reasoning = leastThought(request.reasoning, quirks, dropped.member)
   if (quirks.noReasoning === true) {
     if (reasoning.mode !== 'off' && reasoning.effort !== 'none') dropped.member('reasoning')
     return {}

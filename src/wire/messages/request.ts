@@ -155,7 +155,7 @@ const decodeUser = (body: JsonObject, extras: Collected): { user?: string } => {
 
 const decodeMember = (name: string, value: Json, extras: Collected): void => {
   if (name !== 'thread') {
-    // An empty list, of MCP servers say, asks for nothing.
+    // An empty list, such as of MCP servers, asks for nothing.
     const isEmpty = Array.isArray(value) && value.length === 0
     extras.add(name, value, isEmpty ? { met: true } : { essential: ESSENTIAL.has(name) })
     return

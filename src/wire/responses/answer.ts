@@ -76,7 +76,7 @@ const echoTool = (value: Json): JsonObject[] => {
 
 export const responseId = (id: string): string => (id.startsWith('resp_') ? id : `resp_${bareId(id)}`)
 
-export type Ending = {
+type Ending = {
   reason: FinishReason
   usage: Usage
   serviceTier?: string
@@ -87,8 +87,8 @@ export type Ending = {
 export const DECLINED = 'The model declined to answer.'
 
 /** Whether a refusal needs text: the model gave none, and there is no call that the client would carry out. */
-export const isUnsaid = (reason: FinishReason, held: { calls: boolean; refused: boolean }): boolean =>
-  reason === 'refusal' && !held.refused && !held.calls
+export const needsRefusalText = (reason: FinishReason, answer: { calls: boolean; refused: boolean }): boolean =>
+  reason === 'refusal' && !answer.refused && !answer.calls
 
 /** Why the answer is incomplete; undefined where it is not. `calls`: a refusal after calls means they must not be run. */
 export const incompleteReason = (reason: FinishReason, calls: boolean): string | undefined => {

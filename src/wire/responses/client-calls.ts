@@ -59,8 +59,8 @@ export const decodeClientCall = (
 
 const argumentsOf = (item: JsonObject, kind: ClientTool, path: string): JsonObject => {
   if (kind === 'apply_patch') return presentMembers(optionalObject(item.operation, `${path}.operation`) ?? {})
-  const { type: _, ...said } = presentMembers(optionalObject(item.action, `${path}.action`) ?? {})
-  return said
+  const { type: _, ...action } = presentMembers(optionalObject(item.action, `${path}.action`) ?? {})
+  return action
 }
 
 /** `callId`: the call's id where the item has none. `parts`: the output as text or as content, like a function's. */
@@ -99,8 +99,8 @@ export const shellText = ({ output, max_output_length: most }: JsonObject, path:
       const end = endOf(entry.outcome, optionalString(entry.stderr, `${path}.output.${at}.stderr`) ?? '')
       const wrote = optionalString(entry.stdout, `${path}.output.${at}.stdout`) ?? ''
       const about = [output.length > 1 ? `Command ${at + 1}` : '', end.how].filter((word) => word !== '').join(': ')
-      const said = [wrote, end.stderr].filter((part) => part !== '').join('\n')
-      return [about, shortened(said, max)].filter((part) => part !== '').join('\n')
+      const text = [wrote, end.stderr].filter((part) => part !== '').join('\n')
+      return [about, shortened(text, max)].filter((part) => part !== '').join('\n')
     })
     .join('\n\n')
 }
@@ -122,7 +122,7 @@ const shortened = (text: string, max: number): string => {
 }
 
 /** The item of a call that has ended. `begun`: the item as it is announced, without the call's content. */
-export type ClientCall = {
+type ClientCall = {
   item: JsonObject
   begun: JsonObject
   /** The commands of a `shell` call, which are streamed one by one. */

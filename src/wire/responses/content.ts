@@ -83,10 +83,10 @@ const fileSource = (value: Json, path: string): Source => ({
 })
 
 const urlSource = (url: string, fallback = 'text/plain'): Source => {
-  const held = parseDataUrl(url, fallback)
-  if (held === undefined) return { kind: 'url', url }
-  if (!held.mediaType.startsWith('text/')) return { kind: 'base64', ...held }
-  return { kind: 'text', text: Buffer.from(held.data, 'base64').toString('utf8') }
+  const inline = parseDataUrl(url, fallback)
+  if (inline === undefined) return { kind: 'url', url }
+  if (!inline.mediaType.startsWith('text/')) return { kind: 'base64', ...inline }
+  return { kind: 'text', text: Buffer.from(inline.data, 'base64').toString('utf8') }
 }
 
 /** A URL, or bare base64, which is a PDF on this wire unless its first bytes tell otherwise. */

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../ir/json.ts'
 import { sequence } from '../../ir/sequence.ts'
 import type { Usage } from '../../ir/usage.ts'
 import type { Ask, EventEncoder } from '../codec.ts'
-import { DECLINED, finalResponse, incompleteReason, initialResponse, isUnsaid, responseId } from './answer.ts'
+import { DECLINED, finalResponse, incompleteReason, initialResponse, needsRefusalText, responseId } from './answer.ts'
 import { type ClientTools, clientTools } from './client-tools.ts'
 import { asksCompaction, compacted } from './compaction.ts'
 import { failureFrames } from './failure-frames.ts'
@@ -51,11 +51,11 @@ const answerStream = (ask: Ask): ((event: ChatEvent) => string) => {
   }
 
   const finish = (event: Extract<ChatEvent, { type: 'finish' }>, { base, items }: Answer): string => {
-    const said = isUnsaid(event.reason, items) ? decline(items) : ''
+    const declined = needsRefusalText(event.reason, items) ? decline(items) : ''
     const cut = incompleteReason(event.reason, items.calls) !== undefined
     const closed = items.close(cut ? 'incomplete' : 'completed')
     const finished = finalResponse(base, items.output, { ...event, usage: { ...usage, ...event.usage } }, ask)
-    return said + closed + frame(`response.${String(finished.status)}`, { response: finished })
+    return declined + closed + frame(`response.${String(finished.status)}`, { response: finished })
   }
 
   const fail = (error: GatewayError, { base, items }: Answer): string =>

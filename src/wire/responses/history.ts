@@ -51,10 +51,7 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): { instructions
     calls = []
   }
 
-  const [first] = request.turns
-  // Only instructions that the client itself sent as such become `instructions`: newer models read that member after the
-  // conversation and do not cache it. The provider also requires the word JSON, for JSON answers, among the messages alone.
-  const instructions = first !== undefined && placeOf(first, '') === 'instructions' ? asInstructions(first) : undefined
+  const instructions = instructionsOf(request.turns[0])
   request.turns.forEach((turn, at) => {
     if (turn.role === 'assistant') {
       run.push(...assistantItems(turn, at, input.length + run.length, out))
@@ -113,8 +110,12 @@ const labelPhases = (run: readonly JsonObject[], goesOn: boolean): void => {
   })
 }
 
-const asInstructions = (turn: Turn): string | undefined => {
-  const [part] = turn.parts
+/**
+ * Only what a client of this wire sent as `instructions` goes out as such: newer models read that member after the
+ * conversation, and do not cache it. For JSON answers the provider also requires the word JSON in a message.
+ */
+const instructionsOf = (first: Turn | undefined): string | undefined => {
+  const [part] = first !== undefined && placeOf(first, '') === 'instructions' ? first.parts : []
   return part?.type === 'text' ? part.text : undefined
 }
 
@@ -127,9 +128,9 @@ const messageItems = (role: string, parts: readonly ContentPart[], turn: number,
   let content: ContentPart[] = []
   const close = (): void => {
     const encoded = encodeContent(content, turn, out)
-    const said = encoded.filter((part) => part.type !== 'input_text' || part.text !== '')
+    const nonEmpty = encoded.filter((part) => part.type !== 'input_text' || part.text !== '')
     if (encoded.length > 0)
-      items.push({ type: 'message', role, content: shortest(said.length > 0 ? said : encoded.slice(0, 1)) })
+      items.push({ type: 'message', role, content: shortest(nonEmpty.length > 0 ? nonEmpty : encoded.slice(0, 1)) })
     content = []
   }
   for (const part of parts) {
@@ -203,19 +204,19 @@ const markError = (content: JsonObject[], part: ToolResultPart): JsonObject[] =>
 
 const assistantItems = (turn: Assistant, at: number, position: number, out: Outgoing): JsonObject[] => {
   const items: JsonObject[] = []
-  let said: (TextPart | RefusalPart)[] = []
+  let texts: (TextPart | RefusalPart)[] = []
   const close = (): void => {
-    const item = saidItem(said, turn.phase, `msg_${position + items.length}`, (part) =>
+    const item = textItem(texts, turn.phase, `msg_${position + items.length}`, (part) =>
       out.drop(`${placeOf(part, out.pathOf(at))}.citations`),
     )
     if (item !== undefined) items.push(item)
-    said = []
+    texts = []
   }
   if (turn.name !== undefined) out.drop(`${out.pathOf(at)}.name`)
   turn.parts.forEach((part, number) => {
     if (part.type === 'text' || part.type === 'refusal') {
       if (part.type === 'text') dropMark(part, placeOf(part, out.pathOf(at, number)), out)
-      if (part.text !== '' || out.own) said.push(part)
+      if (part.text !== '' || out.own) texts.push(part)
       return
     }
     close()
@@ -248,19 +249,19 @@ const partItem = (part: Exclude<AssistantPart, TextPart | RefusalPart>, path: st
 }
 
 /** The message item of what the model said, with a plain string as content where possible. */
-const saidItem = (
-  said: readonly (TextPart | RefusalPart)[],
+const textItem = (
+  texts: readonly (TextPart | RefusalPart)[],
   phase: string | undefined,
   id: string,
   dropCitations: (part: TextPart) => void,
 ): JsonObject | undefined => {
-  const [first] = said
+  const [first] = texts
   if (first === undefined) return undefined
   const known = phase === 'commentary' || phase === 'final_answer' ? { phase } : {}
-  if (said.length === 1 && first.type === 'text' && first.citations === undefined && first.logprobs === undefined) {
+  if (texts.length === 1 && first.type === 'text' && first.citations === undefined && first.logprobs === undefined) {
     return { type: 'message', role: 'assistant', content: first.text, ...known }
   }
-  const content = said.map((part) => {
+  const content = texts.map((part) => {
     if (part.type === 'refusal') return refusalContent(part.text)
     const annotations = (part.citations ?? []).flatMap((citation) => encodeCitation(citation, part.text.length))
     if (annotations.length < (part.citations ?? []).length) dropCitations(part)

@@ -207,7 +207,7 @@ export const itemWriter = ({ frame, delta, writeDelta }: Frames, base: string, o
     const call = clientCall(tool, id, callId, written)
     const begun = addItem(call.begun)
     const output_index = output.length
-    const told = call.commands.map((command, command_index) => {
+    const commands = call.commands.map((command, command_index) => {
       const place = { output_index, command_index }
       return (
         frame('response.shell_call_command.added', { ...place, command: '' }) +
@@ -215,7 +215,7 @@ export const itemWriter = ({ frame, delta, writeDelta }: Frames, base: string, o
         frame('response.shell_call_command.done', { ...place, command })
       )
     })
-    return begun + told.join('') + doneItem(call.item)
+    return begun + commands.join('') + doneItem(call.item)
   }
 
   const beginThought = (full: boolean): string => {

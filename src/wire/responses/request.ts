@@ -145,8 +145,8 @@ const decodeInclude = (body: JsonObject, opaque: OpaqueMember[]): { top: number 
   return undefined
 }
 
-export const encodeRequest = (asked: ChatRequest, target: Target): EncodedRequest => {
-  const request = withToolsFor(asked, 'responses')
+export const encodeRequest = (original: ChatRequest, target: Target): EncodedRequest => {
+  const request = withToolsFor(original, 'responses')
   const out = outgoing(request, target.quirks)
   const { instructions, input } = encodeTurns(request, out)
   const inWords =
@@ -242,8 +242,7 @@ const encodeSampling = (
   reasoning: JsonObject | undefined,
   out: Outgoing,
 ): JsonObject => {
-  const effort = reasoning?.effort
-  const thinks = !out.own && effort !== undefined && effort !== 'none'
+  const thinks = !out.own && reasoning !== undefined && reasoning.effort !== 'none'
   const sent: JsonObject = {}
   for (const [name, value] of Object.entries({ temperature, top_p: topP })) {
     if (value === undefined || (thinks && value === 1)) continue

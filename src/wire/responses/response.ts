@@ -6,7 +6,7 @@ import { fold } from '../../ir/fold.ts'
 import { isObject, type JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, ToolCallPart } from '../../ir/part.ts'
 import type { Ask, Undo } from '../codec.ts'
-import { DECLINED, finalResponse, incompleteReason, initialResponse, isUnsaid, responseId } from './answer.ts'
+import { DECLINED, finalResponse, incompleteReason, initialResponse, needsRefusalText, responseId } from './answer.ts'
 import { clientCall, isTruncated, OWN_PREFIX, toolOf } from './client-calls.ts'
 import { type ClientTool, clientTools } from './client-tools.ts'
 import { asksCompaction, compactedAnswer } from './compaction.ts'
@@ -113,6 +113,6 @@ const withoutTruncatedCalls = (
 
 /** Adds the text of a refusal where the model gave none. */
 const withRefusalText = (response: ChatResponse): ChatResponse =>
-  isUnsaid(response.finish, { calls: holds(response, 'tool-call'), refused: holds(response, 'refusal') })
+  needsRefusalText(response.finish, { calls: holds(response, 'tool-call'), refused: holds(response, 'refusal') })
     ? { ...response, parts: [...response.parts, { type: 'refusal', text: DECLINED }] }
     : response

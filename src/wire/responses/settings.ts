@@ -26,16 +26,16 @@ export const decodeThinking = (value: JsonObject, opaque: OpaqueMember[]): Reaso
   if (known === 'none') reasoning.mode = 'off'
   else if (known !== undefined) reasoning.effort = known
   else if (effort !== undefined) opaque.push({ name: 'reasoning.effort', value: effort, essential: false })
-  const asked = given(value.summary) ? value.summary : value.generate_summary
-  const summary = SUMMARIES.find((name) => name === asked)
+  const requested = given(value.summary) ? value.summary : value.generate_summary
+  const summary = SUMMARIES.find((name) => name === requested)
   if (summary !== undefined) reasoning.summary = summary
-  else if (given(asked)) opaque.push({ name: 'reasoning.summary', value: asked, essential: false })
+  else if (given(requested)) opaque.push({ name: 'reasoning.summary', value: requested, essential: false })
   keepRest(value, THINKING_MEMBERS, 'reasoning', opaque)
   return Object.keys(reasoning).length === 0 ? undefined : reasoning
 }
 
 export const encodeThinking = (wish: Reasoning, out: Outgoing): JsonObject | undefined => {
-  const reasoning = leastThought(wish, out.quirks, () => out.drop(memberName(out.origin, 'reasoning')))
+  const reasoning = leastThought(wish, out.quirks, (setting) => out.drop(memberName(out.origin, setting)))
   if (out.quirks.noReasoning === true) {
     if (reasoning.mode !== 'off' && reasoning.effort !== 'none') out.drop(memberName(out.origin, 'reasoning'))
     return undefined
@@ -43,8 +43,8 @@ export const encodeThinking = (wish: Reasoning, out: Outgoing): JsonObject | und
   const effort = effortOf(reasoning, out.origin, out.drop)
   // Clients of the messages wire get thoughts by default when they turn thinking on.
   const thinking = out.origin === 'messages' && (reasoning.mode === 'budget' || reasoning.mode === 'adaptive')
-  const asked = reasoning.summary ?? (thinking ? 'auto' : 'omitted')
-  const summary = asked === 'omitted' ? {} : { summary: asked }
+  const requested = reasoning.summary ?? (thinking ? 'auto' : 'omitted')
+  const summary = requested === 'omitted' ? {} : { summary: requested }
   const encoded = { ...(effort === undefined ? {} : { effort }), ...summary }
   return Object.keys(encoded).length === 0 ? undefined : encoded
 }

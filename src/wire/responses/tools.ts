@@ -129,14 +129,14 @@ const encodeTool = (tool: FunctionTool | CustomTool, path: string, out: Outgoing
     return { type: 'custom', ...common, ...(tool.format === undefined ? {} : { format: tool.format }) }
   }
   dropMark(tool, path, out)
-  const lax = out.origin === 'messages' && tool.strict === true && !isClosed(tool.schema)
-  if (lax) out.drop(`${path}.strict`)
+  const unenforceable = out.origin === 'messages' && tool.strict === true && !isClosed(tool.schema)
+  if (unenforceable) out.drop(`${path}.strict`)
   return {
     type: 'function',
     ...common,
     parameters: encodeParameters(tool, path, out),
     // An absent `strict` means true on this wire and false on the others.
-    strict: lax ? false : (tool.strict ?? (out.own ? null : false)),
+    strict: unenforceable ? false : (tool.strict ?? (out.own ? null : false)),
   }
 }
 
@@ -170,8 +170,8 @@ export const decodeToolChoice = (
   const chosen = chosenTool(value, own)
   if (chosen !== undefined) return { type: 'tool', ...chosen }
   const allowed = allowedTools(value, own)
-  const said = Array.isArray(value.tools) && value.tools.length === allowed?.tools.length
-  if (!said) opaque.push({ name: 'tool_choice', value, essential: allowed === undefined })
+  const isComplete = Array.isArray(value.tools) && value.tools.length === allowed?.tools.length
+  if (!isComplete) opaque.push({ name: 'tool_choice', value, essential: allowed === undefined })
   return allowed
 }
 

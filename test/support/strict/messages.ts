@@ -1,4 +1,4 @@
-// What vendor_a answers with 400 on the messages wire.
+// Requests that vendor_a refuses with 400 on the messages wire.
 
 import { isObject, type Json, type JsonObject } from '../../../src/ir/json.ts'
 import { constrainedFaults, draftFaults, schemas } from './schema.ts'
@@ -52,9 +52,9 @@ const round = ({ messages }: Seen): Message[] => {
 
 const RULES: Rule<Seen>[] = [
   {
-    rule: 'the user begins',
+    rule: 'the first message is the user’s',
     source: 'docs',
-    broken: ({ messages }) => [messages[0]?.role !== 'user' && `messages.0 is of ${messages[0]?.role}`],
+    broken: ({ messages }) => [messages[0]?.role !== 'user' && `messages.0 is ${messages[0]?.role}`],
   },
   {
     rule: 'messages have content',
@@ -68,7 +68,7 @@ const RULES: Rule<Seen>[] = [
       shown(seen).map(({ type, text }) => type === 'text' && String(text).trim() === '' && 'a blank text'),
   },
   {
-    rule: 'the system speaks between the user and the model, or last',
+    rule: 'system messages are last or between the user’s and the model’s',
     source: 'docs: mid-conversation system messages',
     broken: ({ messages, model }) =>
       messages.map(({ role, at }) => {
@@ -79,12 +79,12 @@ const RULES: Rule<Seen>[] = [
       }),
   },
   {
-    rule: 'no answer is begun',
+    rule: 'there is no prefill',
     source: 'docs: newer models take no prefill',
     broken: ({ messages }) => [messages.at(-1)?.role === 'assistant' && 'the last message'],
   },
   {
-    rule: 'ids of calls are letters and their own',
+    rule: 'ids of calls are valid and unique',
     source: 'reported: tool_use.id pattern; `tool_use` ids must be unique',
     broken: (seen) => {
       const ids = all(seen).flatMap((block) => (isCall(block) ? [block.id] : []))
@@ -92,7 +92,7 @@ const RULES: Rule<Seen>[] = [
     },
   },
   {
-    rule: 'names of tools are letters and their own',
+    rule: 'names of tools are valid and unique',
     source: "reported: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'; tool names must be unique",
     broken: (seen) => {
       const called = all(seen).flatMap((block) => (isCall(block) ? [block.name] : []))
@@ -103,12 +103,12 @@ const RULES: Rule<Seen>[] = [
     },
   },
   {
-    rule: 'names of arguments are letters',
+    rule: 'names of arguments are valid',
     source: "reported: Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'",
     broken: ({ tools }) => tools.flatMap(keysOf).map((key) => !/^[a-zA-Z0-9_.-]{1,64}$/.test(key) && key),
   },
   {
-    rule: 'calls have their results next, each one, and they come first',
+    rule: 'all results of calls are in the next message, before other content',
     source: 'reported: `tool_use` ids were found without `tool_result` blocks immediately after',
     broken: ({ messages }) =>
       messages.flatMap(({ blocks, at }) => {
@@ -120,13 +120,13 @@ const RULES: Rule<Seen>[] = [
           calls.length > 0 &&
             calls.toSorted().join() !== results.toSorted().join() &&
             `messages.${at}: ${calls} by ${results}`,
-          blocks.some(isResult) && !before && `messages.${at}: results of nothing`,
+          blocks.some(isResult) && !before && `messages.${at}: results without calls`,
           blocks.findLastIndex(isResult) >= blocks.filter(isResult).length && `messages.${at}: results are not first`,
         ]
       }),
   },
   {
-    rule: 'failures say why, in text',
+    rule: 'failed results hold text, and are not empty',
     source: 'reported: all content must be type "text" if is_error is true; content cannot be empty',
     broken: (seen) =>
       all(seen).map(({ is_error: failed, content }) => {
@@ -158,7 +158,7 @@ const RULES: Rule<Seen>[] = [
     },
   },
   {
-    rule: 'a budget has room',
+    rule: 'a thinking budget is within its limits',
     source: 'docs',
     broken: ({ body: { thinking, max_tokens: cap }, mode }) => {
       const budget = Number(member(thinking, 'budget_tokens'))
@@ -166,7 +166,7 @@ const RULES: Rule<Seen>[] = [
     },
   },
   {
-    rule: 'the model thinks so',
+    rule: 'the model supports the kind of thinking',
     source: 'docs: what each model supports',
     broken: ({ body, mode, model }) => [
       mode === 'enabled' && !model.budget && 'by budget',
@@ -175,7 +175,7 @@ const RULES: Rule<Seen>[] = [
     ],
   },
   {
-    rule: 'thought goes without sampling and, by budget, without force',
+    rule: 'thinking excludes sampling and, by budget, a forced tool',
     source: 'reported: `temperature` may only be set to 1 when thinking is enabled',
     broken: (seen) => [
       thinks(seen) && seen.body.temperature !== undefined && seen.body.temperature !== 1 && 'temperature',
@@ -185,7 +185,7 @@ const RULES: Rule<Seen>[] = [
     ],
   },
   {
-    rule: 'sampling',
+    rule: 'sampling parameters are valid',
     source: 'docs; reported: `temperature` and `top_p` cannot both be specified for this model',
     broken: ({ body: { temperature = 0, top_p: top = 0, ...body } }) => [
       (Number(temperature) < 0 || Number(temperature) > 1) && `temperature ${temperature}`,
@@ -194,15 +194,15 @@ const RULES: Rule<Seen>[] = [
     ],
   },
   {
-    rule: 'a choice is of tools that are there',
+    rule: 'a choice names one of the tools',
     source: 'docs',
     broken: (seen) => [
       choiceOf(seen) !== undefined && seen.tools.length === 0 && 'no tools',
-      choiceOf(seen) === 'tool' && !namesOf(seen).includes(member(seen.body.tool_choice, 'name')) && 'another',
+      choiceOf(seen) === 'tool' && !namesOf(seen).includes(member(seen.body.tool_choice, 'name')) && 'an unknown tool',
     ],
   },
   {
-    rule: 'schemas of tools',
+    rule: 'schemas of tools are valid',
     source: 'reported: input_schema does not support oneOf, allOf, or anyOf at the top level; draft 2020-12',
     broken: ({ tools }) =>
       tools.flatMap(({ input_schema: schema }) => [
@@ -211,7 +211,7 @@ const RULES: Rule<Seen>[] = [
       ]),
   },
   {
-    rule: 'strict schemas',
+    rule: 'strict schemas are within the subset and its limits',
     source: 'docs: structured outputs',
     broken: (seen) => [
       ...strictSchemas(seen).flatMap(constrainedFaults),
@@ -222,7 +222,7 @@ const RULES: Rule<Seen>[] = [
     ],
   },
   {
-    rule: 'cache marks',
+    rule: 'cache marks are few enough and in order',
     source: 'reported: A maximum of 4 blocks with cache_control may be provided; docs: an hour before five minutes',
     broken: (seen) => {
       const hours = marksOf(seen).map(({ ttl }) => ttl === '1h')
@@ -233,12 +233,12 @@ const RULES: Rule<Seen>[] = [
     },
   },
   {
-    rule: 'stop sequences',
+    rule: 'stop sequences are not blank',
     source: 'reported: each stop sequence must contain non-whitespace',
     broken: ({ body }) => texts(body.stop_sequences).map((text) => text.trim() === '' && 'blank'),
   },
   {
-    rule: 'text is text, and the vendor’s own',
+    rule: 'text is well-formed and holds no tag of the gateway',
     source: 'reported: no low surrogate in string',
     broken: ({ body }) => [isTorn(body) && 'half a character', hasTag(body) && 'a tag'],
   },

@@ -47,9 +47,9 @@ const PARTS: { [role: string]: string[] } = {
 }
 
 const RULES: Rule<Seen>[] = [
-  { rule: 'there is input', source: 'docs', broken: ({ items }) => [items.length === 0 && 'none'] },
+  { rule: 'there is at least one item', source: 'docs', broken: ({ items }) => [items.length === 0 && 'none'] },
   {
-    rule: 'ids of items',
+    rule: 'ids of items are valid',
     source: "reported: Expected an ID that begins with 'msg'; string too long … 64; Duplicate item found with id",
     broken: ({ items }) => [
       ...items.map(
@@ -60,7 +60,7 @@ const RULES: Rule<Seen>[] = [
     ],
   },
   {
-    rule: 'ids of calls',
+    rule: 'ids of calls are valid',
     source: "reported: Invalid 'input[n].call_id': string too long … 64",
     broken: ({ items }) =>
       idsOf(items.filter((item) => isCall(item) || isOutput(item))).map((id) => (id === '' || id.length > 64) && id),
@@ -75,7 +75,7 @@ const RULES: Rule<Seen>[] = [
     },
   },
   {
-    rule: 'a thought has what it led to',
+    rule: 'a thought is followed by what it led to',
     source: "reported: Item 'rs_…' of type 'reasoning' was provided without its required following item",
     broken: ({ items }) =>
       items.map((item, at) => {
@@ -101,12 +101,12 @@ const RULES: Rule<Seen>[] = [
     ],
   },
   {
-    rule: 'efforts',
+    rule: 'the model supports the effort',
     source: "reported: Unsupported value: 'minimal' is not supported with the … model",
     broken: ({ effort, model }) => [effort !== undefined && !model.efforts.includes(String(effort)) && `${effort}`],
   },
   {
-    rule: 'a model that thinks takes no sampling',
+    rule: 'a model that reasons takes no sampling parameters',
     source: "reported: Unsupported parameter: 'temperature' is not supported with this model",
     broken: ({ body: { temperature = 1, top_p: top = 1 }, effort = 'none' }) => [
       effort !== 'none' && temperature !== 1 && 'temperature',
@@ -114,7 +114,7 @@ const RULES: Rule<Seen>[] = [
     ],
   },
   {
-    rule: 'ranges',
+    rule: 'settings are within their ranges',
     source: 'docs; reported: integer below minimum value … 16',
     broken: ({ body: { temperature = 1, top_p: top = 1, max_output_tokens: cap = 16 } }) => [
       (Number(temperature) < 0 || Number(temperature) > 2) && 'temperature',
@@ -123,7 +123,7 @@ const RULES: Rule<Seen>[] = [
     ],
   },
   {
-    rule: 'content by who speaks',
+    rule: 'content is allowed for the role',
     source: "reported: Invalid value: 'input_text'. Supported values are: 'output_text' and 'refusal'",
     broken: ({ items }) =>
       items.flatMap((item) => [
@@ -135,7 +135,7 @@ const RULES: Rule<Seen>[] = [
       ]),
   },
   {
-    rule: 'images and files',
+    rule: 'images and files are valid',
     source: 'reported: Expected a base64-encoded data URL with an image MIME type; files need their names',
     broken: ({ items }) =>
       items
@@ -148,7 +148,7 @@ const RULES: Rule<Seen>[] = [
         ]),
   },
   {
-    rule: 'names',
+    rule: 'names are valid',
     source: "reported: Invalid 'input[n].name': string does not match pattern; string too long … 128",
     broken: ({ items, tools }) =>
       [...named(tools), ...items.filter(({ type }) => /^(function|custom_tool)_call$/.test(String(type)))].map(
@@ -156,7 +156,7 @@ const RULES: Rule<Seen>[] = [
       ),
   },
   {
-    rule: 'schemas of functions',
+    rule: 'schemas of functions are valid',
     source: "reported: Invalid schema for function; array schema missing items; 'required' is required to be supplied",
     broken: ({ tools }) =>
       functionsIn(tools).flatMap(({ type, parameters, strict }) =>
@@ -164,7 +164,7 @@ const RULES: Rule<Seen>[] = [
       ),
   },
   {
-    rule: 'a choice is of tools that are there',
+    rule: 'a choice names one of the tools',
     source: "reported: Tool choice 'function' not found in 'tools' parameter",
     broken: ({ body: { tool_choice: choice }, tools }) => {
       const wanted = isObject(choice) ? (choice.type === 'allowed_tools' ? list(choice.tools) : [choice]) : []
@@ -176,7 +176,7 @@ const RULES: Rule<Seen>[] = [
     },
   },
   {
-    rule: 'the form of the answer',
+    rule: 'the response format is valid',
     source: 'docs: structured outputs',
     broken: (seen) => {
       const { type, name, schema, strict } = Object(formatOf(seen)) as JsonObject
@@ -190,7 +190,7 @@ const RULES: Rule<Seen>[] = [
     },
   },
   {
-    rule: 'JSON is asked for by name',
+    rule: 'with json_object, the input mentions JSON',
     source: "reported: Response input messages must contain the word 'json' in some form",
     broken: (seen) => {
       const said = JSON.stringify(seen.items.filter((item) => typeOf(item) === 'message'))
@@ -198,7 +198,7 @@ const RULES: Rule<Seen>[] = [
     },
   },
   {
-    rule: 'labels',
+    rule: 'phases are valid',
     source: 'docs',
     broken: ({ body: { user, prompt_cache_key: key, metadata } }) => [
       isLong(user, 64) && 'user',
@@ -209,7 +209,7 @@ const RULES: Rule<Seen>[] = [
     ],
   },
   {
-    rule: 'text is text, and the vendor’s own',
+    rule: 'text is well-formed and holds no tag of the gateway',
     source: 'reported: the body is no JSON',
     broken: ({ body }) => [isTorn(body) && 'half a character', hasTag(body) && 'a tag'],
   },

@@ -1,4 +1,4 @@
-// Schemas of tools and answers as both vendors check them, and in the narrow words of their strict ones.
+// How both vendors check the schemas of tools and answers, and strict schemas in particular.
 
 import { isObject, type Json, type JsonObject } from '../../../src/ir/json.ts'
 import { texts } from './table.ts'
@@ -7,7 +7,7 @@ const BY_NAME = ['properties', '$defs', 'definitions', 'patternProperties']
 const LISTS = ['anyOf', 'oneOf', 'allOf', 'prefixItems']
 const SINGLE = ['items', 'additionalProperties', 'not']
 
-/** Every schema within it, itself first. */
+/** The schema and all schemas within it. */
 export const schemas = (schema: Json | undefined): JsonObject[] => {
   if (!isObject(schema)) return []
   const named = BY_NAME.flatMap((name) => (isObject(schema[name]) ? Object.values(schema[name]) : []))

@@ -1,4 +1,4 @@
-// Every recording of the wire goes through the codec and comes out saying the same, in the vendor's own form.
+// Every recording of the wire, decoded and encoded: its content is the same, in the vendor's form.
 
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../../src/errors.ts'

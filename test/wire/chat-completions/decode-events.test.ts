@@ -1,4 +1,4 @@
-// Streams as servers of this kind send them: calls, prose, figures, in every variation that is known.
+// Streams as servers of this wire send them: calls, texts and usage, in every variation that is known.
 
 import { describe, expect, spyOn, test } from 'bun:test'
 import type { FinishReason } from '../../../src/ir/event.ts'
@@ -179,7 +179,7 @@ describe('what a provider may send', () => {
   test.each([
     ['full of braces', (at: number) => call(0, { arguments: at % 4 === 0 ? '{}' : 'code of a page ' })],
     ['under a name in every piece', () => call(0, { name: 'f', arguments: 'code of a page ' }, 'A')],
-  ])('arguments %s are not read anew with every piece', (_, piece) => {
+  ])('arguments %s are not parsed again with every piece', (_, piece) => {
     const pieces = Array.from({ length: 2_000 }, (_, at) => piece(at))
     const parsing = spyOn(JSON, 'parse')
     decode([call(0, { name: 'f', arguments: '{"a":"' }, 'A'), ...pieces])
@@ -188,7 +188,7 @@ describe('what a provider may send', () => {
     expect(read).toBeLessThan(3 * pieces.reduce((sum, { data }) => sum + data.length, 0))
   })
 
-  test('arguments that come behind their call are not lost unseen', () => {
+  test('arguments after the end of their call become a call without a name', () => {
     const late = [
       call(0, { name: 'f', arguments: '{"a":1}' }, 'A'),
       delta({ content: 'x' }),
@@ -199,7 +199,7 @@ describe('what a provider may send', () => {
     expect(calls.map(({ name }) => name)).toEqual(['f', ''])
   })
 
-  test('calls that break off are read no more for being many', () => {
+  test('many calls that are cut off take linear time', () => {
     const many = Array.from({ length: 500 }, (_, at) => call(at, { name: 'f', arguments: '{"a":{}' }, `c${at}`))
     const parsing = spyOn(JSON, 'parse')
     decode(many)
@@ -208,7 +208,7 @@ describe('what a provider may send', () => {
     expect(read).toBeLessThan(3 * many.reduce((sum, { data }) => sum + data.length, 0))
   })
 
-  test('calls without ids get some that do not meet', () => {
+  test('calls without ids get unique ones', () => {
     const [one, two] = parts([
       call(0, { name: 'f', arguments: '{}' }),
       call(1, { name: 'f', arguments: '{}' }),
@@ -300,7 +300,7 @@ describe('what a provider may send', () => {
       [{ kind: 'url', url: 'https://a.b', title: 't' }],
     ],
     ['and none', { citations: [], search_results: null }, []],
-  ])('pages that stand beside the answer are cited by its text: %s', (_, beside, cited) => {
+  ])('sources beside the answer become citations of its text: %s', (_, beside, cited) => {
     const due = [{ type: 'text', text: 'ab', ...(cited.length === 0 ? {} : { citations: cited }) }]
     const frames = [
       chunk({ delta: { content: 'a' } }, beside),
@@ -317,7 +317,7 @@ describe('what a provider may send', () => {
     expect(chatCompletions.decodeResponse(body).parts).toEqual(due as never)
   })
 
-  test('speech that ends without a reason is whole', () => {
+  test('audio that ends without a finish reason is whole', () => {
     const said = [
       delta({ audio: { id: 'au', data: 'AA', transcript: 'hi' } }),
       chunk({ delta: { audio: { expires_at: 9 } } }),
@@ -333,7 +333,7 @@ describe('what a provider may send', () => {
     ])
   })
 
-  test.each([true, false])('a thought signed in pieces comes whole, its text beside it %p', (beside) => {
+  test.each([true, false])('a thought signed in pieces is put together, with plain text beside it: %p', (beside) => {
     const piece = (text: string, more: JsonObject = {}) =>
       delta({
         ...(beside ? { reasoning: text } : {}),
@@ -368,11 +368,11 @@ describe('what a provider may send', () => {
     ] as never)
   })
 
-  test('a refusal of no words is none', () => {
+  test('an empty refusal is ignored', () => {
     expect(parts([delta({ content: 'a', refusal: '' }), stop()])).toEqual([{ type: 'text', text: 'a' }])
   })
 
-  test('details that hold no secret say no more than their text', () => {
+  test('details without a signature or data are plain thoughts', () => {
     const details = { reasoning_details: [{ type: 'reasoning.summary', summary: 'a' }] }
     const due = [{ type: 'reasoning', text: 'a', full: true }]
     expect(parts([delta(details), stop()])).toEqual(due as never)
@@ -380,7 +380,7 @@ describe('what a provider may send', () => {
     expect(chatCompletions.decodeResponse({ choices: [{ index: 0, message }] }).parts).toEqual(due as never)
   })
 
-  test('a thought this gateway sealed comes out of a chain of gateways as it went in', () => {
+  test('a tagged thought passes a chain of gateways unchanged', () => {
     const sealed = {
       type: 'reasoning' as const,
       text: 'hm',
@@ -399,7 +399,7 @@ describe('what a provider may send', () => {
     ).toEqual([sealed, redacted, { type: 'text', text: 'x' }])
   })
 
-  test('log probabilities go with their text', () => {
+  test('log probabilities stay with their text', () => {
     const logprobs = {
       content: [{ token: 'x', logprob: -1, bytes: null, top_logprobs: [{ token: 'y', logprob: -2, bytes: [1] }] }],
     }
@@ -465,7 +465,7 @@ describe('what a provider may send', () => {
     expect(fold(decode([...frames, DONE])).usage).toEqual({ input: 6, cacheRead: 4, output: 3 })
   })
 
-  test('a later report of usage that leaves something out takes nothing back', () => {
+  test('a later usage report keeps the members that it leaves out', () => {
     const frames = [
       chunk(
         { delta: { content: 'a' }, finish_reason: 'stop' },
@@ -477,7 +477,7 @@ describe('what a provider may send', () => {
     expect(fold(decode(frames)).usage).toEqual({ input: 6, cacheRead: 4, output: 4 })
   })
 
-  test('a prologue without an id, chunks without choices, a missing role and repeated reasons', () => {
+  test('a first chunk without an id, chunks without choices, a missing role and repeated reasons are accepted', () => {
     const frames = [
       { data: JSON.stringify({ id: '', model: '', created: 0, choices: [], prompt_filter_results: [] }) },
       chunk(undefined, { moderation: {} }),
@@ -490,7 +490,7 @@ describe('what a provider may send', () => {
     expect([answer.id, answer.createdAt, answer.parts]).toEqual(['chatcmpl-1', 5, [{ type: 'text', text: 'a' }]])
   })
 
-  test('a reason that comes too soon ends nothing, and the last one counts', () => {
+  test('an early finish reason does not end the answer, and the last one counts', () => {
     const early = (delta: JsonObject) => chunk({ delta, finish_reason: 'stop' })
     const frames = [early({ reasoning_content: 'r' }), early({ content: 'a' }), delta({ content: 'b' }), stop('length')]
     const answer = fold(decode([...frames, DONE]))
@@ -535,13 +535,13 @@ describe('what a provider may send', () => {
     },
   )
 
-  test('a time in fractions is whole seconds', () => {
+  test('a fractional time is rounded down to seconds', () => {
     expect(fold(decode([chunk({ delta: {}, finish_reason: 'stop' }, { created: 5.9 }), DONE])).createdAt).toBe(5)
     const body = { created: 5.9, choices: [{ index: 0, message: {}, finish_reason: 'stop' }] }
     expect(chatCompletions.decodeResponse(body).createdAt).toBe(5)
   })
 
-  test('of several choices the first is the answer', () => {
+  test('of several choices the first is read', () => {
     expect(
       parts([
         delta({ content: 'a' }),

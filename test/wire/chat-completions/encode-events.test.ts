@@ -10,7 +10,7 @@ import { checkChatCompletionsStream } from '../../support/automaton/chat-complet
 import { framesOf } from '../../support/frames.ts'
 import { ask, deltas, encode } from './stream.ts'
 
-describe('what a client reads', () => {
+describe('a client’s stream', () => {
   const start: ChatEvent = { type: 'start', id: 'msg_01' }
   const finish = (reason: FinishReason): ChatEvent => ({
     type: 'finish',
@@ -18,14 +18,14 @@ describe('what a client reads', () => {
     usage: { input: 3, cacheRead: 2, output: 4, reasoning: 1 },
   })
 
-  test('a text leaves at once', () => {
+  test('a text delta is written at once', () => {
     const encoder = chatCompletions.encodeEvents(ask())
     encoder.push(start)
     encoder.push({ type: 'text-start', part: 0 })
     expect(encoder.push({ type: 'text-delta', part: 0, text: 'a"\n' })).toContain('"content":"a\\"\\n"')
   })
 
-  test('ids take the wire’s form and stay', () => {
+  test('ids are put into the wire’s form, or kept where they have it', () => {
     const frames = framesOf(encode([start, finish('stop')]))
     expect(JSON.parse(frames[0]?.data ?? '')).toMatchObject({
       id: 'chatcmpl-msg_01',
@@ -34,7 +34,7 @@ describe('what a client reads', () => {
     })
   })
 
-  test('the usage chunk comes last, and only where it was asked for', () => {
+  test('the usage chunk comes last, and only if the client asked for it', () => {
     const shown = framesOf(encode([start, finish('stop')], { stream_options: { include_usage: true } }))
     expect(JSON.parse(shown.at(-2)?.data ?? '')).toMatchObject({
       choices: [],
@@ -49,7 +49,7 @@ describe('what a client reads', () => {
     expect(encode([start, finish('stop')])).not.toContain('usage')
   })
 
-  test('overlapping calls come one after the other', () => {
+  test('overlapping calls are written one after the other', () => {
     const tool = (part: number, name: string): ChatEvent => ({
       type: 'tool-start',
       part,
@@ -88,7 +88,7 @@ describe('what a client reads', () => {
     expect(checkChatCompletionsStream(framesOf(text))).toEqual([])
   })
 
-  test('silence and late figures say nothing of their own', () => {
+  test('pings and late usage write nothing', () => {
     expect(encode([{ type: 'ping' }])).toBe('')
     expect(encode([start, { type: 'usage', usage: { input: 1 } }])).toBe(encode([start]))
   })
@@ -106,7 +106,7 @@ describe('what a client reads', () => {
     expect(encode([start, finish(reason)])).toContain(`"finish_reason":"${expected}"`)
   })
 
-  test('clients that write functions read function_call', () => {
+  test('clients that send functions get function_call', () => {
     const events: ChatEvent[] = [
       start,
       { type: 'tool-start', part: 0, id: 'A', name: 'f', kind: 'function' },
@@ -149,7 +149,7 @@ describe('what a client reads', () => {
     ])
   })
 
-  test('places of citations move along where texts are joined', () => {
+  test('ranges of citations are shifted where texts are joined', () => {
     const citation = { kind: 'url' as const, url: 'https://a.b', start: 1, end: 2 }
     const answer = {
       id: 'x',

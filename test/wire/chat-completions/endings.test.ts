@@ -1,4 +1,4 @@
-// How streams and answers go wrong, and what of the request's encoding an answer must undo.
+// Streams and answers that fail, and what an answer's decoding must undo of the request's encoding.
 
 import { describe, expect, test } from 'bun:test'
 import type { GatewayError } from '../../../src/errors.ts'
@@ -9,7 +9,7 @@ import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
 import type { Undo } from '../../../src/wire/codec.ts'
 import { call, chunk, DONE, decode, delta, failure, parts, stop } from './stream.ts'
 
-describe('what ends badly', () => {
+describe('a stream that fails', () => {
   test.each<[string, { event?: string; data: string }[], string]>([
     ['nothing', [], 'upstream_error'],
     ['bytes that end before [DONE]', [delta({ content: 'a' }), stop()], 'upstream_error'],
@@ -58,7 +58,7 @@ describe('what ends badly', () => {
     expect(events.filter(({ type }) => type === 'finish' || type === 'error')).toHaveLength(1)
   })
 
-  test('a call cut off is not ended', () => {
+  test('a call that is cut off gets no end', () => {
     expect(decode([call(0, { name: 'f', arguments: '{"a' }, 'A')]).map(({ type }) => type)).toEqual([
       'start',
       'tool-start',
@@ -68,13 +68,13 @@ describe('what ends badly', () => {
   })
 })
 
-describe('what an answer must undo', () => {
+describe('undoing the changes of the request', () => {
   const undo: Undo = {
     jsonTool: 'json',
     tools: { fs__read: { name: 'read', namespace: 'fs', kind: 'function' }, patch: { name: 'patch', kind: 'custom' } },
   }
 
-  test('the forced tool is the text', () => {
+  test('a call of the forced tool becomes text', () => {
     const frames = [
       call(0, { name: 'json', arguments: '{"a"' }, 'A'),
       call(0, { arguments: ':1}' }),
@@ -94,7 +94,7 @@ describe('what an answer must undo', () => {
     expect([whole.parts, whole.finish]).toEqual([[{ type: 'text', text: '{"a":1}' }], 'stop'])
   })
 
-  test('the forced tool without arguments is an empty object, not an empty text', () => {
+  test('the forced tool without arguments gives an empty object, not an empty text', () => {
     const frames = [call(0, { name: 'json', arguments: '' }, 'A'), stop('tool_calls')]
     expect(parts(frames, undo)).toEqual([{ type: 'text', text: '{}' }])
     const tool_calls = [{ id: 'A', type: 'function', function: { name: 'json', arguments: '' } }]
@@ -103,7 +103,7 @@ describe('what an answer must undo', () => {
     expect(chatCompletions.decodeResponse(body, undo).parts).toEqual([{ type: 'text', text: '{}' }])
   })
 
-  test('names, namespaces and kinds are the client’s again', () => {
+  test('names, namespaces and kinds of tools are restored', () => {
     const frames = [
       call(0, { name: 'fs__read', arguments: '{}' }, 'A'),
       call(1, { name: 'patch', arguments: '{"input":"free"}' }, 'B'),
@@ -123,7 +123,7 @@ describe('what an answer must undo', () => {
   })
 })
 
-test('an answer cut by a filter before its first word has no message', () => {
+test('an answer that was filtered before its first output may have no message', () => {
   const { parts, finish, usage } = chatCompletions.decodeResponse({
     id: 'x',
     choices: [{ index: 0, finish_reason: 'content_filter', content_filter_results: { hate: { filtered: true } } }],
@@ -132,7 +132,7 @@ test('an answer cut by a filter before its first word has no message', () => {
   expect({ parts, finish, usage }).toEqual({ parts: [], finish: 'content-filter', usage: { input: 3, output: 2 } })
 })
 
-describe('an answer that is none', () => {
+describe('a body that is not an answer', () => {
   test.each<[string, JsonObject, string]>([
     ['an empty object', {}, 'upstream_error'],
     ['no choices', { choices: [] }, 'upstream_error'],

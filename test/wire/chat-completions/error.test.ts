@@ -1,4 +1,4 @@
-// Errors and usage figures, row by row.
+// Errors and usage.
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -49,7 +49,7 @@ describe('a provider’s error', () => {
     expect(error.provider?.status).toBe(status)
   })
 
-  test('a request the provider refused as malformed is not tried again, a lost model or credential is', () => {
+  test('a request refused as malformed is not tried elsewhere, one refused for its model or credential is', () => {
     expect(chatCompletions.decodeError(400, vendor('unsupported_parameter')).failover).toBe(false)
     expect(chatCompletions.decodeError(422, vendor(null)).failover).toBe(false)
     expect(chatCompletions.decodeError(404, vendor('model_not_found')).failover).toBe(true)
@@ -57,7 +57,7 @@ describe('a provider’s error', () => {
     expect(chatCompletions.decodeError(401, vendor('invalid_api_key')).failover).toBe(true)
   })
 
-  test('the log is told the code, or the type where there is none', () => {
+  test('the log gets the code, or the type where there is none', () => {
     const shown = (code: string | null) => chatCompletions.decodeError(400, vendor(code, 'kind')).provider?.code
     expect([shown('word'), shown(null)]).toEqual(['word', 'kind'])
   })
@@ -67,12 +67,12 @@ describe('a provider’s error', () => {
     [400, { message: 'secret', code: 'unsupported_api_for_model' }, 'responses'],
     [400, { message: 'There is no v1/responses here.' }, undefined],
     [500, { message: 'v1/responses and v1/chat/completions are down.' }, undefined],
-  ])('%d %j says that the request is taken on %p', (status, error, wire) => {
+  ])('%d %j: the request is taken on wire %p', (status, error, wire) => {
     const { code, takenOn } = chatCompletions.decodeError(status, { error })
     expect([code, takenOn]).toEqual(['upstream_error', wire])
   })
 
-  test('the figures of a prompt too long are the provider’s, the words are ours', () => {
+  test('of a prompt that is too long, only the figures are the provider’s', () => {
     const message =
       "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens. Secret."
     const error = chatCompletions.decodeError(400, { error: { ...vendor('context_length_exceeded').error, message } })
@@ -127,7 +127,7 @@ describe('a provider’s error', () => {
       },
       'the input exceeds the context window',
     ],
-  ])('a prompt too long is told by servers that have no code for it: %j', (error, figures) => {
+  ])('a prompt that is too long is recognised without a code: %j', (error, figures) => {
     for (const body of [{ error }, { object: 'error', ...error }]) {
       const said = chatCompletions.decodeError(400, body)
       expect([said.code, said.message]).toEqual([
@@ -141,11 +141,11 @@ describe('a provider’s error', () => {
   test.each<JsonObject>([
     { n_prompt_tokens: null, n_ctx: null },
     { n_prompt_tokens: 'many', n_ctx: {} },
-  ])('figures that are none say nothing of the length: %j', (figures) => {
+  ])('figures that are not numbers are ignored: %j', (figures) => {
     expect(chatCompletions.decodeError(400, { error: { message: 'no', ...figures } }).code).toBe('upstream_error')
   })
 
-  test('more than the provider takes within a minute is for another account, and no retry of the client’s makes it less', () => {
+  test('a request above the account’s rate limit is tried on another account, and the client is told not to retry', () => {
     const { error } = vendor('rate_limit_exceeded', 'tokens')
     const message = 'Request too large for x in organization org-secret on tokens per min (TPM): Limit 3, Requested 4.'
     const said = chatCompletions.decodeError(429, { error: { ...error, message } })
@@ -153,7 +153,7 @@ describe('a provider’s error', () => {
     expect(said.message).not.toContain('secret')
   })
 
-  test('a refused system role keeps the words that coding agents act on', () => {
+  test('a refused system role keeps the phrase that coding agents act on', () => {
     const error = chatCompletions.decodeError(
       400,
       vendor('unsupported_value', 'invalid_request_error', 'messages[2].role'),
@@ -161,7 +161,7 @@ describe('a provider’s error', () => {
     expect(error.message).toContain('Unexpected role "system"')
   })
 
-  test('any status and body at all is an error of the contract that shows nothing of the body', () => {
+  test('any status and body give an error of the contract without the body’s text', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 200, max: 599 }),
@@ -177,7 +177,7 @@ describe('a provider’s error', () => {
   })
 })
 
-test('an error for this wire’s clients is the contract’s envelope', () => {
+test('clients get errors in the contract’s envelope', () => {
   const error = new GatewayError('invalid_request', 'Wrong.', { param: 'n', details: { error_code: 'x' } })
   expect(chatCompletions.encodeError(error, 'req_1')).toEqual({
     error: {
@@ -190,7 +190,7 @@ test('an error for this wire’s clients is the contract’s envelope', () => {
 })
 
 describe('usage', () => {
-  test('comes back from the wire as it went out', () => {
+  test('is the same after encoding and decoding', () => {
     fc.assert(fc.property(usage, (counts) => expect(decodeUsage(encodeUsage(counts))).toEqual(counts)))
   })
 

@@ -1,4 +1,4 @@
-// The laws of the wire: what it can express survives, what comes out obeys the grammar, whatever came in.
+// The laws of the codec: what the wire can express is preserved, and its output is valid for any input.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -43,7 +43,7 @@ const named = <T extends { model?: string }>(response: T): T => ({ ...response, 
 
 const terminals = (events: ChatEvent[]) => events.filter(({ type }) => type === 'finish' || type === 'error')
 
-test('a request comes back from the wire as it went out, and the wire is the vendor’s', () => {
+test('decoding an encoded request gives it back, and it matches the vendor’s schema', () => {
   fc.assert(
     fc.property(chatCompletionsRequest, (request) => {
       const { body, dropped, undo } = chatCompletions.encodeRequest(request, target)
@@ -78,7 +78,7 @@ const unpaired = (body: JsonObject): string[] => {
   return wrong
 }
 
-test('whatever other wires ask, the request is one the vendor takes', () => {
+test('any request of another wire is encoded as the vendor takes it', () => {
   fc.assert(
     fc.property(foreignRequest, fc.boolean(), (request, structuredOutputByTool) => {
       let encoded: ReturnType<typeof chatCompletions.encodeRequest>
@@ -106,7 +106,7 @@ test('whatever other wires ask, the request is one the vendor takes', () => {
   )
 })
 
-test('an answer comes back from the wire as it went out, and the wire is the vendor’s', () => {
+test('decoding an encoded answer gives it back, and it matches the vendor’s schema', () => {
   fc.assert(
     fc.property(chatCompletionsResponse, (response) => {
       const body = chatCompletions.encodeResponse(response, ask(true))
@@ -116,7 +116,7 @@ test('an answer comes back from the wire as it went out, and the wire is the ven
   )
 })
 
-test('an answer comes back from the stream as it went out, however its bytes are cut', () => {
+test('decoding an encoded stream gives the answer back, however its bytes are split', () => {
   fc.assert(
     fc.property(
       chatCompletionsResponse,
@@ -140,7 +140,7 @@ test('an answer comes back from the stream as it went out, however its bytes are
 /** What the codec answers for: arguments that are no JSON are the model's own words, passed on as they are. */
 const grammar = (wrong: string[]) => wrong.filter((line) => !line.includes('arguments are no JSON'))
 
-test('any events at all make a correct stream with one end', () => {
+test('any events are encoded as a valid stream with one end', () => {
   fc.assert(
     fc.property(garbledEvents, fc.boolean(), (events, includeUsage) => {
       const ended = events.some(({ type }) => type === 'finish' || type === 'error')
@@ -176,7 +176,7 @@ const odd = fc.oneof(
     .map((choice) => JSON.stringify({ id: 'x', choices: [choice] })),
 )
 
-test('any frames at all decode to one end, and nothing after it', () => {
+test('any frames decode to events with one end, the last', () => {
   fc.assert(
     fc.property(fc.array(odd, { maxLength: 12 }), (texts) => {
       const events = decode(texts.map((data) => ({ data })))

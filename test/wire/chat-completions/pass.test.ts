@@ -1,4 +1,4 @@
-// A body that passes to a server of the wire: what is spliced into it, and what that server's oddities ask for.
+// Bodies that pass to a provider of this wire: the edits that are spliced in, by the provider's quirks.
 
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/ir/json.ts'
@@ -14,7 +14,7 @@ const sent = (body: JsonObject, quirks: Quirks, outputCap?: number, codec = chat
 const told = (body: JsonObject, quirks: Quirks, codec = chat): string[] =>
   codec.refusedIn?.(body, quirks).map((path) => path.join('.')) ?? []
 
-test.each([chat, messages, responses])('a model that is named twice is the same in both places', (codec) => {
+test.each([chat, messages, responses])('a model member that occurs twice is replaced at both places', (codec) => {
   const body = '{"model":"other","model":"up","max_tokens":9}'
   const edits = codec.passEdits(JSON.parse(body), { model: 'up', outputCap: undefined, quirks: {} })
   expect(splice(body, edits)).toBe('{"model":"up","model":"up","max_tokens":9}')
@@ -27,7 +27,7 @@ test.each<[number | undefined, JsonObject, JsonObject]>([
   [1_025, { type: 'enabled', budget_tokens: 4_000 }, { type: 'enabled', budget_tokens: 1_024 }],
   [1_024, { type: 'enabled', budget_tokens: 4_000 }, { type: 'disabled' }],
   [20, { type: 'adaptive' }, { type: 'adaptive' }],
-])('below an output cap of %p the thinking %j is %j', (cap, thinking, due) => {
+])('with an output cap of %p, thinking %j becomes %j', (cap, thinking, due) => {
   expect(sent({ max_tokens: 9_000, thinking }, {}, cap, messages).thinking).toEqual(due)
 })
 
@@ -58,7 +58,7 @@ describe('the output cap', () => {
   })
 })
 
-test('what the system says within a conversation is the user’s where a provider knows no such message', () => {
+test('with no_mid_system, later system messages become the user’s', () => {
   const roles = ['developer', 'system', 'user', 'system', 'assistant', 'developer', 'user']
   const body = { model: 'm', messages: roles.map((role) => ({ role, content: role })) }
   const as = (quirks: Quirks) => (sent(body, quirks).messages as JsonObject[]).map(({ role }) => role)
@@ -70,7 +70,7 @@ test('what the system says within a conversation is the user’s where a provide
 })
 
 describe('what a provider refuses', () => {
-  test('is taken out of a body that passes, and told', () => {
+  test('is removed from a body that passes, and listed', () => {
     const body = { model: 'm', store: false, messages: turns, parallel_tool_calls: true, seed: 1 }
     const quirks = { rejects: ['store', 'parallel_tool_calls', 'user'] }
     expect(sent(body, quirks)).toEqual({ model: 'up', messages: turns, seed: 1 })
@@ -87,7 +87,7 @@ describe('what a provider refuses', () => {
     )
   })
 
-  test('thoughts that come back are taken out of their messages', () => {
+  test('reasoning_content is removed from messages as well', () => {
     const thought = { role: 'assistant', reasoning_content: 'hm', content: 'a' }
     const foreign = {
       ...thought,
@@ -101,7 +101,7 @@ describe('what a provider refuses', () => {
     expect(sent(body, {}).messages).toEqual([...turns, thought, said, { role: 'user', content: 'b' }])
   })
 
-  test('is no other on the other wires', () => {
+  test('is handled alike on the other wires', () => {
     const rejects = ['metadata', 'store']
     const asked = { model: 'm', max_tokens: 9, messages: turns, metadata: { user_id: 'u' } }
     expect(sent(asked, { rejects }, undefined, messages)).toEqual({ model: 'up', max_tokens: 9, messages: turns })
@@ -111,12 +111,12 @@ describe('what a provider refuses', () => {
     expect(told(body, { rejects }, responses)).toEqual(['store'])
   })
 
-  test('is nothing where nothing is refused', () => {
+  test('is empty where nothing is refused', () => {
     for (const codec of [chat, messages, responses]) expect(told({ model: 'm', store: true }, {}, codec)).toEqual([])
   })
 })
 
-test('a developer speaks as the system to a server that knows no such role', () => {
+test('with no_developer_role, the developer’s messages become the system’s', () => {
   const body = { model: 'm', messages: [{ role: 'developer', content: 'Be brief.' }, ...turns] }
   expect(sent(body, { noDeveloperRole: true }).messages).toEqual([{ role: 'system', content: 'Be brief.' }, ...turns])
   expect(sent(body, {}).messages).toEqual(body.messages)

@@ -1,4 +1,4 @@
-// Requests of other wires on their way to a provider of this one: what it takes, what it lacks, what it refuses.
+// Requests of other wires, encoded for a provider of this one: what it takes, what it lacks, what it refuses.
 
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/ir/json.ts'
@@ -52,7 +52,7 @@ describe('a request of another wire', () => {
       content,
     }))
 
-  test('results stand directly behind their calls, missing ones are made up, stray ones are told', () => {
+  test('results directly follow their calls, missing ones are replaced, and those without a call become text', () => {
     const list = messages([
       { role: 'user', parts: [text('go')] },
       { role: 'assistant', parts: [call('a'), call('b'), call('c')] },
@@ -89,7 +89,7 @@ describe('a request of another wire', () => {
     expect(messages([{ role, parts: [text('hi')], name: 'ann' }])[0]).toMatchObject({ role, name: 'ann' })
   })
 
-  test('an image in a result follows as the user’s', () => {
+  test('an image in a result follows in a user message', () => {
     const image = { type: 'image' as const, source: { kind: 'base64' as const, mediaType: 'image/png', data: 'AA' } }
     const list = messages([
       { role: 'assistant', parts: [call('a')] },
@@ -107,7 +107,7 @@ describe('a request of another wire', () => {
     ])
   })
 
-  test('a failed result says so', () => {
+  test('a failed result begins with “Error”', () => {
     const list = messages([
       { role: 'assistant', parts: [call('a')] },
       { role: 'user', parts: [{ ...result('a', text('no such file')), isError: true }] },
@@ -115,14 +115,14 @@ describe('a request of another wire', () => {
     expect(list[1]?.content).toBe('Error: no such file')
   })
 
-  test('a developer speaks as the system where a provider knows no such role, in a body written anew, too', () => {
+  test('with no_developer_role, the developer’s messages become the system’s in encoded bodies, too', () => {
     const turns: Turn[] = [{ role: 'system', developer: true, parts: [text('a')] }]
     const own = { ...foreign({ turns }), origin: 'chat-completions' as const }
     const role = (quirks: Quirks) => (encode(own, quirks).body.messages as JsonObject[])[0]?.role
     expect([role({}), role({ noDeveloperRole: true })]).toEqual(['developer', 'system'])
   })
 
-  test('what the system says within a conversation is the user’s where a provider knows no such message', () => {
+  test('with no_mid_system, later system messages become the user’s', () => {
     const said = (role: 'system' | 'user', words: string): Turn => ({ role, parts: [text(words)] })
     const turns = [said('system', 'a'), said('system', 'b'), said('user', 'c'), said('system', 'd')]
     const roles = (quirks: Quirks) =>
@@ -131,7 +131,7 @@ describe('a request of another wire', () => {
     expect(roles({ noMidSystem: true })).toEqual(['system', 'system', 'user', 'user'])
   })
 
-  test('an answer that other wires spread over several turns is one message', () => {
+  test('an answer spread over several turns is joined into one message', () => {
     const list = messages([
       { role: 'assistant', parts: [text('let me see')] },
       { role: 'assistant', parts: [call('a')] },
@@ -146,7 +146,7 @@ describe('a request of another wire', () => {
     ])
   })
 
-  test('long ids and foreign names are mended alike wherever they stand, and undone', () => {
+  test('long ids and invalid names are replaced consistently, and restored in the answer', () => {
     const id = `toolu_${'x'.repeat(60)}`
     const { body, undo } = encode(
       foreign({
@@ -184,7 +184,7 @@ describe('a request of another wire', () => {
     })
   })
 
-  test('parameters without a type are an object’s, and a tool without any stays without', () => {
+  test('parameters without a type get the type object, and a tool without parameters stays so', () => {
     const { body } = encode(
       foreign({
         tools: [
@@ -199,7 +199,7 @@ describe('a request of another wire', () => {
     ])
   })
 
-  test('foreign thoughts are left out, and listed where they were open', () => {
+  test('foreign thoughts are left out, and listed where they are not sealed', () => {
     const { body, dropped } = encode(
       foreign({
         turns: [
@@ -220,7 +220,7 @@ describe('a request of another wire', () => {
     expect(dropped).toEqual(['messages.2.content.0'])
   })
 
-  test('thoughts that a server has sealed one by one go back to it together', () => {
+  test('thoughts that a server has sealed separately are sent back in one list', () => {
     const sealed = (data: string): ReasoningPart => ({
       type: 'reasoning',
       text: '',
@@ -238,7 +238,7 @@ describe('a request of another wire', () => {
     ])
   })
 
-  test('a thought told in the open that led to nothing is left out with its turn, and listed', () => {
+  test('a turn of a plain thought alone is left out and listed', () => {
     const { body, dropped } = encode(
       foreign({
         turns: [
@@ -349,7 +349,7 @@ describe('a request of another wire', () => {
     expect([error.code, error.param]).toEqual(['invalid_request', param])
   })
 
-  test('text documents go as text', () => {
+  test('text documents are sent as text', () => {
     const parts = [
       { type: 'document' as const, source: { kind: 'text' as const, text: 'abc' }, name: 'notes' },
       { type: 'document' as const, source: { kind: 'base64' as const, mediaType: 'text/plain', data: btoa('def') } },
@@ -394,13 +394,13 @@ describe('quirks', () => {
     expect([body.reasoning_effort, dropped]).toEqual(['low', ['thinking']])
   })
 
-  test('members a server refuses go by the client’s name for them', () => {
+  test('members that a server refuses are listed by the client’s name for them', () => {
     const { body, dropped } = encode(foreign({ stop: ['x'] }), { rejects: ['stop'] })
     expect(body.stop).toBeUndefined()
     expect(dropped).toEqual(['stop_sequences'])
   })
 
-  test('figures that a server cannot be asked for were no wish of the client’s', () => {
+  test('a refused member that only the gateway adds is not listed', () => {
     const { body, dropped } = encode(foreign({ stream: true }), { rejects: ['stream_options'] })
     expect([body.stream, body.stream_options, dropped]).toEqual([true, undefined, []])
   })
@@ -416,7 +416,7 @@ describe('quirks', () => {
     expect(beside.body.tool_choice).toBe('required')
   })
 
-  test('a forced tool shows the model the form that the schema only refers to', () => {
+  test('a forced tool resolves a reference at the root of the schema', () => {
     const schema = { $ref: '#/$defs/a', $defs: { a: { type: 'object', properties: { b: { type: 'string' } } } } }
     const { body } = encode(foreign({ output: { type: 'json-schema', schema } }), { structuredOutputByTool: true })
     expect(body.tools).toMatchObject([{ function: { parameters: { properties: { b: { type: 'string' } } } } }])

@@ -1,4 +1,4 @@
-// Requests of this wire's clients: what they may send, how it is read, what is refused.
+// Requests of this wire's clients: what they may send, how it is decoded, what is refused.
 
 import { describe, expect, test } from 'bun:test'
 import { Value } from '@sinclair/typebox/value'
@@ -12,7 +12,7 @@ const hello = { model: 'auto', messages: [{ role: 'user', content: 'hi' }] }
 const decode = (body: JsonObject) => chatCompletions.decodeRequest(body)
 const turnsOf = (...messages: JsonObject[]) => decode({ model: 'auto', messages }).turns
 
-describe('a client’s body is refused by the name of the member at fault', () => {
+describe('an invalid body is refused by the name of the member', () => {
   test.each<[string, JsonObject]>([
     ['model', { ...hello, model: '' }],
     ['model', { messages: hello.messages }],
@@ -63,7 +63,7 @@ describe('a client’s body is refused by the name of the member at fault', () =
   })
 })
 
-test('null is as good as absent', () => {
+test('null counts as absent', () => {
   const nulls = {
     temperature: null,
     tools: null,
@@ -77,7 +77,7 @@ test('null is as good as absent', () => {
   expect(decode({ ...hello, ...nulls })).toEqual(decode(hello))
 })
 
-test('the schema lets pass what real clients send, unknown members included', () => {
+test('the schema accepts what real clients send, including unknown members', () => {
   const body = {
     ...hello,
     store: false,
@@ -227,7 +227,7 @@ describe('messages as turns', () => {
     expect(ids[1]).not.toBe(ids[3] ?? '')
   })
 
-  test('a thought comes back whole from its tag, an open one from its text', () => {
+  test('a sealed thought is restored from its tag, a plain one from its text', () => {
     const sealed = {
       type: 'reasoning' as const,
       text: 'hm',
@@ -261,6 +261,14 @@ test.each<[JsonObject, number]>([
   expect(parts.map((part) => (part.type === 'text' ? part.text : '')).join('')).toBe('hello')
 })
 
+test('a thought is never put back within a character, where the client has changed the text', () => {
+  const thought = { text: 'hm', full: true, value: { signature: 's' }, before: { text: 2, calls: 0 } }
+  const data = `sluice.messages.${Buffer.from(JSON.stringify(thought)).toString('base64url')}`
+  const message = { role: 'assistant', content: 'a🙂b', reasoning_details: [{ type: 'reasoning.encrypted', data }] }
+  const [{ parts } = { parts: [] }] = turnsOf(message)
+  expect(parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))).toEqual(['a🙂', 'b'])
+})
+
 test('unknown members of tools are kept by their path, in every form of tools', () => {
   const request = decode({
     ...hello,
@@ -292,7 +300,7 @@ describe('members that only this wire has', () => {
     ['store', true, false],
     ['safety_identifier', 'me', false],
     ['x_new', { deep: [1] }, false],
-  ])('%s is kept whole with its weight', (name, value, essential) => {
+  ])('%s is kept whole, and is essential or not', (name, value, essential) => {
     const request = decode({ ...hello, [name]: value as JsonObject })
     expect(request.opaque).toEqual([{ name, value: value as JsonObject, essential }])
     expect(chatCompletions.encodeRequest(request, { model: 'up', maxOutput: 1, quirks: {} }).body[name]).toEqual(
@@ -300,12 +308,12 @@ describe('members that only this wire has', () => {
     )
   })
 
-  test('what asks for nothing out of the ordinary is no such member', () => {
+  test('members with their default value are not kept', () => {
     expect(decode({ ...hello, n: 1, modalities: ['text'] }).opaque).toEqual([])
   })
 })
 
-describe('what is said in another wire’s words', () => {
+describe('forms of other wires', () => {
   const schema = { type: 'object', properties: {} }
   const own = { type: 'function', function: { name: 'f', description: 'd', parameters: schema } }
   const asTools = (tool: JsonObject) => decode({ ...hello, tools: [tool] })
@@ -330,7 +338,7 @@ describe('what is said in another wire’s words', () => {
         function: { name: 'f', parameters: { type: 'object', properties: { a: { type: 'array', items: {} } } } },
       },
     ],
-  ])('%s is the tool it is', (_, given, expected) => {
+  ])('%s is read as a tool', (_, given, expected) => {
     const read = asTools(given)
     expect(read.tools).toEqual(asTools(expected).tools)
     expect(read.opaque).toEqual([])
@@ -372,7 +380,7 @@ describe('what is said in another wire’s words', () => {
       { role: 'tool', tool_call_id: 'a', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'b' }] },
       'messages.0.content.0',
     ],
-  ])('%s that only its own wire has is not left out', (_, message, name) => {
+  ])('%s that only its own wire has is essential', (_, message, name) => {
     const { opaque } = decode({ model: 'auto', messages: [message] })
     expect(opaque.map(({ name, essential }) => [name, essential])).toEqual([[name, true]])
   })
@@ -381,7 +389,7 @@ describe('what is said in another wire’s words', () => {
     expect(() => decode({ ...hello, tools: [own], tool_choice: { type: 'tool' } })).toThrow("'tool_choice.name'")
   })
 
-  test('a schema that is none is refused by the name it came by', () => {
+  test('an invalid schema is refused by the client’s name for it', () => {
     expect(() => asTools({ type: 'function', name: 'f', input_schema: 5 })).toThrow('tools.0.input_schema')
     expect(() => asTools({ type: 'function', name: 'f', parameters: 5 })).toThrow('tools.0.parameters')
     expect(() => asTools({ type: 'function', function: { name: 'f', parameters: 5 } })).toThrow(
@@ -389,7 +397,7 @@ describe('what is said in another wire’s words', () => {
     )
   })
 
-  test('calls, results and images among the content are what they are', () => {
+  test('calls, results and images in the content are read', () => {
     const messages = [
       { role: 'user', content: [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA==' } }] },
       {

@@ -31,7 +31,7 @@ const ask = {
   stream_options: { include_usage: true },
 }
 
-test('the stream helper gathers the answer that was streamed', async () => {
+test('the stream helper gives the streamed answer', async () => {
   await fc.assert(
     fc.asyncProperty(chatCompletionsResponse, async (response) => {
       const completion = await client(encode(unfold(response)))

@@ -1,5 +1,5 @@
-// A stream on its way to a client of the same wire: what is counted of it for an answer whose figures never come, and when
-// it is over.
+// A stream that passes to a client of the same wire: what is counted of its output, for answers without usage, and when it
+// ends.
 
 import { describe, expect, test } from 'bun:test'
 import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
@@ -12,7 +12,7 @@ const counted = (frames: { data: string }[]): string => {
   return tap.output.text
 }
 
-describe('what the model has written', () => {
+describe('the output that is counted', () => {
   test.each([
     ['a text', delta({ content: 'abc' })],
     ['a refusal', delta({ refusal: 'abc' })],
@@ -48,20 +48,20 @@ describe('what the model has written', () => {
     expect(counted([call(0, { name: 'f', arguments: { a: 1 } })])).toBe('{"a":1}')
   })
 
-  test('a message that repeats what was told in pieces is not counted again', () => {
+  test('a message that repeats the deltas is not counted again', () => {
     const message = { role: 'assistant', content: 'abc' }
     expect(counted([delta({ content: 'ab' }), delta({ content: 'c' }), chunk({ message }), chunk({ message })])).toBe(
       'abc',
     )
   })
 
-  test('a thought beside a text is counted with every one of its likes', () => {
+  test('a thought beside a text is counted in every chunk', () => {
     const frame = delta({ content: 'a', reasoning: 'b' })
     expect(counted([frame, frame, frame])).toBe('ababab')
   })
 })
 
-describe('the end of a server that knows no marker for it', () => {
+describe('the end of a stream without [DONE], with no_done', () => {
   const open = () => chatCompletions.tap({ model: 'shown', includeUsage: true, now: 1, noDone: true })
   const words = delta({ content: 'a' })
   const speech = delta({ audio: { id: 'au', data: 'AA', expires_at: 9 } })
@@ -80,7 +80,7 @@ describe('the end of a server that knows no marker for it', () => {
     expect(events.at(-1)?.type).toBe(state === 'done' ? 'finish' : 'error')
   })
 
-  test('is none where the configuration does not say so', () => {
+  test('is a failure without no_done', () => {
     const tap = chatCompletions.tap({ model: 'shown', includeUsage: true, now: 1 })
     for (const frame of [words, stop()]) tap.see(frame)
     expect([tap.end?.() ?? '', tap.state]).toEqual(['', 'open'])

@@ -15,13 +15,13 @@ import { VENDORS } from './vendor/index.ts'
 export type Fault = {
   name: string
   ask: Ask
-  /** `door` opens once the client has read something. */
+  /** `door` resolves once the client has read something. */
   play(vendor: ChatWire, stream: boolean, door: Gate): Script
-  /** The code the client must read. */
+  /** The error code that the client must get. */
   code: string
-  /** The HTTP status where no stream has begun. */
+  /** The HTTP status, where no stream has begun. */
   status: number
-  /** Whether a stream has begun by then, so that the error is a frame of it. */
+  /** Whether a stream has begun before the failure, so that the error is a frame. */
   midStream?: true
   /** Not where bytes pass: the vendor's own words are the client's wire already. Nor where arguments are an object. */
   halfCall?: true
@@ -231,7 +231,7 @@ const inFrames = (client: ChatWire, vendor: ChatWire, status: number, text: stri
   return faults
 }
 
-/** The client leaves in the middle of a stream: the vendor's call ends with it, and what was produced is billed. */
+/** The client disconnects within a stream: the vendor's call must be aborted, and the output so far billed. */
 export const runLeaving = async (bench: Bench, client: ChatWire, vendor: ChatWire): Promise<Outcome> => {
   const faults: string[] = []
   const whole = new TextEncoder().encode(VENDORS[vendor].stream(tale))

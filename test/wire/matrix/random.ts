@@ -25,7 +25,7 @@ const ids = fc.oneof(
 const names = fc.constantFrom('get_weather', 'now', 'a-b', 'n'.repeat(64))
 const inputs = fc
   .dictionary(fc.string({ unit: 'grapheme', maxLength: 6 }), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 })
-  // The one member `input` is how free text travels: told apart by nobody.
+  // Not the one member `input`, in which free text is sent: the two cannot be told apart.
   .map((value) => JSON.stringify('input' in value ? {} : value))
 
 const figures: fc.Arbitrary<Figures> = fc
@@ -42,7 +42,7 @@ const calls = fc
   .array(fc.record({ name: names, input: inputs }), { maxLength: 3 })
   .map((list) => list.map(({ name, input }, at): Piece => ({ call: `call_${at}`, name, input })))
 
-/** Answers that every wire can say: a thought, a text, calls, in this order. */
+/** Answers that every wire can express: a thought, a text, calls, in this order. */
 export const answer: fc.Arbitrary<Answer> = fc
   .record({
     thoughts: fc.array(thought, { maxLength: 1 }),
@@ -73,7 +73,7 @@ const shown: fc.Arbitrary<Shown> = fc.oneof(
 )
 const words: fc.Arbitrary<Shown> = text.map((said) => ({ text: said }))
 
-/** `pictures`: whether this client may show them in results. */
+/** `pictures`: whether this client can send images in results. */
 const turn = (pictures: boolean): fc.Arbitrary<Turn> =>
   fc.oneof(
     {
@@ -122,10 +122,10 @@ const tools: fc.Arbitrary<Tool[]> = fc.uniqueArray(names, { maxLength: 3 }).map(
   })),
 )
 
-/** Instructions alone leave the list empty on the wires that hold them apart. */
+/** Instructions alone leave the list of messages empty on wires that have them apart. */
 const asksSomething = (turns: Turn[]): boolean => turns.some(({ role }) => role !== 'system')
 
-/** Conversations in any order, results of calls that are there or not, before them or after. */
+/** Conversations in any order, with results before or after their calls, or without one. */
 export const ask = (pictures: boolean): fc.Arbitrary<Ask> =>
   fc
     .record({ turns: fc.array(turn(pictures), { minLength: 1, maxLength: 7 }).filter(asksSomething), tools })
@@ -134,7 +134,7 @@ export const ask = (pictures: boolean): fc.Arbitrary<Ask> =>
       ...(offered.length === 0 ? {} : { tools: offered }),
     }))
 
-/** Gives the calls of the conversation to its results, so that most of them meet. */
+/** Gives results the ids of the conversation's calls, so that most of them match. */
 const paired = (turns: Turn[]): Turn[] => {
   const calls = turns.flatMap((one) =>
     one.role === 'assistant' ? one.parts.flatMap((part) => ('call' in part ? [part.call] : [])) : [],
@@ -154,7 +154,7 @@ const untidyPiece: fc.Arbitrary<Piece> = fc.oneof(
   fc.record({ name: names, input: inputs }).map(({ name, input }): Piece => ({ call: '', name, input })),
 )
 
-/** Answers in any order of their pieces, for vendors that keep to no form. */
+/** Answers with their pieces in any order, for sloppy vendors. */
 export const untidyAnswer: fc.Arbitrary<Answer> = fc
   .record({
     pieces: fc.array(untidyPiece, { maxLength: 5 }),

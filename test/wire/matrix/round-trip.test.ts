@@ -33,7 +33,7 @@ const answerOf = (vendor: ChatWire, round: number): Answer => ({
   usage: { input: 30, output: 20, reasoning: 10 },
 })
 
-/** The request that goes on: what was sent, the answer as the SDK holds it, and the call's result. */
+/** The next request: what was sent before, the answer as the SDK assembled it, and the call's result. */
 const goOn = (client: ChatWire, body: JsonObject, answer: JsonObject, round: number): JsonObject => {
   const list = (value: unknown): JsonObject[] => value as JsonObject[]
   switch (client) {
@@ -60,7 +60,7 @@ const goOn = (client: ChatWire, body: JsonObject, answer: JsonObject, round: num
   }
 }
 
-/** The thoughts a vendor was given back, as its own wire holds them. */
+/** The thoughts that were sent back to a vendor, in the form of its wire. */
 const thoughtsIn = (vendor: ChatWire, sent: JsonObject): unknown[] => {
   const list = (value: unknown): JsonObject[] => (Array.isArray(value) ? (value as JsonObject[]) : [])
   switch (vendor) {
@@ -75,7 +75,7 @@ const thoughtsIn = (vendor: ChatWire, sent: JsonObject): unknown[] => {
   }
 }
 
-/** The vendor's thought as it said it in an answer. */
+/** The vendor's thought in its answer. */
 const thoughtOf = (vendor: ChatWire, round: number): JsonObject => {
   const text = `${THOUGHT} ${vendor} ${round}`
   const sealed = seal(vendor, round)

@@ -1,4 +1,4 @@
-// Names of a tool's arguments that this provider refuses: sent under others, and given back under the client's own.
+// Names of a tool's arguments that this provider refuses: replaced in requests, and restored in answers.
 
 import { expect, test } from 'bun:test'
 import { fold } from '../../../src/ir/fold.ts'
@@ -34,7 +34,7 @@ const answer = (input: JsonObject): JsonObject => ({
 /** The arguments as the client reads them. */
 const read = (parts: object[]): unknown[] => parts.map((part) => ('input' in part ? part.input : part))
 
-test('the schema goes out in letters the provider takes, each name its own', () => {
+test('the schema is sent with unique names in accepted characters', () => {
   const [tool] = sent.body.tools as { input_schema: JsonObject }[]
   const names = Object.keys((tool?.input_schema.properties ?? {}) as JsonObject)
   expect(names).toEqual(['_top_2', '_top', 'filter_id_', 'a'.repeat(64), 'ort', 'gro_.x'])
@@ -42,7 +42,7 @@ test('the schema goes out in letters the provider takes, each name its own', () 
   expect(sent.dropped).toEqual([])
 })
 
-test('a name that every object has is sent under another as any name is', () => {
+test('a name may be replaced by one that every object inherits, such as __proto__', () => {
   const parameters = { type: 'object', properties: { $_proto__: text }, required: ['$_proto__'] }
   const { body, undo } = sentTo({
     tools: [{ type: 'function', function: { name: 'list', parameters } }],
@@ -53,7 +53,7 @@ test('a name that every object has is sent under another as any name is', () => 
   expect(read(parts)).toEqual(['{"$_proto__":"a"}'])
 })
 
-test('many names are changed in time that grows with their number', () => {
+test('replacing many names takes linear time', () => {
   const list = Array.from({ length: 50_000 }, (_, at) => `$p${at}`)
   const parameters = {
     type: 'object',
@@ -65,12 +65,12 @@ test('many names are changed in time that grows with their number', () => {
   expect(tool?.input_schema.required).toHaveLength(50_000)
 })
 
-test('so do the arguments of past calls, to the digit', () => {
+test('arguments of past calls are renamed alike, and large integers keep their digits', () => {
   const [, { content }] = sent.body.messages as [JsonObject, { content: { input: JsonObject }[] }]
   expect(JSON.stringify(content[0]?.input)).toBe('{"_top_2":"5","ort":"x","n":12345678901234567890}')
 })
 
-test('a whole answer gives them back', () => {
+test('a whole answer has the client’s names', () => {
   const { parts } = messages.decodeResponse(answer({ _top_2: '5', _top: '6', other: 1 }), sent.undo)
   expect(read(parts)).toEqual(['{"$top":"5","_top":"6","other":1}'])
 })
@@ -79,7 +79,7 @@ test.each([
   ['in pieces', ['{"_to', 'p_2":"5","gro_.x":1234', '5678901234567890}'], '{"$top":"5","groß.x":12345678901234567890}'],
   ['cut off', ['{"_top_2":"5'], '{"_top_2":"5'],
   ['of none', [], '{}'],
-])('a stream gives them back: %s', (_, pieces, due) => {
+])('a stream has the client’s names: %s', (_, pieces, due) => {
   const { content: _content, ...start } = answer({})
   const block = { type: 'tool_use', id: 'toolu_1', name: 'list', input: {} }
   const stream = [
@@ -98,7 +98,7 @@ test.each([
   expect(read(fold(framesOf(stream.map(typed).join('')).flatMap((frame) => decoder.push(frame))).parts)).toEqual([due])
 })
 
-test('an answer in a form that stands in as a tool gives them back, too', () => {
+test('structured output by tool has the client’s names, too', () => {
   const form = { type: 'json_schema', json_schema: { name: 'form', schema } }
   const { body, undo } = sentTo({ messages: [hi], response_format: form }, { structuredOutputByTool: true })
   const [tool] = body.tools as { name: string; input_schema: JsonObject }[]
@@ -110,7 +110,7 @@ test('an answer in a form that stands in as a tool gives them back, too', () => 
   ])
 })
 
-test('the client’s own words pass as they are', () => {
+test('names of this wire’s own clients stay as they are', () => {
   const own = { model: 'm', max_tokens: 9, messages: [hi], tools: [{ name: 'list', input_schema: schema }] }
   const { body, undo } = messages.encodeRequest(messages.decodeRequest(own), { model: 'up', maxOutput: 9, quirks: {} })
   expect(body.tools).toEqual(own.tools)

@@ -1,4 +1,4 @@
-// Requests as other wires' decoders hand them over, and what encoding or refusing them gives.
+// Requests as other wires' decoders give them, and their encoding.
 
 import { expect } from 'bun:test'
 import type { Quirks } from '../../../src/ir/quirks.ts'
@@ -10,7 +10,7 @@ import { refusals } from './request-rules.ts'
 export const hello = { role: 'user', content: 'Hello' }
 export const base = { model: 'm', max_tokens: 100, messages: [hello] }
 
-/** The request with all that every one has. */
+/** The request with defaults for the required members. */
 export const asked = (request: Partial<ChatRequest>): ChatRequest => ({
   model: 'm',
   stream: false,
@@ -22,7 +22,7 @@ export const asked = (request: Partial<ChatRequest>): ChatRequest => ({
   ...request,
 })
 
-/** The request encoded, in the vendor's form and by its rules. */
+/** Encodes the request, and checks it by the vendor's schema and rules. */
 export const encode = (request: Partial<ChatRequest>, quirks: Quirks = {}, maxOutput = 32_000) => {
   const encoded = messages.encodeRequest(asked(request), { model: 'up', maxOutput, quirks })
   expect(violations(SCHEMAS.messages.request, encoded.body)).toEqual([])

@@ -1,4 +1,4 @@
-// Failures: the provider's classes, the words agents look for, and nothing of the provider's own text.
+// Errors: how the provider's are classified, with the phrases that agents look for and without the provider's text.
 
 import { describe, expect, test } from 'bun:test'
 import { type ErrorCode, GatewayError } from '../../../src/errors.ts'
@@ -11,7 +11,7 @@ const failure = (type: string, message: string, details?: JsonObject) => ({
   request_id: 'req_9',
 })
 
-describe('a provider’s error becomes one of ours', () => {
+describe('a provider’s error is classified', () => {
   test.each<[number, unknown, ErrorCode]>([
     [400, failure('invalid_request_error', 'prompt is too long: 5 tokens > 4 maximum'), 'context_length_exceeded'],
     [
@@ -74,7 +74,7 @@ describe('a provider’s error becomes one of ours', () => {
     if (status >= 400) expect(error.provider?.status).toBe(status)
   })
 
-  test('a refused request is tried nowhere else', () => {
+  test('a request refused as invalid is not tried elsewhere', () => {
     const error = messages.decodeError(400, failure('invalid_request_error', 'messages.0: bad'))
     expect([error.failover, error.retry, error.status]).toEqual([false, false, 502])
     expect(error.provider?.code).toBe('invalid_request_error')
@@ -82,7 +82,7 @@ describe('a provider’s error becomes one of ours', () => {
     expect(closer.provider?.code).toBe('closer')
   })
 
-  test('the figures of a full window are kept, and only they', () => {
+  test('of a prompt that is too long, only the figures are kept', () => {
     const { message } = messages.decodeError(
       400,
       failure('invalid_request_error', 'prompt is too long: 5 tokens > 4 maximum of sk-secret'),
@@ -103,7 +103,7 @@ describe('a provider’s error becomes one of ours', () => {
   })
 })
 
-describe('what coding agents mend by themselves', () => {
+describe('refusals that coding agents act on', () => {
   test.each<[string, JsonObject, string]>([
     [
       'system turns',
@@ -168,7 +168,7 @@ describe('what coding agents mend by themselves', () => {
     expect(error.message).toStartWith(phrase)
   })
 
-  test('threads, by the code in the details, and no prose of the provider', () => {
+  test('threads, by the code in the details, without the provider’s text', () => {
     const error = messages.decodeError(
       400,
       failure('invalid_request_error', 'secret', {
@@ -185,7 +185,7 @@ describe('what coding agents mend by themselves', () => {
     expect(JSON.stringify(messages.encodeError(error, 'r'))).not.toContain('secret')
   })
 
-  test('a compaction or tools that do not fit, by the code in the details', () => {
+  test('invalid compactions and tools, by the code in the details', () => {
     const error = messages.decodeError(
       400,
       failure('invalid_request_error', 'secret', { error_code: 'compaction_signature_invalid', hint: 'secret' }),
@@ -200,7 +200,7 @@ describe('what coding agents mend by themselves', () => {
     expect(JSON.stringify(messages.encodeError(error, 'r'))).not.toContain('secret')
   })
 
-  test('images with too many pixels, and where they are', () => {
+  test('images with too many pixels, with their paths', () => {
     const error = messages.decodeError(
       400,
       failure('invalid_request_error', 'secret', {
@@ -221,7 +221,7 @@ describe('what coding agents mend by themselves', () => {
   })
 })
 
-test('our errors carry the envelope, the wire’s outer type and the request id', () => {
+test('the gateway’s errors have the envelope, the wire’s outer type and the request id', () => {
   expect(messages.encodeError(new GatewayError('quota_exhausted', 'Spent.'), 'req_1')).toEqual({
     type: 'error',
     error: { message: 'Spent.', type: 'invalid_request_error', code: 'quota_exhausted', param: null },

@@ -1,4 +1,4 @@
-// The laws of the wire: what it can express survives, what comes out obeys the grammar, whatever came in.
+// The laws of the codec: what the wire can express is preserved, and its output is valid for any input.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -40,7 +40,7 @@ const named = <T extends { model?: string }>(response: T): T => ({ ...response, 
 
 const terminals = (events: ChatEvent[]) => events.filter(({ type }) => type === 'finish' || type === 'error')
 
-test('a request comes back from the wire as it went out, and the provider would take it', () => {
+test('decoding an encoded request gives it back, and the provider takes it', () => {
   fc.assert(
     fc.property(messagesRequest, (request) => {
       const { body, dropped, undo } = messages.encodeRequest(request, target)
@@ -62,7 +62,7 @@ const quirks = fc.record({
   structuredOutputByTool: fc.boolean(),
 })
 
-test('whatever another wire asks goes out as the provider takes it, or is refused by name', () => {
+test('any request of another wire is encoded as the provider takes it, or refused by member', () => {
   fc.assert(
     fc.property(requestForMessages, quirks, (request, wanted) => {
       let encoded: ReturnType<typeof messages.encodeRequest>
@@ -85,7 +85,7 @@ test('whatever another wire asks goes out as the provider takes it, or is refuse
   )
 })
 
-test('encoding leaves the request it was given unchanged', () => {
+test('encoding does not change the request', () => {
   fc.assert(
     fc.property(fc.oneof(messagesRequest, requestForMessages), (request) => {
       const before = JSON.stringify(request)
@@ -99,7 +99,7 @@ test('encoding leaves the request it was given unchanged', () => {
   )
 })
 
-test('an answer comes back from the wire as it went out, in the vendor’s form', () => {
+test('decoding an encoded answer gives it back, and it matches the vendor’s schema', () => {
   fc.assert(
     fc.property(messagesResponse, (response) => {
       const body = messages.encodeResponse(response, ask)
@@ -115,7 +115,7 @@ const hasPrompt = ({ usage: { input, cacheRead, cacheWrite } }: ChatResponse): b
   [input, cacheRead, cacheWrite].every((each) => each === undefined) ||
   (input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0) > 0
 
-test('a stream comes back from the wire as it went out, and the automaton accepts it', () => {
+test('decoding an encoded stream gives it back, and the automaton accepts it', () => {
   fc.assert(
     fc.property(messagesResponse.filter(hasPrompt), (response) => {
       const frames = framesOf(encode(unfold(response)))
@@ -142,7 +142,7 @@ test('any slicing of the bytes gives the same events', () => {
   )
 })
 
-test('any disorder of events comes out as a stream the automaton accepts, with one end', () => {
+test('events in any order are encoded as a stream that the automaton accepts, with one end', () => {
   fc.assert(
     fc.property(disorderlyEvents, (events) => {
       expect(checkMessagesStream(framesOf(encode(events)))).toEqual([])
@@ -151,7 +151,7 @@ test('any disorder of events comes out as a stream the automaton accepts, with o
   )
 })
 
-test('any cut of a stream is one failure', () => {
+test('a stream cut anywhere is one failure', () => {
   fc.assert(
     fc.property(messagesResponse, fc.nat(), (response, where) => {
       const frames = framesOf(encode(unfold(response)))
@@ -162,7 +162,7 @@ test('any cut of a stream is one failure', () => {
   )
 })
 
-test('frames in any disorder decode to a stream with exactly one end, the last event', () => {
+test('frames in any order decode to events with exactly one end, the last', () => {
   fc.assert(
     fc.property(
       messagesResponse,

@@ -1,5 +1,4 @@
-// Bodies of this wire that pass to a provider that speaks it: what must change with the thoughts of others, and with a
-// lower cap.
+// Bodies that pass to a provider of this wire: the edits for other providers' thoughts and for a lower output cap.
 
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/ir/json.ts'
@@ -30,22 +29,30 @@ const thinking = { type: 'enabled', budget_tokens: 2_000 }
 const clear = { type: 'clear_thinking_20251015', keep: 'all' }
 const uses = { type: 'clear_tool_uses_20250919' }
 
-describe('a budget of thought', () => {
-  // By budget, the provider wants a round of calls to begin with a thought of its own.
+describe('thinking by budget', () => {
+  // The provider then requires a round of calls to begin with one of its own thoughts.
   test.each<[string, JsonObject[], boolean]>([
-    ['a call that followed another’s thought', [hi, call('1', foreign), result('1')], false],
-    ['one whose result the user spoke behind', [hi, call('1', foreign), result('1'), hi, instruction], false],
-    ['one, then a thought alone, which goes', [hi, call('1', foreign), result('1'), thoughtAlone, hi], false],
+    ['a call after another provider’s thought', [hi, call('1', foreign), result('1')], false],
+    [
+      'such a call whose result is followed by user and system messages',
+      [hi, call('1', foreign), result('1'), hi, instruction],
+      false,
+    ],
+    [
+      'such a call, then a message of a foreign thought alone',
+      [hi, call('1', foreign), result('1'), thoughtAlone, hi],
+      false,
+    ],
     ['an earlier call of the round', [hi, call('1', foreign), result('1'), call('2', native), result('2')], false],
     ['a later call of the round', [hi, call('1', native), result('1'), call('2', foreign), result('2')], false],
     [
-      'a call in a message behind that of another’s thought',
+      'a call in the message after another provider’s thought',
       [hi, { role: 'assistant', content: [foreign, { type: 'text', text: 'So.' }] }, call('1'), result('1')],
       false,
     ],
-    ['a call behind a thought alone, which goes', [hi, thoughtAlone, call('1'), result('1')], false],
+    ['a call in the message after a foreign thought alone', [hi, thoughtAlone, call('1'), result('1')], false],
     [
-      'a call in a message behind that of its own thought',
+      'a call in the message after the provider’s own thought',
       [
         hi,
         thoughtAlone,
@@ -56,14 +63,14 @@ describe('a budget of thought', () => {
       ],
       true,
     ],
-    ['a round that is over', [hi, call('1', foreign), result('1'), say, hi], true],
-    ['its own thoughts', [hi, call('1', native), result('1')], true],
-    ['no thought at all, which is the client’s', [hi, call('1'), result('1')], true],
-  ])('behind %s', (_, messages, thinks) => {
+    ['a finished round', [hi, call('1', foreign), result('1'), say, hi], true],
+    ['the provider’s own thoughts', [hi, call('1', native), result('1')], true],
+    ['no thought at all, where the client removed it', [hi, call('1'), result('1')], true],
+  ])('with %s', (_, messages, thinks) => {
     expect(passed({ thinking, messages }).thinking).toEqual(thinks ? thinking : { type: 'disabled' })
   })
 
-  test('is taken back with what only goes with it', () => {
+  test('is turned off together with the context edits that need it', () => {
     const messages = [hi, call('1', foreign), result('1')]
     const both = passed({ thinking, messages, context_management: { edits: [clear, uses] } })
     expect(both.context_management).toEqual({ edits: [uses] })
@@ -75,13 +82,13 @@ describe('a budget of thought', () => {
     expect(small).toEqual({ model: 'up', max_tokens: 500, thinking: { type: 'disabled' }, messages: [hi] })
   })
 
-  test('left to the model stays', () => {
+  test('adaptive thinking stays on', () => {
     const adaptive = { type: 'adaptive' }
     expect(passed({ thinking: adaptive, messages: [hi, call('1', foreign), result('1')] }).thinking).toEqual(adaptive)
   })
 })
 
-test('a turn of others’ thoughts alone goes, but not from behind an instruction, which the model’s turn must follow', () => {
+test('a message of foreign thoughts alone is removed, unless it separates a system message from the user’s', () => {
   expect(passed({ messages: [hi, thoughtAlone, hi] }).messages).toEqual([hi, hi])
   const kept = passed({ messages: [hi, instruction, thoughtAlone, hi] })
   expect(refusals({ ...kept, thinking: null }, 'foreign')).toEqual([])
@@ -91,6 +98,6 @@ test('a turn of others’ thoughts alone goes, but not from behind an instructio
     { role: 'assistant', content: [{ type: 'text', text: '(no content)' }] },
     hi,
   ])
-  // Kept at the end it would be an answer that the client has begun.
+  // At the end it would be a prefill.
   expect(passed({ messages: [hi, instruction, thoughtAlone] }).messages).toEqual([hi, instruction])
 })

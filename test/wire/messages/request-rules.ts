@@ -1,4 +1,4 @@
-// What the provider is known to refuse in a request, beyond its published types.
+// What the provider refuses in a request, beyond its published types.
 
 import { isObject, type Json, type JsonObject } from '../../../src/ir/json.ts'
 
@@ -7,7 +7,7 @@ const blocksOf = (content: Json | undefined): JsonObject[] =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : objects(content)
 const ID = /^[a-zA-Z0-9_-]{1,128}$/
 
-/** One line for each thing refused; empty for a request that may go out. */
+/** One line for each reason to refuse the request; empty for one that the provider takes. */
 export const refusals = (body: JsonObject, client: 'own' | 'foreign'): string[] => {
   const wrong: string[] = []
   const messages = objects(body.messages)

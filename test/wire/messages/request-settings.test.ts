@@ -1,4 +1,4 @@
-// How a request asks for thought, form and style, and what of it this wire cannot say.
+// Thinking, structured output and other settings of requests, and what this wire has no member for.
 
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/ir/json.ts'
@@ -124,7 +124,7 @@ describe('reasoning', () => {
     expect(body.thinking !== undefined).toBe(thinks)
   })
 
-  test('a thought of another wire comes back whole, and goes to its own provider only', () => {
+  test('a thought of another wire is restored from its tag, and sent to its own provider only', () => {
     const thought = {
       type: 'reasoning' as const,
       text: 'Hm — „so“',
@@ -145,7 +145,7 @@ describe('reasoning', () => {
     }
   })
 
-  test('a thought nobody signed is left out, and said so', () => {
+  test('a thought without a signature is left out and listed', () => {
     const { body, dropped } = encode({
       turns: [
         { role: 'user', parts: [{ type: 'text', text: 'Hi' }] },
@@ -171,7 +171,7 @@ describe('structured output', () => {
     required: ['n'],
   }
 
-  test('goes out in the provider’s dialect', () => {
+  test('is sent in the provider’s subset of JSON Schema', () => {
     const { body, undo } = encode({ output: { type: 'json-schema', name: 'count', schema } })
     expect(body.output_config).toEqual({
       format: {
@@ -187,7 +187,7 @@ describe('structured output', () => {
     expect(undo).toEqual({})
   })
 
-  test('follows definitions that lead from one to the next, and returns from none it has seen', () => {
+  test('follows references between definitions, but not recursive ones', () => {
     const chain = (length: number, last: JsonObject) => ({
       ...schema,
       properties: { n: { $ref: '#/$defs/d0' } },
@@ -246,7 +246,7 @@ describe('structured output', () => {
       'of a form with members every object has',
       { output: { type: 'json-schema', schema: JSON.parse('{"__proto__":{},"toString":1}') } },
     ],
-  ])('%s is asked for in words, and listed', (_, request) => {
+  ])('%s becomes an instruction, and is listed', (_, request) => {
     const { body, dropped, undo } = encode({ ...request, tools: [{ type: 'function', name: 'f' }] })
     expect(body.system).toBe(JSON_ONLY)
     expect(body.tool_choice).toBeUndefined()
@@ -264,7 +264,7 @@ describe('structured output', () => {
   })
 })
 
-describe('what this wire cannot say', () => {
+describe('what this wire has no member for', () => {
   test.each<[string, Partial<ChatRequest>, Quirks, string[]]>([
     [
       'sampling it has no word for',
@@ -349,12 +349,12 @@ describe('what this wire cannot say', () => {
       },
       'messages.0.content.0',
     ],
-  ])('is refused where it is the point: %s', (_, request, param) => {
+  ])('is refused where the request depends on it: %s', (_, request, param) => {
     const error = refusal(() => encode(request))
     expect([error.code, error.param]).toEqual(['invalid_request', param])
   })
 
-  test('a thread is refused with the words its client recovers from', () => {
+  test('a thread is refused with the code that its client recovers from', () => {
     const thread = (value: JsonObject) => messages.decodeRequest({ ...base, thread: value }).opaque[0]
     expect(thread({ type: 'create' })).toMatchObject({
       essential: true,
@@ -366,7 +366,7 @@ describe('what this wire cannot say', () => {
   })
 })
 
-describe('the prompt is cached for clients that need not ask their own provider for it', () => {
+describe('a cache mark is added for clients of other wires', () => {
   const more: ChatRequest['turns'] = [
     { role: 'user', parts: [{ type: 'text', text: 'hello' }] },
     { role: 'assistant', parts: [{ type: 'text', text: 'hi' }] },
@@ -390,7 +390,7 @@ describe('the prompt is cached for clients that need not ask their own provider 
   })
 })
 
-test('limits of −1, as some frameworks write that they set none, are none', () => {
+test('limits of −1, as some frameworks send for none, are left out', () => {
   const asked = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }], top_p: -1, top_k: -1 }
   expect(messages.decodeRequest({ ...asked, temperature: 0.5 }).sampling).toEqual({ temperature: 0.5 })
 })

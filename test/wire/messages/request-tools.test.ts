@@ -1,4 +1,4 @@
-// Tools, calls and results of other wires, as this provider takes them and as they come back.
+// Tools, calls and results of other wires: encoded as this provider takes them, and decoded from its answer.
 
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/ir/json.ts'
@@ -48,7 +48,7 @@ describe('calls and results', () => {
     ])
   })
 
-  test('a call without a result gets one that says so, a result without a call becomes the user’s words', () => {
+  test('a missing result is replaced by an error, and a result without a call becomes the user’s text', () => {
     const { body } = encode({
       turns: [hi, { role: 'assistant', parts: [call('c1')] }, { role: 'user', parts: [result('lost', 'x')] }],
     })
@@ -59,7 +59,7 @@ describe('calls and results', () => {
     ])
   })
 
-  test('an id used again is a call of its own', () => {
+  test('a repeated id is made unique', () => {
     const { body } = encode({
       turns: [
         hi,
@@ -72,14 +72,14 @@ describe('calls and results', () => {
     expect(contents(body)[4]).toEqual([{ type: 'tool_result', tool_use_id: 'call_0_2', content: 'two' }])
   })
 
-  test('an id of the greatest length used again is none longer', () => {
+  test('a repeated id of the greatest length stays within it', () => {
     const id = 'x'.repeat(128)
     const turns: ChatRequest['turns'] = [hi, { role: 'assistant', parts: [call(id), call(id)] }]
     const calls = contents(encode({ turns }).body)[1] as JsonObject[]
     expect(calls.map((block) => block.id)).toEqual([id, `${'x'.repeat(120)}_2`])
   })
 
-  test('calls of one id, and calls never answered, cost no more for being many', () => {
+  test('many calls with one id or without results take linear time', () => {
     const many = Array.from({ length: 20_000 })
     const request = asked({
       turns: [
@@ -92,7 +92,7 @@ describe('calls and results', () => {
     expect(new Set((contents(body)[1] as JsonObject[]).map(({ id }) => id)).size).toBe(40_000)
   })
 
-  test('results with text before them, with a system turn between and with images of a failure keep to the rules', () => {
+  test('results come first, whatever text or system turn precedes them, and a failure with an image is not marked as one', () => {
     const { body, dropped } = encode({
       turns: [
         hi,
@@ -125,7 +125,7 @@ describe('calls and results', () => {
     expect(dropped).toEqual(['messages.3.content.1.is_error'])
   })
 
-  test('tools called before and offered no more are known and not callable', () => {
+  test('tools that were called but are no longer offered are listed and not callable', () => {
     const { body } = encode({
       turns: [hi, { role: 'assistant', parts: [call('c1')] }, { role: 'user', parts: [result('c1', 'x')] }],
     })
@@ -153,7 +153,7 @@ describe('calls and results', () => {
 })
 
 describe('tools', () => {
-  test('of free text, of a namespace and of forbidden names come back as their client knows them', () => {
+  test('of free text, with a namespace or with invalid names are restored in the answer', () => {
     const { body, undo } = encode({
       tools: [
         {
@@ -213,14 +213,14 @@ describe('tools', () => {
     ])
   })
 
-  test('of another provider are refused, or dropped where the conversation goes on without', () => {
+  test('of another provider are refused, or dropped where they are optional', () => {
     const tool = { type: 'opaque' as const, origin: 'responses' as const, value: { type: 'web_search' } }
     expect(refusal(() => encode({ tools: [tool] })).param).toBe('tools.0')
     const { body, dropped } = encode({ tools: [{ ...tool, optional: true }] })
     expect([body.tools, dropped]).toEqual([undefined, ['tools.0']])
   })
 
-  test('with alternatives at the root take the properties of all', () => {
+  test('with alternatives at the root get the properties of all of them', () => {
     const branch = (name: string) => ({
       type: 'object',
       properties: { [name]: {}, both: {} },
@@ -241,7 +241,7 @@ describe('tools', () => {
     ['anyOf', { anyOf: [{ const: 'see' }, { const: 'list' }] }],
     ['oneOf', { anyOf: [{ const: 'see' }, { const: 'list' }] }],
     ['allOf', { allOf: [{ const: 'see' }, { const: 'list' }] }],
-  ])('with %s at the root keep each way of saying one property', (combinator, act) => {
+  ])('with %s at the root keep every schema of a shared property', (combinator, act) => {
     const branch = (name: string) => ({ properties: { act: { const: name }, at: { type: 'string' } } })
     const schema = { [combinator]: [branch('see'), branch('list'), branch('see')] }
     const { body } = encode({ tools: [{ type: 'function', name: 'f', schema }] })
@@ -251,7 +251,7 @@ describe('tools', () => {
     })
   })
 
-  test('that refer to one large definition from many alternatives take it once', () => {
+  test('that refer to one large definition from many alternatives are encoded in linear time', () => {
     const list = Array.from({ length: 5_000 }, (_, at) => `p${at}`)
     const large = { properties: Object.fromEntries(list.map((name) => [name, {}])), required: list }
     const schema = { $defs: { large }, anyOf: list.map(() => ({ $ref: '#/$defs/large' })) }
@@ -260,7 +260,7 @@ describe('tools', () => {
     expect((body.tools as JsonObject[])[0]?.input_schema).toMatchObject(large)
   })
 
-  test('allowed by name are found however many there are', () => {
+  test('a choice among many tools takes linear time', () => {
     const list = Array.from({ length: 50_000 }, (_, at) => ({ name: `f${at}`, kind: 'function' as const }))
     const request = asked({
       tools: list.map(({ name }) => ({ type: 'function', name })),
@@ -284,7 +284,7 @@ describe('tools', () => {
     expect(encode({ tools: [{ type: 'function', name: 'f' }], ...request }).body.tool_choice).toEqual(choice)
   })
 
-  test('the choice of a tool that is not there is refused', () => {
+  test('the choice of an unknown tool is refused', () => {
     const choice = { type: 'tool' as const, name: 'g', kind: 'function' as const }
     expect(refusal(() => encode({ tools: [{ type: 'function', name: 'f' }], toolChoice: choice })).param).toBe(
       'tool_choice',

@@ -1,4 +1,4 @@
-// Requests: what clients send is read, and turns of other wires go out as this provider takes them.
+// Requests: decoding what clients send, and encoding turns of other wires as this provider takes them.
 
 import { describe, expect, test } from 'bun:test'
 import { Value } from '@sinclair/typebox/value'
@@ -8,7 +8,7 @@ import { messages } from '../../../src/wire/messages/index.ts'
 import { refusal } from '../../support/refusal.ts'
 import { base, encode, hello } from './asking.ts'
 
-describe('a body that is no request is refused by the name of the member', () => {
+describe('an invalid body is refused by the name of the member', () => {
   test.each<[string, JsonObject]>([
     ['model', { ...base, model: '' }],
     ['max_tokens', { model: 'm', messages: [hello] }],
@@ -43,7 +43,7 @@ describe('a body that is no request is refused by the name of the member', () =>
   })
 })
 
-test('what a coding agent sends is taken, whatever is new about it', () => {
+test('a coding agent’s request is decoded and encoded without loss, with members that are not known', () => {
   const body = {
     model: 'm',
     max_tokens: 64_000,
@@ -94,7 +94,7 @@ test('what a coding agent sends is taken, whatever is new about it', () => {
   expect((again.messages as JsonObject[])[3]).toEqual(body.messages[3] as JsonObject)
 })
 
-test('what belongs to thinking may be set without asking for thought', () => {
+test('members of thinking may be set without turning it on', () => {
   const body = { ...base, thinking: { block_binding: { prefix_mismatch_behavior: 'drop_block' } } }
   expect([...Value.Errors(messages.requestSchema, body)]).toEqual([])
   const request = messages.decodeRequest(body)
@@ -114,7 +114,7 @@ describe('system turns', () => {
     { role: 'user', parts: say('c') },
   ]
 
-  test('lead as `system`, and later stand between the user and the model', () => {
+  test('become `system` at the beginning, and later ones stand between the user’s and the model’s', () => {
     const { body } = encode({ turns })
     expect(body.system).toEqual([
       { type: 'text', text: 'one' },
@@ -128,7 +128,7 @@ describe('system turns', () => {
     ])
   })
 
-  test('become the user’s words in place where the model takes none', () => {
+  test('become the user’s text in place where the model takes none within the conversation', () => {
     const { body } = encode({ turns }, { noMidSystem: true })
     expect(body.messages).toEqual([
       { role: 'user', content: 'a' },
@@ -143,7 +143,7 @@ describe('system turns', () => {
     ])
   })
 
-  test('alone are what the model is to answer', () => {
+  test('without any other turn become the user’s message', () => {
     const { body } = encode({ turns: turns.slice(0, 1) })
     expect(body.system).toBeUndefined()
     expect(body.messages).toEqual([{ role: 'user', content: 'one' }])
@@ -181,7 +181,7 @@ describe('documents and images', () => {
   })
 })
 
-test('no more cache marks go out than the provider takes, the latest of them', () => {
+test('only the latest cache marks are sent, as many as the provider takes', () => {
   const cached = (text: string) => ({ type: 'text' as const, text, cache: {} })
   const { body } = encode({ turns: [{ role: 'user', parts: ['a', 'b', 'c', 'd', 'e', 'f'].map(cached) }] })
   const [{ content } = {}] = body.messages as JsonObject[]

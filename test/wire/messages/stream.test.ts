@@ -1,4 +1,4 @@
-// Streams: what providers send, tidy or not, is read; what clients get is the wire's grammar to the letter.
+// Streams: decoding what providers send, in every variation, and encoding exactly what the wire's clients expect.
 
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../../src/errors.ts'
@@ -44,7 +44,7 @@ const encode = (events: ChatEvent[]): string => {
   const encoder = messages.encodeEvents(ask)
   return events.map((event) => encoder.push(event)).join('')
 }
-describe('a provider’s stream is read', () => {
+describe('a provider’s stream', () => {
   test('usage is the latest of each class', () => {
     const usage = {
       input_tokens: 7,
@@ -92,7 +92,7 @@ describe('a provider’s stream is read', () => {
     expect(decoded.finish).toBe('tool-calls')
   })
 
-  test('integers in arguments whole in the start stay as they were written', () => {
+  test('large integers keep their digits where the start holds whole arguments', () => {
     const data = `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"f","input":{"id":12345678901234567890}}}`
     for (const event of ['content_block_start', undefined]) {
       const whole = { data, ...(event === undefined ? {} : { event }) }
@@ -101,7 +101,7 @@ describe('a provider’s stream is read', () => {
     }
   })
 
-  test('a tool of any name is told by its name where others were renamed', () => {
+  test('a tool that was not renamed keeps its name, even one that every object inherits', () => {
     const called = begin(0, { type: 'tool_use', id: 't', name: 'constructor', input: {} })
     const undo: Undo = { tools: { a_b: { name: 'a.b', kind: 'function' } } }
     expect(answer([start, called, stop(0), last('tool_use'), end], undo).parts).toMatchObject([
@@ -109,7 +109,7 @@ describe('a provider’s stream is read', () => {
     ])
   })
 
-  test('a round told at the end is added to figures told at the start', () => {
+  test('a round reported at the end is added to the usage of the start', () => {
     const iterations = [{ type: 'compaction', input_tokens: 60_000, output_tokens: 500 }]
     const usage = { input_tokens: null, output_tokens: 9, iterations }
     const decoder = messages.decodeEvents()
@@ -118,7 +118,7 @@ describe('a provider’s stream is read', () => {
     expect(decoder.rawUsage).toEqual({ input_tokens: 5, cache_read_input_tokens: 2, output_tokens: 9, iterations })
   })
 
-  test('what comes with the start is part of the answer', () => {
+  test('content in the start is part of the answer', () => {
     const call = { type: 'tool_use', id: 't', name: 'f', input: { a: 1 } }
     const done = { type: 'code_execution_tool_result', tool_use_id: 's', content: {} }
     const full = { ...start, message: { ...start.message, content: [done, call], stop_reason: 'tool_use' } }
@@ -133,7 +133,7 @@ describe('a provider’s stream is read', () => {
     expect(answer([empty, ...hello, last('end_turn'), end]).parts).toEqual([{ type: 'text', text: 'Hello' }])
   })
 
-  test('an answer of no words is the same whole and in pieces', () => {
+  test('an empty text gives the same parts in a stream and in a whole answer', () => {
     const content: AssistantPart[] = [{ type: 'text', text: '' }]
     const whole = messages.decodeResponse({ ...start.message, content, stop_reason: 'end_turn' })
     const pieces = answer([start, begin(0, { type: 'text', text: '' }), stop(0), last('end_turn'), end])
@@ -141,7 +141,7 @@ describe('a provider’s stream is read', () => {
     expect(pieces.parts).toEqual(content)
   })
 
-  test('a call at an end of the turn is a call', () => {
+  test('with a call, end_turn means tool calls', () => {
     expect(answer([start, tool({}), stop(0), last('end_turn'), end]).finish).toBe('tool-calls')
   })
 
@@ -160,11 +160,11 @@ describe('a provider’s stream is read', () => {
       [{ type: 'message_start', message: { id: 'msg_1' } }, ...hello, last('end_turn'), end],
     ],
     ['that goes on after its end', [start, ...hello, last('end_turn'), end, text(0, 'more'), end]],
-  ])('a stream %s still says Hello', (_, events) => {
+  ])('a stream %s is still read', (_, events) => {
     expect(answer(events)).toMatchObject({ parts: [{ type: 'text', text: 'Hello' }], finish: 'stop' })
   })
 
-  test('frames without an event name are read by their type, and [DONE] is nothing', () => {
+  test('frames without an event name are read by their type, and [DONE] is ignored', () => {
     const frames = [start, ...hello, last('end_turn'), end].map((event) => ({ data: JSON.stringify(event) }))
     expect(fold(decode([...frames.slice(0, -1), { data: '[DONE]' }, ...frames.slice(-1)])).finish).toBe('stop')
   })
@@ -208,12 +208,12 @@ describe('a provider’s stream is read', () => {
     expect(events.some(({ type }) => type === 'tool-end')).toBe(false)
   })
 
-  test('a failure leaves a half-written call open', () => {
+  test('a failure leaves an incomplete call open', () => {
     const events = decode([start, tool({}), json(0, '{"a')].map(frame))
     expect(events.map(({ type }) => type)).toEqual(['start', 'tool-start', 'tool-delta', 'error'])
   })
 
-  test('thoughts keep their signature, hidden ones their data', () => {
+  test('thoughts keep their signature, redacted ones their data', () => {
     const decoded = answer([
       start,
       begin(0, { type: 'thinking', thinking: '', signature: '' }),
@@ -231,7 +231,7 @@ describe('a provider’s stream is read', () => {
     ])
   })
 
-  test('interleaved blocks stay apart', () => {
+  test('interleaved blocks are kept apart', () => {
     const decoded = answer([
       start,
       begin(0, { type: 'tool_use', id: 'a', name: 'f', input: {} }),
@@ -248,7 +248,7 @@ describe('a provider’s stream is read', () => {
     expect(decoded.parts.map((part) => (part.type === 'tool-call' ? part.input : ''))).toEqual(['{"a":1}', '{"b":2}'])
   })
 
-  test('a block that begins in the place of an open one ends it', () => {
+  test('a block with the index of an open one ends that', () => {
     const calls = ['a', 'b'].flatMap((id) => [begin(0, { type: 'tool_use', id, name: 'f', input: {} }), json(0, '{}')])
     const types = decode([start, ...calls, stop(0), last('tool_use'), end].map(frame)).map(({ type }) => type)
     expect(types.filter((type) => type.startsWith('tool-'))).toEqual(
@@ -256,7 +256,7 @@ describe('a provider’s stream is read', () => {
     )
   })
 
-  test('the stand-in tool of structured output is text, a free-text tool its text', () => {
+  test('the tool for structured output gives text, a free-text tool its text', () => {
     const undo: Undo = { jsonTool: 'json', tools: { ns__p: { name: 'p', namespace: 'ns', kind: 'custom' } } }
     const decoded = answer(
       [
@@ -284,7 +284,7 @@ describe('a provider’s stream is read', () => {
     ['without a member', {}, [], '{}'],
     ['whole in its start', { n: 1 }, [], '{"n":1}'],
     ['in its start and again in pieces', { n: 1 }, ['{"n":', '1}'], '{"n":1}'],
-  ])('structured output %s is told once, as JSON', (_, input, pieces, text) => {
+  ])('structured output %s is emitted once, as JSON', (_, input, pieces, text) => {
     const decoded = answer(
       [
         start,
@@ -299,7 +299,7 @@ describe('a provider’s stream is read', () => {
     expect(decoded.parts).toEqual([{ type: 'text', text }])
   })
 
-  test('a body that is no answer is an upstream error, one that is an error is classified', () => {
+  test('a body that is not an answer is an upstream error, and an error body is classified', () => {
     const code = (body: JsonObject) => {
       try {
         return messages.decodeResponse(body).finish
@@ -316,7 +316,7 @@ describe('a provider’s stream is read', () => {
 describe('a client’s stream', () => {
   const usage = { input: 5, output: 9 }
 
-  test('is this, to the byte', () => {
+  test('matches the expected text byte by byte', () => {
     const out = encode([
       { type: 'start', id: 'chatcmpl-1' },
       { type: 'text-start', part: 0 },
@@ -335,7 +335,7 @@ describe('a client’s stream', () => {
     ])
   })
 
-  test('gives text away as it comes', () => {
+  test('emits text as it arrives', () => {
     const encoder = messages.encodeEvents(ask)
     encoder.push({ type: 'start', id: 'x' })
     encoder.push({ type: 'text-start', part: 0 })
@@ -344,7 +344,7 @@ describe('a client’s stream', () => {
     }
   })
 
-  test('ends broken with one error frame, the open call left open', () => {
+  test('ends with one error frame after a failure, and leaves the call open', () => {
     const out = encode([
       { type: 'start', id: 'x' },
       { type: 'tool-start', part: 0, id: 'c', name: 'f', kind: 'function' },
@@ -359,7 +359,7 @@ describe('a client’s stream', () => {
     )
   })
 
-  test('says free text of a tool as one JSON string, however it is cut', () => {
+  test('writes a tool’s free text as one JSON string, however it is split', () => {
     const free = '*** "Begin"\\\n😀'
     const out = encode([
       { type: 'start', id: 'x' },
@@ -376,7 +376,7 @@ describe('a client’s stream', () => {
     expect(part?.type === 'tool-call' && JSON.parse(part.input)).toEqual({ input: free })
   })
 
-  test('carries a thought of another wire, shown or hidden, in its slots', () => {
+  test('carries thoughts of another wire as tags', () => {
     const seal = { origin: 'responses' as const, value: { id: 'rs_1', encrypted_content: 'x' } }
     const out = encode([
       { type: 'start', id: 'x' },
@@ -436,7 +436,7 @@ describe('a client’s stream', () => {
     expect(out).toContain(`"stop_reason":"${reason}"`)
   })
 
-  test('puts overlapping parts one after the other, the first as it comes', () => {
+  test('writes overlapping parts one after the other, the first as it arrives', () => {
     const out = encode([
       { type: 'start', id: 'x' },
       { type: 'tool-start', part: 0, id: 'a', name: 'f', kind: 'function' },

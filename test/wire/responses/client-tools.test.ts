@@ -38,7 +38,7 @@ const cross = (to: ChatWire, asked: JsonObject): EncodedRequest => {
 
 const refused = (to: ChatWire, asked: JsonObject): GatewayError => refusal(() => cross(to, asked))
 
-/** A function as the model is told of it. */
+/** A function as the model sees it. */
 type Told = { name: Json | undefined; about: string; schema: JsonObject }
 const functionsIn = ({ body }: EncodedRequest): Told[] =>
   list(body.tools).map((tool) => {
@@ -49,7 +49,7 @@ const functionsIn = ({ body }: EncodedRequest): Told[] =>
   })
 const namesIn = (sent: EncodedRequest) => functionsIn(sent).map(({ name }) => name)
 
-/** The model's calls and what came of them, in their order. */
+/** The calls and results in the request, in order. */
 const saidIn = (to: Foreign, { body }: EncodedRequest): Json[] =>
   list(body.messages).flatMap((message): Json[] => {
     if (to === 'messages') {
@@ -338,7 +338,7 @@ describe.each(FOREIGN)('towards %s', (to) => {
     expect(sent.dropped).toEqual(['input.1', 'input.2', 'input.3'])
   })
 
-  test('numbers too large for one break nothing', () => {
+  test('integers too large for a number are kept', () => {
     const huge = '98765432109876543210'
     const text = `{"tools":[{"type":"shell","environment":{"type":"local","skills":[{"name":${huge}}]}}],"input":[
       {"type":"shell_call","call_id":"a","action":{"commands":["ls"],"timeout_ms":${huge}}},
@@ -400,7 +400,7 @@ type Call = { name: string; input: string }
 type Ending = 'calls' | 'length' | 'refusal'
 const USAGE = { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 }
 
-/** An answer of the vendor's: a word, then the calls. */
+/** An answer of the vendor: text, then the calls. */
 const ANSWERS: Record<
   Foreign,
   { whole(calls: Call[], end: Ending): JsonObject; stream(calls: Call[], end: Ending): string }
@@ -517,7 +517,7 @@ const told = (from: Foreign, asked: JsonObject, answer: JsonObject): JsonObject 
   return body
 }
 
-/** `cut`: in how many bytes the stream arrives at a time. */
+/** `cut`: the size of the stream's chunks, in bytes. */
 const streamed = (from: Foreign, asked: JsonObject, stream: string, cut = stream.length): string => {
   const { undo } = cross(from, asked)
   const tap = translateStream(responses, CHAT_CODECS[from], askFor(asked), undo)
@@ -529,7 +529,7 @@ const streamed = (from: Foreign, asked: JsonObject, stream: string, cut = stream
     .join('')
 }
 
-/** The answer a stream ends with, as the official SDK gathers it. */
+/** The final answer of a stream, as the official SDK assembles it. */
 const gathered = async (text: string): Promise<JsonObject> => {
   const frames = framesOf(text)
   expect(checkResponsesStream(frames)).toEqual([])
@@ -546,7 +546,7 @@ const gathered = async (text: string): Promise<JsonObject> => {
 
 const callsIn = (body: JsonObject): JsonObject[] => list(body.output).filter(({ type }) => type !== 'message')
 
-/** A call's item without what the gateway makes up. */
+/** A call's item without the ids that the gateway makes. */
 const bare = ({ id: _, call_id: __, ...item }: JsonObject): JsonObject => item
 
 const LOCAL = { environment: { type: 'local' }, status: 'completed', type: 'shell_call' }

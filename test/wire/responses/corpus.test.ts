@@ -14,11 +14,11 @@ const schemas = SCHEMAS.responses
 const ask = (body: JsonObject) => ({ model: 'vendorB-5.5', body, inputEstimate: 7, now: 1_790_000_000 })
 const target = { model: 'upstream-model', maxOutput: 128_000, quirks: {} }
 
-/** Shortened by those who recorded it: its deltas are not its text. */
+/** Recordings that were shortened, so that the deltas are not the whole text. */
 const EDITED = /shell-container/
 /** Its tool lists are never done one by one, and come only with the whole answer. */
 const UNENDED = /mcp_list_tools_stream_backfills/
-/** Where the provider itself breaks a rule, and which. */
+/** Recordings in which the provider itself breaks a rule, and which. */
 const ODD: [RegExp, string][] = [
   [EDITED, 'R17'],
   [UNENDED, 'R'],

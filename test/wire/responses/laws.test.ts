@@ -68,7 +68,7 @@ test('decoding inverts encoding of a request, which is valid for the vendor', ()
   )
 })
 
-/** What the provider is known to refuse of a list of items. */
+/** Faults for which the provider is known to refuse a list of items. */
 const refused = (input: JsonObject[]): string[] => {
   const wrong: string[] = []
   let waiting: unknown[] = []
@@ -97,14 +97,14 @@ const refused = (input: JsonObject[]): string[] => {
   return wrong
 }
 
-/** Whether the choice can be met: one of a tool that is not there is refused. */
+/** Whether the choice is possible: one of a missing tool is refused. */
 const canChoose = ({ toolChoice: choice, tools }: ChatRequest): boolean => {
   if (choice === undefined || choice.type === 'auto' || choice.type === 'none') return true
   if (choice.type !== 'tool') return tools.length > 0
   return tools.some((tool) => tool.type !== 'opaque' && tool.name === choice.name)
 }
 
-/** Undefined for a conversation of which nothing is left to read: that is refused. */
+/** Undefined for a conversation that is refused because nothing is left of it. */
 const orNothing = (encode: () => EncodedRequest): EncodedRequest | undefined => {
   try {
     return encode()
@@ -187,7 +187,7 @@ test('a thought is sent back to its provider unchanged when a client replays the
   )
 })
 
-/** What the codec answers for: arguments that are no JSON are the model's own words, passed on as they are. */
+/** Faults of the codec alone: arguments that are not JSON come from the model, and are passed on unchanged. */
 const grammar = (wrong: string[]) => wrong.filter((line) => !line.includes('arguments are no JSON'))
 
 test('any sequence of events is encoded to a valid stream with one end', () => {
@@ -197,7 +197,7 @@ test('any sequence of events is encoded to a valid stream with one end', () => {
       const all: ChatEvent[] = ended ? events : [...events, { type: 'finish', reason: 'stop', usage: {} }]
       const frames = framesOf(encode(all))
       expect(grammar(checkResponsesStream(frames))).toEqual([])
-      // An item of a kind the schema does not know passes as it came.
+      // An item of a type that the schema does not have passes unchanged.
       if (frames.some(({ data }) => data.includes('server_thing'))) return
       for (const { data } of frames) expect(violations(schemas.event, JSON.parse(data))).toEqual([])
     }),
@@ -292,7 +292,7 @@ test('a stream cut before its end is an error, never a shorter answer', () => {
   )
 })
 
-test('any body at all decodes to an answer or fails as the provider’s fault', () => {
+test('any body decodes to an answer or to upstream_error', () => {
   fc.assert(
     fc.property(fc.oneof(oddResponse, fc.dictionary(fc.string(), fc.jsonValue())), (body) => {
       try {
@@ -304,7 +304,7 @@ test('any body at all decodes to an answer or fails as the provider’s fault', 
   )
 })
 
-test('any request at all decodes or is refused as the client’s fault', () => {
+test('any request decodes or is refused with invalid_request', () => {
   const member = fc.oneof(fc.jsonValue(), fc.constantFrom('x', true, 1, null))
   const body = fc.record(
     {

@@ -282,6 +282,8 @@ describe('sending for clients of other wires', () => {
   test('a model that always thinks gets the lowest effort in place of none', () => {
     const { body, dropped } = send({ reasoning: { mode: 'off' } }, { alwaysThinks: true })
     expect([body.reasoning, dropped]).toEqual([{ effort: 'low' }, ['thinking']])
+    const off = send({ reasoning: { mode: 'off', effort: 'high' } }, { alwaysThinks: true })
+    expect([off.body.reasoning, off.dropped]).toEqual([{ effort: 'low' }, ['thinking', 'output_config.effort']])
     const least = send({ origin: 'chat-completions', reasoning: { effort: 'minimal' } }, { alwaysThinks: true })
     expect([least.body.reasoning, least.dropped]).toEqual([{ effort: 'low' }, []])
   })
@@ -712,11 +714,14 @@ describe('sending for clients of other wires', () => {
   test.each<[ChatRequest['origin'], string[]]>([
     ['messages', ['metadata.user_id', 'max_tokens', 'output_config.format', 'include']],
     ['chat-completions', ['user', 'max_completion_tokens', 'response_format', 'include']],
-  ])('members that a provider refuses are left out, and listed by the names that clients of %s use', (origin, names) => {
-    const rejects = ['user', 'max_output_tokens', 'text', 'include']
-    const asked = { origin, user: 'u', maxOutput: 100, output: { type: 'json-object' as const } }
-    const { body, dropped } = send(asked, { rejects })
-    for (const name of rejects) expect(body).not.toHaveProperty(name)
-    expect(dropped).toEqual(names)
-  })
+  ])(
+    'members that a provider refuses are left out, and listed by the names that clients of %s use',
+    (origin, names) => {
+      const rejects = ['user', 'max_output_tokens', 'text', 'include']
+      const asked = { origin, user: 'u', maxOutput: 100, output: { type: 'json-object' as const } }
+      const { body, dropped } = send(asked, { rejects })
+      for (const name of rejects) expect(body).not.toHaveProperty(name)
+      expect(dropped).toEqual(names)
+    },
+  )
 })

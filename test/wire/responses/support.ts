@@ -2,10 +2,10 @@
 
 import { SCHEMAS, violations } from '../../support/corpus.ts'
 
-/** Items a provider made, replayed as they came: the request types are stricter about them than the provider is. */
+/** Types of a provider's own items, for which the request types are stricter than the provider. */
 const REPLAYED = /^(reasoning|program|program_output|.*_call|.*_call_output|mcp_.*|compaction|tool_search_output)$/
 
-/** What is wrong with a request to the provider: strict but for replayed items, which the open schema judges. */
+/** The schema violations of a request: strict, except for the provider's own items, which the open schema checks. */
 export const strictErrors = (body: { [name: string]: unknown }): string[] => {
   const { request } = SCHEMAS.responses
   const strict = violations(request, body)

@@ -3,17 +3,17 @@
 import fc from 'fast-check'
 
 export type Dice = {
-  /** One of the values; the first where all is tidy. */
+  /** One of the values; the first in the regular form. */
   one<T>(first: T, ...others: T[]): T
-  /** Whether to do what a tidy vendor does not. */
+  /** Whether to deviate from the regular form. */
   odd(): boolean
   /** A text in pieces of UTF-16 units, some of them empty. */
   cut(text: string): string[]
-  /** The lists' items, each list's in its order and their first ones too, else in any mix where `mixed`. */
+  /** Merges lists, each in its own order and their first items in order, too; `mixed`: interleaved at random. */
   merge<T>(lists: T[][], mixed: boolean): T[]
 }
 
-/** The choices these throws make, all noughts once they are over. */
+/** The choices made by these numbers, zeros once they are used up. */
 export const diceOf = (throws: number[]): Dice => {
   let at = 0
   const next = (sides: number): number => (throws[at++] ?? 0) % sides
@@ -45,7 +45,7 @@ export const diceOf = (throws: number[]): Dice => {
   }
 }
 
-/** Throws that shrink to the tidy vendor. */
+/** Numbers that shrink to the regular form. */
 export const throws: fc.Arbitrary<number[]> = fc.array(fc.nat(23), { maxLength: 500, size: 'max' })
 export const dice: fc.Arbitrary<Dice> = throws.map(diceOf)
 
