@@ -23,7 +23,7 @@ export type Call<Request extends Caller = Caller> = {
 
 /**
  * Sends and reads; the timeouts run until `read` is done. `read` calls `heard` for each chunk of a JSON body: from the
- * first on, the idle timeout of streams applies. Throws GatewayError for any status but 2xx and for network errors.
+ * first on, the idle timeout of streams applies. Throws GatewayError for a status other than 200 and for network errors.
  */
 export const call = async <Answer>(
   { relay, request, target, codec, abort }: Call,
@@ -54,7 +54,7 @@ export const call = async <Answer>(
   try {
     const response = await send(relay, target, outgoing, request.headers, abort)
     answered = true
-    if (response.ok) return await read(response, heard)
+    if (response.status === 200) return await read(response, heard)
     const refused = await refusal(response, codec, abort)
     // The body may be invalid JSON where its outline did not look: then that is the error.
     if (refused.code === 'invalid_request') request.body?.whole()
