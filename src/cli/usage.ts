@@ -25,7 +25,7 @@ export const usage = command({
     until: {
       type: 'string',
       valueHint: 'WHEN',
-      description: 'Up to a UTC date such as 2026-10-01, which is left out (default: now)',
+      description: 'Up to a UTC date such as 2026-10-01, which is left out; a time counts its whole day (default: now)',
     },
     by: {
       type: 'enum',

@@ -7,7 +7,7 @@ import type { Account, Provider } from '../provider/provider.ts'
 import { memberPath, mismatch } from './problem.ts'
 import type { Reader } from './reader.ts'
 import type { FileProvider, FileQuirks } from './schema.ts'
-import { unsendable } from './secret.ts'
+import { unsendable, wrongCredential } from './secret.ts'
 
 /** vendor_a and vendor_b first, then the file's own in its order. */
 export const readProviders = (reader: Reader): Provider[] => {
@@ -68,12 +68,13 @@ const override = (reader: Reader, base: Provider, file: FileProvider, path: stri
     reader.report(`${path}.version_header.name`, `${found}, allowed: another header`)
   }
   const timeouts = file.timeouts ?? {}
+  const versionHeader = file.version_header === null ? undefined : (file.version_header ?? base.versionHeader)
   return {
     id: base.id,
     wires,
     auth: file.auth ?? base.auth,
-    versionHeader: file.version_header === null ? undefined : (file.version_header ?? base.versionHeader),
-    headers: readHeaders(reader, file, `${path}.headers`),
+    versionHeader,
+    headers: readHeaders(reader, file, `${path}.headers`, versionHeader?.name.toLowerCase()),
     brand: file.brand ?? base.brand,
     accounts,
     timeouts: {
@@ -86,21 +87,30 @@ const override = (reader: Reader, base: Provider, file: FileProvider, path: stri
   }
 }
 
-const readHeaders = (reader: Reader, file: FileProvider, path: string): Record<string, string> => {
+const readHeaders = (
+  reader: Reader,
+  file: FileProvider,
+  path: string,
+  version: string | undefined,
+): Record<string, string> => {
   const headers: Record<string, string> = {}
+  const names = new Set<string>()
   for (const [written, value] of Object.entries(file.headers ?? {})) {
     const at = memberPath(path, written)
     const name = written.toLowerCase()
     if (!HEADER_NAME.test(name)) {
       reader.report(at, mismatch(written, 'the name of a header'))
-    } else if (FILLED_HEADERS.has(name) && name !== 'user-agent') {
+    } else if (name === version || (FILLED_HEADERS.has(name) && name !== 'user-agent')) {
       reader.report(at, `found ${JSON.stringify(written)}, which the gateway fills itself, allowed: another header`)
+    } else if (names.has(name)) {
+      reader.report(at, `found ${JSON.stringify(written)} a second time, allowed: each header once`)
     } else if (reader.resolves) {
       const resolved = reader.reference(at, value)
       const fault = resolved === undefined ? undefined : unsendable(resolved)
       if (fault !== undefined) reader.report(at, fault)
       else if (resolved !== undefined) headers[name] = resolved
     }
+    names.add(name)
   }
   return headers
 }
@@ -161,7 +171,7 @@ const environmentAccount = (reader: Reader, id: string): Account[] => {
     reader.outside(keyName).report('', `found nothing, allowed: the credential for ${urlName}`)
     return []
   }
-  const fault = unsendable(credential)
+  const fault = wrongCredential(credential)
   if (fault !== undefined) reader.outside(keyName).report('', fault)
   return baseUrl === undefined ? [] : [{ name: 'main', baseUrl, credential, weight: 1 }]
 }

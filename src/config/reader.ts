@@ -2,7 +2,7 @@
 
 import type { Problem, Report } from './problem.ts'
 import type { FileConfig } from './schema.ts'
-import { type Env, resolveSecret, unsendable } from './secret.ts'
+import { type Env, resolveSecret, wrongCredential } from './secret.ts'
 import { parseDuration } from './units.ts'
 
 export type Reader = {
@@ -19,7 +19,7 @@ export type Reader = {
   duration(path: string, written: string | 0 | undefined, otherwiseMs: number): number
   /** The text behind `env:`, `file:` or the text itself; undefined once the problem is reported. */
   reference(path: string, written: string): string | undefined
-  /** Like `reference`, for what goes into a header, with a warning where the secret itself is written. */
+  /** Like `reference`, for a credential, with a warning where the secret itself is written. */
   secret(path: string, written: string): string | undefined
 }
 
@@ -67,7 +67,7 @@ export const createReader = ({ file, source, directory, env, resolves, problems,
     reference: (path, written) => read(path, written)?.value,
     secret: (path, written) => {
       const resolved = read(path, written)
-      const fault = resolved === undefined ? undefined : unsendable(resolved.value)
+      const fault = resolved === undefined ? undefined : wrongCredential(resolved.value)
       if (fault !== undefined) {
         report(path, fault)
         return undefined

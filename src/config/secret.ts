@@ -34,16 +34,21 @@ export const resolveSecret = (reference: string, env: Env, directory: string): R
   return { value: reference, literal: true }
 }
 
-/** What is wrong with a secret that is to go into a header, as the end of a problem; undefined where nothing is. */
-export const unsendable = (secret: string): string | undefined => {
-  if (/^ *$/.test(secret)) return 'found nothing but blanks, allowed: printable ASCII characters'
+/** What is wrong with a text that is to go into a header, as the end of a problem; undefined where nothing is. */
+export const unsendable = (text: string): string | undefined => {
+  if (/^ *$/.test(text)) return 'found nothing but blanks, allowed: printable ASCII characters'
+  return /[^ -~]/.test(text)
+    ? 'found a line break or another character that no header carries, allowed: printable ASCII characters'
+    : undefined
+}
+
+/** The same of a credential: the gateway writes what stands around it. */
+export const wrongCredential = (secret: string): string | undefined => {
   // Docker's --env-file takes quotes for a part of the value.
   if (/^(["']).*\1$/.test(secret))
     return 'found a text in quotes, which would be sent with it, allowed: the text without them'
   if (/^Bearer /i.test(secret)) return 'found a text that begins with Bearer, allowed: what follows it'
-  return /[^ -~]/.test(secret)
-    ? 'found a line break or another character that no header carries, allowed: printable ASCII characters'
-    : undefined
+  return unsendable(secret)
 }
 
 /** Why a file cannot be used, in words; the system's short name of a failure where we have none, such as EMFILE. */

@@ -141,7 +141,11 @@ const remove = async (gateway: Gateway, { heading, answer, target, caller }: Ans
   }
   const url = answerEndpoint(target.account, answer.id)
   const { text } = await requestJson(gateway, target, answer, caller, { method: 'DELETE', url })
-  gateway.store.background.forget(answer)
+  try {
+    gateway.store.background.forget(answer)
+  } catch {
+    // The answer is gone all the same; its record is pruned with its exchange.
+  }
   return json(heading, text)
 }
 

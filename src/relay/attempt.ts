@@ -6,7 +6,7 @@ import type { Usage } from '../ir/usage.ts'
 import { withExact } from '../lib/json-exact.ts'
 import { FrameReader, FrameTooLarge } from '../lib/sse.ts'
 import { endpoint } from '../provider/endpoint.ts'
-import { includeUsage } from '../wire/chat-completions/pass.ts'
+import { includeUsage, wantsSeveral } from '../wire/chat-completions/pass.ts'
 import type { Ask, ChatCodec, PassCodec, Tap, Undo } from '../wire/codec.ts'
 import { CODECS, chatCodec } from '../wire/index.ts'
 import { malformedAnswer } from '../wire/pass.ts'
@@ -122,7 +122,8 @@ const readAnswer = async (reading: Reading, response: Response, heard: () => voi
           askFor(reading),
           plan.undo,
         )
-  if (translated !== undefined) keepForReferences(reading, () => translated)
+  const made = translated ?? (parsed === undefined ? body : undefined)
+  if (made !== undefined) keepForReferences(reading, () => made)
   const clientText = translated === undefined ? withModelName(text, body, target.model.id) : JSON.stringify(translated)
   return { kind: 'json', target, text: clientText, usage: read?.usage, rawUsage: read?.raw, body }
 }
@@ -132,15 +133,19 @@ const askFor = ({ relay, request, target }: Reading): Ask => askOf(request, targ
 /** The answer in the text of a stream nobody asked for. Throws GatewayError for any other text. */
 const wholeIn = (text: string, reading: Reading): JsonObject => {
   const { request, target } = reading
-  if (target.wire === 'images' || !EVENT_STREAM.test(text)) throw malformedAnswer()
+  if (!hasOtherForm(reading) || !EVENT_STREAM.test(text)) throw malformedAnswer()
   const ask = askFor(reading)
   const body = target.wire === request.wire ? ask.body : {}
   return wholeFromStream(chatCodec(target.wire), text, { ...ask, body }, ownUndo(target))
 }
 
+/** Whether an answer can be turned into its other form: the IR holds one answer, and no images. */
+const hasOtherForm = ({ request, target }: Reading): boolean =>
+  target.wire !== 'images' && !wantsSeveral(request.body.outline)
+
 const ownUndo = (target: Target): Undo => (quirksOf(target).noDone === true ? { noDone: true } : {})
 
-/** Only the gateway can resolve a later reference to a translated answer: the provider never made it in that form. */
+/** Only the gateway can resolve a later reference to an answer that it has written itself, with ids of its own. */
 const keepForReferences = ({ relay, request: exchange }: Reading, answer: () => JsonObject | undefined): void => {
   const { body, asSent } = exchange
   if (exchange.wire !== 'responses' || asSent.outline.store === false) return
@@ -165,10 +170,10 @@ const openStream = (reading: Reading, response: Response): Promise<StreamAnswer>
         })
       : translateStream(chatCodec(exchange.wire), codec as ChatCodec, askFor(reading), plan.undo, keep)
   return readToFirstOutput(response, { target, codec, abort }, tap, (text, body) => {
-    if (target.wire === 'images') throw malformedAnswer()
+    if (!hasOtherForm(reading)) throw malformedAnswer()
     const [client, provider] = [chatCodec(exchange.wire), chatCodec(target.wire)]
     const whole = withExact(text, body)
-    const made = streamFromWhole(client, provider, whole, askFor(reading), plan.undo ?? {}, plan.undo && keep)
+    const made = streamFromWhole(client, provider, whole, askFor(reading), plan.undo ?? {}, keep)
     return { kind: 'stream', target, first: made.text, source: endedSource(abort), tap: made.tap }
   })
 }

@@ -21,11 +21,14 @@ export const wholeFromStream = (provider: ChatCodec, text: string, ask: Ask, und
   const failure = events.find((event): event is Extract<ChatEvent, { type: 'error' }> => event.type === 'error')
   if (failure !== undefined) throw failure.error
   if (!events.some(({ type }) => type === 'finish')) throw broken()
-  const body = provider.encodeResponse(fold(events), ask)
-  return decoder.rawUsage === undefined ? body : { ...body, usage: decoder.rawUsage }
+  // Without the provider's own usage the answer has none: the encoder's figures would be billed as if they were final.
+  return { ...provider.encodeResponse(fold(events), ask), usage: decoder.rawUsage }
 }
 
-/** The stream that a whole answer would have been: all of it as one text for the client, and a tap that has seen it. */
+/**
+ * The stream that a whole answer would have been: all of it as one text for the client, and a tap that has seen it. Throws
+ * GatewayError for an answer that breaks off.
+ */
 export const streamFromWhole = (
   client: ChatCodec,
   provider: ChatCodec,
@@ -41,5 +44,7 @@ export const streamFromWhole = (
     serviceTier: textOf(body.service_tier),
   }
   const tap = translateStream(client, { ...provider, decodeEvents: () => decoder }, ask, undo, onDone)
-  return { tap: Object.assign(tap, { answerId: textOf(body.id) }), text: tap.see({ data: '' }) }
+  const text = tap.see({ data: '' })
+  if (tap.state !== 'done') throw tap.error ?? broken()
+  return { tap: Object.assign(tap, { answerId: textOf(body.id) }), text }
 }

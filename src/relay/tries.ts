@@ -2,6 +2,7 @@
 
 import { GatewayError } from '../errors.ts'
 import type { AttemptNote } from '../ledger/ledger.ts'
+import { wantsSeveral } from '../wire/chat-completions/pass.ts'
 import { attemptQueue } from './attempt-queue.ts'
 import { timeLeft } from './call.ts'
 import { detourFor, withoutDetour } from './detours.ts'
@@ -65,15 +66,26 @@ export const firstAnswer = async <Answer>(
   throw failure ?? refused ?? timedOut('did not answer')
 }
 
-/** On the messages wire agents remove the reasoning themselves when they are told; no other client knows how. */
-const canDropReasoning = ({ reasoningRefused }: GatewayError, { bodyWire }: ClientRequest, target: Target): boolean =>
-  reasoningRefused && target.withoutReasoning !== true && (target.wire !== 'messages' || bodyWire !== 'messages')
+/**
+ * On the messages wire agents remove the reasoning themselves when they are told; no other client knows how. Without it the
+ * answer is translated, which one in the background, or several answers, cannot be.
+ */
+const canDropReasoning = (
+  { reasoningRefused }: GatewayError,
+  { bodyWire, background, body }: ClientRequest,
+  target: Target,
+): boolean =>
+  reasoningRefused &&
+  target.withoutReasoning !== true &&
+  (target.wire !== 'messages' || bodyWire !== 'messages') &&
+  !background &&
+  !wantsSeveral(body.outline)
 
 /** Statuses of a refused credential or account. They come at once and cost nothing, so they use up no try. */
 const ACCOUNT_CLOSED = new Set<number | undefined>([401, 402, 403])
 
 /** The client gets the highest: when to retry says more than that a target is broken, and that more than a final no. */
-const precedence = ({ code, retry }: GatewayError): number => (code === 'service_unavailable' ? (retry ? 2 : 0) : 1)
+const precedence = ({ code, retry }: GatewayError): number => (retry ? (code === 'service_unavailable' ? 2 : 1) : 0)
 
 const tryTarget = async <Answer>(
   relay: Relay,

@@ -112,8 +112,19 @@ const firstOf = (list: Json | undefined): Json | undefined => (Array.isArray(lis
 
 /** The error's message, followed by the one it quotes from the server behind its own. */
 export const messageIn = ({ message, error, errors, detail, metadata }: JsonObject): string => {
-  const text = [message, error, firstOf(errors), detail].find((value) => typeof value === 'string') ?? ''
+  const lists = [detail, message, isObject(message) ? message.detail : undefined].map(faultsIn)
+  const text = [message, error, firstOf(errors), detail, ...lists].find((value) => typeof value === 'string') ?? ''
   return isObject(metadata) && typeof metadata.raw === 'string' ? `${text}\n${metadata.raw}` : `${text}`
+}
+
+/** Servers that check a request by its schema list all of its faults, each with the path of a member. */
+const faultsIn = (list: Json | undefined): string | undefined => {
+  if (!Array.isArray(list)) return undefined
+  const faults = list.filter(isObject).map(({ loc, msg }) => {
+    const path = Array.isArray(loc) ? loc.filter((step) => typeof step === 'string' || typeof step === 'number') : []
+    return `${path.join('.')}: ${typeof msg === 'string' ? msg : ''}`
+  })
+  return faults.length === 0 ? undefined : faults.join('\n')
 }
 
 const nameIn = (value: Json | undefined): string | undefined =>
@@ -128,9 +139,9 @@ const statusIn = ({ code, http_status_code: status }: JsonObject): number | unde
   [code, status].filter((value) => typeof value !== 'object' && /^[45]\d\d$/.test(`${value}`)).map(Number)[0]
 
 /**
- * The error with the gateway's own message. Five things are read from the provider's text: the token counts of a prompt
+ * The error with the gateway's own message. Six things are read from the provider's text: the token counts of a prompt
  * that is too long, how long to wait for a rate limit, that waiting will not help, what is wrong with an image or a PDF,
- * and that the account is at fault.
+ * that reasoning is an unknown member, and that the account is at fault.
  */
 export const classified = (error: ErrorObject): GatewayError => {
   const { provider, message } = error

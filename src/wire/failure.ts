@@ -7,8 +7,9 @@ import type { ChatWire } from '../ir/wire.ts'
  * `context-length`, `content-policy`, `too-large`: the request's own fault, the same at every provider of its kind.
  * `overloaded`: rate limits, overload, exhausted provider quota. `beyond-limit`: larger than the account's rate limit, so
  * that waiting does not help; another account may have a higher limit. `reasoning-refused`: it contains earlier
- * reasoning that the provider cannot read; another account, or a request without it, may be answered. `invalid`: the provider refused the request as malformed; retrying does not help.
- * `refused`: everything else, bad credentials and unknown models included.
+ * reasoning that the provider cannot read; another account, or a request without it, may be answered. `invalid`: the
+ * provider refused the request as malformed; retrying does not help. `refused`: everything else, bad credentials and
+ * unknown models included.
  */
 export type FailureClass =
   | 'context-length'

@@ -98,12 +98,12 @@ beforeAll(async () => {
 afterEach(() => gateway.stop())
 afterAll(() => provider.stop())
 
-const ask = async (client: Wire, wire: (typeof WIRES)[number], stream: boolean) => {
+const ask = async (client: Wire, wire: (typeof WIRES)[number], stream: boolean, more: JsonObject = {}) => {
   const base = wire === 'messages' ? provider.origin : `${provider.origin}/v1`
   gateway = await startGateway({ config: onlyProvider(base, { wires: [wire] }) })
   const asked = [{ role: 'user', content: 'Hi' }]
   const prompt = client === 'responses' ? { input: asked } : { max_tokens: 50, messages: asked }
-  const got = await gateway.post(PATHS[client], { model: 'vendorB-5.5', stream, ...prompt })
+  const got = await gateway.post(PATHS[client], { model: 'vendorB-5.5', stream, ...prompt, ...more })
   const body = await got.text()
   await gateway.idle()
   const [row] = gateway.server.gateway.store.exchanges({ limit: 1 })
@@ -148,4 +148,47 @@ test('the failure that a stream reports is the answer’s', async () => {
     steps: [frames([{ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }])],
   })
   expect((await ask('messages', 'messages', false)).status).toBe(503)
+})
+
+test('a stream that does not tell what it cost is counted', async () => {
+  answer = () => ({
+    headers: { 'content-type': 'text/event-stream' },
+    steps: [frames((STREAM['chat-completions'] ?? []).filter((_, at) => at !== 2))],
+  })
+  const { body, row } = await ask('chat-completions', 'chat-completions', false)
+  expect(body).toContain('Hi there.')
+  expect(row).toMatchObject({ outcome: 'done', estimated: true })
+  expect(row?.output).toBeGreaterThan(0)
+})
+
+test.each(WIRES)('half a call is no answer, though it came whole in place of a stream, %s client', async (client) => {
+  const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"at":' } }
+  answer = () => ({
+    steps: [JSON.stringify(chat({ message: { role: 'assistant', content: null, tool_calls: [call] } }, 'tool_calls'))],
+  })
+  expect((await ask(client, 'chat-completions', true)).status).toBe(502)
+})
+
+test.each([true, false])('several answers are not cut down to one, streaming %p', async (stream) => {
+  const wire = 'chat-completions'
+  answer = () =>
+    stream
+      ? { steps: [JSON.stringify(WHOLE[wire])] }
+      : { headers: { 'content-type': 'text/event-stream' }, steps: [frames(STREAM[wire] ?? [])] }
+  expect((await ask(wire, wire, stream, { n: 2 })).status).toBe(502)
+})
+
+test.each([true, false])('its items can be referred to, streaming %p', async (stream) => {
+  answer = (_, isStream) =>
+    isStream
+      ? { steps: [JSON.stringify(WHOLE.responses)] }
+      : { headers: { 'content-type': 'text/event-stream' }, steps: [frames(STREAM.responses ?? [])] }
+  const { body } = await ask('responses', 'responses', stream)
+  const id = /"id":"(msg_[^"]+)"/.exec(body)?.[1] ?? ''
+  const input = [
+    { type: 'item_reference', id },
+    { role: 'user', content: 'Go on' },
+  ]
+  expect((await gateway.post(PATHS.responses, { model: 'vendorB-5.5', input })).status).toBe(200)
+  expect(JSON.parse(provider.requests.at(-1)?.text ?? '').input).toMatchObject([{ type: 'message', id }, {}])
 })

@@ -111,6 +111,13 @@ test.each([false, true])('so are those of clients of the responses wire itself, 
   expect(JSON.parse(provider.requests[1]?.text ?? '')).toMatchObject({ seed_of_tomorrow: 1, input: [{}, {}, {}] })
 })
 
+test('but not from an answer in the background, which only its provider’s own words can tell of', async () => {
+  gateway = await startGateway({ config: onlyProvider(`${provider.origin}/v1`, { wires: ['responses'] }) })
+  const input = [{ role: 'user', content: 'Hi' }, thought, item, { role: 'user', content: 'Go on' }]
+  const answer = await gateway.post('/v1/responses', { model: 'vendorB-5.5', input, background: true })
+  expect([answer.status, seals()]).toEqual([502, [true]])
+})
+
 test('so is reasoning in the open that a server of the chat-completions wire does not know', async () => {
   const strict = await startScripted(({ text }) =>
     text.includes('reasoning_content')
@@ -133,6 +140,9 @@ test('so is reasoning in the open that a server of the chat-completions wire doe
   const answer = await gateway.post('/v1/chat/completions', { model: 'vendorB-5.5', messages })
   expect([answer.status, ((await answer.json()) as JsonObject).model]).toEqual([200, 'vendorB-5.5'])
   expect(strict.requests.map(({ text }) => text.includes('reasoning_content'))).toEqual([true, false])
+  // Of several answers one would be left.
+  expect((await gateway.post('/v1/chat/completions', { model: 'vendorB-5.5', messages, n: 2 })).status).toBe(502)
+  expect(strict.requests).toHaveLength(3)
   await strict.stop()
 })
 

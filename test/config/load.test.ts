@@ -196,6 +196,14 @@ describe('a configuration', () => {
     })
   })
 
+  test('takes a header whose value is a bearer token or stands in quotes', () => {
+    const yaml = `providers: { vendor_a: { headers: { CF-AIG-Authorization: Bearer t, If-Match: '"x"' } } }`
+    expect(config({ yaml, env: ENV_A }).providers[0]?.headers).toEqual({
+      'cf-aig-authorization': 'Bearer t',
+      'if-match': '"x"',
+    })
+  })
+
   test('keeps of a built-in price what the file leaves as it is', () => {
     const built = BUILTIN_MODELS.find(({ id }) => id === 'vendorB-5.5')?.price
     if (built === undefined) throw new Error('no such model')
@@ -419,6 +427,14 @@ describe('a wrong configuration is told with its place, what was found and what 
     [
       'providers: { vendor_a: { headers: { Authorization: x } } }',
       'providers.vendor_a.headers.Authorization: found "Authorization", which the gateway fills itself, allowed: another header',
+    ],
+    [
+      'providers: { vendor_a: { headers: { X-Project: a, x-project: b } } }',
+      'providers.vendor_a.headers.x-project: found "x-project" a second time, allowed: each header once',
+    ],
+    [
+      'providers: { vendor_a: { headers: { VendorA-Version: x } } }',
+      'providers.vendor_a.headers.VendorA-Version: found "VendorA-Version", which the gateway fills itself, allowed: another header',
     ],
     [
       'providers: { vendor_a: { headers: { X-Project: env:NOPE } } }',

@@ -279,6 +279,26 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       await page.getByText('vendorB-5*', { exact: true }).waitFor()
     }))
 
+  test('a pattern that begins with what means every model can be typed to its end', () =>
+    admin('/dashboard/keys', async (page) => {
+      await page.getByRole('button', { name: 'Create key', exact: true }).first().click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByLabel('Label').fill('all the small ones')
+      await dialog.getByLabel('All models').uncheck()
+      const pattern = dialog.getByLabel('Models by a pattern')
+      await pattern.pressSequentially('*-mini')
+      // What was typed before all were chosen is not half in force after.
+      await dialog.getByLabel('All models').check()
+      await dialog.getByLabel('All models').uncheck()
+      expect(await pattern.inputValue()).toBe('')
+      await pattern.pressSequentially('*-mini')
+      await dialog.getByRole('button', { name: 'Create key' }).click()
+      await page.getByText('Copy the secret now').waitFor()
+      await page.getByRole('button', { name: 'Done' }).click()
+      await page.getByRole('link', { name: 'all the small ones' }).click()
+      await page.getByText('*-mini', { exact: true }).waitFor()
+    }))
+
   test('the secret that is shown once is copied by the next press of a key, and not closed', () =>
     admin('/dashboard/keys', async (page) => {
       await page.getByRole('button', { name: 'Create key', exact: true }).first().click()
@@ -383,6 +403,27 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       await page.getByText(/^Live/).first().waitFor()
     }))
 
+  test('a stream the browser asks for again, and no one answers, is asked for anew', () =>
+    admin('/dashboard/models', async (page) => {
+      await heading(page, 'Models').waitFor()
+      await page.clock.install()
+      let asked = 0
+      await page.route('**/admin/api/live', (route) => {
+        asked++
+        // The first ends at once, the second is held.
+        if (asked === 1) return route.fulfill({ status: 200, contentType: 'text/event-stream', body: 'retry: 10\n\n' })
+        return asked === 2 ? undefined : route.continue()
+      })
+      const held = page.waitForRequest((request) => request.url().endsWith('/live') && asked > 0)
+      await page.getByRole('link', { name: 'Overview' }).click()
+      await held
+      await page.getByText('Connection lost').waitFor()
+      const again = page.waitForRequest((request) => request.url().endsWith('/live'))
+      await page.clock.fastForward(60_000)
+      await again
+      await page.getByText(/^Live/).first().waitFor()
+    }))
+
   test('a chart whose part of the page is gone says what to do', () =>
     admin('/dashboard/models', async (page) => {
       const { secret } = await issue('charted')
@@ -444,6 +485,45 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       expect(await form.getByLabel('Token quota').inputValue()).toBe('4321')
       await form.getByRole('button', { name: 'Create key' }).click()
       await page.getByText('Copy the secret now').waitFor()
+    }))
+
+  test('another person who signs in over a form finds nothing of it', async () => {
+    await joined('Passer-by')
+    await visit('/dashboard/keys', async (page) => {
+      await page.getByLabel('Name').fill(ADMIN.name)
+      await page.getByLabel('Password').fill(ADMIN.password)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      const secret = await makeKey(page, 'of the first')
+      await page.getByRole('button', { name: 'Create key', exact: true }).first().click()
+      await page.getByRole('dialog').getByLabel('Label').fill('half written')
+      await page.context().clearCookies()
+      await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+      const again = page.getByRole('dialog', { name: 'Sign in again' })
+      await again.getByLabel('Name').fill('Passer-by')
+      await again.getByLabel('Password').fill('a boat waits below')
+      await page.keyboard.press('Enter')
+      await page.getByText('No keys yet').waitFor()
+      expect(await page.getByRole('dialog').count()).toBe(0)
+      for (const theirs of [secret, 'of the first', 'half written']) expect(await page.content()).not.toContain(theirs)
+    })
+  })
+
+  test('a proxy that refuses everything, the question who is signed in too, is not asked without end', () =>
+    admin('/dashboard', async (page) => {
+      await page.getByText(/^Live/).first().waitFor()
+      let asked = 0
+      let askedWho = 0
+      await page.route('**/admin/api/**', (route) => {
+        if (route.request().url().endsWith('/session')) askedWho++
+        else asked++
+        return route.fulfill({ status: 403, body: 'no' })
+      })
+      for (const name of ['Members', 'Audit', 'Keys']) {
+        await page.getByRole('link', { name, exact: true }).click()
+        await heading(page, name).waitFor()
+        await page.getByText('The gateway answered 403').first().waitFor()
+      }
+      expect(askedWho).toBeLessThanOrEqual(asked)
     }))
 
   test('a label is text, whatever it holds', () =>
@@ -613,6 +693,20 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       expect(await standing()).toEqual(['', 'messages', 'Say when'])
       await page.getByRole('button', { name: 'Sign out' }).click()
       await heading(page, 'Sign in').waitFor()
+      expect(await page.evaluate('JSON.stringify(sessionStorage)')).toBe('{}')
+    }))
+
+  test('what one wrote in the playground is not there for another who has signed in since', () =>
+    admin('/dashboard/playground', async (page) => {
+      await page.getByLabel('Prompt').fill('For nobody else')
+      await page.reload()
+      await heading(page, 'Playground').waitFor()
+      expect(await page.getByLabel('Prompt').inputValue()).toBe('For nobody else')
+      await page.context().clearCookies()
+      await page.context().addCookies(await joined('Next'))
+      await page.reload()
+      await heading(page, 'Playground').waitFor()
+      expect(await page.getByLabel('Prompt').inputValue()).not.toContain('For nobody else')
       expect(await page.evaluate('JSON.stringify(sessionStorage)')).toBe('{}')
     }))
 
@@ -1006,6 +1100,23 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     })
     const made = (await answer.json()) as KeyWithSecret
     return { id: made.key.id, secret: made.secret }
+  }
+
+  /** The cookies of a new member. */
+  const joined = async (name: string) => {
+    const link = await admin('/dashboard/members', async (page) => {
+      await page.getByRole('button', { name: 'Invite' }).click()
+      await page.getByLabel('Name', { exact: true }).fill(name)
+      await page.getByRole('button', { name: 'Make the link' }).click()
+      return (await page.locator('.secret code').textContent()) ?? ''
+    })
+    return visit(link, async (page) => {
+      await page.getByLabel('Password', { exact: true }).fill('a boat waits below')
+      await page.getByLabel('Password again').fill('a boat waits below')
+      await page.getByRole('button', { name: 'Accept' }).click()
+      await heading(page, 'Overview').waitFor()
+      return page.context().cookies()
+    })
   }
 
   const say = async (secret: string, content: string, model = 'vendorA-opus-4-7'): Promise<void> => {

@@ -469,6 +469,17 @@ describe('the client of a background answer', () => {
     expect(rows).toEqual([{ outcome: 'done', output: BILLED.output }])
   })
 
+  test('deletes it even while another process is writing', async () => {
+    const key = withKey()
+    const id = await idOf(await key.ask())
+    finish(id)
+    const other = new Database(databasePath(gateway.config))
+    removing = () => void other.run('BEGIN IMMEDIATE')
+    const deleted = await key.send('DELETE', id)
+    other.close()
+    expect([deleted.status, (await key.get(id)).status]).toEqual([200, 404])
+  })
+
   test('cannot delete it under its own stream: it is cancelled and settled first', async () => {
     const key = withKey()
     const response = await key.ask({ stream: true })

@@ -21,6 +21,7 @@ type Play = Error | 'answers' | 'leaves'
 
 const busy = new GatewayError('service_unavailable', 'busy', { retryAfterMs: 30_000 })
 const never = new GatewayError('service_unavailable', 'too large', { retry: false, failover: true })
+const sealed = new GatewayError('upstream_error', 'sealed', { retry: false, failover: true, reasoningRefused: true })
 const wrong = new GatewayError('invalid_request', 'wrong')
 const refusal = (status: number, code?: string): GatewayError =>
   new GatewayError('upstream_error', 'refused', { provider: { status, ...(code === undefined ? {} : { code }) } })
@@ -35,7 +36,7 @@ const tried = async (parts: [Target, Play][], { begunAgoMs = 0, times = 1, maxTr
   const run = async () => {
     const client: ClientRequest['client'] = { gone: false, call: undefined, callOutlivesClient: false }
     const request = {
-      ...{ model: { id: 'asked' }, client, attempts: [], background: false, wire: 'messages', asked: 'messages' },
+      ...{ model: { id: 'asked' }, client, attempts: [], background: false, wire: 'messages', bodyWire: 'messages' },
       begunAt: performance.now() - begunAgoMs,
     } as unknown as ClientRequest
     const outcome = await firstAnswer(
@@ -143,6 +144,15 @@ describe('of several failures the client gets the one', () => {
       'that a retry may solve',
       [
         [target('one'), never],
+        [target('two'), refusal(500)],
+      ],
+      refusal(500),
+      ['one', 'two'],
+    ],
+    [
+      'that a retry may solve, where another account cannot read the reasoning',
+      [
+        [target('one'), sealed],
         [target('two'), refusal(500)],
       ],
       refusal(500),

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import type { GatewayError } from '../../src/errors.ts'
-import type { JsonObject } from '../../src/ir/json.ts'
+import type { Json, JsonObject } from '../../src/ir/json.ts'
 import { CODECS } from '../../src/wire/index.ts'
 
 const WIRES = [CODECS['chat-completions'], CODECS.responses, CODECS.images]
@@ -205,6 +205,20 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
   test('is classified in linear time, however long its message', () => {
     for (const piece of ['exceeds the ', 'prompt ', 'context length is ', 'requested ', 'maximum '])
       expect(codec.decodeError(400, { error: { message: piece.repeat(100_000) } }).code).toBe('upstream_error')
+  })
+
+  test.each<[number, (faults: JsonObject[]) => JsonObject]>([
+    [422, (detail) => ({ detail })],
+    [422, (detail) => ({ object: 'error', message: { detail }, type: 'invalid_request_error', code: null })],
+    [400, (detail) => ({ object: 'Error', detail, message: detail, type: 'invalid_request_error', code: 3001 })],
+  ])('that lists reasoning among unknown members refuses the reasoning: %d', (status, body) => {
+    const fault = (...path: Json[]) => ({
+      ...{ type: 'extra_forbidden', loc: ['body', 'messages', ...path], msg: 'Extra inputs are not permitted' },
+      input: 'reasoning_content',
+    })
+    const known = [fault(1, 'user', 'name'), fault(3, 'assistant', 'reasoning_content')]
+    expect(codec.decodeError(status, body(known)).reasoningRefused).toBe(true)
+    expect(codec.decodeError(status, body([fault(1, { toString: 1 }), { msg: 5 }])).reasoningRefused).toBe(false)
   })
 
   test('with a reason among its details has that as the code in the log', () => {

@@ -21,15 +21,15 @@ export const includeUsage = (body: JsonObject): boolean =>
 /** Blocks of the messages wire for which this wire has messages and members of its own. */
 const BLOCKS = new Set<Json | undefined>(['tool_use', 'tool_result'])
 
-/**
- * Some editors send other wires' forms of tools and content to this wire's path. A request for several answers passes as
- * it is: the IR holds one answer.
- */
-export const needsTranslation = ({ tools, messages, n }: JsonObject): boolean =>
-  (!given(n) || n === 1) &&
-  ((Array.isArray(tools) && tools.some((tool) => isObject(tool) && isFlat(tool))) ||
-    (Array.isArray(messages) &&
-      messages.some(
+/** Whether the client wants several answers: the IR holds one, so they can only pass as they are. */
+export const wantsSeveral = ({ n }: JsonObject): boolean => given(n) && n !== 1
+
+/** Some editors send other wires' forms of tools and content to this wire's path. */
+export const needsTranslation = (body: JsonObject): boolean =>
+  !wantsSeveral(body) &&
+  ((Array.isArray(body.tools) && body.tools.some((tool) => isObject(tool) && isFlat(tool))) ||
+    (Array.isArray(body.messages) &&
+      body.messages.some(
         (message) =>
           isObject(message) &&
           Array.isArray(message.content) &&

@@ -35,7 +35,8 @@ export const call = async <N extends RouteName>(name: N, input?: Ask<N>, signal?
   if (!answer.ok) {
     const error = await errorOf(answer)
     if (name === 'session.sign-in' || name === 'session.password') throw error
-    if (error.status === 401 || error.status === 403) onRefused.run()
+    // Which asks for the session: where that is refused too, by a proxy, there is no more to ask.
+    if ((error.status === 401 || error.status === 403) && name !== 'session.get') onRefused.run()
     // Said by the door of the admin API; other refusals have their own words.
     if (error.code !== 'missing_api_key') throw error
     throw new ApiError(error.status, error.code, 'Your session had ended: nothing was done. Try again.')

@@ -18,37 +18,43 @@ const EMPTY: Draft = {
   size: '1024x1024',
 }
 
-const read = (): Draft => {
+const text = (value: unknown, otherwise: string): string => (typeof value === 'string' ? value : otherwise)
+
+/** What the tab kept, and of which member. */
+const read = (): { kept: Draft; by: string } => {
   try {
-    const kept = JSON.parse(sessionStorage.getItem(NAME) ?? '{}') as Partial<Draft>
-    const text = (value: unknown, otherwise: string): string => (typeof value === 'string' ? value : otherwise)
+    const { owner, ...kept } = JSON.parse(sessionStorage.getItem(NAME) ?? '{}') as Partial<Draft> & { owner?: unknown }
     return {
-      ...EMPTY,
-      wire: PLAY_WIRES.find(([wire]) => wire === kept.wire)?.[0] ?? EMPTY.wire,
-      model: text(kept.model, EMPTY.model),
-      text: text(kept.text, EMPTY.text),
-      tool: kept.tool === true,
-      size: text(kept.size, EMPTY.size),
+      kept: {
+        ...EMPTY,
+        wire: PLAY_WIRES.find(([wire]) => wire === kept.wire)?.[0] ?? EMPTY.wire,
+        model: text(kept.model, EMPTY.model),
+        text: text(kept.text, EMPTY.text),
+        tool: kept.tool === true,
+        size: text(kept.size, EMPTY.size),
+      },
+      by: text(owner, ''),
     }
   } catch {
-    return EMPTY
+    return { kept: EMPTY, by: '' }
   }
 }
 
-export const draft = signal<Draft>(read())
+const { kept, by } = read()
+export const draft = signal<Draft>(kept)
 export const answer = signal<Play | undefined>(undefined)
 
 export const edit = (change: Partial<Draft>): void => {
   draft.value = { ...draft.value, ...change }
   const { wire, model, text, tool, size } = draft.value
   try {
-    sessionStorage.setItem(NAME, JSON.stringify({ wire, model, text, tool, size }))
+    sessionStorage.setItem(NAME, JSON.stringify({ owner, wire, model, text, tool, size }))
   } catch {
     // Not kept then.
   }
 }
 
-let owner: string | undefined
+let owner = by || undefined
 
 effect(() => {
   // Whoever signs in again has the words back, not the key.

@@ -45,10 +45,10 @@ const open = (): void => {
   }
   source.onerror = () => {
     liveState.value = 'lost'
-    clearTimeout(silence)
     // A broken connection the browser mends by itself. A refusal it takes as final: a proxy's while the gateway starts
     // again, or the gateway's, when the session is over.
     if (mine.readyState !== EventSource.CLOSED) return
+    clearTimeout(silence)
     void refreshSession()
     again = setTimeout(open, AGAIN_MS)
   }

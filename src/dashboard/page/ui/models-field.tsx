@@ -26,10 +26,11 @@ export const ModelsField = ({
   const models = useResource((signal) => call('models.list', undefined, signal), [])
   const whole = allowed ?? ['*']
   const ids = (models.value?.items ?? []).map(({ id }) => id)
-  const all = value.join() === whole.join()
   const [typed, setTyped] = useState('')
   /** What stands in the field counts as it is typed, and has no row before it is added. */
   const pending = useRef('')
+  // A pattern may begin with the one that means all of them.
+  const all = value.join() === whole.join() && !value.includes(pending.current)
   // What was chosen once stays in the list. Patterns, which are no ids, come first, where they are seen to come.
   const chosen = useRef(new Set<string>())
   for (const id of [...value, ...whole]) if (id !== '*' && id !== pending.current) chosen.current.add(id)
@@ -45,6 +46,7 @@ export const ModelsField = ({
     setTyped(text)
     onChange(pending.current === '' ? others : [...others, pattern])
   }
+  /** Empties the field; what stood there stays chosen. */
   const add = (): void => {
     pending.current = ''
     setTyped('')
@@ -57,7 +59,10 @@ export const ModelsField = ({
       <Check
         label={allowed === undefined || allowed.includes('*') ? 'All models, new ones too' : 'All models you may use'}
         checked={all}
-        onChange={(checked) => onChange(checked ? whole : [])}
+        onChange={(checked) => {
+          add()
+          onChange(checked ? whole : [])
+        }}
       />
       {!all && (
         <Loaded of={models} lines={3}>
