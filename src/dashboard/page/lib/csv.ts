@@ -18,5 +18,6 @@ export const save = (name: string, text: string): void => {
   link.href = url
   link.download = name
   link.click()
-  setTimeout(() => URL.revokeObjectURL(url))
+  // Some browsers read it only after a while.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }
