@@ -75,7 +75,7 @@ const ask = async (
   const outgoing = {
     url: countingEndpoint(target.account, providerWire.wire) ?? '',
     body:
-      clientWire === providerWire
+      clientWire === providerWire && target.withoutReasoning !== true
         ? passed(request, target, codec)
         : translated(request, target, clientWire, providerWire),
   }

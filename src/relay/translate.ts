@@ -16,20 +16,11 @@ import type { ClientRequest, Exchange } from './exchange.ts'
 import type { Target } from './route.ts'
 
 /** The client's request on the provider's wire. Throws `invalid_request` where it would mean something else there. */
-export const encodeFor = (
-  exchange: Exchange,
-  client: ChatCodec,
-  provider: ChatCodec,
-  target: Target,
-): EncodedRequest => {
-  const removed: string[] = []
-  const { dropped, ...sent } = encoded(provider, target, () => {
+export const encodeFor = (exchange: Exchange, client: ChatCodec, provider: ChatCodec, target: Target): EncodedRequest =>
+  encoded(provider, target, () => {
     exchange.request ??= client.decodeRequest(exactBody(exchange))
-    const request = capped(exchange.request, capFor(exchange, target))
-    return target.withoutReasoning ? withoutReasoning(request, removed) : request
+    return capped(exchange.request, capFor(exchange, target))
   })
-  return { ...sent, dropped: [...dropped, ...removed] }
-}
 
 /** Lists the paths of what it leaves out as `removed`. */
 const withoutReasoning = (request: ChatRequest, removed: string[]): ChatRequest => ({
@@ -42,14 +33,17 @@ const withoutReasoning = (request: ChatRequest, removed: string[]): ChatRequest 
   }),
 })
 
-/** The request on the provider's wire. Throws `invalid_request`, also for one that is nested too deeply. */
-export const encoded = (provider: ChatCodec, target: Target, request: () => ChatRequest): EncodedRequest => {
+/** The request as the target is to get it. Throws `invalid_request`, also for one that is nested too deeply. */
+export const encoded = (provider: ChatCodec, target: Target, decode: () => ChatRequest): EncodedRequest => {
   try {
-    return provider.encodeRequest(request(), {
+    const removed: string[] = []
+    const request = target.withoutReasoning ? withoutReasoning(decode(), removed) : decode()
+    const { dropped, ...sent } = provider.encodeRequest(request, {
       model: target.model.upstream,
       maxOutput: target.model.maxOutput,
       quirks: quirksOf(target),
     })
+    return { ...sent, dropped: [...dropped, ...removed] }
   } catch (error) {
     throw error instanceof RangeError ? tooDeep(error) : error
   }

@@ -3,6 +3,7 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/ir/json.ts'
+import { sealTag } from '../../src/wire/seal.ts'
 import { onlyProvider, startGateway, type TestGateway } from '../support/gateway.ts'
 import { type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
 
@@ -144,6 +145,41 @@ test('so is reasoning in the open that a server of the chat-completions wire doe
   expect((await gateway.post('/v1/chat/completions', { model: 'vendorB-5.5', messages, n: 2 })).status).toBe(502)
   expect(strict.requests).toHaveLength(3)
   await strict.stop()
+})
+
+test.each([
+  ['/v1/messages/count_tokens', 'responses', false],
+  ['/v1/responses/input_tokens', 'responses', true],
+] as const)('so are those of a prompt that is counted: %s, %s provider', async (path, wire, isOwn) => {
+  const counting = await startScripted(({ text }) =>
+    text.includes('c2VhbGVk')
+      ? refused({ type: 'invalid_request_error', ...unsealed })
+      : { steps: [JSON.stringify({ object: 'response.input_tokens', input_tokens: 12 })] },
+  )
+  gateway = await startGateway({ config: onlyProvider(`${counting.origin}/v1`, { wires: [wire] }) })
+  const sealed = sealTag({
+    ...{ type: 'reasoning', text: '' },
+    seal: { origin: 'responses', value: { id: 'rs_1', encrypted_content: 'c2VhbGVk' } },
+  })
+  const turns = [
+    { role: 'user', content: 'Hi' },
+    ...(isOwn
+      ? [thought, item]
+      : [
+          {
+            role: 'assistant',
+            content: [
+              { type: 'redacted_thinking', data: sealed },
+              { type: 'text', text: 'Hi.' },
+            ],
+          },
+        ]),
+    { role: 'user', content: 'Go on' },
+  ]
+  const answer = await gateway.post(path, { model: 'vendorB-5.5', ...(isOwn ? { input: turns } : { messages: turns }) })
+  expect([answer.status, ((await answer.json()) as JsonObject).input_tokens]).toEqual([200, 12])
+  expect(counting.requests.map(({ text }) => text.includes('c2VhbGVk'))).toEqual([true, false])
+  await counting.stop()
 })
 
 test('a client of the same wire is told to take them out', async () => {
