@@ -12,6 +12,7 @@ import { startPruning } from './pruning.ts'
 import { resumeAnswers, stopPolling } from './relay/background.ts'
 import { type Clock, disconnect } from './relay/exchange.ts'
 import { applyMetrics, type Reloaded, reload } from './reload.ts'
+import { startRenewing } from './renewing.ts'
 import { openStore } from './store/sqlite/index.ts'
 import { isBusy, type Store } from './store/store.ts'
 
@@ -72,6 +73,7 @@ const startWith = async (
   })
   const unwatch = store.watch()
   const stopPruning = startPruning(gateway)
+  const stopRenewing = startRenewing(gateway)
   const unwatchDescriptors = watchDescriptors(gateway.descriptors, listening.closeIdle, (told) => log.warn(told))
   const { url } = listening
   io.err(`API        ${url}/v1`)
@@ -87,6 +89,7 @@ const startWith = async (
     await listening.stop(true)
     await stopped.catch(() => undefined)
     stopPruning()
+    stopRenewing()
     unwatchDescriptors()
     stopPolling(gateway)
     unwatch()

@@ -3,6 +3,7 @@
 import type * as S from './admin-api/schema.ts'
 import type { Model, Rates } from './catalogue/model.ts'
 import type { Key } from './keys/key.ts'
+import { nextRenewal } from './keys/renewal.ts'
 import { statusOf } from './keys/status.ts'
 import type { UsageRow } from './store/store.ts'
 
@@ -19,6 +20,8 @@ export const shownKey = (key: Key, now: number): ShownKey => ({
   tokens_total: key.tokensTotal,
   tokens_used: key.tokensUsed,
   tokens_remaining: Math.max(0, key.tokensTotal - key.tokensUsed),
+  renews: key.renews ?? null,
+  renews_at: key.renews === undefined ? null : new Date(nextRenewal(key.renews, now)).toISOString(),
   expires_at: new Date(key.expiresAt).toISOString(),
   models: key.models,
   rpm: key.rpm ?? null,

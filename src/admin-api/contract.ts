@@ -89,6 +89,7 @@ export const CONTRACT = {
     body: input({
       label: Label,
       tokens_total: Type.Optional(Count),
+      renews: Type.Optional(Nullable(S.Renewal)),
       expires_at: Type.Optional(Time),
       models: Type.Optional(Models),
       rpm: Type.Optional(Nullable(Count)),
@@ -104,6 +105,7 @@ export const CONTRACT = {
     body: input({
       label: Type.Optional(Label),
       tokens_total: Type.Optional(Count),
+      renews: Type.Optional(Nullable(S.Renewal)),
       expires_at: Type.Optional(Time),
       models: Type.Optional(Models),
       rpm: Type.Optional(Nullable(Count)),

@@ -66,6 +66,9 @@ export const KeyStatus = Type.Union([
   Type.Literal('revoked'),
 ])
 
+/** How often used tokens are set back to 0: at 00:00 UTC of every day, every Monday or every first of a month. */
+export const Renewal = Type.Union([Type.Literal('day'), Type.Literal('week'), Type.Literal('month')])
+
 /** `rpm`, `tpm`, `concurrency`: null takes the gateway's default, 0 is no limit. */
 export const Key = Type.Object({
   id: Type.String(),
@@ -82,6 +85,9 @@ export const Key = Type.Object({
   tokens_used: Count,
   tokens_remaining: Count,
   tokens_held: Count,
+  /** Null: the quota does not renew. */
+  renews: Nullable(Renewal),
+  renews_at: Nullable(Time),
   models: Type.Array(Type.String()),
   rpm: Nullable(Count),
   tpm: Nullable(Count),

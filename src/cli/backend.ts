@@ -1,5 +1,6 @@
 // What commands work on: the data directory, or a running server by its admin API. Both give the admin API's shapes.
 
+import type { Renewal } from '../keys/renewal.ts'
 import type { ShownKey, ShownModel, ShownSums } from '../shown.ts'
 import type { UsageQuery } from '../store/store.ts'
 import { DATA_FLAGS } from './data.ts'
@@ -9,8 +10,14 @@ import { type Io, usageError } from './io.ts'
 export type MadeKey = { key: ShownKey; secret: string }
 
 type Limits = { rpm?: number; tpm?: number; concurrency?: number }
-/** `models`: names as they were typed. */
-export type NewKey = Limits & { label: string; tokensTotal: number; expiresAt: number; models: string[] }
+/** `models`: names as they were typed. `renews` null: never. */
+export type NewKey = Limits & {
+  label: string
+  tokensTotal: number
+  renews: Renewal | null
+  expiresAt: number
+  models: string[]
+}
 /** Absent members stay as they are. */
 export type KeyChange = Partial<NewKey> & { addTokens?: number; resetUsage?: boolean }
 

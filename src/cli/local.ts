@@ -16,10 +16,10 @@ export const localBackend = (where: Where, io: Io): Backend => {
   const read = <T>(use: (store: Store) => T): Promise<T> => withStore(config, io, 'read', use)
   const shown = (key: Key): ShownKey => shownKey(key, io.now())
   return {
-    createKey: async ({ models, ...input }) => {
+    createKey: async ({ models, renews, ...input }) => {
       const named = requireModels('--models', models, config)
       return withStore(config, io, 'write', (store) => {
-        const { key, secret } = store.keys.issue({ ...input, models: named }, CLI_ACTOR)
+        const { key, secret } = store.keys.issue({ ...input, renews: renews ?? undefined, models: named }, CLI_ACTOR)
         return { key: shown(key), secret }
       })
     },

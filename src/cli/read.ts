@@ -4,6 +4,7 @@ import { createCatalogue } from '../catalogue/catalogue.ts'
 import { parseDuration } from '../config/units.ts'
 import type { Config } from '../config.ts'
 import { namedModels } from '../keys/models.ts'
+import { RENEWALS, type Renewal } from '../keys/renewal.ts'
 import { parseIsoTime } from '../lib/iso-time.ts'
 import { nearest } from '../lib/nearest.ts'
 import { usageError } from './io.ts'
@@ -27,6 +28,14 @@ export const readExpiry = (flag: string, text: string, now: number): number => {
   }
   if (at <= now) throw usageError(`${flag}: found "${text}", allowed: a time in the future.`)
   return requireRepresentable(flag, text, at)
+}
+
+/** How often a quota renews; null for `never`. */
+export const readRenewal = (flag: string, text: string): Renewal | null => {
+  if (text === 'never') return null
+  const found = RENEWALS.find((name) => name === text)
+  if (found !== undefined) return found
+  throw usageError(`${flag}: found "${text}", allowed: ${RENEWALS.join(', ')} or never.`)
 }
 
 /** A duration back from now, or an ISO date or time; milliseconds since the epoch. */

@@ -1,5 +1,7 @@
 // A key: what a client shows us, what it may use and how much.
 
+import type { Renewal } from './renewal.ts'
+
 /** Times are milliseconds since the epoch. `tokensUsed` is live in the server: settled exchanges only. */
 export type Key = {
   id: string
@@ -9,6 +11,10 @@ export type Key = {
   revokedAt: number | undefined
   tokensTotal: number
   tokensUsed: number
+  /** How often the used tokens are set back to 0; undefined: never. */
+  renews?: Renewal | undefined
+  /** When that was done last, or the renewal agreed. */
+  renewedAt?: number | undefined
   /** Catalogue ids with `*` as a wildcard; ['*'] is every model. */
   models: string[]
   /** Per minute, per minute, at once; undefined takes the gateway's default, 0 is no limit. */
@@ -24,6 +30,7 @@ export type Key = {
 export type NewKey = {
   label: string
   tokensTotal: number
+  renews?: Renewal | undefined
   expiresAt: number
   models: string[]
   rpm?: number | undefined
@@ -35,12 +42,12 @@ export type NewKey = {
 type LimitName = 'rpm' | 'tpm' | 'concurrency'
 
 /**
- * Absent members stay as they are; a limit of null takes the gateway's default. `addTokens` are put on top of whatever
- * the total is by then. `tokensUsed: 0` is a quota reset.
+ * Absent members stay as they are; a limit of null takes the gateway's default, and `renews` of null ends the renewals.
+ * `addTokens` are put on top of whatever the total is by then. `tokensUsed: 0` is a quota reset.
  */
-export type KeyPatch = Partial<Omit<NewKey, 'models' | 'ownerId' | LimitName>> & {
+export type KeyPatch = Partial<Omit<NewKey, 'models' | 'ownerId' | 'renews' | LimitName>> & {
   [name in LimitName]?: number | null | undefined
-} & { models?: string[]; addTokens?: number; tokensUsed?: 0 }
+} & { models?: string[]; addTokens?: number; tokensUsed?: 0; renews?: Renewal | null | undefined }
 
 /** Who changed something: the command line, a member, an admin token, or the gateway itself. */
 export type Actor = { kind: 'cli' | 'member' | 'token' | 'system'; id: string }
@@ -59,6 +66,8 @@ export type Keys = {
   issue(input: NewKey, actor: Actor): { key: Key; secret: string }
   /** Throws `not_found` for an unknown id, here and below. */
   update(id: string, patch: KeyPatch, actor: Actor): Key
+  /** Sets the used tokens back to 0 for a new period. */
+  renew(id: string): Key
   revoke(id: string, actor: Actor): Key
   /** A new secret; the old one stays valid for `graceMs`. */
   rotate(id: string, graceMs: number, actor: Actor): { key: Key; secret: string }

@@ -2,6 +2,7 @@
 
 import { GatewayError } from '../errors.ts'
 import type { Key } from '../keys/key.ts'
+import { RENEWAL_TIMES } from '../keys/renewal.ts'
 import type { ReserveAsk } from './ledger.ts'
 
 /**
@@ -52,10 +53,10 @@ export const admit = (
 /** Tokens left. Throws `quota_exhausted` when nothing is. */
 export const leftOf = (key: Key): number => {
   const left = key.tokensTotal - key.tokensUsed
-  if (left <= 0)
-    throw new GatewayError(
-      'quota_exhausted',
-      'The token quota of this API key is used up. Ask for more tokens, or use another key.',
-    )
-  return left
+  if (left > 0) return left
+  const renewal = key.renews === undefined ? '' : ` It renews ${RENEWAL_TIMES[key.renews]}, at 00:00 UTC.`
+  throw new GatewayError(
+    'quota_exhausted',
+    `The token quota of this API key is used up.${renewal} Ask for more tokens, or use another key.`,
+  )
 }

@@ -3,6 +3,7 @@
 
 import { GatewayError } from '../errors.ts'
 import { type Key, permits } from '../keys/key.ts'
+import type { Renewal } from '../keys/renewal.ts'
 import type { MemberLimits } from './member.ts'
 
 /** Whose keys: `name` where someone else makes them, for the words of a refusal. */
@@ -11,6 +12,7 @@ export type Holder = { limits: MemberLimits; name?: string | undefined }
 /** What a key is to become; absent members stay as they are. Times in ms since the epoch. */
 export type Wish = {
   tokensTotal?: number
+  renews?: Renewal | null | undefined
   expiresAt?: number
   models?: readonly string[]
   rpm?: number | null | undefined
@@ -64,10 +66,14 @@ export const checkWish = (
   now: number,
   key: Key | undefined,
 ): void => {
-  const { tokensTotal, expiresAt, models } = wish
+  const { tokensTotal, renews, expiresAt, models } = wish
   const whose = holder === undefined ? 'A key of yours' : `A key of ${holder}`
   if (tokensTotal !== undefined && limits.maxTokensPerKey !== null && tokensTotal > limits.maxTokensPerKey) {
     throw refuse(`${whose} may have ${limits.maxTokensPerKey} tokens at most.`, 'tokens_total')
+  }
+  // A limit of tokens is for all the time that the key is valid.
+  if (renews != null && renews !== key?.renews && limits.maxTokensPerKey !== null) {
+    throw refuse(`${whose} has its tokens once: only an admin can make them renew.`, 'renews')
   }
   if (expiresAt !== undefined) {
     if (limits.maxExpiryDays !== null && expiresAt > now + limits.maxExpiryDays * DAY_MS + LEEWAY_MS) {

@@ -211,6 +211,19 @@ describe('a member', () => {
     const admin = await desk.join('Gus A', 'admin', limits)
     await desk.call('keys.create', desk.admin, { label: 'x', owner: admin.member.id, tokens_total: 9_000 })
   })
+  test('has the tokens of a key once: only an admin can make them renew, and the member can end that', async () => {
+    const person = await desk.join('Ida', 'member', limits)
+    const asked = { label: 'x', renews: 'month' } as const
+    expect(await refusal(await desk.request('keys.create', person, asked))).toMatchObject({ status: 403 })
+    const { key } = await desk.call('keys.create', desk.admin, { ...asked, owner: person.member.id })
+    expect(key).toMatchObject({ renews: 'month', renews_at: expect.stringMatching(/-01T00:00:00\.000Z$/) })
+    const change = (renews: 'day' | 'month' | null) => desk.request('keys.update', person, { id: key.id, renews })
+    expect(await refusal(await change('day'))).toMatchObject({ status: 403 })
+    expect((await change('month')).status).toBe(200)
+    expect(await (await change(null)).json()).toMatchObject({ renews: null, renews_at: null })
+    const unlimited = await desk.join('Ivo', 'member', { ...limits, maxTokensPerKey: null })
+    expect((await desk.request('keys.create', unlimited, asked)).status).toBe(200)
+  })
   test('may use what lies within', async () => {
     const person = await desk.join('Finn', 'member', limits)
     const models = ['vendorB-5.*', 'vendorB-*', 'vendorA-haiku-4.5']

@@ -29,6 +29,8 @@ describe('keys create', () => {
       tokens_total: 5000,
       tokens_used: 0,
       tokens_remaining: 5000,
+      renews: null,
+      renews_at: null,
       expires_at: '2026-11-30T00:00:00.000Z',
       models: ['vendorA-opus-4-8', 'vendorB-*'],
       rpm: 60,
@@ -195,6 +197,19 @@ describe('keys update', () => {
     })
     expect(await json('keys', 'show', id)).toEqual(after)
     expect(await json('keys', 'update', id, '--tokens', '7')).toMatchObject({ tokens_total: 7 })
+  })
+
+  test('makes a quota renew, and stops it', async () => {
+    const { id } = await create('--renews', 'month')
+    const shown = await json('keys', 'show', id)
+    expect(shown).toMatchObject({ renews: 'month', renews_at: expect.stringMatching(/-01T00:00:00\.000Z$/) })
+    expect((await type('keys', 'show', id)).out).toMatch(/renews +every month, next at \d{4}-\d\d-01T/)
+    expect(await json('keys', 'update', id, '--renews', 'week')).toMatchObject({ renews: 'week' })
+    expect(await json('keys', 'update', id, '--renews', 'never')).toMatchObject({ renews: null, renews_at: null })
+    expect(await type('keys', 'update', id, '--renews', 'yearly')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--renews: found "yearly", allowed: day, week, month or never.'),
+    })
   })
 
   test('counts tokens from 0 again', async () => {

@@ -100,6 +100,15 @@ describe('admission', () => {
     else expect(run()).toEqual({ outputCap: undefined, ...(expected as object) } as ReturnType<typeof admit>)
   })
 
+  test.each([
+    ['never', undefined, 'is used up. Ask for more tokens'],
+    ['every day', 'day', 'is used up. It renews every day, at 00:00 UTC. Ask'],
+    ['every month', 'month', 'It renews on the first of every month, at 00:00 UTC.'],
+  ] as const)('tells the holder of a used-up quota that renews %s when to come back', (_when, renews, words) => {
+    const run = () => admit({ ...key(10, 10), renews }, 0, { inputEstimate: 1, outputCap: 5, maxOutput: 5 })
+    expect(run).toThrow(expect.objectContaining({ code: 'quota_exhausted', message: expect.stringContaining(words) }))
+  })
+
   test('a refusal for held tokens says when to retry, a final one says not to', () => {
     const refusal = (held: number, used: number) => {
       try {

@@ -1,4 +1,4 @@
-// The store of a server: let go of when the server cannot start, and freed of what is past its keeping.
+// The store of a server: let go of when the server cannot start, freed of what is past its keeping, its quotas renewed.
 
 import { afterEach, describe, expect, spyOn, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
@@ -6,14 +6,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { databasePath, loadConfig } from '../../src/config.ts'
 import type { Gateway } from '../../src/gateway.ts'
+import type { Key } from '../../src/keys/key.ts'
+import type { Renewal } from '../../src/keys/renewal.ts'
 import { silentLog } from '../../src/log.ts'
 import { startPruning } from '../../src/pruning.ts'
+import { startRenewing } from '../../src/renewing.ts'
 import { startServer } from '../../src/serve.ts'
 import { openStore } from '../../src/store/sqlite/index.ts'
 import { ask, bench, settlement } from '../ledger/support.ts'
 import { ACTOR, cleanUp, DAY, NOW, newKey, open } from '../store/support.ts'
 
 afterEach(cleanUp)
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 describe('a server that cannot start', () => {
   const folders: string[] = []
@@ -75,8 +80,6 @@ describe('pruning', () => {
     } as unknown as Gateway
     return { store, gateway, warned }
   }
-  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
-
   test('removes all that is too old, and nothing else', async () => {
     const { store, gateway, warned } = await kept(500)
     const stop = startPruning(gateway, 1)
@@ -131,5 +134,110 @@ describe('pruning', () => {
     for (let i = 0; i < 200; i++) await turn()
     stopForever()
     expect(asked).toBe(before)
+  })
+})
+
+describe('renewing', () => {
+  /** A store whose clock is told, with keys that were used, and a gateway around it. */
+  const used = async (renews: Renewal[], now = NOW) => {
+    const time = { now }
+    const store = open(':memory:', () => time.now)
+    const keys = renews.map((each) => store.keys.issue(newKey({ renews: each }), ACTOR).key)
+    const { ledger } = bench(store, () => time.now)
+    const use = async (key: Key | undefined): Promise<void> => {
+      if (key === undefined) return
+      const reserving = ledger.reserve(ask(key))
+      ledger.flush()
+      ledger.settle(await reserving, settlement())
+      ledger.flush()
+    }
+    for (const key of keys) await use(key)
+    const warned: string[] = []
+    const gateway = {
+      ...{ store, clock: { now: () => time.now } },
+      log: { warn: (text: string) => warned.push(text) },
+    } as unknown as Gateway
+    return { time, store, keys, use, gateway, warned }
+  }
+  /** Starts renewing; `look` is what happens every second. */
+  const started = (gateway: Gateway): { look: () => void; stop: () => void } => {
+    const rounds = spyOn(globalThis, 'setInterval')
+    const stop = startRenewing(gateway)
+    const look = rounds.mock.calls[0]?.[0] as () => void
+    rounds.mockRestore()
+    return { look, stop }
+  }
+  const counters = (keys: Key[]) => keys.map((key) => key.tokensUsed)
+  const USED = 150
+  /** Steps may pause on a busy machine. */
+  const become = async (keys: Key[], wanted: number[]): Promise<void> => {
+    const until = Date.now() + 5_000
+    while (String(counters(keys)) !== String(wanted) && Date.now() < until) await turn()
+    expect(counters(keys)).toEqual(wanted)
+  }
+
+  test('sets keys back when their time has come, each by the calendar, with a row in the audit', async () => {
+    // A Sunday, and not the first of a month.
+    const { time, store, keys, gateway } = await used(['day', 'week', 'month'], Date.UTC(2026, 8, 6, 12))
+    const { look, stop } = started(gateway)
+    expect(counters(keys)).toEqual([USED, USED, USED])
+    time.now = Date.UTC(2026, 8, 6, 23, 59, 59, 999)
+    look()
+    expect(counters(keys)).toEqual([USED, USED, USED])
+    time.now += 1
+    look()
+    await become(keys, [0, 0, USED])
+    expect(store.audit({ limit: 1 })).toMatchObject([
+      {
+        actor: { kind: 'system', id: 'renewal' },
+        action: 'key.renew',
+        before: { tokensUsed: USED },
+        after: { tokensUsed: 0 },
+      },
+    ])
+    time.now = Date.UTC(2026, 9, 1)
+    look()
+    await become(keys, [0, 0, 0])
+    stop()
+  })
+
+  test('makes up at the start for what became due while no server ran', async () => {
+    const { time, keys, gateway } = await used(['month'])
+    time.now += 40 * DAY
+    const { stop } = started(gateway)
+    await become(keys, [0])
+    stop()
+  })
+
+  test('leaves what was used since, and writes nothing about keys that nobody used', async () => {
+    const { time, store, keys, use, gateway } = await used(['day', 'day'])
+    const { look, stop } = started(gateway)
+    time.now += DAY
+    look()
+    await become(keys, [0, 0])
+    await use(keys[0])
+    const rows = store.audit({ limit: 100 }).length
+    look()
+    expect(counters(keys)).toEqual([USED, 0])
+    time.now += DAY
+    look()
+    await become(keys, [0, 0])
+    expect(store.audit({ limit: 100 }).length).toBe(rows + 1)
+    stop()
+  })
+
+  test('goes on with the next round when the database cannot be written, and says so', async () => {
+    const { time, store, keys, gateway, warned } = await used(['day'])
+    const { look, stop } = started(gateway)
+    time.now += DAY
+    const renew = spyOn(store.keys, 'renew').mockImplementationOnce(() => {
+      throw new Error('disk full')
+    })
+    look()
+    expect([counters(keys), warned.length]).toEqual([[USED], 1])
+    look()
+    await become(keys, [0])
+    renew.mockRestore()
+    stop()
   })
 })

@@ -256,6 +256,14 @@ test('the database, its log, lock and copies are readable by their owner alone, 
 })
 
 describe('the lock of the server', () => {
+  /** Makes of a database what the version before the last migration had. */
+  const undoLast = (path: string): void => {
+    expect(MIGRATIONS.at(-1)?.name).toBe('0006_renewals')
+    edit(path, 'ALTER TABLE keys DROP COLUMN renews')
+    edit(path, 'ALTER TABLE keys DROP COLUMN renewed_at')
+    edit(path, "DELETE FROM migrations WHERE name = '0006_renewals'")
+  }
+
   test('a second server on the same database is refused, the command line is not', () => {
     const path = newPath()
     const server = open(path)
@@ -269,9 +277,7 @@ describe('the lock of the server', () => {
 
   test('a database of an older version is not migrated under a running server, but can be copied', () => {
     const path = filled()
-    const [last] = MIGRATIONS.slice(-1)
-    edit(path, 'DROP TABLE background_answers')
-    edit(path, `DELETE FROM migrations WHERE name = '${last?.name}'`)
+    undoLast(path)
     const before = sha(path)
     const unlock = lockServer(path)
     expect(refusalOf(() => open(path))).toBe(
@@ -297,9 +303,7 @@ describe('the lock of the server', () => {
 
   test('a database of an older version is migrated once by several commands that open it together', async () => {
     const path = filled()
-    const [last] = MIGRATIONS.slice(-1)
-    edit(path, 'DROP TABLE background_answers')
-    edit(path, `DELETE FROM migrations WHERE name = '${last?.name}'`)
+    undoLast(path)
     const script = `
       const { openStore } = await import(${JSON.stringify(new URL('../../src/store/sqlite/index.ts', import.meta.url).href)})
       console.write('.')

@@ -4,8 +4,8 @@ import { BACKEND_FLAGS, openBackend } from '../backend.ts'
 import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
 import { EXIT, usageError } from '../io.ts'
-import { readCount, readExpiry, readNames } from '../read.ts'
-import { LIMIT_FLAGS, readLimits } from './limit-flags.ts'
+import { readCount, readExpiry, readNames, readRenewal } from '../read.ts'
+import { LIMIT_FLAGS, RENEWS, readLimits } from './limit-flags.ts'
 import { printKey } from './show.ts'
 
 export const keysCreate = command({
@@ -14,6 +14,7 @@ export const keysCreate = command({
   args: {
     label: { type: 'string', valueHint: 'NAME', description: 'Name of the key (required)' },
     tokens: { type: 'string', valueHint: 'N', description: 'Token quota', default: '1000000' },
+    renews: { type: 'string', valueHint: 'WHEN', description: RENEWS, default: 'never' },
     expires: {
       type: 'string',
       valueHint: 'WHEN',
@@ -32,6 +33,7 @@ export const keysCreate = command({
   },
   examples: [
     'sluice keys create --label alice --tokens 5000000 --expires 90d',
+    'sluice keys create --label bob --tokens 20000000 --renews month',
     "sluice keys create --label ci --models 'vendorA-haiku-4-5,vendorB-*' --rpm 60 --json",
   ],
   run: async (args, io) => {
@@ -41,6 +43,7 @@ export const keysCreate = command({
     const { key, secret } = await backend.createKey({
       label,
       tokensTotal: readCount('--tokens', args.tokens) ?? 0,
+      renews: readRenewal('--renews', args.renews),
       expiresAt: readExpiry('--expires', args.expires, io.now()),
       models: readNames('--models', args.models),
       ...readLimits(args),

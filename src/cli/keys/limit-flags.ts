@@ -8,6 +8,9 @@ export const LIMIT_FLAGS = {
   concurrency: { type: 'string', valueHint: 'N', description: 'Requests at once; 0 is no limit' },
 } as const
 
+/** What `--renews` is. */
+export const RENEWS = 'Used tokens start again from 0 each day, week or month (UTC), or never'
+
 type Name = keyof typeof LIMIT_FLAGS
 
 /** Those that were named. */

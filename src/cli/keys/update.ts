@@ -4,8 +4,8 @@ import { BACKEND_FLAGS, type KeyChange, openBackend } from '../backend.ts'
 import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
 import { EXIT, usageError } from '../io.ts'
-import { readCount, readExpiry, readNames } from '../read.ts'
-import { LIMIT_FLAGS, readLimits } from './limit-flags.ts'
+import { readCount, readExpiry, readNames, readRenewal } from '../read.ts'
+import { LIMIT_FLAGS, RENEWS, readLimits } from './limit-flags.ts'
 import { KEY_ID, printKey, requireUnrevoked } from './show.ts'
 
 export const keysUpdate = command({
@@ -16,6 +16,7 @@ export const keysUpdate = command({
     label: { type: 'string', valueHint: 'NAME', description: 'New name' },
     tokens: { type: 'string', valueHint: 'N', description: 'New token quota' },
     'add-tokens': { type: 'string', valueHint: 'N', description: 'Tokens to add to the quota' },
+    renews: { type: 'string', valueHint: 'WHEN', description: RENEWS },
     expires: { type: 'string', valueHint: 'WHEN', description: 'ISO time, or a duration from now such as 90d' },
     models: { type: 'string', valueHint: 'LIST', description: 'Model ids separated by commas; * for every model' },
     ...LIMIT_FLAGS,
@@ -25,7 +26,7 @@ export const keysUpdate = command({
   },
   examples: ['sluice keys update key_8Fq… --add-tokens 1000000', 'sluice keys update key_8Fq… --expires 30d --rpm 120'],
   run: async (args, io) => {
-    const { label, tokens, expires, models } = args
+    const { label, tokens, renews, expires, models } = args
     const addTokens = readCount('--add-tokens', args['add-tokens'])
     if (tokens !== undefined && addTokens !== undefined)
       throw usageError('--tokens and --add-tokens cannot be used together.')
@@ -35,6 +36,7 @@ export const keysUpdate = command({
       ...readLimits(args),
       ...(label === undefined ? {} : { label: label.trim() }),
       ...(total === undefined ? {} : { tokensTotal: total }),
+      ...(renews === undefined ? {} : { renews: readRenewal('--renews', renews) }),
       ...(expires === undefined ? {} : { expiresAt: readExpiry('--expires', expires, io.now()) }),
       ...(models === undefined ? {} : { models: readNames('--models', models) }),
       ...(addTokens === undefined ? {} : { addTokens }),

@@ -32,6 +32,7 @@ export const keyChanges: Part<
       {
         label: input.label.trim(),
         tokensTotal: wish.tokensTotal,
+        renews: wish.renews ?? undefined,
         expiresAt: wish.expiresAt,
         models: wish.models,
         rpm: wish.rpm ?? undefined,
@@ -76,14 +77,19 @@ const requireUsable = (key: Key): Key => {
   throw invalidRequest('This key has been revoked and cannot be changed. Make a new one.')
 }
 
-type Asked = Pick<Input<'keys.update'>, 'tokens_total' | 'expires_at' | 'models' | 'rpm' | 'tpm' | 'concurrency'>
+type Asked = Pick<
+  Input<'keys.update'>,
+  'tokens_total' | 'renews' | 'expires_at' | 'models' | 'rpm' | 'tpm' | 'concurrency'
+>
 
 type Given = Omit<Wish, 'models'> & { models?: string[] }
 
 /** What was asked for, in the store's terms; what was not is absent. */
-const wishOf = ({ gateway }: Call, { tokens_total, expires_at, models, rpm, tpm, concurrency }: Asked): Given => {
+const wishOf = ({ gateway }: Call, asked: Asked): Given => {
+  const { tokens_total, renews, expires_at, models, rpm, tpm, concurrency } = asked
   const wish: Given = {}
   if (tokens_total !== undefined) wish.tokensTotal = tokens_total
+  if (renews !== undefined) wish.renews = renews
   if (expires_at !== undefined) wish.expiresAt = futureTimeOf(expires_at, 'expires_at', gateway.clock.now())
   if (models !== undefined) wish.models = catalogueModels(gateway, models, 'models')
   if (rpm !== undefined) wish.rpm = rpm

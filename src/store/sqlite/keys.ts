@@ -102,7 +102,7 @@ export const createKeyRing = (
     issue(input, actor) {
       checkKey(input)
       const secret = makeSecret()
-      const { label, tokensTotal, expiresAt, models, rpm, tpm, concurrency, ownerId } = input
+      const { label, tokensTotal, renews, expiresAt, models, rpm, tpm, concurrency, ownerId } = input
       const row = change(actor, (tx, note) => {
         const own = {
           id: `key_${randomBase62(16)}`,
@@ -110,7 +110,7 @@ export const createKeyRing = (
           createdAt: clock(),
           version: NEXT_VERSION,
         }
-        const given = { label, tokensTotal, expiresAt, models, rpm, tpm, concurrency, ownerId }
+        const given = { label, tokensTotal, renews, expiresAt, models, rpm, tpm, concurrency, ownerId }
         const made = tx
           .insert(table)
           .values({ ...own, ...given })
@@ -123,13 +123,21 @@ export const createKeyRing = (
     },
     update(id, patch, actor) {
       checkKey(patch)
-      const { label, addTokens = 0, tokensUsed, expiresAt, models, rpm, tpm, concurrency } = patch
+      const { label, addTokens = 0, tokensUsed, renews, expiresAt, models, rpm, tpm, concurrency } = patch
       const columns = (row: Row): Columns => {
         const tokensTotal = (patch.tokensTotal ?? row.tokensTotal) + addTokens
         if (!Number.isSafeInteger(tokensTotal)) throw invalidRequest('A key cannot have that many tokens.', 'tokens')
-        return { label, tokensTotal, tokensUsed, expiresAt, models, rpm, tpm, concurrency }
+        // The first period of a quota that is to renew from now on is the next one.
+        const renewedAt = renews === undefined || renews === row.renews ? undefined : clock()
+        return { label, tokensTotal, tokensUsed, renews, renewedAt, expiresAt, models, rpm, tpm, concurrency }
       }
       return edit({ id, action: 'key.update', columns }, actor)
+    },
+    renew(id) {
+      const renewing: Edit = { id, action: 'key.renew', columns: () => ({ tokensUsed: 0, renewedAt: clock() }) }
+      // Of a key that nobody used there is nothing to tell.
+      const isUnused = byId.get(id)?.tokensUsed === 0
+      return take(change(RENEWAL, (tx, note) => write(renewing, tx, isUnused ? () => undefined : note)))
     },
     revoke: (id, actor) => edit(revoking(id), actor),
     rotate(id, graceMs, actor) {
@@ -165,6 +173,9 @@ export const createKeyRing = (
   }
 }
 
+/** Who renews quotas, in the audit. */
+const RENEWAL: Actor = { kind: 'system', id: 'renewal' }
+
 const NEXT_VERSION = sql<number>`(SELECT coalesce(max(version), 0) + 1 FROM keys)`
 
 const toKey = (row: Row): Key => ({
@@ -175,6 +186,8 @@ const toKey = (row: Row): Key => ({
   revokedAt: row.revokedAt ?? undefined,
   tokensTotal: row.tokensTotal,
   tokensUsed: row.tokensUsed,
+  renews: row.renews ?? undefined,
+  renewedAt: row.renewedAt ?? undefined,
   models: row.models,
   rpm: row.rpm ?? undefined,
   tpm: row.tpm ?? undefined,

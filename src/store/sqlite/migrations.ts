@@ -6,6 +6,7 @@ import usageModels from '../../../drizzle/0002_usage_models.sql' with { type: 't
 import reservations from '../../../drizzle/0003_reservations.sql' with { type: 'text' }
 import exchangeBlocks from '../../../drizzle/0004_exchange_blocks.sql' with { type: 'text' }
 import backgroundAnswers from '../../../drizzle/0005_background_answers.sql' with { type: 'text' }
+import renewals from '../../../drizzle/0006_renewals.sql' with { type: 'text' }
 
 export type Migration = { name: string; sql: string }
 
@@ -17,4 +18,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0003_reservations', sql: reservations },
   { name: '0004_exchange_blocks', sql: exchangeBlocks },
   { name: '0005_background_answers', sql: backgroundAnswers },
+  { name: '0006_renewals', sql: renewals },
 ]

@@ -109,7 +109,7 @@ const storeOf = (db: Database, path: string, clock: () => number): Store => {
   }
 
   return {
-    keys: { ...ring.keys, update: afterSettling(ring.keys.update) },
+    keys: { ...ring.keys, update: afterSettling(ring.keys.update), renew: afterSettling(ring.keys.renew) },
     members: createMembers(orm, change, clock, ring),
     sessions: createSessions(orm, change),
     tokens: createTokens(orm, change, clock),

@@ -2,6 +2,7 @@
 
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { RENEWALS } from '../../keys/renewal.ts'
 import type { AttemptNote } from '../../ledger/ledger.ts'
 import type { MemberLimits } from '../../members/member.ts'
 
@@ -21,6 +22,8 @@ export const keys = sqliteTable(
     revokedAt: integer('revoked_at'),
     tokensTotal: integer('tokens_total').notNull(),
     tokensUsed: integer('tokens_used').notNull().default(0),
+    renews: text('renews', { enum: RENEWALS }),
+    renewedAt: integer('renewed_at'),
     models: text('models', { mode: 'json' }).$type<string[]>().notNull(),
     rpm: integer('rpm'),
     tpm: integer('tpm'),

@@ -110,6 +110,9 @@ const Actions = ({ onDo }: { onDo: (doing: Doing) => void }) => (
   </>
 )
 
+const quotaNote = ({ tokens_total, renews, renews_at }: Key): string =>
+  `${count(tokens_total)} tokens${renews === null || renews_at === null ? '' : ` a ${renews}, again from ${dateTime(renews_at)}`}`
+
 const Figures = ({ of }: { of: Key }) => (
   <section class="card" aria-label="Quota">
     <dl class="stats">
@@ -121,7 +124,7 @@ const Figures = ({ of }: { of: Key }) => (
         }
       />
       <Stat label="Tokens used" value={compact(of.tokens_used)} note={<QuotaMeter of={of} />} />
-      <Stat label="Quota" value={compact(of.tokens_total)} note={`${count(of.tokens_total)} tokens`} />
+      <Stat label="Quota" value={compact(of.tokens_total)} note={quotaNote(of)} />
       <Stat label="Expires" value={<When at={of.expires_at} />} note={dateTime(of.expires_at)} />
       <Stat
         label="Last used"

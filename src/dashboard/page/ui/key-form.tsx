@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import type { Key, KeyWithSecret, Member, MemberLimits, Model } from '../../../admin-api/schema.ts'
 import { permits } from '../../../keys/key.ts'
+import type { Renewal } from '../../../keys/renewal.ts'
 import { type Answer, call } from '../lib/api.ts'
 import { draft, edit } from '../lib/draft.ts'
 import { count, countField, toLocalField } from '../lib/format.ts'
@@ -19,11 +20,14 @@ import { Snippets } from './snippets.tsx'
 
 const DAY_MS = 86_400_000
 
+const NEVER = 'never'
+
 type Draft = {
   label: string
   /** A member's id, OWN or NOBODY; a new key's only. */
   owner: string
   tokens: string
+  renews: Renewal | typeof NEVER
   expires: string
   models: string[]
   rpm: string
@@ -43,6 +47,7 @@ const draftOf = (key: Key | undefined, limits: MemberLimits | undefined): Draft 
       label: key.label,
       owner: OWN,
       tokens: countField(key.tokens_total),
+      renews: key.renews ?? NEVER,
       expires: toLocalField(key.expires_at),
       models: key.models,
       rpm: limitField(key.rpm),
@@ -59,6 +64,7 @@ const draftOf = (key: Key | undefined, limits: MemberLimits | undefined): Draft 
     label: '',
     owner: OWN,
     tokens: countField(tokens),
+    renews: NEVER,
     expires: toLocalField(expires.toISOString()),
     models: limits === undefined || limits.models.includes('*') ? (defaults?.models ?? ['*']) : limits.models,
     rpm: '',
@@ -67,6 +73,19 @@ const draftOf = (key: Key | undefined, limits: MemberLimits | undefined): Draft 
   }
 }
 
+const RENEWAL_OPTIONS: readonly (readonly [Draft['renews'], string])[] = [
+  [NEVER, 'Never'],
+  ['day', 'Every day'],
+  ['week', 'Every Monday'],
+  ['month', 'Every month'],
+]
+
+const mayRenew = (limits: MemberLimits | undefined): boolean => (limits?.max_tokens_per_key ?? null) === null
+
+/** A member whose tokens are limited may end the renewals of a key, no more. */
+const renewalOptions = (limits: MemberLimits | undefined, existing: Key | undefined) =>
+  RENEWAL_OPTIONS.filter(([name]) => mayRenew(limits) || name === NEVER || name === existing?.renews)
+
 const checkTime = (expires: string): void => {
   if (Date.parse(expires) <= Date.now()) throw new Error('Expires: choose a time to come.')
 }
@@ -74,6 +93,7 @@ const checkTime = (expires: string): void => {
 const bodyOf = (draft: Draft) => ({
   label: draft.label.trim(),
   tokens_total: needCount(draft.tokens, 'Token quota'),
+  renews: draft.renews === NEVER ? null : draft.renews,
   expires_at: new Date(draft.expires).toISOString(),
   models: needModels(draft.models),
   rpm: countOrNull(draft.rpm, 'Requests / minute'),
@@ -98,10 +118,14 @@ const draftLike = (key: Key, limits: MemberLimits | undefined): Draft => {
   const usual = draftOf(undefined, limits)
   const before = draftOf(key, limits)
   const own = key.owner?.id === session.value?.member?.id
+  const renews = mayRenew(limits) ? before.renews : NEVER
   return {
     ...before,
     owner: own ? OWN : (key.owner?.id ?? NOBODY),
-    tokens: key.tokens_remaining > 0 ? countField(key.tokens_remaining) : usual.tokens,
+    renews,
+    // Of a quota that renews, the remainder is this period's alone.
+    tokens:
+      renews !== NEVER ? before.tokens : key.tokens_remaining > 0 ? countField(key.tokens_remaining) : usual.tokens,
     expires: key.status !== 'expired' && Date.parse(key.expires_at) > Date.now() ? before.expires : usual.expires,
   }
 }
@@ -150,6 +174,7 @@ export const KeyForm = ({
     }
   })
   const quota = readCount(draft.tokens)
+  const renewals = renewalOptions(own, existing)
   return (
     <Form onSubmit={() => void saving.run()} error={saving.error}>
       <Text
@@ -187,6 +212,15 @@ export const KeyForm = ({
               : `${count(quota)} tokens${limits?.max_tokens_per_key ? ` of at most ${count(limits.max_tokens_per_key)}` : ''}`
           }
         />
+        {renewals.length > 1 && (
+          <Select
+            label="Renews"
+            value={draft.renews}
+            onChange={(renews) => set({ renews })}
+            options={renewals}
+            hint="Used tokens start again from 0"
+          />
+        )}
         <Text
           label="Expires"
           type="datetime-local"

@@ -1,0 +1,42 @@
+// Quotas that renew: a key's used tokens are set back to 0 when a day, a week or a month begins, in UTC.
+
+import type { Key } from './key.ts'
+
+export const RENEWALS = ['day', 'week', 'month'] as const
+export type Renewal = (typeof RENEWALS)[number]
+
+/** When each takes place, within a sentence. */
+export const RENEWAL_TIMES: Record<Renewal, string> = {
+  day: 'every day',
+  week: 'every Monday',
+  month: 'on the first of every month',
+}
+
+const DAY_MS = 86_400_000
+
+/** When the period that a time lies in began, in ms since the epoch. Weeks begin on Monday. */
+const beginningOf = (renews: Renewal, at: number): number => {
+  const day = at - (at % DAY_MS)
+  if (renews === 'day') return day
+  const date = new Date(day)
+  if (renews === 'week') return day - ((date.getUTCDay() + 6) % 7) * DAY_MS
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth())
+}
+
+/** When the next period begins, in ms since the epoch. */
+export const nextRenewal = (renews: Renewal, now: number): number => {
+  const began = beginningOf(renews, now)
+  if (renews === 'day') return began + DAY_MS
+  // A day or more into the next period.
+  return beginningOf(renews, began + (renews === 'week' ? 7 : 32) * DAY_MS)
+}
+
+/**
+ * Whether a key's quota is to be renewed now: a period has begun since it was last. A time more than a day ahead was
+ * written while the clock was wrong; without a renewal now there would be none until then.
+ */
+export const isRenewalDue = (key: Key, now: number): boolean => {
+  if (key.renews === undefined || key.revokedAt !== undefined || key.expiresAt <= now) return false
+  const since = key.renewedAt ?? key.createdAt
+  return since < beginningOf(key.renews, now) || since > now + DAY_MS
+}
