@@ -5,6 +5,7 @@ import { call } from '../lib/api.ts'
 import { count, counted, timeOf } from '../lib/format.ts'
 import { useWatched } from '../lib/resource.ts'
 import { Badge, Card, Empty, Loaded, Notice, PageHead } from '../ui/parts.tsx'
+import { Table } from '../ui/rows.tsx'
 import { HEALTH_MS, STATE_TONES, STATE_WORDS } from './models.tsx'
 
 /** One failure is no trouble yet. */
@@ -31,50 +32,37 @@ export const Accounts = () => {
             </div>
           ) : (
             <Card flush>
-              <div class="table-wrap">
-                <table>
-                  <thead>
-                    <tr>
-                      <th scope="col">Account</th>
-                      <th scope="col">State</th>
-                      <th scope="col" class="opt-1">
-                        Base URL
-                      </th>
-                      <th scope="col" class="opt-2">
-                        Wires
-                      </th>
-                      <th scope="col" class="num opt-1">
-                        Weight
-                      </th>
-                      <th scope="col" class="num">
-                        Under way
-                      </th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {items.map((account) => (
-                      <tr key={`${account.provider} ${account.name}`}>
-                        <th scope="row">
-                          <b class="name">{account.name}</b>
-                          <span class="sub whole">{account.provider}</span>
-                        </th>
-                        <td>
-                          <Standing of={account} />
-                          {account.models.filter(ails).map((ill) => (
-                            <Ailing key={ill.model} of={ill} />
-                          ))}
-                        </td>
-                        <td class="opt-1 mono" style={{ overflowWrap: 'anywhere' }}>
-                          {account.base_url}
-                        </td>
-                        <td class="opt-2">{account.wires.join(', ')}</td>
-                        <td class="num opt-1">{account.weight}</td>
-                        <td class="num">{count(account.in_flight)}</td>
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
-              </div>
+              <Table
+                columns={[
+                  'Account',
+                  'State',
+                  ['Base URL', 'opt-1'],
+                  ['Wires', 'opt-2'],
+                  ['Weight', 'num opt-1'],
+                  ['Under way', 'num'],
+                ]}
+              >
+                {items.map((account) => (
+                  <tr key={`${account.provider} ${account.name}`}>
+                    <th scope="row">
+                      <b class="name">{account.name}</b>
+                      <span class="sub whole">{account.provider}</span>
+                    </th>
+                    <td>
+                      <Standing of={account} />
+                      {account.models.filter(ails).map((ill) => (
+                        <Ailing key={ill.model} of={ill} />
+                      ))}
+                    </td>
+                    <td class="opt-1 mono" style={{ overflowWrap: 'anywhere' }}>
+                      {account.base_url}
+                    </td>
+                    <td class="opt-2">{account.wires.join(', ')}</td>
+                    <td class="num opt-1">{account.weight}</td>
+                    <td class="num">{count(account.in_flight)}</td>
+                  </tr>
+                ))}
+              </Table>
             </Card>
           )
         }

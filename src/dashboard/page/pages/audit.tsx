@@ -7,7 +7,7 @@ import { usePages } from '../lib/pages.ts'
 import { useQuery } from '../lib/query.ts'
 import { useResource } from '../lib/resource.ts'
 import { Button, Card, Empty, Loaded, PageHead } from '../ui/parts.tsx'
-import { Older } from '../ui/rows.tsx'
+import { Older, Table } from '../ui/rows.tsx'
 
 const PAGE = 50
 
@@ -38,27 +38,11 @@ export const Audit = () => {
             {items.length === 0 ? (
               <Empty title={query.target ? 'Nothing was done to it' : 'No changes yet'} />
             ) : (
-              <div class="table-wrap">
-                <table class="tall">
-                  <thead>
-                    <tr>
-                      <th scope="col">Time</th>
-                      <th scope="col" class="opt-1">
-                        Who
-                      </th>
-                      <th scope="col">What</th>
-                      <th scope="col" class="opt-1">
-                        Change
-                      </th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {items.map((entry) => (
-                      <Entry key={entry.row} of={entry} people={people} />
-                    ))}
-                  </tbody>
-                </table>
-              </div>
+              <Table css="tall" columns={['Time', ['Who', 'opt-1'], 'What', ['Change', 'opt-1']]}>
+                {items.map((entry) => (
+                  <Entry key={entry.row} of={entry} people={people} />
+                ))}
+              </Table>
             )}
             <Older of={entries} shown={items.length} />
           </Card>

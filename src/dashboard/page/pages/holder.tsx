@@ -11,6 +11,7 @@ import { ThemeButton } from '../ui/frame.tsx'
 import { Logo } from '../ui/icons.tsx'
 import { KeyStatus, QuotaMeter } from '../ui/key-status.tsx'
 import { Button, Card, Empty, Stat, When } from '../ui/parts.tsx'
+import { Table } from '../ui/rows.tsx'
 
 type Seen = { record: UsageRecord; history: UsageHistory }
 
@@ -107,38 +108,19 @@ const Shown = ({ record, history }: Seen) => {
       </Card>
       {history.models.length > 0 && (
         <Card title="By model" flush>
-          <div class="table-wrap">
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">Model</th>
-                  <th scope="col" class="num opt-1">
-                    Requests
-                  </th>
-                  <th scope="col" class="num">
-                    Tokens
-                  </th>
-                  <th scope="col" class="num">
-                    USD
-                  </th>
-                  <th scope="col" class="num opt-1">
-                    KHR
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {history.models.map((row) => (
-                  <tr key={row.model}>
-                    <th scope="row">{row.model}</th>
-                    <td class="num opt-1">{count(row.requests)}</td>
-                    <td class="num">{count(row.tokens)}</td>
-                    <td class="num">{money(row.cost_micro_usd)}</td>
-                    <td class="num opt-1">{count(row.cost_khr)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table
+            columns={['Model', ['Requests', 'num opt-1'], ['Tokens', 'num'], ['USD', 'num'], ['KHR', 'num opt-1']]}
+          >
+            {history.models.map((row) => (
+              <tr key={row.model}>
+                <th scope="row">{row.model}</th>
+                <td class="num opt-1">{count(row.requests)}</td>
+                <td class="num">{count(row.tokens)}</td>
+                <td class="num">{money(row.cost_micro_usd)}</td>
+                <td class="num opt-1">{count(row.cost_khr)}</td>
+              </tr>
+            ))}
+          </Table>
         </Card>
       )}
     </>

@@ -12,6 +12,7 @@ import { countOrNull, Form, Select, Text } from '../ui/fields.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { ModelsField, needModels } from '../ui/models-field.tsx'
 import { Badge, Button, Card, Loaded, Notice, PageHead, Secret } from '../ui/parts.tsx'
+import { Table } from '../ui/rows.tsx'
 
 type Invited = { member: Member; invitation: Invitation }
 
@@ -104,88 +105,69 @@ const MembersTable = ({
     onInvited(await call('members.renew-invitation', { id }))
   })
   return (
-    <div class="table-wrap">
+    <>
       {renewing.error && <Notice tone="bad">{renewing.error.message}</Notice>}
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col" class="opt-1">
-              Role
-            </th>
-            <th scope="col" class="num opt-1">
-              Keys
-            </th>
-            <th scope="col" class="opt-1">
-              Limits
-            </th>
-            <th scope="col" class="opt-4">
-              Since
-            </th>
-            <th scope="col">
-              <span class="sr-only">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {items.map((member) => (
-            <tr key={member.id}>
-              <th scope="row">
-                <b class="name">{member.name}</b>
-                {member.id === session.value?.member?.id && <span class="muted"> (you)</span>}
-                <span class="sub narrow">
-                  {member.role}, {counted(member.keys, 'key')}
+      <Table
+        columns={['Name', ['Role', 'opt-1'], ['Keys', 'num opt-1'], ['Limits', 'opt-1'], ['Since', 'opt-4']]}
+        actions
+      >
+        {items.map((member) => (
+          <tr key={member.id}>
+            <th scope="row">
+              <b class="name">{member.name}</b>
+              {member.id === session.value?.member?.id && <span class="muted"> (you)</span>}
+              <span class="sub narrow">
+                {member.role}, {counted(member.keys, 'key')}
+              </span>
+              {member.status === 'invited' && (
+                <span class="sub">
+                  {member.invitation_expires_at
+                    ? `invited until ${dateTime(member.invitation_expires_at)}`
+                    : 'the invitation has ended: make a new link'}
                 </span>
-                {member.status === 'invited' && (
-                  <span class="sub">
-                    {member.invitation_expires_at
-                      ? `invited until ${dateTime(member.invitation_expires_at)}`
-                      : 'the invitation has ended: make a new link'}
-                  </span>
-                )}
-              </th>
-              <td class="opt-1">
-                <Badge plain>{member.role}</Badge>
-              </td>
-              <td class="num opt-1">
-                <a
-                  href={`/dashboard/keys?owner=${encodeURIComponent(member.id)}`}
-                  aria-label={`${counted(member.keys, 'key')} of ${member.name}`}
-                >
-                  {count(member.keys)}
-                </a>
-              </td>
-              <td class="opt-1">{member.role === 'admin' ? <span class="muted">none</span> : limitsText(member)}</td>
-              <td class="opt-4 nowrap">{day(member.created_at)}</td>
-              <td>
-                <span class="row end one">
-                  {member.id !== session.value?.member?.id && (
-                    <Button
-                      size="small"
-                      busy={renewing.busy && renewed === member.id}
-                      disabled={renewing.busy}
-                      onClick={() => renewing.run(member.id)}
-                      aria-label={`New link for ${member.name}`}
-                      title={member.status === 'active' ? 'To set a new password with' : 'The one before it ends'}
-                    >
-                      New link
-                    </Button>
-                  )}
-                  <Button size="small" onClick={() => onEdit(member)} aria-label={`Edit ${member.name}`}>
-                    Edit
+              )}
+            </th>
+            <td class="opt-1">
+              <Badge plain>{member.role}</Badge>
+            </td>
+            <td class="num opt-1">
+              <a
+                href={`/dashboard/keys?owner=${encodeURIComponent(member.id)}`}
+                aria-label={`${counted(member.keys, 'key')} of ${member.name}`}
+              >
+                {count(member.keys)}
+              </a>
+            </td>
+            <td class="opt-1">{member.role === 'admin' ? <span class="muted">none</span> : limitsText(member)}</td>
+            <td class="opt-4 nowrap">{day(member.created_at)}</td>
+            <td>
+              <span class="row end one">
+                {member.id !== session.value?.member?.id && (
+                  <Button
+                    size="small"
+                    busy={renewing.busy && renewed === member.id}
+                    disabled={renewing.busy}
+                    onClick={() => renewing.run(member.id)}
+                    aria-label={`New link for ${member.name}`}
+                    title={member.status === 'active' ? 'To set a new password with' : 'The one before it ends'}
+                  >
+                    New link
                   </Button>
-                  {member.id !== session.value?.member?.id && (
-                    <Button size="small" onClick={() => onRemove(member)} aria-label={`Remove ${member.name}`}>
-                      Remove
-                    </Button>
-                  )}
-                </span>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+                )}
+                <Button size="small" onClick={() => onEdit(member)} aria-label={`Edit ${member.name}`}>
+                  Edit
+                </Button>
+                {member.id !== session.value?.member?.id && (
+                  <Button size="small" onClick={() => onRemove(member)} aria-label={`Remove ${member.name}`}>
+                    Remove
+                  </Button>
+                )}
+              </span>
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </>
   )
 }
 

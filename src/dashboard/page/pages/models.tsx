@@ -7,6 +7,7 @@ import { compact, count } from '../lib/format.ts'
 import { useWatched } from '../lib/resource.ts'
 import { isAdmin, session } from '../lib/session.ts'
 import { Badge, Card, Empty, Loaded, PageHead } from '../ui/parts.tsx'
+import { Table } from '../ui/rows.tsx'
 
 /** How often the state of what serves the models is asked for. */
 export const HEALTH_MS = 5_000
@@ -56,64 +57,46 @@ const otherPrices = ({ price: { long_context: long, service_tiers: tiers } }: Mo
 
 const Provider = ({ provider, models }: { provider: string; models: Model[] }) => (
   <Card title={provider} flush>
-    <div class="table-wrap">
-      <table class="alike">
-        <thead>
-          <tr>
-            <th scope="col">Model</th>
-            <th scope="col" class="wide opt-3">
-              In → out
-            </th>
-            <th scope="col" class="num opt-2">
-              Context
-            </th>
-            <th scope="col" class="num opt-3">
-              Max out
-            </th>
-            <th scope="col" class="num">
-              Input
-            </th>
-            <th scope="col" class="num">
-              Output
-            </th>
-            <th scope="col" class="num wide opt-2">
-              Cache read / write
-            </th>
-            <th scope="col" class="opt-1">
-              {isAdmin.value ? 'Served by' : 'State'}
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {models.map((model) => (
-            <tr key={model.id}>
-              <th scope="row">
-                <b class="name nowrap">{model.id}</b>
-                <span class="sub">
-                  {model.display_name}, {model.family}
-                  {model.aliases.length > 0 && ` · also ${model.aliases.join(', ')}`}
-                  {model.fallbacks.length > 0 && ` · falls back to ${model.fallbacks.join(', ')}`}
-                  {otherPrices(model)}
-                </span>
-              </th>
-              <td class="wide opt-3 nowrap">
-                {model.input_modalities.join('+')} → {model.output_modalities.join('+')}
-              </td>
-              <td class="num opt-2">{compact(model.context_window)}</td>
-              <td class="num opt-3">{compact(model.max_output_tokens)}</td>
-              <td class="num">{price.format(model.price.input)}</td>
-              <td class="num">{price.format(model.price.output)}</td>
-              <td class="num wide opt-2">
-                {price.format(model.price.cache_read)} / {price.format(model.price.cache_write)}
-              </td>
-              <td class="opt-1">
-                <Targets model={model} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      css="alike"
+      columns={[
+        'Model',
+        ['In → out', 'wide opt-3'],
+        ['Context', 'num opt-2'],
+        ['Max out', 'num opt-3'],
+        ['Input', 'num'],
+        ['Output', 'num'],
+        ['Cache read / write', 'num wide opt-2'],
+        [isAdmin.value ? 'Served by' : 'State', 'opt-1'],
+      ]}
+    >
+      {models.map((model) => (
+        <tr key={model.id}>
+          <th scope="row">
+            <b class="name nowrap">{model.id}</b>
+            <span class="sub">
+              {model.display_name}, {model.family}
+              {model.aliases.length > 0 && ` · also ${model.aliases.join(', ')}`}
+              {model.fallbacks.length > 0 && ` · falls back to ${model.fallbacks.join(', ')}`}
+              {otherPrices(model)}
+            </span>
+          </th>
+          <td class="wide opt-3 nowrap">
+            {model.input_modalities.join('+')} → {model.output_modalities.join('+')}
+          </td>
+          <td class="num opt-2">{compact(model.context_window)}</td>
+          <td class="num opt-3">{compact(model.max_output_tokens)}</td>
+          <td class="num">{price.format(model.price.input)}</td>
+          <td class="num">{price.format(model.price.output)}</td>
+          <td class="num wide opt-2">
+            {price.format(model.price.cache_read)} / {price.format(model.price.cache_write)}
+          </td>
+          <td class="opt-1">
+            <Targets model={model} />
+          </td>
+        </tr>
+      ))}
+    </Table>
   </Card>
 )
 

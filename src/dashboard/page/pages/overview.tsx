@@ -12,6 +12,7 @@ import { ExchangesTable, withEnded } from '../ui/exchanges-table.tsx'
 import { LiveDot } from '../ui/live-dot.tsx'
 import { Card, Empty, Loaded, PageHead, Stat } from '../ui/parts.tsx'
 import { RangeField } from '../ui/range-field.tsx'
+import { Table } from '../ui/rows.tsx'
 import { MOST, measureOf, UsageTable, UsageView } from '../ui/usage-view.tsx'
 import { Trouble } from './accounts.tsx'
 
@@ -126,30 +127,15 @@ const Latest = () => {
 
 const LatencyCard = ({ latency }: { latency: Latency }) => (
   <Card title="Latency" flush>
-    <div class="table-wrap">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Percentile</th>
-            <th scope="col" class="num">
-              First byte
-            </th>
-            <th scope="col" class="num">
-              Whole answer
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {(['p50', 'p95', 'p99'] as const).map((name) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              <td class="num">{duration(latency.first_byte_ms?.[name] ?? null)}</td>
-              <td class="num">{duration(latency.total_ms?.[name] ?? null)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table columns={['Percentile', ['First byte', 'num'], ['Whole answer', 'num']]}>
+      {(['p50', 'p95', 'p99'] as const).map((name) => (
+        <tr key={name}>
+          <th scope="row">{name}</th>
+          <td class="num">{duration(latency.first_byte_ms?.[name] ?? null)}</td>
+          <td class="num">{duration(latency.total_ms?.[name] ?? null)}</td>
+        </tr>
+      ))}
+    </Table>
     <p class="more muted small">From {count(latency.sampled)} answered exchanges of this time.</p>
   </Card>
 )

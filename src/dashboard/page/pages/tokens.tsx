@@ -8,6 +8,7 @@ import { useAction, useResource } from '../lib/resource.ts'
 import { Confirm, Dialog } from '../ui/dialog.tsx'
 import { Form, Text } from '../ui/fields.tsx'
 import { Badge, Button, Card, Empty, Loaded, Notice, Secret, Snippet, When } from '../ui/parts.tsx'
+import { Table } from '../ui/rows.tsx'
 
 const TONES = { active: 'good', expired: 'warn', revoked: 'bad' } as const
 
@@ -25,56 +26,37 @@ export const Tokens = () => {
               <p>A token lets a script use the admin API, for instance to make keys.</p>
             </Empty>
           ) : (
-            <div class="table-wrap">
-              <table>
-                <thead>
-                  <tr>
-                    <th scope="col">Label</th>
-                    <th scope="col">Status</th>
-                    <th scope="col" class="opt-1">
-                      Last used
-                    </th>
-                    <th scope="col" class="opt-2">
-                      Expires
-                    </th>
-                    <th scope="col" class="opt-2">
-                      Made by
-                    </th>
-                    <th scope="col">
-                      <span class="sr-only">Actions</span>
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {items.map((token) => (
-                    <tr key={token.id}>
-                      <th scope="row">{token.label}</th>
-                      <td>
-                        <Badge tone={TONES[token.status]}>{token.status}</Badge>
-                      </td>
-                      <td class="opt-1">
-                        <When at={token.used_at} />
-                      </td>
-                      <td class="opt-2">{token.expires_at === null ? 'never' : day(token.expires_at)}</td>
-                      <td class="opt-2">{token.created_by?.name ?? '–'}</td>
-                      <td>
-                        <span class="row end">
-                          {token.status === 'active' && (
-                            <Button
-                              size="small"
-                              onClick={() => setRevoking(token)}
-                              aria-label={`Revoke token ${token.label}`}
-                            >
-                              Revoke
-                            </Button>
-                          )}
-                        </span>
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <Table
+              columns={['Label', 'Status', ['Last used', 'opt-1'], ['Expires', 'opt-2'], ['Made by', 'opt-2']]}
+              actions
+            >
+              {items.map((token) => (
+                <tr key={token.id}>
+                  <th scope="row">{token.label}</th>
+                  <td>
+                    <Badge tone={TONES[token.status]}>{token.status}</Badge>
+                  </td>
+                  <td class="opt-1">
+                    <When at={token.used_at} />
+                  </td>
+                  <td class="opt-2">{token.expires_at === null ? 'never' : day(token.expires_at)}</td>
+                  <td class="opt-2">{token.created_by?.name ?? '–'}</td>
+                  <td>
+                    <span class="row end">
+                      {token.status === 'active' && (
+                        <Button
+                          size="small"
+                          onClick={() => setRevoking(token)}
+                          aria-label={`Revoke token ${token.label}`}
+                        >
+                          Revoke
+                        </Button>
+                      )}
+                    </span>
+                  </td>
+                </tr>
+              ))}
+            </Table>
           )
         }
       </Loaded>

@@ -3,7 +3,7 @@
 import type { Exchange } from '../../../admin-api/schema.ts'
 import { count, duration, timeOf, usdFine } from '../lib/format.ts'
 import { Badge, Clip, type Tone } from './parts.tsx'
-import { LinkRow } from './rows.tsx'
+import { type Column, LinkRow, Table } from './rows.tsx'
 
 const TONES: Record<Exchange['outcome'], Tone> = {
   open: undefined,
@@ -27,6 +27,19 @@ export const withEnded = (loaded: Exchange[], ended: Exchange[]): Exchange[] => 
   return [...ended, ...loaded.filter(({ id }) => !ids.has(id))]
 }
 
+const COLUMNS: Column[] = [
+  'Time',
+  ['Model', 'opt-1'],
+  ['Key', 'opt-1'],
+  ['Wire', 'opt-4'],
+  'Outcome',
+  ['Tokens', 'num opt-2'],
+  ['Cost', 'num opt-2'],
+  ['First byte', 'num opt-4'],
+  ['Total', 'num opt-1'],
+]
+const BRIEF: Column[] = ['Time', ['Model', 'opt-1'], 'Outcome', ['Total', 'num opt-1']]
+
 export const ExchangesTable = ({
   items,
   ended,
@@ -39,95 +52,56 @@ export const ExchangesTable = ({
 }) => {
   const fresh = new Set(ended.map(({ id }) => id))
   return (
-    <div class="table-wrap">
-      <table class="dense">
-        <thead>
-          <tr>
-            <th scope="col">Time</th>
-            <th scope="col" class="opt-1">
-              Model
+    <Table css="dense" columns={brief ? BRIEF : COLUMNS}>
+      {items.map((exchange) => {
+        const href = `/dashboard/exchanges/${encodeURIComponent(exchange.id)}`
+        return (
+          <LinkRow key={exchange.id} href={href} fresh={fresh.has(exchange.id)}>
+            <th scope="row" class="nowrap">
+              <a class="name" href={href} aria-label={nameOf(exchange)}>
+                {timeOf(exchange.started_at)}
+              </a>
+              <span class="sub narrow">{exchange.model}</span>
             </th>
+            <td class="opt-1 nowrap">
+              {exchange.model}
+              {brief && <Clip sub text={exchange.key.label} />}
+              {!brief && exchange.attempts > 1 && <span class="sub">{exchange.attempts} attempts</span>}
+            </td>
             {!brief && (
               <>
-                <th scope="col" class="opt-1">
-                  Key
-                </th>
-                <th scope="col" class="opt-4">
-                  Wire
-                </th>
+                <td class="opt-1">
+                  <Clip text={exchange.key.label} />
+                </td>
+                <td class="opt-4 nowrap">
+                  {exchange.wire}
+                  {exchange.stream && <span class="muted"> · stream</span>}
+                </td>
               </>
             )}
-            <th scope="col">Outcome</th>
+            <td>
+              <OutcomeBadge exchange={exchange} />
+              {!brief && (
+                <span class="sub narrow">
+                  {count(exchange.tokens)} tokens
+                  <Clip text={exchange.key.label} />
+                </span>
+              )}
+            </td>
             {!brief && (
               <>
-                <th scope="col" class="num opt-2">
-                  Tokens
-                </th>
-                <th scope="col" class="num opt-2">
-                  Cost
-                </th>
-                <th scope="col" class="num opt-4">
-                  First byte
-                </th>
+                <td class="num opt-2">
+                  {exchange.estimated ? '~' : ''}
+                  {count(exchange.tokens)}
+                </td>
+                <td class="num opt-2">{usdFine(exchange.cost_micro_usd)}</td>
+                <td class="num opt-4">{duration(exchange.first_byte_ms)}</td>
               </>
             )}
-            <th scope="col" class="num opt-1">
-              Total
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {items.map((exchange) => {
-            const href = `/dashboard/exchanges/${encodeURIComponent(exchange.id)}`
-            return (
-              <LinkRow key={exchange.id} href={href} fresh={fresh.has(exchange.id)}>
-                <th scope="row" class="nowrap">
-                  <a class="name" href={href} aria-label={nameOf(exchange)}>
-                    {timeOf(exchange.started_at)}
-                  </a>
-                  <span class="sub narrow">{exchange.model}</span>
-                </th>
-                <td class="opt-1 nowrap">
-                  {exchange.model}
-                  {brief && <Clip sub text={exchange.key.label} />}
-                  {!brief && exchange.attempts > 1 && <span class="sub">{exchange.attempts} attempts</span>}
-                </td>
-                {!brief && (
-                  <>
-                    <td class="opt-1">
-                      <Clip text={exchange.key.label} />
-                    </td>
-                    <td class="opt-4 nowrap">
-                      {exchange.wire}
-                      {exchange.stream && <span class="muted"> · stream</span>}
-                    </td>
-                  </>
-                )}
-                <td>
-                  <OutcomeBadge exchange={exchange} />
-                  {!brief && (
-                    <span class="sub narrow">
-                      {count(exchange.tokens)} tokens
-                      <Clip text={exchange.key.label} />
-                    </span>
-                  )}
-                </td>
-                {!brief && (
-                  <>
-                    <td class="num opt-2">
-                      {exchange.estimated ? '~' : ''}
-                      {count(exchange.tokens)}
-                    </td>
-                    <td class="num opt-2">{usdFine(exchange.cost_micro_usd)}</td>
-                    <td class="num opt-4">{duration(exchange.first_byte_ms)}</td>
-                  </>
-                )}
-                <td class="num opt-1">{duration(exchange.total_ms)}</td>
-              </LinkRow>
-            )
-          })}
-        </tbody>
-      </table>
-    </div>
+            <td class="num opt-1">{duration(exchange.total_ms)}</td>
+          </LinkRow>
+        )
+      })}
+    </Table>
   )
 }

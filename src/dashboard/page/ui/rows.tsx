@@ -1,10 +1,49 @@
-// What rows of lists share: a row that leads somewhere, and the foot that asks for older ones.
+// What lists share: the table with its headings, a row that leads somewhere, and the foot that asks for older ones.
 
 import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso/router'
 import { count } from '../lib/format.ts'
 import type { Pages } from '../lib/pages.ts'
 import { Button } from './parts.tsx'
+
+/** A heading, with the class of its column's cells where they have one. */
+export type Column = string | readonly [heading: string, css: string]
+
+/** `children`: the rows. `actions`: their last cells are buttons, which need no heading to be seen. */
+export const Table = ({
+  columns,
+  css,
+  actions = false,
+  children,
+}: {
+  columns: readonly Column[]
+  css?: string
+  actions?: boolean
+  children: ComponentChildren
+}) => (
+  <div class="table-wrap">
+    <table class={css}>
+      <thead>
+        <tr>
+          {columns.map((column) => {
+            const [heading, own] = typeof column === 'string' ? [column] : column
+            return (
+              <th key={heading} scope="col" class={own}>
+                {heading}
+              </th>
+            )
+          })}
+          {actions && (
+            <th scope="col">
+              <span class="sr-only">Actions</span>
+            </th>
+          )}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  </div>
+)
 
 /** Its first cell holds a link to the same place, for keyboards; a press anywhere else follows it too. */
 export const LinkRow = ({

@@ -8,6 +8,7 @@ import { compact, count, khr, usd, usdColumn } from '../lib/format.ts'
 import { useAction } from '../lib/resource.ts'
 import { Chart, COLORS, colorOf } from './chart.tsx'
 import { Button, Card, Empty, Failure, Segments } from './parts.tsx'
+import { Table } from './rows.tsx'
 
 export type Measure = 'tokens' | 'usd' | 'khr' | 'requests'
 
@@ -145,44 +146,23 @@ export const UsageTable = (grouped: Grouped) => {
           <Failure error={exporting.error} />
         </div>
       )}
-      <div class="table-wrap">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">{by === 'model' ? 'Model' : 'Key'}</th>
-              <th scope="col" class="num">
-                Requests
-              </th>
-              <th scope="col" class="num opt-2">
-                Errors
-              </th>
-              <th scope="col" class="num opt-3">
-                Input
-              </th>
-              <th scope="col" class="num opt-3">
-                Cached
-              </th>
-              <th scope="col" class="num opt-3">
-                Output
-              </th>
-              <th scope="col" class="num opt-1">
-                Tokens
-              </th>
-              <th scope="col" class="num">
-                USD
-              </th>
-              <th scope="col" class="num opt-2">
-                KHR
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map((row, index) => (
-              <UsageRow key={row.group} row={row} by={by} color={colorNumber(row, index)} money={money} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        columns={[
+          by === 'model' ? 'Model' : 'Key',
+          ['Requests', 'num'],
+          ['Errors', 'num opt-2'],
+          ['Input', 'num opt-3'],
+          ['Cached', 'num opt-3'],
+          ['Output', 'num opt-3'],
+          ['Tokens', 'num opt-1'],
+          ['USD', 'num'],
+          ['KHR', 'num opt-2'],
+        ]}
+      >
+        {shown.map((row, index) => (
+          <UsageRow key={row.group} row={row} by={by} color={colorNumber(row, index)} money={money} />
+        ))}
+      </Table>
       {rows.length > 10 && (
         <div class="more">
           <span class="muted">
