@@ -13,7 +13,7 @@ import { useAction, useResource } from '../lib/resource.ts'
 import { isAdmin, session } from '../lib/session.ts'
 import { Confirm, Dialog } from '../ui/dialog.tsx'
 import { Form, needCount, readCount, Select, Text } from '../ui/fields.tsx'
-import { KeyForm, SecretDialog } from '../ui/key-form.tsx'
+import { KeyForm, LIMITS, SecretDialog } from '../ui/key-form.tsx'
 import { KeyStatus, QuotaMeter } from '../ui/key-status.tsx'
 import { Button, Card, Loaded, Notice, PageHead, Stat, When } from '../ui/parts.tsx'
 import { RangeField } from '../ui/range-field.tsx'
@@ -176,11 +176,11 @@ const Facts = ({ of }: { of: Key }) => (
       <dl class="facts">
         <dt>Models</dt>
         <dd>{of.models.includes('*') ? 'all models' : of.models.join(', ')}</dd>
-        <dt>Requests / minute</dt>
+        <dt>{LIMITS.rpm}</dt>
         <dd>{limit(of.rpm)}</dd>
-        <dt>Tokens / minute</dt>
+        <dt>{LIMITS.tpm}</dt>
         <dd>{limit(of.tpm)}</dd>
-        <dt>Requests at once</dt>
+        <dt>{LIMITS.concurrency}</dt>
         <dd>{limit(of.concurrency)}</dd>
       </dl>
     </Card>

@@ -22,6 +22,10 @@ export const Members = () => {
   const [invited, setInvited] = useState<Invited>()
   const [editing, setEditing] = useState<Member>()
   const [removing, setRemoving] = useState<Member>()
+  const show = (link?: Invited): void => {
+    if (link) setInvited(link)
+    members.reload()
+  }
   return (
     <>
       <PageHead title="Members" lead="Members make and see their own keys, within the limits you set. Admins see all.">
@@ -33,28 +37,12 @@ export const Members = () => {
       <Loaded of={members}>
         {({ items }) => (
           <Card flush>
-            <MembersTable
-              items={items}
-              onEdit={setEditing}
-              onRemove={setRemoving}
-              onInvited={(done) => {
-                setInvited(done)
-                members.reload()
-              }}
-            />
+            <MembersTable items={items} onEdit={setEditing} onRemove={setRemoving} onInvited={show} />
           </Card>
         )}
       </Loaded>
-      {inviting && (
-        <MemberDialog
-          onClose={() => setInviting(false)}
-          onInvited={(done) => {
-            setInvited(done)
-            members.reload()
-          }}
-        />
-      )}
-      {editing && <MemberDialog of={editing} onClose={() => setEditing(undefined)} onSaved={members.reload} />}
+      {inviting && <MemberDialog onClose={() => setInviting(false)} onDone={show} />}
+      {editing && <MemberDialog of={editing} onClose={() => setEditing(undefined)} onDone={show} />}
       {removing && <Remove of={removing} onClose={() => setRemoving(undefined)} onDone={members.reload} />}
       {invited && (
         <Dialog
@@ -190,13 +178,11 @@ const USUAL_LIMITS: MemberLimits = {
 const MemberDialog = ({
   of,
   onClose,
-  onInvited,
-  onSaved,
+  onDone,
 }: {
   of?: Member
   onClose: () => void
-  onInvited?: (invited: Invited) => void
-  onSaved?: () => void
+  onDone: (invited?: Invited) => void
 }) => {
   const before = of?.limits ?? USUAL_LIMITS
   const [name, setName] = useState(of?.name ?? '')
@@ -212,10 +198,11 @@ const MemberDialog = ({
       max_expiry_days: countOrNull(maxDays, 'Days until expiry'),
       models: needModels(models),
     }
-    if (of === undefined) onInvited?.(await call('members.invite', { name: name.trim(), role, limits }))
+    const member = { name: name.trim(), role, limits }
+    if (of === undefined) onDone(await call('members.invite', member))
     else {
-      await call('members.update', { id: of.id, name: name.trim(), role, limits })
-      onSaved?.()
+      await call('members.update', { id: of.id, ...member })
+      onDone()
     }
     onClose()
   })

@@ -8,6 +8,7 @@ import { useAction, useResource } from '../lib/resource.ts'
 import { isAdmin, loadSession, MIN_PASSWORD, session, signOut } from '../lib/session.ts'
 import { Confirm } from '../ui/dialog.tsx'
 import { Check, Form, needCount, Text } from '../ui/fields.tsx'
+import { LIMITS, LimitFields } from '../ui/key-form.tsx'
 import { ModelsField, needModels } from '../ui/models-field.tsx'
 import { Badge, Button, Card, Failure, Loaded, Notice, PageHead } from '../ui/parts.tsx'
 import { Tokens } from './tokens.tsx'
@@ -67,9 +68,9 @@ const GeneralForm = ({ of, onSaved }: { of: SettingsValue; onSaved: (value: Sett
       khr_per_usd: number(draft.rate, 'Riel for one US dollar'),
       retention_days: number(draft.retention, 'Keep single exchanges'),
       limits: {
-        rpm: needCount(draft.rpm, 'Requests / minute'),
-        tpm: needCount(draft.tpm, 'Tokens / minute'),
-        concurrency: needCount(draft.concurrency, 'Requests at once'),
+        rpm: needCount(draft.rpm, LIMITS.rpm),
+        tpm: needCount(draft.tpm, LIMITS.tpm),
+        concurrency: needCount(draft.concurrency, LIMITS.concurrency),
       },
       key_defaults: {
         tokens_total: needCount(draft.tokens, 'Token quota'),
@@ -167,16 +168,7 @@ const GeneralForm = ({ of, onSaved }: { of: SettingsValue; onSaved: (value: Sett
                 0 is no limit, {origin('limits')}
               </span>
             </h3>
-            <div class="pair">
-              <Text label="Requests / minute" value={draft.rpm} onChange={(rpm) => set({ rpm })} inputMode="numeric" />
-              <Text label="Tokens / minute" value={draft.tpm} onChange={(tpm) => set({ tpm })} inputMode="numeric" />
-              <Text
-                label="Requests at once"
-                value={draft.concurrency}
-                onChange={(concurrency) => set({ concurrency })}
-                inputMode="numeric"
-              />
-            </div>
+            <LimitFields of={draft} onChange={set} />
           </div>
         </div>
         <div class="row end">

@@ -38,7 +38,7 @@ type TextProps = Common & {
   type?: 'text' | 'password' | 'search' | 'datetime-local'
   required?: boolean
   autoFocus?: boolean
-  placeholder?: string
+  placeholder?: string | undefined
   autocomplete?: HTMLInputElement['autocomplete']
   inputMode?: 'numeric' | 'decimal'
   minLength?: number

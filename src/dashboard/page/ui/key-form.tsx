@@ -20,6 +20,27 @@ import { Snippets } from './snippets.tsx'
 
 const DAY_MS = 86_400_000
 
+/** What the limits of keys are called. */
+export const LIMITS = { rpm: 'Requests / minute', tpm: 'Tokens / minute', concurrency: 'Requests at once' } as const
+
+type Limits = Record<keyof typeof LIMITS, string>
+type LimitFieldsProps = { of: Limits; onChange: (change: Partial<Limits>) => void; placeholder?: string }
+
+export const LimitFields = ({ of, onChange, placeholder }: LimitFieldsProps) => (
+  <div class="pair">
+    {(['rpm', 'tpm', 'concurrency'] as const).map((name) => (
+      <Text
+        key={name}
+        label={LIMITS[name]}
+        value={of[name]}
+        onChange={(text) => onChange({ [name]: text })}
+        inputMode="numeric"
+        placeholder={placeholder}
+      />
+    ))}
+  </div>
+)
+
 const NEVER = 'never'
 
 type Draft = {
@@ -96,9 +117,9 @@ const bodyOf = (draft: Draft) => ({
   renews: draft.renews === NEVER ? null : draft.renews,
   expires_at: new Date(draft.expires).toISOString(),
   models: needModels(draft.models),
-  rpm: countOrNull(draft.rpm, 'Requests / minute'),
-  tpm: countOrNull(draft.tpm, 'Tokens / minute'),
-  concurrency: countOrNull(draft.concurrency, 'Requests at once'),
+  rpm: countOrNull(draft.rpm, LIMITS.rpm),
+  tpm: countOrNull(draft.tpm, LIMITS.tpm),
+  concurrency: countOrNull(draft.concurrency, LIMITS.concurrency),
 })
 
 const ownerIn = (owner: string): { owner?: string | null } =>
@@ -231,29 +252,7 @@ export const KeyForm = ({
         />
       </div>
       <ModelsField value={draft.models} onChange={(models) => set({ models })} allowed={limits?.models} />
-      <div class="pair">
-        <Text
-          label="Requests / minute"
-          value={draft.rpm}
-          onChange={(rpm) => set({ rpm })}
-          inputMode="numeric"
-          placeholder="Default"
-        />
-        <Text
-          label="Tokens / minute"
-          value={draft.tpm}
-          onChange={(tpm) => set({ tpm })}
-          inputMode="numeric"
-          placeholder="Default"
-        />
-        <Text
-          label="Requests at once"
-          value={draft.concurrency}
-          onChange={(concurrency) => set({ concurrency })}
-          inputMode="numeric"
-          placeholder="Default"
-        />
-      </div>
+      <LimitFields of={draft} onChange={set} placeholder="Default" />
       <p class="muted small">Empty limits take the gateway's default; 0 is no limit.</p>
       <div class="row end">
         <Button onClick={onCancel}>Cancel</Button>
