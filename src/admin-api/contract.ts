@@ -3,13 +3,12 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import type { RouteName } from './routes.ts'
 import * as S from './schema.ts'
+import { Closed, Count, Nullable, oneOf } from './schema.ts'
 
 /** `params` come from the path, `query` from the query string (numbers written in decimal), `body` is JSON. */
 export type Contract = { params?: TSchema; query?: TSchema; body?: TSchema; output: TSchema }
 
-const Closed = { additionalProperties: false }
 const input = <T extends Record<string, TSchema>>(members: T) => Type.Object(members, Closed)
-const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 const list = <T extends TSchema>(item: T) => Type.Object({ items: Type.Array(item) })
 /** `next` is the `before` of the following page; null on the last. */
 const page = <T extends TSchema>(item: T) => Type.Object({ items: Type.Array(item), next: Nullable(Type.Integer()) })
@@ -21,7 +20,6 @@ const Label = Type.String({ minLength: 1, maxLength: 200 })
 const Password = Type.String({ minLength: 12, maxLength: 200 })
 const Given = Type.String({ minLength: 1, maxLength: 200 })
 const Time = Type.String({ minLength: 1, maxLength: 40, description: 'ISO 8601.' })
-const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 const Models = Type.Array(Given, { minItems: 1, maxItems: 200 })
 const Limit = Type.Integer({ minimum: 1, maximum: 200, default: 50 })
 const Days = Type.Integer({ minimum: 1, maximum: 36_500 })
@@ -30,7 +28,17 @@ const Range = {
   until: Type.Optional(Time),
 }
 /** What groups come in order of: the most of it first. */
-const Most = Type.Union([Type.Literal('tokens'), Type.Literal('cost'), Type.Literal('requests')], { default: 'tokens' })
+const Most = oneOf(['tokens', 'cost', 'requests'], { default: 'tokens' })
+const Invited = Type.Object({ member: S.Member, invitation: S.Invitation })
+const KeyMembers = {
+  tokens_total: Type.Optional(Count),
+  renews: Type.Optional(Nullable(S.Renewal)),
+  expires_at: Type.Optional(Time),
+  models: Type.Optional(Models),
+  rpm: Type.Optional(Nullable(Count)),
+  tpm: Type.Optional(Nullable(Count)),
+  concurrency: Type.Optional(Nullable(Count)),
+}
 const Limits = Type.Partial(S.MemberLimits, Closed)
 
 export const CONTRACT = {
@@ -48,7 +56,7 @@ export const CONTRACT = {
   'members.list': { output: list(S.Member) },
   'members.invite': {
     body: input({ name: Name, role: S.Role, limits: Type.Optional(Limits) }),
-    output: Type.Object({ member: S.Member, invitation: S.Invitation }),
+    output: Invited,
   },
   'members.update': {
     params: Id,
@@ -57,11 +65,11 @@ export const CONTRACT = {
   },
   'members.renew-invitation': {
     params: Id,
-    output: Type.Object({ member: S.Member, invitation: S.Invitation }),
+    output: Invited,
   },
   'members.remove': {
     params: Id,
-    query: input({ keys: Type.Union([Type.Literal('revoke'), Type.Literal('keep')], { default: 'revoke' }) }),
+    query: input({ keys: oneOf(['revoke', 'keep'], { default: 'revoke' }) }),
     output: Done,
   },
   'keys.list': {
@@ -69,49 +77,21 @@ export const CONTRACT = {
       search: Type.Optional(Type.String({ maxLength: 200, description: 'In label, id or owner.' })),
       status: Type.Optional(S.KeyStatus),
       owner: Type.Optional(Given),
-      sort: Type.Union(
-        [
-          Type.Literal('created_at'),
-          Type.Literal('label'),
-          Type.Literal('expires_at'),
-          Type.Literal('tokens_used'),
-          Type.Literal('tokens_remaining'),
-        ],
-        { default: 'created_at' },
-      ),
-      order: Type.Union([Type.Literal('asc'), Type.Literal('desc')], { default: 'desc' }),
+      sort: oneOf(['created_at', 'label', 'expires_at', 'tokens_used', 'tokens_remaining'], { default: 'created_at' }),
+      order: oneOf(['asc', 'desc'], { default: 'desc' }),
       limit: Limit,
       offset: Type.Integer({ minimum: 0, default: 0 }),
     }),
     output: Type.Object({ items: Type.Array(S.ListedKey), total: Count }),
   },
   'keys.create': {
-    body: input({
-      label: Label,
-      tokens_total: Type.Optional(Count),
-      renews: Type.Optional(Nullable(S.Renewal)),
-      expires_at: Type.Optional(Time),
-      models: Type.Optional(Models),
-      rpm: Type.Optional(Nullable(Count)),
-      tpm: Type.Optional(Nullable(Count)),
-      concurrency: Type.Optional(Nullable(Count)),
-      owner: Type.Optional(Nullable(Given)),
-    }),
+    body: input({ label: Label, ...KeyMembers, owner: Type.Optional(Nullable(Given)) }),
     output: S.KeyWithSecret,
   },
   'keys.get': { params: Id, output: S.Key },
   'keys.update': {
     params: Id,
-    body: input({
-      label: Type.Optional(Label),
-      tokens_total: Type.Optional(Count),
-      renews: Type.Optional(Nullable(S.Renewal)),
-      expires_at: Type.Optional(Time),
-      models: Type.Optional(Models),
-      rpm: Type.Optional(Nullable(Count)),
-      tpm: Type.Optional(Nullable(Count)),
-      concurrency: Type.Optional(Nullable(Count)),
-    }),
+    body: input({ label: Type.Optional(Label), ...KeyMembers }),
     output: S.Key,
   },
   'keys.top-up': {
@@ -135,7 +115,7 @@ export const CONTRACT = {
     query: input({
       ...Range,
       step: Type.Optional(S.Step),
-      by: Type.Union([Type.Literal('none'), Type.Literal('model'), Type.Literal('key')], { default: 'none' }),
+      by: oneOf(['none', 'model', 'key'], { default: 'none' }),
       most: Most,
       key: Type.Optional(Given),
       model: Type.Optional(Given),
@@ -145,7 +125,7 @@ export const CONTRACT = {
   'usage.table': {
     query: input({
       ...Range,
-      by: Type.Union([Type.Literal('model'), Type.Literal('key'), Type.Literal('day')], { default: 'model' }),
+      by: oneOf(['model', 'key', 'day'], { default: 'model' }),
       key: Type.Optional(Given),
     }),
     output: S.UsageTable,

@@ -1,14 +1,21 @@
 // The admin API's resources: the one source of their shapes. The page, the command line and scripts take the types.
 // Names are snake_case, times ISO 8601 in UTC with milliseconds, durations ms, money whole micro-USD (and riel beside).
 
-import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { type SchemaOptions, type Static, type TSchema, Type } from '@sinclair/typebox'
 
 const Time = Type.String({ description: 'ISO 8601, UTC, with milliseconds.' })
-const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
-const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
-const Closed = { additionalProperties: false }
+export const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+export const Closed = { additionalProperties: false }
+export const oneOf = <const T extends string>(values: readonly T[], options: SchemaOptions = {}) =>
+  Type.Unsafe<T>(
+    Type.Union(
+      values.map((value) => Type.Literal(value)),
+      options,
+    ),
+  )
 
-export const Role = Type.Union([Type.Literal('admin'), Type.Literal('member')])
+export const Role = oneOf(['admin', 'member'])
 
 /** What a member's own keys may be made of; null is no limit. Admins have none. */
 export const MemberLimits = Type.Object(
@@ -29,7 +36,7 @@ export const Member = Type.Object({
   id: Type.String(),
   name: Type.String(),
   role: Role,
-  status: Type.Union([Type.Literal('active'), Type.Literal('invited')]),
+  status: oneOf(['active', 'invited']),
   limits: MemberLimits,
   keys: Count,
   created_at: Time,
@@ -59,15 +66,10 @@ export const Session = Type.Object({
   version: Nullable(Type.String()),
 })
 
-export const KeyStatus = Type.Union([
-  Type.Literal('active'),
-  Type.Literal('exhausted'),
-  Type.Literal('expired'),
-  Type.Literal('revoked'),
-])
+export const KeyStatus = oneOf(['active', 'exhausted', 'expired', 'revoked'])
 
 /** How often used tokens are set back to 0: at 00:00 UTC of every day, every Monday or every first of a month. */
-export const Renewal = Type.Union([Type.Literal('day'), Type.Literal('week'), Type.Literal('month')])
+export const Renewal = oneOf(['day', 'week', 'month'])
 
 /** `rpm`, `tpm`, `concurrency`: null takes the gateway's default, 0 is no limit. */
 export const Key = Type.Object({
@@ -100,16 +102,21 @@ export const ListedKey = Type.Composite([Key, Type.Object({ spark: Type.Array(Co
 /** The one time a secret is shown. */
 export const KeyWithSecret = Type.Object({ key: Key, secret: Type.String() })
 
-/** Sums. Classes of tokens are disjoint; reasoning is part of output. `cost_khr` is whole riel. */
-export const Sums = Type.Object({
-  requests: Count,
-  errors: Count,
+/** Its classes are disjoint; reasoning is part of output. */
+const Tokens = {
   input: Count,
   cache_read: Count,
   cache_write: Count,
   output: Count,
   reasoning: Count,
   tokens: Count,
+}
+
+/** `cost_khr` is whole riel. */
+export const Sums = Type.Object({
+  requests: Count,
+  errors: Count,
+  ...Tokens,
   cost_micro_usd: Count,
   cost_khr: Count,
 })
@@ -136,7 +143,7 @@ export const Latency = Type.Object({
   total_ms: Nullable(Percentiles),
 })
 
-export const Step = Type.Union([Type.Literal('hour'), Type.Literal('day')])
+export const Step = oneOf(['hour', 'day'])
 
 /** `step` is a day where hours were asked for that are no longer kept for single keys. */
 export const Usage = Type.Object({
@@ -157,13 +164,7 @@ export const UsageTable = Type.Object({
   khr_per_usd: Type.Number(),
 })
 
-export const Outcome = Type.Union([
-  Type.Literal('open'),
-  Type.Literal('done'),
-  Type.Literal('refused'),
-  Type.Literal('failed'),
-  Type.Literal('aborted'),
-])
+export const Outcome = oneOf(['open', 'done', 'refused', 'failed', 'aborted'])
 
 /**
  * One client request. `model` is what was asked for; `provider` … what answered last; members are not told which account.
@@ -185,12 +186,7 @@ export const Exchange = Type.Object({
   first_byte_ms: Nullable(Count),
   total_ms: Nullable(Count),
   attempts: Count,
-  input: Count,
-  cache_read: Count,
-  cache_write: Count,
-  output: Count,
-  reasoning: Count,
-  tokens: Count,
+  ...Tokens,
   estimated: Type.Boolean(),
   cost_micro_usd: Count,
   cost_khr: Count,
@@ -205,7 +201,7 @@ export const Attempt = Type.Object({
   account: Nullable(Type.String()),
   model: Type.String(),
   wire: Type.String(),
-  result: Type.Union([Type.Literal('answered'), Type.Literal('failed'), Type.Literal('ended')]),
+  result: oneOf(['answered', 'failed', 'ended']),
   error_code: Nullable(Type.String()),
   provider_status: Nullable(Type.Integer()),
   provider_code: Nullable(Type.String()),
@@ -231,7 +227,7 @@ export const ExplainedExchange = Type.Object({
     upstream_model: Nullable(Type.String()),
     client_wire: Type.String(),
     provider_wire: Nullable(Type.String()),
-    mode: Nullable(Type.Union([Type.Literal('pass'), Type.Literal('translate')])),
+    mode: Nullable(oneOf(['pass', 'translate'])),
     why: Type.Array(Type.String()),
   }),
   attempts: Type.Array(Attempt),
@@ -239,7 +235,7 @@ export const ExplainedExchange = Type.Object({
   raw_usage: Type.Unknown({ description: "The provider's own usage object, or null; for members null." }),
 })
 
-export const BreakerState = Type.Union([Type.Literal('closed'), Type.Literal('open'), Type.Literal('half-open')])
+export const BreakerState = oneOf(['closed', 'open', 'half-open'])
 
 export const TargetHealth = Type.Object({
   provider: Type.String(),
@@ -267,7 +263,7 @@ export const Model = Type.Object({
   upstream: Nullable(Type.String()),
   family: Type.String(),
   display_name: Type.String(),
-  kind: Type.Union([Type.Literal('text'), Type.Literal('image')]),
+  kind: oneOf(['text', 'image']),
   input_modalities: Type.Array(Type.String()),
   output_modalities: Type.Array(Type.String()),
   context_window: Count,
@@ -322,7 +318,7 @@ export const AuditEntry = Type.Object({
   row: Count,
   at: Time,
   actor: Type.Object({
-    kind: Type.Union([Type.Literal('cli'), Type.Literal('member'), Type.Literal('token'), Type.Literal('system')]),
+    kind: oneOf(['cli', 'member', 'token', 'system']),
     id: Type.String(),
     name: Nullable(Type.String()),
   }),
@@ -350,7 +346,7 @@ export const AdminToken = Type.Object({
   created_at: Time,
   expires_at: Nullable(Time),
   used_at: Nullable(Time),
-  status: Type.Union([Type.Literal('active'), Type.Literal('expired'), Type.Literal('revoked')]),
+  status: oneOf(['active', 'expired', 'revoked']),
 })
 
 export const AdminTokenWithSecret = Type.Object({ token: AdminToken, secret: Type.String() })
