@@ -16,16 +16,9 @@ import type {
 import type { ChatRequest, Tool, Turn } from '../../../src/ir/request.ts'
 import type { Usage } from '../../../src/ir/usage.ts'
 import { CHAT_WIRES, type ChatWire } from '../../../src/ir/wire.ts'
-import { compact, maybe } from './members.ts'
+import { base64, compact, foreignOutput, maybe, name, output, schema, turnOf, withOwnIds, words } from './members.ts'
 
-/** Text of one character at least, control and wide characters included. */
-export const words = fc.oneof(
-  fc.string({ minLength: 1, maxLength: 12 }),
-  fc.string({ unit: 'grapheme', minLength: 1, maxLength: 6 }),
-)
-const name = fc.stringMatching(/^[a-z][a-z0-9_-]{0,20}$/)
 const callId = fc.stringMatching(/^call_[A-Za-z0-9]{6}$/)
-const base64 = fc.uint8Array({ minLength: 1, maxLength: 12 }).map((bytes) => Buffer.from(bytes).toString('base64'))
 const jsonText = fc
   .dictionary(name, fc.oneof(fc.string(), fc.integer(), fc.boolean()), { maxKeys: 3 })
   .map((value) => JSON.stringify(value))
@@ -93,11 +86,6 @@ const round: fc.Arbitrary<Turn[]> = fc
     ),
   ])
 
-const schema = fc.constantFrom(
-  { type: 'object', properties: {} },
-  { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },
-)
-
 const tool: fc.Arbitrary<Tool> = fc.oneof(
   fc
     .record({ name, description: maybe(fc.string()), schema: maybe(schema), strict: maybe(fc.boolean()) })
@@ -137,14 +125,7 @@ export const chatCompletionsRequest: fc.Arbitrary<ChatRequest> = fc
         seed: maybe(fc.integer()),
       })
       .map(compact),
-    output: maybe(
-      fc.oneof(
-        fc.constant({ type: 'json-object' as const }),
-        fc
-          .record({ name, schema, strict: maybe(fc.boolean()), description: maybe(words) })
-          .map((format) => compact({ type: 'json-schema' as const, ...format })),
-      ),
-    ),
+    output: maybe(output),
     reasoning: maybe(
       fc.record({
         effort: fc.constantFrom('none' as const, 'minimal' as const, 'low' as const, 'xhigh' as const, 'max' as const),
@@ -170,30 +151,9 @@ export const chatCompletionsRequest: fc.Arbitrary<ChatRequest> = fc
     ),
   })
   .map(({ turns, tools, toolChoice, parallelTools, ...rest }) => {
-    const request = { ...rest, turns: apart(turns.flat()), tools, origin: 'chat-completions' as const }
+    const request = { ...rest, turns: withOwnIds(turns.flat()), tools, origin: 'chat-completions' as const }
     return compact(tools.length === 0 ? request : { ...request, toolChoice, parallelTools }) as ChatRequest
   })
-
-/** Call ids of their own for every round, so that pairing has one answer. */
-const apart = (turns: Turn[]): Turn[] => {
-  let round = 0
-  return turns.map((turn): Turn => {
-    if (turn.role === 'assistant') {
-      round += 1
-      return {
-        ...turn,
-        parts: turn.parts.map((part) => (part.type === 'tool-call' ? { ...part, id: `${part.id}${round}` } : part)),
-      }
-    }
-    if (turn.role !== 'user') return turn
-    return {
-      ...turn,
-      parts: turn.parts.map((part) =>
-        part.type === 'tool-result' ? { ...part, callId: `${part.callId}${round}` } : part,
-      ),
-    }
-  })
-}
 
 const wild = fc.oneof(name, fc.string({ maxLength: 70 }), fc.constantFrom('mcp.server/tool', 'a'.repeat(100), '', 'é'))
 const anyId = fc.oneof(callId, fc.constantFrom('', 'toolu_01', 'x'.repeat(80), 'a b|c'))
@@ -218,28 +178,17 @@ const anyOpaque = fc.constantFrom(...CHAT_WIRES.filter((wire) => wire !== 'chat-
   value: { type: 'server_thing' },
 }))
 
-const anyTurn: fc.Arbitrary<Turn> = fc.oneof(
-  fc.record({ role: fc.constant('system' as const), parts: fc.array(fc.oneof(textPart, anyOpaque), { maxLength: 2 }) }),
-  fc.record({
-    role: fc.constant('user' as const),
-    parts: fc.array(fc.oneof<fc.Arbitrary<UserPart>[]>(textPart, imagePart, documentPart, anyResult, anyOpaque), {
-      maxLength: 4,
-    }),
-  }),
-  fc.record({
-    role: fc.constant('assistant' as const),
-    parts: fc.array(
-      fc.oneof<fc.Arbitrary<AssistantPart>[]>(
-        textPart,
-        toolCall(anyId),
-        seal,
-        anyOpaque,
-        fc.constant({ type: 'refusal', text: 'no' }),
-      ),
-      { maxLength: 4 },
-    ),
-  }),
-)
+const anyTurn = turnOf({
+  system: fc.oneof(textPart, anyOpaque),
+  user: fc.oneof<fc.Arbitrary<UserPart>[]>(textPart, imagePart, documentPart, anyResult, anyOpaque),
+  assistant: fc.oneof<fc.Arbitrary<AssistantPart>[]>(
+    textPart,
+    toolCall(anyId),
+    seal,
+    anyOpaque,
+    fc.constant({ type: 'refusal', text: 'no' }),
+  ),
+})
 
 /** Anything the other wires' decoders may hand over: pairing broken, names and ids of foreign alphabets. */
 export const foreignRequest: fc.Arbitrary<ChatRequest> = fc
@@ -272,13 +221,7 @@ export const foreignRequest: fc.Arbitrary<ChatRequest> = fc
     metadata: maybe(fc.dictionary(name, fc.string())),
     serviceTier: maybe(fc.constantFrom('auto', 'default', 'standard_only', 'batch')),
     verbosity: maybe(fc.constantFrom('low', 'max')),
-    output: maybe(
-      fc.constantFrom(
-        { type: 'json-object' as const },
-        { type: 'json-schema' as const, name: 'my schema!', schema: {} },
-        { type: 'json-schema' as const, schema: {} },
-      ),
-    ),
+    output: maybe(foreignOutput),
     origin: fc.constantFrom<ChatWire[]>('messages', 'responses'),
     opaque: fc.constantFrom([], [{ name: 'context_management', value: {}, essential: false }]),
   })

@@ -18,12 +18,11 @@ import type {
 import type { ChatRequest, Tool, ToolChoice, Turn } from '../../../src/ir/request.ts'
 import type { Usage } from '../../../src/ir/usage.ts'
 import type { ChatWire } from '../../../src/ir/wire.ts'
-import { compact, maybe } from './members.ts'
+import { compact, maybe, name, turnOf, withOwnIds } from './members.ts'
 
 const raw = fc.oneof(fc.string({ maxLength: 12 }), fc.string({ unit: 'grapheme', maxLength: 8 }))
 /** Text a block may hold: something in it, and no white space at its end. */
 const words = raw.map((text) => `${text}.`)
-const name = fc.stringMatching(/^[a-z][a-z0-9_-]{0,20}$/)
 const base64 = fc.base64String({ minLength: 4, maxLength: 16 })
 const cache = maybe(fc.constantFrom<CacheMark>({}, { ttl: '5m' }, { ttl: '1h' }))
 const jsonInput = fc
@@ -183,27 +182,13 @@ export const messagesRequest: fc.Arbitrary<ChatRequest> = fc
           : { type: choice }
     return compact({
       ...rest,
-      turns: distinct([...(system === undefined ? [] : [system]), first, ...rounds.flat()]),
+      turns: withOwnIds([...(system === undefined ? [] : [system]), first, ...rounds.flat()]),
       tools,
       ...(tools.length === 0 || toolChoice === undefined ? {} : { toolChoice }),
       ...(tools.length === 0 || toolChoice === undefined || toolChoice.type === 'none' ? {} : { parallelTools }),
       origin: 'messages' as const,
     }) as ChatRequest
   })
-
-/** Ids of their own for every round. */
-const distinct = (turns: Turn[]): Turn[] => {
-  let at = 0
-  return turns.map((turn) => {
-    if (turn.role === 'assistant') at++
-    if (turn.role === 'system') return turn
-    const parts = turn.parts.map((part) => {
-      if (part.type === 'tool-call') return { ...part, id: `${part.id}_${at}` }
-      return part.type === 'tool-result' ? { ...part, callId: `${part.callId}_${at}` } : part
-    })
-    return { ...turn, parts } as Turn
-  })
-}
 
 const wild = fc.oneof(
   name,
@@ -250,31 +235,17 @@ const wildResult: fc.Arbitrary<ToolResultPart> = fc
   })
   .map((part) => compact({ type: 'tool-result', ...part }) as ToolResultPart)
 
-const wildTurn: fc.Arbitrary<Turn> = fc.oneof(
-  fc.record({
-    role: fc.constant('system' as const),
-    parts: fc.array(fc.oneof<fc.Arbitrary<TextPart | OpaquePart>[]>(wildText, wildOpaque), { maxLength: 2 }),
-  }),
-  fc.record({
-    role: fc.constant('user' as const),
-    parts: fc.array(fc.oneof<fc.Arbitrary<UserPart>[]>(wildText, imagePart, documentPart, wildResult, wildOpaque), {
-      maxLength: 4,
-    }),
-  }),
-  fc.record({
-    role: fc.constant('assistant' as const),
-    parts: fc.array(
-      fc.oneof<fc.Arbitrary<AssistantPart>[]>(
-        wildText,
-        wildCall,
-        wildThought,
-        wildOpaque,
-        fc.constant<AssistantPart>({ type: 'refusal', text: 'no' }),
-      ),
-      { maxLength: 4 },
-    ),
-  }),
-)
+const wildTurn = turnOf({
+  system: fc.oneof<fc.Arbitrary<TextPart | OpaquePart>[]>(wildText, wildOpaque),
+  user: fc.oneof<fc.Arbitrary<UserPart>[]>(wildText, imagePart, documentPart, wildResult, wildOpaque),
+  assistant: fc.oneof<fc.Arbitrary<AssistantPart>[]>(
+    wildText,
+    wildCall,
+    wildThought,
+    wildOpaque,
+    fc.constant<AssistantPart>({ type: 'refusal', text: 'no' }),
+  ),
+})
 
 const wildSchema = fc.constantFrom<NonNullable<Extract<Tool, { type: 'function' }>['schema']>>(
   {},

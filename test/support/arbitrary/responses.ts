@@ -18,16 +18,10 @@ import type {
 import type { ChatRequest, Tool, Turn } from '../../../src/ir/request.ts'
 import type { Usage } from '../../../src/ir/usage.ts'
 import { UNKNOWN_ANSWER } from '../../../src/wire/responses/request.ts'
-import { compact, maybe } from './members.ts'
+import { base64, compact, foreignOutput, maybe, name, output, schema, turnOf, withOwnIds, words } from './members.ts'
 
-const words = fc.oneof(
-  fc.string({ minLength: 1, maxLength: 12 }),
-  fc.string({ unit: 'grapheme', minLength: 1, maxLength: 6 }),
-)
-const name = fc.stringMatching(/^[a-z][a-z0-9_-]{0,20}$/)
 const token = fc.stringMatching(/^[A-Za-z0-9]{8}$/)
 const callId = token.map((text) => `call_${text}`)
-const base64 = fc.uint8Array({ minLength: 1, maxLength: 12 }).map((bytes) => Buffer.from(bytes).toString('base64'))
 const argumentsText = fc
   .dictionary(name, fc.jsonValue({ maxDepth: 1 }), { maxKeys: 3 })
   .map((value) => JSON.stringify(value))
@@ -160,7 +154,7 @@ const systemTurn = fc
   .record({ parts: fc.array(inputText, { minLength: 1, maxLength: 2 }), developer: maybe(fc.constant(true)) })
   .map((turn) => compact<Turn>({ role: 'system', ...turn }))
 
-/** Ids of their own for every round, and a user's word between two goes of the model, as the list of items has it. */
+/** A user's word between two goes of the model, as the list of items has it. */
 const conversation = fc
   .array(
     fc.oneof(
@@ -172,31 +166,13 @@ const conversation = fc
   )
   .map((groups): Turn[] => {
     const turns: Turn[] = [{ role: 'user', parts: [{ type: 'text', text: 'hello' }] }]
-    groups.forEach((group, number) => {
-      const [first] = group
-      if (first?.role === 'assistant' && turns.at(-1)?.role === 'assistant')
+    for (const group of groups) {
+      if (group[0]?.role === 'assistant' && turns.at(-1)?.role === 'assistant')
         turns.push({ role: 'user', parts: [{ type: 'text', text: 'go on' }] })
-      turns.push(...group.map((turn) => numbered(turn, number)))
-    })
-    return turns
+      turns.push(...group)
+    }
+    return withOwnIds(turns)
   })
-
-const numbered = (turn: Turn, number: number): Turn => {
-  if (turn.role === 'system') return turn
-  if (turn.role === 'user') {
-    const parts = turn.parts.map((part) =>
-      part.type === 'tool-result' ? { ...part, callId: `${part.callId}${number}` } : part,
-    )
-    return { ...turn, parts }
-  }
-  const parts = turn.parts.map((part) => (part.type === 'tool-call' ? { ...part, id: `${part.id}${number}` } : part))
-  return { ...turn, parts }
-}
-
-const schema = fc.constantFrom(
-  { type: 'object', properties: {} },
-  { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },
-)
 
 const tool: fc.Arbitrary<Tool> = fc.oneof(
   fc
@@ -237,14 +213,7 @@ export const responsesRequest: fc.Arbitrary<ChatRequest> = fc
     sampling: fc
       .record({ temperature: maybe(fc.double({ min: 0, max: 2, noNaN: true })), topP: maybe(fc.constant(0.5)) })
       .map(compact),
-    output: maybe(
-      fc.oneof(
-        fc.constant({ type: 'json-object' as const }),
-        fc
-          .record({ name, schema, strict: maybe(fc.boolean()), description: maybe(words) })
-          .map((format) => compact({ type: 'json-schema' as const, ...format })),
-      ),
-    ),
+    output: maybe(output),
     reasoning: maybe(
       fc.oneof(
         fc.constant({ mode: 'off' as const }),
@@ -305,28 +274,19 @@ const anyText = fc
   .record({ text: fc.oneof(words, fc.constant('')), cache })
   .map((part) => compact<TextPart>({ type: 'text', ...part }))
 
-const anyTurn: fc.Arbitrary<Turn> = fc.oneof(
-  fc.record({ role: fc.constant('system' as const), parts: fc.array(fc.oneof(anyText, anyOpaque), { maxLength: 2 }) }),
-  fc.record({
-    role: fc.constant('user' as const),
-    parts: fc.array(fc.oneof<fc.Arbitrary<UserPart>[]>(anyText, image, file, anyResult, anyOpaque), { maxLength: 4 }),
-  }),
-  fc.record({
-    role: fc.constant('assistant' as const),
-    parts: fc.array(
-      fc.oneof<fc.Arbitrary<AssistantPart>[]>(
-        anyText,
-        anyCall,
-        ownThought,
-        foreignThought,
-        openThought,
-        anyOpaque,
-        refusal,
-      ),
-      { maxLength: 4 },
-    ),
-  }),
-)
+const anyTurn = turnOf({
+  system: fc.oneof(anyText, anyOpaque),
+  user: fc.oneof<fc.Arbitrary<UserPart>[]>(anyText, image, file, anyResult, anyOpaque),
+  assistant: fc.oneof<fc.Arbitrary<AssistantPart>[]>(
+    anyText,
+    anyCall,
+    ownThought,
+    foreignThought,
+    openThought,
+    anyOpaque,
+    refusal,
+  ),
+})
 
 /** Anything the other wires' decoders may hand over: pairing broken, names and ids of foreign alphabets. */
 export const requestOfOthers: fc.Arbitrary<ChatRequest> = fc
@@ -370,13 +330,7 @@ export const requestOfOthers: fc.Arbitrary<ChatRequest> = fc
     metadata: maybe(fc.dictionary(name, fc.string({ maxLength: 600 }))),
     serviceTier: maybe(fc.constantFrom('auto', 'default', 'standard_only', 'batch')),
     verbosity: maybe(fc.constantFrom('low', 'max')),
-    output: maybe(
-      fc.constantFrom(
-        { type: 'json-object' as const },
-        { type: 'json-schema' as const, name: 'my schema!', schema: {} },
-        { type: 'json-schema' as const, schema: {} },
-      ),
-    ),
+    output: maybe(foreignOutput),
     origin: fc.constantFrom('messages' as const, 'chat-completions' as const),
     opaque: fc.constantFrom([], [{ name: 'context_management', value: {}, essential: false }]),
   })
