@@ -143,6 +143,12 @@ const withKey = (on: TestGateway = gateway) => {
 
 const idOf = async (response: Response): Promise<string> => String(((await response.json()) as { id: string }).id)
 
+/** An answer that its provider has not finished. */
+const queued = async (on?: TestGateway) => {
+  const key = withKey(on)
+  return { key, id: await idOf(await key.ask()) }
+}
+
 /** Looks once at what is open for a key, as the gateway does by itself. */
 const look = async (keyId: string, { server }: Pick<TestGateway, 'server'> = gateway): Promise<void> => {
   for (const { answer } of server.gateway.background.watched.values())
@@ -187,8 +193,7 @@ describe('a queued answer', () => {
   })
 
   test('is billed as soon as its client reads its end', async () => {
-    const key = withKey()
-    const id = await idOf(await key.ask())
+    const { key, id } = await queued()
     expect(await (await key.get(id)).json()).toMatchObject({ id, status: 'queued', model: MODEL })
     expect(key.used()).toBe(0)
     finish(id)
@@ -256,8 +261,7 @@ describe('a queued answer', () => {
     ['no answer at all', {}, 502],
     ['an answer on its way to its end', { status: 'cancelling', output: [], usage: null, error: null }, 200],
   ])('stays open while its provider answers %s', async (_, told, status) => {
-    const key = withKey()
-    const id = await idOf(await key.ask())
+    const { key, id } = await queued()
     answers.set(id, told as Kept)
     const response = await key.get(id)
     expect(response.status).toBe(status)
@@ -309,8 +313,7 @@ describe('a queued answer', () => {
   })
 
   test('stays open while its provider cannot be reached', async () => {
-    const key = withKey()
-    const id = await idOf(await key.ask())
+    const { key, id } = await queued()
     answers.set(id, 'not an object' as unknown as Kept)
     const { gateway: inside } = gateway.server
     const fetched = inside.fetch
@@ -323,14 +326,21 @@ describe('a queued answer', () => {
     expectBilled(key)
   })
 
-  test('that exceeds the total timeout is cancelled, and billed as far as is known', async () => {
-    const clock = { now: () => now }
+  /** On a gateway whose clock is moved by hand; `wait` looks once the time is over. */
+  const overdue = async () => {
     let now = Date.now()
-    const slow = await start({ clock })
-    const key = withKey(slow)
-    const id = await idOf(await key.ask())
-    now += 3_600_000
-    await look(key.id, slow)
+    const slow = await start({ clock: { now: () => now } })
+    const wait = (ms: number): Promise<void> => {
+      now += ms
+      return look(key.id, slow)
+    }
+    const { key, id } = await queued(slow)
+    return { slow, key, id, wait }
+  }
+
+  test('that exceeds the total timeout is cancelled, and billed as far as is known', async () => {
+    const { slow, key, id, wait } = await overdue()
+    await wait(3_600_000)
     expect(asked).toEqual([`GET /${id}`, `POST /${id}/cancel`])
     expect(key.row()).toMatchObject({ outcome: 'aborted', estimated: true })
     expect(key.held()).toBe(0)
@@ -338,49 +348,33 @@ describe('a queued answer', () => {
   })
 
   test('that ended unnoticed is billed by its figures, however late', async () => {
-    const clock = { now: () => now }
-    let now = Date.now()
-    const slow = await start({ clock })
-    const key = withKey(slow)
-    const id = await idOf(await key.ask())
+    const { slow, key, id, wait } = await overdue()
     finish(id)
-    now += 3_600_000
-    await look(key.id, slow)
+    await wait(3_600_000)
     expectBilled(key)
     expect(asked).toEqual([`GET /${id}`])
     await slow.stop()
   })
 
   test('that takes too long is cancelled even where it cannot be read', async () => {
-    const clock = { now: () => now }
-    let now = Date.now()
-    const slow = await start({ clock })
-    const key = withKey(slow)
-    const id = await idOf(await key.ask())
+    const { slow, key, id, wait } = await overdue()
     const { fetch } = slow.server.gateway
     slow.server.gateway.fetch = (url, init) =>
       init.method === 'GET'
         ? Promise.reject(Object.assign(new Error('no'), { code: 'ECONNREFUSED' }))
         : fetch(url, init)
-    now += 3_600_000
-    await look(key.id, slow)
+    await wait(3_600_000)
     expect(asked).toEqual([`POST /${id}/cancel`])
     expect(key.row()).toMatchObject({ outcome: 'aborted', estimated: true })
     await slow.stop()
   })
 
   test('that can be neither read nor cancelled is given up in the end', async () => {
-    const clock = { now: () => now }
-    let now = Date.now()
-    const slow = await start({ clock })
-    const key = withKey(slow)
-    await key.ask()
+    const { slow, key, wait } = await overdue()
     slow.server.gateway.fetch = () => Promise.reject(Object.assign(new Error('no'), { code: 'ECONNREFUSED' }))
-    now += 7_199_000
-    await look(key.id, slow)
+    await wait(7_199_000)
     expect(key.held()).toBeGreaterThan(0)
-    now += 1_000
-    await look(key.id, slow)
+    await wait(1_000)
     expect(key.row()).toMatchObject({ outcome: 'failed', errorCode: 'gateway_timeout', estimated: true })
     expectBilled(key, key.row()?.inputEstimate)
     await slow.stop()
@@ -434,8 +428,7 @@ describe('a streamed background answer', () => {
 
 describe('the client of a background answer', () => {
   test('cancels it, and pays for its output', async () => {
-    const key = withKey()
-    const id = await idOf(await key.ask())
+    const { key, id } = await queued()
     const kept = { status: 'in_progress', output: [said('The quick brown fox jumps')], usage: null, error: null }
     answers.set(id, kept)
     const response = await key.send('POST', `${id}/cancel`)
@@ -446,8 +439,7 @@ describe('the client of a background answer', () => {
   })
 
   test('deletes it, and pays for it: one that has not ended is cancelled first', async () => {
-    const key = withKey()
-    const id = await idOf(await key.ask())
+    const { key, id } = await queued()
     expect(await (await key.send('DELETE', id)).json()).toEqual({ id, object: 'response', deleted: true })
     expect(asked).toEqual([`GET /${id}`, `POST /${id}/cancel`, `DELETE /${id}`])
     expect(key.row()).toMatchObject({ outcome: 'aborted', estimated: true })
@@ -456,8 +448,7 @@ describe('the client of a background answer', () => {
   })
 
   test('deletes it only once its settlement is durable', async () => {
-    const key = withKey()
-    const id = await idOf(await key.ask())
+    const { key, id } = await queued()
     finish(id)
     const rows: unknown[] = []
     removing = () => {
@@ -470,8 +461,7 @@ describe('the client of a background answer', () => {
   })
 
   test('deletes it even while another process is writing', async () => {
-    const key = withKey()
-    const id = await idOf(await key.ask())
+    const { key, id } = await queued()
     finish(id)
     const other = new Database(databasePath(gateway.config))
     removing = () => void other.run('BEGIN IMMEDIATE')
@@ -496,8 +486,7 @@ describe('the client of a background answer', () => {
   })
 
   test('can read its input items', async () => {
-    const key = withKey()
-    const id = await idOf(await key.ask())
+    const { key, id } = await queued()
     expect(await (await key.get(`${id}/input_items?limit=5&order=asc`)).json()).toMatchObject({ object: 'list' })
     expect(asked).toEqual([`GET /${id}/input_items?limit=5&order=asc`])
   })
@@ -514,8 +503,7 @@ describe('the client of a background answer', () => {
   test.each(['', '/input_items', '?stream=true'])(
     'disconnects, and its call to the provider ends: %s',
     async (path) => {
-      const key = withKey()
-      const id = await idOf(await key.ask())
+      const { key, id } = await queued()
       const kept = answers.get(id) as Kept
       answers.set(id, { ...kept, status: 'silent' })
       const leaving = new AbortController()
@@ -531,8 +519,7 @@ describe('the client of a background answer', () => {
   )
 
   test('gets 404 for another key’s, for an unknown one, and for one its provider does not have', async () => {
-    const key = withKey()
-    const id = await idOf(await key.ask())
+    const { key, id } = await queued()
     const other = withKey()
     answers.delete(id)
     for (const response of [await other.get(id), await key.get('resp_none'), await key.get(id)]) {
