@@ -5,6 +5,10 @@ import type { ChatEvent, ChatResponse } from './event.ts'
 import type { AssistantPart, Citation, Logprob } from './part.ts'
 import type { Usage } from './usage.ts'
 
+/** For an answer without its end. */
+export const brokenOff = (): GatewayError =>
+  new GatewayError('upstream_error', 'The answer of the provider broke off before its end. Try again.')
+
 /** Throws the error of a stream that failed, and `upstream_error` for one without an end. */
 export const fold = (events: Iterable<ChatEvent>): ChatResponse => {
   const parts: (AssistantPart | undefined)[] = []
@@ -88,8 +92,7 @@ export const fold = (events: Iterable<ChatEvent>): ChatResponse => {
     }
     if (finished) break
   }
-  if (!finished)
-    throw new GatewayError('upstream_error', 'The answer of the provider broke off before its end. Try again.')
+  if (!finished) throw brokenOff()
   parts.forEach((part, at) => {
     if (part === undefined) return
     const text = (texts[at] ?? []).join('')

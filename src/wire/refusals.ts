@@ -9,6 +9,10 @@ export const foreignTool = (path: string): GatewayError =>
     path,
   )
 
+/** For a file at `path` that another provider keeps. */
+export const foreignFile = (path: string): GatewayError =>
+  invalidRequest(`'${path}' is a file kept at another provider than this model's. Send its content.`, path)
+
 /** For a choice of a tool that the request does not have. */
 export const unknownTool = (name: string): GatewayError =>
   invalidRequest(`'tool_choice': there is no tool named ${JSON.stringify(name)}.`, 'tool_choice')

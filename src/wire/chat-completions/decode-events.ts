@@ -1,7 +1,8 @@
 // A provider's stream as events: strict about its end, tolerant of everything else in which servers differ.
 
-import { GatewayError } from '../../errors.ts'
+import type { GatewayError } from '../../errors.ts'
 import type { ChatEvent, Start } from '../../ir/event.ts'
+import { brokenOff } from '../../ir/fold.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Citation, Logprob, Seal } from '../../ir/part.ts'
 import { mergeReport, type Usage } from '../../ir/usage.ts'
@@ -15,7 +16,7 @@ import { reasoningText, taggedThoughtIn, textIn, thoughtIn, thoughtMemberIn } fr
 import { audioCollector } from './audio.ts'
 import { openCalls } from './calls.ts'
 import { addPiece, detailSeal, detailText, isSealed, LISTS, type List } from './details.ts'
-import { decodeError, failureIn } from './error.ts'
+import { decodeError, failureIn, unreadableAnswer } from './error.ts'
 import { decodeFinish } from './finish.ts'
 import { decodeUsage } from './usage.ts'
 
@@ -238,9 +239,9 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
       try {
         chunk = parse(data)
       } catch (cause) {
-        return fail(unreadable(cause))
+        return fail(unreadableAnswer(cause))
       }
-      if (!isObject(chunk)) return fail(unreadable())
+      if (!isObject(chunk)) return fail(unreadableAnswer())
       const failure = event === 'error' ? decodeError(200, chunk) : failureIn(chunk)
       return failure === undefined ? readChunk(chunk) : fail(failure)
     },
@@ -256,9 +257,3 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
 
 /** Some servers send the arguments of calls as objects, whose large integers must keep all their digits. */
 const parse = (data: string): unknown => (data.includes('_call') ? parseExact(data) : JSON.parse(data))
-
-const brokenOff = () =>
-  new GatewayError('upstream_error', 'The answer of the provider broke off before its end. Try again.')
-
-const unreadable = (cause?: unknown) =>
-  new GatewayError('upstream_error', 'The provider gave an answer that cannot be read. Try again.', { cause })

@@ -1,6 +1,5 @@
 // Whole answers, both ways.
 
-import { GatewayError } from '../../errors.ts'
 import type { ChatResponse } from '../../ir/event.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, Citation, Logprob } from '../../ir/part.ts'
@@ -17,7 +16,7 @@ import {
   encodeVerdicts,
 } from './annotations.ts'
 import { decodeAssistant, encodeCall, encodeThoughts, withThoughtMember } from './assistant.ts'
-import { failureIn } from './error.ts'
+import { failureIn, unreadableAnswer } from './error.ts'
 import { decodeFinish, encodeFinish, isFiltered } from './finish.ts'
 import { tierOf } from './members.ts'
 import { isTextCut, undoCall } from './undo.ts'
@@ -31,7 +30,7 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
   const choice = choices.find((one) => one.index === 0) ?? choices[0]
   // An answer that was filtered before its first output has no message.
   const message = choice?.message ?? (isFiltered(choice?.finish_reason) ? {} : undefined)
-  if (choice === undefined || !isObject(message)) throw notAnAnswer()
+  if (choice === undefined || !isObject(message)) throw unreadableAnswer()
   const id = typeof body.id === 'string' ? body.id : ''
   let parts: AssistantPart[]
   try {
@@ -40,7 +39,7 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
       message,
     )
   } catch (cause) {
-    throw notAnAnswer(cause)
+    throw unreadableAnswer(cause)
   }
   annotate(parts, message, choice, body)
   const undone = parts.map((part) => (part.type === 'tool-call' ? undoCall(part, undo) : part))
@@ -54,15 +53,12 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
     }),
     usage: decodeUsage(body.usage) ?? {},
   }
-  if (cut && response.finish === 'tool-calls') throw notAnAnswer()
+  if (cut && response.finish === 'tool-calls') throw unreadableAnswer()
   if (typeof body.model === 'string' && body.model !== '') response.model = body.model
   if (typeof body.created === 'number') response.createdAt = Math.floor(body.created)
   if (typeof body.service_tier === 'string') response.serviceTier = body.service_tier
   return { ...response, ...decodeModeration(body.moderation) }
 }
-
-const notAnAnswer = (cause?: unknown): GatewayError =>
-  new GatewayError('upstream_error', 'The provider gave an answer that cannot be read. Try again.', { cause })
 
 /** Adds citations and log probabilities, which this wire has beside the text, to the first text. */
 const annotate = (parts: AssistantPart[], message: JsonObject, choice: JsonObject, body: JsonObject): void => {

@@ -1,6 +1,6 @@
 // A provider's stream as events of the IR.
 
-import { GatewayError } from '../../errors.ts'
+import { brokenOff } from '../../ir/fold.ts'
 import { isObject } from '../../ir/json.ts'
 import { parseExact } from '../../lib/json-exact.ts'
 import type { Frame } from '../../lib/sse.ts'
@@ -41,6 +41,3 @@ const parse = ({ event, data }: Frame): unknown =>
   event === undefined || event === 'content_block_start' || event === 'message_start'
     ? parseExact(data)
     : JSON.parse(data)
-
-const brokenOff = () =>
-  new GatewayError('upstream_error', 'The answer of the provider broke off before its end. Try again.')

@@ -14,6 +14,7 @@ import type {
 } from '../../ir/part.ts'
 import { placeOf } from '../../ir/place.ts'
 import { decodeText, parseDataUrl, sniffMediaType } from '../data-url.ts'
+import { foreignFile } from '../refusals.ts'
 import { INVALID_IMAGE } from '../unreadable.ts'
 import type { Dropped } from './dropped.ts'
 import type { Extras } from './extras.ts'
@@ -97,7 +98,7 @@ const documentSource = (source: Source, path: string): JsonObject | undefined =>
 
 const ownFile = (source: Extract<Source, { kind: 'file' }>, path: string): JsonObject => {
   if (source.origin === 'messages') return { type: 'file', file_id: source.id }
-  throw invalidRequest(`'${path}' is a file kept at another provider than this model's. Send its content.`, path)
+  throw foreignFile(path)
 }
 
 /** A `data:` URL as base64: the provider fetches URLs and does not decode them. */

@@ -8,6 +8,7 @@ import type { OpaqueMember } from '../../ir/request.ts'
 import { encodeBreakpoint } from '../breakpoint.ts'
 import { parseDataUrl, sniffMediaType } from '../data-url.ts'
 import { given, optionalString, readObject, readString } from '../read.ts'
+import { foreignFile } from '../refusals.ts'
 import type { Outgoing } from './outgoing.ts'
 
 export type ContentPart = TextPart | ImagePart | DocumentPart | OpaquePart
@@ -200,5 +201,5 @@ const titled = (text: string, name: string | undefined): string =>
 
 const ownFile = (source: Extract<Source, { kind: 'file' }>, path: string): string => {
   if (source.origin !== 'messages') return source.id
-  throw invalidRequest(`'${path}' is a file kept at another provider than this model's. Send its content.`, path)
+  throw foreignFile(path)
 }

@@ -3,6 +3,7 @@
 
 import { GatewayError } from '../../errors.ts'
 import type { ChatEvent, FinishReason } from '../../ir/event.ts'
+import { brokenOff } from '../../ir/fold.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Usage } from '../../ir/usage.ts'
 import type { Frame } from '../../lib/sse.ts'
@@ -169,7 +170,7 @@ export const answerReader = (undo: Undo): AnswerReader => {
     event: (event) => emit(() => read(event)),
     whole: (response) => emit(() => settle(response)),
     fail: (error) => emit(() => fail(error)),
-    end: () => emit(() => fail(broken('The answer of the provider broke off before its end. Try again.'))),
+    end: () => emit(() => fail(brokenOff())),
     get rawUsage() {
       return rawUsage
     },
