@@ -89,5 +89,16 @@ export const asList = (value: Json | undefined): Json[] => (Array.isArray(value)
 export const asText = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 export const asNumber = (value: Json | undefined): number | undefined => (typeof value === 'number' ? value : undefined)
 
+/** The parts of a content that may be text alone; such a text is a part of type `text`. */
+export const partsOf = (content: Json | undefined): JsonObject[] =>
+  typeof content === 'string' ? [{ type: 'text', text: content }] : asList(content).map(asObject)
+
+/** What the parts of a content say. */
+export const textOf = (content: Json | undefined): string =>
+  partsOf(content)
+    .map((part) => asText(part.text) || asText(part.refusal))
+    .filter((text) => text !== '')
+    .join('\n')
+
 /** In every error text and header of the demo vendors: what must never reach a client. */
 export const MARKER = 'vendor-secret-marker'

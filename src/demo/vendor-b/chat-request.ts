@@ -2,16 +2,8 @@
 
 import type { Json, JsonObject } from '../../ir/json.ts'
 import { base64Bytes, type Media, mediaSegment, type Prompt, type Segment, segment, type Tool } from '../prompt.ts'
-import { asList, asNumber, asObject, asText } from '../vendor.ts'
+import { asList, asNumber, asObject, asText, partsOf, textOf } from '../vendor.ts'
 import { invalid } from './error.ts'
-
-const partsOf = (content: Json | undefined): JsonObject[] =>
-  typeof content === 'string' ? [{ type: 'text', text: content }] : asList(content).map(asObject)
-
-const textOf = (content: Json | undefined): string => {
-  const texts = partsOf(content).map((part) => asText(part.text) || asText(part.refusal))
-  return texts.filter((text) => text !== '').join('\n')
-}
 
 const afterAssistant = (body: JsonObject): JsonObject[] => {
   const turns = asList(body.messages).map(asObject)

@@ -2,7 +2,7 @@
 
 import type { Json, JsonObject } from '../../ir/json.ts'
 import { base64Bytes, type Media, mediaSegment, type Prompt, type Segment, segment, type Tool } from '../prompt.ts'
-import { asList, asNumber, asObject, asText } from '../vendor.ts'
+import { asList, asNumber, asObject, asText, textOf } from '../vendor.ts'
 import { mediaOfUrl } from './chat-request.ts'
 import { invalid } from './error.ts'
 
@@ -14,11 +14,6 @@ export const inputItems = (input: Json | undefined): JsonObject[] =>
 
 const partsOf = (content: Json | undefined): JsonObject[] =>
   typeof content === 'string' ? [{ type: 'input_text', text: content }] : asList(content).map(asObject)
-
-const textOf = (content: Json | undefined): string => {
-  const texts = partsOf(content).map((part) => asText(part.text) || asText(part.refusal))
-  return texts.filter((text) => text !== '').join('\n')
-}
 
 const CALLS = ['function_call', 'custom_tool_call']
 const OUTPUTS = ['function_call_output', 'custom_tool_call_output']
