@@ -5,7 +5,7 @@ import type { Gateway } from '../../gateway.ts'
 import type { AdminToken } from '../../members/member.ts'
 import { actorOf, type Part, sessionOf } from './call.ts'
 import { futureTimeOf } from './input.ts'
-import { iso, isoOrNull, memberNames } from './view.ts'
+import { iso, isoOrNull, memberNames, personOf } from './view.ts'
 
 export const tokens: Part<'tokens.list' | 'tokens.create' | 'tokens.revoke'> = {
   'tokens.list': ({ gateway }) => {
@@ -27,7 +27,7 @@ const tokenView = (gateway: Gateway, token: AdminToken, names: ReadonlyMap<strin
   return {
     id: token.id,
     label: token.label,
-    created_by: createdBy === undefined ? null : { id: createdBy, name: names.get(createdBy) ?? 'removed member' },
+    created_by: personOf(createdBy, names),
     created_at: iso(token.createdAt),
     expires_at: isoOrNull(expiresAt),
     used_at: isoOrNull(token.usedAt),

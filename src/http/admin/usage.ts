@@ -62,7 +62,7 @@ const together = (rows: UsageRow[]): UsageRow[] =>
 export type Range = { step: 'hour' | 'day'; since: number; until: number }
 
 /** Without a range: the last 30 days. Without a step: hours up to three days, then days. */
-export const rangeOf = (
+const rangeOf = (
   gateway: Gateway,
   sinceText: string | undefined,
   untilText: string | undefined,
@@ -96,7 +96,7 @@ type Ask = {
   model: string | undefined
 }
 
-export const report = (gateway: Gateway, ask: Ask): S.Usage => {
+const report = (gateway: Gateway, ask: Ask): S.Usage => {
   const { range, by, most, keyIds, model } = ask
   const measure = MEASURES[most]
   const { khrPerUsd } = gateway.config

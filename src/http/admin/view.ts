@@ -35,7 +35,12 @@ export const memberView = (member: Member, keys: number): S.Member => ({
   invitation_expires_at: isoOrNull(member.invitationExpiresAt),
 })
 
-/** `names`: members' names by id. A key keeps the owner that was removed. */
+/** `names`: members' names by id. What a member made or owns keeps them when they are removed. */
+export const personOf = (
+  id: string | undefined,
+  names: ReadonlyMap<string, string>,
+): { id: string; name: string } | null => (id === undefined ? null : { id, name: names.get(id) ?? 'removed member' })
+
 export const keyView = (
   gateway: Gateway,
   key: Key,
@@ -46,7 +51,7 @@ export const keyView = (
   const until = key.revokedAt === undefined ? Math.min(key.oldSecretUntil ?? 0, key.expiresAt) : 0
   return {
     ...shownKey(key, now),
-    owner: key.ownerId === undefined ? null : { id: key.ownerId, name: names.get(key.ownerId) ?? 'removed member' },
+    owner: personOf(key.ownerId, names),
     revoked_at: isoOrNull(key.revokedAt),
     last_used_at: isoOrNull(lastUsedAt),
     old_secret_until: isoOrNull(until > now ? until : null),

@@ -32,6 +32,8 @@ export const count = (value: number): string => whole.format(value)
 export const counted = (value: number, word: string): string => `${count(value)} ${word}${value === 1 ? '' : 's'}`
 /** As it stands in a field: grouped the way `readCount` reads it back in any language. */
 export const countField = (value: number): string => field.format(value)
+/** The same where null is no limit, which an empty field stands for. */
+export const limitField = (value: number | null): string => (value === null ? '' : countField(value))
 /** 1.2M */
 export const compact = (value: number): string => (Math.abs(value) < 10_000 ? whole.format(value) : short.format(value))
 export const percent = (value: number | null): string => (value === null ? '–' : share.format(value))
@@ -58,9 +60,6 @@ export const duration = (ms: number | null): string => {
   if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`
   return ms < 3_600_000 ? `${(ms / 60_000).toFixed(1)} min` : `${(ms / 3_600_000).toFixed(1)} h`
 }
-
-export const bytes = (value: number): string =>
-  value < 1024 ** 2 ? `${Math.round(value / 1024)} KB` : `${Math.round(value / 1024 ** 2)} MB`
 
 export const dateTime = (iso: string): string => moment.format(new Date(iso))
 export const exact = (iso: string): string => precise.format(new Date(iso))

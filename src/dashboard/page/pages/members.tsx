@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import type { Invitation, Member, MemberLimits, Role } from '../../../admin-api/schema.ts'
 import { DEFAULT_LIMITS } from '../../../members/member.ts'
 import { call } from '../lib/api.ts'
-import { compact, count, counted, countField, dateTime, day } from '../lib/format.ts'
+import { compact, count, counted, dateTime, day, limitField } from '../lib/format.ts'
 import { useAction, useResource } from '../lib/resource.ts'
 import { session } from '../lib/session.ts'
 import { Confirm, Dialog } from '../ui/dialog.tsx'
@@ -164,8 +164,6 @@ const ROLES: readonly (readonly [Role, string])[] = [
   ['admin', 'Admin: everything'],
 ]
 
-const field = (value: number | null): string => (value === null ? '' : countField(value))
-
 /** What a member gets who is invited without a word on it. */
 const USUAL_LIMITS: MemberLimits = {
   max_keys: DEFAULT_LIMITS.maxKeys,
@@ -187,9 +185,9 @@ const MemberDialog = ({
   const before = of?.limits ?? USUAL_LIMITS
   const [name, setName] = useState(of?.name ?? '')
   const [role, setRole] = useState<Role>(of?.role ?? 'member')
-  const [maxKeys, setMaxKeys] = useState(field(before.max_keys))
-  const [maxTokens, setMaxTokens] = useState(field(before.max_tokens_per_key))
-  const [maxDays, setMaxDays] = useState(field(before.max_expiry_days))
+  const [maxKeys, setMaxKeys] = useState(limitField(before.max_keys))
+  const [maxTokens, setMaxTokens] = useState(limitField(before.max_tokens_per_key))
+  const [maxDays, setMaxDays] = useState(limitField(before.max_expiry_days))
   const [models, setModels] = useState(before.models)
   const saving = useAction(async () => {
     const limits: MemberLimits = {

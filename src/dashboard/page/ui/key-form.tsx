@@ -7,7 +7,7 @@ import { permits } from '../../../keys/key.ts'
 import type { Renewal } from '../../../keys/renewal.ts'
 import { type Answer, call } from '../lib/api.ts'
 import { draft, edit } from '../lib/draft.ts'
-import { count, countField, toLocalField } from '../lib/format.ts'
+import { count, countField, limitField, toLocalField } from '../lib/format.ts'
 import type { PlayWire } from '../lib/play.ts'
 import { useAction, useResource } from '../lib/resource.ts'
 import { isAdmin, session } from '../lib/session.ts'
@@ -55,8 +55,6 @@ type Draft = {
   tpm: string
   concurrency: string
 }
-
-const limitField = (value: number | null): string => (value === null ? '' : countField(value))
 
 const OWN = ''
 const NOBODY = '-'
