@@ -52,17 +52,41 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
   const admin = <T>(path: string, run: (page: Page) => Promise<T>, options: BrowserContextOptions = {}): Promise<T> =>
     visit(path, run, { ...options, as: signedIn })
 
-  /** Makes a key in the page and hands back the secret that was shown once. */
-  const makeKey = async (page: Page, label: string, tokens?: string): Promise<string> => {
+  const signIn = async (page: Page): Promise<void> => {
+    await page.getByLabel('Name').fill(ADMIN.name)
+    await page.getByLabel('Password').fill(ADMIN.password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+  }
+
+  /** Sets the password of someone who was invited. */
+  const accept = async (page: Page): Promise<void> => {
+    await page.getByLabel('Password', { exact: true }).fill('a boat waits below')
+    await page.getByLabel('Password again').fill('a boat waits below')
+    await page.getByRole('button', { name: 'Accept' }).click()
+  }
+
+  /** The form of a new key with its label filled in. */
+  const newKey = async (page: Page, label: string) => {
     await page.getByRole('button', { name: 'Create key', exact: true }).first().click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Label').fill(label)
-    if (tokens !== undefined) await dialog.getByLabel('Token quota').fill(tokens)
+    return dialog
+  }
+
+  /** Sends the form of a key and hands back the secret that was shown once. */
+  const create = async (page: Page): Promise<string> => {
+    const dialog = page.getByRole('dialog')
     await dialog.getByRole('button', { name: 'Create key' }).click()
     await dialog.getByText('Copy the secret now').waitFor()
     const secret = (await dialog.locator('.secret code').textContent()) ?? ''
     await dialog.getByRole('button', { name: 'Done' }).click()
     return secret
+  }
+
+  const makeKey = async (page: Page, label: string, tokens?: string): Promise<string> => {
+    const dialog = await newKey(page, label)
+    if (tokens !== undefined) await dialog.getByLabel('Token quota').fill(tokens)
+    return create(page)
   }
 
   const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name })
@@ -173,8 +197,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
 
   test('the snippets carry the key and this address, and can be reached by arrow keys', () =>
     admin('/dashboard/keys', async (page) => {
-      await page.getByRole('button', { name: 'Create key', exact: true }).first().click()
-      await page.getByLabel('Label').fill('snippets')
+      await newKey(page, 'snippets')
       await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
       const secret = (await page.locator('.secret code').textContent()) ?? '-'
       const seen = new Set<string>()
@@ -223,9 +246,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
 
   test('snippets of a key that draws only are of the kind it may use, and the playground takes the key over', () =>
     admin('/dashboard/keys', async (page) => {
-      await page.getByRole('button', { name: 'Create key', exact: true }).first().click()
-      const dialog = page.getByRole('dialog')
-      await dialog.getByLabel('Label').fill('draws')
+      const dialog = await newKey(page, 'draws')
       await dialog.getByLabel('All models').uncheck()
       await dialog.getByLabel('vendorB-image-1').check()
       await dialog.getByLabel('vendorA-opus-4-8').uncheck()
@@ -240,9 +261,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
 
   test('snippets of a key without the model behind auto name one it may use', () =>
     admin('/dashboard/keys', async (page) => {
-      await page.getByRole('button', { name: 'Create key', exact: true }).first().click()
-      const dialog = page.getByRole('dialog')
-      await dialog.getByLabel('Label').fill('other vendor')
+      const dialog = await newKey(page, 'other vendor')
       await dialog.getByLabel('All models').uncheck()
       await dialog.getByLabel('vendorB-5.4-mini').check()
       await dialog.getByLabel('vendorA-opus-4-8').uncheck()
@@ -253,9 +272,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
 
   test('an expiry that has passed is refused in words of the form', () =>
     admin('/dashboard/keys', async (page) => {
-      await page.getByRole('button', { name: 'Create key', exact: true }).first().click()
-      const dialog = page.getByRole('dialog')
-      await dialog.getByLabel('Label').fill('too late')
+      const dialog = await newKey(page, 'too late')
       await dialog.getByLabel('Expires').fill('2020-01-01T00:00')
       await dialog.getByRole('button', { name: 'Create key' }).click()
       expect(await dialog.getByRole('alert').textContent()).toContain('Expires: choose a time to come')
@@ -263,27 +280,21 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
 
   test('no model stays chosen that is not ticked, and a pattern names those to come', () =>
     admin('/dashboard/keys', async (page) => {
-      await page.getByRole('button', { name: 'Create key', exact: true }).first().click()
-      const dialog = page.getByRole('dialog')
-      await dialog.getByLabel('Label').fill('patterned')
+      const dialog = await newKey(page, 'patterned')
       await dialog.getByLabel('All models').uncheck()
       await dialog.getByLabel('vendorB-4o').check()
       await dialog.getByLabel('vendorB-4o').uncheck()
       await dialog.getByRole('button', { name: 'Create key' }).click()
       expect(await dialog.getByRole('alert').textContent()).toContain('choose at least one')
       await dialog.getByLabel('Models by a pattern').fill('vendorB-5*')
-      await dialog.getByRole('button', { name: 'Create key' }).click()
-      await page.getByText('Copy the secret now').waitFor()
-      await page.getByRole('button', { name: 'Done' }).click()
+      await create(page)
       await page.getByRole('link', { name: 'patterned' }).click()
       await page.getByText('vendorB-5*', { exact: true }).waitFor()
     }))
 
   test('a pattern that begins with what means every model can be typed to its end', () =>
     admin('/dashboard/keys', async (page) => {
-      await page.getByRole('button', { name: 'Create key', exact: true }).first().click()
-      const dialog = page.getByRole('dialog')
-      await dialog.getByLabel('Label').fill('all the small ones')
+      const dialog = await newKey(page, 'all the small ones')
       await dialog.getByLabel('All models').uncheck()
       const pattern = dialog.getByLabel('Models by a pattern')
       await pattern.pressSequentially('*-mini')
@@ -292,17 +303,14 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       await dialog.getByLabel('All models').uncheck()
       expect(await pattern.inputValue()).toBe('')
       await pattern.pressSequentially('*-mini')
-      await dialog.getByRole('button', { name: 'Create key' }).click()
-      await page.getByText('Copy the secret now').waitFor()
-      await page.getByRole('button', { name: 'Done' }).click()
+      await create(page)
       await page.getByRole('link', { name: 'all the small ones' }).click()
       await page.getByText('*-mini', { exact: true }).waitFor()
     }))
 
   test('the secret that is shown once is copied by the next press of a key, and not closed', () =>
     admin('/dashboard/keys', async (page) => {
-      await page.getByRole('button', { name: 'Create key', exact: true }).first().click()
-      await page.getByRole('dialog').getByLabel('Label').fill('pressed twice')
+      await newKey(page, 'pressed twice')
       await page.keyboard.press('Enter')
       await page.getByText('Copy the secret now').waitFor()
       await page.keyboard.press('Enter')
@@ -336,9 +344,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       const dialog = page.getByRole('dialog')
       expect(await dialog.getByLabel('Label').inputValue()).toBe('by mistake')
       expect(await dialog.getByLabel('Token quota').inputValue()).toBe('999,000')
-      await dialog.getByRole('button', { name: 'Create key' }).click()
-      await page.getByText('Copy the secret now').waitFor()
-      await page.getByRole('button', { name: 'Done' }).click()
+      await create(page)
       await page.getByText('active', { exact: true }).waitFor()
       await heading(page, 'by mistake').waitFor()
       expect(page.url()).not.toContain(id)
@@ -462,11 +468,8 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
 
   test('a session that ends in the middle of a form asks for the password, and the form is as it was', () =>
     visit('/dashboard/keys', async (page) => {
-      await page.getByLabel('Name').fill(ADMIN.name)
-      await page.getByLabel('Password').fill(ADMIN.password)
-      await page.getByRole('button', { name: 'Sign in' }).click()
-      await page.getByRole('button', { name: 'Create key', exact: true }).first().click()
-      await page.getByRole('dialog').getByLabel('Label').fill('half written')
+      await signIn(page)
+      await newKey(page, 'half written')
       await page.getByRole('dialog').getByLabel('Token quota').fill('4321')
       await page.context().clearCookies()
       await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
@@ -490,12 +493,9 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
   test('another person who signs in over a form finds nothing of it', async () => {
     await joined('Passer-by')
     await visit('/dashboard/keys', async (page) => {
-      await page.getByLabel('Name').fill(ADMIN.name)
-      await page.getByLabel('Password').fill(ADMIN.password)
-      await page.getByRole('button', { name: 'Sign in' }).click()
+      await signIn(page)
       const secret = await makeKey(page, 'of the first')
-      await page.getByRole('button', { name: 'Create key', exact: true }).first().click()
-      await page.getByRole('dialog').getByLabel('Label').fill('half written')
+      await newKey(page, 'half written')
       await page.context().clearCookies()
       await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
       const again = page.getByRole('dialog', { name: 'Sign in again' })
@@ -545,17 +545,14 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       return (await page.locator('.secret code').textContent()) ?? ''
     })
     await visit(link, async (page) => {
-      await page.getByLabel('Password', { exact: true }).fill('a boat waits below')
-      await page.getByLabel('Password again').fill('a boat waits below')
-      await page.getByRole('button', { name: 'Accept' }).click()
+      await accept(page)
       await heading(page, 'Overview').waitFor()
       const pages = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents()
       expect(pages).not.toContain('Members')
       await page.getByRole('link', { name: 'Keys', exact: true }).click()
       await page.getByText('No keys yet').waitFor()
 
-      await page.getByRole('button', { name: 'Create key', exact: true }).click()
-      await page.getByLabel('Label').fill('too much')
+      await newKey(page, 'too much')
       await page.getByLabel('Token quota').fill('5001')
       expect(await page.getByLabel('All models').isChecked()).toBe(true)
       await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
@@ -571,8 +568,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       await page.getByRole('link', { name: 'mine' }).waitFor()
       expect(await page.locator('tbody tr').count()).toBe(1)
 
-      await page.getByRole('button', { name: 'Create key', exact: true }).click()
-      await page.getByLabel('Label').fill('one too many')
+      await newKey(page, 'one too many')
       await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
       await page.getByRole('dialog').getByRole('alert').waitFor()
 
@@ -594,18 +590,14 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       await page.getByRole('button', { name: 'Done' }).click()
 
       await page.goto(`${gateway.url}/dashboard/keys`)
-      await page.getByRole('button', { name: 'Create key', exact: true }).click()
-      const dialog = page.getByRole('dialog')
-      await dialog.getByLabel('Label').fill('for Rith')
+      const dialog = await newKey(page, 'for Rith')
       await dialog.getByLabel('Owner').selectOption({ label: 'Rith' })
       expect(await dialog.getByLabel('Token quota').inputValue()).toBe('7,000')
       await dialog.getByLabel('Token quota').fill('8000')
       await dialog.getByRole('button', { name: 'Create key' }).click()
       await dialog.getByText('A key of Rith may have 7000 tokens at most.').waitFor()
       await dialog.getByLabel('Token quota').fill('6000')
-      await dialog.getByRole('button', { name: 'Create key' }).click()
-      await page.getByText('Copy the secret now').waitFor()
-      await page.getByRole('button', { name: 'Done' }).click()
+      await create(page)
       await page.getByRole('row', { name: /for Rith.*Rith/ }).waitFor()
 
       // The other's name is in a label, too; that is no key of theirs.
@@ -619,9 +611,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       return (await page.locator('.secret code').textContent()) ?? ''
     })
     await visit(link, async (page) => {
-      await page.getByLabel('Password', { exact: true }).fill('a boat waits below')
-      await page.getByLabel('Password again').fill('a boat waits below')
-      await page.getByRole('button', { name: 'Accept' }).click()
+      await accept(page)
       await page.getByRole('link', { name: 'Keys', exact: true }).click()
       await page.getByRole('link', { name: 'for Rith' }).waitFor()
     })
@@ -669,9 +659,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
 
   test('the playground keeps what was asked and answered on the way back, without the key after a reload, and nothing after signing out', () =>
     visit('/dashboard/playground', async (page) => {
-      await page.getByLabel('Name').fill(ADMIN.name)
-      await page.getByLabel('Password').fill(ADMIN.password)
-      await page.getByRole('button', { name: 'Sign in' }).click()
+      await signIn(page)
       const { secret } = await issue()
       await page.getByLabel('Key', { exact: true }).fill(secret)
       await page.getByLabel('Wire').selectOption('messages')
@@ -1066,18 +1054,14 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
   })
 
   test('signing out everywhere ends the other sessions at once', async () => {
-    const signIn = async (page: Page): Promise<void> => {
-      await page.getByLabel('Name').fill(ADMIN.name)
-      await page.getByLabel('Password').fill(ADMIN.password)
-      await page.getByRole('button', { name: 'Sign in' }).click()
-      await heading(page, 'Overview').waitFor()
-    }
     const other = await visit('/dashboard', async (page) => {
       await signIn(page)
+      await heading(page, 'Overview').waitFor()
       return page.context().storageState()
     })
     await visit('/dashboard', async (page) => {
       await signIn(page)
+      await heading(page, 'Overview').waitFor()
       await page.getByRole('link', { name: 'Settings' }).click()
       await page.getByRole('button', { name: 'Sign out everywhere' }).click()
       await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click()
@@ -1111,9 +1095,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       return (await page.locator('.secret code').textContent()) ?? ''
     })
     return visit(link, async (page) => {
-      await page.getByLabel('Password', { exact: true }).fill('a boat waits below')
-      await page.getByLabel('Password again').fill('a boat waits below')
-      await page.getByRole('button', { name: 'Accept' }).click()
+      await accept(page)
       await heading(page, 'Overview').waitFor()
       return page.context().cookies()
     })
