@@ -1,29 +1,18 @@
 // Accounts that fail, cool down and come back, in front of clients that should notice none of it.
 
-import { afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { FileConfig } from '../../src/config/schema.ts'
 import type { Clock } from '../../src/relay/exchange.ts'
 import { type Handler, json, type Scripted, startScripted } from '../support/provider/scripted.ts'
-import { type Attacked, BINARY, openGateway, providersAt } from './support/gateway.ts'
+import { type Attacked, BINARY, openGateway, providersAt, stopsAfterEach } from './support/gateway.ts'
 import { CHAT, MESSAGES, RESPONSES, SSE, streamed, whole } from './support/stories.ts'
 
-let opened: { stop(): Promise<void> }[] = []
-afterEach(async () => {
-  for (const each of opened.reverse()) await each.stop()
-  opened = []
-})
+const stopping = stopsAfterEach()
 
-const provider = async (handler: Handler): Promise<Scripted> => {
-  const started = await startScripted(handler)
-  opened.push(started)
-  return started
-}
+const provider = async (handler: Handler): Promise<Scripted> => stopping(await startScripted(handler))
 
-const gatewayOf = async (file: FileConfig, clock?: Clock): Promise<Attacked> => {
-  const started = await openGateway(file, clock === undefined ? {} : { clock })
-  opened.push(started)
-  return started
-}
+const gatewayOf = async (file: FileConfig, clock?: Clock): Promise<Attacked> =>
+  stopping(await openGateway(file, clock === undefined ? {} : { clock }))
 
 /** A port where nobody listens. */
 const deadOrigin = (): string => {

@@ -1,26 +1,20 @@
 // Many at once: none of them is dropped, and past what the machine is given clients are told so at once.
 
-import { afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { gate, type Handler, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
-import { type Attacked, type OpenOptions, openGateway, providersAt } from './support/gateway.ts'
+import { type Attacked, type OpenOptions, openGateway, providersAt, stopsAfterEach } from './support/gateway.ts'
 import { connect, rawPost } from './support/socket.ts'
 import { CHAT, streamed, whole } from './support/stories.ts'
 
-let opened: { stop(): Promise<void> }[] = []
-afterEach(async () => {
-  for (const each of opened.reverse()) await each.stop()
-  opened = []
-})
+const stopping = stopsAfterEach()
 
 const start = async (
   handler: Handler,
   more: object = {},
   options: OpenOptions = {},
 ): Promise<{ provider: Scripted; gateway: Attacked }> => {
-  const provider = await startScripted(handler)
-  opened.push(provider)
-  const gateway = await openGateway({ providers: providersAt({ b: [provider.origin] }), ...more }, options)
-  opened.push(gateway)
+  const provider = stopping(await startScripted(handler))
+  const gateway = stopping(await openGateway({ providers: providersAt({ b: [provider.origin] }), ...more }, options))
   return { provider, gateway }
 }
 

@@ -1,6 +1,6 @@
 // What an operator sees and does: metrics, readiness, a changed configuration, a full disk, faults, a stop.
 
-import { afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,26 +9,15 @@ import type { FileConfig } from '../../src/config/schema.ts'
 import { silentLog } from '../../src/log.ts'
 import { createMemory } from '../../src/memory.ts'
 import { gate, type Handler, json, type Scripted, startScripted } from '../support/provider/scripted.ts'
-import { type Attacked, BINARY, type OpenOptions, openGateway, providersAt } from './support/gateway.ts'
+import { type Attacked, BINARY, type OpenOptions, openGateway, providersAt, stopsAfterEach } from './support/gateway.ts'
 import { CHAT, streamed, whole } from './support/stories.ts'
 
-let opened: { stop(): Promise<void> }[] = []
-afterEach(async () => {
-  for (const each of opened.reverse()) await each.stop()
-  opened = []
-})
+const stopping = stopsAfterEach()
 
-const provider = async (handler: Handler): Promise<Scripted> => {
-  const started = await startScripted(handler)
-  opened.push(started)
-  return started
-}
+const provider = async (handler: Handler): Promise<Scripted> => stopping(await startScripted(handler))
 
-const gatewayOf = async (file: FileConfig, options: OpenOptions = {}): Promise<Attacked> => {
-  const started = await openGateway(file, options)
-  opened.push(started)
-  return started
-}
+const gatewayOf = async (file: FileConfig, options: OpenOptions = {}): Promise<Attacked> =>
+  stopping(await openGateway(file, options))
 
 const answering: Handler = ({ text }) => (JSON.parse(text).stream === true ? streamed(CHAT) : whole(CHAT))
 
