@@ -30,7 +30,7 @@ const RESET = { 'retry-after': '3', 'retry-after-ms': '2800', 'x-ratelimit-reset
 export const failure = (name: Failure, wire: DemoWireName): VendorError => {
   switch (name) {
     case 'invalid':
-      return make(400, 'invalid_request_error', 'invalid_value', "Invalid value: 'demo'.", 'demo')
+      return invalid("Invalid value: 'demo'.", 'demo', 'invalid_value')
     case 'credential':
       return unauthorised('demo-wrong-key')
     case 'billing':
@@ -39,17 +39,12 @@ export const failure = (name: Failure, wire: DemoWireName): VendorError => {
       return make(403, 'request_forbidden', 'unsupported_country_region_territory', 'Country not supported.')
     case 'model':
       return wire === 'responses'
-        ? make(400, 'invalid_request_error', 'model_not_found', "The requested model 'x' does not exist.", 'model')
-        : make(
-            404,
-            'invalid_request_error',
-            'model_not_found',
-            'The model `x` does not exist or you do not have access.',
-          )
+        ? invalid("The requested model 'x' does not exist.", 'model', 'model_not_found')
+        : invalid('The model `x` does not exist or you do not have access.', null, 'model_not_found', 404)
     case 'conflict':
-      return make(409, 'invalid_request_error', null, 'The request conflicts with another one.')
+      return invalid('The request conflicts with another one.', null, null, 409)
     case 'too_large':
-      return make(413, 'invalid_request_error', null, 'Maximum content size limit exceeded.')
+      return invalid('Maximum content size limit exceeded.', null, null, 413)
     case 'rate_limit':
       return make(
         429,
@@ -63,19 +58,15 @@ export const failure = (name: Failure, wire: DemoWireName): VendorError => {
       return make(429, 'insufficient_quota', 'insufficient_quota', 'You exceeded your current quota.')
     case 'context_length':
       return wire === 'responses'
-        ? make(
-            400,
-            'invalid_request_error',
-            'context_length_exceeded',
+        ? invalid(
             'Your input exceeds the context window of this model. Please adjust your input and try again.',
             'input',
-          )
-        : make(
-            400,
-            'invalid_request_error',
             'context_length_exceeded',
+          )
+        : invalid(
             "This model's maximum context length is 128000 tokens. However, your messages resulted in 131072 tokens.",
             'messages',
+            'context_length_exceeded',
           )
     case 'content_policy':
       return wire === 'images'
@@ -86,11 +77,10 @@ export const failure = (name: Failure, wire: DemoWireName): VendorError => {
             code: 'moderation_blocked',
             moderation_details: { moderation_stage: 'input', categories: ['demo'] },
           })
-        : make(
-            400,
-            'invalid_request_error',
-            'invalid_prompt',
+        : invalid(
             'Invalid prompt: your prompt was flagged as potentially violating our usage policy.',
+            null,
+            'invalid_prompt',
           )
     case 'server':
       return make(500, 'server_error', null, 'The server had an error while processing your request. Sorry about that!')
