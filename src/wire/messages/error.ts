@@ -92,9 +92,18 @@ const refusedRequest = (
   return fault('invalid')
 }
 
-const SYSTEM_ROLE = /Unexpected role "system"|messages\.\d+\.role: Input should be 'user' or 'assistant'/
-const PREFILL = /does not support assistant message prefill/
-const CALL_ID = /tool_use\.id: String should match pattern/
+/** Refusals of a conversation. */
+const REFUSED_MESSAGES: [RegExp, string][] = [
+  [
+    /Unexpected role "system"|messages\.\d+\.role: Input should be 'user' or 'assistant'/,
+    'Unexpected role "system". This model takes instructions only in the top-level `system` member.',
+  ],
+  [
+    /does not support assistant message prefill/,
+    'This model does not support assistant message prefill. The conversation must end with a user message.',
+  ],
+  [/tool_use\.id: String should match pattern/, "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"],
+]
 /** Why a thought is refused: it was changed, or comes from another conversation, model or provider. */
 const REFUSED_THOUGHTS: [RegExp, string][] = [
   [
@@ -120,29 +129,11 @@ const actionable = (
   details: JsonObject,
   provider: ProviderFailure,
 ): GatewayError | undefined => {
-  if (SYSTEM_ROLE.test(message)) {
-    return new GatewayError(
-      'invalid_request',
-      'Unexpected role "system". This model takes instructions only in the top-level `system` member.',
-      { param: 'messages', provider },
-    )
-  }
-  if (PREFILL.test(message)) {
-    return new GatewayError(
-      'invalid_request',
-      'This model does not support assistant message prefill. The conversation must end with a user message.',
-      { param: 'messages', provider },
-    )
-  }
-  if (CALL_ID.test(message)) {
-    return new GatewayError('invalid_request', "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'", {
-      param: 'messages',
-      provider,
-    })
-  }
-  const refused = REFUSED_THOUGHTS.find(([pattern]) => pattern.test(message))?.[1]
-  if (refused !== undefined) {
-    return new GatewayError('invalid_request', refused, { param: 'messages', provider, reasoningRefused: true })
+  const refused = sentenceOf(REFUSED_MESSAGES, message)
+  if (refused !== undefined) return new GatewayError('invalid_request', refused, { param: 'messages', provider })
+  const thought = sentenceOf(REFUSED_THOUGHTS, message)
+  if (thought !== undefined) {
+    return new GatewayError('invalid_request', thought, { param: 'messages', provider, reasoningRefused: true })
   }
   const member = EXTRA_MEMBER.exec(message)?.[1]
   if (member === 'context_management') {
@@ -154,6 +145,9 @@ const actionable = (
   if (member === 'thread') return threadError('thread_unsupported_request', ['thread'], provider)
   return byCode(errorCode, details, provider) ?? unreadable(message, errorCode, provider)
 }
+
+const sentenceOf = (refusals: [RegExp, string][], message: string): string | undefined =>
+  refusals.find(([pattern]) => pattern.test(message))?.[1]
 
 const byCode = (
   errorCode: string | undefined,
