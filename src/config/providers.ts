@@ -2,7 +2,7 @@
 
 import type { Quirks } from '../ir/quirks.ts'
 import { nearest } from '../lib/nearest.ts'
-import { BUILTIN_PROVIDERS, DEFAULT_TIMEOUTS } from '../provider/builtin.ts'
+import { BUILTIN_PROVIDERS, blankProvider } from '../provider/builtin.ts'
 import type { Account, Provider } from '../provider/provider.ts'
 import { memberPath, mismatch } from './problem.ts'
 import type { Reader } from './reader.ts'
@@ -29,7 +29,7 @@ export const readProviders = (reader: Reader): Provider[] => {
         const wires = 'the wires it speaks (messages, responses, chat-completions, images)'
         reader.report(`${path}.wires`, mismatch(undefined, wires + hint))
       }
-      return override(reader, blank(id), file, path, readAccounts(reader, file, path))
+      return override(reader, blankProvider(id), file, path, readAccounts(reader, file, path))
     })
   const providers = [...builtin, ...own]
   if (providers.every((provider) => provider.accounts.length === 0)) {
@@ -37,17 +37,6 @@ export const readProviders = (reader: Reader): Provider[] => {
   }
   return providers
 }
-
-const blank = (id: string): Provider => ({
-  id,
-  wires: [],
-  auth: 'bearer',
-  versionHeader: undefined,
-  brand: undefined,
-  accounts: [],
-  timeouts: DEFAULT_TIMEOUTS,
-  quirks: {},
-})
 
 const override = (reader: Reader, base: Provider, file: FileProvider, path: string, accounts: Account[]): Provider => {
   const wires = file.wires ?? base.wires

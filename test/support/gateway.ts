@@ -8,7 +8,7 @@ import { type Config, loadConfig } from '../../src/config.ts'
 import { type DemoProviders, startDemoProviders } from '../../src/demo/index.ts'
 import type { NewKey } from '../../src/keys/key.ts'
 import { silentLog } from '../../src/log.ts'
-import { DEFAULT_TIMEOUTS } from '../../src/provider/builtin.ts'
+import { blankProvider } from '../../src/provider/builtin.ts'
 import type { Provider } from '../../src/provider/provider.ts'
 import type { Clock } from '../../src/relay/exchange.ts'
 import { type Server, startServer } from '../../src/serve.ts'
@@ -43,14 +43,9 @@ export type GatewayFor = {
 export const onlyProvider = (baseUrl: string, more: Partial<Provider> & { credential?: string }): Partial<Config> => {
   const { credential = 'secret', ...rest } = more
   const provider: Provider = {
-    id: 'only',
+    ...blankProvider('only'),
     wires: ['messages', 'responses', 'chat-completions'],
-    auth: 'bearer',
-    versionHeader: undefined,
-    brand: undefined,
     accounts: [{ name: 'main', baseUrl, credential, weight: 1 }],
-    timeouts: DEFAULT_TIMEOUTS,
-    quirks: {},
     ...rest,
   }
   const models = BUILTIN_MODELS.map((model) => ({ ...model, provider: provider.id, upstream: model.id, quirks: {} }))

@@ -5,7 +5,7 @@ import type { Model } from '../../../src/catalogue/model.ts'
 import type { JsonObject } from '../../../src/ir/json.ts'
 import type { Quirks } from '../../../src/ir/quirks.ts'
 import { CHAT_WIRES, type ChatWire } from '../../../src/ir/wire.ts'
-import { DEFAULT_TIMEOUTS } from '../../../src/provider/builtin.ts'
+import { blankProvider } from '../../../src/provider/builtin.ts'
 import type { Provider } from '../../../src/provider/provider.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
 import { type Script, type Scripted, type ScriptedRequest, startScripted } from '../../support/provider/scripted.ts'
@@ -47,11 +47,10 @@ export const startBench = async (): Promise<Bench> => {
   const origin = (wire: ChatWire): string => vendors.get(wire)?.origin ?? ''
   const providers = CHAT_WIRES.map(
     (wire): Provider => ({
-      id: `speaks_${wire}`,
+      ...blankProvider(`speaks_${wire}`),
       wires: [wire],
       auth: wire === 'messages' ? 'x-api-key' : 'bearer',
       versionHeader: wire === 'messages' ? { name: 'vendorA-version', value: '2023-06-01' } : undefined,
-      brand: undefined,
       accounts: [
         {
           name: 'main',
@@ -60,8 +59,6 @@ export const startBench = async (): Promise<Bench> => {
           weight: 1,
         },
       ],
-      timeouts: DEFAULT_TIMEOUTS,
-      quirks: {},
     }),
   )
   const models = CHAT_WIRES.flatMap((wire) =>
