@@ -36,6 +36,8 @@ export const exchanges: Part<'exchanges.list' | 'exchanges.get'> = {
   },
 }
 
+const NOTHING_SAID = { provider_status: null, provider_code: null, provider_request_id: null }
+
 /** The word of a provider, and what the operator calls things, are for operators: a member is a client. */
 const forMember = (told: S.ExplainedExchange): S.ExplainedExchange => ({
   ...told,
@@ -44,9 +46,7 @@ const forMember = (told: S.ExplainedExchange): S.ExplainedExchange => ({
   attempts: told.attempts.map((attempt) => ({
     ...attempt,
     account: null,
-    provider_status: null,
-    provider_code: null,
-    provider_request_id: null,
+    ...NOTHING_SAID,
   })),
   raw_usage: null,
 })
@@ -123,9 +123,7 @@ const attemptsOf = (row: ExchangeRow): S.Attempt[] => {
       wire: row.providerWire ?? row.wire,
       result: row.firstByteMs === null ? 'ended' : 'answered',
       error_code: null,
-      provider_status: null,
-      provider_code: null,
-      provider_request_id: null,
+      ...NOTHING_SAID,
       ms: row.firstByteMs ?? row.totalMs,
     },
   ]

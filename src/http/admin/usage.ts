@@ -8,7 +8,7 @@ import type { LatencySample, Measure, SeriesRow } from '../../store/insight.ts'
 import type { UsageRow } from '../../store/store.ts'
 import { keyIdsOf, keyOf, type Part } from './call.ts'
 import { timeOf } from './input.ts'
-import { addFigures, iso, NO_FIGURES, sumsView } from './view.ts'
+import { addFigures, FIGURES, iso, NO_FIGURES, sumsView } from './view.ts'
 
 const STEP_MS = { hour: 3_600_000, day: 86_400_000 }
 const DAY_MS = STEP_MS.day
@@ -152,9 +152,7 @@ const parted = (gateway: Gateway, range: Range, model: string | undefined, keyId
   for (const row of rows) {
     const other = others.get(row.at)
     if (other === undefined) continue
-    for (const name of Object.keys(NO_FIGURES) as (keyof typeof NO_FIGURES)[]) {
-      other[name] = Math.max(0, other[name] - row[name])
-    }
+    for (const name of FIGURES) other[name] = Math.max(0, other[name] - row[name])
   }
   return [...rows, ...[...others.values()].filter((row) => row.requests > 0)]
 }

@@ -78,16 +78,13 @@ export const NO_FIGURES: Figures = {
   costMicroUsd: 0,
 }
 
-export const addFigures = (a: Figures, b: Figures): Figures => ({
-  requests: a.requests + b.requests,
-  errors: a.errors + b.errors,
-  input: a.input + b.input,
-  cacheRead: a.cacheRead + b.cacheRead,
-  cacheWrite: a.cacheWrite + b.cacheWrite,
-  output: a.output + b.output,
-  reasoning: a.reasoning + b.reasoning,
-  costMicroUsd: a.costMicroUsd + b.costMicroUsd,
-})
+export const FIGURES = Object.keys(NO_FIGURES) as (keyof Figures)[]
+
+export const addFigures = (a: Figures, b: Figures): Figures => {
+  const sum = { ...a }
+  for (const name of FIGURES) sum[name] += b[name]
+  return sum
+}
 
 export const sumsView = (figures: Figures, khrPerUsd: number): S.Sums => ({
   ...shownSums(figures),
