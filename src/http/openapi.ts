@@ -169,11 +169,15 @@ const MORE_ERRORS: Record<string, ErrorCode[]> = {
 
 const ID = { name: 'id', in: 'path', required: true, schema: { type: 'string' } }
 
-const background = ({ id, summary, description }: OperationText) => ({
+const named = ({ id, summary, description }: OperationText, tag: keyof typeof TAGS) => ({
   operationId: id,
   summary,
   ...(description === undefined ? {} : { description }),
-  tags: [TAGS.background],
+  tags: [TAGS[tag]],
+})
+
+const background = (text: OperationText) => ({
+  ...named(text, 'background'),
   parameters: [ID],
   responses: {
     '200': { description: 'As the provider has it.', content: json({ type: 'object' }) },
@@ -186,10 +190,7 @@ const read = ({ path }: ListedEndpoint) => {
   const open = path === '/v1'
   const parameters = path.endsWith('{id}') ? [ID] : (QUERIES[path] ?? [])
   return {
-    operationId: text.id,
-    summary: text.summary,
-    ...(text.description === undefined ? {} : { description: text.description }),
-    tags: [TAGS.read],
+    ...named(text, 'read'),
     ...(open ? { security: [] } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     responses: {
@@ -206,15 +207,12 @@ const DROPPED = {
 const ESTIMATED = { description: '`true` where no provider has counted.', schema: { type: 'string' } }
 
 const post = (
-  { id, summary, description, example }: OperationText,
+  text: OperationText,
   schema: TSchema,
   answer: { description: string; headers?: object; content: object },
 ) => ({
-  operationId: id,
-  summary,
-  ...(description === undefined ? {} : { description }),
-  tags: [TAGS.post],
-  requestBody: { required: true, content: json(withDescriptions(schema), example) },
+  ...named(text, 'post'),
+  requestBody: { required: true, content: json(withDescriptions(schema), text.example) },
   responses: {
     '200': {
       ...answer,
