@@ -2,22 +2,13 @@
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import OpenAI from 'openai'
 import { GatewayError } from '../../../src/errors.ts'
 import type { ChatEvent } from '../../../src/ir/event.ts'
 import { unfold } from '../../../src/ir/fold.ts'
 import type { JsonObject } from '../../../src/ir/json.ts'
 import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
+import { openaiAnswered } from '../../support/answered.ts'
 import { chatCompletionsResponse } from '../../support/arbitrary/chat-completions.ts'
-
-/** A client whose every request is answered with this text. */
-const client = (text: string) =>
-  new OpenAI({
-    apiKey: 'k',
-    baseURL: 'http://127.0.0.1:9/v1',
-    maxRetries: 0,
-    fetch: async () => new Response(text, { headers: { 'content-type': 'text/event-stream' } }),
-  })
 
 const encode = (events: ChatEvent[]): string => {
   const body: JsonObject = { stream_options: { include_usage: true } }
@@ -34,7 +25,7 @@ const ask = {
 test('the stream helper gives the streamed answer', async () => {
   await fc.assert(
     fc.asyncProperty(chatCompletionsResponse, async (response) => {
-      const completion = await client(encode(unfold(response)))
+      const completion = await openaiAnswered(encode(unfold(response)))
         .chat.completions.stream(ask)
         .finalChatCompletion()
       const whole = chatCompletions.encodeResponse(response, { model: 'm', body: {}, inputEstimate: 1, now: 1 })
@@ -59,7 +50,7 @@ test('an error in mid-stream is thrown with its code', async () => {
     { type: 'text-delta', part: 0, text: 'half' },
     { type: 'error', error: new GatewayError('upstream_error', 'It broke.') },
   ])
-  const stream = await client(text).chat.completions.create({ ...ask, stream: true })
+  const stream = await openaiAnswered(text).chat.completions.create({ ...ask, stream: true })
   const read = async () => {
     for await (const _ of stream);
   }

@@ -2,7 +2,6 @@
 // back as items of their own, whatever arguments the model wrote.
 
 import { describe, expect, test } from 'bun:test'
-import OpenAI from 'openai'
 import type { GatewayError } from '../../../src/errors.ts'
 import { isObject, type Json, type JsonObject } from '../../../src/ir/json.ts'
 import type { ChatWire } from '../../../src/ir/wire.ts'
@@ -11,6 +10,7 @@ import { translateResponse, translateStream } from '../../../src/relay/translate
 import type { Ask, EncodedRequest } from '../../../src/wire/codec.ts'
 import { CHAT_CODECS } from '../../../src/wire/index.ts'
 import { responses } from '../../../src/wire/responses/index.ts'
+import { openaiAnswered } from '../../support/answered.ts'
 import { checkResponsesStream } from '../../support/automaton/responses.ts'
 import { compileSchemas, SCHEMAS, violations } from '../../support/corpus.ts'
 import { framesOf } from '../../support/frames.ts'
@@ -534,13 +534,7 @@ const gathered = async (text: string): Promise<JsonObject> => {
   const frames = framesOf(text)
   expect(checkResponsesStream(frames)).toEqual([])
   for (const { data } of frames) expect(violations(SCHEMAS.responses.event, JSON.parse(data))).toEqual([])
-  const client = new OpenAI({
-    apiKey: 'k',
-    baseURL: 'http://127.0.0.1:9/v1',
-    maxRetries: 0,
-    fetch: async () => new Response(text, { headers: { 'content-type': 'text/event-stream' } }),
-  })
-  const response = await client.responses.stream({ model: 'm', input: 'x' }).finalResponse()
+  const response = await openaiAnswered(text).responses.stream({ model: 'm', input: 'x' }).finalResponse()
   return JSON.parse(JSON.stringify(response))
 }
 

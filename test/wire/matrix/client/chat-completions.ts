@@ -1,7 +1,7 @@
 // A client of the chat-completions wire: how it asks, and what it reads.
 
-import OpenAI from 'openai'
 import { isObject, type Json, type JsonObject } from '../../../../src/ir/json.ts'
+import { openaiAnswered } from '../../../support/answered.ts'
 import type { Ask, ClientView, Piece, Shown, Tool, Turn } from '../story.ts'
 
 const shown = (part: Shown): JsonObject => {
@@ -91,19 +91,13 @@ export const request = (ask: Ask, model: string, stream: boolean): JsonObject =>
   ...ask.extra?.['chat-completions'],
 })
 
-const sdk = (text: string, type: string) =>
-  new OpenAI({
-    apiKey: 'k',
-    baseURL: 'http://127.0.0.1:9/v1',
-    maxRetries: 0,
-    fetch: async () => new Response(text, { headers: { 'content-type': type } }),
-  })
 const ANY = { model: 'm', messages: [{ role: 'user' as const, content: 'x' }] }
 
 /** The answer as the official SDK gathers it. Throws where the SDK does. */
 export const gather = async (text: string, stream: boolean): Promise<JsonObject> => {
-  if (!stream) return JSON.parse(JSON.stringify(await sdk(text, 'application/json').chat.completions.create(ANY)))
-  const helper = sdk(text, 'text/event-stream').chat.completions.stream({
+  if (!stream)
+    return JSON.parse(JSON.stringify(await openaiAnswered(text, 'application/json').chat.completions.create(ANY)))
+  const helper = openaiAnswered(text).chat.completions.stream({
     ...ANY,
     stream_options: { include_usage: true },
   })

@@ -1,7 +1,7 @@
 // A client of the responses wire: how it asks, and what it reads.
 
-import OpenAI from 'openai'
 import { isObject, type Json, type JsonObject } from '../../../../src/ir/json.ts'
+import { openaiAnswered } from '../../../support/answered.ts'
 import type { Ask, ClientView, Piece, Shown, Tool, Turn } from '../story.ts'
 
 const shown = (part: Shown): JsonObject => {
@@ -112,20 +112,13 @@ export const request = (ask: Ask, model: string, stream: boolean): JsonObject =>
   }
 }
 
-const sdk = (text: string, type: string) =>
-  new OpenAI({
-    apiKey: 'k',
-    baseURL: 'http://127.0.0.1:9/v1',
-    maxRetries: 0,
-    fetch: async () => new Response(text, { headers: { 'content-type': type } }),
-  })
 const ANY = { model: 'm', input: 'x' }
 
 /** The answer as the official SDK gathers it. Throws where the SDK does. */
 export const gather = async (text: string, stream: boolean): Promise<JsonObject> => {
   const response = stream
-    ? await sdk(text, 'text/event-stream').responses.stream(ANY).finalResponse()
-    : await sdk(text, 'application/json').responses.create(ANY)
+    ? await openaiAnswered(text).responses.stream(ANY).finalResponse()
+    : await openaiAnswered(text, 'application/json').responses.create(ANY)
   return JSON.parse(JSON.stringify(response))
 }
 
