@@ -56,10 +56,8 @@ describe('reserve', () => {
   })
 
   test('frees tokens that an exchange can no longer use at once, and never holds more for it', async () => {
-    const { store, ledger, key, turn } = setUp(2_000)
-    const reserving = ledger.reserve(ask(key))
-    turn()
-    const reservation = await reserving
+    const { store, ledger, key, reserve } = setUp(2_000)
+    const reservation = await reserve(ask(key))
     ledger.narrow(reservation, 300)
     expect(ledger.heldBy(key.id)).toBe(300)
     ledger.narrow(reservation, 900)
@@ -110,24 +108,22 @@ describe('reserve', () => {
 
   test('sees a quota changed by another process', async () => {
     const path = newPath()
-    const { ledger, store, key, turn } = setUp(100, path)
+    const { ledger, store, key, reserve } = setUp(100, path)
     const cli = open(path)
     cli.keys.update(key.id, { tokensTotal: 0 }, ACTOR)
     store.refresh()
     await expect(ledger.reserve(ask(key))).rejects.toMatchObject({ code: 'quota_exhausted' })
     cli.keys.update(key.id, { tokensTotal: 5_000 }, ACTOR)
     store.refresh()
-    const reserving = ledger.reserve(ask(key))
-    turn()
+    const reserving = reserve(ask(key))
     expect(await reserving).toMatchObject({ outputCap: undefined })
   })
 })
 
 describe('settle', () => {
   test('leaves out a provider’s usage object that cannot be written', async () => {
-    const { ledger, store, key, turn } = setUp()
-    const reserving = ledger.reserve(ask(key))
-    turn()
+    const { ledger, store, key, reserve } = setUp()
+    const reserving = reserve(ask(key))
     const rawUsage: JsonObject = {}
     rawUsage.self = rawUsage
     ledger.settle(await reserving, settlement({ rawUsage }))
@@ -137,9 +133,8 @@ describe('settle', () => {
   })
 
   test('writes everything that is known of the exchange', async () => {
-    const { ledger, store, key, turn } = setUp()
-    const reserving = ledger.reserve(ask(key))
-    turn()
+    const { ledger, store, key, reserve, turn } = setUp()
+    const reserving = reserve(ask(key))
     const usage = { input: 10, cacheRead: 20, cacheWrite: 30, output: 40, reasoning: 15 }
     ledger.settle(
       await reserving,
@@ -187,20 +182,16 @@ describe('settle', () => {
     ['of one that failed', [{ ...TRY, errorCode: 'upstream_error' }], true],
     ['of several', [{ ...TRY, errorCode: 'upstream_error' }, { ...TRY }], true],
   ])('records the attempts that the other columns do not describe: %s', async (_, trail, kept) => {
-    const { ledger, store, key, turn } = setUp()
+    const { ledger, store, key, reserve } = setUp()
     for (const stream of [false, true]) {
-      const reserving = ledger.reserve(ask(key, { stream }))
-      turn()
-      ledger.settle(await reserving, settlement({ trail }))
+      ledger.settle(await reserve(ask(key, { stream })), settlement({ trail }))
       expect(store.exchanges({ limit: 1 })[0]).toMatchObject({ stream, trail: kept ? trail : null })
     }
   })
 
   test('twice throws and counts once', async () => {
-    const { ledger, key, turn } = setUp()
-    const reserving = ledger.reserve(ask(key))
-    turn()
-    const reservation = await reserving
+    const { ledger, key, reserve, turn } = setUp()
+    const reservation = await reserve(ask(key))
     ledger.settle(reservation, settlement())
     expect(() => ledger.settle(reservation, settlement())).toThrow('settled already')
     turn()
@@ -214,20 +205,16 @@ describe('settle', () => {
     ['without end', Number.POSITIVE_INFINITY, 0],
     ['a fraction', 10.4, 10],
   ])('turns a count that is %s into a valid one', async (_what, figure, counted) => {
-    const { ledger, store, key, turn } = setUp()
-    const reserving = ledger.reserve(ask(key))
-    turn()
-    ledger.settle(await reserving, settlement({ usage: { input: figure, output: 7 } }))
+    const { ledger, store, key, reserve, turn } = setUp()
+    ledger.settle(await reserve(ask(key)), settlement({ usage: { input: figure, output: 7 } }))
     turn()
     expect(store.exchanges({ limit: 1 })[0]).toMatchObject({ input: counted, output: 7 })
     expect(key.tokensUsed).toBe(counted + 7)
   })
 
   test('a count the provider did not give stays unknown in its row and adds nothing to the sums', async () => {
-    const { ledger, store, key, turn } = setUp()
-    const reserving = ledger.reserve(ask(key))
-    turn()
-    ledger.settle(await reserving, settlement({ usage: { output: 3 } }))
+    const { ledger, store, key, reserve, turn } = setUp()
+    ledger.settle(await reserve(ask(key)), settlement({ usage: { output: 3 } }))
     turn()
     expect(store.exchanges({ limit: 1 })[0]).toMatchObject({ input: null, cacheRead: null, output: 3 })
     expect(store.usage({ by: 'model' })[0]).toMatchObject({ input: 0, cacheRead: 0, output: 3 })
@@ -300,10 +287,11 @@ describe('settlements', () => {
     const store = open()
     const { key } = store.keys.issue(newKey(), ACTOR)
     const prices = { ...PRICE, input: 1, output: 2 }
-    const { ledger, turn } = bench(store, undefined, (model) => (model === 'vendorB-5.5' ? prices : PRICE))
-    const reserving = ledger.reserve(ask(key, { model: 'vendorA-opus-4-8' }))
-    turn()
-    ledger.settle(await reserving, settlement({ model: 'vendorB-5.5', usage: { input: 1_000, output: 100 } }))
+    const { ledger, reserve } = bench(store, undefined, (model) => (model === 'vendorB-5.5' ? prices : PRICE))
+    ledger.settle(
+      await reserve(ask(key, { model: 'vendorA-opus-4-8' })),
+      settlement({ model: 'vendorB-5.5', usage: { input: 1_000, output: 100 } }),
+    )
     expect(store.exchanges({ limit: 1 })[0]).toMatchObject({ model: 'vendorA-opus-4-8', costMicroUsd: 1_200 })
     expect(store.usage({ by: 'model' })[0]?.costMicroUsd).toBe(1_200)
   })
@@ -311,20 +299,17 @@ describe('settlements', () => {
 
 describe('a store that cannot write', () => {
   test('refuses reservations and frees what they held', async () => {
-    const { ledger, key, turn, failing } = setUp()
+    const { ledger, key, reserve, failing } = setUp()
     failing(true)
-    const reserving = ledger.reserve(ask(key))
-    turn()
+    const reserving = reserve(ask(key))
     await expect(reserving).rejects.toMatchObject({ code: 'service_unavailable', retryAfterMs: 1_000 })
     expect([ledger.heldBy(key.id), ledger.openCount()]).toEqual([0, 0])
   })
 
   test('loses no settlement: it is written when writing works again, by itself', async () => {
     const path = newPath()
-    const { ledger, key, turn, wait, failing } = setUp(1_000_000, path)
-    const reserving = ledger.reserve(ask(key))
-    turn()
-    const reservation = await reserving
+    const { ledger, key, reserve, wait, failing } = setUp(1_000_000, path)
+    const reservation = await reserve(ask(key))
     // To read in this process writes what is settled; to read in another does not.
     const other = open(path)
     const outcome = () => other.exchanges({ limit: 1 })[0]?.outcome
@@ -341,10 +326,8 @@ describe('a store that cannot write', () => {
 
   test('writes waiting settlements with the first reservation that succeeds again', async () => {
     const path = newPath()
-    const { ledger, key, turn, wait, failing } = setUp(1_000_000, path)
-    const reserving = ledger.reserve(ask(key))
-    turn()
-    const reservation = await reserving
+    const { ledger, key, reserve, turn, wait, failing } = setUp(1_000_000, path)
+    const reservation = await reserve(ask(key))
     failing(true)
     ledger.settle(reservation, settlement())
     wait()
@@ -387,14 +370,12 @@ describe('a store that cannot write', () => {
     })
 
     test('pauses between tries: new reservations meanwhile cause none', async () => {
-      const { ledger, key, turn, wait, attempts, end } = besideAWriter()
+      const { ledger, key, reserve, turn, wait, attempts, end } = besideAWriter()
       const first = ledger.reserve(ask(key))
       turn()
       const before = attempts()
       const more = Array.from({ length: 20 }, () => {
-        const reserving = ledger.reserve(ask(key))
-        turn()
-        return reserving
+        return reserve(ask(key))
       })
       expect(attempts()).toBe(before)
       end()
@@ -404,9 +385,8 @@ describe('a store that cannot write', () => {
     })
 
     test('does not try again for reads, which would use up the tries of waiting reservations', async () => {
-      const { ledger, store, key, turn, wait, attempts, end } = besideAWriter()
-      const reserving = ledger.reserve(ask(key))
-      turn()
+      const { store, key, reserve, wait, attempts, end } = besideAWriter()
+      const reserving = reserve(ask(key))
       const before = attempts()
       for (let reads = 0; reads < 12; reads++) store.usage({ by: 'model' })
       expect(attempts()).toBe(before)
@@ -416,9 +396,8 @@ describe('a store that cannot write', () => {
     })
 
     test('refuses a reservation after some tries and frees what it held', async () => {
-      const { ledger, key, turn, wait, attempts, end } = besideAWriter()
-      const reserving = ledger.reserve(ask(key))
-      turn()
+      const { ledger, key, reserve, wait, attempts, end } = besideAWriter()
+      const reserving = reserve(ask(key))
       for (let waits = 0; waits < 12; waits++) wait()
       await expect(reserving).rejects.toMatchObject({ code: 'service_unavailable', retryAfterMs: 1_000 })
       expect([ledger.heldBy(key.id), ledger.openCount()]).toEqual([0, 0])

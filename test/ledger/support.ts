@@ -3,7 +3,7 @@
 import type { Key } from '../../src/keys/key.ts'
 import { createLedger, type Prices, type Timers } from '../../src/ledger/create.ts'
 import type { Batch } from '../../src/ledger/journal.ts'
-import type { Ledger, ReserveAsk, Settlement } from '../../src/ledger/ledger.ts'
+import type { Ledger, Reservation, ReserveAsk, Settlement } from '../../src/ledger/ledger.ts'
 import type { Store } from '../../src/store/store.ts'
 import { NOW } from '../store/support.ts'
 
@@ -13,6 +13,8 @@ export type Bench = {
   ledger: Ledger
   /** Runs what the ledger put off to the end of the turn. */
   turn(): void
+  /** Reserves, and ends the turn. */
+  reserve(ask: ReserveAsk): Promise<Reservation>
   /** Runs what the ledger put off by time. */
   wait(): void
   /** Makes the next writes fail. */
@@ -50,12 +52,19 @@ export const bench = (
   const run = (due: (() => void)[]) => {
     for (const each of due) each()
   }
+  const ledger = createLedger({ store: { keys: store.keys, journal }, clock, prices: () => prices, isResumed, timers })
+  const turn = (): void => {
+    const due = soon
+    soon = []
+    run(due)
+  }
   return {
-    ledger: createLedger({ store: { keys: store.keys, journal }, clock, prices: () => prices, isResumed, timers }),
-    turn() {
-      const due = soon
-      soon = []
-      run(due)
+    ledger,
+    turn,
+    reserve(asked) {
+      const reserving = ledger.reserve(asked)
+      turn()
+      return reserving
     },
     wait() {
       const due = later
