@@ -3,21 +3,21 @@
 
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../src/errors.ts'
-import type { ChatEvent, ChatResponse, FinishReason } from '../../src/ir/event.ts'
+import type { ChatResponse, FinishReason } from '../../src/ir/event.ts'
 import { fold } from '../../src/ir/fold.ts'
 import type { JsonObject } from '../../src/ir/json.ts'
 import type { AssistantPart } from '../../src/ir/part.ts'
 import { totalTokens } from '../../src/ir/usage.ts'
 import { CHAT_WIRES, type ChatWire } from '../../src/ir/wire.ts'
 import type { Frame } from '../../src/lib/sse.ts'
-import type { Ask, ChatCodec, Target } from '../../src/wire/codec.ts'
+import type { Ask, Target } from '../../src/wire/codec.ts'
 import { CHAT_CODECS } from '../../src/wire/index.ts'
 import { DECLINED } from '../../src/wire/responses/answer.ts'
 import { checkChatCompletionsStream } from '../support/automaton/chat-completions.ts'
 import { checkMessagesStream } from '../support/automaton/messages.ts'
 import { checkResponsesStream } from '../support/automaton/responses.ts'
 import { compileSchemas, hasCorpus, type Recording, recordings, SCHEMAS, violations } from '../support/corpus.ts'
-import { framesOf } from '../support/frames.ts'
+import { decodeAll, encodeAll, framesOf } from '../support/frames.ts'
 
 compileSchemas()
 
@@ -35,11 +35,6 @@ const askFor = (wire: ChatWire, stream: boolean): Ask => ({
   inputEstimate: 11,
   now: 1_790_000_000,
 })
-
-const decodeAll = (codec: ChatCodec, frames: Frame[]): ChatEvent[] => {
-  const decoder = codec.decodeEvents()
-  return [...frames.flatMap((frame) => decoder.push(frame)), ...decoder.end()]
-}
 
 /** Finish reasons that not every wire can tell apart. */
 const ALIKE: Partial<Record<FinishReason, FinishReason>> = {
@@ -118,8 +113,8 @@ describe.skipIf(!hasCorpus).each(crossings)('%s → %s', (from, to) => {
   test.each(named(all.filter(({ status, stream }) => status === 200 && stream)))('stream %s', (_, { response }) => {
     const ask = askFor(to, true)
     const encoder = other.encodeEvents(ask)
-    const events = decodeAll(source, framesOf(response))
-    const frames = framesOf(events.map((event) => encoder.push(event)).join(''))
+    const events = decodeAll(source.decodeEvents(), framesOf(response))
+    const frames = framesOf(encodeAll(encoder, events))
     expect(CHECKS[to](frames, ask.body)).toEqual([])
     for (const { event, data } of frames) {
       if (data === '[DONE]' || event === 'error') continue
@@ -132,6 +127,6 @@ describe.skipIf(!hasCorpus).each(crossings)('%s → %s', (from, to) => {
     }
     const read = fold(events)
     const figures = (read.usage.output ?? 0) > 0
-    expect(essence(fold(decodeAll(other, frames)), figures)).toEqual(essence(read, figures))
+    expect(essence(fold(decodeAll(other.decodeEvents(), frames)), figures)).toEqual(essence(read, figures))
   })
 })

@@ -9,7 +9,7 @@ import { isObject, type JsonObject } from '../../src/ir/json.ts'
 import { CHAT_WIRES, type ChatWire } from '../../src/ir/wire.ts'
 import { CHAT_CODECS } from '../../src/wire/index.ts'
 import { compileSchemas, hasCorpus, type Recording, recordings, SCHEMAS, violations } from '../support/corpus.ts'
-import { framesOf } from '../support/frames.ts'
+import { decodeAll, framesOf } from '../support/frames.ts'
 
 compileSchemas()
 
@@ -25,8 +25,7 @@ const answerIn = ({ wire, stream, response }: Recording): ChatResponse | undefin
   const codec = CHAT_CODECS[wire as ChatWire]
   try {
     if (!stream) return codec.decodeResponse(JSON.parse(response))
-    const decoder = codec.decodeEvents()
-    return fold([...framesOf(response).flatMap((frame) => decoder.push(frame)), ...decoder.end()])
+    return fold(decodeAll(codec.decodeEvents(), framesOf(response)))
   } catch (error) {
     if (error instanceof GatewayError) return undefined
     throw error

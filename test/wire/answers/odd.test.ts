@@ -11,7 +11,7 @@ import { writeFrame } from '../../../src/lib/sse.ts'
 import { translateResponse, translateStream } from '../../../src/relay/translate.ts'
 import type { Tap, Undo } from '../../../src/wire/codec.ts'
 import { CHAT_CODECS, CODECS } from '../../../src/wire/index.ts'
-import { framesOf } from '../../support/frames.ts'
+import { encodeAll, framesOf } from '../../support/frames.ts'
 import { type Bench, startBench } from '../matrix/bench.ts'
 import { CLIENTS, PATHS } from '../matrix/client/index.ts'
 import { streamFaults } from '../matrix/rules.ts'
@@ -333,7 +333,7 @@ test.each(CHAT_WIRES)('a client of %s is shown figures whenever they were told',
     { type: 'usage', usage: { input: 7, cacheRead: 2, output: 1 } },
     { type: 'finish', reason: 'stop', usage: { output: 3 } },
   ]
-  const read = GATHER[client](framesOf(events.map((event) => encoder.push(event)).join('')))
+  const read = GATHER[client](framesOf(encodeAll(encoder, events)))
   expect(VENDORS[client].told(read).usage).toEqual({ input: 7, read: 2, written: 0, output: 3 })
 })
 

@@ -10,16 +10,13 @@ import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
 import type { Ask, Target } from '../../../src/wire/codec.ts'
 import { checkChatCompletionsStream } from '../../support/automaton/chat-completions.ts'
 import { hasCorpus, recordedErrors, recordings, SCHEMAS, violations } from '../../support/corpus.ts'
-import { framesOf } from '../../support/frames.ts'
+import { decodeAll, encodeAll, framesOf } from '../../support/frames.ts'
 
 const schemas = SCHEMAS['chat-completions']
 const ask = (body: JsonObject = {}): Ask => ({ model: 'vendorB-5.5', body, inputEstimate: 7, now: 1_790_000_000 })
 const target: Target = { model: 'upstream', maxOutput: 1_000_000, quirks: {} }
 
-const decodeFrames = (frames: Frame[]) => {
-  const decoder = chatCompletions.decodeEvents()
-  return [...frames.flatMap((frame) => decoder.push(frame)), ...decoder.end()]
-}
+const decodeFrames = (frames: Frame[]) => decodeAll(chatCompletions.decodeEvents(), frames)
 
 /** What must survive a trip through the codec: all but the provider's own name for its model. */
 const essence = ({ model: _, ...rest }: ChatResponse) => rest
@@ -63,8 +60,9 @@ describe.skipIf(!hasCorpus)('recorded streams', () => {
     const decoded = fold(events)
     expect(events.filter(({ type }) => type === 'finish' || type === 'error')).toHaveLength(1)
     for (const includeUsage of [true, false]) {
-      const encoder = chatCompletions.encodeEvents(ask({ stream_options: { include_usage: includeUsage } }))
-      const frames = framesOf(events.map((event) => encoder.push(event)).join(''))
+      const frames = framesOf(
+        encodeAll(chatCompletions.encodeEvents(ask({ stream_options: { include_usage: includeUsage } })), events),
+      )
       expect(checkChatCompletionsStream(frames, includeUsage)).toEqual([])
       for (const { data } of frames)
         if (data !== '[DONE]') expect(violations(schemas.event, JSON.parse(data))).toEqual([])

@@ -17,7 +17,7 @@ import {
 } from '../../support/arbitrary/chat-completions.ts'
 import { checkChatCompletionsStream } from '../../support/automaton/chat-completions.ts'
 import { SCHEMAS, violations } from '../../support/corpus.ts'
-import { framesOf } from '../../support/frames.ts'
+import { decodeAll, encodeAll, framesOf } from '../../support/frames.ts'
 
 const schemas = SCHEMAS['chat-completions']
 const ask = (includeUsage: boolean): Ask => ({
@@ -28,15 +28,10 @@ const ask = (includeUsage: boolean): Ask => ({
 })
 const target: Target = { model: 'upstream', maxOutput: 100_000, quirks: {} }
 
-const encode = (events: ChatEvent[], includeUsage = true): string => {
-  const encoder = chatCompletions.encodeEvents(ask(includeUsage))
-  return events.map((event) => encoder.push(event)).join('')
-}
+const encode = (events: ChatEvent[], includeUsage = true): string =>
+  encodeAll(chatCompletions.encodeEvents(ask(includeUsage)), events)
 
-const decode = (frames: Frame[]): ChatEvent[] => {
-  const decoder = chatCompletions.decodeEvents()
-  return [...frames.flatMap((frame) => decoder.push(frame)), ...decoder.end()]
-}
+const decode = (frames: Frame[]): ChatEvent[] => decodeAll(chatCompletions.decodeEvents(), frames)
 
 /** What answers say of themselves but for the gateway's model. */
 const named = <T extends { model?: string }>(response: T): T => ({ ...response, model: 'vendorB-5.5' })

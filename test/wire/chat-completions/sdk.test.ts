@@ -9,11 +9,11 @@ import type { JsonObject } from '../../../src/ir/json.ts'
 import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
 import { openaiAnswered } from '../../support/answered.ts'
 import { chatCompletionsResponse } from '../../support/arbitrary/chat-completions.ts'
+import { encodeAll } from '../../support/frames.ts'
 
 const encode = (events: ChatEvent[]): string => {
   const body: JsonObject = { stream_options: { include_usage: true } }
-  const encoder = chatCompletions.encodeEvents({ model: 'm', body, inputEstimate: 1, now: 1 })
-  return events.map((event) => encoder.push(event)).join('')
+  return encodeAll(chatCompletions.encodeEvents({ model: 'm', body, inputEstimate: 1, now: 1 }), events)
 }
 
 const ask = {

@@ -6,7 +6,7 @@ import { fold } from '../../../src/ir/fold.ts'
 import type { JsonObject } from '../../../src/ir/json.ts'
 import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
 import type { Ask, Undo } from '../../../src/wire/codec.ts'
-import { framesOf } from '../../support/frames.ts'
+import { decodeAll, encodeAll, framesOf } from '../../support/frames.ts'
 
 export const DONE = { data: '[DONE]' }
 export const chunk = (choice: JsonObject | undefined, more: JsonObject = {}) => ({
@@ -31,10 +31,8 @@ export const call = (index: number | undefined, body: JsonObject, id?: string) =
     ],
   })
 
-export const decode = (frames: { event?: string; data: string }[], undo?: Undo): ChatEvent[] => {
-  const decoder = chatCompletions.decodeEvents(undo)
-  return [...frames.flatMap((frame) => decoder.push(frame)), ...decoder.end()]
-}
+export const decode = (frames: { event?: string; data: string }[], undo?: Undo): ChatEvent[] =>
+  decodeAll(chatCompletions.decodeEvents(undo), frames)
 export const parts = (frames: { data: string }[], undo?: Undo) => fold(decode([...frames, DONE], undo)).parts
 export const failure = (events: ChatEvent[]): GatewayError | undefined => {
   const last = events.at(-1)
@@ -47,10 +45,8 @@ export const ask = (body: JsonObject = {}): Ask => ({
   inputEstimate: 7,
   now: 1_790_000_000,
 })
-export const encode = (events: ChatEvent[], body?: JsonObject): string => {
-  const encoder = chatCompletions.encodeEvents(ask(body))
-  return events.map((event) => encoder.push(event)).join('')
-}
+export const encode = (events: ChatEvent[], body?: JsonObject): string =>
+  encodeAll(chatCompletions.encodeEvents(ask(body)), events)
 export const deltas = (text: string) =>
   framesOf(text)
     .filter(({ data }) => data !== '[DONE]')

@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
+import { decodeAll } from '../../support/frames.ts'
 import { call, chunk, DONE, decode, delta, stop } from './stream.ts'
 
 /** The text a tap has kept of these frames. */
@@ -75,8 +76,7 @@ describe('the end of a stream without [DONE], with no_done', () => {
     const tap = open()
     for (const frame of frames) tap.see(frame)
     expect([tap.end?.() ?? '', tap.state]).toEqual([text, state])
-    const decoder = chatCompletions.decodeEvents({ noDone: true })
-    const events = [...frames.flatMap((frame) => decoder.push(frame)), ...decoder.end()]
+    const events = decodeAll(chatCompletions.decodeEvents({ noDone: true }), frames)
     expect(events.at(-1)?.type).toBe(state === 'done' ? 'finish' : 'error')
   })
 

@@ -9,7 +9,7 @@ import { requireWhole, wholeCalls } from '../../../src/ir/whole.ts'
 import { parseExact, withExact } from '../../../src/lib/json-exact.ts'
 import { toJson } from '../../../src/relay/translate.ts'
 import { CHAT_CODECS } from '../../../src/wire/index.ts'
-import { framesOf } from '../../support/frames.ts'
+import { encodeAll, framesOf } from '../../support/frames.ts'
 import { refusal } from '../../support/refusal.ts'
 
 const { messages, responses, 'chat-completions': chat } = CHAT_CODECS
@@ -214,7 +214,7 @@ describe('messages', () => {
       { type: 'start', id: 'x' },
       { type: 'finish', reason: 'stop', usage: { input: 7, output: 0 } },
     ]
-    const frames = framesOf(events.map((event) => encoder.push(event)).join(''))
+    const frames = framesOf(encodeAll(encoder, events))
     expect(JSON.parse(frames[0]?.data ?? '').message.usage.output_tokens).toBe(1)
     expect(JSON.parse(frames[1]?.data ?? '').usage).toMatchObject({ input_tokens: 7, output_tokens: 0 })
   })

@@ -10,7 +10,7 @@ import type { Ask, Target } from '../../../src/wire/codec.ts'
 import { messages } from '../../../src/wire/messages/index.ts'
 import { checkMessagesStream } from '../../support/automaton/messages.ts'
 import { hasCorpus, recordedErrors, recordings, SCHEMAS, violations } from '../../support/corpus.ts'
-import { framesOf } from '../../support/frames.ts'
+import { decodeAll, encodeAll, framesOf } from '../../support/frames.ts'
 
 const schemas = SCHEMAS.messages
 /** Requests with members of the betas. */
@@ -18,15 +18,9 @@ const BETA_REQUEST = 'AnthropicBetaMessageCreateParams.strict'
 const ask: Ask = { model: 'vendorA-opus-4-8', body: {}, inputEstimate: 7, now: 1_790_000_000 }
 const target: Target = { model: 'upstream', maxOutput: 1_000_000, quirks: {} }
 
-const decodeFrames = (frames: Frame[]): ChatEvent[] => {
-  const decoder = messages.decodeEvents()
-  return [...frames.flatMap((frame) => decoder.push(frame)), ...decoder.end()]
-}
+const decodeFrames = (frames: Frame[]): ChatEvent[] => decodeAll(messages.decodeEvents(), frames)
 
-const encodeFrames = (events: ChatEvent[]): Frame[] => {
-  const encoder = messages.encodeEvents(ask)
-  return framesOf(events.map((event) => encoder.push(event)).join(''))
-}
+const encodeFrames = (events: ChatEvent[]): Frame[] => framesOf(encodeAll(messages.encodeEvents(ask), events))
 
 /** What must survive a trip through the codec; arguments count as values, not as the model spaced them. */
 const essence = ({ model: _, serviceTier: __, ...rest }: ChatResponse) => ({

@@ -16,7 +16,7 @@ import {
 } from '../../support/arbitrary/messages.ts'
 import { checkMessagesStream } from '../../support/automaton/messages.ts'
 import { SCHEMAS, violations } from '../../support/corpus.ts'
-import { framesOf } from '../../support/frames.ts'
+import { decodeAll, encodeAll, framesOf } from '../../support/frames.ts'
 import { refusals } from './request-rules.ts'
 
 const schemas = SCHEMAS.messages
@@ -25,15 +25,9 @@ const NEWEST = 'AnthropicMessageCreateParams.strict'
 const ask: Ask = { model: 'vendorA-opus-4-8', body: {}, inputEstimate: 7, now: 1_790_000_000 }
 const target: Target = { model: 'upstream', maxOutput: 100_000, quirks: {} }
 
-const encode = (events: ChatEvent[]): string => {
-  const encoder = messages.encodeEvents(ask)
-  return events.map((event) => encoder.push(event)).join('')
-}
+const encode = (events: ChatEvent[]): string => encodeAll(messages.encodeEvents(ask), events)
 
-const decode = (frames: Frame[]): ChatEvent[] => {
-  const decoder = messages.decodeEvents()
-  return [...frames.flatMap((frame) => decoder.push(frame)), ...decoder.end()]
-}
+const decode = (frames: Frame[]): ChatEvent[] => decodeAll(messages.decodeEvents(), frames)
 
 /** As this wire says it, with the gateway's model. */
 const named = <T extends { model?: string }>(response: T): T => ({ ...response, model: ask.model })

@@ -11,7 +11,7 @@ import type { Ask, Undo } from '../../../src/wire/codec.ts'
 import { messages } from '../../../src/wire/messages/index.ts'
 import { readTag } from '../../../src/wire/seal.ts'
 import { checkMessagesStream } from '../../support/automaton/messages.ts'
-import { framesOf } from '../../support/frames.ts'
+import { decodeAll, encodeAll, framesOf } from '../../support/frames.ts'
 
 const ask: Ask = { model: 'vendorA-opus-4-8', body: {}, inputEstimate: 42, now: 0 }
 
@@ -34,16 +34,10 @@ const last = (reason: string) => ({
 const end = { type: 'message_stop' }
 const hello = [begin(0, { type: 'text', text: '' }), text(0, 'Hello'), stop(0)]
 
-const decode = (frames: Frame[], undo?: Undo): ChatEvent[] => {
-  const decoder = messages.decodeEvents(undo)
-  return [...frames.flatMap((one) => decoder.push(one)), ...decoder.end()]
-}
+const decode = (frames: Frame[], undo?: Undo): ChatEvent[] => decodeAll(messages.decodeEvents(undo), frames)
 const answer = (events: JsonObject[], undo?: Undo) => fold(decode(events.map(frame), undo))
 
-const encode = (events: ChatEvent[]): string => {
-  const encoder = messages.encodeEvents(ask)
-  return events.map((event) => encoder.push(event)).join('')
-}
+const encode = (events: ChatEvent[]): string => encodeAll(messages.encodeEvents(ask), events)
 describe('a provider’s stream', () => {
   test('usage is the latest of each class', () => {
     const usage = {

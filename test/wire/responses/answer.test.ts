@@ -11,14 +11,11 @@ import { DECLINED } from '../../../src/wire/responses/answer.ts'
 import { responses } from '../../../src/wire/responses/index.ts'
 import { checkResponsesStream } from '../../support/automaton/responses.ts'
 import { SCHEMAS, violations } from '../../support/corpus.ts'
-import { framesOf } from '../../support/frames.ts'
+import { encodeAll, framesOf } from '../../support/frames.ts'
 
 const ask: Ask = { model: 'vendorB-5.5', body: {}, inputEstimate: 11, now: 1_790_000_000 }
 
-const frames = (events: ChatEvent[], asked = ask) => {
-  const encoder = responses.encodeEvents(asked)
-  return framesOf(events.map((event) => encoder.push(event)).join(''))
-}
+const frames = (events: ChatEvent[], asked = ask) => framesOf(encodeAll(responses.encodeEvents(asked), events))
 const data = (frame: { data: string } | undefined): JsonObject => JSON.parse(frame?.data ?? '{}')
 const decode = (...events: unknown[]): ChatEvent[] => {
   const decoder = responses.decodeEvents()

@@ -12,7 +12,7 @@ import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
 import { messages } from '../../../src/wire/messages/index.ts'
 import { responses } from '../../../src/wire/responses/index.ts'
 import { chatResponse } from '../../support/arbitrary/answer.ts'
-import { framesOf } from '../../support/frames.ts'
+import { encodeAll, framesOf } from '../../support/frames.ts'
 
 const tools = [{ type: 'function', name: 'shell', parameters: { type: 'object', properties: {} } }]
 const said = { type: 'message', role: 'user', content: 'Rename the file.' }
@@ -22,10 +22,8 @@ const ask = (body: JsonObject) => ({ model: 'm', body, inputEstimate: 1, now: 1 
 
 const frames = (text: string): JsonObject[] => framesOf(text).map(({ data }) => JSON.parse(data) as JsonObject)
 
-const streamed = (events: readonly ChatEvent[], body = asking): JsonObject[] => {
-  const encoder = responses.encodeEvents(ask(body))
-  return frames(events.map((event) => encoder.push(event)).join(''))
-}
+const streamed = (events: readonly ChatEvent[], body = asking): JsonObject[] =>
+  frames(encodeAll(responses.encodeEvents(ask(body)), events))
 
 const itemsDone = (stream: JsonObject[]): JsonObject[] =>
   stream.flatMap(({ type, item }) => (type === 'response.output_item.done' && isObject(item) ? [item] : []))

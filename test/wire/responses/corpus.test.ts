@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from '../../../src/ir/json.ts'
 import { responses } from '../../../src/wire/responses/index.ts'
 import { checkResponsesStream } from '../../support/automaton/responses.ts'
 import { hasCorpus, recordings, SCHEMAS, violations } from '../../support/corpus.ts'
-import { framesOf } from '../../support/frames.ts'
+import { decodeAll, encodeAll, framesOf } from '../../support/frames.ts'
 import { strictErrors } from './support.ts'
 
 const schemas = SCHEMAS.responses
@@ -70,14 +70,12 @@ describe('recorded answers', () => {
 describe('recorded streams', () => {
   test.each(streams)('%s goes out valid and the same', (name, { response, request }) => {
     const frames = framesOf(response)
-    const decoder = responses.decodeEvents()
-    const events = [...frames.flatMap((frame) => decoder.push(frame)), ...decoder.end()]
+    const events = decodeAll(responses.decodeEvents(), frames)
     const answer = fold(events)
     const last = JSON.parse(frames.at(-1)?.data ?? '{}').response as JsonObject
     const items = frames.map(({ data }) => JSON.parse(data)).filter(({ type }) => type === 'response.output_item.done')
     expect(answer).toEqual({ ...answer, ...ofTerminal(last) })
-    const encoder = responses.encodeEvents(ask(JSON.parse(request ?? '{}')))
-    const sent = framesOf(events.map((event) => encoder.push(event)).join(''))
+    const sent = framesOf(encodeAll(responses.encodeEvents(ask(JSON.parse(request ?? '{}'))), events))
     expect(checkResponsesStream(sent)).toEqual([])
     for (const frame of sent) expect(violations(schemas.event, JSON.parse(frame.data))).toEqual([])
     const end = JSON.parse(sent.at(-1)?.data ?? '{}').response as JsonObject

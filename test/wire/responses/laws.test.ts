@@ -21,21 +21,15 @@ import {
 } from '../../support/arbitrary/responses.ts'
 import { checkResponsesStream } from '../../support/automaton/responses.ts'
 import { SCHEMAS, violations } from '../../support/corpus.ts'
-import { framesOf } from '../../support/frames.ts'
+import { decodeAll, encodeAll, framesOf } from '../../support/frames.ts'
 import { strictErrors } from './support.ts'
 
 const ask: Ask = { model: 'vendorB-5.5', body: {}, inputEstimate: 7, now: 1_790_000_000 }
 const target: Target = { model: 'upstream', maxOutput: 128_000, quirks: {} }
 const schemas = SCHEMAS.responses
 
-const encode = (events: ChatEvent[]): string => {
-  const encoder = responses.encodeEvents(ask)
-  return events.map((event) => encoder.push(event)).join('')
-}
-const decode = (frames: Frame[]): ChatEvent[] => {
-  const decoder = responses.decodeEvents()
-  return [...frames.flatMap((frame) => decoder.push(frame)), ...decoder.end()]
-}
+const encode = (events: ChatEvent[]): string => encodeAll(responses.encodeEvents(ask), events)
+const decode = (frames: Frame[]): ChatEvent[] => decodeAll(responses.decodeEvents(), frames)
 
 /** Members the wire adds by itself: the gateway's model, and an id for the item of every call and thought. */
 const bare = (answer: ChatResponse): unknown => {

@@ -5,11 +5,11 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { isObject, type Json, type JsonObject } from '../../../../src/ir/json.ts'
 import { CHAT_WIRES, type ChatWire } from '../../../../src/ir/wire.ts'
-import { FrameReader } from '../../../../src/lib/sse.ts'
 import { translateStream } from '../../../../src/relay/translate.ts'
 import type { Ask } from '../../../../src/wire/codec.ts'
 import { CHAT_CODECS } from '../../../../src/wire/index.ts'
 import { DECLINED } from '../../../../src/wire/responses/answer.ts'
+import { framesOf } from '../../../support/frames.ts'
 import { CLIENTS } from '../client/index.ts'
 import { untidyAnswer } from '../random.ts'
 import { streamFaults } from '../rules.ts'
@@ -34,9 +34,8 @@ const askFor = (client: ChatWire): Ask => ({
 
 const translated = (client: ChatWire, vendor: ChatWire, chunks: Uint8Array[]) => {
   const tap = translateStream(CHAT_CODECS[client], CHAT_CODECS[vendor], askFor(client), {})
-  const reader = new FrameReader()
-  const frames = [...chunks.flatMap((chunk) => reader.push(chunk)), ...reader.end()]
-  return { tap, text: frames.map((frame) => tap.see(frame)).join('') }
+  const text = framesOf(...chunks).map((frame) => tap.see(frame))
+  return { tap, text: text.join('') }
 }
 
 type Heard = { said: string; thought: string; calls: [Json, Json][]; cut: boolean; calling: boolean; total: number }
