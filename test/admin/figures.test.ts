@@ -1,12 +1,13 @@
 // What the dashboard is told of traffic: exchanges and why they went where they went, sums, health, the live stream.
 
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { Output } from '../../src/admin-api/contract.ts'
 import * as S from '../../src/admin-api/schema.ts'
 import { databasePath } from '../../src/config.ts'
 import { type Frame, FrameReader } from '../../src/lib/sse.ts'
 import { gate, json, type Script, type Scripted, sse, startScripted } from '../support/provider/scripted.ts'
+import { stopAfterAll } from '../support/stopping.ts'
 import { type Desk, expectShape, startDesk } from './support.ts'
 
 const SECRET_PROMPT = 'the launch code is 0000'
@@ -54,10 +55,7 @@ beforeAll(async () => {
     },
   })
 })
-afterAll(async () => {
-  await desk.stop()
-  await provider.stop()
-})
+stopAfterAll(() => [desk, provider])
 beforeEach(() => {
   scripts = []
   own = desk.issue({ label: 'own', ownerId: desk.member.member.id, tokensTotal: 100_000 })

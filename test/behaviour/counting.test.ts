@@ -6,6 +6,7 @@ import type { JsonObject } from '../../src/ir/json.ts'
 import { hasCorpus, recordedCounts, violations } from '../support/corpus.ts'
 import { type DemoGateway, startDemoGateway, startGateway, type TestGateway } from '../support/gateway.ts'
 import { json, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
+import { stopAfterAll } from '../support/stopping.ts'
 
 const MESSAGES = '/v1/messages/count_tokens'
 const RESPONSES = '/v1/responses/input_tokens'
@@ -26,10 +27,7 @@ beforeAll(async () => {
   provider = await startScripted(({ path }) => script(path))
   gateway = await startGateway({ vendorA: provider.origin, vendorB: `${provider.origin}/v1` })
 })
-afterAll(async () => {
-  await gateway.stop()
-  await provider.stop()
-})
+stopAfterAll(() => [gateway, provider])
 
 const last = () => provider.requests.at(-1)
 const codeOf = (response: Response) => response.headers.get('x-gateway-error-code')

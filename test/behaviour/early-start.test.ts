@@ -1,8 +1,9 @@
 // A stream that is begun before its provider has answered: the client has its 200 then, and a sign of life.
 
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { type Gate, gate, type Scripted, startScripted } from '../support/provider/scripted.ts'
+import { stopAfterAll } from '../support/stopping.ts'
 
 let provider: Scripted
 let gateway: TestGateway
@@ -15,10 +16,7 @@ beforeAll(async () => {
   })
   gateway = await startGateway({ vendorA: provider.origin, config: { earlyStartMs: 5, maxTries: 1 } })
 })
-afterAll(async () => {
-  await gateway.stop()
-  await provider.stop()
-})
+stopAfterAll(() => [gateway, provider])
 
 const messages = [{ role: 'user', content: 'hi' }]
 

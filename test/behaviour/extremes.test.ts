@@ -1,9 +1,10 @@
 // What no one sends in good faith: bodies nested without end, streams that fail and stay. Whatever comes, the exchange is
 // settled, and nothing is held.
 
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { type Script, type Scripted, sse, startScripted } from '../support/provider/scripted.ts'
+import { stopAfterAll } from '../support/stopping.ts'
 
 let script: Script = {}
 let provider: Scripted
@@ -12,10 +13,7 @@ beforeAll(async () => {
   provider = await startScripted(() => script)
   gateway = await startGateway({ vendorA: provider.origin, vendorB: `${provider.origin}/v1` })
 })
-afterAll(async () => {
-  await gateway.stop()
-  await provider.stop()
-})
+stopAfterAll(() => [gateway, provider])
 
 const DEEP = 100_000
 const nested = `${'{"a":'.repeat(DEEP)}1${'}'.repeat(DEEP)}`

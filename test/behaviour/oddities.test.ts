@@ -1,10 +1,11 @@
 // What a configuration says of a provider that speaks its wire oddly holds for clients of that wire, too: they are told
 // what was left out.
 
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/ir/json.ts'
 import { onlyProvider, startGateway, type TestGateway } from '../support/gateway.ts'
 import { type Scripted, startScripted } from '../support/provider/scripted.ts'
+import { stopAfterAll } from '../support/stopping.ts'
 
 const quirks = {
   maxTokensField: 'max_tokens' as const,
@@ -37,10 +38,7 @@ beforeAll(async () => {
     config: onlyProvider(`${provider.origin}/v1`, { wires: ['chat-completions'], quirks }),
   })
 })
-afterAll(async () => {
-  await gateway.stop()
-  await provider.stop()
-})
+stopAfterAll(() => [gateway, provider])
 
 const asked = {
   model: 'vendorB-4o',

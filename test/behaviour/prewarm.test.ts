@@ -1,9 +1,10 @@
 // A prompt that is only to be cached: asked of vendor_a with a cap of 0, answered with nothing, and billed as written.
 
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/ir/json.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { type Scripted, startScripted } from '../support/provider/scripted.ts'
+import { stopAfterAll } from '../support/stopping.ts'
 
 const usage = { input_tokens: 3, cache_creation_input_tokens: 2_000, cache_read_input_tokens: 0, output_tokens: 0 }
 const nothing = { ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'm' }, content: [], usage }
@@ -14,10 +15,7 @@ beforeAll(async () => {
   provider = await startScripted(() => ({ steps: [JSON.stringify({ ...nothing, stop_reason: 'max_tokens' })] }))
   gateway = await startGateway({ vendorA: provider.origin, vendorB: `${provider.origin}/v1` })
 })
-afterAll(async () => {
-  await gateway.stop()
-  await provider.stop()
-})
+stopAfterAll(() => [gateway, provider])
 
 const system = [{ type: 'text', text: 'Be kind.', cache_control: { type: 'ephemeral' } }]
 const ask = (model: string) =>

@@ -1,6 +1,6 @@
 // Same wire: bytes pass. Every recording goes through a listening gateway to a provider that replays it.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { BUILTIN_MODELS } from '../../src/catalogue/builtin.ts'
 import type { Json, JsonObject } from '../../src/ir/json.ts'
 import type { Wire } from '../../src/ir/wire.ts'
@@ -9,6 +9,7 @@ import { hasCorpus, type Recording, recordings } from '../support/corpus.ts'
 import { framesOf } from '../support/frames.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { type Script, type Scripted, slices, startScripted } from '../support/provider/scripted.ts'
+import { stopAfterAll } from '../support/stopping.ts'
 
 const PATHS: Record<Wire, { path: string; model: string; upstream: string }> = {
   messages: { path: '/v1/messages', model: 'vendorA-opus-4-8', upstream: 'up-a' },
@@ -106,10 +107,7 @@ describe.skipIf(!hasCorpus)('recordings pass a provider of their own wire unchan
       config: { models },
     })
   })
-  afterAll(async () => {
-    await gateway.stop()
-    await provider.stop()
-  })
+  stopAfterAll(() => [gateway, provider])
 
   for (const wire of ['messages', 'chat-completions', 'responses', 'images'] as const) {
     const all = recordings(wire).filter(({ status }) => status === 200)

@@ -1,7 +1,8 @@
 // What arrives too slowly, from either side: it is given up within the limits, however much of it was announced.
 
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
+import { stopAfterAll } from '../support/stopping.ts'
 import { type Attacked, openGateway, providersAt } from './support/gateway.ts'
 import { connect, rawPost } from './support/socket.ts'
 import { CHAT, STORIES } from './support/stories.ts'
@@ -21,10 +22,7 @@ beforeAll(async () => {
 afterEach(async () => {
   await gateway.quiet()
 })
-afterAll(async () => {
-  await gateway.stop()
-  await provider.stop()
-})
+stopAfterAll(() => [gateway, provider])
 
 describe('a body', () => {
   test('that announces much and sends nothing is given up as soon as a small one', async () => {

@@ -1,9 +1,10 @@
 // Providers on raw sockets, whose HTTP is unusual or none: what can be read is an answer, what cannot is an error of ours
 // with nothing billed, and a stream that breaks says so.
 
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { Socket } from 'node:net'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { stopAfterAll } from '../support/stopping.ts'
 import { type Attacked, openGateway, providersAt } from './support/gateway.ts'
 import { eachRequest, type RawServer, startRaw } from './support/socket.ts'
 import { STORIES, type Story } from './support/stories.ts'
@@ -30,10 +31,7 @@ afterEach(async () => {
   for (const socket of provider.connections) socket.destroy()
   billed = await tokens()
 })
-afterAll(async () => {
-  await gateway.stop()
-  await provider.stop()
-})
+stopAfterAll(() => [gateway, provider])
 
 const bytes = (text: Bytes): Uint8Array => (typeof text === 'string' ? Buffer.from(text) : text)
 const head = (stream: boolean, lines: string[], status = '200 OK'): string =>

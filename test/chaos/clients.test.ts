@@ -1,8 +1,9 @@
 // Clients that read slowly, leave, vanish or never finish what they began: the provider is held back or let go, and
 // nothing is kept for those who have gone.
 
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { gate, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
+import { stopAfterAll } from '../support/stopping.ts'
 import { type Attacked, openGateway, providersAt } from './support/gateway.ts'
 import { connect, rawPost } from './support/socket.ts'
 import { CHAT, SSE, STORIES, streamed, whole } from './support/stories.ts'
@@ -24,10 +25,7 @@ beforeAll(async () => {
 afterEach(async () => {
   await gateway.quiet()
 })
-afterAll(async () => {
-  await gateway.stop()
-  await provider.stop()
-})
+stopAfterAll(() => [gateway, provider])
 
 const latest = () => provider.arrived(provider.requests.length - 1)
 const next = () => provider.arrived(provider.requests.length)

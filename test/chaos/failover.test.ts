@@ -4,7 +4,8 @@ import { describe, expect, test } from 'bun:test'
 import type { FileConfig } from '../../src/config/schema.ts'
 import type { Clock } from '../../src/relay/exchange.ts'
 import { type Handler, json, type Scripted, startScripted } from '../support/provider/scripted.ts'
-import { type Attacked, BINARY, openGateway, providersAt, stopsAfterEach } from './support/gateway.ts'
+import { stopsAfterEach } from '../support/stopping.ts'
+import { type Attacked, BINARY, openGateway, providersAt } from './support/gateway.ts'
 import { CHAT, MESSAGES, RESPONSES, SSE, streamed, whole } from './support/stories.ts'
 
 const stopping = stopsAfterEach()

@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from 'bun:test'
 import { gate, type Handler, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
-import { type Attacked, type OpenOptions, openGateway, providersAt, stopsAfterEach } from './support/gateway.ts'
+import { stopsAfterEach } from '../support/stopping.ts'
+import { type Attacked, type OpenOptions, openGateway, providersAt } from './support/gateway.ts'
 import { connect, rawPost } from './support/socket.ts'
 import { CHAT, streamed, whole } from './support/stories.ts'
 

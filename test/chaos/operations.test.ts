@@ -9,7 +9,8 @@ import type { FileConfig } from '../../src/config/schema.ts'
 import { silentLog } from '../../src/log.ts'
 import { createMemory } from '../../src/memory.ts'
 import { gate, type Handler, json, type Scripted, startScripted } from '../support/provider/scripted.ts'
-import { type Attacked, BINARY, type OpenOptions, openGateway, providersAt, stopsAfterEach } from './support/gateway.ts'
+import { stopsAfterEach } from '../support/stopping.ts'
+import { type Attacked, BINARY, type OpenOptions, openGateway, providersAt } from './support/gateway.ts'
 import { CHAT, streamed, whole } from './support/stories.ts'
 
 const stopping = stopsAfterEach()

@@ -1,8 +1,9 @@
 // What HTTP allows and what it does not, as no client library would send it: each request is answered as what it is or
 // cut, never taken for another, and the next one is served.
 
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
+import { stopAfterAll } from '../support/stopping.ts'
 import { type Attacked, openGateway, providersAt } from './support/gateway.ts'
 import { connect, rawPost } from './support/socket.ts'
 import { CHAT, streamed, whole } from './support/stories.ts'
@@ -23,10 +24,7 @@ afterEach(async () => {
   await gateway.quiet()
   expect((await gateway.post(CHAT.path, CHAT.request(false))).status).toBe(200)
 })
-afterAll(async () => {
-  await gateway.stop()
-  await provider.stop()
-})
+stopAfterAll(() => [gateway, provider])
 
 const BODY = JSON.stringify(CHAT.request(false))
 const LENGTH = `Content-Length: ${BODY.length}`

@@ -1,10 +1,11 @@
 // Providers that answer what no provider should: the client gets the contract's error or a whole answer, never their
 // words, and the gateway is left as it was.
 
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import type { ErrorCode } from '../../src/errors.ts'
 import { gate, type Script, type Scripted, slices, startScripted } from '../support/provider/scripted.ts'
+import { stopAfterAll } from '../support/stopping.ts'
 import { type Attacked, openGateway, providersAt } from './support/gateway.ts'
 import { eachRequest, startRaw } from './support/socket.ts'
 import { CHAT, MESSAGES, SSE, STORIES, type Story, streamed, whole } from './support/stories.ts'
@@ -23,10 +24,7 @@ beforeAll(async () => {
 afterEach(async () => {
   await gateway.quiet()
 })
-afterAll(async () => {
-  await gateway.stop()
-  await provider.stop()
-})
+stopAfterAll(() => [gateway, provider])
 
 const words = (story: Story, count: number): string => story.word('word ').repeat(count)
 const expectBroken = (text: string): void => {

@@ -1,7 +1,8 @@
 // Providers that say nothing: the line is kept open in the client's own words, and given up in time.
 
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { gate, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
+import { stopAfterAll } from '../support/stopping.ts'
 import { type Attacked, openGateway, providersAt } from './support/gateway.ts'
 import { CHAT, MESSAGES, RESPONSES, SSE, STORIES, type Story, streamed, whole } from './support/stories.ts'
 
@@ -24,11 +25,7 @@ afterEach(async () => {
   await patient.quiet()
   await strict.quiet()
 })
-afterAll(async () => {
-  await patient.stop()
-  await strict.stop()
-  await provider.stop()
-})
+stopAfterAll(() => [patient, strict, provider])
 
 const KEEP_ALIVE = new Map<Story, RegExp>([
   [CHAT, /^:[^\n]*$/],

@@ -1,8 +1,9 @@
 // The command line on a running server: the same words, the same output, the same exit codes as on its data directory.
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type Desk, startDesk } from '../admin/support.ts'
 import { json, type Scripted, startScripted } from '../support/provider/scripted.ts'
+import { stopAfterAll } from '../support/stopping.ts'
 import { openTerminal, type Said, type Terminal } from './terminal.ts'
 
 const DAY_MS = 86_400_000
@@ -33,10 +34,7 @@ beforeAll(async () => {
   desk = await startDesk({ vendorA: provider.origin })
   token = (await desk.call('tokens.create', desk.admin, { label: 'terminal' })).secret
 })
-afterAll(async () => {
-  await desk.stop()
-  await provider.stop()
-})
+stopAfterAll(() => [desk, provider])
 beforeEach(() => {
   status = 200
   terminal = openTerminal()

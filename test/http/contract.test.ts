@@ -1,6 +1,6 @@
 // The contract of the client API, a row per line of it, through a listening gateway.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import type { ErrorCode } from '../../src/errors.ts'
 import { ERRORS } from '../../src/errors.ts'
@@ -8,6 +8,7 @@ import { ENDPOINTS, servedAt } from '../../src/http/endpoints.ts'
 import { VERSION } from '../../src/version.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { json, type Script, type Scripted, sse, startScripted } from '../support/provider/scripted.ts'
+import { stopAfterAll } from '../support/stopping.ts'
 
 const chatAnswer = {
   id: 'chatcmpl-1',
@@ -60,10 +61,7 @@ beforeAll(async () => {
   provider = await startScripted(() => script)
   gateway = await startGateway({ vendorA: provider.origin, vendorB: `${provider.origin}/v1` })
 })
-afterAll(async () => {
-  await gateway.stop()
-  await provider.stop()
-})
+stopAfterAll(() => [gateway, provider])
 
 /** The whole of what every error promises, whatever the endpoint. */
 const expectError = async (response: Response, code: ErrorCode, path: string): Promise<string> => {

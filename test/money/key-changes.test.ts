@@ -1,13 +1,14 @@
 // A key that is changed, by the command line or through the admin API, is what it was changed to: at once where the
 // server does it itself, within a second where another process does.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { ROUTES, type RouteName } from '../../src/admin-api/routes.ts'
 import type { Io } from '../../src/cli/io.ts'
 import { run } from '../../src/cli/run.ts'
 import { type Desk, startDesk } from '../admin/support.ts'
 import { connect, rawPost } from '../chaos/support/socket.ts'
 import { gate, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
+import { stopAfterAll } from '../support/stopping.ts'
 import { requestOn, spoken } from './support.ts'
 
 const MODEL = 'vendorA-opus-4-8'
@@ -21,10 +22,7 @@ beforeAll(async () => {
   provider = await startScripted(() => script())
   desk = await startDesk({ vendorA: provider.origin })
 })
-afterAll(async () => {
-  await desk.stop()
-  await provider.stop()
-})
+stopAfterAll(() => [desk, provider])
 
 const ask = async (secret: string): Promise<Response> => {
   const response = await desk.post('/v1/messages', requestOn('messages', MODEL, false, 100), { 'x-api-key': secret })

@@ -1,7 +1,6 @@
 // A gateway under attack: the compiled file as a process of its own when SLUICE_BINARY names it, else in this one. What
 // it is asked about itself goes through GET /metrics and the admin API, so that both answer alike.
 
-import { afterEach } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -191,19 +190,6 @@ const startThere = async (program: string[], directory: string) => {
       child.kill('SIGTERM')
       await child.exited
     },
-  }
-}
-
-/** Hands on what a test has started, and stops it after the test, the last one first. */
-export const stopsAfterEach = () => {
-  let started: { stop(): Promise<void> }[] = []
-  afterEach(async () => {
-    for (const each of started.reverse()) await each.stop()
-    started = []
-  })
-  return <T extends { stop(): Promise<void> }>(each: T): T => {
-    started.push(each)
-    return each
   }
 }
 
