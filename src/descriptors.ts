@@ -12,7 +12,7 @@ const LOOK_EVERY_MS = 50
 /** What those who are inside may still need: connections to providers, names looked up, threads, copies. */
 const SPARE = 32
 
-export const createDescriptors = (enough: () => boolean = () => canOpen(SPARE)): Descriptors => {
+export const createDescriptors = (): Descriptors => {
   let lookedAt = Number.NEGATIVE_INFINITY
   let short = false
   return {
@@ -20,7 +20,7 @@ export const createDescriptors = (enough: () => boolean = () => canOpen(SPARE)):
       const now = performance.now()
       if (now - lookedAt >= LOOK_EVERY_MS) {
         lookedAt = now
-        short = !enough()
+        short = !canOpen(SPARE)
       }
       return short
     },

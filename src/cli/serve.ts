@@ -52,7 +52,7 @@ export type RunOptions = {
 }
 
 /** Runs a server until the first request to stop, then drains it; a second request ends it at once. */
-export const runServer = async (config: Config, io: Io, { ready, reread }: RunOptions = {}): Promise<number> => {
+export const runServer = async (config: Config, io: Io, { ready, reread }: RunOptions): Promise<number> => {
   const { startServer } = await import('../serve.ts')
   const stops = stopRequests(io)
   const ends = [stops.end]

@@ -73,12 +73,7 @@ export const mediaSegment = (media: Media, breakpoint?: '5m' | '1h'): Segment =>
 })
 
 /** Text in pieces of a few characters, never through a surrogate pair: how arguments stream. */
-export const fragments = (text: string, size = 7): string[] => {
-  const points = Array.from(text)
-  const pieces: string[] = []
-  for (let at = 0; at < points.length; at += size) pieces.push(points.slice(at, at + size).join(''))
-  return pieces
-}
+export const fragments = (text: string): string[] => text.match(/.{1,7}/gsu) ?? []
 
 /** The length in bytes of what base64 text stands for. */
 export const base64Bytes = (data: string): number => {

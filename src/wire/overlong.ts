@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../ir/json.ts'
 type Overlong = { tokens?: number; maximum?: number; prompt?: number; answer?: number }
 
 /** The counts in an error's message or members; `{}` for a prompt that is too long by unknown counts; else undefined. */
-export const overlong = (message: string, members: JsonObject = {}): Overlong | undefined => {
+export const overlong = (message: string, members: JsonObject): Overlong | undefined => {
   const maximum = figure(MAXIMUM.exec(message), members.n_ctx)
   const tokens = figure(TOKENS.exec(message), members.n_prompt_tokens)
   if (maximum !== undefined && tokens !== undefined) return { tokens, maximum, ...partsIn(message) }

@@ -45,11 +45,8 @@ export const call = async <N extends RouteName>(name: N, input?: Ask<N>, signal?
 }
 
 /** A GET of the client API with a key. Throws an ApiError. */
-export const callWithKey = async <T>(path: string, secret: string, signal?: AbortSignal): Promise<T> => {
-  const answer = await send(path, {
-    headers: { authorization: `Bearer ${secret}` },
-    ...(signal === undefined ? {} : { signal }),
-  })
+export const callWithKey = async <T>(path: string, secret: string): Promise<T> => {
+  const answer = await send(path, { headers: { authorization: `Bearer ${secret}` } })
   if (!answer.ok) throw await errorOf(answer)
   return (await answer.json()) as T
 }

@@ -79,7 +79,7 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
 ]
 
 /** 3 hours ago, in 2 months, now */
-export const ago = (iso: string, now = Date.now()): string => {
+export const ago = (iso: string, now: number): string => {
   const seconds = (Date.parse(iso) - now) / 1_000
   const step = STEPS.find(([, size]) => Math.abs(seconds) >= size)
   return step === undefined ? relative.format(0, 'second') : relative.format(Math.trunc(seconds / step[1]), step[0])

@@ -31,7 +31,8 @@ export const isRange = (text: string | undefined): text is Range =>
   text !== undefined && (isBack(text) || isMonth(text))
 
 /** What to ask the server for; whole steps, the one under way included. */
-export const spanOf = (range: Range, now = Date.now()): { since: string; until: string; step: 'hour' | 'day' } => {
+export const spanOf = (range: Range): { since: string; until: string; step: 'hour' | 'day' } => {
+  const now = Date.now()
   if (isBack(range)) {
     const { hours, step } = SPANS[range]
     return { since: new Date(now - hours * HOUR_MS).toISOString(), until: new Date(now).toISOString(), step }
@@ -44,8 +45,8 @@ export const spanOf = (range: Range, now = Date.now()): { since: string; until: 
 const named = new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric', timeZone: 'UTC' })
 
 /** The last year of months by name, newest first, and `asked` where it is older. */
-export const lastMonths = (asked: Month | undefined, now = Date.now()): [Month, string][] => {
-  const today = new Date(now)
+export const lastMonths = (asked: Month | undefined): [Month, string][] => {
+  const today = new Date()
   const months = Array.from({ length: MONTHS }, (_, ago) => {
     const at = Date.UTC(today.getUTCFullYear(), today.getUTCMonth() - ago)
     return new Date(at).toISOString().slice(0, 7) as Month

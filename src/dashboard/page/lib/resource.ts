@@ -34,11 +34,13 @@ export const useResource = <T>(load: (signal: AbortSignal) => Promise<T>, inputs
   return { value: state.value, error: state.error, loading: state.loading, reload, set }
 }
 
-/** The same, asked for again every `everyMs` while somebody looks. */
-export const useWatched = <T>(load: (signal: AbortSignal) => Promise<T>, everyMs: number): Resource<T> => {
+const WATCH_MS = 5_000
+
+/** The same, asked for again and again while somebody looks. */
+export const useWatched = <T>(load: (signal: AbortSignal) => Promise<T>): Resource<T> => {
   const resource = useResource(load, [])
   useEffect(() => {
-    const timer = setInterval(() => document.hidden || resource.reload(), everyMs)
+    const timer = setInterval(() => document.hidden || resource.reload(), WATCH_MS)
     return () => clearInterval(timer)
   }, [resource.reload])
   return resource

@@ -6,13 +6,13 @@ import { count, counted, timeOf } from '../lib/format.ts'
 import { useWatched } from '../lib/resource.ts'
 import { Badge, Card, Empty, Loaded, Notice, PageHead } from '../ui/parts.tsx'
 import { Table } from '../ui/rows.tsx'
-import { HEALTH_MS, STATE_TONES, STATE_WORDS } from './models.tsx'
+import { STATE_TONES, STATE_WORDS } from './models.tsx'
 
 /** One failure is no trouble yet. */
 const ails = ({ state, failures }: Account['models'][number]): boolean => state !== 'closed' || failures > 1
 
 export const Accounts = () => {
-  const accounts = useWatched((signal) => call('accounts.list', undefined, signal), HEALTH_MS)
+  const accounts = useWatched((signal) => call('accounts.list', undefined, signal))
   return (
     <div class="stack">
       <PageHead
@@ -90,7 +90,7 @@ const Ailing = ({ of: { model, state, failures, failing_since } }: { of: Account
 
 /** What is kept away from traffic; nothing while all is well. */
 export const Trouble = () => {
-  const accounts = useWatched((signal) => call('accounts.list', undefined, signal), HEALTH_MS)
+  const accounts = useWatched((signal) => call('accounts.list', undefined, signal))
   const resting = (accounts.value?.items ?? []).flatMap(({ provider, name, models }) =>
     models
       .filter(({ state }) => state !== 'closed')

@@ -9,13 +9,10 @@ import { isAdmin, session } from '../lib/session.ts'
 import { Badge, Card, Empty, Loaded, PageHead } from '../ui/parts.tsx'
 import { Table } from '../ui/rows.tsx'
 
-/** How often the state of what serves the models is asked for. */
-export const HEALTH_MS = 5_000
-
 const price = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD', maximumFractionDigits: 3 })
 
 export const Models = () => {
-  const models = useWatched((signal) => call('models.list', undefined, signal), HEALTH_MS)
+  const models = useWatched((signal) => call('models.list', undefined, signal))
   return (
     <div class="stack">
       <PageHead
