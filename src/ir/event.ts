@@ -68,7 +68,8 @@ export type ChatEvent =
   /** The provider is alive and silent. */
   | { type: 'ping' }
   | Finish
-  | { type: 'error'; error: GatewayError }
+  /** `requestId`: the gateway's id of the request, which some wires give with the error. */
+  | { type: 'error'; error: GatewayError; requestId?: string }
 
 /** A whole answer. */
 export type ChatResponse = {

@@ -169,6 +169,6 @@ export const translateStream = (
   return Object.assign(noted, {
     see: ((frame) => (noted.state === 'open' ? push(decoder.push(frame)) : '')) satisfies Tap['see'],
     end: (() => (noted.state === 'open' && undo.noDone ? push(decoder.end()) : '')) satisfies Tap['end'],
-    fail: ((why) => encoder.push({ type: 'error', error: why })) satisfies Tap['fail'],
+    fail: ((why, requestId) => encoder.push({ type: 'error', error: why, requestId })) satisfies Tap['fail'],
   })
 }

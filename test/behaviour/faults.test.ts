@@ -125,6 +125,9 @@ describe.each(crossings)('%s → %s', (wire, model) => {
       expect(text).not.toContain('message_stop')
       expect(text).not.toContain('response.completed')
       if (wire === 'responses') expect(frames.at(-2)?.event).toBe('response.failed')
+      if (wire === 'messages') {
+        expect(JSON.parse(last?.data ?? '{}').request_id).toBe(response.headers.get('request-id'))
+      }
       expect(violations(wire, text)).toEqual([])
     }
     expectClean(response, text)

@@ -101,7 +101,7 @@ class Writer {
       case 'finish':
         return this.#finish(event)
       case 'error':
-        return this.#fail(event.error)
+        return this.#fail(event.error, event.requestId)
     }
   }
 
@@ -238,8 +238,8 @@ class Writer {
   }
 
   /** Leaves the open block open: clients must not take half a call for a whole one. */
-  #fail(error: GatewayError): string {
+  #fail(error: GatewayError, requestId = ''): string {
     this.#over = true
-    return `event: error\ndata: ${JSON.stringify(encodeError(error, ''))}\n\n`
+    return `event: error\ndata: ${JSON.stringify(encodeError(error, requestId))}\n\n`
   }
 }
