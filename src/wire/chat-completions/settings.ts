@@ -5,6 +5,7 @@ import type { ChatRequest } from '../../ir/request.ts'
 import type { Target } from '../codec.ts'
 import { effortOf, leastThought } from '../effort.ts'
 import { leaveOut, SHARED } from '../opaque-member.ts'
+import { withoutDefaults } from '../sampling.ts'
 import { stopInGateway } from '../stops.ts'
 import { memberName, SAMPLING, SAMPLING_KEYS, tierOf } from './members.ts'
 import type { Outgoing } from './outgoing.ts'
@@ -15,8 +16,9 @@ export const encodeSampling = (
   body: JsonObject,
   out: Outgoing,
 ): void => {
+  const wanted = quirks.noSampling ? withoutDefaults(sampling) : sampling
   for (const key of SAMPLING_KEYS) {
-    const value = sampling[key]
+    const value = wanted[key]
     if (value === undefined) continue
     // The vendor has no top_k; a seed is no sampling parameter of a model.
     if (key === 'topK' || (quirks.noSampling && key !== 'seed')) out.drop(SAMPLING[key])

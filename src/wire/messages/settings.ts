@@ -3,6 +3,7 @@
 import type { JsonObject } from '../../ir/json.ts'
 import type { ChatRequest } from '../../ir/request.ts'
 import type { Undo } from '../codec.ts'
+import { withoutDefaults } from '../sampling.ts'
 import { stopInGateway } from '../stops.ts'
 import type { Dropped } from './dropped.ts'
 import { isBlank } from './encode-parts.ts'
@@ -18,13 +19,14 @@ export const encodeSampling = (
   thinking: JsonObject | undefined,
   dropped: Dropped,
 ): JsonObject => {
-  const { topK, frequencyPenalty, presencePenalty, seed } = request.sampling
+  const sampling = refused ? withoutDefaults(request.sampling) : request.sampling
+  const { topK, frequencyPenalty, presencePenalty, seed } = withoutDefaults(request.sampling)
   const own = request.origin === 'messages'
   const thinks = thinking !== undefined && thinking.type !== 'disabled' && !own
   // Newer models take only one of the two: where one has its default, the other is sent.
-  const both = !own && request.sampling.temperature !== undefined && request.sampling.topP !== undefined
-  const temperature = both && request.sampling.temperature === 1 ? undefined : request.sampling.temperature
-  const topP = both && temperature !== undefined && request.sampling.topP === 1 ? undefined : request.sampling.topP
+  const both = !own && sampling.temperature !== undefined && sampling.topP !== undefined
+  const temperature = both && sampling.temperature === 1 ? undefined : sampling.temperature
+  const topP = both && temperature !== undefined && sampling.topP === 1 ? undefined : sampling.topP
   const out: JsonObject = {}
   const put = (name: string, value: number | undefined, allowed: boolean) => {
     if (value === undefined) return
@@ -39,8 +41,8 @@ export const encodeSampling = (
   }
   put('top_p', topP, own || (temperature === undefined && (!thinks || (topP ?? 0) >= 0.95)))
   put('top_k', topK, !thinks)
-  if (frequencyPenalty !== undefined && frequencyPenalty !== 0) dropped.path('frequency_penalty')
-  if (presencePenalty !== undefined && presencePenalty !== 0) dropped.path('presence_penalty')
+  if (frequencyPenalty !== undefined) dropped.path('frequency_penalty')
+  if (presencePenalty !== undefined) dropped.path('presence_penalty')
   if (seed !== undefined) dropped.path('seed')
   return out
 }

@@ -19,6 +19,7 @@ import {
   readName,
 } from '../read.ts'
 import { noTools, nothingToRead } from '../refusals.ts'
+import { withoutDefaults } from '../sampling.ts'
 import { stopInGateway } from '../stops.ts'
 import { withToolsFor } from '../tool-list.ts'
 import { clientTools } from './client-tools.ts'
@@ -236,17 +237,16 @@ const encodeLimits = (
   return limits
 }
 
-/** A model that thinks accepts only the default sampling, 1: the default is left out, other values are dropped. */
-const encodeSampling = (
-  { sampling: { temperature, topP, topK, frequencyPenalty, presencePenalty, seed } }: ChatRequest,
-  reasoning: JsonObject | undefined,
-  out: Outgoing,
-): JsonObject => {
+/** A model that thinks accepts only the default sampling: the default is left out, other values are dropped. */
+const encodeSampling = ({ sampling }: ChatRequest, reasoning: JsonObject | undefined, out: Outgoing): JsonObject => {
   const thinks = !out.own && reasoning !== undefined && reasoning.effort !== 'none'
+  const refused = thinks || out.quirks.noSampling === true
+  const { temperature, topP } = refused ? withoutDefaults(sampling) : sampling
+  const { topK, frequencyPenalty, presencePenalty, seed } = withoutDefaults(sampling)
   const sent: JsonObject = {}
   for (const [name, value] of Object.entries({ temperature, top_p: topP })) {
-    if (value === undefined || (thinks && value === 1)) continue
-    if (thinks || out.quirks.noSampling === true) out.drop(name)
+    if (value === undefined) continue
+    if (refused) out.drop(name)
     else sent[name] = value
   }
   const unsayable = { top_k: topK, frequency_penalty: frequencyPenalty, presence_penalty: presencePenalty, seed }

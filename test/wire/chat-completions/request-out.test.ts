@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/ir/json.ts'
 import type { ReasoningPart, ToolCallPart } from '../../../src/ir/part.ts'
 import type { Quirks } from '../../../src/ir/quirks.ts'
-import type { ChatRequest, Turn } from '../../../src/ir/request.ts'
+import type { ChatRequest, Sampling, Turn } from '../../../src/ir/request.ts'
 import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
 import { taggedThought } from '../../../src/wire/seal.ts'
 import { SCHEMAS, violations } from '../../support/corpus.ts'
@@ -370,11 +370,18 @@ describe('members that only another wire has', () => {
 
 describe('quirks', () => {
   test('sampling that a model refuses is left out and listed', () => {
-    const { body, dropped } = encode(foreign({ sampling: { temperature: 1, topP: 0.5, seed: 3 } }), {
-      noSampling: true,
-    })
-    expect([body.temperature, body.top_p, body.seed]).toEqual([undefined, undefined, 3])
-    expect(dropped).toEqual(['temperature', 'top_p'])
+    const sampling = (given: Sampling) => {
+      const { body, dropped } = encode(foreign({ sampling: given }), { noSampling: true })
+      return [body.temperature, body.top_p, body.frequency_penalty, body.seed, dropped]
+    }
+    expect(sampling({ temperature: 0, topP: 0.5, seed: 3 })).toEqual([
+      ...[undefined, undefined, undefined, 3],
+      ['temperature', 'top_p'],
+    ])
+    expect(sampling({ temperature: 1, topP: 1, frequencyPenalty: 0, presencePenalty: 0 })).toEqual([
+      ...[undefined, undefined, undefined, undefined],
+      [],
+    ])
   })
 
   test('the older name of the output cap', () => {

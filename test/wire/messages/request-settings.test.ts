@@ -281,6 +281,8 @@ describe('what this wire has no member for', () => {
       { noSampling: true },
       ['temperature', 'top_k'],
     ],
+    ['default sampling, at newer models', { sampling: { temperature: 1, topP: 1 } }, { noSampling: true }, []],
+    ['the least top_k, which is no default', { sampling: { topK: 1 } }, { noSampling: true }, ['top_k']],
     ['sampling with thought', { sampling: { temperature: 0.5 }, reasoning: { effort: 'low' } }, {}, ['temperature']],
     ['blank stops too long to be looked for', { stop: ['\n'.repeat(300), 'x'] }, {}, ['stop']],
     [

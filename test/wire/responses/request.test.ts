@@ -273,6 +273,15 @@ describe('sending for clients of other wires', () => {
     })
   })
 
+  test('sampling that a model refuses is listed, unless it is the default', () => {
+    const encoded = (sampling: ChatRequest['sampling']) => {
+      const { body, dropped } = send({ sampling }, { noSampling: true })
+      return [body.temperature, body.top_p, dropped]
+    }
+    expect(encoded({ temperature: 1, topP: 1 })).toEqual([undefined, undefined, []])
+    expect(encoded({ temperature: 0, topP: 0.9 })).toEqual([undefined, undefined, ['temperature', 'top_p']])
+  })
+
   test('thinking turned off for a model that does not think is not listed as dropped', () => {
     for (const reasoning of [{ mode: 'off' as const }, { effort: 'none' as const }]) {
       expect(send({ origin: 'chat-completions', reasoning }, { noReasoning: true }).dropped).toEqual([])
@@ -365,6 +374,8 @@ describe('sending for clients of other wires', () => {
     [{ maxOutput: 1 }, { max_output_tokens: 16 }, ['max_tokens']],
     [{ maxOutput: 999_999 }, { max_output_tokens: 128_000 }, []],
     [{ stop: ['x'], sampling: { topK: 3, temperature: 0.2 } }, { temperature: 0.2 }, ['top_k']],
+    [{ sampling: { frequencyPenalty: 0, presencePenalty: 0 } }, {}, []],
+    [{ sampling: { frequencyPenalty: 0.5, presencePenalty: 0 } }, {}, ['frequency_penalty']],
     [{ stop: ['x'.repeat(300)] }, {}, ['stop_sequences']],
     [{ stop: Array.from({ length: 17 }, (_, at) => `${at}`) }, {}, ['stop_sequences']],
     [{ reasoning: { mode: 'off' } }, { reasoning: { effort: 'none' } }, []],
