@@ -173,6 +173,7 @@ const decodeOpaque = (body: JsonObject): OpaqueMember[] => {
     if (KNOWN.has(name) || !given(value)) continue
     if (name === 'n' && value === 1) continue
     if (name === 'modalities' && Array.isArray(value) && value.every((one) => one === 'text')) continue
+    if (name === 'logit_bias' && isObject(value) && Object.keys(value).length === 0) continue
     keep(name, value)
   }
   if (isObject(body.stream_options)) {
