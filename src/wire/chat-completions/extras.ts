@@ -27,6 +27,7 @@ const PART = new Set([
   'refusal',
   'thinking',
   'image_url',
+  'detail',
   'file',
   'cache_control',
   'prompt_cache_breakpoint',
@@ -35,7 +36,7 @@ const PART = new Set([
   'content',
   'is_error',
 ])
-const READ_PARTS = new Set(['text', 'image_url', 'file'])
+const READ_PARTS = new Set(['text', 'input_text', 'output_text', 'image_url', 'file'])
 const TOOL = new Set(['type', 'function', 'custom', 'cache_control'])
 const FUNCTION = new Set(['name', 'description', 'parameters', 'strict'])
 /** Functions may hold the cache marker, too. */
@@ -76,8 +77,10 @@ export const decodeExtras = ({ messages, tools, functions }: JsonObject): Opaque
   return extras
 }
 
-const isRead = ({ type, source }: JsonObject): boolean =>
-  READ_PARTS.has(String(type)) || (type === 'image' && isObject(source))
+const isRead = ({ type, source, image_url: url }: JsonObject): boolean =>
+  READ_PARTS.has(String(type)) ||
+  (type === 'image' && isObject(source)) ||
+  (type === 'input_image' && typeof url === 'string')
 
 /** The objects in a list, with their indexes. */
 const objects = (list: Json | undefined): [number, JsonObject][] =>

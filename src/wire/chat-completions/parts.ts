@@ -26,9 +26,16 @@ const decodePart = (raw: Json, path: string): ContentPart => {
   const cache = cacheMark(part, path)
   switch (type) {
     case 'text':
+    // In the words of the responses wire.
+    case 'input_text':
+    case 'output_text':
       return { type: 'text', text: readString(part.text, `${path}.text`), ...cache }
+    case 'input_image':
     case 'image_url': {
-      const image = typeof part.image_url === 'string' ? { url: part.image_url } : part.image_url
+      const isFlat = typeof part.image_url === 'string'
+      // Stored at its provider.
+      if (type === 'input_image' && !isFlat) return { type: 'opaque', origin: 'chat-completions', value: part }
+      const image = isFlat ? { url: part.image_url ?? null, detail: part.detail ?? null } : part.image_url
       const { url, detail } = readObject(image, `${path}.image_url`)
       const from = urlSource(readString(url, `${path}.image_url.url`), 'image/png', `${path}.image_url.url`)
       const source = placed(from, `${path}.image_url`)

@@ -309,7 +309,7 @@ describe('members that only this wire has', () => {
   })
 
   test('members with their default value are not kept', () => {
-    expect(decode({ ...hello, n: 1, modalities: ['text'] }).opaque).toEqual([])
+    expect(decode({ ...hello, n: 1, modalities: ['text'], logit_bias: {} }).opaque).toEqual([])
   })
 })
 
@@ -395,6 +395,42 @@ describe('forms of other wires', () => {
     expect(() => asTools({ type: 'function', function: { name: 'f', parameters: 5 } })).toThrow(
       'tools.0.function.parameters',
     )
+  })
+
+  test('texts and images in the words of the responses wire are read', () => {
+    const image_url = 'https://x.test/i.png'
+    const { turns, opaque } = decode({
+      model: 'auto',
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'input_text', text: 'Look.' },
+            { type: 'input_image', image_url, detail: 'low' },
+          ],
+        },
+        { role: 'assistant', content: [{ type: 'output_text', text: 'Yes.', annotations: [] }] },
+        { role: 'user', content: [{ type: 'input_image', image_url, file_id: null }] },
+      ],
+    })
+    expect(turns).toEqual([
+      {
+        role: 'user',
+        parts: [
+          { type: 'text', text: 'Look.' },
+          { type: 'image', source: { kind: 'url', url: image_url }, detail: 'low' },
+        ],
+      },
+      { role: 'assistant', parts: [{ type: 'text', text: 'Yes.' }] },
+      { role: 'user', parts: [{ type: 'image', source: { kind: 'url', url: image_url } }] },
+    ])
+    expect(opaque).toEqual([])
+  })
+
+  test('a stored image of the responses wire is essential', () => {
+    const content = [{ type: 'input_image', file_id: 'file_1' }]
+    const { opaque } = decode({ model: 'auto', messages: [{ role: 'user', content }] })
+    expect(opaque).toEqual([{ name: 'messages.0.content.0', value: content[0] as JsonObject, essential: true }])
   })
 
   test('calls, results and images in the content are read', () => {
