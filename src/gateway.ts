@@ -19,6 +19,7 @@ import type { Client, Clock, Ended, Relay, Summary } from './relay/exchange.ts'
 import { createHealth } from './relay/health.ts'
 import { createRecall } from './relay/recall.ts'
 import { createSettings, type Settings } from './settings.ts'
+import { patiently } from './store/patience.ts'
 import type { Store } from './store/store.ts'
 
 export type Gateway = Relay & {
@@ -109,7 +110,7 @@ export const createGateway = ({
     affinity: createAffinity(),
     detours: createDetours(),
     recall: createRecall(),
-    background: createBackground(store.background),
+    background: createBackground(store.background, patiently),
     fetch,
     clock,
     open: new Map(),

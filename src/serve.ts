@@ -13,8 +13,9 @@ import { resumeAnswers, stopPolling } from './relay/background.ts'
 import { type Clock, disconnect } from './relay/exchange.ts'
 import { applyMetrics, type Reloaded, reload } from './reload.ts'
 import { startRenewing } from './renewing.ts'
+import { patiently } from './store/patience.ts'
 import { openStore } from './store/sqlite/index.ts'
-import { isBusy, type Store } from './store/store.ts'
+import type { Store } from './store/store.ts'
 
 export type Server = {
   url: string
@@ -28,10 +29,6 @@ export type ServeIo = { err: (line: string) => void }
 
 /** How long clients of a stopping server may take to read the end of their answers. */
 const LAST_READ_MS = 1_000
-
-/** How long a stopping server waits for another process that is writing to its database. */
-const FLUSH_MS = 2_000
-const FLUSH_PAUSE_MS = 50
 
 /** Throws an error with a sentence for the operator when the store or the port is not available. */
 export const startServer = async (
@@ -94,7 +91,7 @@ const startWith = async (
     stopPolling(gateway)
     unwatch()
     try {
-      await flush(gateway)
+      await patiently(() => gateway.ledger.flush())
     } finally {
       store.close()
       log.flush()
@@ -117,17 +114,6 @@ const startWith = async (
       stopping ??= stop()
       return stopping
     },
-  }
-}
-
-/** Writes what the ledger has pending, and waits a while for another process that is writing. Throws a StoreError. */
-const flush = async ({ ledger }: Gateway): Promise<void> => {
-  for (const end = performance.now() + FLUSH_MS; ; await Bun.sleep(FLUSH_PAUSE_MS)) {
-    try {
-      return ledger.flush()
-    } catch (error) {
-      if (!isBusy(error) || performance.now() >= end) throw error
-    }
   }
 }
 

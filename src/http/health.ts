@@ -3,6 +3,8 @@
 import { Elysia } from 'elysia'
 import type { Gateway } from '../gateway.ts'
 import { targetName } from '../relay/health.ts'
+import { patiently } from '../store/patience.ts'
+import { isBusy } from '../store/store.ts'
 import { VERSION } from '../version.ts'
 import { ENDPOINTS } from './endpoints.ts'
 
@@ -37,18 +39,36 @@ export const health = (gateway: Gateway) => {
 const answer = (status: number, body: object, more: Record<string, string> = {}): Response =>
   Response.json(body, { status, headers: { 'cache-control': 'no-store', ...more } })
 
+/**
+ * Whether the store can be written. While another process is writing, as long as requests wait for it, the answer stays
+ * what it was: it comes at once, because those who ask do not wait.
+ */
 const probing = (gateway: Gateway): (() => boolean) => {
   let probedAt = Number.NEGATIVE_INFINITY
-  let good = false
-  return () => {
-    if (performance.now() - probedAt < PROBE_EVERY_MS) return good
-    probedAt = performance.now()
+  let good = true
+  let probing = false
+  const probe = (): void => {
     try {
       gateway.store.probe()
       good = true
+    } catch (cause) {
+      good &&= isBusy(cause)
+      throw cause
+    }
+  }
+  const look = async (): Promise<void> => {
+    probing = true
+    try {
+      await patiently(probe)
     } catch {
       good = false
+    } finally {
+      probing = false
+      probedAt = performance.now()
     }
+  }
+  return () => {
+    if (!probing && performance.now() - probedAt >= PROBE_EVERY_MS) void look()
     return good
   }
 }

@@ -4,6 +4,7 @@
 import type { Price } from '../catalogue/model.ts'
 import { GatewayError } from '../errors.ts'
 import { totalTokens, type Usage } from '../ir/usage.ts'
+import { type Later, PAUSE_MS, START_TRIES, triesAgain } from '../store/patience.ts'
 import { isBusy, type Store } from '../store/store.ts'
 import { admit } from './admission.ts'
 import { costMicroUsd } from './cost.ts'
@@ -15,7 +16,7 @@ export type Timers = {
   /** At the end of this turn of the event loop. */
   soon(run: () => void): void
   /** After so many milliseconds, without keeping the process alive. */
-  later(run: () => void, delayMs: number): void
+  later: Later
 }
 
 /** By catalogue id. */
@@ -44,14 +45,6 @@ const SETTLE_MS = 20
 const SETTLE_GROUP = 128
 /** How long a write that failed waits before it is tried again by itself; the next reservation tries sooner. */
 const RETRY_MS = 250
-/**
- * While another process is writing, each try blocks for some 50 ms. Running streams need the pauses between tries. A
- * reservation is refused after two seconds of this.
- */
-const BUSY_TRIES = 10
-const BUSY_PAUSE_MS = 150
-/** Nothing runs yet at the start: the same two seconds, without pauses. */
-const START_TRIES = 40
 
 const PROCESS_TIMERS: Timers = {
   soon: (run) => setImmediate(run),
@@ -126,15 +119,14 @@ export const createLedger = ({
     } catch (cause) {
       // Nothing was written. Settlements and progress stay for the next write. So do reservations while another process is
       // writing, for a number of tries; otherwise they are refused.
-      const busy = isBusy(cause)
       for (const each of answered) {
-        if (busy && ++each.tries < BUSY_TRIES) waiting.push(each)
+        if (triesAgain(cause, ++each.tries)) waiting.push(each)
         else {
           close(each.open)
           each.reject(cause)
         }
       }
-      if (busy) pause()
+      if (isBusy(cause)) pause()
       else retryLater()
       return cause
     }
@@ -150,7 +142,7 @@ export const createLedger = ({
     timers.later(() => {
       pausing = false
       writeAll()
-    }, BUSY_PAUSE_MS)
+    }, PAUSE_MS)
   }
 
   const retryLater = (): void => {
@@ -194,8 +186,10 @@ export const createLedger = ({
 
   const resumed: Resumed[] = []
   let recovered = 0
-  const writeSettled = (): void => {
-    if (!pausing) write('settled')
+  const writeSettled = (required = false): void => {
+    if (pausing && !required) return
+    const failure = write('settled')
+    if (required && failure !== undefined) throw failure
   }
   for (const { usage, ...left } of journal.claim(writeSettled)) {
     const exchange: Held = { ...left, held: left.reserved, prices: prices() }

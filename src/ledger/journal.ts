@@ -45,9 +45,10 @@ export type Journal = {
   /**
    * Makes this process the one writer of exchanges until the store closes, and lists what a previous one left open.
    * Throws a StoreError where another process is the writer. `writeSettled` is called before this process reads
-   * exchanges or their sums, so that the read includes what was settled just before.
+   * exchanges or their sums, so that the read includes what was settled just before; where another process is writing they
+   * stay for later, unless they are `required`: then it throws a StoreError.
    */
-  claim(writeSettled: () => void): LeftOpen[]
+  claim(writeSettled: (required?: boolean) => void): LeftOpen[]
   /** Adds settled tokens to a key, live at once; they become durable with the next `write`. */
   charge(keyId: string, tokens: number): void
   /**

@@ -20,11 +20,19 @@ import { type Outgoing, timedOut } from './upstream.ts'
 
 export type Background = {
   readonly store: BackgroundStore
+  /** Carries out a write to the store, and waits a while for another process that is writing. */
+  readonly patiently: Patiently
   /** Answers whose exchanges are not settled, by exchange id. */
   readonly watched: Map<string, Watched>
 }
 
-export const createBackground = (store: BackgroundStore): Background => ({ store, watched: new Map() })
+export type Patiently = (write: () => void) => Promise<void>
+
+export const createBackground = (store: BackgroundStore, patiently: Patiently): Background => ({
+  store,
+  patiently,
+  watched: new Map(),
+})
 
 type End = { outcome: Outcome; metered: Metered; error?: GatewayError | undefined }
 
@@ -65,10 +73,6 @@ const MAX_ID_CHARS = 1_024
 /** An empty id, or `.` or `..`, which would lead to another path. */
 const DOTS = /^\.{0,2}$/
 
-/** Another process may be writing to the store: tried again for about two seconds. */
-const RECORD_TRIES = 10
-const RECORD_PAUSE_MS = 150
-
 /** Records where an exchange's answer is made, so that it can be found again. Undefined if the provider gave it no id. */
 export const recordAnswer = async (
   relay: Relay,
@@ -86,16 +90,10 @@ export const recordAnswer = async (
     model: target.model.id,
     createdAt: exchange.startedAt,
   }
-  for (let tries = 1; ; tries++) {
-    try {
-      relay.background.store.keep(answer)
-      return answer
-    } catch {
-      // Without its record the client cannot read the answer again, but this process still settles it.
-      if (tries === RECORD_TRIES) return answer
-    }
-    await Bun.sleep(RECORD_PAUSE_MS)
-  }
+  const { store, patiently } = relay.background
+  // Without its record the client cannot read the answer again, but this process still settles it.
+  await patiently(() => store.keep(answer)).catch(() => undefined)
+  return answer
 }
 
 /** Settles an exchange once its answer has ended. */

@@ -128,7 +128,7 @@ export type Store = Insight & {
    * sums stay. Blocks: a few µs a row, more where pages are read from the disk.
    */
   prune(beforeMs: number, batch: number): number
-  /** Writes one page, unchanged. Throws where the store cannot be written. */
+  /** Writes one page, unchanged. Throws where the store cannot be written; a StoreError that `isBusy` as `write` does. */
   probe(): void
   close(): void
 }

@@ -1,5 +1,6 @@
 // What an operator sees and does: metrics, readiness, a changed configuration, a full disk, faults, a stop.
 
+import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -130,6 +131,23 @@ describe('GET /readyz', () => {
       ])
     },
   )
+
+  test('is as patient with another process that is writing as requests are', async () => {
+    const gateway = await gatewayOf({ providers: providersAt({ b: ['http://127.0.0.1:9'] }) })
+    const other = new Database(join(gateway.directory, 'data/sluice.db'))
+    other.run('BEGIN IMMEDIATE')
+    const asked: number[] = []
+    do asked.push((await ready(gateway.url))[0])
+    while (asked.at(-1) === 200)
+    expect(asked[0]).toBe(200)
+    expect(await ready(gateway.url)).toEqual([
+      503,
+      { status: 'not ready', missing: ['store: the database cannot be written'] },
+    ])
+    other.run('ROLLBACK')
+    other.close()
+    while ((await ready(gateway.url))[0] !== 200);
+  })
 })
 
 describe('a changed configuration', () => {

@@ -395,6 +395,25 @@ describe('a store that cannot write', () => {
       expect(await reserving).toMatchObject({ keyId: key.id })
     })
 
+    test('a counter that is reset has nothing of what was settled before, and is not reset while that cannot be written', async () => {
+      const path = newPath()
+      const { ledger, store, key, turn, wait } = setUp(1_000_000, path)
+      const reserving = ledger.reserve(ask(key))
+      turn()
+      const reservation = await reserving
+      const other = new Database(path)
+      other.run('BEGIN IMMEDIATE')
+      ledger.settle(reservation, settlement())
+      wait()
+      const reset = () => store.keys.update(key.id, { tokensUsed: 0 }, ACTOR)
+      expect(reset).toThrow(/kept busy by another program/)
+      other.run('ROLLBACK')
+      other.close()
+      expect(reset().tokensUsed).toBe(0)
+      wait()
+      expect([key.tokensUsed, open(path).keys.get(key.id)?.tokensUsed]).toEqual([0, 0])
+    })
+
     test('refuses a reservation after some tries and frees what it held', async () => {
       const { ledger, key, reserve, wait, attempts, end } = besideAWriter()
       const reserving = reserve(ask(key))

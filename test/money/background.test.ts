@@ -9,6 +9,7 @@ import { silentLog } from '../../src/log.ts'
 import { createBackground, pollAnswer, resumeAnswers, stopPolling } from '../../src/relay/background.ts'
 import type { Ended } from '../../src/relay/exchange.ts'
 import { type Server, startServer } from '../../src/serve.ts'
+import { patiently } from '../../src/store/patience.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { type Gate, gate, json, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { booksOf, loadTokenizer, type Money, totalOf } from './support.ts'
@@ -606,7 +607,7 @@ test('answers left by another server are polled one by one, however old they are
   const relay = {
     ...inside,
     ledger: { ...inside.ledger, resumed },
-    background: createBackground({ ...inside.store.background, of }),
+    background: createBackground({ ...inside.store.background, of }, patiently),
   }
   const timers = spyOn(globalThis, 'setTimeout')
   resumeAnswers(relay, { keyOf: (id) => ({ id, label: id }), onSettled: () => undefined })
@@ -636,7 +637,7 @@ test('an answer at an account that is no longer configured is billed as the mode
       resumed: [{ reservation, model: MODEL, stream: false, inputEstimate: 7, usage: {} }],
       settle: (_: object, how: object) => settled.push(how),
     },
-    background: createBackground({ ...inside.store.background, of: () => answer }),
+    background: createBackground({ ...inside.store.background, of: () => answer }, patiently),
   }
   resumeAnswers(relay, { keyOf: (id) => ({ id, label: id }), onSettled: ({ model }) => told.push(model.id) })
   await pollAnswer(relay, answer)

@@ -3,6 +3,7 @@
 import { Database } from 'bun:sqlite'
 import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { PATIENCE_MS } from '../patience.ts'
 import { storeError } from '../store.ts'
 import { appliedMigrations, checkFile, toStoreError } from './check.ts'
 import { lockServer } from './lock.ts'
@@ -19,7 +20,7 @@ export const backupStore = (path: string, file: string): void => {
     statSync(path)
     checkFile(path)
     db = new Database(path, { readwrite: true })
-    db.run('PRAGMA busy_timeout = 2000')
+    db.run(`PRAGMA busy_timeout = ${PATIENCE_MS}`)
     if (appliedMigrations(db) === undefined)
       throw storeError(`The database ${path} is empty: there is nothing to copy.`)
     if (existsSync(file)) throw storeError(`The file ${file} exists already; choose another name for the backup.`)

@@ -5,6 +5,7 @@ import type { Usage } from '../../ir/usage.ts'
 import type { Wire } from '../../ir/wire.ts'
 import type { Batch, Journal, LeftOpen, SettledExchange } from '../../ledger/journal.ts'
 import type { Settlement } from '../../ledger/ledger.ts'
+import { TRY_MS } from '../patience.ts'
 import { storeError } from '../store.ts'
 import { toAccessError } from './check.ts'
 import { type Checkpoints, createCheckpoints } from './checkpoint.ts'
@@ -38,8 +39,6 @@ const SETTLE = `
 const IN_BLOCK = 'INSERT OR IGNORE INTO exchange_blocks (block, key_id) VALUES (?, ?)'
 const CHARGE = `
   UPDATE keys SET tokens_used = tokens_used + ?, last_used_at = max(coalesce(last_used_at, 0), ?) WHERE id = ?`
-/** How long a server's write waits for another process. It blocks the event loop, and so every stream. */
-const WAIT_MS = 50
 /** How many blocks have their keys cached: exchanges end nearly in the order they began. */
 const RECENT_BLOCKS = 4
 const LAST_ROW = `
@@ -74,7 +73,7 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
   /** Keys known to be in `exchange_blocks`, by block. */
   const noted = new Map<number, Set<string>>()
   let unlock: (() => void) | undefined
-  let writeSettled = (): void => {}
+  let writeSettled = (_required?: boolean): void => {}
   let lastRow = 0
   let checkpoints: Checkpoints | undefined
 
@@ -177,7 +176,7 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
       unlock = path === undefined ? () => {} : lockServer(path)
       writeSettled = before
       if (path !== undefined) checkpoints = createCheckpoints(db, path)
-      db.run(`PRAGMA busy_timeout = ${WAIT_MS}`)
+      db.run(`PRAGMA busy_timeout = ${TRY_MS}`)
       lastRow = db.query<{ row: number }, []>(LAST_ROW).get()?.row ?? 0
       return db.query<LeftRow, []>(LEFT_OPEN).all().map(toLeftOpen)
     },
@@ -203,8 +202,8 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
     claimed: () => unlock !== undefined,
     /** Reports records that others than the journal have written to the log. */
     wrote: (records: number) => checkpoints?.wrote(records),
-    /** To be called before exchanges or their sums are read. */
-    settle: () => writeSettled(),
+    /** To be called before exchanges or their sums are read. `required`: throws where they cannot be written. */
+    settle: (required = false) => writeSettled(required),
     /** Before the connection closes. */
     stop() {
       checkpoints?.stop()

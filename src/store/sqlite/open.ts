@@ -4,10 +4,11 @@ import { Database } from 'bun:sqlite'
 import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
+import { PATIENCE_MS } from '../patience.ts'
 import { type Store, storeError } from '../store.ts'
 import { createBackground } from './background.ts'
 import { createChange } from './change.ts'
-import { appliedMigrations, checkFile, checkSchema, toStoreError } from './check.ts'
+import { appliedMigrations, checkFile, checkSchema, toAccessError, toStoreError } from './check.ts'
 import { createInsight } from './insight.ts'
 import { createJournal } from './journal.ts'
 import { createKeyRing } from './keys.ts'
@@ -22,9 +23,6 @@ import { createTokens } from './tokens.ts'
 
 /** `clock`: milliseconds since the epoch, Date.now by default. */
 export type OpenOptions = { clock?: () => number }
-
-/** How long a command's write, and a start, wait for another process. A server's writes wait less: see journal.ts. */
-const WAIT_MS = 2_000
 
 const MEMORY = ':memory:'
 
@@ -109,7 +107,18 @@ const storeOf = (db: Database, path: string, clock: () => number): Store => {
   }
 
   return {
-    keys: { ...ring.keys, update: afterSettling(ring.keys.update), renew: afterSettling(ring.keys.renew) },
+    keys: {
+      ...ring.keys,
+      update(id, patch, actor) {
+        // Written later, what was settled before a reset would count after it.
+        journal.settle(patch.tokensUsed !== undefined)
+        return ring.keys.update(id, patch, actor)
+      },
+      renew(id) {
+        journal.settle(true)
+        return ring.keys.renew(id)
+      },
+    },
     members: createMembers(orm, change, clock, ring),
     sessions: createSessions(orm, change),
     tokens: createTokens(orm, change, clock),
@@ -149,7 +158,11 @@ const storeOf = (db: Database, path: string, clock: () => number): Store => {
     // The value stays the same; its page is written nevertheless.
     probe() {
       requireSameFile()
-      db.run('PRAGMA user_version = 0')
+      try {
+        db.run('PRAGMA user_version = 0')
+      } catch (cause) {
+        throw toAccessError(path, cause)
+      }
     },
     close() {
       unwatch()
@@ -180,7 +193,8 @@ const fileCheck = (path: string): (() => boolean) => {
 const LOG_BYTES = 64 * 1024 * 1024
 
 const prepare = (db: Database, path: string): void => {
-  db.run(`PRAGMA busy_timeout = ${WAIT_MS}`)
+  // A command and a start have nothing else to do; a server's writes wait in steps, from its claim on.
+  db.run(`PRAGMA busy_timeout = ${PATIENCE_MS}`)
   db.run('PRAGMA journal_mode = WAL')
   db.run('PRAGMA synchronous = NORMAL')
   db.run('PRAGMA foreign_keys = ON')
@@ -194,7 +208,7 @@ const prepare = (db: Database, path: string): void => {
   let unlock: (() => void) | undefined
   try {
     // The tables must not change under a running server of an older version.
-    if (applied !== undefined && path !== MEMORY) unlock = lockServer(path, olderOn(path), WAIT_MS)
+    if (applied !== undefined && path !== MEMORY) unlock = lockServer(path, olderOn(path), PATIENCE_MS)
     migrate(db, path)
   } catch (error) {
     // The lock may have been held by another process of this version, which has migrated it.
