@@ -26,6 +26,8 @@ export type Health = {
   succeeded(target: string, begunAt?: number): void
   /** `retryAfterMs`: how long the provider asked to be left alone. */
   failed(target: string, retryAfterMs?: number): void
+  /** A stream whose beginning counted as a success was broken off by its provider: it counts as a failure instead. */
+  brokeOff(target: string, retryAfterMs?: number): void
   /** The attempt ended without saying anything about the target: the client disconnected, or the request was at fault. */
   ended(target: string): void
   /**
@@ -99,6 +101,20 @@ export const createHealth = (
     at.inFlight = Math.max(0, at.inFlight - 1)
     return at
   }
+  const fail = (target: string, at: Circuit, wasProbe: boolean, retryAfterMs: number | undefined): void => {
+    const now = clock.now()
+    if (at.failures++ === 0) at.failingAt = wall.now()
+    at.bad++
+    const bad = at.bad + at.badBefore
+    const total = bad + at.good + at.goodBefore
+    const tripped = wasProbe || (bad >= MIN_ATTEMPTS && bad / total >= FAILURE_RATE)
+    if (tripped || retryAfterMs !== undefined) at.openedAt = now
+    if (tripped) at.openUntil = now + OPEN_MS
+    if (retryAfterMs !== undefined) at.openUntil = Math.max(at.openUntil, now + Math.min(retryAfterMs, MOST_OPEN_MS))
+    if (!tripped || at.reported) return
+    at.reported = true
+    report(target, false)
+  }
   const stateOf = (at: Circuit): BreakerState => {
     if (at.openUntil === 0) return 'closed'
     return clock.now() < at.openUntil ? 'open' : 'half-open'
@@ -132,21 +148,19 @@ export const createHealth = (
     },
     failed: (target, retryAfterMs) => {
       const at = attemptEnded(target)
-      const now = clock.now()
       const wasProbe = at.probing
       at.probing = false
-      if (at.failures++ === 0) at.failingAt = wall.now()
-      advance(at, now)
-      at.bad++
-      const bad = at.bad + at.badBefore
-      const total = bad + at.good + at.goodBefore
-      const tripped = wasProbe || (bad >= MIN_ATTEMPTS && bad / total >= FAILURE_RATE)
-      if (tripped || retryAfterMs !== undefined) at.openedAt = now
-      if (tripped) at.openUntil = now + OPEN_MS
-      if (retryAfterMs !== undefined) at.openUntil = Math.max(at.openUntil, now + Math.min(retryAfterMs, MOST_OPEN_MS))
-      if (!tripped || at.reported) return
-      at.reported = true
-      report(target, false)
+      advance(at, clock.now())
+      fail(target, at, wasProbe, retryAfterMs)
+    },
+    brokeOff: (target, retryAfterMs) => {
+      const at = circuit(target)
+      // What broke with all else that failed must not prolong the rest, nor take its success from a probe.
+      if (at.openUntil !== 0) return
+      advance(at, clock.now())
+      if (at.good > 0) at.good--
+      else if (at.goodBefore > 0) at.goodBefore--
+      fail(target, at, false, retryAfterMs)
     },
     ended: (target) => {
       attemptEnded(target).probing = false

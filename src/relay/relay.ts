@@ -18,7 +18,7 @@ import type { Exchange, Relay } from './exchange.ts'
 import { type Metered, meterAnswer, meterReported, meterStream, NO_USAGE } from './meter.ts'
 import { rememberAccount, route } from './route.ts'
 import { settle } from './settle.ts'
-import { firstAnswer } from './tries.ts'
+import { firstAnswer, isTargetFault, restAsked } from './tries.ts'
 
 /**
  * Answers an exchange. Whatever happens, the reservation is settled once. Throws GatewayError for what is answered as an
@@ -146,6 +146,9 @@ const onStreamEnd = async (
   end: StreamEnd,
   running: StreamAnswer | Promise<StreamAnswer>,
 ): Promise<void> => {
+  const { answer: broken, error } = end
+  if (broken !== undefined && error !== undefined && !exchange.client.gone && isTargetFault(error))
+    relay.health.brokeOff(broken.target.name, restAsked(error))
   if (!exchange.background || !end.aborted || end.answer !== undefined) return settleStream(relay, exchange, end)
   // The client is gone before the provider has named the answer: without its id nobody could find it again.
   const answer = await Promise.resolve(running).catch(() => undefined)

@@ -129,8 +129,7 @@ const tryTarget = async <Answer>(
     const { credential } = target.account
     if (code !== undefined && !repeats(code, credential)) note.providerCode = code
     if (requestId !== undefined && !repeats(requestId, credential)) note.providerRequestId = requestId
-    if (isTargetFault(error))
-      health.failed(target.name, error.code === 'service_unavailable' ? error.retryAfterMs : undefined)
+    if (isTargetFault(error)) health.failed(target.name, restAsked(error))
     else health.ended(target.name)
     throw error
   }
@@ -140,10 +139,14 @@ const tryTarget = async <Answer>(
  * Whether a failure counts against its target. One that no retry can mend is the request's fault. So may be most refusals,
  * for instance of a file that does not exist: a client must not be able to close an account for everyone else.
  */
-const isTargetFault = ({ failover, retry, provider: { status = 0, code } = {} }: GatewayError): boolean => {
+export const isTargetFault = ({ failover, retry, provider: { status = 0, code } = {} }: GatewayError): boolean => {
   if (!failover || !retry) return false
   return status < 400 || status >= 500 || ACCOUNT_REFUSALS.has(status) || UNKNOWN_MODEL.has(code)
 }
+
+/** How long a provider that is overloaded asked to be left alone. */
+export const restAsked = ({ code, retryAfterMs }: GatewayError): number | undefined =>
+  code === 'service_unavailable' ? retryAfterMs : undefined
 
 /** Statuses of refusals that concern the account: its credential, balance or rate. Other 400s are not retried. */
 const ACCOUNT_REFUSALS = new Set([400, 401, 402, 403, 407, 408, 429])

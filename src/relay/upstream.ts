@@ -1,6 +1,6 @@
 // Requests to providers: their headers, by an allow-list, and network failures as errors of the gateway.
 
-import { GatewayError, type ProviderFailure } from '../errors.ts'
+import { type ErrorOptions, GatewayError, type ProviderFailure } from '../errors.ts'
 import type { Wire } from '../ir/wire.ts'
 import { canOpen } from '../lib/descriptors.ts'
 import { isKeptFromProxy } from '../lib/no-proxy.ts'
@@ -8,8 +8,8 @@ import { endpoint } from '../provider/endpoint.ts'
 import type { Relay } from './exchange.ts'
 import type { Target } from './route.ts'
 
-export const timedOut = (what: string): GatewayError =>
-  new GatewayError('gateway_timeout', `The provider ${what} in time. Try again.`)
+export const timedOut = (what: string, options: ErrorOptions = {}): GatewayError =>
+  new GatewayError('gateway_timeout', `The provider ${what} in time. Try again.`, options)
 
 export const broken = (cause?: unknown): GatewayError =>
   new GatewayError('upstream_error', 'The connection to the provider broke off. Try again.', {

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { FileConfig } from '../../src/config/schema.ts'
 import type { Clock } from '../../src/relay/exchange.ts'
-import { type Handler, json, type Scripted, startScripted } from '../support/provider/scripted.ts'
+import { type Handler, json, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { stopsAfterEach } from '../support/stopping.ts'
 import { type Attacked, BINARY, openGateway, providersAt } from './support/gateway.ts'
 import { CHAT, MESSAGES, RESPONSES, SSE, streamed, whole } from './support/stories.ts'
@@ -69,6 +69,49 @@ test.each(['model_not_found', 'DeploymentNotFound'])(
     expect((await gateway.figures()).sum('sluice_breaker_state')).toBe(2)
   },
 )
+
+describe('an account', () => {
+  const BREAKS: [string, () => Script, boolean][] = [
+    ['ends without its end', () => ({ headers: SSE, steps: [CHAT.word('half')] }), true],
+    ['falls silent', () => ({ headers: SSE, steps: [CHAT.word('half')], end: 'stall' }), true],
+    [
+      'reports a failure',
+      () => ({
+        headers: SSE,
+        steps: [CHAT.word('half'), 'data: {"error":{"message":"no","type":"server_error"}}\n\n'],
+      }),
+      true,
+    ],
+    [
+      'refuses the content',
+      () => ({ headers: SSE, steps: [CHAT.word('half'), 'data: {"error":{"code":"content_filter"}}\n\n'] }),
+      false,
+    ],
+  ]
+  test.each(BREAKS)('that %s in the middle of its streams', async (_, breaking, counts) => {
+    const cut = await provider(breaking)
+    const gateway = await gatewayOf({ providers: providersAt({ b: [cut.origin] }, { idle: '20ms' }) })
+    for (let at = 0; at < 5; at++) {
+      const response = await gateway.post(CHAT.path, CHAT.request(true))
+      expect(await response.text()).toContain('event: error')
+    }
+    const figures = await gateway.quiet()
+    expect(figures.sum('sluice_breaker_state{provider="vendor_b",account="one"')).toBe(counts ? 2 : 0)
+    expect(figures.sum('sluice_attempts_in_flight')).toBe(0)
+  })
+
+  test('whose streams clients leave is healthy', async () => {
+    const endless = await provider(() => ({ headers: SSE, steps: [CHAT.word('half')], end: 'stall' }))
+    const gateway = await gatewayOf({ providers: providersAt({ b: [endless.origin] }) })
+    for (let at = 0; at < 6; at++) {
+      const leaving = new AbortController()
+      const response = await gateway.post(CHAT.path, CHAT.request(true), { signal: leaving.signal })
+      await response.body?.getReader().read()
+      leaving.abort()
+    }
+    expect((await gateway.quiet()).sum('sluice_breaker_state')).toBe(0)
+  })
+})
 
 describe('two accounts', () => {
   test.each([

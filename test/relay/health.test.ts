@@ -176,6 +176,32 @@ describe('a breaker', () => {
     expect(String(state())).toBe(is)
   })
 
+  test.each([
+    [5, 5, 'open'],
+    [9, 4, 'closed'],
+    [10, 5, 'open'],
+    [11, 5, 'closed'],
+  ] as const)('after %d streams of which %d were broken off is %s', (begun, broken, state) => {
+    for (const apart of [0, WINDOW]) {
+      const { time, health, attempts, state: is } = watched()
+      attempts(begun, 0)
+      time.at += apart
+      for (let at = 0; at < broken; at++) health.brokeOff('a')
+      expect(is()).toBe(state)
+    }
+  })
+
+  test('is not prolonged by streams that break off while it is open, nor held against a probe', () => {
+    const { time, health, attempts, state } = watched()
+    attempts(6, 0)
+    attempts(0, 6)
+    time.at += PAUSE
+    const begun = health.begin('a')
+    health.brokeOff('a')
+    health.succeeded('a', begun)
+    expect(state()).toBe('closed')
+  })
+
   test('lets one probe through, and closes or stays open by its outcome', () => {
     const { time, health, attempts, state } = watched()
     attempts(0, 5)
