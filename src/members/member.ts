@@ -54,11 +54,11 @@ export type MemberStore = {
   hasAdmin(): boolean
   /** The password's hash beside its member, by name without regard to case; undefined: no such active member. */
   credentials(name: string): { member: Member; passwordHash: string } | undefined
-  /** Throws `invalid_request` when the name is taken, here and in `update`. */
+  /** With an invitation at once where it is given. Throws `invalid_request` when the name is taken, here and in `update`. */
   add(input: NewMember, actor: Actor): Member
   /** Throws `not_found` for an unknown id, and `invalid_request` where no admin would be left. */
   update(id: string, patch: { name?: string; role?: Role; limits?: MemberLimits }, actor: Actor): Member
-  invite(id: string, invitation: { hash: string; expiresAt: number }, actor: Actor): Member
+  invite(id: string, invitation: Invitation, actor: Actor): Member
   /** The member a link is for, while it can be used. */
   invited(hash: string, now: number): Member | undefined
   /** Uses up the link and sets the password; undefined when it cannot be used (any more). Ends all sessions. */
@@ -69,7 +69,15 @@ export type MemberStore = {
   remove(id: string, keys: 'revoke' | 'keep', actor: Actor): void
 }
 
-export type NewMember = { name: string; role: Role; limits: MemberLimits; passwordHash?: string }
+export type Invitation = { hash: string; expiresAt: number }
+
+export type NewMember = {
+  name: string
+  role: Role
+  limits: MemberLimits
+  passwordHash?: string
+  invitation?: Invitation
+}
 
 /** Who came in, or tried to, from where: an address or a network, undefined where it is not known. */
 export type Entry = { peer: string | undefined }

@@ -10,6 +10,7 @@ import {
   type Entry,
   type Member,
   type MemberStore,
+  type NewMember,
   type Session,
   type SessionStore,
   type TokenStore,
@@ -38,6 +39,8 @@ const TOKEN_PREFIX = 'sl-admin-'
 /** No secret of ours is longer. */
 const LONGEST = 100
 
+export type Invited = { member: Member; token: string; expiresAt: number }
+
 export type Membership = {
   setupNeeded(): boolean
   /** The token of this start's setup link, made anew; undefined when there is an admin. */
@@ -49,8 +52,10 @@ export type Membership = {
   /** Throws `not_found` for a link that is not valid (any more), here and in `accept`. */
   invited(token: string, peer: string | undefined): Promise<Member>
   accept(token: string, password: string, peer: string | undefined): Promise<Member>
+  /** Adds a member, with the one-time link by which they come in. Throws `invalid_request` for a name that is taken. */
+  inviteNew(member: Pick<NewMember, 'name' | 'role' | 'limits'>, actor: Actor): Invited
   /** A one-time link for a member to set a password with, valid for seven days or so long; the one before it ends. */
-  invite(id: string, actor: Actor, validMs?: number): { member: Member; token: string; expiresAt: number }
+  invite(id: string, actor: Actor, validMs?: number): Invited
   /** Ends the member's other sessions. Throws `invalid_api_key` for a wrong password. */
   changePassword(session: Session, current: string, next: string, peer: string | undefined): Promise<void>
   /** `entry`: they came in by their password, for the audit. */
@@ -136,6 +141,10 @@ export const createMembership = ({ store, clock }: MembershipOptions): Membershi
     }
   }
 
+  const newLink = (validMs: number) => {
+    const token = randomBase62(43)
+    return { token, hash: hashSecret(token), expiresAt: clock() + validMs }
+  }
   const checkInvited = (token: string): Member => {
     const member = token.length > LONGEST ? undefined : members.invited(hashSecret(token), clock())
     if (member === undefined) throw noLink('Ask an admin for a new one.')
@@ -203,10 +212,14 @@ export const createMembership = ({ store, clock }: MembershipOptions): Membershi
         if (member === undefined) throw noLink('Ask an admin for a new one.')
         return member
       }),
+    inviteNew({ name, ...member }, actor) {
+      const { token, hash, expiresAt } = newLink(INVITATION_MS)
+      const invitation = { hash, expiresAt }
+      return { member: members.add({ ...member, name: cleanName(name), invitation }, actor), token, expiresAt }
+    },
     invite(id, actor, validMs = INVITATION_MS) {
-      const token = randomBase62(43)
-      const expiresAt = clock() + validMs
-      return { member: members.invite(id, { hash: hashSecret(token), expiresAt }, actor), token, expiresAt }
+      const { token, hash, expiresAt } = newLink(validMs)
+      return { member: members.invite(id, { hash, expiresAt }, actor), token, expiresAt }
     },
     openSession(member, entry) {
       const now = clock()

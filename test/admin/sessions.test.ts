@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ADMIN_BASE } from '../../src/admin-api/routes.ts'
+import { ADMIN_BASE, type RouteName } from '../../src/admin-api/routes.ts'
 import { databasePath, loadConfig } from '../../src/config.ts'
 import type { GatewayError } from '../../src/errors.ts'
 import { silentLog } from '../../src/log.ts'
@@ -13,7 +13,7 @@ import { DEFAULT_LIMITS } from '../../src/members/member.ts'
 import { createMembership } from '../../src/members/membership.ts'
 import { startServer } from '../../src/serve.ts'
 import { backupStore } from '../../src/store/sqlite/index.ts'
-import { NOW, open } from '../store/support.ts'
+import { NOW, newKey, open } from '../store/support.ts'
 import { cookieOf, type Desk, PASSWORD, type Person, refusal, startDesk } from './support.ts'
 
 const CHEAP = await Bun.password.hash(PASSWORD, { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 })
@@ -424,5 +424,57 @@ describe('with people', () => {
     } finally {
       await proxied.stop()
     }
+  })
+})
+
+describe('a change that cannot be written whole', () => {
+  const TABLES = ['keys', 'members', 'sessions', 'settings', 'admin_tokens', 'audit']
+  const CHANGES: [RouteName, (made: { member: string; key: string; token: string }) => object][] = [
+    ['members.invite', () => ({ name: 'Half', role: 'member' })],
+    ['members.update', ({ member }) => ({ id: member, role: 'member' })],
+    ['members.renew-invitation', ({ member }) => ({ id: member })],
+    ['members.remove', ({ member }) => ({ id: member })],
+    ['keys.create', () => ({ label: 'half' })],
+    ['keys.update', ({ key }) => ({ id: key, label: 'half', tokens_total: 5 })],
+    ['keys.top-up', ({ key }) => ({ id: key, tokens: 5 })],
+    ['keys.reset', ({ key }) => ({ id: key })],
+    ['keys.rotate', ({ key }) => ({ id: key })],
+    ['keys.revoke', ({ key }) => ({ id: key })],
+    ['settings.put', () => ({ khr_per_usd: 5, trust_proxy: true })],
+    ['tokens.create', () => ({ label: 'half' })],
+    ['tokens.revoke', ({ token }) => ({ id: token })],
+    ['session.sign-out-everywhere', () => ({})],
+  ]
+  let desk: Desk
+  let database: Database
+  beforeAll(async () => {
+    desk = await startDesk()
+    database = new Database(databasePath(desk.config))
+  })
+  afterAll(async () => {
+    database.close()
+    await desk.stop()
+  })
+
+  test.each(CHANGES)('leaves nothing of itself: %s', async (name, input) => {
+    const { store, settings } = desk.server.gateway
+    const { member } = await desk.join(`Other ${name}`, 'admin')
+    const { token } = await desk.call('tokens.create', desk.signedIn(member), { label: 'theirs' })
+    const key = store.keys.issue(newKey({ expiresAt: 4e12, ownerId: member.id }), { kind: 'system', id: 'test' }).key
+    const state = () => [
+      ...TABLES.map((table) => database.query(`SELECT * FROM ${table}`).all()),
+      structuredClone([store.keys.list(), settings.values()]),
+    ]
+    const before = state()
+    // Of two entries in the audit the last, so that all else has been written by then.
+    database.run(`CREATE TRIGGER half BEFORE INSERT ON audit WHEN
+      NEW.action NOT IN ('member.add', 'member.remove') AND NEW.target <> 'khr_per_usd' BEGIN SELECT RAISE(ABORT, 'half'); END`)
+    try {
+      const refused = await desk.request(name, desk.admin, input({ member: member.id, key: key.id, token: token.id }))
+      expect(refused.status).toBe(503)
+    } finally {
+      database.run('DROP TRIGGER half')
+    }
+    expect(state()).toEqual(before)
   })
 })

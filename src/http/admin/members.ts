@@ -3,7 +3,7 @@
 import type * as S from '../../admin-api/schema.ts'
 import type { Gateway } from '../../gateway.ts'
 import { DEFAULT_LIMITS, type Member, type MemberLimits } from '../../members/member.ts'
-import { cleanName } from '../../members/membership.ts'
+import { cleanName, type Invited } from '../../members/membership.ts'
 import { actorOf, type Part } from './call.ts'
 import { catalogueModels } from './key-models.ts'
 import { iso, memberView } from './view.ts'
@@ -19,9 +19,8 @@ export const members: Part<
     return { items: gateway.store.members.list().map((member) => memberView(member, owned.get(member.id) ?? 0)) }
   },
   'members.invite': ({ gateway, caller }, { name, role, limits }) => {
-    const asked = withLimits(gateway, DEFAULT_LIMITS, limits)
-    const added = gateway.store.members.add({ name: cleanName(name), role, limits: asked }, actorOf(caller))
-    return invitationView(gateway, gateway.membership.invite(added.id, actorOf(caller)))
+    const member = { name, role, limits: withLimits(gateway, DEFAULT_LIMITS, limits) }
+    return invitationView(gateway, gateway.membership.inviteNew(member, actorOf(caller)))
   },
   'members.update': ({ gateway, caller }, { id, name, role, limits }) => {
     const known = gateway.store.members.get(id)
@@ -56,7 +55,7 @@ const viewOf = (gateway: Gateway, member: Member): S.Member =>
 
 const invitationView = (
   gateway: Gateway,
-  { member, token, expiresAt }: { member: Member; token: string; expiresAt: number },
+  { member, token, expiresAt }: Invited,
 ): { member: S.Member; invitation: S.Invitation } => ({
   member: viewOf(gateway, member),
   invitation: { token, path: `/dashboard/invite#${token}`, expires_at: iso(expiresAt) },

@@ -69,13 +69,20 @@ export const createMembers = (
       if (row === undefined || row.passwordHash === null) return undefined
       return { member: toMember(row), passwordHash: row.passwordHash }
     },
-    add: ({ name, role, limits, passwordHash }, actor) =>
+    add: ({ name, role, limits, passwordHash, invitation }, actor) =>
       change(actor, (tx, note) => {
         const id = `mem_${randomBase62(16)}`
         requireFree(tx, name, id)
         const values = { id, name, role, limits, passwordHash: passwordHash ?? null, createdAt: clock() }
-        const made = toMember(tx.insert(table).values(values).returning().get())
+        const link = { invitationHash: invitation?.hash, invitationExpiresAt: invitation?.expiresAt }
+        const row = tx
+          .insert(table)
+          .values({ ...values, ...link })
+          .returning()
+          .get()
+        const made = toMember(row)
         note('member.add', id, null, audited(made))
+        if (invitation !== undefined) note('member.invite', id, null, { expiresAt: invitation.expiresAt })
         return made
       }),
     update: (id, patch, actor) =>
