@@ -496,6 +496,11 @@ describe('the live stream', () => {
     while ((await desk.call('state', desk.admin)).live_streams > 0)
       await new Promise((resolve) => setImmediate(resolve))
   })
+  test('has no body for HEAD, and leaves nothing watching', async () => {
+    const response = await fetch(`${desk.url}/admin/api/live`, { method: 'HEAD', headers: desk.admin.headers })
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
+    expect((await desk.call('state', desk.admin)).live_streams).toBe(0)
+  })
   test('tells reasoning, and the cost by the prices of the model that answered', async () => {
     const admin = await watch(desk.admin)
     scripts = [

@@ -13,7 +13,9 @@ export const live: Part<'live'> = {
   live: (call) => {
     call.headers.set('content-type', 'text/event-stream; charset=utf-8')
     call.headers.set('x-accel-buffering', 'no')
-    return new Response(streamOf(call), { headers: call.headers })
+    // The framework reads the body of what answers a HEAD to its end, and this has none.
+    const body = call.request.method === 'HEAD' ? null : streamOf(call)
+    return new Response(body, { headers: call.headers })
   },
 }
 
