@@ -160,6 +160,8 @@ export const Usage = Type.Object({
 
 /** Sums by group, whole: `group` is a model id, a key id or a UTC day (`2026-09-01`), in that order. */
 export const UsageTable = Type.Object({
+  /** From when it counts, which may be earlier than was asked for; null: from the beginning. */
+  since: Nullable(Time),
   rows: Type.Array(Type.Composite([Type.Object({ group: Type.String(), label: Type.String() }), Sums])),
   khr_per_usd: Type.Number(),
 })

@@ -21,7 +21,12 @@ export type NewKey = Limits & {
 /** Absent members stay as they are. */
 export type KeyChange = Partial<NewKey> & { addTokens?: number; resetUsage?: boolean }
 
-export type ShownUsage = { rows: (ShownSums & { group: string; label: string })[]; khr_per_usd: number }
+/** `since`: from when it counts, which may be earlier than was asked for; null: from the beginning. */
+export type ShownUsage = {
+  since: string | null
+  rows: (ShownSums & { group: string; label: string })[]
+  khr_per_usd: number
+}
 
 export type ShownModels = {
   items: ShownModel[]

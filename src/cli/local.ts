@@ -48,7 +48,9 @@ export const localBackend = (where: Where, io: Io): Backend => {
       read((store) => {
         if (query.keyId !== undefined) requireKey(store, query.keyId)
         const labelOf = (group: string) => (query.by === 'key' ? (store.keys.get(group)?.label ?? group) : group)
+        const since = store.usageSince(query)
         return {
+          since: since === undefined ? null : new Date(since).toISOString(),
           rows: store.usage(query).map((row) => ({ ...shownSums(row), group: row.group, label: labelOf(row.group) })),
           // What an admin has set on the dashboard stands over the file, here as in the server.
           khr_per_usd: createSettings({ ...config, limits: { ...config.limits } }, store.settings).values().khr_per_usd,

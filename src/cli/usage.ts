@@ -5,9 +5,11 @@ import type { UsageQuery } from '../store/store.ts'
 import { BACKEND_FLAGS, openBackend } from './backend.ts'
 import { command } from './command.ts'
 import { JSON_FLAG } from './data.ts'
-import { EXIT, printJson } from './io.ts'
+import { EXIT, printJson, usageError } from './io.ts'
 import { readSince } from './read.ts'
 import { columns, grouped, khr, usd } from './table.ts'
+
+const HOUR_MS = 3_600_000
 
 const BY = ['model', 'key', 'day'] as const
 
@@ -45,14 +47,20 @@ export const usage = command({
   run: async (args, io) => {
     const sinceMs = readSince('--since', args.since, io.now())
     const untilMs = readSince('--until', args.until, io.now())
+    if (sinceMs !== undefined && untilMs !== undefined && sinceMs >= untilMs)
+      throw usageError('--until must be later than --since.')
+    if (sinceMs !== undefined && sinceMs > io.now())
+      io.err('note: --since is in the future: nothing has been used since then')
     const by = args.by as UsageQuery['by']
     const backend = await openBackend(args, io)
-    const { rows, khr_per_usd } = await backend.usage({ by, sinceMs, untilMs, keyId: args.key })
+    const { since, rows, khr_per_usd } = await backend.usage({ by, sinceMs, untilMs, keyId: args.key })
+    if (since !== null && sinceMs !== undefined && sinceMs - Date.parse(since) >= HOUR_MS)
+      io.err(`note: single hours of ${since.slice(0, 10)} are no longer kept: the whole day is counted`)
     const all = total(rows)
     if (args.json) {
       printJson(io, {
         by,
-        since: sinceMs === undefined ? null : new Date(sinceMs).toISOString(),
+        since,
         until: untilMs === undefined ? null : new Date(untilMs).toISOString(),
         khr_per_usd,
         rows: rows.map((row) => rowJson(row.group, row, khr_per_usd)),

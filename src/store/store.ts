@@ -23,7 +23,7 @@ export const isStoreError = (error: unknown): error is StoreError =>
 export const isBusy = (error: unknown): boolean => isStoreError(error) && error.busy === true
 
 /**
- * `sinceMs`: milliseconds since the epoch, rounded down to the full hour; absent: from the beginning. `untilMs`:
+ * `sinceMs`: milliseconds since the epoch, rounded down (see `usageSince`); absent: from the beginning. `untilMs`:
  * exclusive, rounded up to the full UTC day; absent: to the end.
  */
 export type UsageQuery = {
@@ -116,6 +116,8 @@ export type Store = Insight & {
   journal: Journal
   background: BackgroundStore
   usage(query: UsageQuery): UsageRow[]
+  /** From when `usage` counts: `sinceMs` down to the full hour, or to the UTC day where its hours are no longer kept. */
+  usageSince(query: UsageQuery): number | undefined
   exchanges(query: ExchangeQuery): ExchangeRow[]
   audit(query: AuditQuery): AuditRow[]
   /** Reloads what another process has changed; false when nothing has. */

@@ -8,7 +8,7 @@ import { databasePath } from '../../src/config.ts'
 import { type Frame, FrameReader } from '../../src/lib/sse.ts'
 import { gate, json, type Script, type Scripted, sse, startScripted } from '../support/provider/scripted.ts'
 import { stopAfterAll } from '../support/stopping.ts'
-import { type Desk, expectShape, startDesk } from './support.ts'
+import { type Desk, expectShape, refusal, startDesk } from './support.ts'
 
 const SECRET_PROMPT = 'the launch code is 0000'
 const SECRET_ANSWER = 'understood, 0000 it is'
@@ -287,6 +287,8 @@ describe('usage', () => {
       expect(all).toBeGreaterThan(0)
       expect([await sum({ since: TODAY(), until: tomorrow }), await sum({ until: TODAY() })]).toEqual([all, 0])
     }
+    const none = await desk.request('usage.table', desk.admin, { since: TODAY(), until: TODAY() })
+    expect(await refusal(none)).toMatchObject({ status: 400, message: 'since: expected a time before until.' })
     await ask(foreign.secret)
     const theirs = await desk.call('usage.table', desk.member, { by: 'key' })
     expect(theirs.rows.find(({ group }) => group === own.id)).toMatchObject({ requests: 1, tokens: 5 })

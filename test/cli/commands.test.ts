@@ -1,5 +1,6 @@
 // The command line as a whole: help, wrong words, and the commands that need no server.
 
+import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -240,6 +241,34 @@ describe('on a data directory with exchanges', () => {
     })
     expect(JSON.parse((await type('usage', '--until', '2026-09-01', '--json')).out).total.requests).toBe(0)
     expect(await type('usage', '--until', 'never')).toMatchObject({ code: 2, out: '' })
+    expect(await type('usage', '--since', '2026-10-01')).toMatchObject({
+      code: 0,
+      err: 'note: --since is in the future: nothing has been used since then',
+    })
+    for (const until of ['2026-08-01', '2026-08-02', '2026-08-02T12:00:00Z'])
+      expect(await type('usage', '--since', '2026-08-02T12:00:00Z', '--until', until)).toMatchObject({
+        code: 2,
+        out: '',
+        err: expect.stringContaining('--until must be later than --since.'),
+      })
+  })
+
+  test('usage says where it counts a whole day because its hours are no longer kept', async () => {
+    terminal.clock.now = Date.UTC(2026, 8, 1, 12)
+    const id = await record()
+    const data = new Database(path())
+    data.run('DELETE FROM usage_hours')
+    data.close()
+    const asked = ['usage', '--since', '2026-09-01T11:30:00Z']
+    const { out, err } = await type(...asked, '--key', id, '--json')
+    expect(JSON.parse(out)).toMatchObject({ since: '2026-09-01T00:00:00.000Z', total: { requests: 3 } })
+    expect(err).toBe('note: single hours of 2026-09-01 are no longer kept: the whole day is counted')
+    const whole = await type(...asked, '--json')
+    expect([JSON.parse(whole.out).since, whole.err]).toEqual(['2026-09-01T11:00:00.000Z', ''])
+  })
+
+  test('usage by key names keys by their labels', async () => {
+    await record()
     const { code, out } = await type('usage', '--by', 'key')
     expect(code).toBe(0)
     expect(out).toContain('alice')

@@ -172,6 +172,15 @@ describe('pruning', () => {
     expect(store.usage({ by: 'day', sinceMs: NOW - 8 * DAY + HOUR })).toEqual(before.slice(3))
     // Of a key the hours of that day are gone: the whole day stands for them.
     expect(store.usage({ by: 'day', sinceMs: NOW - 8 * DAY + HOUR, keyId: key.id })).toEqual(before.slice(2))
+    const from = (days: number, keyId?: string) =>
+      NOW - (store.usageSince({ by: 'day', sinceMs: NOW - days * DAY + HOUR + 1, keyId }) ?? 0)
+    expect([from(8), from(8, key.id), from(3, key.id), from(20, key.id)]).toEqual([
+      8 * DAY - HOUR,
+      8 * DAY + (NOW % DAY),
+      3 * DAY - HOUR,
+      20 * DAY - HOUR,
+    ])
+    expect(store.usageSince({ by: 'day' })).toBeUndefined()
     expect(key.tokensUsed).toBe(10 * 150)
   })
 

@@ -8,7 +8,7 @@ import type { LatencySample, Measure, SeriesRow } from '../../store/insight.ts'
 import type { UsageRow } from '../../store/store.ts'
 import { keyIdsOf, keyOf, type Part } from './call.ts'
 import { timeOf } from './input.ts'
-import { addFigures, FIGURES, iso, NO_FIGURES, sumsView } from './view.ts'
+import { addFigures, FIGURES, iso, isoOrNull, NO_FIGURES, sumsView } from './view.ts'
 
 const STEP_MS = { hour: 3_600_000, day: 86_400_000 }
 const DAY_MS = STEP_MS.day
@@ -31,6 +31,7 @@ export const usage: Part<'usage.get' | 'usage.table' | 'keys.usage'> = {
       sinceMs: since === undefined ? undefined : timeOf(since, 'since'),
       untilMs: until === undefined ? undefined : timeOf(until, 'until'),
     }
+    requireOrder(range.sinceMs, range.untilMs)
     const keyIds = keyIdsOf(call, key)
     const rows =
       keyIds === undefined
@@ -38,6 +39,7 @@ export const usage: Part<'usage.get' | 'usage.table' | 'keys.usage'> = {
         : together(keyIds.flatMap((keyId) => store.usage({ by, keyId, ...range })))
     const labelOf = (group: string): string => (by === 'key' ? (store.keys.get(group)?.label ?? group) : group)
     return {
+      since: isoOrNull(store.usageSince({ by, keyId: keyIds?.[0], ...range })),
       rows: rows.map(({ group, ...figures }) => ({
         group,
         label: labelOf(group),
@@ -58,6 +60,11 @@ const together = (rows: UsageRow[]): UsageRow[] =>
     .map(([group, same]) => ({ group, ...same.reduce(addFigures, NO_FIGURES) }))
     .sort((a, b) => (a.group < b.group ? -1 : 1))
 
+const requireOrder = (since: number | undefined, until: number | undefined): void => {
+  if (since !== undefined && until !== undefined && since >= until)
+    throw invalidRequest('since: expected a time before until.', 'since')
+}
+
 /** On the steps' boundaries. */
 export type Range = { step: 'hour' | 'day'; since: number; until: number }
 
@@ -70,7 +77,7 @@ const rangeOf = (
 ): Range => {
   const end = untilText === undefined ? gateway.clock.now() : timeOf(untilText, 'until')
   const start = sinceText === undefined ? Math.max(0, end - 30 * DAY_MS) : timeOf(sinceText, 'since')
-  if (start >= end) throw invalidRequest('since: expected a time before until.', 'since')
+  requireOrder(start, end)
   const step = asked ?? (end - start <= 3 * DAY_MS ? 'hour' : 'day')
   const span = STEP_MS[step]
   const since = start - (start % span)

@@ -133,6 +133,7 @@ const storeOf = (db: Database, path: string, clock: () => number): Store => {
     background: createBackground(orm),
     ...queries,
     usage: afterSettling(queries.usage),
+    usageSince: afterSettling(queries.usageSince),
     exchanges: afterSettling(queries.exchanges),
     prune(beforeMs, batch) {
       const gone = queries.prune(beforeMs, batch)

@@ -15,8 +15,9 @@ const DAY_MS = 24 * HOUR_MS
 export const createQueries = (
   db: Database,
   orm: BunSQLiteDatabase,
-): Pick<Store, 'usage' | 'exchanges' | 'audit' | 'prune'> => ({
+): Pick<Store, 'usage' | 'usageSince' | 'exchanges' | 'audit' | 'prune'> => ({
   usage: (query) => usage(orm, query),
+  usageSince: (query) => (query.sinceMs === undefined ? undefined : usageSince(orm, query)),
   exchanges({ limit, before, id, keyId, model, outcome }) {
     const conditions = (table: typeof exchanges | typeof reservations): SQL | undefined =>
       and(
@@ -94,24 +95,41 @@ export const createQueries = (
 
 const floor = (timeMs: number, spanMs: number): number => timeMs - (timeMs % spanMs)
 
+const isOfAllKeys = ({ by, keyId }: UsageQuery): boolean => keyId === undefined && by !== 'key'
+
+const usageSince = (orm: BunSQLiteDatabase, query: UsageQuery): number => {
+  const since = floor(Math.max(0, query.sinceMs ?? 0), HOUR_MS)
+  const firstDay = floor(since, DAY_MS)
+  if (isOfAllKeys(query) || since === firstDay) return since
+  const kept = (table: typeof usageHours | typeof usageDays, span: AnySQLiteColumn): boolean =>
+    orm
+      .select({ key: table.keyId })
+      .from(table)
+      .where(and(gte(span, firstDay), lt(span, firstDay + DAY_MS)))
+      .limit(1)
+      .get() !== undefined
+  // Hours are removed by whole days.
+  return kept(usageHours, usageHours.hour) || !kept(usageDays, usageDays.day) ? since : firstDay
+}
+
 /**
  * Of the whole gateway from its own sums, which have no keys. Else whole days from the daily sums; the day `sinceMs`
  * falls into from its hours, as long as those are kept.
  */
-const usage = (orm: BunSQLiteDatabase, { by, sinceMs, untilMs, keyId }: UsageQuery): UsageRow[] => {
-  const since = Math.max(0, sinceMs ?? 0)
+const usage = (orm: BunSQLiteDatabase, query: UsageQuery): UsageRow[] => {
+  const { by, untilMs, keyId } = query
+  const since = usageSince(orm, query)
   const end = untilMs === undefined ? Number.MAX_SAFE_INTEGER : Math.ceil(untilMs / DAY_MS) * DAY_MS
-  if (keyId === undefined && by !== 'key') {
-    const within = and(gte(usageModels.hour, floor(since, HOUR_MS)), lt(usageModels.hour, end))
+  if (isOfAllKeys(query)) {
+    const within = and(gte(usageModels.hour, since), lt(usageModels.hour, end))
     return sum(orm, usageModels, usageModels.hour, by, within)
   }
   const firstDay = floor(since, DAY_MS)
   const nextDay = Math.min(firstDay + DAY_MS, end)
-  const within = and(gte(usageHours.hour, firstDay), lt(usageHours.hour, nextDay))
-  const cut = since > firstDay && orm.select({ hour: usageHours.hour }).from(usageHours).where(within).limit(1).get()
+  const cut = since > firstDay
   const groups = new Map<string, UsageRow>()
   if (cut) {
-    const from = and(gte(usageHours.hour, floor(since, HOUR_MS)), lt(usageHours.hour, nextDay))
+    const from = and(gte(usageHours.hour, since), lt(usageHours.hour, nextDay))
     for (const row of sum(orm, usageHours, usageHours.hour, by, and(from, ofKey(usageHours, keyId)))) add(groups, row)
   }
   const from = and(gte(usageDays.day, cut ? nextDay : firstDay), lt(usageDays.day, end))
