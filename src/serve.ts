@@ -37,7 +37,7 @@ export const startServer = async (
   log = createLog(config.log.level),
   clock?: Clock,
 ): Promise<Server> => {
-  const store = openStore(databasePath(config))
+  const store = openStore(databasePath(config), clock === undefined ? {} : { clock: () => clock.now() })
   try {
     return await startWith(store, config, io, log, clock)
   } catch (error) {

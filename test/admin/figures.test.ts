@@ -6,6 +6,7 @@ import type { Output } from '../../src/admin-api/contract.ts'
 import * as S from '../../src/admin-api/schema.ts'
 import { databasePath } from '../../src/config.ts'
 import { type Frame, FrameReader } from '../../src/lib/sse.ts'
+import { NOW } from '../store/support.ts'
 import { gate, json, type Script, type Scripted, sse, startScripted } from '../support/provider/scripted.ts'
 import { stopAfterAll } from '../support/stopping.ts'
 import { type Desk, expectShape, refusal, startDesk } from './support.ts'
@@ -53,6 +54,7 @@ beforeAll(async () => {
     config: {
       fallbacks: { 'vendorA-opus-4-8': ['vendorB-5.5'] },
     },
+    clock: CLOCK,
   })
 })
 stopAfterAll(() => [desk, provider])
@@ -69,7 +71,10 @@ const ask = async (secret: string, body: object = hello): Promise<Response> => {
   return response
 }
 const list = (input: object = {}) => desk.call('exchanges.list', desk.admin, input)
-const TODAY = () => new Date().toISOString().slice(0, 10)
+/** From noon on, so that no day ends while the tests run. */
+const CLOCK = { now: () => NOW + Math.round(performance.now() - BEGUN) }
+const BEGUN = performance.now()
+const TODAY = new Date(NOW).toISOString().slice(0, 10)
 
 describe('an exchange', () => {
   test('is listed and explained: checks, quota before and after, route, attempt; neither prompt nor answer', async () => {
@@ -235,7 +240,7 @@ describe('usage', () => {
     const one = await desk.call('usage.get', desk.admin, {
       key: own.id,
       step: 'hour',
-      since: new Date(Date.now() - 3_600_000).toISOString(),
+      since: new Date(CLOCK.now() - 3_600_000).toISOString(),
     })
     expect(one.totals).toMatchObject({ requests: 2, input: 110, cache_read: 300, output: 10, tokens: 420 })
     expect(one.cache_hit_share).toBeCloseTo(300 / 410)
@@ -259,7 +264,7 @@ describe('usage', () => {
     }
     const { series, totals } = await desk.call('usage.get', desk.admin, {
       by: 'key',
-      since: new Date().toISOString().slice(0, 10),
+      since: TODAY,
     })
     expect(series).toHaveLength(13)
     expect(series.at(-1)?.group).toBe('other')
@@ -274,20 +279,20 @@ describe('usage', () => {
     const { series: known } = await desk.call('usage.get', desk.admin, { by: 'key', most: 'requests' })
     for (let i = 0; i <= (known[0]?.totals.requests ?? 0); i++) await ask(often.secret)
     const first = async (most: string) =>
-      (await desk.call('usage.get', desk.admin, { by: 'key', since: TODAY(), most })).series[0]?.group
+      (await desk.call('usage.get', desk.admin, { by: 'key', since: TODAY, most })).series[0]?.group
     expect([await first('cost'), await first('requests')]).toEqual([dear.id, often.id])
   })
   test('in a table is of the days that were asked for, by model and by key', async () => {
     await ask(own.secret)
-    const tomorrow = new Date(Date.parse(TODAY()) + DAY_MS).toISOString()
+    const tomorrow = new Date(Date.parse(TODAY) + DAY_MS).toISOString()
     for (const by of ['model', 'key', 'day'] as const) {
       const sum = async (range: object) =>
         (await desk.call('usage.table', desk.admin, { by, ...range })).rows.reduce((all, row) => all + row.requests, 0)
       const all = await sum({})
       expect(all).toBeGreaterThan(0)
-      expect([await sum({ since: TODAY(), until: tomorrow }), await sum({ until: TODAY() })]).toEqual([all, 0])
+      expect([await sum({ since: TODAY, until: tomorrow }), await sum({ until: TODAY })]).toEqual([all, 0])
     }
-    const none = await desk.request('usage.table', desk.admin, { since: TODAY(), until: TODAY() })
+    const none = await desk.request('usage.table', desk.admin, { since: TODAY, until: TODAY })
     expect(await refusal(none)).toMatchObject({ status: 400, message: 'since: expected a time before until.' })
     await ask(foreign.secret)
     const theirs = await desk.call('usage.table', desk.member, { by: 'key' })
@@ -310,7 +315,7 @@ describe('usage', () => {
   })
   test('the hours of a key that are past their keeping are told in days, and none is missing from its sums', async () => {
     const { store, ledger } = desk.server.gateway
-    const dawn = Date.now() - (Date.now() % DAY_MS)
+    const dawn = NOW - (NOW % DAY_MS)
     const since = new Date(dawn - 2 * DAY_MS + 3_600_000).toISOString()
     await ask(own.secret)
     ledger.flush()
@@ -379,13 +384,13 @@ describe('what serves', () => {
     expect(before.items.map(({ state }) => state)).toEqual(['closed', 'closed'])
     scripts = [answer(), ...Array.from({ length: 10 }, () => failure(500))]
     await ask(own.secret)
-    const asked = Date.now()
+    const asked = CLOCK.now()
     for (let i = 0; i < 5; i++) await ask(own.secret, { ...hello, model: 'vendorA-haiku-4-5' })
     const { items } = await desk.call('accounts.list', desk.admin)
     expect(items[0]).toMatchObject({ provider: 'vendor_a', state: 'open' })
     const haiku = () => items[0]?.models.find(({ model }) => model === 'vendorA-haiku-4-5')
     expect(haiku()).toMatchObject({ state: 'open', in_flight: 0, failures: 5 })
-    expect(Date.parse(haiku()?.failing_since ?? '')).toBeWithin(asked, Date.now() + 1)
+    expect(Date.parse(haiku()?.failing_since ?? '')).toBeWithin(asked, CLOCK.now() + 1)
     const opus = items[0]?.models.find(({ model }) => model === 'vendorA-opus-4-8')
     expect(opus).toMatchObject({ failures: 0, failing_since: null })
   })

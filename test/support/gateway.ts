@@ -72,7 +72,13 @@ export const startGateway = async ({
   const server = await startServer(whole, { err: () => undefined }, silentLog, clock)
   const issue: TestGateway['issue'] = (input = {}) => {
     const made = server.gateway.store.keys.issue(
-      { label: 'test', tokensTotal: 1_000_000_000, expiresAt: Date.now() + YEAR_MS, models: ['*'], ...input },
+      {
+        label: 'test',
+        tokensTotal: 1_000_000_000,
+        expiresAt: (clock ?? Date).now() + YEAR_MS,
+        models: ['*'],
+        ...input,
+      },
       { kind: 'system', id: 'test' },
     )
     return { id: made.key.id, secret: made.secret }
