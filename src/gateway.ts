@@ -73,6 +73,7 @@ export const createGateway = ({
   // A copy: settings that admins change at run time are written into it.
   const config: Config = { ...given, limits: { ...given.limits } }
   const clock = givenClock ?? Date
+  const stopwatch = givenClock ?? performance
   const now = (): number => clock.now()
   let reportedAt = Number.NEGATIVE_INFINITY
   const reportFailedWrite = (cause: unknown): void => {
@@ -103,7 +104,7 @@ export const createGateway = ({
     ledger,
     limits: createLimits({ clock: now, defaults: config.limits }),
     health: createHealth(
-      givenClock,
+      stopwatch,
       (breaker, answers) => log.warn(answers ? 'breaker closed' : 'breaker opened: most attempts fail', { breaker }),
       clock,
     ),
@@ -113,6 +114,7 @@ export const createGateway = ({
     background: createBackground(store.background, patiently),
     fetch,
     clock,
+    stopwatch,
     open: new Map(),
     arriving: createArriving(),
     draining: false,

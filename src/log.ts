@@ -41,7 +41,7 @@ export const createLog = (level: LogLevel): Log => {
           status: summary.status,
           code: summary.errorCode,
           ms: summary.totalMs,
-          first_byte_ms: exchange.firstByteAt === undefined ? undefined : exchange.firstByteAt - exchange.startedAt,
+          first_byte_ms: exchange.firstByteMs,
           tokens: tokensOf(summary),
           estimated: summary.estimated || undefined,
           dropped: exchange.dropped.length > 0 ? exchange.dropped : undefined,

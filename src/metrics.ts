@@ -111,28 +111,28 @@ export const createMetrics = (gateway: Gateway): Metrics => {
     return (user + system) / 1e6
   })
 
-  const tried = (tries: readonly AttemptNote[], firstByteAt: number | undefined): void => {
+  const tried = (tries: readonly AttemptNote[], firstByteMs: number | undefined): void => {
     for (const { provider, account, errorCode } of tries) {
-      attempts.inc({ provider, account, code: errorCode ?? (firstByteAt === undefined ? 'aborted' : 'ok') })
+      attempts.inc({ provider, account, code: errorCode ?? (firstByteMs === undefined ? 'aborted' : 'ok') })
     }
   }
 
   return {
-    settled: ({ wire, stream, model, attempts: tries, startedAt, firstByteAt, resumed }, summary) => {
+    settled: ({ wire, stream, model, attempts: tries, firstByteMs, resumed }, summary) => {
       requests.inc({ wire, model: model.id, outcome: summary.outcome, status: summary.status })
       if (summary.errorCode !== undefined) errors.inc({ wire, code: summary.errorCode })
       for (const [name, amount] of Object.entries(summary.tokens)) {
         if (amount > 0) tokens.inc({ model: model.id, class: CLASSES[name] ?? name }, amount)
       }
       // Its attempts were counted by the process that made them.
-      if (resumed !== true) tried(tries, firstByteAt)
+      if (resumed !== true) tried(tries, firstByteMs)
       durations.observe({ wire, stream: String(stream) }, summary.totalMs / 1000)
-      if (firstByteAt !== undefined) firstBytes.observe({ wire, model: model.id }, (firstByteAt - startedAt) / 1000)
+      if (firstByteMs !== undefined) firstBytes.observe({ wire, model: model.id }, firstByteMs / 1000)
     },
-    counted: ({ wire, model, attempts: tries, firstByteAt }, { status, errorCode }) => {
+    counted: ({ wire, model, attempts: tries, firstByteMs }, { status, errorCode }) => {
       counts.inc({ wire, model: model.id, status })
       if (errorCode !== undefined) errors.inc({ wire, code: errorCode })
-      tried(tries, firstByteAt)
+      tried(tries, firstByteMs)
     },
     refused: (wire, status, code) => {
       requests.inc({ wire, model: '', outcome: 'refused', status })

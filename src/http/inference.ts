@@ -21,6 +21,7 @@ export const inference = (gateway: Gateway, { wire, paths }: Endpoint) => {
 }
 
 const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
+  const begunAt = performance.now()
   const { wire, request, id, key, ticket } = post
   const { bodyWire, asSent, body, model } = await openPost(gateway, post, REQUESTS[wire])
   const { outline, inputEstimate } = body
@@ -60,7 +61,7 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
     stream,
     background: wire === 'responses' && outline.background === true,
     startedAt: reservation.startedAt,
-    begunAt: performance.now(),
+    begunAt,
     reservation,
     client,
     attempts: [],

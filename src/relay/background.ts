@@ -47,8 +47,9 @@ export type Open = {
 
 export type Watched = Open & {
   readonly answer: BackgroundAnswer
-  /** Milliseconds since the epoch. */
+  /** By the stopwatch, and how old the answer was then: the time of day may be set forward while it is made. */
   readonly watchedSince: number
+  readonly ageMs: number
   /** Polls in a row to which the provider said that it does not know the answer. */
   missed: number
   timer: ReturnType<typeof setTimeout> | undefined
@@ -98,7 +99,11 @@ export const recordAnswer = async (
 
 /** Settles an exchange once its answer has ended. */
 export const watchAnswer = (relay: Relay, answer: BackgroundAnswer, open: Open): void => {
-  const watched: Watched = { ...open, answer, watchedSince: relay.clock.now(), missed: 0, timer: undefined }
+  const ageMs = Math.max(0, relay.clock.now() - answer.createdAt)
+  const watched: Watched = {
+    ...open,
+    ...{ answer, watchedSince: relay.stopwatch.now(), ageMs, missed: 0, timer: undefined },
+  }
   relay.background.watched.set(answer.exchangeId, watched)
   schedulePoll(relay, watched)
 }
@@ -133,7 +138,7 @@ export const stopPolling = ({ background: { watched } }: Relay): void => watched
 const schedulePoll = (relay: Relay, watched: Watched): void => {
   clearTimeout(watched.timer)
   // By the time it was watched, not by its age: after a restart all answers are old, and would be polled all at once.
-  const pause = (relay.clock.now() - watched.watchedSince) * PAUSE_FRACTION
+  const pause = (relay.stopwatch.now() - watched.watchedSince) * PAUSE_FRACTION
   const bounded = Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, pause))
   const shared = relay.background.watched.size * POLL_SPACING_MS
   watched.timer = setTimeout(() => void pollAnswer(relay, watched.answer), Math.max(bounded, shared))
@@ -153,9 +158,9 @@ export const pollAnswer = async (relay: Relay, answer: BackgroundAnswer): Promis
 
 /** Returns an error once the answer is lost: nobody can say any more how it ends. */
 const poll = async (relay: Relay, target: Target, watched: Watched): Promise<GatewayError | undefined> => {
-  const { answer, watchedSince } = watched
+  const { answer, watchedSince, ageMs } = watched
   const { totalMs } = target.provider.timeouts
-  const late = relay.clock.now() - answer.createdAt >= totalMs
+  const late = ageMs + relay.stopwatch.now() - watchedSince >= totalMs
   for (const what of late ? (['read', 'cancel'] as const) : (['read'] as const)) {
     try {
       await refreshAnswer(relay, target, answer, ownCaller(), what)
@@ -168,7 +173,7 @@ const poll = async (relay: Relay, target: Target, watched: Watched): Promise<Gat
     }
     if (!isOpen(relay, answer)) return undefined
   }
-  return relay.clock.now() - watchedSince < GIVE_UP_AFTER * totalMs ? undefined : timedOut('did not finish')
+  return relay.stopwatch.now() - watchedSince < GIVE_UP_AFTER * totalMs ? undefined : timedOut('did not finish')
 }
 
 /** Whether an answer is not settled yet. */

@@ -51,7 +51,7 @@ export type ClientRequest = {
   readonly background: boolean
   /** The model the client asked for, resolved. */
   readonly model: Model
-  /** When it was admitted, by `performance.now()`: the start of its total timeout. */
+  /** When it was admitted, by `performance.now()`: what it takes is counted from then, whatever the time of day becomes. */
   readonly begunAt: number
   readonly client: Client
   /** Rate-limit headers for the answer. */
@@ -59,7 +59,8 @@ export type ClientRequest = {
   readonly attempts: AttemptNote[]
   /** Paths of the request that the answering target's wire has no member for. */
   dropped: string[]
-  firstByteAt?: number
+  /** Milliseconds from `begunAt` to the first byte of the answer. */
+  firstByteMs?: number
 }
 
 /** A request that a model answers, from accepted to settled. */
@@ -81,7 +82,7 @@ export type Exchange = ClientRequest & {
 }
 
 /** What is reported of an exchange once it has ended. `resumed`: a previous process began it. */
-export type Ended = Pick<Exchange, 'id' | 'wire' | 'stream' | 'startedAt' | 'firstByteAt' | 'attempts' | 'dropped'> & {
+export type Ended = Pick<Exchange, 'id' | 'wire' | 'stream' | 'startedAt' | 'firstByteMs' | 'attempts' | 'dropped'> & {
   readonly key: Pick<Key, 'id' | 'label' | 'ownerId'>
   readonly model: Pick<Model, 'id'>
   readonly resumed?: boolean
@@ -116,7 +117,10 @@ export type Relay = {
   recall: Recall
   background: Background
   fetch: (url: string, init: RequestInit) => Promise<Response>
+  /** The time of day, in ms since the epoch: it may be set forward and back. */
   clock: Clock
+  /** For spans of time: it never is. */
+  stopwatch: Clock
   fallbacks: Readonly<Record<string, string[]>>
   keepAliveMs: number
   earlyStartMs: number

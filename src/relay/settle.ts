@@ -6,7 +6,10 @@ import type { Ended, Exchange, Relay } from './exchange.ts'
 import type { Metered } from './meter.ts'
 import type { Target } from './route.ts'
 
-export type Settling = Ended & Pick<Exchange, 'reservation' | 'backgroundAnswer' | 'onSettled'>
+/** `begunAt`: absent where a previous process began it. */
+export type Settling = Ended &
+  Pick<Exchange, 'reservation' | 'backgroundAnswer' | 'onSettled'> &
+  Partial<Pick<Exchange, 'begunAt'>>
 
 /** Settles an exchange and reports it. `target`: the one that answered, if any. */
 export const settle = (
@@ -17,7 +20,10 @@ export const settle = (
   outcome: Outcome,
   error: GatewayError | undefined,
 ): void => {
-  const totalMs = relay.clock.now() - exchange.startedAt
+  const totalMs =
+    exchange.begunAt === undefined
+      ? Math.max(0, relay.clock.now() - exchange.startedAt)
+      : Math.round(performance.now() - exchange.begunAt)
   const begun = exchange.backgroundAnswer !== undefined || (exchange.stream && target !== undefined)
   const status = begun ? 200 : (error?.status ?? (outcome === 'aborted' ? 499 : 200))
   const last = exchange.attempts.at(-1)
@@ -34,7 +40,7 @@ export const settle = (
     upstreamModel: target?.model.upstream,
     providerWire: target?.wire ?? last?.wire,
     attempts: exchange.attempts.length,
-    firstByteMs: exchange.firstByteAt === undefined ? undefined : exchange.firstByteAt - exchange.startedAt,
+    firstByteMs: exchange.firstByteMs,
     totalMs,
     trail: exchange.attempts,
     dropped: exchange.dropped,

@@ -94,7 +94,7 @@ const tryTarget = async <Answer>(
   attempt: Attempt<Answer>,
 ): Promise<Answer> => {
   const { health } = relay
-  const startedAt = relay.clock.now()
+  const startedAt = relay.stopwatch.now()
   const note: AttemptNote = {
     provider: target.provider.id,
     account: target.account.name,
@@ -111,14 +111,14 @@ const tryTarget = async <Answer>(
   try {
     const answer = await attempt(target, abort)
     request.client.callOutlivesClient = false
-    request.firstByteAt = relay.clock.now()
-    note.ms = request.firstByteAt - startedAt
+    note.ms = Math.round(relay.stopwatch.now() - startedAt)
+    request.firstByteMs = Math.round(performance.now() - request.begunAt)
     health.succeeded(target.name, begunAt)
     return answer
   } catch (error) {
     // A stream that begins with an error may stay open for long, and nobody reads it.
     abort.abort()
-    note.ms = relay.clock.now() - startedAt
+    note.ms = Math.round(relay.stopwatch.now() - startedAt)
     if (!(error instanceof GatewayError) || request.client.gone) {
       health.ended(target.name)
       throw error

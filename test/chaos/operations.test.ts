@@ -9,6 +9,7 @@ import { createFaults } from '../../src/cli/faults.ts'
 import type { FileConfig } from '../../src/config/schema.ts'
 import { silentLog } from '../../src/log.ts'
 import { createMemory } from '../../src/memory.ts'
+import type { Summary } from '../../src/relay/exchange.ts'
 import { gate, type Handler, json, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { stopsAfterEach } from '../support/stopping.ts'
 import { type Attacked, BINARY, type OpenOptions, openGateway, providersAt } from './support/gateway.ts'
@@ -147,6 +148,31 @@ describe('GET /readyz', () => {
     other.run('ROLLBACK')
     other.close()
     while ((await ready(gateway.url))[0] !== 200);
+  })
+})
+
+describe.skipIf(BINARY !== undefined)('a time of day that is set', () => {
+  test.each([-3_600_000, 3_600_000])('by %d ms during an exchange does not count as its duration', async (step) => {
+    const clock = { at: 1_790_000_000_000, now: () => clock.at }
+    const vendor = await provider((request, index) => {
+      clock.at += step
+      return answering(request, index)
+    })
+    const gateway = await gatewayOf({ providers: providersAt({ b: [vendor.origin] }) }, { clock })
+    const here = gateway.server?.gateway
+    const told: Summary[] = []
+    here?.live.watch((exchange, summary) => {
+      told.push(summary)
+      expect(exchange.firstByteMs).toBeWithin(0, 60_000)
+    })
+    for (const stream of [false, true]) await (await gateway.post(CHAT.path, CHAT.request(stream))).text()
+    await gateway.quiet()
+    expect(told).toHaveLength(2)
+    for (const { totalMs } of told) expect(totalMs).toBeWithin(0, 60_000)
+    for (const row of here?.store.exchanges({ limit: 2 }) ?? []) {
+      expect(row.totalMs).toBeWithin(0, 60_000)
+      expect(row.firstByteMs).toBeWithin(0, 60_000)
+    }
   })
 })
 

@@ -348,6 +348,22 @@ describe('a queued answer', () => {
     await slow.stop()
   })
 
+  test('is not too late because the time of day was set forward', async () => {
+    let now = Date.now()
+    const slow = await start({ clock: { now: () => now } })
+    slow.server.gateway.stopwatch = performance
+    const key = withKey(slow)
+    const id = await idOf(await key.ask())
+    now += 3_600_000
+    await look(key.id, slow)
+    expect(asked).toEqual([`GET /${id}`])
+    expect(key.held()).toBeGreaterThan(0)
+    finish(id)
+    await look(key.id, slow)
+    expectBilled(key)
+    await slow.stop()
+  })
+
   test('that ended unnoticed is billed by its figures, however late', async () => {
     const { slow, key, id, wait } = await overdue()
     finish(id)

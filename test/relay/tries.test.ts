@@ -31,7 +31,7 @@ const tried = async (parts: [Target, Play][], { begunAgoMs = 0, times = 1, maxTr
   let now = 5_000
   const clock = { now: () => now }
   const health = createHealth(clock)
-  const relay = { health, clock, maxTries, detours: createDetours() } as unknown as Relay
+  const relay = { health, clock, stopwatch: clock, maxTries, detours: createDetours() } as unknown as Relay
   const names: string[] = []
   const run = async () => {
     const client: ClientRequest['client'] = { gone: false, call: undefined, callOutlivesClient: false }

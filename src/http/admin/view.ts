@@ -139,7 +139,7 @@ export const endedView = (gateway: Gateway, exchange: Ended, summary: Summary): 
     account: last?.account ?? null,
     started_at: iso(exchange.startedAt),
     ended_at: iso(exchange.startedAt + summary.totalMs),
-    first_byte_ms: exchange.firstByteAt === undefined ? null : exchange.firstByteAt - exchange.startedAt,
+    first_byte_ms: exchange.firstByteMs ?? null,
     total_ms: summary.totalMs,
     attempts: exchange.attempts.length,
     input: summary.tokens.input,
