@@ -6,6 +6,12 @@ import type { Gateway } from './gateway.ts'
 const EVERY_MS = 60_000
 /** Rows removed at once: a fraction of a step even where every one of them is read from a disk. */
 const ROWS = 20
+/**
+ * A clock that is so far ahead of what was to be expected may be wrong, and what it has removed is gone. It is believed
+ * once it has stood for a while: one that is wrong is set right within minutes.
+ */
+const AHEAD_MS = 86_400_000
+const BELIEVED_AFTER_MS = 3_600_000
 /** A step blocks the event loop about this long, and is followed by a pause. */
 const STEP_MS = 3
 const PAUSE_MS = 15
@@ -13,6 +19,7 @@ const PAUSE_MS = 15
 /** Runs until the returned function is called. Does not keep the process alive. */
 export const startPruning = (gateway: Gateway, everyMs = EVERY_MS): (() => void) => {
   let pause: Timer | undefined
+  const isBelieved = believing(gateway)
   const step = (): void => {
     pause = undefined
     try {
@@ -22,12 +29,35 @@ export const startPruning = (gateway: Gateway, everyMs = EVERY_MS): (() => void)
     }
   }
   const rounds = setInterval(() => {
-    if (pause === undefined) step()
+    if (pause === undefined && isBelieved()) step()
   }, everyMs)
   rounds.unref()
   return () => {
     clearInterval(rounds)
     clearTimeout(pause)
+  }
+}
+
+/** Whether the clock can be right: by the newest exchange, then by its own time of before and what has passed since. */
+const believing = ({ store, clock, stopwatch, log }: Gateway): (() => boolean) => {
+  let known = store.exchanges({ limit: 1 })[0]?.startedAt ?? clock.now()
+  let knownAt = stopwatch.now()
+  let doubtedAt: number | undefined
+  return () => {
+    const [now, at] = [clock.now(), stopwatch.now()]
+    const aheadMs = now - (known + at - knownAt)
+    if (aheadMs > AHEAD_MS) {
+      if (doubtedAt === undefined) {
+        doubtedAt = at
+        const days = Math.round(aheadMs / 86_400_000)
+        log.warn('the clock is far ahead: old exchanges are removed in an hour, if it still is then', { days })
+      }
+      if (at - doubtedAt < BELIEVED_AFTER_MS) return false
+    }
+    known = now
+    knownAt = at
+    doubtedAt = undefined
+    return true
   }
 }
 

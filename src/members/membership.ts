@@ -22,6 +22,8 @@ const DAY_MS = 86_400_000
 export const SESSION_MS = 30 * DAY_MS
 export const IDLE_MS = 7 * DAY_MS
 const INVITATION_MS = 7 * DAY_MS
+/** What is valid for longer than this beyond its time was made while the clock was far ahead. */
+const LEEWAY_MS = DAY_MS
 /** When a session was last used is written this seldom. */
 const SEEN_MS = 60_000
 const ATTEMPTS_MS = 15 * 60_000
@@ -141,13 +143,16 @@ export const createMembership = ({ store, clock }: MembershipOptions): Membershi
     }
   }
 
+  const outlasts = (expiresAt: number | undefined, validMs: number): boolean =>
+    expiresAt !== undefined && expiresAt > clock() + validMs + LEEWAY_MS
   const newLink = (validMs: number) => {
     const token = randomBase62(43)
     return { token, hash: hashSecret(token), expiresAt: clock() + validMs }
   }
   const checkInvited = (token: string): Member => {
     const member = token.length > LONGEST ? undefined : members.invited(hashSecret(token), clock())
-    if (member === undefined) throw noLink('Ask an admin for a new one.')
+    if (member === undefined || outlasts(member.invitationExpiresAt, INVITATION_MS))
+      throw noLink('Ask an admin for a new one.')
     return member
   }
   const noSetup = (): GatewayError =>
@@ -235,7 +240,9 @@ export const createMembership = ({ store, clock }: MembershipOptions): Membershi
       const found = sessions.find(hashSecret(secret))
       const now = clock()
       if (found === undefined || found.expiresAt <= now || found.seenAt + IDLE_MS <= now) return undefined
-      if (now - found.seenAt >= SEEN_MS) tryTo(() => sessions.seen(found.hash, now))
+      if (outlasts(found.expiresAt, SESSION_MS)) return undefined
+      // A clock that was set back has left a time to come.
+      if (Math.abs(now - found.seenAt) >= SEEN_MS) tryTo(() => sessions.seen(found.hash, now))
       return { member: found.member, hash: found.hash, createdAt: found.createdAt }
     },
     token(secret) {
@@ -246,7 +253,7 @@ export const createMembership = ({ store, clock }: MembershipOptions): Membershi
       if (found.expiresAt !== undefined && found.expiresAt <= now) return undefined
       const maker = found.createdBy === undefined ? undefined : members.get(found.createdBy)
       if (maker?.role !== 'admin') return undefined
-      if (now - (found.usedAt ?? 0) >= SEEN_MS) tryTo(() => tokens.used(found.id, now))
+      if (Math.abs(now - (found.usedAt ?? 0)) >= SEEN_MS) tryTo(() => tokens.used(found.id, now))
       return found
     },
     issueToken(typed, expiresAt, by) {

@@ -43,6 +43,27 @@ describe('a session', () => {
     time.now = expiresAt
     expect(membership.session(secret)).toBeUndefined()
   })
+  test('lasts when the clock is set back an hour, and is still idle after seven days', () => {
+    const { time, membership, add } = start()
+    const { secret } = membership.openSession(add('Ada'))
+    time.now -= DAY / 24
+    expect(membership.session(secret)).toBeDefined()
+    time.now += IDLE_MS
+    expect(membership.session(secret)).toBeUndefined()
+  })
+  test('ends, as a link does, when a clock that was years ahead is set right', async () => {
+    const { time, membership, add } = start()
+    const ada = add('Ada')
+    time.now += 70 * 365 * DAY
+    const { secret } = membership.openSession(ada)
+    const { token } = membership.invite(ada.id, SYSTEM)
+    expect(membership.session(secret)).toBeDefined()
+    time.now = NOW
+    expect(membership.session(secret)).toBeUndefined()
+    await expect(membership.invited(token, 'peer')).rejects.toThrow(/expired/)
+    const again = membership.openSession(ada)
+    expect(membership.session(again.secret)).toBeDefined()
+  })
   test('lasts, as tokens do, while the store cannot be written: only the time of its use is not recorded', () => {
     const { store, time, add } = start()
     const unwritable = (): never => {

@@ -63,11 +63,11 @@ describe('a server that cannot start', () => {
 describe('pruning', () => {
   /** A store with this many exchanges of ten days ago and as many of today, and what pruning takes of a gateway. */
   const kept = async (each: number) => {
-    const time = { now: NOW - 10 * DAY }
-    const store = open(':memory:', () => time.now)
+    const time = { at: NOW - 10 * DAY, now: () => time.at, elapsed: 0 }
+    const store = open(':memory:', time.now)
     const { key } = store.keys.issue(newKey({ tokensTotal: 1e9 }), ACTOR)
-    const { ledger } = bench(store, () => time.now)
-    for (time.now of [NOW - 10 * DAY, NOW]) {
+    const { ledger } = bench(store, time.now)
+    for (time.at of [NOW - 10 * DAY, NOW]) {
       const reserving = Array.from({ length: each }, () => ledger.reserve(ask(key)))
       ledger.flush()
       for (const reservation of await Promise.all(reserving)) ledger.settle(reservation, settlement())
@@ -75,10 +75,10 @@ describe('pruning', () => {
     }
     const warned: string[] = []
     const gateway = {
-      ...{ store, config: { retentionMs: 5 * DAY }, clock: { now: () => NOW } },
+      ...{ store, config: { retentionMs: 5 * DAY }, clock: time, stopwatch: { now: () => time.elapsed } },
       log: { warn: (text: string) => warned.push(text) },
     } as unknown as Gateway
-    return { store, gateway, warned }
+    return { store, gateway, warned, time }
   }
   test('removes all that is too old, and nothing else', async () => {
     const { store, gateway, warned } = await kept(500)
@@ -117,6 +117,58 @@ describe('pruning', () => {
     expect(steps()).toBe(before)
     pauses.mockRestore()
     stop()
+  })
+
+  test('waits an hour for a clock that is years ahead, and removes nothing when it is set right', async () => {
+    const { store, gateway, warned, time } = await kept(5)
+    const begin = spyOn(globalThis, 'setInterval')
+    const left = () => store.exchanges({ limit: 100 }).length
+    const start = () => {
+      const stop = startPruning(gateway, 1e9)
+      return { stop, round: begin.mock.calls.at(-1)?.[0] as () => void }
+    }
+    time.at = NOW + 70 * 365 * DAY
+    const first = start()
+    first.round()
+    time.elapsed += 3_599_999
+    first.round()
+    expect([left(), warned.length]).toEqual([10, 1])
+    time.at = NOW
+    first.round()
+    expect(left()).toBe(5)
+    time.at = NOW + 2 * DAY
+    first.round()
+    time.at = NOW + 20 * DAY
+    first.round()
+    time.elapsed += 3_600_000
+    first.round()
+    expect([left(), warned.length]).toEqual([0, 2])
+    first.stop()
+    begin.mockRestore()
+  })
+
+  test('removes what a clock wrote that was ahead, with its neighbours', async () => {
+    const time = { at: NOW }
+    const store = open(':memory:', () => time.at)
+    const { key } = store.keys.issue(newKey({ tokensTotal: 1e9, expiresAt: 9e12 }), ACTOR)
+    const { ledger } = bench(store, () => time.at)
+    const days = [
+      ...Array(10).keys(),
+      ...Array<number>(10).fill(25_000),
+      ...Array.from({ length: 20 }, (_, i) => 10 + i),
+    ]
+    for (const day of days) {
+      time.at = NOW + day * DAY
+      const reserving = ledger.reserve(ask(key))
+      ledger.flush()
+      ledger.settle(await reserving, settlement())
+      ledger.flush()
+    }
+    while (store.prune(NOW + 5 * DAY, 7) === 7);
+    expect(store.exchanges({ limit: 100 })).toHaveLength(35)
+    while (store.prune(NOW + 25 * DAY, 7) === 7);
+    const left = store.exchanges({ limit: 100 }).map(({ startedAt }) => (startedAt - NOW) / DAY)
+    expect(left).toEqual([29, 28, 27, 26, 25])
   })
 
   test('does nothing without a retention time, nor after it is stopped', async () => {

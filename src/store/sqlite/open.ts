@@ -75,7 +75,7 @@ const storeOf = (db: Database, path: string, clock: () => number): Store => {
   const change = createChange(orm, clock)
   const ring = createKeyRing(orm, change, clock, () => changed())
   const journal = createJournal(db, path === MEMORY ? undefined : path, ring)
-  const queries = createQueries(db, orm)
+  const queries = createQueries(db, orm, clock)
   const insight = createInsight(db, orm)
   /** Writes waiting settlements first, so that `run` finds them in the database. */
   const afterSettling =

@@ -15,6 +15,7 @@ const DAY_MS = 24 * HOUR_MS
 export const createQueries = (
   db: Database,
   orm: BunSQLiteDatabase,
+  clock: () => number,
 ): Pick<Store, 'usage' | 'usageSince' | 'exchanges' | 'audit' | 'prune'> => ({
   usage: (query) => usage(orm, query),
   usageSince: (query) => (query.sinceMs === undefined ? undefined : usageSince(orm, query)),
@@ -66,10 +67,11 @@ export const createQueries = (
       .map(({ actorKind, actorId, ...row }): AuditRow => ({ ...row, actor: { kind: actorKind, id: actorId } }))
   },
   prune(beforeMs, batch) {
-    const end = rowAt(db, beforeMs) ?? lastRow(db) + 1
+    const latest = clock() + DAY_MS
+    const end = rowAt(db, beforeMs, latest) ?? lastRow(db) + 1
     const old = orm.all<{ row: number }>(sql`
       DELETE FROM exchanges WHERE row IN (
-        SELECT row FROM exchanges WHERE row < ${end} AND started_at < ${beforeMs} ORDER BY row LIMIT ${batch}
+        SELECT row FROM exchanges WHERE row < ${end} AND (started_at < ${beforeMs} OR started_at > ${latest}) ORDER BY row LIMIT ${batch}
       ) RETURNING row`)
     // Hours are removed by whole days, so that a day has all of its hours or none.
     const hours = orm.all<{ row: number }>(sql`
