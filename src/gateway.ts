@@ -10,7 +10,7 @@ import { createLimits, type Limits } from './ledger/limits.ts'
 import { createLive, type Live } from './live.ts'
 import type { Log } from './log.ts'
 import { createMembership, type Membership } from './members/membership.ts'
-import { type Arriving, createArriving, createMemory, type Memory } from './memory.ts'
+import { type Arriving, createArriving, createMemory, createRoom, type Memory } from './memory.ts'
 import type { Metrics } from './metrics.ts'
 import { createAffinity } from './relay/affinity.ts'
 import { createBackground } from './relay/background.ts'
@@ -72,6 +72,7 @@ export const createGateway = ({
 }: GatewayOptions): Gateway => {
   // A copy: settings that admins change at run time are written into it.
   const config: Config = { ...given, limits: { ...given.limits } }
+  const memory = createMemory()
   const clock = givenClock ?? Date
   const stopwatch = givenClock ?? performance
   const now = (): number => clock.now()
@@ -118,7 +119,8 @@ export const createGateway = ({
     open: new Map(),
     arriving: createArriving(),
     draining: false,
-    memory: createMemory(),
+    memory,
+    room: createRoom(memory, () => config.maxMemoryBytes),
     descriptors: createDescriptors(),
     metrics: undefined,
     membership: createMembership({ store, clock: now }),

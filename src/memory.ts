@@ -2,6 +2,7 @@
 // the bodies that are still arriving will add.
 
 import { residentBytes } from './process.ts'
+import type { Room } from './relay/answer-text.ts'
 
 export type Memory = {
   /**
@@ -39,6 +40,26 @@ export const createMemory = (read: () => number = residentBytes, collect: () => 
         }
       }
       return bytes + toCome > limitBytes && inside > 0
+    },
+  }
+}
+
+/** An answer that is alone is let in up to this part of the limit. */
+const ALONE_PART = 1 / 8
+
+/** Room for whole answers within the limit, which `limitBytes` tells; 0 is none. */
+export const createRoom = (memory: Memory, limitBytes: () => number): Room => {
+  let held = 0
+  return {
+    take(had, bytes) {
+      const limit = limitBytes()
+      const alone = held === had && had + bytes <= limit * ALONE_PART
+      if (limit > 0 && memory.past(limit, alone ? 0 : 1, held + bytes)) return false
+      held += bytes
+      return true
+    },
+    give(bytes) {
+      held -= bytes
     },
   }
 }

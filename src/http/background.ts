@@ -174,7 +174,7 @@ const stream = async (gateway: Gateway, context: AnswerContext): Promise<Respons
   gateway.open.set(heading.id, client)
   const url = answerEndpoint(target.account, answer.id, '', query)
   const opening = call({ relay: gateway, request: caller, target, codec, abort }, { method: 'GET', url }, (response) =>
-    readToFirstOutput(response, { target, codec, abort }, tap),
+    readToFirstOutput(response, { relay: gateway, target, codec, abort }, tap),
   )
   const opened = await orNotFound(answer.id, opening).catch((error) => {
     end()

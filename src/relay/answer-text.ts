@@ -1,5 +1,6 @@
 // A provider's answer as text, within a bound, and with the gateway's name for its model.
 
+import { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../ir/json.ts'
 import { splice } from '../lib/json-splice.ts'
 import { malformedAnswer } from '../wire/pass.ts'
@@ -11,19 +12,48 @@ export const ERROR_BYTES = 256 * 1024
 /** The largest answer held in memory as a whole. */
 export const ANSWER_BYTES = 256 * 1024 * 1024
 
-/** A body as text. Throws GatewayError for one larger than `bytes`. `heard` is called for each chunk of unknown length. */
+/** Memory for answers that are held whole. */
+export type Room = {
+  /** Takes so many bytes more for an answer that has `had`; false, having taken none, where there is no room for them. */
+  take(had: number, bytes: number): boolean
+  give(bytes: number): void
+}
+
+/** Room is taken in steps of this size. An answer that is smaller asks for none: nearly all are. */
+const STEP_BYTES = 1024 * 1024
+
+export type ReadOptions = {
+  /** Called for each chunk of a body of unknown length. */
+  heard?: () => void
+  /** Absent for what is small. */
+  room?: Room
+}
+
+/** A body as text. Throws GatewayError for one larger than `bytes`, and for one that there is no room for. */
 export const readText = async (
   response: Response,
   bytes: number,
   abort: AbortController,
-  heard?: () => void,
+  { heard, room }: ReadOptions = {},
 ): Promise<string> => {
+  let taken = 0
+  const take = (size: number): void => {
+    if (room === undefined || size - taken < STEP_BYTES) return
+    if (!room.take(taken, size - taken)) {
+      abort.abort()
+      throw noRoom()
+    }
+    taken = size
+  }
   // The length of a compressed body says nothing about its text.
   const declared = Number(
     response.headers.has('content-encoding') ? Number.NaN : response.headers.get('content-length'),
   )
   try {
-    if (declared > 0 && declared <= bytes) return await response.text()
+    if (declared > 0 && declared <= bytes) {
+      take(declared)
+      return await response.text()
+    }
     if (response.body === null) return ''
     const pieces: Uint8Array[] = []
     let size = 0
@@ -34,13 +64,26 @@ export const readText = async (
         abort.abort()
         throw malformedAnswer()
       }
+      take(size)
       pieces.push(piece)
     }
     return new TextDecoder().decode(Buffer.concat(pieces))
   } catch (error) {
     throw networkError(error, abort)
+  } finally {
+    room?.give(taken)
   }
 }
+
+/** The gateway is at its limit: other targets would fare no better, and none is at fault. */
+const noRoom = (): GatewayError =>
+  new GatewayError(
+    'service_unavailable',
+    'The gateway has no room for an answer of this size now. Try again shortly.',
+    {
+      ...{ failover: false, retryAfterMs: 2_000 },
+    },
+  )
 
 /** The text with the gateway's name for its model. `body` is the text, parsed. */
 export const withModelName = (text: string, body: JsonObject, model: string): string =>

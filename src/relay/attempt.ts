@@ -104,8 +104,8 @@ const passesThrough = ({ wire, bodyWire, codec, body }: Exchange, target: Target
   codec.needsTranslation?.(body.outline) !== true
 
 const readAnswer = async (reading: Reading, response: Response, heard: () => void): Promise<JsonAnswer> => {
-  const { request: exchange, target, codec, plan, abort } = reading
-  const received = await readText(response, ANSWER_BYTES, abort, heard)
+  const { relay, request: exchange, target, codec, plan, abort } = reading
+  const received = await readText(response, ANSWER_BYTES, abort, { heard, room: relay.room })
   const parsed = parseObject(received)
   const body = parsed ?? wholeIn(received, reading)
   const text = parsed === undefined ? JSON.stringify(body) : received
@@ -169,7 +169,7 @@ const openStream = (reading: Reading, response: Response): Promise<StreamAnswer>
           now: Math.floor(relay.clock.now() / 1000),
         })
       : translateStream(chatCodec(exchange.wire), codec as ChatCodec, askFor(reading), plan.undo, keep)
-  return readToFirstOutput(response, { target, codec, abort }, tap, (text, body) => {
+  return readToFirstOutput(response, { relay, target, codec, abort }, tap, (text, body) => {
     if (!hasOtherForm(reading)) throw malformedAnswer()
     const [client, provider] = [chatCodec(exchange.wire), chatCodec(target.wire)]
     const whole = withExact(text, body)
@@ -184,7 +184,7 @@ const openStream = (reading: Reading, response: Response): Promise<StreamAnswer>
  */
 export const readToFirstOutput = async (
   response: Response,
-  { target, codec, abort }: Pick<Call, 'target' | 'codec' | 'abort'>,
+  { relay, target, codec, abort }: Pick<Call, 'relay' | 'target' | 'codec' | 'abort'>,
   tap: Tap,
   fromWhole?: (text: string, body: JsonObject) => StreamAnswer,
 ): Promise<StreamAnswer> => {
@@ -195,7 +195,8 @@ export const readToFirstOutput = async (
     const peeked = await peek(stream, abort)
     stream = peeked.stream
     if (!EVENT_STREAM.test(peeked.text)) {
-      const text = await readText(new Response(stream), fromWhole === undefined ? ERROR_BYTES : ANSWER_BYTES, abort)
+      const most = fromWhole === undefined ? ERROR_BYTES : ANSWER_BYTES
+      const text = await readText(new Response(stream), most, abort, { room: relay.room })
       const body = parseObject(text)
       const fault = body === undefined ? malformedAnswer() : codec.faultIn(body)
       if (fault !== undefined || body === undefined || fromWhole === undefined) throw fault ?? malformedAnswer()

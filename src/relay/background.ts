@@ -256,7 +256,7 @@ export const requestJson = (
   orNotFound(
     id,
     call({ relay, request, target, codec: CODECS.responses, abort }, outgoing, async (response, heard) => {
-      const text = await readText(response, ANSWER_BYTES, abort, heard)
+      const text = await readText(response, ANSWER_BYTES, abort, { heard, room: relay.room })
       const body = parseObject(text)
       if (body === undefined) throw malformedAnswer()
       // A failed answer has a status beside its error; an error alone is a refusal of this request.

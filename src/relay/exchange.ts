@@ -12,6 +12,7 @@ import type { AttemptNote, Ledger, Reservation } from '../ledger/ledger.ts'
 import type { Provider } from '../provider/provider.ts'
 import type { PassCodec } from '../wire/codec.ts'
 import type { Affinity } from './affinity.ts'
+import type { Room } from './answer-text.ts'
 import type { Background } from './background.ts'
 import type { ClientBody } from './client-body.ts'
 import type { Detours } from './detours.ts'
@@ -116,6 +117,7 @@ export type Relay = {
   detours: Detours
   recall: Recall
   background: Background
+  room: Room
   fetch: (url: string, init: RequestInit) => Promise<Response>
   /** The time of day, in ms since the epoch: it may be set forward and back. */
   clock: Clock

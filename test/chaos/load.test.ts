@@ -143,6 +143,26 @@ describe('load is shed', () => {
     await gateway.quiet()
     expect((await gateway.post(CHAT.path, CHAT.request(false))).status).toBe(200)
   })
+
+  test.each([true, false])(
+    'whole answers that there is no room for, their account not to blame (told length: %p)',
+    async (told) => {
+      const text = JSON.stringify({
+        ...{ id: 'c1', object: 'chat.completion', created: 1, model: 'up' },
+        choices: [{ index: 0, message: { role: 'assistant', content: 'x'.repeat(3_000_000) }, finish_reason: 'stop' }],
+        usage: { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 },
+      })
+      const halves = [text.slice(0, 2_000_000), text.slice(2_000_000)]
+      const headers = { 'content-type': 'application/json', ...(told ? { 'content-length': `${text.length}` } : {}) }
+      const { provider, gateway } = await start(() => ({ headers, steps: halves }), { max_memory: '1MB' })
+      for (let at = 0; at < 6; at++) await refused(gateway)
+      expect(provider.requests).toHaveLength(6)
+      const figures = await gateway.quiet()
+      expect([figures.sum('sluice_breaker_state'), figures.open]).toEqual([0, 0])
+      await gateway.reload({ providers: providersAt({ b: [provider.origin] }) })
+      expect(await (await gateway.post(CHAT.path, CHAT.request(false))).text()).toContain('xxx')
+    },
+  )
 })
 
 describe.skipIf(process.platform === 'win32')('with fewer descriptors than clients', () => {

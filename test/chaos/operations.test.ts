@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { createFaults } from '../../src/cli/faults.ts'
 import type { FileConfig } from '../../src/config/schema.ts'
 import { silentLog } from '../../src/log.ts'
-import { createMemory } from '../../src/memory.ts'
+import { createMemory, createRoom } from '../../src/memory.ts'
 import type { Summary } from '../../src/relay/exchange.ts'
 import { gate, type Handler, json, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { stopsAfterEach } from '../support/stopping.ts'
@@ -402,6 +402,24 @@ describe('the bound on memory', () => {
     const after = [20, 60, 90].map((announced) => memory.past(400 * MB, 1, announced * MB))
     expect(after).toEqual([false, false, true])
     expect(memory.past(400 * MB, 0, 90 * MB)).toBe(false)
+  })
+
+  test('has room for whole answers until they are given back; for a large part of it not even for one that is alone', () => {
+    const MB = 1024 * 1024
+    const memory = createMemory(
+      () => 100 * MB,
+      () => undefined,
+    )
+    const room = createRoom(memory, () => 400 * MB)
+    expect([room.take(0, 70 * MB), room.take(0, 10 * MB), room.take(70 * MB, 6 * MB)]).toEqual([true, false, false])
+    room.give(70 * MB)
+    expect([room.take(0, 75 * MB), room.take(75 * MB, MB)]).toEqual([true, false])
+    room.give(75 * MB)
+    const full = createRoom(memory, () => 80 * MB)
+    expect([full.take(0, 9 * MB), full.take(9 * MB, MB), full.take(0, MB)]).toEqual([true, true, false])
+    full.give(10 * MB)
+    expect(full.take(0, 11 * MB)).toBe(false)
+    expect(createRoom(memory, () => 0).take(0, 1000 * MB)).toBe(true)
   })
 })
 
