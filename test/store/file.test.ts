@@ -21,7 +21,8 @@ import { dirname, join } from 'node:path'
 import { backupStore, restoreStore } from '../../src/store/sqlite/index.ts'
 import { lockServer } from '../../src/store/sqlite/lock.ts'
 import { MIGRATIONS } from '../../src/store/sqlite/migrations.ts'
-import { isStoreError } from '../../src/store/store.ts'
+import { watchFile } from '../../src/store/sqlite/same-file.ts'
+import { isStoreError, type Store } from '../../src/store/store.ts'
 import { ACTOR, cleanUp, newKey, newPath, open } from './support.ts'
 
 afterEach(cleanUp)
@@ -345,15 +346,8 @@ describe('the lock of the server', () => {
 })
 
 describe('a file that is no longer at its path', () => {
-  test.each<[string, (path: string) => void]>([
-    ['deleted', () => undefined],
-    ['replaced', (path) => copyFileSync(`${path}.kept`, path)],
-  ])('because it was %s takes no writes until it is back', async (_what, then) => {
-    const path = newPath()
-    const store = open(path)
-    const unwatch = store.watch(5)
-    renameSync(path, `${path}.kept`)
-    then(path)
+  /** Resolves once trying to write has the outcome. */
+  const writing = (store: Store) => async (holds: (outcome: unknown) => boolean) => {
     const attempt = (): unknown => {
       try {
         store.keys.issue(newKey(), ACTOR)
@@ -363,15 +357,90 @@ describe('a file that is no longer at its path', () => {
         return error
       }
     }
-    const until = async (holds: (outcome: unknown) => boolean): Promise<void> => {
-      while (!holds(attempt())) await new Promise(setImmediate)
-    }
+    while (!holds(attempt())) await new Promise(setImmediate)
+  }
+
+  test.each<[string, (path: string) => void]>([
+    ['deleted', () => undefined],
+    ['replaced', (path) => copyFileSync(`${path}.kept`, path)],
+  ])('because it was %s takes no writes until it is back', async (_what, then) => {
+    const path = newPath()
+    const store = open(path)
+    const unwatch = store.watch(5)
+    renameSync(path, `${path}.kept`)
+    then(path)
+    const until = writing(store)
     await until((outcome) => String(outcome).includes('deleted or replaced'))
     expect(refusalOf(() => store.probe())).toContain(path)
     expect(refusalOf(() => store.journal.write({ opened: [], progressed: [], settled: [] }))).toContain(path)
     renameSync(`${path}.kept`, path)
     await until((outcome) => outcome === undefined)
     unwatch()
+  })
+
+  test('because a backup was written over it takes no writes', async () => {
+    const path = newPath()
+    const store = open(path)
+    backupStore(path, `${path}.copy`)
+    const unwatch = store.watch(5)
+    copyFileSync(`${path}.copy`, path)
+    await writing(store)((outcome) => String(outcome).includes('deleted or replaced'))
+    unwatch()
+  })
+
+  const watched = (path: string) => {
+    const db = new Database(path)
+    const version = db.query<{ schema_version: number }, []>('PRAGMA schema_version')
+    const file = watchFile(path, () => version.get()?.schema_version ?? 0)
+    return {
+      holds: file.holds,
+      close: () => {
+        file.close()
+        db.close()
+      },
+    }
+  }
+
+  test.each<[string, (path: string, copy: string) => void]>([
+    ['a backup', (path, copy) => backupStore(path, copy)],
+    ['an older copy of itself', (path, copy) => copyFileSync(path, copy)],
+    ['half of its beginning', (path, copy) => writeFileSync(copy, readFileSync(path).subarray(0, 50))],
+    ['something else', (_, copy) => writeFileSync(copy, 'x'.repeat(10_000))],
+  ])('is told by its beginning where it was overwritten with %s', (_what, make) => {
+    const path = newPath()
+    open(path).close()
+    make(path, `${path}.copy`)
+    const store = open(path)
+    const file = watched(path)
+    expect(file.holds()).toBe(true)
+    for (let i = 0; i < 200; i++) store.keys.issue(newKey({ label: 'x'.repeat(100) }), ACTOR)
+    const other = new Database(path)
+    other.run('PRAGMA wal_checkpoint')
+    other.close()
+    expect(file.holds()).toBe(true)
+    copyFileSync(`${path}.copy`, path)
+    expect([file.holds(), file.holds()]).toEqual([false, false])
+    file.close()
+  })
+
+  test('is not missed because other programs write to it, change its schema and clear it up', () => {
+    const path = newPath()
+    const store = open(path)
+    const file = watched(path)
+    const other = new Database(path)
+    for (const sql of [
+      'CREATE TABLE theirs AS SELECT randomblob(100000) AS x',
+      'PRAGMA wal_checkpoint',
+      'DROP TABLE theirs',
+      'VACUUM',
+      'PRAGMA wal_checkpoint(TRUNCATE)',
+    ]) {
+      other.run(sql)
+      store.keys.issue(newKey(), ACTOR)
+      expect([sql, file.holds()]).toEqual([sql, true])
+    }
+    file.close()
+    other.close()
   })
 })
 

@@ -1,7 +1,7 @@
 // Opens a database file as a Store: checked first, then migrated, then loaded.
 
 import { Database } from 'bun:sqlite'
-import { mkdirSync, statSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { PATIENCE_MS } from '../patience.ts'
@@ -17,6 +17,7 @@ import { createMembers } from './members.ts'
 import { MIGRATIONS } from './migrations.ts'
 import { createPrivate } from './private.ts'
 import { createQueries } from './queries.ts'
+import { type SameFile, watchFile } from './same-file.ts'
 import { createSessions } from './sessions.ts'
 import { createSettings } from './settings.ts'
 import { createTokens } from './tokens.ts'
@@ -52,8 +53,8 @@ const storeOf = (db: Database, path: string, clock: () => number): Store => {
   db.prepare = (text: string) => db.query(text)
   const orm = drizzle(db)
   const transaction = orm.transaction.bind(orm)
-  const isSameFile = path === MEMORY ? () => true : fileCheck(path)
-  /** Set while the path no longer leads to the file that was opened: what is written to that would be lost. */
+  let sameFile: SameFile | undefined
+  /** Set while the path no longer leads to what was opened: what is written to that would be lost. */
   let replaced = false
   const requireSameFile = (): void => {
     if (!replaced) return
@@ -71,6 +72,7 @@ const storeOf = (db: Database, path: string, clock: () => number): Store => {
   }
   // Read before the keys, so that no change between the two is missed.
   const version = db.query<{ data_version: number }, []>('PRAGMA data_version')
+  const schemaVersion = db.query<{ schema_version: number }, []>('PRAGMA schema_version')
   let seen = version.get()?.data_version
   const change = createChange(orm, clock)
   const ring = createKeyRing(orm, change, clock, () => changed())
@@ -149,8 +151,9 @@ const storeOf = (db: Database, path: string, clock: () => number): Store => {
     refresh,
     watch(intervalMs = 250) {
       unwatch()
+      if (path !== MEMORY) sameFile ??= watchFile(path, () => schemaVersion.get()?.schema_version ?? 0)
       watching = setInterval(() => {
-        replaced = !isSameFile()
+        replaced = sameFile?.holds() === false
         changed()
       }, intervalMs)
       watching.unref()
@@ -171,22 +174,10 @@ const storeOf = (db: Database, path: string, clock: () => number): Store => {
       try {
         db.close(true)
       } finally {
+        sameFile?.close()
         journal.release()
       }
     },
-  }
-}
-
-/** Returns a check of whether the path still leads to the same file. If it cannot be examined, it is taken to. */
-const fileCheck = (path: string): (() => boolean) => {
-  const { dev, ino } = statSync(path)
-  return () => {
-    try {
-      const now = statSync(path, { throwIfNoEntry: false })
-      return now !== undefined && now.ino === ino && now.dev === dev
-    } catch {
-      return true
-    }
   }
 }
 

@@ -1,0 +1,59 @@
+// Whether a database that is open is still the file at its path: it may have been deleted, replaced, or overwritten.
+
+import { closeSync, openSync, readSync, statSync } from 'node:fs'
+
+const HEADER_BYTES = 100
+const MAGIC = 'SQLite format 3\0'
+
+/** What SQLite writes at the beginning of a file. In one that nobody overwrites neither of them falls. */
+type Header = { pages: number; schemaVersion: number }
+
+export type SameFile = {
+  /** If the path cannot be examined, it is taken to lead to the same file. */
+  holds(): boolean
+  close(): void
+}
+
+/**
+ * `schemaVersion`: as the open database has it. A file written over the database keeps its inode, and SQLite would mix the
+ * two; but a copy's schema has another version or, where it is an old one, fewer pages.
+ */
+export const watchFile = (path: string, schemaVersion: () => number): SameFile => {
+  const { dev, ino } = statSync(path)
+  // Kept open: to close a file releases all locks that this process has on it, SQLite's too.
+  const file = openSync(path, 'r')
+  let known: Header | undefined
+  let readAt: number | undefined
+
+  const isOurs = (header: Header | undefined): boolean => {
+    if (header === undefined) return known === undefined
+    if (header.schemaVersion > schemaVersion()) return false
+    if (known === undefined || header.schemaVersion > known.schemaVersion) return true
+    return header.schemaVersion === known.schemaVersion && header.pages >= known.pages
+  }
+  return {
+    holds() {
+      try {
+        const now = statSync(path, { throwIfNoEntry: false })
+        if (now === undefined || now.ino !== ino || now.dev !== dev) return false
+        if (now.mtimeMs === readAt) return true
+        const header = headerOf(file)
+        if (!isOurs(header)) return false
+        known = header
+        readAt = now.mtimeMs
+        return true
+      } catch {
+        return true
+      }
+    },
+    close: () => closeSync(file),
+  }
+}
+
+/** Undefined where there is none yet: all that was written is in the log. */
+const headerOf = (file: number): Header | undefined => {
+  const bytes = Buffer.alloc(HEADER_BYTES)
+  const length = readSync(file, bytes, 0, HEADER_BYTES, 0)
+  if (length < HEADER_BYTES || bytes.toString('latin1', 0, MAGIC.length) !== MAGIC) return undefined
+  return { pages: bytes.readUInt32BE(28), schemaVersion: bytes.readUInt32BE(40) }
+}
