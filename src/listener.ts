@@ -70,6 +70,7 @@ const BIND_ERRORS: Readonly<Record<string, (host: string, port: number) => strin
   EADDRNOTAVAIL: noAddress,
   EINVAL: noAddress,
   ENOTFOUND: noAddress,
+  ENOENT: noAddress,
 }
 
 /**
