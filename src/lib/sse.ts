@@ -100,13 +100,12 @@ export class FrameReader {
       this.#add(fieldValue(text, start + 4, end))
       return undefined
     }
-    if (text.charCodeAt(start) === COLON) return undefined
-    const colon = text.indexOf(':', start)
-    const nameEnd = colon === -1 || colon > end ? end : colon
-    const name = text.slice(start, nameEnd)
-    if (name === 'event') this.#event = fieldValue(text, nameEnd, end)
-    // A line of a name alone has an empty value.
-    else if (name === 'data') this.#add('')
+    // The colon is expected behind a known name: looked for, it could be many lines further on. A name alone has an empty
+    // value.
+    if (text.startsWith('event', start)) {
+      const nameEnd = start + 'event'.length
+      if (nameEnd === end || text.charCodeAt(nameEnd) === COLON) this.#event = fieldValue(text, nameEnd, end)
+    } else if (text.startsWith('data', start) && start + 'data'.length === end) this.#add('')
     return undefined
   }
 

@@ -75,6 +75,14 @@ describe('FrameReader', () => {
     expect(readAll(bytesOf('event: ping\n\n\n\ndata:\n\ndata: x\n\n'), [2])).toEqual([{ data: 'x' }])
   })
 
+  test('a field whose name only begins like a known one is dropped', () => {
+    expect(readAll(bytesOf('events: a\neventual\ndatas: b\ndatabase\ndata: x\n\n'), [7])).toEqual([{ data: 'x' }])
+  })
+
+  test.each(['x\n', 'event\n', 'retry\r\n'])('a million lines %j are read in linear time', (line) => {
+    expect(readAll(bytesOf(`${line.repeat(1_000_000)}data: x\n\n`), [Number.MAX_SAFE_INTEGER])).toHaveLength(1)
+  })
+
   test('an event past the bound is refused, whole or in pieces', () => {
     const reader = new FrameReader(1_000)
     expect(() => {
