@@ -37,7 +37,15 @@ const refusal = (gateway: Gateway, request: Request): GatewayError | undefined =
 const hash = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 const isLocal = (gateway: Gateway, request: Request): boolean => {
-  if (FORWARDED.some((name) => request.headers.has(name))) return false
+  if (FORWARDED.some((name) => request.headers.has(name)) || !isOwnName(request.headers.get('host'))) return false
   const address = gateway.listener?.addressOf(request) ?? ''
   return address === '::1' || /^(::ffff:)?127\./.test(address)
+}
+
+/** A web page may have its own name lead to this machine, and read what answers there. Such a name has a dot, and is no address. */
+const isOwnName = (host: string | null): boolean => {
+  const url = `http://${host ?? 'localhost'}`
+  if (!URL.canParse(url)) return false
+  const { hostname } = new URL(url)
+  return !hostname.includes('.') || hostname.endsWith('.localhost') || /^[\d.]+$/.test(hostname)
 }

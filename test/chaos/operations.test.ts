@@ -69,6 +69,16 @@ describe('GET /metrics', () => {
     }
   })
 
+  test('is refused without a token to a page that had its own name lead to this machine', async () => {
+    const gateway = await gatewayOf({})
+    for (const host of ['rebound.example', 'rebound.example:8080', '127.0.0.1.rebound.example', 'localhost.']) {
+      expect((await read(gateway.url, { host })).status).toBe(403)
+    }
+    for (const host of ['localhost:8080', 'sluice.localhost', '127.0.0.1', '[::1]:8080', 'gateway:8080']) {
+      expect((await read(gateway.url, { host })).status).toBe(200)
+    }
+  })
+
   test('exists only if enabled, and needs its token where one is set', async () => {
     const gateway = await gatewayOf({})
     await gateway.reload({ metrics: { enabled: true, token: 'read-me' } })
