@@ -49,12 +49,15 @@ type CallsOptions = {
 export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Calls => {
   const calls: Call[] = []
   const unclosed = new Set<Call>()
+  /** Those of them that may have become whole since they were last looked at. */
+  const grown = new Set<Call>()
   const byIndex = new Map<number, Call>()
   const byId = new Map<string, Call>()
   let made = false
 
   const close = (call: Call, out: ChatEvent[]): void => {
     unclosed.delete(call)
+    grown.delete(call)
     // A call whose name never came still counts, unless it is an empty entry.
     if (call.part === undefined && (call.hasOwnId || call.pieces.length > 0)) start(call, '', out)
     if (call.part === undefined) return
@@ -72,7 +75,8 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
 
   const closeAll = (all: boolean): ChatEvent[] => {
     const out: ChatEvent[] = []
-    for (const call of unclosed) if (all || isWhole(call)) close(call, out)
+    for (const call of all ? unclosed : grown) if (all || isWhole(call)) close(call, out)
+    grown.clear()
     return out
   }
 
@@ -171,6 +175,7 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
       call.signature ??= signatureOf(raw)
       if (call.part === undefined && sent !== '') start(call, sent, out)
       if (text !== '') add(call, text, out)
+      grown.add(call)
       return out
     },
     close: closeAll,

@@ -208,6 +208,11 @@ describe('what a provider may send', () => {
     expect(read).toBeLessThan(3 * many.reduce((sum, { data }) => sum + data.length, 0))
   })
 
+  test('many calls that are open at once take linear time', () => {
+    const many = Array.from({ length: 50_000 }, (_, at) => call(at, { name: 'f', arguments: '' }, `c${at}`))
+    expect(decode(many).filter(({ type }) => type === 'tool-start')).toHaveLength(many.length)
+  })
+
   test('calls without ids get unique ones', () => {
     const [one, two] = parts([
       call(0, { name: 'f', arguments: '{}' }),
