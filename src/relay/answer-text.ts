@@ -1,4 +1,4 @@
-// A provider's answer as text, within a bound, and with the gateway's name for its model.
+// A provider's answer as it is read: decompressed, as text within a bound, and with the gateway's name for its model.
 
 import { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../ir/json.ts'
@@ -11,6 +11,24 @@ export const ERROR_BYTES = 256 * 1024
 
 /** The largest answer held in memory as a whole. */
 export const ANSWER_BYTES = 256 * 1024 * 1024
+
+/** What `Content-Encoding` names. */
+const FORMATS: ReadonlyMap<string, Bun.CompressionFormat> = new Map<string, Bun.CompressionFormat>([
+  ['gzip', 'gzip'],
+  ['x-gzip', 'gzip'],
+  ['deflate', 'deflate'],
+  ['br', 'brotli'],
+  ['zstd', 'zstd'],
+])
+
+/**
+ * The body of a response, decompressed as it is read: some servers compress without being asked. The runtime would
+ * decompress all that has come at once, and a few kilobytes may expand to gigabytes.
+ */
+export const answerBody = ({ headers, body }: Response): ReadableStream<Uint8Array> | null => {
+  const format = FORMATS.get((headers.get('content-encoding') ?? '').trim().toLowerCase())
+  return body === null || format === undefined ? body : body.pipeThrough(new DecompressionStream(format))
+}
 
 /** Memory for answers that are held whole. */
 export type Room = {
@@ -54,10 +72,11 @@ export const readText = async (
       take(declared)
       return await response.text()
     }
-    if (response.body === null) return ''
+    const body = answerBody(response)
+    if (body === null) return ''
     const pieces: Uint8Array[] = []
     let size = 0
-    for await (const piece of response.body) {
+    for await (const piece of body) {
       heard?.()
       size += piece.byteLength
       if (size > bytes) {

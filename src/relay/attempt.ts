@@ -11,7 +11,7 @@ import type { Ask, ChatCodec, PassCodec, Tap, Undo } from '../wire/codec.ts'
 import { CODECS, chatCodec } from '../wire/index.ts'
 import { malformedAnswer } from '../wire/pass.ts'
 import { answerIn, rememberable } from '../wire/responses/references.ts'
-import { ANSWER_BYTES, ERROR_BYTES, readText, withModelName } from './answer-text.ts'
+import { ANSWER_BYTES, answerBody, ERROR_BYTES, readText, withModelName } from './answer-text.ts'
 import { type Call, call } from './call.ts'
 import type { Exchange, Relay } from './exchange.ts'
 import { imagesAsked } from './meter.ts'
@@ -189,8 +189,8 @@ export const readToFirstOutput = async (
   fromWhole?: (text: string, body: JsonObject) => StreamAnswer,
 ): Promise<StreamAnswer> => {
   const type = response.headers.get('content-type') ?? ''
-  if (response.body === null) throw broken()
-  let stream = response.body
+  let stream = answerBody(response)
+  if (stream === null) throw broken()
   if (type.includes('json') || type.includes('html')) {
     const peeked = await peek(stream, abort)
     stream = peeked.stream

@@ -52,6 +52,8 @@ export const send = async (
     redirect: 'manual',
     // Bun's own limit would cut a model that thinks for long.
     timeout: false,
+    // Decompressed by whoever reads it: see answerBody.
+    decompress: false,
   } as RequestInit
   const sentAt = performance.now()
   try {

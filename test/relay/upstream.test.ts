@@ -45,6 +45,16 @@ describe('a request', () => {
     },
   )
 
+  test('leaves a compressed answer to whoever reads it, as it leaves a redirect', async () => {
+    const inits: RequestInit[] = []
+    const fetch: Relay['fetch'] = async (_, init) => {
+      inits.push(init)
+      return new Response('answer')
+    }
+    await send({ fetch } as Relay, target, { url: 'http://provider' }, new Headers(), new AbortController())
+    expect(inits).toMatchObject([{ decompress: false, redirect: 'manual' }])
+  })
+
   test.each<[string, string | undefined, { afterMs?: number; left?: boolean }]>([
     ['may have been at work on', 'ECONNRESET', { afterMs: 500 }],
     ['cannot be reached for', 'ConnectionRefused', {}],

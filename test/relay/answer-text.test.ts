@@ -1,0 +1,47 @@
+// Reading a provider's answer: decompressed in small pieces, so that it is given up at its bound whatever it expands to.
+
+import { describe, expect, test } from 'bun:test'
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { answerBody, readText } from '../../src/relay/answer-text.ts'
+
+const MEGABYTE = 1024 * 1024
+
+const answer = (packed: Uint8Array<ArrayBuffer>, coding: string): Response =>
+  new Response(new Blob([packed]).stream(), { headers: { 'content-encoding': coding } })
+
+describe.each([
+  ['gzip', gzipSync],
+  ['x-gzip', gzipSync],
+  ['GZIP', gzipSync],
+  ['deflate', deflateSync],
+  ['br', brotliCompressSync],
+  ['zstd', zstdCompressSync],
+] as const)('an answer compressed as %s', (coding, pack) => {
+  test('is read', async () => {
+    expect(await readText(answer(pack('{"a":1}'), coding), MEGABYTE, new AbortController())).toBe('{"a":1}')
+  })
+
+  test('is decompressed as it is read, and given up at the bound', async () => {
+    const packed = pack(Buffer.alloc(64 * MEGABYTE))
+    const sizes: number[] = []
+    for await (const piece of answerBody(answer(packed, coding)) ?? []) sizes.push(piece.byteLength)
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(64 * MEGABYTE)
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(MEGABYTE)
+    const abort = new AbortController()
+    const reading = readText(answer(packed, coding), MEGABYTE, abort)
+    expect(await reading.catch((error) => error.code)).toBe('upstream_error')
+    expect(abort.signal.aborted).toBe(true)
+  })
+
+  test('and cut is a broken one', async () => {
+    const packed = pack('{"a":1}').subarray(0, -3)
+    const reading = readText(answer(packed, coding), MEGABYTE, new AbortController())
+    expect(await reading.catch((error) => error.code)).toBe('upstream_error')
+  })
+})
+
+test('an answer in a coding nobody knows, or in none, is read as it is', async () => {
+  for (const coding of ['identity', '', 'constructor', 'lzma']) {
+    expect(await readText(answer(Buffer.from('text'), coding), MEGABYTE, new AbortController())).toBe('text')
+  }
+})
