@@ -43,8 +43,10 @@ export const createAttempts = ({ clock, most, windowMs }: AttemptsOptions): Atte
 }
 
 /** What counts as one peer: an address, or the network a single subscriber of IPv6 has. */
-export const peerName = (address: string | undefined): string => {
-  if (address === undefined) return 'unknown'
+export const peerName = (written: string | undefined): string => {
+  if (written === undefined) return 'unknown'
+  // Some proxies forward the port too, which is another with every connection.
+  const address = /^\[(.+)\](?::\d+)?$/.exec(written)?.[1] ?? written.replace(/^([\d.]+):\d+$/, '$1')
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped !== undefined) return mapped
   if (!address.includes(':')) return address
