@@ -302,12 +302,16 @@ const takeFirst = (progress: Map<OpenExchange, Usage>, most: number): Progress[]
   return first
 }
 
-/** No vendor nests its figures deeper than three. */
+/** No vendor nests its figures deeper than three, or writes more than a thousand characters of them. */
 const RAW_DEPTH = 16
+const RAW_CHARS = 64 * 1024
 
-// Providers' objects are not trusted: one that is nested too deeply could take seconds to write, and is left out.
-const toText = (raw: Settlement['rawUsage']): string | undefined =>
-  raw !== undefined && nestsWithin(raw, RAW_DEPTH) ? JSON.stringify(raw) : undefined
+// Providers' objects are not trusted: one that is nested too deeply could take seconds to write, a large one would fill the
+// disk. Such a one is left out.
+const toText = (raw: Settlement['rawUsage']): string | undefined => {
+  const text = raw !== undefined && nestsWithin(raw, RAW_DEPTH) ? JSON.stringify(raw) : ''
+  return text === '' || text.length > RAW_CHARS ? undefined : text
+}
 
 const nestsWithin = (value: object, depth: number): boolean => {
   if (depth === 0) return false

@@ -13,6 +13,7 @@ import { malformedAnswer } from '../wire/pass.ts'
 import { answerIn, rememberable } from '../wire/responses/references.ts'
 import { ANSWER_BYTES, answerBody, ERROR_BYTES, readText, withModelName } from './answer-text.ts'
 import { type Call, call } from './call.ts'
+import { listDropped } from './dropped.ts'
 import type { Exchange, Relay } from './exchange.ts'
 import { imagesAsked } from './meter.ts'
 import { EVENT_STREAM, streamFromWhole, wholeFromStream } from './other-form.ts'
@@ -88,11 +89,11 @@ const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan => 
       outputCap: capFor(exchange, target),
       quirks,
     })
-    exchange.dropped = codec.refusedIn?.(seen, quirks).map((path) => path.join('.')) ?? []
+    exchange.dropped = listDropped(codec.refusedIn?.(seen, quirks).map((path) => path.join('.')) ?? [])
     return { body: exchange.body.edited(edits), undo: undefined }
   }
   const encoded = encodeFor(exchange, chatCodec(exchange.bodyWire), chatCodec(target.wire), target)
-  exchange.dropped = encoded.dropped
+  exchange.dropped = listDropped(encoded.dropped)
   return { body: toJson(encoded.body), undo: encoded.undo }
 }
 

@@ -11,6 +11,7 @@ import { CHAT_CODECS } from '../wire/index.ts'
 import { malformedAnswer } from '../wire/pass.ts'
 import { ERROR_BYTES, readText, withModelName } from './answer-text.ts'
 import { type Call, call } from './call.ts'
+import { listDropped } from './dropped.ts'
 import { countBody } from './estimate.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
 import { route, type Target } from './route.ts'
@@ -114,7 +115,7 @@ const translated = (
       clientWire.counting.toRequest(exactBody(request), target.model.maxOutput),
     ),
   )
-  request.dropped = dropped
+  request.dropped = listDropped(dropped)
   return toJson(pick(body, providerWire.counting.members))
 }
 

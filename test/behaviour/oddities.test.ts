@@ -93,6 +93,18 @@ test('a stream without [DONE] is complete if it has a finish reason, for clients
   }
 })
 
+test('what a client has left out fills neither header nor record, however much it is', async () => {
+  const members = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`member_${at}`, 1]))
+  const long = { [`long_${'x'.repeat(10_000)}`]: 1 }
+  const body = { model: 'vendorB-4o', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }], ...long, ...members }
+  const response = await gateway.post('/v1/messages', body)
+  const told = response.headers.get('x-gateway-dropped') ?? ''
+  expect([response.status, told.length < 4_100]).toEqual([200, true])
+  expect(told).toMatch(/^long_x+, member_0, member_1, .*, and \d+ more$/)
+  await gateway.idle()
+  expect(gateway.server.gateway.store.exchanges({ limit: 1 })[0]?.dropped?.join(', ')).toBe(told)
+})
+
 test('clients of another wire get no dropped paths that they never sent', async () => {
   const body = { model: 'vendorB-4o', max_tokens: 9, stream: true, messages: [{ role: 'user', content: 'Hi' }] }
   const response = await gateway.post('/v1/messages', body)

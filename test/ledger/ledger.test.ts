@@ -121,11 +121,14 @@ describe('reserve', () => {
 })
 
 describe('settle', () => {
-  test('leaves out a provider’s usage object that cannot be written', async () => {
+  const endless: JsonObject = {}
+  endless.self = endless
+  test.each([
+    ['cannot be written', endless],
+    ['has far more than figures', { input_tokens: 10, note: 'x'.repeat(100_000) }],
+  ])('leaves out a provider’s usage object that %s', async (_, rawUsage) => {
     const { ledger, store, key, reserve } = setUp()
     const reserving = reserve(ask(key))
-    const rawUsage: JsonObject = {}
-    rawUsage.self = rawUsage
     ledger.settle(await reserving, settlement({ rawUsage }))
     ledger.flush()
     expect(store.exchanges({ limit: 1 })[0]).toMatchObject({ outcome: 'done', rawUsage: null })
