@@ -196,17 +196,22 @@ export const createMembership = ({ store, clock }: MembershipOptions): Membershi
       })
     },
     async changePassword({ member, hash }, current, next, peer) {
-      await guarded(
+      const found = await guarded(
         `id:${member.id}`,
         peer,
         () => member.id,
         async () => {
           const found = members.credentials(member.name)
-          if (!(await verifyPassword(current, found?.passwordHash)))
+          if (!(await verifyPassword(current, found?.passwordHash)) || found === undefined)
             throw wrongPassword('The current password is not right.')
+          return found
         },
       )
       const passwordHash = await hashPassword(next)
+      // While it was made, a link may have set another password, or the session have been ended from elsewhere.
+      const now = members.credentials(found.member.name)
+      if (now?.passwordHash !== found.passwordHash || sessions.find(hash) === undefined)
+        throw wrongPassword('The password was changed or the session ended meanwhile. Sign in again.')
       members.setPassword(member.id, passwordHash, hash, { kind: 'member', id: member.id })
     },
     invited: (token, peer) => attempt(peer, undefined, () => checkInvited(token)),

@@ -13,10 +13,12 @@ import { DEFAULT_LIMITS } from '../../src/members/member.ts'
 import { createMembership } from '../../src/members/membership.ts'
 import { startServer } from '../../src/serve.ts'
 import { backupStore } from '../../src/store/sqlite/index.ts'
+import type { Store } from '../../src/store/store.ts'
 import { NOW, newKey, open } from '../store/support.ts'
 import { cookieOf, type Desk, PASSWORD, type Person, refusal, startDesk } from './support.ts'
 
 const CHEAP = await Bun.password.hash(PASSWORD, { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 })
+const ANYONE = { kind: 'system', id: 'test' } as const
 const cookie = (secret: string): Person => ({ headers: { cookie: `sluice_session=${secret}` } })
 
 describe('a first start', () => {
@@ -353,6 +355,23 @@ describe('with people', () => {
     time.now += 15 * 60_000
     expect(await signIn('198.51.100.1')).toBe('in')
   }, 30_000)
+  test.each([
+    [
+      'another one is set by a link',
+      ({ members }: Store, id: string) => members.setPassword(id, CHEAP, undefined, ANYONE),
+    ],
+    ['the member signs out everywhere', ({ sessions }: Store, id: string) => sessions.closeAll(id)],
+  ])('a change of password is refused if %s while it is made', async (how, interfere) => {
+    const { store, membership } = desk.server.gateway
+    const { member, headers } = await desk.join(how, 'member')
+    const session = membership.session(headers.cookie?.replace(/.*=/, '') ?? '')
+    if (session === undefined) throw new Error('no session')
+    const changing = membership.changePassword(session, PASSWORD, 'a stolen new one', undefined)
+    interfere(store, member.id)
+    const { passwordHash } = store.members.credentials(member.name) ?? {}
+    expect(await changing.catch((error: GatewayError) => error.code)).toBe('invalid_api_key')
+    expect(store.members.credentials(member.name)?.passwordHash).toBe(passwordHash)
+  })
   test('too many wrong passwords are refused for the account, then for the address, and say truthfully until when', async () => {
     const crowd = await startDesk()
     try {
