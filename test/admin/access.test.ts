@@ -1,6 +1,6 @@
 // Who may call what, for every route there is: the rows are made from the routes themselves.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { ADMIN_BASE, ROUTES, type RouteName } from '../../src/admin-api/routes.ts'
 import { type Desk, type Person, refusal, startDesk } from './support.ts'
 
@@ -104,6 +104,31 @@ describe('a change', () => {
     const headers = { origin: 'https://evil.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' }
     expect((await desk.request('keys.create', desk.admin, { label: 'x' }, headers)).status).toBe(403)
   })
+})
+
+test('a change whose body arrives once its sender may no longer make it is refused', async () => {
+  const { store, membership } = desk.server.gateway
+  const leaver = await desk.join('Lea', 'admin')
+  const { promise: known, resolve } = Promise.withResolvers<void>()
+  const { session } = membership
+  const looking = spyOn(membership, 'session').mockImplementation((secret) => {
+    resolve()
+    return session(secret)
+  })
+  const { promise: rest, resolve: arrive } = Promise.withResolvers<void>()
+  const body = async function* () {
+    yield new TextEncoder().encode('{"label":')
+    await rest
+    yield new TextEncoder().encode('"late"}')
+  }
+  const headers = { ...leaver.headers, origin: desk.url }
+  const answering = fetch(`${desk.url}${ADMIN_BASE}/keys`, { method: 'POST', headers, body: body() })
+  await known
+  store.members.remove(leaver.member.id, 'revoke', { kind: 'system', id: 'test' })
+  arrive()
+  expect(await refusal(await answering)).toMatchObject({ status: 401, code: 'missing_api_key' })
+  looking.mockRestore()
+  expect(store.keys.list().some(({ label }) => label === 'late')).toBe(false)
 })
 
 describe('every answer', () => {

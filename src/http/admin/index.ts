@@ -7,7 +7,7 @@ import type { Gateway } from '../../gateway.ts'
 import { errorResponse, reported, requestId } from '../respond.ts'
 import { accounts } from './accounts.ts'
 import { audit } from './audit.ts'
-import { type Call, type Handlers, requireAccess } from './call.ts'
+import { type Call, type Caller, type Handlers, requireAccess } from './call.ts'
 import { identify, isSecure, peerOf, requireOwnOrigin } from './caller.ts'
 import { exchanges } from './exchanges.ts'
 import { createReader } from './input.ts'
@@ -61,19 +61,25 @@ const mount = <N extends RouteName>(app: Elysia, gateway: Gateway, name: N): voi
   const handle = HANDLERS[name]
   const answer = async (request: Request, params: Record<string, string>): Promise<Response> => {
     const trustProxy = gateway.settings.values().trust_proxy
-    const caller = identify(gateway, request)
-    // A token is no cookie: no page can have a browser send it unknowingly.
-    if (method !== 'GET' && caller.kind !== 'token') requireOwnOrigin(request, trustProxy)
-    requireAccess(access, caller)
+    const enter = (): Caller => {
+      const caller = identify(gateway, request)
+      // A token is no cookie: no page can have a browser send it unknowingly.
+      if (method !== 'GET' && caller.kind !== 'token') requireOwnOrigin(request, trustProxy)
+      requireAccess(access, caller)
+      return caller
+    }
+    enter()
+    const input = await read(request, params)
     const call: Call = {
       gateway,
       request,
-      caller,
+      // Reading the body may take long: the session may have ended meanwhile, or the role been taken.
+      caller: enter(),
       peer: peerOf(gateway, request, trustProxy),
       secure: isSecure(request, trustProxy),
       headers: new Headers(),
     }
-    const result = await handle(call, await read(request, params))
+    const result = await handle(call, input)
     return result instanceof Response ? result : Response.json(result, { headers: call.headers })
   }
   app.route(
