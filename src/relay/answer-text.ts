@@ -25,9 +25,38 @@ const FORMATS: ReadonlyMap<string, Bun.CompressionFormat> = new Map<string, Bun.
  * The body of a response, decompressed as it is read: some servers compress without being asked. The runtime would
  * decompress all that has come at once, and a few kilobytes may expand to gigabytes.
  */
-export const answerBody = ({ headers, body }: Response): ReadableStream<Uint8Array> | null => {
+export const answerBody = async (
+  { headers, body }: Response,
+  abort: AbortController,
+): Promise<ReadableStream<Uint8Array> | null> => {
   const format = FORMATS.get((headers.get('content-encoding') ?? '').trim().toLowerCase())
-  return body === null || format === undefined ? body : body.pipeThrough(new DecompressionStream(format))
+  if (body === null || format === undefined) return body
+  if (format !== 'deflate') return body.pipeThrough(new DecompressionStream(format))
+  const { first, stream } = await peek(body, abort)
+  return stream.pipeThrough(new DecompressionStream(isZlib(first) ? 'deflate' : 'deflate-raw'))
+}
+
+/** Servers mean either by `deflate`: with the header of zlib, which begins with the method, or without. */
+const isZlib = (first: Uint8Array | undefined): boolean => ((first?.[0] ?? 0) & 15) === 8
+
+/** The first chunk of a body, and a stream of the whole body. */
+export const peek = async <Bytes extends Uint8Array>(body: ReadableStream<Bytes>, abort: AbortController) => {
+  const reader = body.getReader()
+  const { value } = await reader.read().catch((error) => {
+    throw networkError(error, abort)
+  })
+  const stream = new ReadableStream<Bytes>({
+    start: (to) => {
+      if (value !== undefined) to.enqueue(value)
+    },
+    pull: async (to) => {
+      const next = await reader.read()
+      if (next.done) to.close()
+      else to.enqueue(next.value)
+    },
+    cancel: (reason) => reader.cancel(reason),
+  })
+  return { first: value, stream }
 }
 
 /** Memory for answers that are held whole. */
@@ -72,7 +101,7 @@ export const readText = async (
       take(declared)
       return await response.text()
     }
-    const body = answerBody(response)
+    const body = await answerBody(response, abort)
     if (body === null) return ''
     const pieces: Uint8Array[] = []
     let size = 0

@@ -11,7 +11,7 @@ import type { Ask, ChatCodec, PassCodec, Tap, Undo } from '../wire/codec.ts'
 import { CODECS, chatCodec } from '../wire/index.ts'
 import { malformedAnswer } from '../wire/pass.ts'
 import { answerIn, rememberable } from '../wire/responses/references.ts'
-import { ANSWER_BYTES, answerBody, ERROR_BYTES, readText, withModelName } from './answer-text.ts'
+import { ANSWER_BYTES, answerBody, ERROR_BYTES, peek, readText, withModelName } from './answer-text.ts'
 import { type Call, call } from './call.ts'
 import { listDropped } from './dropped.ts'
 import type { Exchange, Relay } from './exchange.ts'
@@ -190,12 +190,12 @@ export const readToFirstOutput = async (
   fromWhole?: (text: string, body: JsonObject) => StreamAnswer,
 ): Promise<StreamAnswer> => {
   const type = response.headers.get('content-type') ?? ''
-  let stream = answerBody(response)
+  let stream = await answerBody(response, abort)
   if (stream === null) throw broken()
   if (type.includes('json') || type.includes('html')) {
     const peeked = await peek(stream, abort)
     stream = peeked.stream
-    if (!EVENT_STREAM.test(peeked.text)) {
+    if (!EVENT_STREAM.test(new TextDecoder().decode(peeked.first))) {
       const most = fromWhole === undefined ? ERROR_BYTES : ANSWER_BYTES
       const text = await readText(new Response(stream), most, abort, { room: relay.room })
       const body = parseObject(text)
@@ -211,26 +211,6 @@ export const readToFirstOutput = async (
     if (first === undefined) throw broken()
     if (first !== '' || tap.state === 'done') return { kind: 'stream', target, first, source, tap }
   }
-}
-
-/** The first chunk of a body as text, and a stream of the whole body. */
-const peek = async (body: ReadableStream<Uint8Array>, abort: AbortController) => {
-  const reader = body.getReader()
-  const { value } = await reader.read().catch((error) => {
-    throw networkError(error, abort)
-  })
-  const stream = new ReadableStream<Uint8Array>({
-    start: (to) => {
-      if (value !== undefined) to.enqueue(value)
-    },
-    pull: async (to) => {
-      const next = await reader.read()
-      if (next.done) to.close()
-      else to.enqueue(next.value)
-    },
-    cancel: (reason) => reader.cancel(reason),
-  })
-  return { text: new TextDecoder().decode(value), stream }
 }
 
 const endedSource = (abort: AbortController): Source => ({

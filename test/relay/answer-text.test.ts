@@ -1,7 +1,7 @@
 // Reading a provider's answer: decompressed in small pieces, so that it is given up at its bound whatever it expands to.
 
 import { describe, expect, test } from 'bun:test'
-import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { answerBody, readText } from '../../src/relay/answer-text.ts'
 
 const MEGABYTE = 1024 * 1024
@@ -14,6 +14,7 @@ describe.each([
   ['x-gzip', gzipSync],
   ['GZIP', gzipSync],
   ['deflate', deflateSync],
+  ['deflate', deflateRawSync],
   ['br', brotliCompressSync],
   ['zstd', zstdCompressSync],
 ] as const)('an answer compressed as %s', (coding, pack) => {
@@ -22,10 +23,11 @@ describe.each([
   })
 
   test('is decompressed as it is read, and given up at the bound', async () => {
-    const packed = pack(Buffer.alloc(64 * MEGABYTE))
+    const packed = pack(Buffer.alloc(16 * MEGABYTE))
     const sizes: number[] = []
-    for await (const piece of answerBody(answer(packed, coding)) ?? []) sizes.push(piece.byteLength)
-    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(64 * MEGABYTE)
+    const body = await answerBody(answer(packed, coding), new AbortController())
+    for await (const piece of body ?? []) sizes.push(piece.byteLength)
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(16 * MEGABYTE)
     expect(Math.max(...sizes)).toBeLessThanOrEqual(MEGABYTE)
     const abort = new AbortController()
     const reading = readText(answer(packed, coding), MEGABYTE, abort)
