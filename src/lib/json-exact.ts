@@ -7,9 +7,12 @@ const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): object }
 const LARGE = /\d{16}/
 const INTEGER = /^-?\d+$/
 
-/** `JSON.parse`, but integers that a number cannot represent become values that `JSON.stringify` writes unchanged. */
+/**
+ * `JSON.parse`, but integers that a number cannot represent become values that `JSON.stringify` writes unchanged. A text
+ * that is one such integer is read as a number: those values are objects, and callers ask whether they were given one.
+ */
 export const parseExact = (text: string): unknown =>
-  LARGE.test(text)
+  LARGE.test(text) && !INTEGER.test(text.trim())
     ? JSON.parse(text, (_, value: unknown, context?: Source) => {
         const source = context?.source
         const lost = typeof value === 'number' && source !== undefined && String(value) !== source

@@ -18,6 +18,10 @@ describe('parseExact', () => {
     )
   })
 
+  test('reads a text that is one integer as a number', () => {
+    fc.assert(fc.property(integer, (text) => expect(parseExact(` ${text}\n`)).toBe(Number(text))))
+  })
+
   test('reads everything else like JSON.parse', () => {
     fc.assert(fc.property(fc.json(), (text) => expect(parseExact(text)).toEqual(JSON.parse(text))))
     expect(parseExact('[0.12345678901234567890, 1e400]')).toEqual(JSON.parse('[0.12345678901234567890, 1e400]'))

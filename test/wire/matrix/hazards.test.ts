@@ -8,7 +8,9 @@ import { sequence } from '../../../src/ir/sequence.ts'
 import { requireWhole, wholeCalls } from '../../../src/ir/whole.ts'
 import { parseExact, withExact } from '../../../src/lib/json-exact.ts'
 import { toJson } from '../../../src/relay/translate.ts'
+import { callInput } from '../../../src/wire/call-input.ts'
 import { CHAT_CODECS } from '../../../src/wire/index.ts'
+import { clientInput } from '../../../src/wire/messages/argument-names.ts'
 import { encodeAll, framesOf } from '../../support/frames.ts'
 import { refusal } from '../../support/refusal.ts'
 
@@ -115,6 +117,11 @@ describe('integers larger than a number', () => {
     const text = `{"model":"m","max_tokens":9,"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"f","input":${input}}]}]}`
     const request = messages.decodeRequest(withExact(text, JSON.parse(text)))
     expect(JSON.stringify(chat.encodeRequest(request, target).body)).toContain('12345678901234567890')
+  })
+
+  test.each(['12345678901234567890', ' -12345678901234567890 '])('are no arguments of a call: %p', (written) => {
+    expect(JSON.stringify(callInput('function', written))).toBe(JSON.stringify({ input: written }))
+    expect(clientInput(written, { sent: 'own' })).toBe(written)
   })
 })
 
