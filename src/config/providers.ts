@@ -188,6 +188,7 @@ export const readQuirks = (file: FileQuirks | undefined): Quirks => ({
   ...(file?.no_mid_system === undefined ? {} : { noMidSystem: file.no_mid_system }),
   ...(file?.no_adaptive_thinking === undefined ? {} : { noAdaptiveThinking: file.no_adaptive_thinking }),
   ...(file?.no_xhigh_effort === undefined ? {} : { noXhighEffort: file.no_xhigh_effort }),
+  ...(file?.no_forced_tools === undefined ? {} : { noForcedTools: file.no_forced_tools }),
   ...(file?.no_reasoning === undefined ? {} : { noReasoning: file.no_reasoning }),
   ...(file?.cache_breakpoints === undefined ? {} : { cacheBreakpoints: file.cache_breakpoints }),
   ...(file?.always_thinks === undefined ? {} : { alwaysThinks: file.always_thinks }),

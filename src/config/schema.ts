@@ -40,6 +40,7 @@ const Quirks = Type.Object(
     ),
     no_adaptive_thinking: Type.Optional(Type.Boolean({ description: 'Messages: thinks by token budget only' })),
     no_xhigh_effort: Type.Optional(Type.Boolean({ description: 'Messages: knows no effort between high and max' })),
+    no_forced_tools: Type.Optional(Type.Boolean({ description: 'Messages: refuses a forced call of a tool' })),
     no_reasoning: Type.Optional(Type.Boolean({ description: 'Does not reason' })),
     cache_breakpoints: Type.Optional(
       Type.Boolean({ description: 'Chat-completions, responses: caches only up to explicit breakpoints' }),

@@ -6,6 +6,10 @@ import type { OutputFormat } from '../ir/request.ts'
 export const JSON_ONLY =
   'Give your whole answer as one JSON object and nothing else: no words before or after it and no code fence around it.'
 
+/** The instruction for a schema that the provider cannot hold the model to. */
+export const jsonBySchema = (schema: JsonObject): string =>
+  `${JSON_ONLY} It must be valid by this JSON schema:\n${JSON.stringify(schema)}`
+
 /** Whether the format asks for JSON without constraining its content. */
 export const isFormless = (output: OutputFormat): boolean =>
   output.type === 'json-object' || !CONSTRAINTS.some((isIn) => isIn(output.schema))

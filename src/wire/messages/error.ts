@@ -104,6 +104,7 @@ const REFUSED_MESSAGES: [RegExp, string][] = [
   ],
   [/tool_use\.id: String should match pattern/, "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"],
 ]
+const FORCED_TOOL = /tool_choice: type .{0,24} are not supported|tool_choice forces tool use/
 /** Why a thought is refused: it was changed, or comes from another conversation, model or provider. */
 const REFUSED_THOUGHTS: [RegExp, string][] = [
   [
@@ -131,6 +132,13 @@ const actionable = (
 ): GatewayError | undefined => {
   const refused = sentenceOf(REFUSED_MESSAGES, message)
   if (refused !== undefined) return new GatewayError('invalid_request', refused, { param: 'messages', provider })
+  if (FORCED_TOOL.test(message)) {
+    return new GatewayError(
+      'invalid_request',
+      "'tool_choice': this model cannot be forced to use a tool, or not while it thinks. Choose auto or none.",
+      { param: 'tool_choice', provider },
+    )
+  }
   const thought = sentenceOf(REFUSED_THOUGHTS, message)
   if (thought !== undefined) {
     return new GatewayError('invalid_request', thought, { param: 'messages', provider, reasoningRefused: true })

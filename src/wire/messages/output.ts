@@ -1,10 +1,11 @@
 // Structured output: the provider's own where it takes the schema, else a tool that the model must answer with, or an
-// instruction where the client gave no schema.
+// instruction where the client gave no schema or the model cannot be forced to call a tool.
 
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject } from '../../ir/json.ts'
+import type { Quirks } from '../../ir/quirks.ts'
 import type { ChatRequest, OutputFormat } from '../../ir/request.ts'
-import { isFormless, JSON_ONLY } from '../json-mode.ts'
+import { isFormless, JSON_ONLY, jsonBySchema } from '../json-mode.ts'
 import { objectRoot } from '../object-schema.ts'
 import { withAcceptedNames } from './argument-names.ts'
 import type { Dropped } from './dropped.ts'
@@ -15,7 +16,7 @@ type Output = { format?: JsonObject; jsonTool?: { name: string; tool: JsonObject
 
 export const encodeOutput = (
   request: ChatRequest,
-  byTool: boolean,
+  { structuredOutputByTool: byTool, noForcedTools }: Quirks,
   names: Names,
   room: StrictRoom,
   dropped: Dropped,
@@ -37,6 +38,10 @@ export const encodeOutput = (
   const described = withDescription(output)
   const schema = byTool ? undefined : strictSchema(rooted(described), room)
   if (schema !== undefined) return { format: { type: 'json_schema', schema } }
+  if (noForcedTools) {
+    dropped.member('output')
+    return { instruction: jsonBySchema(described) }
+  }
   const path = dropped.nameOf('output')
   const root = objectRoot(output.schema, (member) => dropped.path(`${path}.${member}`))
   return jsonTool(names, root, output.description ?? 'Give your whole answer in the form of the schema.')

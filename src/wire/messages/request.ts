@@ -182,8 +182,8 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
   if (!own) refuseForeign(request, dropped)
   const names = toolNames(request.tools)
   const room = strictRoom()
-  const output = encodeOutput(request, quirks.structuredOutputByTool === true, names, room, dropped)
-  const { tools, choice } = encodeToolUse(request, names, output.jsonTool, { extras, room, dropped })
+  const output = encodeOutput(request, quirks, names, room, dropped)
+  const { tools, choice } = encodeToolUse(request, names, output.jsonTool, { extras, room, dropped, quirks })
   const context = { extras, dropped, names, noReasoning: quirks.noReasoning === true, own }
   const { system, messages } = encodeTurns(request, context, quirks.noMidSystem === true)
   if (output.instruction !== undefined) system.push({ type: 'text', text: output.instruction })

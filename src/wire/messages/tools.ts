@@ -3,6 +3,7 @@
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { placed, placeOf } from '../../ir/place.ts'
+import type { Quirks } from '../../ir/quirks.ts'
 import type { ChatRequest, CustomTool, FunctionTool, Tool, ToolChoice } from '../../ir/request.ts'
 import { objectRoot } from '../object-schema.ts'
 import { optionalBoolean, optionalObject, optionalString, readName, readObject } from '../read.ts'
@@ -107,13 +108,21 @@ export const encodeToolUse = (
   const historic = tools.length === 0 && request.origin !== 'messages' ? historicTools(request, names) : []
   return historic.length > 0
     ? { tools: historic, choice: { type: 'none' } }
-    : { tools, choice: encodeToolChoice(request, names, tools, jsonTool?.name) }
+    : { tools, choice: unforced(encodeToolChoice(request, names, tools, jsonTool?.name), context) }
+}
+
+/** The choice, left to the model where it cannot be forced. */
+const unforced = (choice: JsonObject | undefined, { quirks, dropped }: Context): JsonObject | undefined => {
+  if (!quirks.noForcedTools || !forces(choice)) return choice
+  dropped.path('tool_choice')
+  const { name: _, ...rest } = choice ?? {}
+  return { ...rest, type: 'auto' }
 }
 
 /** The provider's limit on strict tools in one request. */
 const MAX_STRICT = 20
 
-type Context = { extras: Extras; room: StrictRoom; dropped: Dropped }
+type Context = { extras: Extras; room: StrictRoom; dropped: Dropped; quirks: Quirks }
 
 const encodeTools = (request: ChatRequest, names: Names, { extras, room, dropped }: Context): JsonObject[] => {
   const own = request.origin === 'messages'

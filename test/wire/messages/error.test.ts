@@ -150,6 +150,15 @@ describe('refusals that coding agents act on', () => {
       "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'",
     ],
     ...[
+      'tool_choice: type "tool" and "any" are not supported for this model.',
+      'tool_choice forces tool use is not compatible with this model',
+      'Thinking may not be enabled when tool_choice forces tool use.',
+    ].map((words): [string, JsonObject, string] => [
+      words,
+      failure('invalid_request_error', words),
+      "'tool_choice': this model cannot be forced to use a tool",
+    ]),
+    ...[
       'image exceeds 5 MB maximum: 6291456 bytes > 5242880 bytes',
       'At least one of the image dimensions exceed max allowed size for many-image requests: 2000 pixels',
       'At least one of the image dimensions exceed max allowed size: 8000 pixels',

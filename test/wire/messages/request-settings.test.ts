@@ -96,6 +96,18 @@ describe('reasoning', () => {
       { output_config: { effort: 'high' } },
       ['reasoning'],
     ],
+    [
+      'a model that cannot be forced to use a tool thinks all the same',
+      {
+        origin: 'responses',
+        reasoning: { effort: 'high' },
+        tools: [{ type: 'function', name: 'f' }],
+        toolChoice: { type: 'required' },
+      },
+      { noForcedTools: true, alwaysThinks: true },
+      { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } },
+      ['tool_choice'],
+    ],
   ])('%s', (_, request, quirks, expected, dropped) => {
     const encoded = encode(request, quirks)
     const { thinking, output_config } = encoded.body
@@ -252,6 +264,23 @@ describe('structured output', () => {
     expect(body.tool_choice).toBeUndefined()
     expect(undo).toEqual({})
     expect(dropped).toEqual(['response_format'])
+  })
+
+  test.each<[string, JsonObject, Quirks]>([
+    ['of open objects', { ...schema, additionalProperties: { type: 'string' } }, { noForcedTools: true }],
+    ['at a model without it', schema, { noForcedTools: true, structuredOutputByTool: true }],
+  ])('%s is asked for in words where no tool can be forced, and is listed', (_, wanted, quirks) => {
+    const { body, dropped, undo } = encode({ output: { type: 'json-schema', schema: wanted } }, quirks)
+    expect(body.system).toBe(`${JSON_ONLY} It must be valid by this JSON schema:\n${JSON.stringify(wanted)}`)
+    expect([body.tools, body.tool_choice, body.output_config]).toEqual([undefined, undefined, undefined])
+    expect(undo).toEqual({})
+    expect(dropped).toEqual(['response_format'])
+  })
+
+  test('is the provider’s own where no tool can be forced', () => {
+    const { body, dropped } = encode({ output: { type: 'json-schema', schema } }, { noForcedTools: true })
+    expect(body.output_config).toMatchObject({ format: { type: 'json_schema' } })
+    expect(dropped).toEqual([])
   })
 
   test('beside other tools leaves the model the choice among them', () => {

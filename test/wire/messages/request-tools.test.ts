@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/ir/json.ts'
+import type { Quirks } from '../../../src/ir/quirks.ts'
 import type { ChatRequest } from '../../../src/ir/request.ts'
 import { messages } from '../../../src/wire/messages/index.ts'
 import { refusal } from '../../support/refusal.ts'
@@ -284,10 +285,30 @@ describe('tools', () => {
     expect(encode({ tools: [{ type: 'function', name: 'f' }], ...request }).body.tool_choice).toEqual(choice)
   })
 
-  test('the choice of an unknown tool is refused', () => {
+  test.each<[string, Partial<ChatRequest>, JsonObject, string[]]>([
+    ['required', { toolChoice: { type: 'required' } }, { type: 'auto' }, ['tool_choice']],
+    [
+      'one tool alone',
+      { toolChoice: { type: 'tool', name: 'f', kind: 'function' }, parallelTools: false },
+      { type: 'auto', disable_parallel_tool_use: true },
+      ['tool_choice'],
+    ],
+    [
+      'one of some tools',
+      { toolChoice: { type: 'allowed', required: true, tools: [{ name: 'f', kind: 'function' }] } },
+      { type: 'auto' },
+      ['tool_choice'],
+    ],
+    ['none', { toolChoice: { type: 'none' } }, { type: 'none' }, []],
+  ])('choice at a model that cannot be forced: %s', (_, request, choice, dropped) => {
+    const encoded = encode({ tools: [{ type: 'function', name: 'f' }], ...request }, { noForcedTools: true })
+    expect(encoded.body.tool_choice).toEqual(choice)
+    expect(encoded.dropped).toEqual(dropped)
+  })
+
+  test.each<Quirks>([{}, { noForcedTools: true }])('the choice of an unknown tool is refused, %p', (quirks) => {
     const choice = { type: 'tool' as const, name: 'g', kind: 'function' as const }
-    expect(refusal(() => encode({ tools: [{ type: 'function', name: 'f' }], toolChoice: choice })).param).toBe(
-      'tool_choice',
-    )
+    const request = { tools: [{ type: 'function' as const, name: 'f' }], toolChoice: choice }
+    expect(refusal(() => encode(request, quirks)).param).toBe('tool_choice')
   })
 })
