@@ -1,7 +1,7 @@
 // The error object of vendor_b's three wires, as the vendor and compatible servers fill it: classified by machine code,
 // then by status.
 
-import type { GatewayError } from '../errors.ts'
+import { GatewayError } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../ir/json.ts'
 import { type FailureClass, type FailureDetails, providerError } from './failure.ts'
 import { overlong } from './overlong.ts'
@@ -139,9 +139,9 @@ const statusIn = ({ code, http_status_code: status }: JsonObject): number | unde
   [code, status].filter((value) => typeof value !== 'object' && /^[45]\d\d$/.test(`${value}`)).map(Number)[0]
 
 /**
- * The error with the gateway's own message. Six things are read from the provider's text: the token counts of a prompt
+ * The error with the gateway's own message. Seven things are read from the provider's text: the token counts of a prompt
  * that is too long, how long to wait for a rate limit, that waiting will not help, what is wrong with an image or a PDF,
- * that reasoning is an unknown member, and that the account is at fault.
+ * that reasoning is an unknown member, how many tools it takes, and that the account is at fault.
  */
 export const classified = (error: ErrorObject): GatewayError => {
   const { provider, message } = error
@@ -156,7 +156,7 @@ export const classified = (error: ErrorObject): GatewayError => {
         : providerError(kind, { provider, ...retryDelay(message) })
     case 'invalid':
       if (isUnknownReasoning(message)) return providerError('reasoning-refused', { provider })
-      return unreadable(message, error.code, provider) ?? providerError(kind, { provider })
+      return tooManyTools(error) ?? unreadable(message, error.code, provider) ?? providerError(kind, { provider })
     default:
       return providerError(kind, { provider })
   }
@@ -184,6 +184,17 @@ const isUnknownReasoning = (message: string): boolean =>
   message.includes('reasoning_content') && UNKNOWN_MEMBER.test(message)
 
 const UNKNOWN_MEMBER = /unknown|unrecogni[sz]ed|unexpected|unsupported|not (?:permitted|allowed|supported)/i
+
+/** The tools are the client's, whatever wire it speaks. Only the message tells for certain, and how many there may be. */
+const tooManyTools = ({ message, provider }: ErrorObject): GatewayError | undefined => {
+  const most = TOO_MANY_TOOLS.exec(message)?.[1]
+  if (most === undefined) return undefined
+  const sentence = `'tools' holds more tools than this model takes, which is ${most}. Send fewer.`
+  return new GatewayError('invalid_request', sentence, { param: 'tools', provider })
+}
+
+const TOO_MANY_TOOLS =
+  /^Invalid '(?:tools|functions)': array too long\. Expected an array with maximum length (\d{1,6}),/
 
 /** Some relays refuse with 403 by their own moderation, and list the reasons. */
 const isFlagged = ({ metadata }: JsonObject): boolean =>

@@ -94,6 +94,20 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     expect(decode(500, { message: words }).code).toBe('upstream_error')
   })
 
+  const tooMany = (member: string): string =>
+    `Invalid '${member}': array too long. Expected an array with maximum length 128, but got an array with length 142 instead.`
+
+  test.each<[JsonObject]>([
+    [{ code: 'array_above_max_length', param: 'tools', message: tooMany('tools') }],
+    [{ code: 'invalid_request_body', message: tooMany('tools') }],
+    [{ message: tooMany('functions') }],
+  ])('for more tools than the model takes is the client’s to mend: %j', (error) => {
+    const { code, param, message } = decode(400, error)
+    expect([code as string, param]).toEqual(['invalid_request', 'tools'])
+    expect(message).toBe("'tools' holds more tools than this model takes, which is 128. Send fewer.")
+    expect(decode(400, { message: `x ${error.message}` }).code).toBe('upstream_error')
+  })
+
   test('that names more tokens than the maximum is a prompt too long, with or without a code', () => {
     const message = "This model's maximum context length is 8192 tokens. However, your request has 9001 input tokens."
     expect(decode(400, { message, code: 400, type: 'BadRequestError' }).message).toBe(
