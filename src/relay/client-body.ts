@@ -17,6 +17,8 @@ export type ClientBody = {
   readonly outline: JsonObject
   /** Tokens, by a quick guess. */
   readonly inputEstimate: number
+  /** Whether a member of the outermost object may be written more than once. */
+  mayRepeat(name: string): boolean
   /** All of it. Throws `invalid_json` for a fault that the outline could not show. */
   whole(): Whole
   /** All of it with edits, as a request sends it. */
@@ -47,6 +49,7 @@ export const openBody = (
   return {
     outline: asObject(value),
     inputEstimate: measured(() => estimateInput(value, more)),
+    mayRepeat: (name) => top === undefined || top.filter(({ key }) => key === name).length > 1,
     whole: () => {
       const text = whole?.text ?? bodyText(bytes)
       whole ??= { text, body: asObject(parsed(() => JSON.parse(text))) }
@@ -72,6 +75,11 @@ export const openText = (text: string): ClientBody => {
   return {
     outline: body,
     inputEstimate: measured(() => estimateInput(body)),
+    mayRepeat: (name) => {
+      const quoted = `"${name}"`
+      // With an escape, the name may be written in another way.
+      return text.includes('\\u') || text.includes(quoted, text.indexOf(quoted) + 1)
+    },
     whole: () => ({ text, body }),
     edited: (edits) => splice(text, edits, body),
   }

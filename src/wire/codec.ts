@@ -143,6 +143,8 @@ export type PassCodec = {
   needsTranslation?(body: JsonObject): boolean
   /** The paths in a client's body that its provider refuses: `passEdits` removes them, and they are listed as dropped. */
   refusedIn?(body: JsonObject, quirks: Quirks): Edit['path'][]
+  /** The members by which the most that an answer may cost is admitted. */
+  admittedBy: readonly string[]
   /** The client's own cap on output tokens, where it gave one. */
   outputCap(body: JsonObject): number | undefined
   tap(options: TapOptions): Tap

@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/ir/json.ts'
-import type { ChatWire } from '../../src/ir/wire.ts'
-import { CROSSINGS, capOf, MODEL_OF, type Money, requestOn, spoken, startMoney } from './support.ts'
+import { CHAT_WIRES, type ChatWire } from '../../src/ir/wire.ts'
+import { CROSSINGS, capOf, MODEL_OF, type Money, PATHS, requestOn, spoken, startMoney } from './support.ts'
 
 let money: Money
 beforeAll(async () => {
@@ -95,6 +95,50 @@ test('several answers to one request are reserved and capped together', async ()
   expect(reserved).toBeGreaterThan(900)
   const fits = await sent(wire, wire, 1_000, { cap: 100, body: { n: 3 } })
   expect([fits.cap, fits.reserved]).toEqual([100, fits.input + 300])
+})
+
+// Providers differ in which of two they read. A text with an escape, and a large one, are edited in other ways.
+describe('a member written twice goes out as it was admitted', () => {
+  const names = { 'chat-completions': 'max_completion_tokens', responses: 'max_output_tokens', messages: 'max_tokens' }
+  const texts = { short: 'hi', escaped: '\\u0041', long: 'hi, '.repeat(20_000) }
+  const cases = CHAT_WIRES.flatMap((wire) =>
+    Object.entries(texts).flatMap(([size, text]) => [
+      [wire, size, `"${names[wire]}":5000`, `"${names[wire]}":77`, text] as const,
+      [
+        wire,
+        `${size}, its name escaped`,
+        `"m\\u0061${names[wire].slice(2)}":5000`,
+        `"${names[wire]}":77`,
+        text,
+      ] as const,
+    ]),
+  )
+  const chat = 'chat-completions'
+  test.each([
+    ...cases,
+    [chat, 'the number of answers', '"n":50,"max_tokens":77', '"n":1', 'hi'] as const,
+    [chat, 'the cap under two names', '"max_tokens":5000', '"max_completion_tokens":77', 'hi'] as const,
+  ])('%s: %s', async (wire, _, before, after, text) => {
+    money.answers((reached, stream) => spoken(reached as ChatWire, stream))
+    const { secret } = money.issue({ tokensTotal: 100_000 })
+    const conversation = wire === 'responses' ? `"input":"${text}"` : `"messages":[{"role":"user","content":"${text}"}]`
+    const from = money.provider.requests.length
+    const response = await fetch(`${money.url}${PATHS[wire]}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}` },
+      body: `{"model":"${MODEL_OF[wire]}",${before},${conversation},${after}}`,
+    })
+    await response.text()
+    await money.idle()
+    const { reserved, inputEstimate } = money.row(response)
+    expect(reserved - inputEstimate).toBe(77)
+    const went = money.provider.requests[from]?.text ?? ''
+    const figures = Array.from(
+      went.matchAll(/"(m(?:a|\\u0061)x_\w+|n)":(\d+)/g),
+      ([, name, figure]) => `${name === 'n'} ${figure}`,
+    )
+    expect(new Set(figures)).toEqual(new Set(before.includes('"n"') ? ['false 77', 'true 1'] : ['false 77']))
+  })
 })
 
 describe('a fallback model', () => {

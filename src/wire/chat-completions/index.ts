@@ -20,6 +20,7 @@ export const chatCompletions: ChatCodec = {
   passEdits,
   needsTranslation,
   refusedIn,
+  admittedBy: ['max_completion_tokens', 'max_tokens', 'n'],
   outputCap,
   tap,
   counting: undefined,

@@ -79,12 +79,12 @@ const systemEdits = (messages: Json[], { noDeveloperRole, noMidSystem }: Quirks)
 
 const CAPS = ['max_completion_tokens', 'max_tokens'] as const
 
-// The cap is lowered under each name that the client used, and added under the provider's where there is none. A provider
-// with a configured name takes no other.
+// The cap is lowered under each name that the client used, and added under the provider's where there is none. Of two
+// names, the provider may read the other one than was admitted. One with a configured name takes no other.
 const capEdits = (body: JsonObject, cap: number | undefined, own: Quirks['maxTokensField']): Edit[] => {
   const used = CAPS.filter((name) => typeof body[name] === 'number')
   const unknown = own === undefined ? [] : used.filter((name) => name !== own)
-  const due = cap ?? (unknown.length > 0 ? outputCap(body) : undefined)
+  const due = cap ?? (unknown.length > 0 || used.length > 1 ? outputCap(body) : undefined)
   if (due === undefined) return []
   const set = own === undefined && used.length > 0 ? used : [own ?? 'max_completion_tokens']
   return [

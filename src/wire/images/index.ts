@@ -25,6 +25,7 @@ export const images: PassCodec = {
   requestSchema,
   passEdits,
   refusedIn,
+  admittedBy: ['n'],
   outputCap: () => undefined,
   tap,
   faultIn: (body) => faultOf(body, 'data', decodeError),

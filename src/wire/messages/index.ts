@@ -18,6 +18,7 @@ export const messages: ChatCodec = {
   requestSchema: MessagesRequest,
   passEdits,
   refusedIn: refusedMembers,
+  admittedBy: ['max_tokens'],
   outputCap,
   decodeRequest,
   encodeRequest,

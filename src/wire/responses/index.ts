@@ -19,6 +19,7 @@ export const responses: ChatCodec = {
   requestSchema: ResponsesRequest,
   passEdits,
   refusedIn: refusedMembers,
+  admittedBy: ['max_output_tokens'],
   outputCap,
   decodeRequest,
   encodeRequest,
