@@ -1,10 +1,23 @@
-// Cache markers encoded for vendor_b, whose wires have explicit breakpoints.
+// Cache markers on vendor_b's wires, which have explicit breakpoints: decoded from its clients, and encoded for it.
 
-import type { JsonObject } from '../ir/json.ts'
+import { isObject, type JsonObject } from '../ir/json.ts'
 import type { CacheMark } from '../ir/part.ts'
-import { placeOf } from '../ir/place.ts'
+import { placed, placeOf } from '../ir/place.ts'
 import type { Quirks } from '../ir/quirks.ts'
 import type { ChatWire } from '../ir/wire.ts'
+
+/**
+ * A part's marker: a breakpoint or the messages wire's `cache_control`, which clients of several vendors send here, too.
+ * These wires cache for 30 minutes (their default) or 12 hours, the IR for 5 minutes (its default) or an hour: the longer
+ * one becomes the longer one.
+ */
+export const decodeBreakpoint = (part: JsonObject, path: string): { cache?: CacheMark } => {
+  const name = isObject(part.prompt_cache_breakpoint) ? 'prompt_cache_breakpoint' : 'cache_control'
+  const mark = part[name]
+  if (!isObject(mark)) return {}
+  const ttl = mark.ttl === '12h' ? '1h' : mark.ttl
+  return { cache: placed<CacheMark>(ttl === '1h' || ttl === '5m' ? { ttl } : {}, `${path}.${name}`) }
+}
 
 /**
  * The member that makes a part a breakpoint; empty without a marker. The vendor caches for half an hour, its default, or

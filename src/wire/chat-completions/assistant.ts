@@ -4,9 +4,10 @@ import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, ReasoningPart, RefusalPart, Seal, ToolCallPart } from '../../ir/part.ts'
 import { placed, placeOf } from '../../ir/place.ts'
+import { decodeBreakpoint } from '../breakpoint.ts'
 import { type Before, plainSeal, readPlacedTag, sealTag, type ThoughtMember } from '../seal.ts'
 import { detailSeal, detailsIn, detailText, isSealed } from './details.ts'
-import { cacheMark, decodeContent } from './parts.ts'
+import { decodeContent } from './parts.ts'
 
 /**
  * The parts of a message: thoughts, text, refusal, audio, calls. Thoughts whose tag says that they stood between texts or
@@ -199,7 +200,7 @@ const decodeCall = (raw: Json, path: string, madeId: string): ToolCallPart => {
   }
   const id = typeof call.id === 'string' && call.id !== '' ? call.id : madeId
   const input = kind === 'custom' ? inputText(body.input) : inputText(body.arguments) || '{}'
-  return placed({ type: 'tool-call', id, name: body.name, kind, input, ...cacheMark(call, path) }, path)
+  return placed({ type: 'tool-call', id, name: body.name, kind, input, ...decodeBreakpoint(call, path) }, path)
 }
 
 /** Arguments as text; some servers send an object or nothing. */

@@ -2,9 +2,9 @@
 
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import type { CacheMark, DocumentPart, ImagePart, OpaquePart, Source, TextPart } from '../../ir/part.ts'
+import type { DocumentPart, ImagePart, OpaquePart, Source, TextPart } from '../../ir/part.ts'
 import { placed } from '../../ir/place.ts'
-import { encodeBreakpoint } from '../breakpoint.ts'
+import { decodeBreakpoint, encodeBreakpoint } from '../breakpoint.ts'
 import { decodeText, parseDataUrl, sniffMediaType } from '../data-url.ts'
 import { optionalString, readObject, readString } from '../read.ts'
 import type { Outgoing } from './outgoing.ts'
@@ -23,7 +23,7 @@ const decodePart = (raw: Json, path: string): ContentPart => {
   if (typeof raw === 'string') return { type: 'text', text: raw }
   const part = readObject(raw, path)
   const type = readString(part.type, `${path}.type`)
-  const cache = cacheMark(part, path)
+  const cache = decodeBreakpoint(part, path)
   switch (type) {
     case 'text':
     // In the words of the responses wire.
@@ -78,15 +78,6 @@ const decodeFile = (file: JsonObject, path: string): DocumentPart | ImagePart =>
     : { kind: 'base64', mediaType: sniffMediaType(data) ?? mediaType, data }
   // Clients send images as files, too.
   return isPicture(source) ? { type: 'image', source } : { type: 'document', source, ...named }
-}
-
-/** This wire's breakpoint, or the messages wire's marker, which clients of several vendors send here, too. */
-export const cacheMark = (part: JsonObject, path: string): { cache?: CacheMark } => {
-  const name = isObject(part.prompt_cache_breakpoint) ? 'prompt_cache_breakpoint' : 'cache_control'
-  const mark = part[name]
-  if (!isObject(mark)) return {}
-  const ttl = mark.ttl === '12h' ? '1h' : mark.ttl
-  return { cache: placed<CacheMark>(ttl === '1h' || ttl === '5m' ? { ttl } : {}, `${path}.${name}`) }
 }
 
 const isPicture = (source: Source): boolean => source.kind === 'base64' && source.mediaType.startsWith('image/')

@@ -5,13 +5,13 @@ import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, CustomTool, FunctionTool, Tool, ToolChoice } from '../../ir/request.ts'
 import { digest } from '../../lib/digest.ts'
+import { decodeBreakpoint } from '../breakpoint.ts'
 import type { SentTool, Undo } from '../codec.ts'
 import { isClosed, objectRoot } from '../object-schema.ts'
 import { given, optionalBoolean, optionalString, readArray, readName, readObject, readString } from '../read.ts'
 import { foreignTool, unknownTool } from '../refusals.ts'
 import { schemaMember } from '../tool-list.ts'
 import type { Outgoing } from './outgoing.ts'
-import { cacheMark } from './parts.ts'
 
 export const decodeTools = (body: JsonObject): Tool[] => {
   const tools = given(body.tools)
@@ -30,7 +30,7 @@ const decodeTool = (raw: Json, path: string): Tool => {
   const tool = readObject(raw, path)
   if (isFlat(tool)) {
     if (tool.type === 'custom' && !isObject(tool.input_schema)) return decodeCustom(tool, path)
-    const cache = cacheMark(tool, path)
+    const cache = decodeBreakpoint(tool, path)
     if (given(tool.parameters)) return { ...decodeFunction(tool, path), ...cache }
     const { schema, ...made } = decodeFunction(tool, path, 'input_schema')
     // The messages wire's vendor takes schemas that this wire's does not.
@@ -39,8 +39,8 @@ const decodeTool = (raw: Json, path: string): Tool => {
   if (tool.type === 'custom') return decodeCustom(tool.custom, `${path}.custom`)
   // Some clients leave the type out.
   if (tool.type === 'function' || (tool.type === undefined && isObject(tool.function))) {
-    const inner = isObject(tool.function) ? cacheMark(tool.function, `${path}.function`) : {}
-    return { ...decodeFunction(tool.function, `${path}.function`), ...inner, ...cacheMark(tool, path) }
+    const inner = isObject(tool.function) ? decodeBreakpoint(tool.function, `${path}.function`) : {}
+    return { ...decodeFunction(tool.function, `${path}.function`), ...inner, ...decodeBreakpoint(tool, path) }
   }
   readString(tool.type, `${path}.type`)
   return { type: 'opaque', origin: 'chat-completions', value: tool }

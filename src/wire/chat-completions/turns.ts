@@ -5,9 +5,10 @@ import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { SystemPart, ToolCallPart, ToolResultPart, UserPart } from '../../ir/part.ts'
 import { placed } from '../../ir/place.ts'
 import type { Turn } from '../../ir/request.ts'
+import { decodeBreakpoint } from '../breakpoint.ts'
 import { given, optionalString, readArray, readObject, readString } from '../read.ts'
 import { decodeAssistant } from './assistant.ts'
-import { type ContentPart, cacheMark, decodeContent } from './parts.ts'
+import { type ContentPart, decodeContent } from './parts.ts'
 
 export const decodeTurns = (messages: Json | undefined): Turn[] => {
   const list = readArray(messages, 'messages')
@@ -24,7 +25,7 @@ export const decodeTurns = (messages: Json | undefined): Turn[] => {
 const marked = (turn: Turn, message: JsonObject, path: string): Turn => {
   const last = turn.parts.at(-1)
   if (last !== undefined && (last.type === 'text' || last.type === 'tool-call' || last.type === 'tool-result'))
-    Object.assign(last, cacheMark(message, path), last.cache === undefined ? {} : { cache: last.cache })
+    Object.assign(last, decodeBreakpoint(message, path), last.cache === undefined ? {} : { cache: last.cache })
   return turn
 }
 
@@ -82,7 +83,7 @@ const userParts = (content: Json | undefined, path: string, calls: Map<string, T
       kind: calls.get(callId)?.kind ?? 'function',
       parts: decodeContent(content, `${path}.${at}.content`),
       ...(failed === true ? { isError: true } : {}),
-      ...cacheMark(part.value, `${path}.${at}`),
+      ...decodeBreakpoint(part.value, `${path}.${at}`),
     }
     return placed(result, `${path}.${at}`)
   })

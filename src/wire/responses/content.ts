@@ -2,10 +2,10 @@
 
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import type { CacheMark, DocumentPart, ImagePart, OpaquePart, Source, TextPart } from '../../ir/part.ts'
+import type { DocumentPart, ImagePart, OpaquePart, Source, TextPart } from '../../ir/part.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import type { OpaqueMember } from '../../ir/request.ts'
-import { encodeBreakpoint } from '../breakpoint.ts'
+import { decodeBreakpoint, encodeBreakpoint } from '../breakpoint.ts'
 import { parseDataUrl, sniffMediaType } from '../data-url.ts'
 import { given, optionalString, readObject, readString } from '../read.ts'
 import { foreignFile } from '../refusals.ts'
@@ -30,7 +30,7 @@ const decodePart = (value: Json, path: string, opaque: OpaqueMember[]): ContentP
     case 'input_text':
     case 'output_text':
     case 'text':
-      return { type: 'text', text: readString(part.text, `${path}.text`), ...decodeCache(part, path) }
+      return { type: 'text', text: readString(part.text, `${path}.text`), ...decodeBreakpoint(part, path) }
     case 'input_image':
       return decodeImage(part, path)
     case 'input_file':
@@ -45,12 +45,12 @@ const decodePart = (value: Json, path: string, opaque: OpaqueMember[]): ContentP
 const decodeImage = (part: JsonObject, path: string): ImagePart | DocumentPart => {
   const link = isObject(part.image_url) ? part.image_url.url : part.image_url
   const detail = optionalString(part.detail, `${path}.detail`)
-  const rest = { ...(detail === undefined || detail === 'auto' ? {} : { detail }), ...decodeCache(part, path) }
+  const rest = { ...(detail === undefined || detail === 'auto' ? {} : { detail }), ...decodeBreakpoint(part, path) }
   if (given(link)) {
     const source = urlSource(readString(link, `${path}.image_url`), 'image/png')
     // Clients send documents in this form, too: the media type tells.
     return isDocument(source)
-      ? { type: 'document', source, ...decodeCache(part, path) }
+      ? { type: 'document', source, ...decodeBreakpoint(part, path) }
       : { type: 'image', source, ...rest }
   }
   if (given(part.file_id)) return { type: 'image', source: fileSource(part.file_id, `${path}.file_id`), ...rest }
@@ -63,12 +63,14 @@ const isDocument = (source: Source): boolean =>
 
 const decodeFile = (part: JsonObject, path: string): DocumentPart | ImagePart => {
   const name = optionalString(part.filename, `${path}.filename`)
-  const rest = { ...(name === undefined ? {} : { name }), ...decodeCache(part, path) }
+  const rest = { ...(name === undefined ? {} : { name }), ...decodeBreakpoint(part, path) }
   if (given(part.file_data)) {
     const source = dataSource(readString(part.file_data, `${path}.file_data`))
     // Clients send images as files, too.
     const isPicture = source.kind === 'base64' && source.mediaType.startsWith('image/')
-    return isPicture ? { type: 'image', source, ...decodeCache(part, path) } : { type: 'document', source, ...rest }
+    return isPicture
+      ? { type: 'image', source, ...decodeBreakpoint(part, path) }
+      : { type: 'document', source, ...rest }
   }
   if (given(part.file_url)) {
     return { type: 'document', source: urlSource(readString(part.file_url, `${path}.file_url`)), ...rest }
@@ -95,18 +97,6 @@ const dataSource = (text: string): Source =>
   text.includes(':')
     ? urlSource(text)
     : { kind: 'base64', mediaType: sniffMediaType(text) ?? 'application/pdf', data: text }
-
-/**
- * The wire caches for 30 minutes (its default) or 12 hours, the IR for 5 minutes (its default) or an hour: the longer one
- * becomes the longer one. Clients of several vendors send the marker of the messages wire here, too.
- */
-const decodeCache = (part: JsonObject, path: string): { cache?: CacheMark } => {
-  const name = isObject(part.prompt_cache_breakpoint) ? 'prompt_cache_breakpoint' : 'cache_control'
-  const mark = part[name]
-  if (!isObject(mark)) return {}
-  const cache: CacheMark = mark.ttl === '12h' || mark.ttl === '1h' ? { ttl: '1h' } : {}
-  return { cache: placed(cache, `${path}.${name}`) }
-}
 
 /** Parts as input content. Foreign opaque parts are left out and listed. */
 export const encodeContent = (parts: readonly ContentPart[], turn: number, out: Outgoing): JsonObject[] =>
