@@ -2,8 +2,7 @@
 // `filter[id]`, it refuses the whole request. Such names are replaced in the request and restored in the answer's calls.
 
 import { distinct } from '../../ir/distinct.ts'
-import { isObject, type JsonObject } from '../../ir/json.ts'
-import { parseExact } from '../../lib/json-exact.ts'
+import { isObject, type JsonObject, parseJson } from '../../ir/json.ts'
 import type { SentArguments, Undo } from '../codec.ts'
 import { names } from '../object-schema.ts'
 
@@ -48,15 +47,59 @@ export const undoOf = (replaced: ReplacedNames): NonNullable<Undo['arguments']> 
     Array.from(replaced, ([tool, sent]) => [tool, Object.fromEntries(Array.from(sent, ([own, name]) => [name, own]))]),
   )
 
-/** A call's arguments, JSON text, under the client's names. Text that is not an object, or cut off, stays as it is. */
-export const clientInput = (text: string, sent: SentArguments): string => {
-  try {
-    const input = parseExact(text)
-    return isObject(input) ? JSON.stringify(renamed(input, (name) => ownMember(sent, name))) : text
-  } catch {
-    return text
+/** Arguments in pieces, as they arrive: `end` gives what is left of text that breaks off. */
+export type RestoredNames = { push(piece: string): string; end(): string }
+
+/** The JSON text of a call's arguments with the client's names. Text that is not an object stays as it is. */
+export const restoredNames = (sent: SentArguments): RestoredNames => {
+  let depth = 0
+  let isInObject = false
+  let isString = false
+  let isEscaped = false
+  /** Whether the next string is the name of an own member. */
+  let isNameNext = false
+  /** The name that is being read, as it is written; undefined outside of one. */
+  let name: string | undefined
+
+  const push = (piece: string): string => {
+    let out = ''
+    let from = 0
+    for (let at = 0; at < piece.length; at++) {
+      const char = piece[at]
+      if (isEscaped) isEscaped = false
+      else if (isString) {
+        if (char === '\\') isEscaped = true
+        else if (char === '"') {
+          isString = false
+          if (name === undefined) continue
+          out += restored(name + piece.slice(from, at + 1), sent)
+          from = at + 1
+          name = undefined
+        }
+      } else if (char === '"') {
+        isString = true
+        if (!isNameNext) continue
+        out += piece.slice(from, at)
+        from = at
+        name = ''
+        isNameNext = false
+      } else if (char === '{' || char === '[') {
+        if (depth === 0) isInObject = char === '{'
+        isNameNext = isInObject && depth === 0
+        depth++
+      } else if (char === '}' || char === ']') depth--
+      else if (char === ',') isNameNext = isInObject && depth === 1
+    }
+    if (name === undefined) return out + piece.slice(from)
+    name += piece.slice(from)
+    return out
   }
+
+  return { push, end: () => name ?? '' }
 }
 
-const ownMember = (sent: SentArguments, name: string): string | undefined =>
-  Object.hasOwn(sent, name) ? sent[name] : undefined
+/** A name in its quotes; one that cannot be read stays as it is. */
+const restored = (quoted: string, sent: SentArguments): string => {
+  const name = parseJson(quoted)
+  return typeof name === 'string' && Object.hasOwn(sent, name) ? JSON.stringify(sent[name]) : quoted
+}

@@ -6,7 +6,7 @@ import { isObject, type JsonObject, parseObject } from '../../ir/json.ts'
 import type { Citation } from '../../ir/part.ts'
 import type { SentArguments } from '../codec.ts'
 import { freeText } from '../undo.ts'
-import { clientInput } from './argument-names.ts'
+import { restoredNames } from './argument-names.ts'
 import { decodeCitation } from './decode-content.ts'
 import { decodeThought } from './decode-parts.ts'
 
@@ -57,7 +57,7 @@ export const redactedBlock = (part: number, { data }: JsonObject): Block => ({
 
 /**
  * `start` is of a function's call, or of a text where the call is structured output. `sentArguments`: arguments that were
- * sent under other names. Such a call is held until its end, for its names can only be restored in whole JSON.
+ * sent under other names.
  */
 export const callBlock = (
   start: Extract<ChatEvent, { type: 'tool-start' | 'text-start' }>,
@@ -70,13 +70,9 @@ export const callBlock = (
   const end: ChatEvent = { type: `${kind}-end`, part }
   const initial = argumentsIn(raw.input) || '{}'
   if (sentArguments === undefined) return { started: [start], ...argumentDeltas(emit, initial, () => [end]) }
-  const held: string[] = []
-  const hold = (text: string): ChatEvent[] => {
-    held.push(text)
-    return []
-  }
-  const release = (): ChatEvent[] => [...emit(clientInput(held.join(''), sentArguments)), end]
-  return { started: [start], ...argumentDeltas(hold, initial, release) }
+  const names = restoredNames(sentArguments)
+  const restore = (text: string): ChatEvent[] => emit(names.push(text))
+  return { started: [start], ...argumentDeltas(restore, initial, () => [...emit(names.end()), end]) }
 }
 
 /** The call of a tool of free text, which is the one argument. */

@@ -1,9 +1,13 @@
 // Names of a tool's arguments that this provider refuses: replaced in requests, and restored in answers.
 
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
 import { fold } from '../../../src/ir/fold.ts'
 import type { JsonObject } from '../../../src/ir/json.ts'
+import { translateStream } from '../../../src/relay/translate.ts'
 import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
+import type { SentArguments } from '../../../src/wire/codec.ts'
+import { restoredNames } from '../../../src/wire/messages/argument-names.ts'
 import { messages } from '../../../src/wire/messages/index.ts'
 import { framesOf } from '../../support/frames.ts'
 import { typed } from '../matrix/vendor/frames.ts'
@@ -77,7 +81,8 @@ test('a whole answer has the client’s names', () => {
 
 test.each([
   ['in pieces', ['{"_to', 'p_2":"5","gro_.x":1234', '5678901234567890}'], '{"$top":"5","groß.x":12345678901234567890}'],
-  ['cut off', ['{"_top_2":"5'], '{"_top_2":"5'],
+  ['cut off', ['{"_top_2":"5'], '{"$top":"5'],
+  ['cut off in a name', ['{"_top_2":"5","gro_'], '{"$top":"5","gro_'],
   ['of none', [], '{}'],
 ])('a stream has the client’s names: %s', (_, pieces, due) => {
   const { content: _content, ...start } = answer({})
@@ -96,6 +101,58 @@ test.each([
   ]
   const decoder = messages.decodeEvents(sent.undo)
   expect(read(fold(framesOf(stream.map(typed).join('')).flatMap((frame) => decoder.push(frame))).parts)).toEqual([due])
+})
+
+test('a call is given as it is written, and counted where the client leaves', () => {
+  const { content: _content, ...start } = answer({})
+  const block = { type: 'tool_use', id: 'toolu_1', name: 'list', input: {} }
+  const stream = [
+    { type: 'message_start', message: { ...start, content: [], stop_reason: null } },
+    { type: 'content_block_start', index: 0, content_block: block },
+    ...['{"_top_2":', '"five', ' and six'].map((piece) => ({
+      type: 'content_block_delta',
+      index: 0,
+      delta: { type: 'input_json_delta', partial_json: piece },
+    })),
+  ]
+  const ask = { model: 'm', body: {}, inputEstimate: 1, now: 1 }
+  const tap = translateStream(chatCompletions, messages, ask, sent.undo)
+  const text = framesOf(stream.map(typed).join('')).map(tap.see).join('')
+  expect(text).toContain(' and six')
+  expect(tap.output.text).toBe('{"$top":"five and six')
+})
+
+describe('arguments in pieces', () => {
+  const names: SentArguments = { a: 'ä', '_top"': '$top', '\\': '\\\\', ['__proto__']: 'own' }
+  const name = fc.oneof(fc.constantFrom(...Object.keys(names)), fc.string({ maxLength: 3 }))
+  const value = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.dictionary(name, fc.constantFrom(...Object.keys(names))))
+  const inPieces = (text: string, cuts: number[]): string => {
+    const restored = restoredNames(names)
+    const ends = [...new Set(cuts.map((cut) => cut % (text.length + 1)))].sort((a, b) => a - b)
+    const pieces = [...ends, text.length].map((end, at) => restored.push(text.slice(ends[at - 1] ?? 0, end)))
+    return pieces.join('') + restored.end()
+  }
+
+  test('get the client’s names for their own members, wherever they are cut', () => {
+    fc.assert(
+      fc.property(fc.dictionary(name, value), fc.array(fc.nat()), fc.constantFrom(0, 1), (input, cuts, indent) => {
+        const due = Object.entries(input).map(([key, held]) => [Object.hasOwn(names, key) ? names[key] : key, held])
+        const text = JSON.stringify(input, null, indent)
+        const members = due.map(([key, held]) => `${JSON.stringify(key)}:${JSON.stringify(held)}`)
+        expect(JSON.stringify(JSON.parse(inPieces(text, cuts)))).toBe(JSON.stringify(JSON.parse(`{${members.join()}}`)))
+      }),
+    )
+  })
+
+  test('stay as they are where they are no object, or nothing is to be restored', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.json(), fc.string(), fc.constant('["a","a"]')), fc.array(fc.nat()), (text, cuts) => {
+        if (!text.trim().startsWith('{')) expect(inPieces(text, cuts)).toBe(text)
+        const none = restoredNames({})
+        expect(none.push(text) + none.end()).toBe(text)
+      }),
+    )
+  })
 })
 
 test('structured output by tool has the client’s names, too', () => {
