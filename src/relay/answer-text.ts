@@ -4,6 +4,7 @@ import { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../ir/json.ts'
 import { splice } from '../lib/json-splice.ts'
 import { malformedAnswer } from '../wire/pass.ts'
+import { joined } from './source.ts'
 import { networkError } from './upstream.ts'
 
 /** Error bodies of providers are small. */
@@ -32,32 +33,15 @@ export const answerBody = async (
   const format = FORMATS.get((headers.get('content-encoding') ?? '').trim().toLowerCase())
   if (body === null || format === undefined) return body
   if (format !== 'deflate') return body.pipeThrough(new DecompressionStream(format))
-  const { first, stream } = await peek(body, abort)
-  return stream.pipeThrough(new DecompressionStream(isZlib(first) ? 'deflate' : 'deflate-raw'))
-}
-
-/** Servers mean either by `deflate`: with the header of zlib, which begins with the method, or without. */
-const isZlib = (first: Uint8Array | undefined): boolean => ((first?.[0] ?? 0) & 15) === 8
-
-/** The first chunk of a body, and a stream of the whole body. */
-export const peek = async <Bytes extends Uint8Array>(body: ReadableStream<Bytes>, abort: AbortController) => {
   const reader = body.getReader()
   const { value } = await reader.read().catch((error) => {
     throw networkError(error, abort)
   })
-  const stream = new ReadableStream<Bytes>({
-    start: (to) => {
-      if (value !== undefined) to.enqueue(value)
-    },
-    pull: async (to) => {
-      const next = await reader.read()
-      if (next.done) to.close()
-      else to.enqueue(next.value)
-    },
-    cancel: (reason) => reader.cancel(reason),
-  })
-  return { first: value, stream }
+  return joined(value, reader).pipeThrough(new DecompressionStream(isZlib(value) ? 'deflate' : 'deflate-raw'))
 }
+
+/** Servers mean either by `deflate`: with the header of zlib, which begins with the method, or without. */
+const isZlib = (first: Uint8Array | undefined): boolean => ((first?.[0] ?? 0) & 15) === 8
 
 /** Memory for answers that are held whole. */
 export type Room = {

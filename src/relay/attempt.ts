@@ -1,18 +1,17 @@
 // One attempt at one target: the request on the provider's wire, its answer checked and made ready for the client.
 
-import { GatewayError } from '../errors.ts'
 import { type JsonObject, parseObject } from '../ir/json.ts'
 import type { Usage } from '../ir/usage.ts'
 import { withExact } from '../lib/json-exact.ts'
 import type { Edit } from '../lib/json-splice.ts'
-import { FrameReader, FrameTooLarge } from '../lib/sse.ts'
 import { endpoint } from '../provider/endpoint.ts'
 import { includeUsage, wantsSeveral } from '../wire/chat-completions/pass.ts'
 import type { Ask, ChatCodec, PassCodec, Tap, Undo } from '../wire/codec.ts'
+import { framesOf } from '../wire/images/frames.ts'
 import { CODECS, chatCodec } from '../wire/index.ts'
 import { malformedAnswer } from '../wire/pass.ts'
 import { answerIn, rememberable } from '../wire/responses/references.ts'
-import { ANSWER_BYTES, answerBody, ERROR_BYTES, peek, readText, withModelName } from './answer-text.ts'
+import { ANSWER_BYTES, answerBody, ERROR_BYTES, readText, withModelName } from './answer-text.ts'
 import { type Call, call } from './call.ts'
 import type { ClientBody } from './client-body.ts'
 import { listDropped } from './dropped.ts'
@@ -20,8 +19,9 @@ import type { Exchange, Relay } from './exchange.ts'
 import { imagesAsked } from './meter.ts'
 import { EVENT_STREAM, streamFromWhole, wholeFromStream } from './other-form.ts'
 import type { Target } from './route.ts'
+import { beginning, endedSource, joined, readFrom, type Source } from './source.ts'
 import { askOf, capFor, encodeFor, quirksOf, toJson, translateResponse, translateStream } from './translate.ts'
-import { broken, networkError } from './upstream.ts'
+import { broken } from './upstream.ts'
 
 /** A whole answer for the client, and what it consumed: `usage` undefined when the provider did not say. */
 export type JsonAnswer = {
@@ -44,20 +44,6 @@ export type StreamAnswer = {
 }
 
 export type Answer = JsonAnswer | StreamAnswer
-
-/** The provider's end of a stream. */
-export type Source = {
-  /** Text for the client, maybe ''; undefined once the bytes are over. Throws GatewayError. */
-  read(): Promise<string | undefined>
-  /** Reads to the end after the terminal event, so that the connection can be used again; cuts one that lingers. */
-  drain(): Promise<void>
-  abort: AbortController
-}
-
-/** How long a provider may take to close a stream after its terminal event. */
-const LINGER_MS = 1_000
-/** The largest single event of a stream, in characters. */
-const FRAME_CHARS = 64 * 1024 * 1024
 
 /** The request as it is sent to this target; `undo`: how to translate the answer back, undefined where bytes pass. */
 type Plan = { body: string | Uint8Array<ArrayBuffer>; undo: Undo | undefined }
@@ -184,11 +170,13 @@ const openStream = (reading: Reading, response: Response): Promise<StreamAnswer>
         })
       : translateStream(chatCodec(exchange.wire), codec as ChatCodec, askFor(reading), plan.undo, keep)
   return readToFirstOutput(response, { relay, target, codec, abort }, tap, (text, body) => {
+    const ended = { kind: 'stream', target, source: endedSource(abort) } as const
+    if (target.wire === 'images') return { ...ended, first: eventsOfPictures(body, tap), tap }
     if (!hasOtherForm(reading)) throw malformedAnswer()
     const [client, provider] = [chatCodec(exchange.wire), chatCodec(target.wire)]
     const whole = withExact(text, body)
     const made = streamFromWhole(client, provider, whole, askFor(reading), plan.undo ?? {}, keep)
-    return { kind: 'stream', target, first: made.text, source: endedSource(abort), tap: made.tap }
+    return { ...ended, first: made.text, tap: made.tap }
   })
 }
 
@@ -202,22 +190,20 @@ export const readToFirstOutput = async (
   tap: Tap,
   fromWhole?: (text: string, body: JsonObject) => StreamAnswer,
 ): Promise<StreamAnswer> => {
-  const type = response.headers.get('content-type') ?? ''
-  let stream = await answerBody(response, abort)
+  const stream = await answerBody(response, abort)
   if (stream === null) throw broken()
-  if (type.includes('json') || type.includes('html')) {
-    const peeked = await peek(stream, abort)
-    stream = peeked.stream
-    if (!EVENT_STREAM.test(new TextDecoder().decode(peeked.first))) {
-      const most = fromWhole === undefined ? ERROR_BYTES : ANSWER_BYTES
-      const text = await readText(new Response(stream), most, abort, { room: relay.room })
-      const body = parseObject(text)
-      const fault = body === undefined ? malformedAnswer() : codec.faultIn(body)
-      if (fault !== undefined || body === undefined || fromWhole === undefined) throw fault ?? malformedAnswer()
-      return fromWhole(text, body)
-    }
+  const reader = stream.getReader()
+  const begun = await beginning(reader, abort)
+  if (begun.isWhole) {
+    const all = new Response(joined(begun.chunk, reader))
+    const most = fromWhole === undefined ? ERROR_BYTES : ANSWER_BYTES
+    const text = await readText(all, most, abort, { room: relay.room })
+    const body = parseObject(text)
+    const fault = body === undefined ? malformedAnswer() : codec.faultIn(body)
+    if (fault !== undefined || body === undefined || fromWhole === undefined) throw fault ?? malformedAnswer()
+    return fromWhole(text, body)
   }
-  const source = readFrom(stream, tap, abort)
+  const source = readFrom(begun.chunk, reader, tap, abort)
   for (;;) {
     const first = await source.read()
     if (tap.state === 'failed' && (first === undefined || first === '')) throw tap.error ?? broken()
@@ -226,41 +212,10 @@ export const readToFirstOutput = async (
   }
 }
 
-const endedSource = (abort: AbortController): Source => ({
-  abort,
-  drain: async () => {},
-  read: async () => undefined,
-})
-
-const readFrom = (body: ReadableStream<Uint8Array>, tap: Tap, abort: AbortController): Source => {
-  const reader = body.getReader()
-  const frames = new FrameReader(FRAME_CHARS)
-  return {
-    abort,
-    drain: async () => {
-      const timer = setTimeout(() => abort.abort(), LINGER_MS)
-      try {
-        while (!(await reader.read()).done);
-      } catch {
-        // Nothing that follows the terminal event is used.
-      } finally {
-        clearTimeout(timer)
-      }
-    },
-    read: async () => {
-      try {
-        const { done, value } = await reader.read()
-        let text = ''
-        for (const frame of done ? frames.end() : frames.push(value)) text += tap.see(frame)
-        if (done) text += tap.end?.() ?? ''
-        return done && text === '' ? undefined : text
-      } catch (error) {
-        if (error instanceof FrameTooLarge) {
-          abort.abort()
-          throw new GatewayError('upstream_error', 'The provider sent an event that is too large.', { cause: error })
-        }
-        throw networkError(error, abort)
-      }
-    },
-  }
+/** The events of an answer with images, seen by the tap of the stream it comes in place of. */
+const eventsOfPictures = (body: JsonObject, tap: Tap): string => {
+  const text = framesOf(body).map(tap.see).join('')
+  tap.end?.()
+  if (tap.state !== 'done') throw tap.error ?? malformedAnswer()
+  return text
 }

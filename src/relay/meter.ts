@@ -25,9 +25,11 @@ export const meterStream = async (exchange: Exchange, tap: Tap, final: boolean):
   const { inputEstimate } = exchange.body
   if (final && tap.summed && usage.output !== undefined) return meterReported(inputEstimate, usage, rawUsage)
   if (exchange.model.kind === 'image') {
-    // An image has no text to count. If the client disconnected it is billed; if the provider broke off it is not.
-    const made = final || exchange.client.gone ? imagesAsked(exchange.body.outline) : 0
-    return { usage: { ...usage, output: made * exchange.model.tokensPerImage }, rawUsage, estimated: true }
+    // An image has no text to count. A provider may go on with all of them after the client has left.
+    const { come = 0, told = 0 } = tap.pictures ?? {}
+    const made = exchange.client.gone && !final ? Math.max(come, imagesAsked(exchange.body.outline)) : come
+    const output = (usage.output ?? 0) + (made - told) * exchange.model.tokensPerImage
+    return { usage: { ...usage, output }, rawUsage, estimated: true }
   }
   const counted = await countTokens(tap.output.text, tap.output.chars)
   return {

@@ -106,9 +106,13 @@ export type Tap = {
   readonly error: GatewayError | undefined
   /** What the model has written so far, from which usage is estimated when the provider never reports it. */
   readonly output: OutputText
+  /** Images: how many have come, one that has only begun included; of how many it was told what they took. */
+  readonly pictures?: Pictures
   /** The frames that end a broken stream on the client's wire. */
   fail(error: GatewayError, requestId: string): string
 }
+
+export type Pictures = { come: number; told: number }
 
 export type TapOptions = {
   /** The gateway's id of the model, written wherever the stream names it. */

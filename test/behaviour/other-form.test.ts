@@ -125,6 +125,47 @@ test.each(CROSSINGS)('a whole answer in place of a stream, %s client, %s provide
   expect(row).toMatchObject(BILLED)
 })
 
+// Some servers label all they send alike, or nothing.
+const LABELS = ['text/plain; charset=utf-8', 'application/octet-stream', 'text/event-stream', 'application/json', '']
+const labelled = (label: string, steps: string[]): Script => ({
+  headers: { 'content-type': label },
+  steps,
+})
+const LABELLED = LABELS.flatMap((label) => CROSSINGS.map(([client, wire]) => [label, client, wire] as const))
+
+test.each(LABELLED)(
+  'a whole answer is one by how it begins, labelled %p, %s client, %s provider',
+  async (label, client, wire) => {
+    answer = (path) => {
+      const text = JSON.stringify(WHOLE[wireOf(path)], null, 1)
+      return labelled(label, ['\n ', text.slice(0, 1), text.slice(1, 60), text.slice(60)])
+    }
+    const { status, body, row } = await ask(client, wire, true)
+    expect([status, body.includes('Hi there.'), body.includes(LAST[client])]).toEqual([200, true, true])
+    expect(row).toMatchObject(BILLED)
+  },
+)
+
+test.each(LABELLED)(
+  'a stream is one by how it begins, labelled %p, %s client, %s provider',
+  async (label, client, wire) => {
+    answer = (path) => {
+      const text = `\n\n${frames(STREAM[wireOf(path)] ?? [])}`
+      return labelled(label, [text.slice(0, 1), text.slice(1, 3), text.slice(3, 40), text.slice(40)])
+    }
+    const { status, body, row } = await ask(client, wire, true)
+    expect([status, body.includes('there.'), body.includes(LAST[client])]).toEqual([200, true, true])
+    expect(row).toMatchObject(BILLED)
+  },
+)
+
+test.each(LABELS)('a failure told in place of a stream is told as such, labelled %p', async (label) => {
+  answer = () => labelled(label, [JSON.stringify({ error: { code: 'context_length_exceeded', message: 'secret' } })])
+  const { status, body } = await ask('chat-completions', 'chat-completions', true)
+  expect(status).toBe(400)
+  expect(body).toContain('context_length_exceeded')
+})
+
 test.each(CROSSINGS)('a stream in place of a whole answer, %s client, %s provider', async (client, wire) => {
   answer = (path) => ({ headers: { 'content-type': 'text/event-stream' }, steps: [frames(STREAM[wireOf(path)] ?? [])] })
   const { status, type, body, row } = await ask(client, wire, false)

@@ -1,6 +1,7 @@
 // Pictures are billed by the provider's figures, else by what the model's pictures are set to cost.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { framesOf } from '../support/frames.ts'
 import { gate, type Script } from '../support/provider/scripted.ts'
 import { booksOf, type Money, startMoney, totalOf } from './support.ts'
 
@@ -115,6 +116,60 @@ describe('images', () => {
     const { text, row } = await drawn({ headers: SSE, steps: [partial] }, { stream: true, n: 2 })
     expect(text).toContain('event: error')
     expect(row.outcome).not.toBe('done')
+  })
+
+  test.each([
+    ['two of them and a part of the third', [completed(usage), completed(usage), partial], 2 * 272 + EACH],
+    ['one, whose figures were not told, and a part of the second', [completed(), partial], 2 * EACH],
+    ['a part of the first', [partial, partial], EACH],
+  ] as const)('of a stream that breaks off cost what was sent: %s', async (_, steps, output) => {
+    const { text, row } = await drawn({ headers: SSE, steps }, { stream: true, n: 3 })
+    expect(text).toContain('event: error')
+    expect(row).toMatchObject({ output, estimated: true, outcome: 'failed' })
+  })
+
+  test('of a stream of fewer than were asked for cost what they are set to cost', async () => {
+    const { row } = await drawn({ headers: SSE, steps: [partial, completed()] }, { stream: true, n: 3 })
+    expect(row).toMatchObject({ output: EACH, estimated: true, outcome: 'done' })
+  })
+
+  test('of a stream whose client leaves cost what was told, and what they are set to cost for the rest', async () => {
+    money.answers(() => ({ headers: SSE, steps: [completed(usage), partial, gate()] }))
+    const { secret } = money.issue({ tokensTotal: 1_000_000 })
+    const leaving = new AbortController()
+    const response = await draw(secret, { stream: true, n: 3 }, leaving.signal)
+    const reader = response.body?.getReader()
+    for (let text = ''; !text.includes('partial_image'); )
+      text += new TextDecoder().decode((await reader?.read())?.value)
+    leaving.abort()
+    await money.idle()
+    expect(money.row(response)).toMatchObject({
+      outcome: 'aborted',
+      input: 11,
+      output: 272 + 2 * EACH,
+      estimated: true,
+    })
+  })
+
+  test.each([1, 2])('in an answer in place of a stream are its events (%d)', async (images) => {
+    const { response, text, row } = await drawn(wholeAnswer(images, usage), { stream: true, n: images })
+    expect(response.headers.get('content-type')).toContain('text/event-stream')
+    const events = framesOf(text).map(({ event, data }) => [event, JSON.parse(data)] as const)
+    expect(events.map(([event, { type, b64_json }]) => [event, type, b64_json])).toEqual(
+      Array.from({ length: images }, () => ['image_generation.completed', 'image_generation.completed', PICTURE]),
+    )
+    expect(events.at(-1)?.[1]).toMatchObject({ created_at: 1, usage })
+    expect(row).toMatchObject({ input: 11, output: 272, estimated: false, outcome: 'done' })
+  })
+
+  test('in an answer in place of a stream are counted where the provider does not tell', async () => {
+    const { row } = await drawn(wholeAnswer(2), { stream: true, n: 3 })
+    expect(row).toMatchObject({ output: 2 * EACH, estimated: true, outcome: 'done' })
+  })
+
+  test('in an answer in place of a stream may be none', async () => {
+    const { response, used } = await drawn(wholeAnswer(0), { stream: true })
+    expect([response.status, used]).toEqual([502, 0])
   })
 
   test.each(['insufficient_quota', 'billing_hard_limit_reached'])(

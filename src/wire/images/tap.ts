@@ -14,14 +14,18 @@ export const tap = (options: TapOptions): Tap => {
   const noted = openNotes()
   const reports: JsonObject[] = []
   const expected = options.images ?? 1
+  const pictures = { come: 0, told: 0 }
   let images = 0
 
   const completed = ({ usage }: JsonObject): void => {
     images++
+    pictures.come = images
     if (images === expected) noted.state = 'done'
     if (!isObject(usage)) return
     reports.push(usage)
-    noted.usage = sum(noted.usage, decodeUsage(usage))
+    const read = decodeUsage(usage)
+    if (read?.output !== undefined) pictures.told++
+    noted.usage = sum(noted.usage, read)
     noted.rawUsage = reports.length === 1 ? usage : { images: reports }
   }
 
@@ -32,6 +36,7 @@ export const tap = (options: TapOptions): Tap => {
     const type = typeof data.type === 'string' ? data.type : frame.event
     if (type === 'error' || isObject(data.error)) return noted.failed(decodeError(200, data))
     if (type === 'image_generation.completed') completed(data)
+    else if (type === 'image_generation.partial_image') pictures.come = images + 1
     if (findMember(frame.data, 'model') === undefined) return writeFrame(frame)
     return writeFrame({
       ...frame,
@@ -41,9 +46,10 @@ export const tap = (options: TapOptions): Tap => {
 
   return Object.assign(noted, {
     see,
-    // A provider may make fewer images than the client asked for.
+    pictures,
+    // A provider may make fewer images than the client asked for, but none in part.
     end: () => {
-      if (images > 0 && noted.state === 'open') noted.state = 'done'
+      if (images > 0 && pictures.come === images && noted.state === 'open') noted.state = 'done'
       return ''
     },
     fail: ((why) => writeFrame({ event: 'error', data: JSON.stringify(encodeError(why)) })) satisfies Tap['fail'],

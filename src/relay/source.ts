@@ -1,0 +1,106 @@
+// The provider's end of a stream: how its body begins, and its events as text for the client.
+
+import { GatewayError } from '../errors.ts'
+import { FrameReader, FrameTooLarge } from '../lib/sse.ts'
+import type { Tap } from '../wire/codec.ts'
+import { networkError } from './upstream.ts'
+
+/** The provider's end of a stream. */
+export type Source = {
+  /** Text for the client, maybe ''; undefined once the bytes are over. Throws GatewayError. */
+  read(): Promise<string | undefined>
+  /** Reads to the end after the terminal event, so that the connection can be used again; cuts one that lingers. */
+  drain(): Promise<void>
+  abort: AbortController
+}
+
+/** How long a provider may take to close a stream after its terminal event. */
+const LINGER_MS = 1_000
+/** The largest single event of a stream, in characters. */
+const FRAME_CHARS = 64 * 1024 * 1024
+
+/** How JSON and HTML begin, which no line of a stream does. */
+const WHOLE = new Set([...'{[<'].map((char) => char.charCodeAt(0)))
+
+/** White space, and the bytes of a byte order mark. */
+const SPACE = new Set([0x09, 0x0a, 0x0d, 0x20, 0xef, 0xbb, 0xbf])
+
+export type Reader<Bytes extends Uint8Array = Uint8Array> = {
+  read(): Promise<{ done: false; value: Bytes } | { done: true; value?: Bytes | undefined }>
+  cancel(reason?: unknown): Promise<void>
+}
+
+export type Beginning = { chunk: Uint8Array | undefined; isWhole: boolean }
+
+/**
+ * A body's first chunk that is more than white space, which means nothing there, and whether it begins as a whole answer
+ * does. Not by its content type: servers label their answers wrongly, or not at all.
+ */
+export const beginning = async (reader: Reader, abort: AbortController): Promise<Beginning> => {
+  for (;;) {
+    const { done, value } = await reader.read().catch((error) => {
+      throw networkError(error, abort)
+    })
+    if (done) return { chunk: undefined, isWhole: false }
+    const first = value.find((byte) => !SPACE.has(byte))
+    if (first !== undefined) return { chunk: value, isWhole: WHOLE.has(first) }
+  }
+}
+
+/** A stream of the chunk and of what is left to read. */
+export const joined = <Bytes extends Uint8Array>(
+  chunk: Bytes | undefined,
+  reader: Reader<Bytes>,
+): ReadableStream<Bytes> =>
+  new ReadableStream<Bytes>({
+    start: (to) => {
+      if (chunk !== undefined) to.enqueue(chunk)
+    },
+    pull: async (to) => {
+      const next = await reader.read()
+      if (next.done) to.close()
+      else to.enqueue(next.value)
+    },
+    cancel: (reason) => reader.cancel(reason),
+  })
+
+export const endedSource = (abort: AbortController): Source => ({
+  abort,
+  drain: async () => {},
+  read: async () => undefined,
+})
+
+/** `chunk`: what has been read already. */
+export const readFrom = (chunk: Uint8Array | undefined, reader: Reader, tap: Tap, abort: AbortController): Source => {
+  let begun = chunk
+  const frames = new FrameReader(FRAME_CHARS)
+  return {
+    abort,
+    drain: async () => {
+      const timer = setTimeout(() => abort.abort(), LINGER_MS)
+      try {
+        while (!(await reader.read()).done);
+      } catch {
+        // Nothing that follows the terminal event is used.
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+    read: async () => {
+      try {
+        const { done, value } = begun === undefined ? await reader.read() : { done: false as const, value: begun }
+        begun = undefined
+        let text = ''
+        for (const frame of done ? frames.end() : frames.push(value)) text += tap.see(frame)
+        if (done) text += tap.end?.() ?? ''
+        return done && text === '' ? undefined : text
+      } catch (error) {
+        if (error instanceof FrameTooLarge) {
+          abort.abort()
+          throw new GatewayError('upstream_error', 'The provider sent an event that is too large.', { cause: error })
+        }
+        throw networkError(error, abort)
+      }
+    },
+  }
+}

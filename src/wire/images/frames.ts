@@ -1,0 +1,21 @@
+// A whole answer as the events of the stream that it would have been.
+
+import { isObject, type JsonObject } from '../../ir/json.ts'
+import type { Frame } from '../../lib/sse.ts'
+import { usageObject } from './usage.ts'
+
+const COMPLETED = 'image_generation.completed'
+
+/** What the answer says of all its images, and each event of its own. */
+const COMMON = ['background', 'output_format', 'quality', 'size'] as const
+
+/** One event for each image; the usage, which is of all of them, is told with the last. */
+export const framesOf = (body: JsonObject): Frame[] => {
+  const images = Array.isArray(body.data) ? body.data.filter(isObject) : []
+  const common: JsonObject = { created_at: body.created }
+  for (const name of COMMON) common[name] = body[name]
+  return images.map((image, at) => {
+    const usage = at === images.length - 1 ? usageObject(body) : undefined
+    return { event: COMPLETED, data: JSON.stringify({ type: COMPLETED, ...image, ...common, usage }) }
+  })
+}
