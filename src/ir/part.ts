@@ -14,8 +14,17 @@ export type Source =
   /** An id in the provider's own file store: meaningless at any other provider. */
   | { kind: 'file'; id: string; origin: ChatWire }
 
+/** `native`: the citation as it was on its own wire. */
 export type Citation =
-  | { kind: 'url'; url: string; title?: string; citedText?: string; start?: number; end?: number }
+  | {
+      kind: 'url'
+      url: string
+      title?: string
+      citedText?: string
+      start?: number
+      end?: number
+      native?: { origin: ChatWire; value: JsonObject }
+    }
   | { kind: 'opaque'; origin: ChatWire; value: JsonObject }
 
 export type TokenLogprob = { token: string; logprob: number; bytes?: number[] | null }

@@ -93,6 +93,7 @@ export const quirksOf = ({ provider, model }: Target) => ({
 export const askOf = (exchange: Exchange, { model, wire }: Target, now: number): Ask => ({
   model: model.id,
   body: exchange.asSent.whole().body,
+  stored: wire === 'responses' && exchange.bodyWire === 'responses' && exchange.asSent.outline.store !== false,
   inputEstimate: exchange.body.inputEstimate,
   now: Math.floor(now / 1000),
   ...(exchange.wire === 'responses' && wire !== 'responses' ? { id: exchange.id.replace(/^req_/, '') } : {}),

@@ -60,6 +60,8 @@ export type Ask = {
   inputEstimate: number
   /** Seconds since the epoch, for answers that need a creation time where the provider gave none. */
   now: number
+  /** Responses: whether the provider keeps the answer. Absent means that it does not. */
+  stored?: boolean
   /** The id to give the answer instead of the provider's, where the client may refer to it later. */
   id?: string
 }

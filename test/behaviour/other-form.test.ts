@@ -219,6 +219,41 @@ test.each([true, false])('several answers are not cut down to one, streaming %p'
   expect((await ask(wire, wire, stream, { n: 2 })).status).toBe(502)
 })
 
+test.each([true, false])(
+  'what a messages provider says of a web page comes back to it, streaming %p',
+  async (stream) => {
+    const cited = {
+      ...{ type: 'web_search_result_location', cited_text: 'x', encrypted_index: 'RW9j', title: null },
+      url: 'https://a.example',
+    }
+    const [start, block, ...rest] = STREAM.messages ?? []
+    const citation = { type: 'content_block_delta', index: 0, delta: { type: 'citations_delta', citation: cited } }
+    const events = [start ?? '', block ?? '', citation, ...rest]
+    answer = () =>
+      stream
+        ? {
+            steps: [JSON.stringify({ ...WHOLE.messages, content: [{ type: 'text', text: 'Hi', citations: [cited] }] })],
+          }
+        : { headers: { 'content-type': 'text/event-stream' }, steps: [frames(events)] }
+    const { body } = await ask('messages', 'messages', stream)
+    expect(body).toContain(JSON.stringify(cited))
+  },
+)
+
+test.each([
+  [true, undefined, true],
+  [false, undefined, true],
+  [true, false, false],
+])('a responses provider keeps it unless told not to, streaming %p, store %p', async (stream, store, kept) => {
+  answer = (_, isStream) =>
+    isStream
+      ? { steps: [JSON.stringify(WHOLE.responses)] }
+      : { headers: { 'content-type': 'text/event-stream' }, steps: [frames(STREAM.responses ?? [])] }
+  const { body } = await ask('responses', 'responses', stream, store === undefined ? {} : { store })
+  const [, said] = /"store":(true|false)/.exec(body) ?? []
+  expect(said).toBe(String(kept))
+})
+
 test.each([true, false])('its items can be referred to, streaming %p', async (stream) => {
   answer = (_, isStream) =>
     isStream

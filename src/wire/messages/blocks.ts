@@ -58,9 +58,11 @@ const ownSlot = (seal: Seal | undefined): { signature: string } | { data: string
   return typeof signature === 'string' ? { signature } : undefined
 }
 
-/** A link has no `encrypted_index`: with '' it is recognised as one when the client sends it back. */
+/** A link of another wire has no `encrypted_index`: with '' it is recognised as one when the client sends it back. */
 export const encodeCitation = (citation: Citation): JsonObject[] => {
-  if (citation.kind === 'opaque') return citation.origin === 'messages' ? [citation.value] : []
+  const own = citation.kind === 'opaque' ? citation : citation.native
+  if (own?.origin === 'messages') return [own.value]
+  if (citation.kind === 'opaque') return []
   return [
     {
       type: 'web_search_result_location',

@@ -24,7 +24,7 @@ const decodeSentCitation = (raw: JsonObject): Citation =>
     ? decodeCitation(raw)
     : { kind: 'opaque', origin: 'messages', value: raw }
 
-/** In an answer, a citation of a web page is a link that every wire can show. */
+/** In an answer, a citation of a web page is a link that every wire can show; this one's provider wants it back whole. */
 export const decodeCitation = (raw: JsonObject): Citation => {
   const { url, title, cited_text: citedText } = raw
   if (raw.type !== 'web_search_result_location' || typeof url !== 'string') {
@@ -35,6 +35,7 @@ export const decodeCitation = (raw: JsonObject): Citation => {
     url,
     ...(typeof title === 'string' ? { title } : {}),
     ...(typeof citedText === 'string' && citedText !== '' ? { citedText } : {}),
+    ...(raw.encrypted_index ? { native: { origin: 'messages', value: raw } } : {}),
   }
 }
 

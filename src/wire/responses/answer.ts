@@ -36,7 +36,7 @@ export const initialResponse = (ask: Ask, id: string, createdAt: number): JsonOb
     reasoning: { effort: null, summary: null, ...objectOr(body.reasoning) },
     safety_identifier: ifString(body.safety_identifier),
     service_tier: isTier(body.service_tier) ? body.service_tier : 'default',
-    store: false,
+    store: ask.stored ?? false,
     temperature: ifNumber(body.temperature) ?? 1,
     text: echoText(body.text),
     tool_choice: typeof body.tool_choice === 'string' || isObject(body.tool_choice) ? body.tool_choice : 'auto',
