@@ -99,7 +99,7 @@ const sent: Record<ChatWire, JsonObject> = {
   },
   messages: {
     messages: [
-      { role: 'user', content: 'Look.' },
+      { role: 'user', content: [{ text: 'Look.' }] },
       { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'look', input: { path: 'x' } }] },
       { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'Seen.' }] },
     ],

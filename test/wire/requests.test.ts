@@ -556,7 +556,7 @@ describe('is translated', () => {
       {
         messages: [
           { role: 'user', content: [{ text: 'a' }, { text: 'b' }] },
-          { role: 'system', content: 's' },
+          { role: 'system', content: [{ text: 's' }] },
           { role: 'assistant', content: 'c' },
           { role: 'user', content: 'd' },
         ],

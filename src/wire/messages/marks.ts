@@ -2,6 +2,7 @@
 
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { ChatRequest } from '../../ir/request.ts'
+import { mark } from './encode-parts.ts'
 
 /** The most cache marks the provider takes in one request. */
 const MAX_MARKS = 4
@@ -56,6 +57,22 @@ export const wantsCache = (request: ChatRequest, lists: JsonObject[][]): boolean
   request.origin !== 'messages' &&
   !lists.some((list) => list.some((block) => marksIn(block).length > 0)) &&
   (request.cacheKey !== undefined || request.turns.some(({ role }) => role === 'assistant'))
+
+/**
+ * The contents with marks where the two requests before this one ended, which is before the model's last messages. A mark
+ * at the end of all is not enough. From there the provider looks back only 20 blocks for what it has cached, and a turn
+ * of many calls holds more; and some clients end each request with a reminder that the next one is without.
+ */
+export const withEarlierEnds = (
+  contents: readonly JsonObject[][],
+  messages: readonly { role: string }[],
+): JsonObject[][] => {
+  const ends = messages.flatMap(({ role }, at) => (role === 'assistant' ? [at - 1] : [])).slice(-2)
+  return contents.map((blocks, at) => {
+    const last = blocks.at(-1)
+    return last === undefined || !ends.includes(at) ? blocks : [...blocks.slice(0, -1), { ...last, ...mark({}) }]
+  })
+}
 
 const isMark = (value: Json | undefined): boolean => value !== undefined && value !== null
 

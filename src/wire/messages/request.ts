@@ -25,7 +25,7 @@ import { assistantPart, decodeContent, systemPart, userPart } from './decode-par
 import { type Dropped, droppedOf } from './dropped.ts'
 import { mark, shortened } from './encode-parts.ts'
 import { type Collected, collect, extrasOf } from './extras.ts'
-import { longFirst, wantsCache, withinMarks } from './marks.ts'
+import { longFirst, wantsCache, withEarlierEnds, withinMarks } from './marks.ts'
 import { toolNames } from './names.ts'
 import { encodeOutput } from './output.ts'
 import { strictRoom } from './output-schema.ts'
@@ -195,7 +195,9 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
     dropped,
   )
   const lists = [tools, system, ...messages.map(({ content }) => content)]
-  const [markedTools = [], markedSystem = [], ...contents] = own ? withinMarks(lists) : longFirst(withinMarks(lists))
+  const [markedTools = [], markedSystem = [], ...marked] = own ? withinMarks(lists) : longFirst(withinMarks(lists))
+  const caches = wantsCache(request, lists) && !quirks.rejects?.includes('cache_control')
+  const contents = caches ? withEarlierEnds(marked, messages) : marked
   const body: JsonObject = { model: target.model, max_tokens: maxTokens }
   if (system.length > 0) body.system = shortened(markedSystem)
   body.messages = messages.map(({ role }, at) => ({ role, content: shortened(contents[at] ?? []) }))
@@ -211,7 +213,7 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
   encodeRest(request, body, dropped, undo)
   for (const member of extras.top) restore(body, member.name, member.value)
   if (request.stream) body.stream = true
-  if (wantsCache(request, lists) && !quirks.rejects?.includes('cache_control')) Object.assign(body, mark({}))
+  if (caches) Object.assign(body, mark({}))
   for (const name of quirks.rejects ?? []) {
     if (body[name] === undefined) continue
     delete body[name]
