@@ -77,7 +77,7 @@ const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan => 
       outputCap: capFor(exchange, target),
       quirks,
     })
-    exchange.dropped = listDropped(codec.refusedIn?.(seen, quirks).map((path) => path.join('.')) ?? [])
+    exchange.dropped = listDropped(edits.flatMap(({ lost, path }) => (lost ? [path.join('.')] : [])))
     return { body: exchange.body.edited([...edits, ...asAdmitted(exchange.body, codec, edits)]), undo: undefined }
   }
   const encoded = encodeFor(exchange, chatCodec(exchange.bodyWire), chatCodec(target.wire), target)

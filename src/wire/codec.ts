@@ -138,17 +138,18 @@ export type PassOptions = {
   quirks: Quirks
 }
 
+/** `lost`: it takes from the request what the client has asked for, so that its path is listed as dropped. */
+export type PassEdit = Edit & { lost?: true }
+
 /** What every wire has: bodies that pass through, taps, usage and errors. */
 export type PassCodec = {
   wire: Wire
   /** The schema of a client's body, open to unknown members. */
   requestSchema: TSchema
   /** The members to splice into a client's body for a provider of the same wire. */
-  passEdits(body: JsonObject, options: PassOptions): Edit[]
+  passEdits(body: JsonObject, options: PassOptions): PassEdit[]
   /** Whether a client's body uses forms of another wire: its bytes cannot pass, and it is decoded and encoded again. */
   needsTranslation?(body: JsonObject): boolean
-  /** The paths in a client's body that its provider refuses: `passEdits` removes them, and they are listed as dropped. */
-  refusedIn?(body: JsonObject, quirks: Quirks): Edit['path'][]
   /** The members by which the most that an answer may cost is admitted. */
   admittedBy: readonly string[]
   /** The client's own cap on output tokens, where it gave one. */

@@ -6,7 +6,7 @@ import type { Quirks } from '../ir/quirks.ts'
 import { inTier, type Usage } from '../ir/usage.ts'
 import type { Edit } from '../lib/json-splice.ts'
 import { OutputText } from '../lib/output-text.ts'
-import type { PassOptions, Tap } from './codec.ts'
+import type { PassEdit, PassOptions, Tap } from './codec.ts'
 import { SEAL_PREFIX } from './seal.ts'
 
 /** Whether a string is a tag, which holds a thought of another wire. */
@@ -20,12 +20,12 @@ export const refusedMembers = (body: JsonObject, { rejects = [] }: Quirks): Edit
   rejects.filter((name) => body[name] !== undefined).map((name) => [name])
 
 /** Adds the removal of what the provider refuses to the edits, and leaves out edits of those members. */
-export const withoutRefused = (edits: Edit[], refused: Edit['path'][], { rejects }: Quirks): Edit[] =>
+export const withoutRefused = (edits: PassEdit[], refused: Edit['path'][], { rejects }: Quirks): PassEdit[] =>
   rejects === undefined
     ? edits
     : [
         ...edits.filter(({ path: [name] }) => !rejects.includes(String(name))),
-        ...refused.map((path) => ({ path, value: undefined })),
+        ...refused.map((path) => ({ path, value: undefined, lost: true as const })),
       ]
 
 export const malformed = (): GatewayError =>

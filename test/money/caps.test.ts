@@ -17,7 +17,7 @@ const sent = async (
   provider: ChatWire,
   left: number,
   asked: { cap?: number; stream?: boolean; body?: object } = {},
-): Promise<{ body: JsonObject; cap: number | undefined; input: number; reserved: number }> => {
+): Promise<{ body: JsonObject; cap: number | undefined; input: number; reserved: number; dropped: string | null }> => {
   money.answers((wire, stream) => spoken(wire as ChatWire, stream))
   const { secret } = money.issue({ tokensTotal: left })
   const from = money.provider.requests.length
@@ -27,7 +27,8 @@ const sent = async (
   expect([response.status, text.slice(0, response.status === 200 ? 0 : 500)]).toEqual([200, ''])
   const request = money.provider.requests[from]?.text ?? '{}'
   const row = money.row(response)
-  return { body: JSON.parse(request), cap: capOf(request), input: row.inputEstimate, reserved: row.reserved }
+  const dropped = response.headers.get('x-gateway-dropped')
+  return { body: JSON.parse(request), cap: capOf(request), input: row.inputEstimate, reserved: row.reserved, dropped }
 }
 
 describe.each(CROSSINGS)('%s → %s', (client, provider) => {
@@ -63,8 +64,9 @@ describe('a thinking budget', () => {
     [1_000, false],
     [20, false],
   ])('stays below a cap lowered to %i, or thinking is turned off (thinks: %s)', async (left, thinks) => {
-    const { body, cap } = await sent('messages', 'messages', left, { cap: 9_000, body: { thinking } })
+    const { body, cap, dropped } = await sent('messages', 'messages', left, { cap: 9_000, body: { thinking } })
     expect(cap).toBeLessThanOrEqual(left)
+    expect(dropped).toBe(thinks ? null : 'thinking')
     if (!thinks) expect(body.thinking).toEqual({ type: 'disabled' })
     else {
       const { budget_tokens } = body.thinking as { budget_tokens: number }

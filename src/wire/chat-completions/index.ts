@@ -7,7 +7,7 @@ import { faultOf, KEEP_ALIVE, malformedAnswer, usageIn } from '../pass.ts'
 import { decodeEvents } from './decode-events.ts'
 import { encodeEvents } from './encode-events.ts'
 import { decodeError, encodeError, failureIn } from './error.ts'
-import { needsTranslation, outputCap, passEdits, refusedIn } from './pass.ts'
+import { needsTranslation, outputCap, passEdits } from './pass.ts'
 import { decodeRequest, encodeRequest } from './request.ts'
 import { decodeResponse, encodeResponse } from './response.ts'
 import { ChatCompletionsRequest } from './schema.ts'
@@ -19,7 +19,6 @@ export const chatCompletions: ChatCodec = {
   requestSchema: ChatCompletionsRequest,
   passEdits,
   needsTranslation,
-  refusedIn,
   admittedBy: ['max_completion_tokens', 'max_tokens', 'n'],
   outputCap,
   tap,

@@ -3,7 +3,7 @@
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Quirks } from '../../ir/quirks.ts'
 import type { Edit } from '../../lib/json-splice.ts'
-import type { PassOptions } from '../codec.ts'
+import type { PassEdit, PassOptions } from '../codec.ts'
 import { isForeign, modelEdit, refusedMembers, withoutRefused } from '../pass.ts'
 import { given } from '../read.ts'
 import { callIdEdits } from './call-ids.ts'
@@ -37,7 +37,7 @@ export const needsTranslation = (body: JsonObject): boolean =>
       )))
 
 /** With `reasoning_content` among the refused members, also those of the assistant's messages. */
-export const refusedIn = (body: JsonObject, quirks: Quirks): Edit['path'][] => {
+const refusedIn = (body: JsonObject, quirks: Quirks): Edit['path'][] => {
   const refused = refusedMembers(body, quirks)
   if (quirks.rejects?.includes('reasoning_content') !== true || !Array.isArray(body.messages)) return refused
   for (const [at, message] of body.messages.entries())
@@ -46,7 +46,7 @@ export const refusedIn = (body: JsonObject, quirks: Quirks): Edit['path'][] => {
   return refused
 }
 
-export const passEdits = (body: JsonObject, options: PassOptions): Edit[] => {
+export const passEdits = (body: JsonObject, options: PassOptions): PassEdit[] => {
   const { quirks } = options
   const edits: Edit[] = [modelEdit(options)]
   if (body.stream === true && !includeUsage(body)) {

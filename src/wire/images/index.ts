@@ -11,20 +11,18 @@ import { decodeUsage, usageObject } from './usage.ts'
 // member is removed and not listed as dropped.
 const FORMAT = 'response_format'
 
-const refusedIn: NonNullable<PassCodec['refusedIn']> = (body, quirks) =>
-  refusedMembers(body, quirks).filter(([name]) => name !== FORMAT)
-
 const passEdits: PassCodec['passEdits'] = (body, options) => {
   const { quirks } = options
+  const refused = refusedMembers(body, quirks).filter(([name]) => name !== FORMAT)
+  const edits = withoutRefused([modelEdit(options)], refused, quirks)
   const isNeedless = body[FORMAT] === 'b64_json' && quirks.rejects?.includes(FORMAT) === true
-  return withoutRefused([modelEdit(options)], [...refusedIn(body, quirks), ...(isNeedless ? [[FORMAT]] : [])], quirks)
+  return isNeedless ? [...edits, { path: [FORMAT], value: undefined }] : edits
 }
 
 export const images: PassCodec = {
   wire: 'images',
   requestSchema,
   passEdits,
-  refusedIn,
   admittedBy: ['n'],
   outputCap: () => undefined,
   tap,

@@ -1,7 +1,7 @@
 // The messages wire: its codec, for the clients and for the providers that speak it.
 
 import type { ChatCodec } from '../codec.ts'
-import { faultOf, refusedMembers, usageIn } from '../pass.ts'
+import { faultOf, usageIn } from '../pass.ts'
 import { counting } from './counting.ts'
 import { decodeEvents } from './decode-events.ts'
 import { encodeEvents, PING } from './encode-events.ts'
@@ -17,7 +17,6 @@ export const messages: ChatCodec = {
   wire: 'messages',
   requestSchema: MessagesRequest,
   passEdits,
-  refusedIn: refusedMembers,
   admittedBy: ['max_tokens'],
   outputCap,
   decodeRequest,

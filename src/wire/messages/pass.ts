@@ -2,19 +2,19 @@
 
 import { isObject, type JsonObject } from '../../ir/json.ts'
 import type { Edit } from '../../lib/json-splice.ts'
-import type { PassOptions } from '../codec.ts'
+import type { PassEdit, PassOptions } from '../codec.ts'
 import { isForeign, modelEdit, refusedMembers, withoutRefused } from '../pass.ts'
 import { lacksThought, MIN_BUDGET } from './reasoning.ts'
 
 export const outputCap = (body: JsonObject): number | undefined =>
   typeof body.max_tokens === 'number' ? body.max_tokens : undefined
 
-export const passEdits = (body: JsonObject, options: PassOptions): Edit[] => {
+export const passEdits = (body: JsonObject, options: PassOptions): PassEdit[] => {
   const { outputCap: cap, quirks } = options
   const messages = Array.isArray(body.messages) && !quirks.readsTags ? body.messages : []
   const removals = foreignEdits(messages)
   const remaining = removals.length === 0 ? [] : withoutForeign(messages)
-  const edits: Edit[] = [modelEdit(options), ...budgetEdits(body, remaining, cap), ...removals]
+  const edits: PassEdit[] = [modelEdit(options), ...budgetEdits(body, remaining, cap), ...removals]
   if (cap !== undefined) edits.push({ path: ['max_tokens'], value: String(cap) })
   return withoutRefused(edits, refusedMembers(body, quirks), quirks)
 }
@@ -24,7 +24,7 @@ export const passEdits = (body: JsonObject, options: PassOptions): Edit[] => {
  * where the provider would refuse to think about what remains of the messages. `remaining`: empty where nothing is
  * removed.
  */
-const budgetEdits = (body: JsonObject, remaining: Remaining, cap = Number.POSITIVE_INFINITY): Edit[] => {
+const budgetEdits = (body: JsonObject, remaining: Remaining, cap = Number.POSITIVE_INFINITY): PassEdit[] => {
   const { thinking } = body
   if (!isObject(thinking) || typeof thinking.budget_tokens !== 'number') return []
   if (lacksThought(remaining)) return withoutThinking(body)
@@ -33,14 +33,17 @@ const budgetEdits = (body: JsonObject, remaining: Remaining, cap = Number.POSITI
 }
 
 /** Without thinking, the provider refuses the edits of the context that clear thoughts: they are removed as well. */
-const withoutThinking = ({ context_management: management }: JsonObject): Edit[] => {
-  const off = { path: ['thinking'], value: '{"type":"disabled"}' }
+const withoutThinking = ({ context_management: management }: JsonObject): PassEdit[] => {
   const list = isObject(management) && Array.isArray(management.edits) ? management.edits : []
   const clearing = list.flatMap((edit, at) => (isObject(edit) && CLEARS_THOUGHTS.test(String(edit.type)) ? [at] : []))
-  if (clearing.length === 0) return [off]
-  return clearing.length === list.length
-    ? [off, { path: ['context_management'], value: undefined }]
-    : [off, ...clearing.map((at) => ({ path: ['context_management', 'edits', at], value: undefined }))]
+  const removed: Edit['path'][] =
+    clearing.length > 0 && clearing.length === list.length
+      ? [['context_management']]
+      : clearing.map((at) => ['context_management', 'edits', at])
+  return [
+    { path: ['thinking'], value: '{"type":"disabled"}', lost: true },
+    ...removed.map((path) => ({ path, value: undefined, lost: true as const })),
+  ]
 }
 
 const CLEARS_THOUGHTS = /^clear_thinking_/

@@ -1,7 +1,7 @@
 // The responses wire: its codec, for the clients and for the providers that speak it.
 
 import type { ChatCodec } from '../codec.ts'
-import { faultOf, KEEP_ALIVE, refusedMembers, usageIn } from '../pass.ts'
+import { faultOf, KEEP_ALIVE, usageIn } from '../pass.ts'
 import { isBegun } from './background.ts'
 import { counting } from './counting.ts'
 import { decodeEvents } from './decode-events.ts'
@@ -18,7 +18,6 @@ export const responses: ChatCodec = {
   wire: 'responses',
   requestSchema: ResponsesRequest,
   passEdits,
-  refusedIn: refusedMembers,
   admittedBy: ['max_output_tokens'],
   outputCap,
   decodeRequest,

@@ -2,7 +2,7 @@
 
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Edit } from '../../lib/json-splice.ts'
-import type { PassOptions } from '../codec.ts'
+import type { PassEdit, PassOptions } from '../codec.ts'
 import { isForeign, modelEdit, refusedMembers, withoutRefused } from '../pass.ts'
 import { summaryIn } from './compaction.ts'
 
@@ -12,7 +12,7 @@ export const outputCap = (body: JsonObject): number | undefined =>
 /** The lowest output cap that the provider accepts, in tokens. */
 export const LEAST_OUTPUT = 16
 
-export const passEdits = (body: JsonObject, options: PassOptions): Edit[] => {
+export const passEdits = (body: JsonObject, options: PassOptions): PassEdit[] => {
   const edits: Edit[] = [modelEdit(options)]
   if (options.outputCap !== undefined) {
     edits.push({ path: ['max_output_tokens'], value: String(Math.max(LEAST_OUTPUT, options.outputCap)) })

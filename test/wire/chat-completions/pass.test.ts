@@ -12,7 +12,9 @@ const turns = [{ role: 'user', content: 'Hi' }]
 const sent = (body: JsonObject, quirks: Quirks, outputCap?: number, codec = chat): JsonObject =>
   JSON.parse(splice(JSON.stringify(body), codec.passEdits(body, { model: 'up', outputCap, quirks })))
 const told = (body: JsonObject, quirks: Quirks, codec = chat): string[] =>
-  codec.refusedIn?.(body, quirks).map((path) => path.join('.')) ?? []
+  codec
+    .passEdits(body, { model: 'up', outputCap: undefined, quirks })
+    .flatMap(({ lost, path }) => (lost ? [path.join('.')] : []))
 
 test.each([chat, messages, responses])('a model member that occurs twice is replaced at both places', (codec) => {
   const body = '{"model":"other","model":"up","max_tokens":9}'
