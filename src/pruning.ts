@@ -10,7 +10,7 @@ const ROWS = 20
  * A clock that is so far ahead of what was to be expected may be wrong, and what it has removed is gone. It is believed
  * once it has stood for a while: one that is wrong is set right within minutes.
  */
-const AHEAD_MS = 86_400_000
+const AHEAD_MS = 30 * 86_400_000
 const BELIEVED_AFTER_MS = 3_600_000
 /** A step blocks the event loop about this long, and is followed by a pause. */
 const STEP_MS = 3

@@ -21,12 +21,12 @@ export const inference = (gateway: Gateway, { wire, paths }: Endpoint) => {
 }
 
 const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
-  const begunAt = performance.now()
   const { wire, request, id, key, ticket } = post
   const { bodyWire, asSent, body, model } = await openPost(gateway, post, REQUESTS[wire])
   const { outline, inputEstimate } = body
   const stream = outline.stream === true
   const codec = CODECS[wire]
+  const begunAt = performance.now()
   const reservation = await gateway.ledger.reserve({
     exchangeId: id,
     key,
