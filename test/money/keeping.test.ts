@@ -138,7 +138,7 @@ describe('pruning', () => {
     expect(left()).toBe(5)
     time.at = NOW + 2 * DAY
     first.round()
-    time.at = NOW + 20 * DAY
+    time.at = NOW + 60 * DAY
     first.round()
     time.elapsed += 3_600_000
     first.round()
