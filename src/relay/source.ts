@@ -33,8 +33,8 @@ export type Reader<Bytes extends Uint8Array = Uint8Array> = {
 export type Beginning = { chunk: Uint8Array | undefined; isWhole: boolean }
 
 /**
- * A body's first chunk that is more than white space, which means nothing there, and whether it begins as a whole answer
- * does. Not by its content type: servers label their answers wrongly, or not at all.
+ * A body's first chunk from its first byte that is no white space, which means nothing there, and whether it begins as a
+ * whole answer does. Not by its content type: servers label their answers wrongly, or not at all.
  */
 export const beginning = async (reader: Reader, abort: AbortController): Promise<Beginning> => {
   for (;;) {
@@ -42,8 +42,8 @@ export const beginning = async (reader: Reader, abort: AbortController): Promise
       throw networkError(error, abort)
     })
     if (done) return { chunk: undefined, isWhole: false }
-    const first = value.find((byte) => !SPACE.has(byte))
-    if (first !== undefined) return { chunk: value, isWhole: WHOLE.has(first) }
+    const at = value.findIndex((byte) => !SPACE.has(byte))
+    if (at !== -1) return { chunk: value.subarray(at), isWhole: WHOLE.has(value[at] ?? 0) }
   }
 }
 
