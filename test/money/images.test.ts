@@ -162,6 +162,13 @@ describe('images', () => {
     expect(row).toMatchObject({ input: 11, output: 272, estimated: false, outcome: 'done' })
   })
 
+  test('in an answer in place of a stream keep what it says of each', async () => {
+    const data = [{ type: 'image', b64_json: PICTURE, size: '512x512', quality: 'low' }]
+    const { text } = await drawn({ steps: [JSON.stringify({ created: 1, size: '1x1', data })] }, { stream: true })
+    const [event] = framesOf(text).map((each) => JSON.parse(each.data))
+    expect(event).toMatchObject({ type: 'image_generation.completed', size: '512x512', quality: 'low' })
+  })
+
   test('in an answer in place of a stream are counted where the provider does not tell', async () => {
     const { row } = await drawn(wholeAnswer(2), { stream: true, n: 3 })
     expect(row).toMatchObject({ output: 2 * EACH, estimated: true, outcome: 'done' })

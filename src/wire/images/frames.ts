@@ -6,7 +6,7 @@ import { usageObject } from './usage.ts'
 
 const COMPLETED = 'image_generation.completed'
 
-/** What the answer says of all its images, and each event of its own. */
+/** What the answer says of all its images, or an image of itself, and each event of its own. */
 const COMMON = ['background', 'output_format', 'quality', 'size'] as const
 
 /** One event for each image; the usage, which is of all of them, is told with the last. */
@@ -16,6 +16,6 @@ export const framesOf = (body: JsonObject): Frame[] => {
   for (const name of COMMON) common[name] = body[name]
   return images.map((image, at) => {
     const usage = at === images.length - 1 ? usageObject(body) : undefined
-    return { event: COMPLETED, data: JSON.stringify({ type: COMPLETED, ...image, ...common, usage }) }
+    return { event: COMPLETED, data: JSON.stringify({ ...common, ...image, type: COMPLETED, usage }) }
   })
 }
