@@ -78,9 +78,7 @@ export const decodeExtras = ({ messages, tools, functions }: JsonObject): Opaque
 }
 
 const isRead = ({ type, source, image_url: url }: JsonObject): boolean =>
-  READ_PARTS.has(String(type)) ||
-  (type === 'image' && isObject(source)) ||
-  (type === 'input_image' && typeof url === 'string')
+  READ_PARTS.has(String(type)) || (type === 'image' && isObject(source)) || (type === 'input_image' && given(url))
 
 /** The objects in a list, with their indexes. */
 const objects = (list: Json | undefined): [number, JsonObject][] =>

@@ -6,7 +6,7 @@ import type { DocumentPart, ImagePart, OpaquePart, Source, TextPart } from '../.
 import { placed } from '../../ir/place.ts'
 import { decodeBreakpoint, encodeBreakpoint } from '../breakpoint.ts'
 import { decodeText, parseDataUrl, sniffMediaType } from '../data-url.ts'
-import { optionalString, readObject, readString } from '../read.ts'
+import { given, optionalString, readObject, readString } from '../read.ts'
 import type { Outgoing } from './outgoing.ts'
 
 export type ContentPart = TextPart | ImagePart | DocumentPart | OpaquePart
@@ -32,11 +32,11 @@ const decodePart = (raw: Json, path: string): ContentPart => {
       return { type: 'text', text: readString(part.text, `${path}.text`), ...cache }
     case 'input_image':
     case 'image_url': {
-      const isFlat = typeof part.image_url === 'string'
       // Stored at its provider.
-      if (type === 'input_image' && !isFlat) return { type: 'opaque', origin: 'chat-completions', value: part }
-      const image = isFlat ? { url: part.image_url ?? null, detail: part.detail ?? null } : part.image_url
-      const { url, detail } = readObject(image, `${path}.image_url`)
+      if (type === 'input_image' && !given(part.image_url))
+        return { type: 'opaque', origin: 'chat-completions', value: part }
+      const image = typeof part.image_url === 'string' ? { url: part.image_url } : part.image_url
+      const { url, detail = part.detail } = readObject(image, `${path}.image_url`)
       const from = urlSource(readString(url, `${path}.image_url.url`), 'image/png', `${path}.image_url.url`)
       const source = placed(from, `${path}.image_url`)
       const kind = optionalString(detail, `${path}.image_url.detail`)

@@ -411,6 +411,8 @@ describe('forms of other wires', () => {
         },
         { role: 'assistant', content: [{ type: 'output_text', text: 'Yes.', annotations: [] }] },
         { role: 'user', content: [{ type: 'input_image', image_url, file_id: null }] },
+        { role: 'user', content: [{ type: 'input_image', image_url: { url: image_url, detail: 'high' } }] },
+        { role: 'user', content: [{ type: 'image_url', image_url: { url: image_url }, detail: 'low' }] },
       ],
     })
     expect(turns).toEqual([
@@ -423,6 +425,8 @@ describe('forms of other wires', () => {
       },
       { role: 'assistant', parts: [{ type: 'text', text: 'Yes.' }] },
       { role: 'user', parts: [{ type: 'image', source: { kind: 'url', url: image_url } }] },
+      { role: 'user', parts: [{ type: 'image', source: { kind: 'url', url: image_url }, detail: 'high' }] },
+      { role: 'user', parts: [{ type: 'image', source: { kind: 'url', url: image_url }, detail: 'low' }] },
     ])
     expect(opaque).toEqual([])
   })
