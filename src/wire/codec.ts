@@ -97,7 +97,10 @@ export type Tap = {
   readonly answerId: string | undefined
   /** The latest usage figures, absent until reported. */
   readonly usage: Usage | undefined
-  /** Whether the reported output is the answer's total; false for the count at the start of a messages stream. */
+  /**
+   * Whether the reported output is the answer's total; false for the count at the start of a messages stream, and where the
+   * last image has none.
+   */
   readonly summed: boolean
   /** The provider's own usage object, verbatim. */
   readonly rawUsage: JsonObject | undefined
@@ -108,7 +111,7 @@ export type Tap = {
   readonly error: GatewayError | undefined
   /** What the model has written so far, from which usage is estimated when the provider never reports it. */
   readonly output: OutputText
-  /** Images: how many have come, one that has only begun included; of how many it was told what they took. */
+  /** Images: how many have come, one that has only begun included; for how many of them it was told what they took. */
   readonly pictures?: Pictures
   /** The frames that end a broken stream on the client's wire. */
   fail(error: GatewayError, requestId: string): string

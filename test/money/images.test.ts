@@ -128,6 +128,20 @@ describe('images', () => {
     expect(row).toMatchObject({ output, estimated: true, outcome: 'failed' })
   })
 
+  test.each([
+    ['only of the first', [completed(usage), completed()], 272 + EACH, true],
+    ['only with the last', [completed(), completed(usage)], 272, false],
+  ] as const)('of a stream that tells figures %s', async (_, steps, output, estimated) => {
+    const { row } = await drawn({ headers: SSE, steps }, { stream: true, n: 2 })
+    expect(row).toMatchObject({ output, estimated, outcome: 'done' })
+  })
+
+  test('of a stream whose figures came with the second, and a part of the third', async () => {
+    const steps = [completed(), completed(usage), partial]
+    const { row } = await drawn({ headers: SSE, steps }, { stream: true, n: 3 })
+    expect(row).toMatchObject({ output: 272 + EACH, estimated: true, outcome: 'failed' })
+  })
+
   test('of a stream of fewer than were asked for cost what they are set to cost', async () => {
     const { row } = await drawn({ headers: SSE, steps: [partial, completed()] }, { stream: true, n: 3 })
     expect(row).toMatchObject({ output: EACH, estimated: true, outcome: 'done' })

@@ -21,10 +21,12 @@ export const tap = (options: TapOptions): Tap => {
     images++
     pictures.come = images
     if (images === expected) noted.state = 'done'
+    const read = decodeUsage(usage)
+    noted.summed = read?.output !== undefined
+    // Servers that tell it only once count all images together.
+    if (noted.summed) pictures.told = images
     if (!isObject(usage)) return
     reports.push(usage)
-    const read = decodeUsage(usage)
-    if (read?.output !== undefined) pictures.told++
     noted.usage = sum(noted.usage, read)
     noted.rawUsage = reports.length === 1 ? usage : { images: reports }
   }
