@@ -93,7 +93,8 @@ export const decodeToolChoice = (body: JsonObject): ToolChoice | undefined => {
   if (choice === 'auto' || choice === 'none' || choice === 'required') return { type: choice }
   if (choice === 'any') return { type: 'required' }
   if (!isObject(choice)) throw invalidRequest(`'${path}' must be 'auto', 'none', 'required' or name a tool.`, path)
-  if (legacy) return { type: 'tool', kind: 'function', name: readString(choice.name, `${path}.name`) }
+  if (legacy)
+    return placed<ToolChoice>({ type: 'tool', kind: 'function', name: readString(choice.name, `${path}.name`) }, path)
   if (isSpecial(choice)) return allowedTools(choice)
   const kind = choice.type === 'custom' ? 'custom' : 'function'
   const named = choice[kind]

@@ -108,13 +108,17 @@ export const encodeToolUse = (
   const historic = tools.length === 0 && request.origin !== 'messages' ? historicTools(request, names) : []
   return historic.length > 0
     ? { tools: historic, choice: { type: 'none' } }
-    : { tools, choice: unforced(encodeToolChoice(request, names, tools, jsonTool?.name), context) }
+    : { tools, choice: unforced(encodeToolChoice(request, names, tools, jsonTool?.name), request, context) }
 }
 
 /** The choice, left to the model where it cannot be forced. */
-const unforced = (choice: JsonObject | undefined, { quirks, dropped }: Context): JsonObject | undefined => {
+const unforced = (
+  choice: JsonObject | undefined,
+  { toolChoice }: ChatRequest,
+  { quirks, dropped }: Context,
+): JsonObject | undefined => {
   if (!quirks.noForcedTools || !forces(choice)) return choice
-  dropped.path('tool_choice')
+  dropped.path(placeOf(toolChoice ?? {}, 'tool_choice'))
   const { name: _, ...rest } = choice ?? {}
   return { ...rest, type: 'auto' }
 }

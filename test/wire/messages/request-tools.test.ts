@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/ir/json.ts'
 import type { Quirks } from '../../../src/ir/quirks.ts'
 import type { ChatRequest } from '../../../src/ir/request.ts'
+import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
 import { messages } from '../../../src/wire/messages/index.ts'
 import { refusal } from '../../support/refusal.ts'
 import { asked, encode } from './asking.ts'
@@ -304,6 +305,13 @@ describe('tools', () => {
     const encoded = encode({ tools: [{ type: 'function', name: 'f' }], ...request }, { noForcedTools: true })
     expect(encoded.body.tool_choice).toEqual(choice)
     expect(encoded.dropped).toEqual(dropped)
+  })
+
+  test('choice at a model that cannot be forced is listed as its client wrote it', () => {
+    const body = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], functions: [{ name: 'f' }] }
+    const request = chatCompletions.decodeRequest({ ...body, function_call: { name: 'f' } })
+    const quirks = { noForcedTools: true }
+    expect(messages.encodeRequest(request, { model: 'up', maxOutput: 99, quirks }).dropped).toEqual(['function_call'])
   })
 
   test.each<Quirks>([{}, { noForcedTools: true }])('the choice of an unknown tool is refused, %p', (quirks) => {
