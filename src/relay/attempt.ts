@@ -159,19 +159,20 @@ const keepForReferences = ({ relay, request: exchange }: Reading, answer: () => 
 const openStream = (reading: Reading, response: Response): Promise<StreamAnswer> => {
   const { relay, request: exchange, target, codec, plan, abort } = reading
   const keep = (text: string): void => keepForReferences(reading, () => answerIn(text))
+  const images = imagesAsked(exchange.body.outline)
   const tap =
     plan.undo === undefined
       ? codec.tap({
           model: target.model.id,
           includeUsage: includeUsage(exchange.body.outline),
-          images: imagesAsked(exchange.body.outline),
+          images,
           noDone: quirksOf(target).noDone === true,
           now: Math.floor(relay.clock.now() / 1000),
         })
       : translateStream(chatCodec(exchange.wire), codec as ChatCodec, askFor(reading), plan.undo, keep)
   return readToFirstOutput(response, { relay, target, codec, abort }, tap, (text, body) => {
     const ended = { kind: 'stream', target, source: endedSource(abort) } as const
-    if (target.wire === 'images') return { ...ended, first: eventsOfPictures(body, tap), tap }
+    if (target.wire === 'images') return { ...ended, first: eventsOfPictures(body, images, tap), tap }
     if (!hasOtherForm(reading)) throw malformedAnswer()
     const [client, provider] = [chatCodec(exchange.wire), chatCodec(target.wire)]
     const whole = withExact(text, body)
@@ -212,9 +213,9 @@ export const readToFirstOutput = async (
   }
 }
 
-/** The events of an answer with images, seen by the tap of the stream it comes in place of. */
-const eventsOfPictures = (body: JsonObject, tap: Tap): string => {
-  const text = framesOf(body).map(tap.see).join('')
+/** The events of an answer with images, of which `most` were asked for, seen by the tap of the stream it stands in for. */
+const eventsOfPictures = (body: JsonObject, most: number, tap: Tap): string => {
+  const text = framesOf(body, most).map(tap.see).join('')
   tap.end?.()
   if (tap.state !== 'done') throw tap.error ?? malformedAnswer()
   return text

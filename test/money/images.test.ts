@@ -176,6 +176,12 @@ describe('images', () => {
     expect(row).toMatchObject({ input: 11, output: 272, estimated: false, outcome: 'done' })
   })
 
+  test('in an answer in place of a stream are billed as told where they are more than were asked for', async () => {
+    const { text, row } = await drawn(wholeAnswer(3, usage), { stream: true, n: 2 })
+    expect(framesOf(text)).toHaveLength(2)
+    expect(row).toMatchObject({ input: 11, output: 272, estimated: false, outcome: 'done' })
+  })
+
   test('in an answer in place of a stream keep what it says of each', async () => {
     const data = [{ type: 'image', b64_json: PICTURE, size: '512x512', quality: 'low' }]
     const { text } = await drawn({ steps: [JSON.stringify({ created: 1, size: '1x1', data })] }, { stream: true })

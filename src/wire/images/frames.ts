@@ -9,9 +9,9 @@ const COMPLETED = 'image_generation.completed'
 /** What the answer says of all its images, or an image of itself, and each event of its own. */
 const COMMON = ['background', 'output_format', 'quality', 'size'] as const
 
-/** One event for each image; the usage, which is of all of them, is told with the last. */
-export const framesOf = (body: JsonObject): Frame[] => {
-  const images = Array.isArray(body.data) ? body.data.filter(isObject) : []
+/** One event for each image, `most` at most; the usage, which is of all of them, is told with the last. */
+export const framesOf = (body: JsonObject, most: number): Frame[] => {
+  const images = Array.isArray(body.data) ? body.data.filter(isObject).slice(0, most) : []
   const common: JsonObject = { created_at: body.created }
   for (const name of COMMON) common[name] = body[name]
   return images.map((image, at) => {
