@@ -67,18 +67,19 @@ describe('pruning', () => {
     const store = open(':memory:', time.now)
     const { key } = store.keys.issue(newKey({ tokensTotal: 1e9 }), ACTOR)
     const { ledger } = bench(store, time.now)
-    for (time.at of [NOW - 10 * DAY, NOW]) {
-      const reserving = Array.from({ length: each }, () => ledger.reserve(ask(key)))
+    const record = async (many: number): Promise<void> => {
+      const reserving = Array.from({ length: many }, () => ledger.reserve(ask(key)))
       ledger.flush()
       for (const reservation of await Promise.all(reserving)) ledger.settle(reservation, settlement())
       ledger.flush()
     }
+    for (time.at of [NOW - 10 * DAY, NOW]) await record(each)
     const warned: string[] = []
     const gateway = {
       ...{ store, config: { retentionMs: 5 * DAY }, clock: time, stopwatch: { now: () => time.elapsed } },
       log: { warn: (text: string) => warned.push(text) },
     } as unknown as Gateway
-    return { store, gateway, warned, time }
+    return { store, gateway, warned, time, record }
   }
   test('removes all that is too old, and nothing else', async () => {
     const { store, gateway, warned } = await kept(500)
@@ -169,6 +170,25 @@ describe('pruning', () => {
     while (store.prune(NOW + 25 * DAY, 7) === 7);
     const left = store.exchanges({ limit: 100 }).map(({ startedAt }) => (startedAt - NOW) / DAY)
     expect(left).toEqual([29, 28, 27, 26, 25])
+  })
+
+  test.each([
+    ['decades behind', 0, 0],
+    ['decades behind, and goes on recording', 0, 3],
+    ['behind all that is kept', NOW - 40 * DAY, 3],
+  ])('removes nothing while the clock is %s', async (_how, at, more) => {
+    const { store, gateway, time, record } = await kept(5)
+    time.at = at
+    await record(more)
+    const begin = spyOn(globalThis, 'setInterval')
+    const stop = startPruning(gateway, 1e9)
+    const round = begin.mock.calls.at(-1)?.[0] as () => void
+    begin.mockRestore()
+    round()
+    time.elapsed += 7_200_000
+    round()
+    stop()
+    expect(store.exchanges({ limit: 100 })).toHaveLength(10 + more)
   })
 
   test('does nothing without a retention time, nor after it is stopped', async () => {

@@ -6,7 +6,7 @@ import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import type { AnySQLiteColumn } from 'drizzle-orm/sqlite-core'
 import type { Outcome } from '../../ledger/ledger.ts'
 import type { AuditRow, Store, UsageQuery, UsageRow } from '../store.ts'
-import { firstRow, lastRow, newestFirst, rowAt } from './rows.ts'
+import { endBefore, firstRow, newestFirst } from './rows.ts'
 import { audit, BLOCK_ROWS, exchanges, reservations, usageDays, usageHours, usageModels } from './schema.ts'
 
 const HOUR_MS = 3_600_000
@@ -68,7 +68,8 @@ export const createQueries = (
   },
   prune(beforeMs, batch) {
     const latest = clock() + DAY_MS
-    const end = rowAt(db, beforeMs, latest) ?? lastRow(db) + 1
+    // A row of a time to come goes with those after it: by a clock that is set back, all are of a time to come.
+    const end = endBefore(db, beforeMs, latest)
     const old = orm.all<{ row: number }>(sql`
       DELETE FROM exchanges WHERE row IN (
         SELECT row FROM exchanges WHERE row < ${end} AND (started_at < ${beforeMs} OR started_at > ${latest}) ORDER BY row LIMIT ${batch}

@@ -39,28 +39,30 @@ const UNENDED = {
   leftAfter: null,
 }
 
+/** The first row that began at or after a time, in ms since the epoch; undefined: none has. */
+export const rowAt = (db: Database, time: number): number | undefined =>
+  db
+    .query<{ row: number }, [number]>('SELECT row FROM exchanges WHERE row >= ? ORDER BY row LIMIT 1')
+    .get(endBefore(db, time))?.row
+
 /**
- * The first row that began at or after a time, in ms since the epoch; undefined: none has. Rows that began after `latest`
- * are passed over: the clock was wrong when they did.
+ * The number after the last row that began before a time, in ms since the epoch; 0 where none has. Rows that began after
+ * `latest` are passed over: the clock was wrong when they did, or it is now.
  */
-export const rowAt = (db: Database, time: number, latest = Number.MAX_SAFE_INTEGER): number | undefined => {
+export const endBefore = (db: Database, time: number, latest = Number.MAX_SAFE_INTEGER): number => {
   // Pruned rows leave gaps: this finds the first row left at or after a number.
   const from = db.query<{ row: number; at: number }, [number, number]>(
     'SELECT row, started_at AS at FROM exchanges WHERE row >= ? AND started_at <= ? ORDER BY row LIMIT 1',
   )
   let low = 0
   let high = lastRow(db) + 1
-  let found: number | undefined
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
     const next = from.get(middle, latest)
-    if (next === null || next.row >= high) high = middle
-    else if (next.at >= time) {
-      found = next.row
-      high = middle
-    } else low = next.row + 1
+    if (next === null || next.row >= high || next.at >= time) high = middle
+    else low = next.row + 1
   }
-  return found
+  return low
 }
 
 /** 0 where there is none. */
