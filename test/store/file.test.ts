@@ -378,13 +378,18 @@ describe('a file that is no longer at its path', () => {
     unwatch()
   })
 
-  test('because a backup was written over it takes no writes', async () => {
+  test('because a backup was written over it takes no writes, even once its log went into the copy', async () => {
     const path = newPath()
     const store = open(path)
-    backupStore(path, `${path}.copy`)
     const unwatch = store.watch(5)
+    backupStore(path, `${path}.copy`)
+    store.keys.issue(newKey(), ACTOR)
     copyFileSync(`${path}.copy`, path)
-    await writing(store)((outcome) => String(outcome).includes('deleted or replaced'))
+    const isRefused = (outcome: unknown) => String(outcome).includes('deleted or replaced')
+    await writing(store)(isRefused)
+    edit(path, 'PRAGMA wal_checkpoint')
+    await Bun.sleep(50)
+    expect(refusalOf(() => store.probe())).toContain(path)
     unwatch()
   })
 
@@ -441,6 +446,18 @@ describe('a file that is no longer at its path', () => {
     }
     file.close()
     other.close()
+  })
+
+  test('is not missed where SQLite gives free pages back', () => {
+    const path = filled()
+    edit(path, 'PRAGMA auto_vacuum = FULL; VACUUM')
+    const file = watched(path)
+    expect(file.holds()).toBe(true)
+    const pages = statSync(path).size
+    edit(path, 'DELETE FROM audit; PRAGMA wal_checkpoint(TRUNCATE)')
+    expect(statSync(path).size).toBeLessThan(pages)
+    expect(file.holds()).toBe(true)
+    file.close()
   })
 })
 

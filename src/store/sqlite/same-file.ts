@@ -5,11 +5,17 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs'
 const HEADER_BYTES = 100
 const MAGIC = 'SQLite format 3\0'
 
-/** What SQLite writes at the beginning of a file. In one that nobody overwrites neither of them falls. */
-type Header = { pages: number; schemaVersion: number }
+/**
+ * What SQLite writes at the beginning of a file. In one that nobody overwrites the schema's version never falls, nor do
+ * the pages within a version; `shrinks`: unless SQLite was told to give free pages back (`auto_vacuum`).
+ */
+type Header = { pages: number; schemaVersion: number; shrinks: boolean }
 
 export type SameFile = {
-  /** If the path cannot be examined, it is taken to lead to the same file. */
+  /**
+   * If the path cannot be examined, it is taken to lead to the same file. One that was moved may come back; one that was
+   * overwritten is lost to this process, whatever its log writes into it.
+   */
   holds(): boolean
   close(): void
 }
@@ -24,21 +30,26 @@ export const watchFile = (path: string, schemaVersion: () => number): SameFile =
   const file = openSync(path, 'r')
   let known: Header | undefined
   let readAt: number | undefined
+  let overwritten = false
 
   const isOurs = (header: Header | undefined): boolean => {
     if (header === undefined) return known === undefined
     if (header.schemaVersion > schemaVersion()) return false
     if (known === undefined || header.schemaVersion > known.schemaVersion) return true
-    return header.schemaVersion === known.schemaVersion && header.pages >= known.pages
+    return header.schemaVersion === known.schemaVersion && (header.shrinks || header.pages >= known.pages)
   }
   return {
     holds() {
       try {
         const now = statSync(path, { throwIfNoEntry: false })
         if (now === undefined || now.ino !== ino || now.dev !== dev) return false
+        if (overwritten) return false
         if (now.mtimeMs === readAt) return true
-        const header = headerOf(file)
-        if (!isOurs(header)) return false
+        let header = headerOf(file)
+        // SQLite may have been writing it: what is not ours is read again before it counts.
+        if (!isOurs(header)) header = headerOf(file)
+        overwritten = !isOurs(header)
+        if (overwritten) return false
         known = header
         readAt = now.mtimeMs
         return true
@@ -55,5 +66,5 @@ const headerOf = (file: number): Header | undefined => {
   const bytes = Buffer.alloc(HEADER_BYTES)
   const length = readSync(file, bytes, 0, HEADER_BYTES, 0)
   if (length < HEADER_BYTES || bytes.toString('latin1', 0, MAGIC.length) !== MAGIC) return undefined
-  return { pages: bytes.readUInt32BE(28), schemaVersion: bytes.readUInt32BE(40) }
+  return { pages: bytes.readUInt32BE(28), schemaVersion: bytes.readUInt32BE(40), shrinks: bytes.readUInt32BE(52) > 0 }
 }
