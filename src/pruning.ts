@@ -11,7 +11,7 @@ const ROWS = 20
  * once it has stood for a while: one that is wrong is set right within minutes.
  */
 const AHEAD_MS = 30 * 86_400_000
-const BELIEVED_AFTER_MS = 3_600_000
+export const BELIEVED_AFTER_MS = 3_600_000
 /** A step blocks the event loop about this long, and is followed by a pause. */
 const STEP_MS = 3
 const PAUSE_MS = 15

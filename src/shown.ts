@@ -21,7 +21,10 @@ export const shownKey = (key: Key, now: number): ShownKey => ({
   tokens_used: key.tokensUsed,
   tokens_remaining: Math.max(0, key.tokensTotal - key.tokensUsed),
   renews: key.renews ?? null,
-  renews_at: key.renews === undefined ? null : new Date(nextRenewal(key.renews, now)).toISOString(),
+  renews_at:
+    key.renews === undefined || key.revokedAt !== undefined
+      ? null
+      : new Date(nextRenewal(key.renews, now)).toISOString(),
   expires_at: new Date(key.expiresAt).toISOString(),
   models: key.models,
   rpm: key.rpm ?? null,

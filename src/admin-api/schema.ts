@@ -89,6 +89,7 @@ export const Key = Type.Object({
   tokens_held: Count,
   /** Null: the quota does not renew. */
   renews: Nullable(Renewal),
+  /** Null for a revoked key as well. */
   renews_at: Nullable(Time),
   models: Type.Array(Type.String()),
   rpm: Nullable(Count),

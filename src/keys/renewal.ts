@@ -32,11 +32,18 @@ export const nextRenewal = (renews: Renewal, now: number): number => {
 }
 
 /**
- * Whether a key's quota is to be renewed now: a period has begun since it was last. A time more than a day ahead was
- * written while the clock was wrong; without a renewal now there would be none until then.
+ * Whether a key's quota is to be renewed now: a period has begun since it was last, or that was in a time to come. An
+ * expired key is renewed too: it may be extended within its period.
  */
-export const isRenewalDue = (key: Key, now: number): boolean => {
-  if (key.renews === undefined || key.revokedAt !== undefined || key.expiresAt <= now) return false
-  const since = key.renewedAt ?? key.createdAt
-  return since < beginningOf(key.renews, now) || since > now + DAY_MS
-}
+export const isRenewalDue = (key: Key, now: number): boolean =>
+  key.renews !== undefined &&
+  key.revokedAt === undefined &&
+  (renewedAt(key) < beginningOf(key.renews, now) || isRenewedAhead(key, now))
+
+/**
+ * Whether a key was renewed more than a day from now: the clock was wrong then, and without a renewal there would be none
+ * until that day; or it is wrong now.
+ */
+export const isRenewedAhead = (key: Key, now: number): boolean => renewedAt(key) > now + DAY_MS
+
+const renewedAt = (key: Key): number => key.renewedAt ?? key.createdAt

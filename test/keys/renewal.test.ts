@@ -54,7 +54,12 @@ describe('a renewal is due', () => {
       false,
     ],
     ['not for a revoked key', { renews: 'day', revokedAt: at('2026-11-01T00:00Z') }, '2026-11-22T00:00Z', false],
-    ['not for an expired key', { renews: 'day', expiresAt: at('2026-11-22T00:00Z') }, '2026-11-22T00:00Z', false],
+    [
+      'for an expired key, which may be extended',
+      { renews: 'day', expiresAt: at('2026-11-22T00:00Z') },
+      '2026-11-22T00:00Z',
+      true,
+    ],
     [
       'not when the clock was set back a little',
       { renews: 'day', renewedAt: at('2026-11-22T00:00Z') },

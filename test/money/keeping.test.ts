@@ -212,7 +212,7 @@ describe('pruning', () => {
 describe('renewing', () => {
   /** A store whose clock is told, with keys that were used, and a gateway around it. */
   const used = async (renews: Renewal[], now = NOW) => {
-    const time = { now }
+    const time = { now, elapsed: 0 }
     const store = open(':memory:', () => time.now)
     const keys = renews.map((each) => store.keys.issue(newKey({ renews: each }), ACTOR).key)
     const { ledger } = bench(store, () => time.now)
@@ -226,7 +226,7 @@ describe('renewing', () => {
     for (const key of keys) await use(key)
     const warned: string[] = []
     const gateway = {
-      ...{ store, clock: { now: () => time.now } },
+      ...{ store, clock: { now: () => time.now }, stopwatch: { now: () => time.elapsed } },
       log: { warn: (text: string) => warned.push(text) },
     } as unknown as Gateway
     return { time, store, keys, use, gateway, warned }
@@ -281,6 +281,27 @@ describe('renewing', () => {
     stop()
   })
 
+  test('gives no new quota while the clock is behind, and believes it after an hour', async () => {
+    const { time, keys, gateway } = await used(['day', 'month'])
+    const right = time.now
+    const { look, stop } = started(gateway)
+    for (const now of [0, right]) {
+      time.now = now
+      time.elapsed += 3_599_999
+      look()
+    }
+    expect(counters(keys)).toEqual([USED, USED])
+    time.now = right - 40 * DAY
+    look()
+    time.elapsed += 3_599_999
+    look()
+    expect(counters(keys)).toEqual([USED, USED])
+    time.elapsed += 1
+    look()
+    await become(keys, [0, 0])
+    stop()
+  })
+
   test('leaves what was used since, and writes nothing about keys that nobody used', async () => {
     const { time, store, keys, use, gateway } = await used(['day', 'day'])
     const { look, stop } = started(gateway)
@@ -298,18 +319,44 @@ describe('renewing', () => {
     stop()
   })
 
-  test('goes on with the next round when the database cannot be written, and says so', async () => {
+  test('goes on after a step that took long, past a key that was revoked meanwhile', async () => {
+    const { time, store, keys, gateway } = await used(['day', 'day', 'day', 'day'])
+    const { look, stop } = started(gateway)
+    time.now += DAY
+    const renew = store.keys.renew
+    const renewed: string[] = []
+    const slow = spyOn(store.keys, 'renew').mockImplementation((id) => {
+      renewed.push(id)
+      for (const from = performance.now(); performance.now() - from < 4; );
+      return renew(id)
+    })
+    look()
+    expect(renewed).toHaveLength(1)
+    const other = keys.find(({ id }) => id !== renewed[0]) as Key
+    store.keys.revoke(other.id, ACTOR)
+    look()
+    expect(renewed).toHaveLength(1)
+    await become(
+      keys,
+      keys.map((key) => (key === other ? USED : 0)),
+    )
+    slow.mockRestore()
+    stop()
+  })
+
+  test('goes on with the next round when the database cannot be written, and says so once', async () => {
     const { time, store, keys, gateway, warned } = await used(['day'])
     const { look, stop } = started(gateway)
     time.now += DAY
-    const renew = spyOn(store.keys, 'renew').mockImplementationOnce(() => {
+    const renew = spyOn(store.keys, 'renew').mockImplementation(() => {
       throw new Error('disk full')
     })
     look()
+    look()
     expect([counters(keys), warned.length]).toEqual([[USED], 1])
+    renew.mockRestore()
     look()
     await become(keys, [0])
-    renew.mockRestore()
     stop()
   })
 })
