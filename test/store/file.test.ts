@@ -390,6 +390,7 @@ describe('a file that is no longer at its path', () => {
     edit(path, 'PRAGMA wal_checkpoint')
     await Bun.sleep(50)
     expect(refusalOf(() => store.probe())).toContain(path)
+    expect(refusalOf(() => store.prune(0, 1))).toContain(path)
     unwatch()
   })
 

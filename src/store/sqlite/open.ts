@@ -138,6 +138,7 @@ const storeOf = (db: Database, path: string, clock: () => number): Store => {
     usageSince: afterSettling(queries.usageSince),
     exchanges: afterSettling(queries.exchanges),
     prune(beforeMs, batch) {
+      requireSameFile()
       const gone = queries.prune(beforeMs, batch)
       journal.wrote(gone)
       return gone
