@@ -68,13 +68,13 @@ const mount = <N extends RouteName>(app: Elysia, gateway: Gateway, name: N): voi
       requireAccess(access, caller)
       return caller
     }
-    enter()
+    const caller = enter()
     const input = await read(request, params)
     const call: Call = {
       gateway,
       request,
-      // Reading the body may take long: the session may have ended meanwhile, or the role been taken.
-      caller: enter(),
+      // Reading a body may take long: the session may have ended meanwhile, or the role been taken.
+      caller: method === 'GET' ? caller : enter(),
       peer: peerOf(gateway, request, trustProxy),
       secure: isSecure(request, trustProxy),
       headers: new Headers(),
