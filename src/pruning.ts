@@ -1,6 +1,7 @@
 // Deletes exchanges that are past the retention time, in steps short enough that no request waits for one.
 
 import type { Gateway } from './gateway.ts'
+import { createSteps } from './steps.ts'
 
 /** How often it looks for what has become too old. */
 const EVERY_MS = 60_000
@@ -12,29 +13,26 @@ const ROWS = 20
  */
 const AHEAD_MS = 30 * 86_400_000
 export const BELIEVED_AFTER_MS = 3_600_000
-/** A step blocks the event loop about this long, and is followed by a pause. */
-const STEP_MS = 3
-const PAUSE_MS = 15
 
 /** Runs until the returned function is called. Does not keep the process alive. */
 export const startPruning = (gateway: Gateway, everyMs = EVERY_MS): (() => void) => {
-  let pause: Timer | undefined
+  const { store, clock, log } = gateway
   const isBelieved = believing(gateway)
-  const step = (): void => {
-    pause = undefined
-    try {
-      if (!pruneStep(gateway)) pause = setTimeout(step, PAUSE_MS).unref()
-    } catch (error) {
-      gateway.log.warn('old exchanges could not be removed', { cause: String(error) })
-    }
-  }
+  const pruning = createSteps(
+    () => {
+      // It may have been configured anew.
+      const { retentionMs } = gateway.config
+      return retentionMs !== 0 && store.prune(clock.now() - retentionMs, ROWS) === ROWS
+    },
+    (cause) => log.warn('old exchanges could not be removed', { cause: String(cause) }),
+  )
   const rounds = setInterval(() => {
-    if (pause === undefined && isBelieved()) step()
+    if (!pruning.isRunning() && isBelieved()) pruning.run()
   }, everyMs)
   rounds.unref()
   return () => {
     clearInterval(rounds)
-    clearTimeout(pause)
+    pruning.stop()
   }
 }
 
@@ -59,13 +57,4 @@ const believing = ({ store, clock, stopwatch, log }: Gateway): (() => boolean) =
     doubtedAt = undefined
     return true
   }
-}
-
-/** Says whether nothing too old is left. */
-const pruneStep = ({ config, store, clock }: Gateway): boolean => {
-  if (config.retentionMs === 0) return true
-  const before = clock.now() - config.retentionMs
-  const began = performance.now()
-  while (performance.now() - began < STEP_MS) if (store.prune(before, ROWS) < ROWS) return true
-  return false
 }
