@@ -13,10 +13,11 @@ import { useAction, useResource } from '../lib/resource.ts'
 import { isAdmin, session } from '../lib/session.ts'
 import { Confirm, Dialog } from '../ui/dialog.tsx'
 import { Form, needCount, readCount, Select, Text } from '../ui/fields.tsx'
-import { KeyForm, LIMITS, SecretDialog } from '../ui/key-form.tsx'
+import { KeyForm, LIMITS } from '../ui/key-form.tsx'
 import { KeyStatus, QuotaMeter } from '../ui/key-status.tsx'
 import { Button, Card, Loaded, Notice, PageHead, Stat, When } from '../ui/parts.tsx'
 import { RangeField } from '../ui/range-field.tsx'
+import { SecretDialog } from '../ui/secret-dialog.tsx'
 import { MOST, measureOf, UsageTable, UsageView } from '../ui/usage-view.tsx'
 
 /** The figures are asked for again at most this often while its exchanges end. */

@@ -12,10 +12,11 @@ import { Spark } from '../ui/chart.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Select, Text } from '../ui/fields.tsx'
 import { Icon } from '../ui/icons.tsx'
-import { KeyForm, SecretDialog } from '../ui/key-form.tsx'
+import { KeyForm } from '../ui/key-form.tsx'
 import { KeyStatus, QuotaMeter } from '../ui/key-status.tsx'
 import { Button, Clip, Empty, Loaded, PageHead, When } from '../ui/parts.tsx'
 import { LinkRow } from '../ui/rows.tsx'
+import { SecretDialog } from '../ui/secret-dialog.tsx'
 
 const PAGE = 50
 const SEARCH_DELAY_MS = 200
