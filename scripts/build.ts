@@ -30,6 +30,7 @@ const code = await bun([
   // Threads are entry points of their own.
   'src/relay/tokenizer-thread.ts',
   'src/store/sqlite/checkpoint-thread.ts',
+  'src/store/sqlite/insight-thread.ts',
   '--outfile',
   outfile,
 ])

@@ -43,7 +43,8 @@ export type Backend = {
   updateKey(id: string, change: KeyChange): Promise<ShownKey>
   revokeKey(id: string): Promise<ShownKey>
   rotateKey(id: string, graceMs: number): Promise<MadeKey>
-  usage(query: UsageQuery): Promise<ShownUsage>
+  /** `keyId` absent: every key. */
+  usage(query: Omit<UsageQuery, 'keyIds'> & { keyId?: string | undefined }): Promise<ShownUsage>
   models(): Promise<ShownModels>
 }
 

@@ -44,14 +44,14 @@ export const localBackend = (where: Where, io: Io): Backend => {
         const { key, secret } = store.keys.rotate(id, graceMs, CLI_ACTOR)
         return { key: shown(key), secret }
       }),
-    usage: (query) =>
+    usage: ({ keyId, ...query }) =>
       read((store) => {
-        if (query.keyId !== undefined) requireKey(store, query.keyId)
+        if (keyId !== undefined) requireKey(store, keyId)
         const labelOf = (group: string) => (query.by === 'key' ? (store.keys.get(group)?.label ?? group) : group)
-        const since = store.usageSince(query)
+        const { since, rows } = store.usage({ ...query, keyIds: keyId === undefined ? undefined : [keyId] })
         return {
           since: since === undefined ? null : new Date(since).toISOString(),
-          rows: store.usage(query).map((row) => ({ ...shownSums(row), group: row.group, label: labelOf(row.group) })),
+          rows: rows.map((row) => ({ ...shownSums(row), group: row.group, label: labelOf(row.group) })),
           // What an admin has set on the dashboard stands over the file, here as in the server.
           khr_per_usd: createSettings({ ...config, limits: { ...config.limits } }, store.settings).values().khr_per_usd,
         }

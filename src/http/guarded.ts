@@ -4,11 +4,15 @@ import type { Gateway } from '../gateway.ts'
 import type { Key } from '../keys/key.ts'
 import { errorResponse, requestId, toGatewayError } from './respond.ts'
 
-export const guarded = (gateway: Gateway, request: Request, answer: (key: Key) => object): Response => {
+export const guarded = async (
+  gateway: Gateway,
+  request: Request,
+  answer: (key: Key) => object | Promise<object>,
+): Promise<Response> => {
   const id = requestId()
   try {
     const key = gateway.store.keys.authenticate(request.headers)
-    return Response.json(answer(key), { headers: { 'x-request-id': id, 'cache-control': 'no-store' } })
+    return Response.json(await answer(key), { headers: { 'x-request-id': id, 'cache-control': 'no-store' } })
   } catch (error) {
     return errorResponse(toGatewayError(error), id, undefined)
   }

@@ -38,14 +38,15 @@ const DAY_MS = 86_400_000
 const MOST_DAYS = 366
 
 /** The calling key's own usage over the last `days` UTC days (30), today included: by day, oldest first, and by model. */
-const history = (gateway: Gateway, key: Key, query: URLSearchParams) => {
+const history = async (gateway: Gateway, key: Key, query: URLSearchParams) => {
   const days = readDays(query.get('days'))
   const now = gateway.clock.now()
   const until = now - (now % DAY_MS) + DAY_MS
   const since = until - days * DAY_MS
-  const rows = (by: 'none' | 'model') => gateway.store.series({ step: 'day', by, since, until, keyIds: [key.id] })
-  const byDay = new Map(rows('none').map((row) => [row.at, row]))
-  const byModel = [...Map.groupBy(rows('model'), (row) => row.group)]
+  const rows = (by: 'none' | 'model') =>
+    gateway.store.insight.series({ step: 'day', by, since, until, keyIds: [key.id] })
+  const byDay = new Map((await rows('none')).map((row) => [row.at, row]))
+  const byModel = [...Map.groupBy(await rows('model'), (row) => row.group)]
   const { khrPerUsd } = gateway.config
   return {
     object: 'usage.history',

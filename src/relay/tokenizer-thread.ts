@@ -1,23 +1,7 @@
-// The tokenizer's worker thread: texts in, token counts out.
+// The tokenizer's thread: texts in, token counts out.
 
-import { readlinkSync } from 'node:fs'
-import { setPriority } from 'node:os'
-import { basename } from 'node:path'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
-
-export type ToCount = { id: number; text: string }
-export type Counted = { id: number; tokens: number }
-
-declare const self: Worker
-
-/** Counting can wait; the streams that share the processor cannot. */
-const NICENESS = 10
-
-try {
-  setPriority(Number(basename(readlinkSync('/proc/thread-self'))), NICENESS)
-} catch {
-  // Only Linux gives a thread a priority of its own.
-}
+import { answerAsks, yieldToOthers } from '../lib/thread.ts'
 
 const PLAIN = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() }
 
@@ -35,6 +19,5 @@ const tokensOf = (text: string): number => {
   return tokens + countTokens(text.slice(from), PLAIN)
 }
 
-self.onmessage = ({ data }: MessageEvent<ToCount>) => {
-  self.postMessage({ id: data.id, tokens: tokensOf(data.text) } satisfies Counted)
-}
+yieldToOthers()
+answerAsks(tokensOf)

@@ -1,7 +1,8 @@
-// The dashboard's queries: series over time, pages of exchanges, a sample of latencies. Each does bounded work.
+// The dashboard's queries: series over time, sums, pages of exchanges, a sample of latencies. Each does bounded work, and
+// none of a large database holds the server up: they are answered beside it.
 
 import type { Outcome } from '../ledger/ledger.ts'
-import type { ExchangeRow, UsageRow } from './store.ts'
+import type { ExchangeRow, UsageQuery, UsageRow, UsageTable } from './store.ts'
 
 /** Sums of one step. `at`: the first millisecond of the hour or UTC day; `group` as asked for, `all` for `none`. */
 export type SeriesRow = UsageRow & { at: number }
@@ -44,12 +45,12 @@ export type LatencyQuery = Pick<PageQuery, 'keyIds' | 'model'> & { since: number
 export type LatencySample = { firstByteMs: number; totalMs: number }
 
 export type Insight = {
-  series(query: SeriesQuery): SeriesRow[]
-  topKeys(query: TopKeysQuery): string[]
+  series(query: SeriesQuery): Promise<SeriesRow[]>
+  usage(query: UsageQuery): Promise<UsageTable>
+  /** Ids of keys. */
+  topKeys(query: TopKeysQuery): Promise<string[]>
   /** Whether the hourly sums of single keys are all still kept from then on. */
-  hoursKept(since: number): boolean
-  exchangePage(query: PageQuery): ExchangePage
-  latencies(query: LatencyQuery): LatencySample[]
-  /** When each key's last exchange began, in ms since the epoch. */
-  lastUsed(keyIds: readonly string[]): Map<string, number>
+  hoursKept(since: number): Promise<boolean>
+  exchangePage(query: PageQuery): Promise<ExchangePage>
+  latencies(query: LatencyQuery): Promise<LatencySample[]>
 }

@@ -23,14 +23,15 @@ export const isStoreError = (error: unknown): error is StoreError =>
 export const isBusy = (error: unknown): boolean => isStoreError(error) && error.busy === true
 
 /**
- * `sinceMs`: milliseconds since the epoch, rounded down (see `usageSince`); absent: from the beginning. `untilMs`:
- * exclusive, rounded up to the full UTC day; absent: to the end.
+ * `sinceMs`: milliseconds since the epoch, rounded down to the full hour, or to the UTC day where its hours are no longer
+ * kept; absent: from the beginning. `untilMs`: exclusive, rounded up to the full UTC day; absent: to the end.
+ * `keyIds` absent: every key.
  */
 export type UsageQuery = {
   by: 'model' | 'key' | 'day'
   sinceMs?: number | undefined
   untilMs?: number | undefined
-  keyId?: string | undefined
+  keyIds?: readonly string[] | undefined
 }
 
 /** `group` is a catalogue id, a key's id or a UTC day (`2026-09-01`). `errors` are exchanges refused or failed. */
@@ -45,6 +46,9 @@ export type UsageRow = {
   reasoning: number
   costMicroUsd: number
 }
+
+/** `since`: from when the rows count, where it was asked for. */
+export type UsageTable = { since: number | undefined; rows: UsageRow[] }
 
 /** Newest first. `before` is the `row` of the last one seen. `open` lists those still in flight. */
 export type ExchangeQuery = {
@@ -106,7 +110,7 @@ export type AuditRow = {
   after: unknown
 }
 
-export type Store = Insight & {
+export type Store = {
   keys: Keys
   members: MemberStore
   sessions: SessionStore
@@ -115,11 +119,13 @@ export type Store = Insight & {
   /** The ledger's durable side; `createLedger` claims it for this process. */
   journal: Journal
   background: BackgroundStore
-  usage(query: UsageQuery): UsageRow[]
-  /** From when `usage` counts: `sinceMs` down to the full hour, or to the UTC day where its hours are no longer kept. */
-  usageSince(query: UsageQuery): number | undefined
+  insight: Insight
+  /** Blocks: for commands, which have nothing else to do. */
+  usage(query: UsageQuery): UsageTable
   exchanges(query: ExchangeQuery): ExchangeRow[]
   audit(query: AuditQuery): AuditRow[]
+  /** When each key's last exchange began, in ms since the epoch. */
+  lastUsed(keyIds: readonly string[]): Map<string, number>
   /** Reloads what another process has changed; false when nothing has. */
   refresh(): boolean
   /** Refreshes regularly (every 250 ms) until the returned function is called. Does not keep the process alive. */

@@ -340,7 +340,7 @@ describe('usage', () => {
     expect(await desk.call('usage.get', desk.admin, { since, step: 'hour' })).toMatchObject({ step: 'hour' })
     const recent = new Date(dawn).toISOString()
     expect(await desk.call('keys.usage', desk.admin, { ...asked, since: recent })).toMatchObject({ step: 'hour' })
-    expect(store.hoursKept(dawn - 3 * DAY_MS)).toBe(false)
+    expect(await store.insight.hoursKept(dawn - 3 * DAY_MS)).toBe(false)
   })
   test('the holder of a key reads their own history with it, and nobody else’s', async () => {
     scripts = [answer(100, 300, 5)]

@@ -162,7 +162,7 @@ describe('settle', () => {
       costMicroUsd: 1_248,
     })
     expect(key.tokensUsed).toBe(100)
-    expect(store.usage({ by: 'key' })).toEqual([
+    expect(store.usage({ by: 'key' }).rows).toEqual([
       {
         ...{
           group: key.id,
@@ -220,7 +220,7 @@ describe('settle', () => {
     ledger.settle(await reserve(ask(key)), settlement({ usage: { output: 3 } }))
     turn()
     expect(store.exchanges({ limit: 1 })[0]).toMatchObject({ input: null, cacheRead: null, output: 3 })
-    expect(store.usage({ by: 'model' })[0]).toMatchObject({ input: 0, cacheRead: 0, output: 3 })
+    expect(store.usage({ by: 'model' }).rows[0]).toMatchObject({ input: 0, cacheRead: 0, output: 3 })
   })
 })
 
@@ -261,7 +261,7 @@ describe('settlements', () => {
     const { ledger, store, key, reservations } = await reserved(3)
     for (const reservation of reservations) ledger.settle(reservation, settlement())
     expect(store.exchanges({ limit: 9 }).map((row) => row.outcome)).toEqual(['done', 'done', 'done'])
-    expect(store.usage({ by: 'key' })[0]).toMatchObject({ group: key.id, requests: 3, output: 150 })
+    expect(store.usage({ by: 'key' }).rows[0]).toMatchObject({ group: key.id, requests: 3, output: 150 })
   })
 
   test('do not count after a reset of their key’s counter, written or not', async () => {
@@ -296,7 +296,7 @@ describe('settlements', () => {
       settlement({ model: 'vendorB-5.5', usage: { input: 1_000, output: 100 } }),
     )
     expect(store.exchanges({ limit: 1 })[0]).toMatchObject({ model: 'vendorA-opus-4-8', costMicroUsd: 1_200 })
-    expect(store.usage({ by: 'model' })[0]?.costMicroUsd).toBe(1_200)
+    expect(store.usage({ by: 'model' }).rows[0]?.costMicroUsd).toBe(1_200)
   })
 })
 
@@ -323,7 +323,7 @@ describe('a store that cannot write', () => {
     failing(false)
     wait()
     expect(outcome()).toBe('done')
-    expect(other.usage({ by: 'key' })[0]?.requests).toBe(1)
+    expect(other.usage({ by: 'key' }).rows[0]?.requests).toBe(1)
     expect(key.tokensUsed).toBe(150)
   })
 
@@ -477,7 +477,7 @@ describe('after a kill', () => {
         ...{ input: 90, output: 20, reasoning: 5, cacheRead: null, costMicroUsd: 90 * 5 + 20 * 25 },
       })
       expect(store.keys.get(keyId)?.tokensUsed).toBe(110)
-      expect(store.usage({ by: 'key' })[0]).toMatchObject({ requests: 1, errors: 1, input: 90, output: 20 })
+      expect(store.usage({ by: 'key' }).rows[0]).toMatchObject({ requests: 1, errors: 1, input: 90, output: 20 })
       store.close()
     }
   })
@@ -531,7 +531,7 @@ describe('after a kill', () => {
     const store = open(path)
     bench(store)
     expect(store.keys.list()[0]?.tokensUsed).toBe(200)
-    expect(store.usage({ by: 'model' })[0]).toMatchObject({ requests: 201, errors: 1, output: 200 })
+    expect(store.usage({ by: 'model' }).rows[0]).toMatchObject({ requests: 201, errors: 1, output: 200 })
   })
 })
 

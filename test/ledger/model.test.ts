@@ -214,7 +214,7 @@ const play = async (steps: Step[], path: string): Promise<void> => {
     expect(row.outcome).not.toBeNull()
   }
   for (const by of ['day', 'model', 'key'] as const) {
-    const sums = store.usage({ by })
+    const sums = store.usage({ by }).rows
     expect(sums.reduce((sum, row) => sum + row.requests, 0)).toBe(rows.length)
     expect(sums.reduce((sum, row) => sum + row.input + row.cacheRead + row.cacheWrite + row.output, 0)).toBe(
       rows.reduce((sum, row) => sum + (row.input ?? 0) + (row.cacheRead ?? 0) + (row.output ?? 0), 0),

@@ -90,7 +90,7 @@ describe('pruning', () => {
     const left = store.exchanges({ limit: 1_000 })
     expect(left).toHaveLength(500)
     expect(left.every((row) => row.startedAt === NOW)).toBe(true)
-    expect(store.usage({ by: 'day' }).map((row) => row.requests)).toEqual([500, 500])
+    expect(store.usage({ by: 'day' }).rows.map((row) => row.requests)).toEqual([500, 500])
     expect(warned).toEqual([])
   })
 

@@ -151,7 +151,7 @@ describe.each(WAYS)('%s', (_, way) => {
     await desk.idle()
     expect(await usage(secret)).toMatchObject({ tokens_used: 50, tokens_remaining: 450 })
     // What was consumed stays on the books.
-    const [row] = desk.server.gateway.store.usage({ by: 'key', keyId: id })
+    const [row] = desk.server.gateway.store.usage({ by: 'key', keyIds: [id] }).rows
     expect(row).toMatchObject({ requests: 2, input: 60, output: 40 })
   })
 

@@ -144,7 +144,7 @@ describe('a server that is killed', () => {
           const total = rows.reduce((sum, row) => sum + totalOf(row), 0)
           expect(store.keys.list()[0]?.tokensUsed).toBe(total)
           for (const by of ['key', 'day', 'model'] as const) {
-            const sums = store.usage({ by })
+            const sums = store.usage({ by }).rows
             expect(sums.reduce((sum, row) => sum + row.requests, 0)).toBe(rows.length)
             expect(sums.reduce((sum, row) => sum + row.input + row.cacheRead + row.cacheWrite + row.output, 0)).toBe(
               total,

@@ -268,8 +268,8 @@ export const booksOf = (money: Pick<TestGateway, 'server'>, keyId: string) => {
   const total = rows.reduce((sum, row) => sum + totalOf(row), 0)
   const by = (which: 'key' | 'day' | 'model') =>
     store
-      .usage({ by: which, keyId })
-      .reduce((sum, row) => sum + row.input + row.cacheRead + row.cacheWrite + row.output, 0)
+      .usage({ by: which, keyIds: [keyId] })
+      .rows.reduce((sum, row) => sum + row.input + row.cacheRead + row.cacheWrite + row.output, 0)
   return {
     rows: rows.length,
     total,

@@ -35,10 +35,10 @@ const fill = async (made: readonly Made[]) => {
   return { store, keys }
 }
 
-const everyPage = (store: ReturnType<typeof open>, query: PageQuery): string[] => {
+const everyPage = async (store: ReturnType<typeof open>, query: PageQuery): Promise<string[]> => {
   const ids: string[] = []
   for (let before = query.before; ; ) {
-    const { rows, next } = store.exchangePage({ ...query, before })
+    const { rows, next } = await store.insight.exchangePage({ ...query, before })
     expect(rows.length).toBeLessThanOrEqual(query.limit)
     ids.push(...rows.map((row) => row.id))
     if (next === undefined) return ids
@@ -78,7 +78,7 @@ test('every filter, page by page, gives the same as a plain scan, newest first',
           .filter(({ at }) => (from === undefined || at >= from) && (to === undefined || at < to))
           .map(({ i }) => `x${i}`)
           .reverse()
-        expect(everyPage(store, { limit, keyIds, model, outcome, since: from, until: to })).toEqual(wanted)
+        expect(await everyPage(store, { limit, keyIds, model, outcome, since: from, until: to })).toEqual(wanted)
       },
     ),
     { numRuns: 150 },
@@ -91,10 +91,10 @@ test('a rare match far back is found over pages that may be empty, each with bou
   })
   const { store, keys } = await fill(made)
   const wanted = ['x12000', 'x8000', 'x4000', 'x0']
-  expect(everyPage(store, { limit: 2, model: 'b', outcome: 'done' })).toEqual(wanted)
+  expect(await everyPage(store, { limit: 2, model: 'b', outcome: 'done' })).toEqual(wanted)
   const keyIds = keys.map(({ id }) => id)
-  expect(everyPage(store, { limit: 2, keyIds, model: 'b' })).toEqual(wanted)
-  expect(everyPage(store, { limit: 2, keyIds: keyIds.slice(1, 2), model: 'b' })).toEqual([])
+  expect(await everyPage(store, { limit: 2, keyIds, model: 'b' })).toEqual(wanted)
+  expect(await everyPage(store, { limit: 2, keyIds: keyIds.slice(1, 2), model: 'b' })).toEqual([])
 }, 30_000)
 
 describe('exchanges of keys among many of others', () => {
@@ -119,33 +119,33 @@ describe('exchanges of keys among many of others', () => {
     db.close()
     return open(path)
   }
-  const rowsOf = (store: ReturnType<typeof open>, query: Partial<PageQuery>): number[] =>
-    everyPage(store, { limit: 2, keyIds: [MINE], ...query }).map((id) => Number(id.slice(1)))
+  const rowsOf = async (store: ReturnType<typeof open>, query: Partial<PageQuery>): Promise<number[]> =>
+    (await everyPage(store, { limit: 2, keyIds: [MINE], ...query })).map((id) => Number(id.slice(1)))
 
-  test('are found in one page where their blocks are listed, and in short pages where any block may hold them', () => {
+  test('are found in one page where their blocks are listed, and in short pages where any block may hold them', async () => {
     const wanted = RARE.toReversed()
     const noted = many(true)
-    expect(noted.exchangePage({ limit: 3, keyIds: [MINE] })).toMatchObject({ next: undefined })
+    expect(await noted.insight.exchangePage({ limit: 3, keyIds: [MINE] })).toMatchObject({ next: undefined })
     const unknown = many(false)
-    const { rows, next } = unknown.exchangePage({ limit: 3, keyIds: [MINE] })
+    const { rows, next } = await unknown.insight.exchangePage({ limit: 3, keyIds: [MINE] })
     expect(rows.map(({ row }) => row)).toEqual(wanted.slice(0, 1))
     expect(next).toBe(57 * BLOCK_ROWS)
     for (const store of [noted, unknown]) {
-      expect(rowsOf(store, {})).toEqual(wanted)
-      expect(rowsOf(store, { outcome: 'failed' })).toEqual(wanted.filter((row) => row % 7 === 0))
-      expect(rowsOf(store, { outcome: 'done' })).toEqual(wanted.filter((row) => row % 7 !== 0))
-      expect(rowsOf(store, { since: NOW + 4, until: NOW + ROWS - 1 })).toEqual(wanted.slice(1, 2))
-      expect(rowsOf(store, { before: 3 })).toEqual([])
-      expect(rowsOf(store, { keyIds: ['key_none'] })).toEqual([])
+      expect(await rowsOf(store, {})).toEqual(wanted)
+      expect(await rowsOf(store, { outcome: 'failed' })).toEqual(wanted.filter((row) => row % 7 === 0))
+      expect(await rowsOf(store, { outcome: 'done' })).toEqual(wanted.filter((row) => row % 7 !== 0))
+      expect(await rowsOf(store, { since: NOW + 4, until: NOW + ROWS - 1 })).toEqual(wanted.slice(1, 2))
+      expect(await rowsOf(store, { before: 3 })).toEqual([])
+      expect(await rowsOf(store, { keyIds: ['key_none'] })).toEqual([])
     }
   }, 30_000)
 
-  test('of very many keys are looked up in steps', () => {
+  test('of very many keys are looked up in steps', async () => {
     const store = many(true)
     const crowd = [...Array.from({ length: 1_000 }, (_, i) => `key_${i}`), MINE]
-    const { rows, next } = store.exchangePage({ limit: 3, keyIds: crowd })
+    const { rows, next } = await store.insight.exchangePage({ limit: 3, keyIds: crowd })
     expect(rows.map(({ row }) => row)).toEqual([ROWS - 1])
     expect(next).toBeGreaterThan(0)
-    expect(rowsOf(store, { keyIds: crowd })).toEqual(RARE.toReversed())
+    expect(await rowsOf(store, { keyIds: crowd })).toEqual(RARE.toReversed())
   }, 30_000)
 })

@@ -45,7 +45,7 @@ describe('usage', () => {
       past({ outcome: 'refused', input: 0, output: 0 }),
     ])
     const figures = (by: 'model' | 'key' | 'day') =>
-      store.usage({ by }).map(({ group, requests, errors, input }) => [group, requests, errors, input])
+      store.usage({ by }).rows.map(({ group, requests, errors, input }) => [group, requests, errors, input])
     expect(figures('model')).toEqual([
       ['vendorB-4o', 1, 0, 10],
       ['vendorB-5.5', 3, 2, 20],
@@ -60,12 +60,14 @@ describe('usage', () => {
         [ids[1] ?? '', 1, 1, 10],
       ].sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
     )
-    const models = store.usage({ by: 'model', keyId: ids[0] }).map(({ group, requests }) => [group, requests])
+    const models = store
+      .usage({ by: 'model', keyIds: ids.slice(0, 1) })
+      .rows.map(({ group, requests }) => [group, requests])
     expect(models).toEqual([
       ['vendorB-4o', 1],
       ['vendorB-5.5', 2],
     ])
-    expect(store.usage({ by: 'day', keyId: ids[1], sinceMs: 0 })).toEqual([
+    expect(store.usage({ by: 'day', keyIds: ids.slice(1, 2), sinceMs: 0 }).rows).toEqual([
       {
         ...{ group: '2026-09-01', requests: 1, errors: 1, input: 10, cacheRead: 0, cacheWrite: 0, output: 1 },
         ...{ reasoning: 0, costMicroUsd: 75 },
@@ -90,12 +92,13 @@ describe('usage', () => {
           const from = NOW - agoMs - ((NOW - agoMs) % HOUR)
           const untilMs = untilAgoMs === undefined ? undefined : NOW - untilAgoMs
           const end = untilMs === undefined ? Number.POSITIVE_INFINITY : Math.ceil(untilMs / DAY) * DAY
-          for (const keyId of [undefined, ids[1]]) {
+          for (const keyIds of [undefined, ids.slice(1, 2), ids, []]) {
             const rows = store
-              .exchanges({ limit: 1_000, keyId })
+              .exchanges({ limit: 1_000 })
+              .filter((row) => keyIds?.includes(row.keyId) ?? true)
               .filter((row) => row.startedAt >= from && row.startedAt < end)
             for (const by of ['model', 'key', 'day'] as const) {
-              const usage = store.usage({ by, sinceMs: NOW - agoMs, untilMs, keyId })
+              const { rows: usage } = store.usage({ by, sinceMs: NOW - agoMs, untilMs, keyIds })
               const groups = usage.map(({ group }) => group)
               expect(groups).toEqual([...new Set(groups)].sort())
               expect(usage.reduce((sum, row) => sum + row.requests, 0)).toBe(rows.length)
@@ -157,7 +160,7 @@ describe('pruning', () => {
       ledger.settle(await reserving, settlement())
     }
     ledger.flush()
-    const before = store.usage({ by: 'day' })
+    const before = store.usage({ by: 'day' }).rows
     const steps: number[] = [store.prune(NOW - 4 * DAY, 4)]
     while ((steps.at(-1) ?? 0) > 0) steps.push(store.prune(NOW - 4 * DAY, 4))
     expect(steps.every((step) => step <= 4)).toBe(true)
@@ -168,19 +171,19 @@ describe('pruning', () => {
     )
     expect(left.find((row) => row.outcome === null)?.id).toBe((await stays).exchangeId)
     expect(store.exchanges({ limit: 3 })).toEqual(left.slice(0, 3))
-    expect(store.usage({ by: 'day' })).toEqual(before)
-    expect(store.usage({ by: 'day', sinceMs: NOW - 8 * DAY + HOUR })).toEqual(before.slice(3))
+    expect(store.usage({ by: 'day' }).rows).toEqual(before)
+    expect(store.usage({ by: 'day', sinceMs: NOW - 8 * DAY + HOUR }).rows).toEqual(before.slice(3))
     // Of a key the hours of that day are gone: the whole day stands for them.
-    expect(store.usage({ by: 'day', sinceMs: NOW - 8 * DAY + HOUR, keyId: key.id })).toEqual(before.slice(2))
-    const from = (days: number, keyId?: string) =>
-      NOW - (store.usageSince({ by: 'day', sinceMs: NOW - days * DAY + HOUR + 1, keyId }) ?? 0)
-    expect([from(8), from(8, key.id), from(3, key.id), from(20, key.id)]).toEqual([
+    expect(store.usage({ by: 'day', sinceMs: NOW - 8 * DAY + HOUR, keyIds: [key.id] }).rows).toEqual(before.slice(2))
+    const from = (days: number, keyIds?: string[]) =>
+      NOW - (store.usage({ by: 'day', sinceMs: NOW - days * DAY + HOUR + 1, keyIds }).since ?? 0)
+    expect([from(8), from(8, [key.id]), from(3, [key.id]), from(20, [key.id])]).toEqual([
       8 * DAY - HOUR,
       8 * DAY + (NOW % DAY),
       3 * DAY - HOUR,
       20 * DAY - HOUR,
     ])
-    expect(store.usageSince({ by: 'day' })).toBeUndefined()
+    expect(store.usage({ by: 'day' }).since).toBeUndefined()
     expect(key.tokensUsed).toBe(10 * 150)
   })
 

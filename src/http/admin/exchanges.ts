@@ -9,8 +9,8 @@ import { timeOf } from './input.ts'
 import { exchangeView, seenBy } from './view.ts'
 
 export const exchanges: Part<'exchanges.list' | 'exchanges.get'> = {
-  'exchanges.list': (call, { key, model, outcome, since, until, limit, before }) => {
-    const page = call.gateway.store.exchangePage({
+  'exchanges.list': async (call, { key, model, outcome, since, until, limit, before }) => {
+    const page = await call.gateway.store.insight.exchangePage({
       limit,
       before,
       model,

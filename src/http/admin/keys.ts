@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000
 const SPARK_DAYS = 14
 
 export const keys: Part<'keys.list' | 'keys.get'> = {
-  'keys.list': (call, input) => {
+  'keys.list': async (call, input) => {
     const { gateway } = call
     const names = memberNames(gateway)
     const found = keysOf(call).filter((key) => matches(call, key, input, names))
@@ -21,7 +21,7 @@ export const keys: Part<'keys.list' | 'keys.get'> = {
     const page = found.slice(input.offset, input.offset + input.limit)
     const ids = page.map((key) => key.id)
     const used = gateway.store.lastUsed(ids)
-    const sparks = sparksOf(call, ids)
+    const sparks = await sparksOf(call, ids)
     const items = page.map((key) => ({
       ...keyView(gateway, key, names, used.get(key.id)),
       spark: sparks.get(key.id) ?? Array<number>(SPARK_DAYS).fill(0),
@@ -55,12 +55,12 @@ const matches = (
   return words.some((word) => word.toLowerCase().includes(wanted))
 }
 
-const sparksOf = ({ gateway }: Call, keyIds: string[]): Map<string, number[]> => {
+const sparksOf = async ({ gateway }: Call, keyIds: string[]): Promise<Map<string, number[]>> => {
   const now = gateway.clock.now()
   const until = now - (now % DAY_MS) + DAY_MS
   const since = until - SPARK_DAYS * DAY_MS
   const sparks = new Map<string, number[]>()
-  for (const row of gateway.store.series({ step: 'day', by: 'key', since, until, keyIds })) {
+  for (const row of await gateway.store.insight.series({ step: 'day', by: 'key', since, until, keyIds })) {
     const spark = sparks.get(row.group) ?? Array<number>(SPARK_DAYS).fill(0)
     spark[(row.at - since) / DAY_MS] = totalTokens(row)
     sparks.set(row.group, spark)

@@ -5,7 +5,6 @@ import { invalidRequest } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import { totalTokens } from '../../ir/usage.ts'
 import type { LatencySample, Measure, SeriesRow } from '../../store/insight.ts'
-import type { UsageRow } from '../../store/store.ts'
 import { keyIdsOf, keyOf, type Part } from './call.ts'
 import { timeOf } from './input.ts'
 import { addFigures, FIGURES, iso, isoOrNull, NO_FIGURES, sumsView } from './view.ts'
@@ -19,27 +18,29 @@ const MOST_POINTS = 1_000
 const RANKING_MS = 60_000
 
 export const usage: Part<'usage.get' | 'usage.table' | 'keys.usage'> = {
-  'usage.get': (call, { since, until, step, by, most, key, model }) => {
+  'usage.get': async (call, { since, until, step, by, most, key, model }) => {
     const range = rangeOf(call.gateway, since, until, step)
     const keyIds = keyIdsOf(call, key)
     const ofKeys = by === 'key' || keyIds !== undefined
-    return report(call.gateway, { range: ofKeys ? rangeOfKeys(call.gateway, range) : range, by, most, keyIds, model })
+    return report(call.gateway, {
+      range: ofKeys ? await rangeOfKeys(call.gateway, range) : range,
+      by,
+      most,
+      keyIds,
+      model,
+    })
   },
-  'usage.table': (call, { since, until, by, key }) => {
+  'usage.table': async (call, { since, until, by, key }) => {
     const { store, config } = call.gateway
     const range = {
       sinceMs: since === undefined ? undefined : timeOf(since, 'since'),
       untilMs: until === undefined ? undefined : timeOf(until, 'until'),
     }
     requireOrder(range.sinceMs, range.untilMs)
-    const keyIds = keyIdsOf(call, key)
-    const rows =
-      keyIds === undefined
-        ? store.usage({ by, ...range })
-        : together(keyIds.flatMap((keyId) => store.usage({ by, keyId, ...range })))
+    const { since: from, rows } = await store.insight.usage({ by, keyIds: keyIdsOf(call, key), ...range })
     const labelOf = (group: string): string => (by === 'key' ? (store.keys.get(group)?.label ?? group) : group)
     return {
-      since: isoOrNull(store.usageSince({ by, keyId: keyIds?.[0], ...range })),
+      since: isoOrNull(from),
       rows: rows.map(({ group, ...figures }) => ({
         group,
         label: labelOf(group),
@@ -48,17 +49,11 @@ export const usage: Part<'usage.get' | 'usage.table' | 'keys.usage'> = {
       khr_per_usd: config.khrPerUsd,
     }
   },
-  'keys.usage': (call, { id, since, until, step, most }) => {
-    const range = rangeOfKeys(call.gateway, rangeOf(call.gateway, since, until, step))
+  'keys.usage': async (call, { id, since, until, step, most }) => {
+    const range = await rangeOfKeys(call.gateway, rangeOf(call.gateway, since, until, step))
     return report(call.gateway, { range, by: 'model', most, keyIds: [keyOf(call, id).id], model: undefined })
   },
 }
-
-/** Rows of the same group as one, by group. */
-const together = (rows: UsageRow[]): UsageRow[] =>
-  [...Map.groupBy(rows, ({ group }) => group)]
-    .map(([group, same]) => ({ group, ...same.reduce(addFigures, NO_FIGURES) }))
-    .sort((a, b) => (a.group < b.group ? -1 : 1))
 
 const requireOrder = (since: number | undefined, until: number | undefined): void => {
   if (since !== undefined && until !== undefined && since >= until)
@@ -89,8 +84,8 @@ const rangeOf = (
 }
 
 /** In whole days where hours of single keys are no longer kept: their sums would lack what was used in those. */
-const rangeOfKeys = (gateway: Gateway, { step, since, until }: Range): Range =>
-  step === 'day' || gateway.store.hoursKept(since)
+const rangeOfKeys = async (gateway: Gateway, { step, since, until }: Range): Promise<Range> =>
+  step === 'day' || (await gateway.store.insight.hoursKept(since))
     ? { step, since, until }
     : rangeOf(gateway, iso(since), iso(until), 'day')
 
@@ -103,11 +98,13 @@ type Ask = {
   model: string | undefined
 }
 
-const report = (gateway: Gateway, ask: Ask): S.Usage => {
+const report = async (gateway: Gateway, ask: Ask): Promise<S.Usage> => {
   const { range, by, most, keyIds, model } = ask
   const measure = MEASURES[most]
   const { khrPerUsd } = gateway.config
-  const rows = by === 'key' && keyIds === undefined ? byKey(gateway, range, most, model) : readRows(gateway, ask)
+  const rows = await (by === 'key' && keyIds === undefined
+    ? byKey(gateway, range, most, model)
+    : readRows(gateway, ask))
   const groups = Map.groupBy(rows, (row) => row.group)
   const ranked = [...groups]
     .map(([group, points]) => ({ group, points, totals: points.reduce(addFigures, NO_FIGURES) }))
@@ -125,7 +122,9 @@ const report = (gateway: Gateway, ask: Ask): S.Usage => {
     totals: sumsView(totals, khrPerUsd),
     error_share: totals.requests === 0 ? null : totals.errors / totals.requests,
     cache_hit_share: prompt === 0 ? null : totals.cacheRead / prompt,
-    latency: latencyOf(gateway.store.latencies({ since: range.since, until: range.until, keyIds, model })),
+    latency: latencyOf(
+      await gateway.store.insight.latencies({ since: range.since, until: range.until, keyIds, model }),
+    ),
     khr_per_usd: khrPerUsd,
   }
 }
@@ -138,24 +137,37 @@ const MEASURES: Record<Measure, (figures: typeof NO_FIGURES) => number> = {
   requests: ({ requests }) => requests,
 }
 
-const readRows = (gateway: Gateway, { range, by, keyIds, model }: Ask): SeriesRow[] =>
-  gateway.store.series({ ...range, by, keyIds, model })
+const readRows = (gateway: Gateway, { range, by, keyIds, model }: Ask): Promise<SeriesRow[]> =>
+  gateway.store.insight.series({ ...range, by, keyIds, model })
 
 /** The keys that used most, and what all others used together. */
-const byKey = (gateway: Gateway, range: Range, most: Measure, model: string | undefined): SeriesRow[] => {
-  const ids = ranking(gateway, range, most, model)
-  const rows = parted(gateway, range, model, ids)
+const byKey = async (
+  gateway: Gateway,
+  range: Range,
+  most: Measure,
+  model: string | undefined,
+): Promise<SeriesRow[]> => {
+  const ids = await ranking(gateway, range, most, model)
+  const rows = await parted(gateway, range, model, ids)
   // So few were all there were: what is left over is of keys that have come since.
   return ids.length < MOST_SERIES && rows.some(({ group }) => group === OTHER)
-    ? parted(gateway, range, model, ranking(gateway, range, most, model, true))
+    ? parted(gateway, range, model, await ranking(gateway, range, most, model, true))
     : rows
 }
 
 /** These keys, and the whole less theirs. */
-const parted = (gateway: Gateway, range: Range, model: string | undefined, keyIds: string[]): SeriesRow[] => {
-  const rows = gateway.store.series({ ...range, by: 'key', keyIds, model })
-  const others = new Map<number, SeriesRow>()
-  for (const row of gateway.store.series({ ...range, by: 'none', model })) others.set(row.at, { ...row, group: OTHER })
+const parted = async (
+  gateway: Gateway,
+  range: Range,
+  model: string | undefined,
+  keyIds: string[],
+): Promise<SeriesRow[]> => {
+  const { insight } = gateway.store
+  const [rows, whole] = await Promise.all([
+    insight.series({ ...range, by: 'key', keyIds, model }),
+    insight.series({ ...range, by: 'none', model }),
+  ])
+  const others = new Map(whole.map((row) => [row.at, { ...row, group: OTHER }]))
   for (const row of rows) {
     const other = others.get(row.at)
     if (other === undefined) continue
@@ -167,13 +179,13 @@ const parted = (gateway: Gateway, range: Range, model: string | undefined, keyId
 type Ranked = { at: number; ids: string[] }
 const rankings = new WeakMap<Gateway, Map<string, Ranked>>()
 
-const ranking = (
+const ranking = async (
   gateway: Gateway,
   { since, until }: Range,
   most: Measure,
   model: string | undefined,
   anew = false,
-): string[] => {
+): Promise<string[]> => {
   const now = gateway.clock.now()
   const kept = rankings.get(gateway) ?? new Map<string, Ranked>()
   rankings.set(gateway, kept)
@@ -181,7 +193,7 @@ const ranking = (
   const name = `${since} ${until} ${most} ${model ?? ''}`
   const known = kept.get(name)
   if (known !== undefined && !anew) return known.ids
-  const ids = gateway.store.topKeys({ since, until, limit: MOST_SERIES, most, model })
+  const ids = await gateway.store.insight.topKeys({ since, until, limit: MOST_SERIES, most, model })
   kept.set(name, { at: now, ids })
   return ids
 }

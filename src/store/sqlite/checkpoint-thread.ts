@@ -1,17 +1,13 @@
-// The checkpoint worker thread: copies the write-ahead log into the database while the server goes on writing.
+// The checkpoint thread: copies the write-ahead log into the database while the server goes on writing.
 
 import { Database } from 'bun:sqlite'
-
-export type ToCheckpoint = { path: string }
-export type Checkpointed = { failure: string | undefined }
-
-declare const self: Worker
+import { answerAsks } from '../../lib/thread.ts'
 
 /** Each pass copies what was written during the one before. A pass that copied no more than this is the last. */
 const FEW_FRAMES = 64
 const PASSES = 5
 
-const checkpoint = (path: string): void => {
+answerAsks((path: string): void => {
   const db = new Database(path, { readwrite: true })
   try {
     const pass = db.query<{ log: number; checkpointed: number }, []>('PRAGMA wal_checkpoint(PASSIVE)')
@@ -23,14 +19,4 @@ const checkpoint = (path: string): void => {
   } finally {
     db.close(true)
   }
-}
-
-self.onmessage = ({ data }: MessageEvent<ToCheckpoint>) => {
-  let failure: string | undefined
-  try {
-    checkpoint(data.path)
-  } catch (error) {
-    failure = String(error)
-  }
-  self.postMessage({ failure } satisfies Checkpointed)
-}
+})

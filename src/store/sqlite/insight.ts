@@ -6,6 +6,7 @@ import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import type { Insight, LatencyQuery, LatencySample, Measure, PageQuery, SeriesQuery, SeriesRow } from '../insight.ts'
 import { lastRow, readRows, rowAt } from './rows.ts'
 import { BLOCK_ROWS, SUMS } from './schema.ts'
+import { readUsage } from './usage.ts'
 
 const STEP_MS = { hour: 3_600_000, day: 86_400_000 }
 /** Rows one page reads where there are more conditions than the index serves. */
@@ -19,8 +20,16 @@ const STRETCH = 32
 /** How many exchanges of one key or model are read for its latencies. */
 const LATEST = 1_000
 
-export const createInsight = (db: Database, orm: BunSQLiteDatabase): Insight => ({
+export type QueryOf = { [N in keyof Insight]: Parameters<Insight[N]>[0] }
+export type AnswerOf = { [N in keyof Insight]: Awaited<ReturnType<Insight[N]>> }
+export type InsightQueries = { [N in keyof Insight]: (query: QueryOf[N]) => AnswerOf[N] }
+
+export const answer = <N extends keyof Insight>(queries: InsightQueries, name: N, query: QueryOf[N]): AnswerOf[N] =>
+  queries[name](query)
+
+export const insightQueries = (db: Database, orm: BunSQLiteDatabase): InsightQueries => ({
   series: (query) => series(db, query),
+  usage: (query) => readUsage(orm, query),
   exchangePage(query) {
     const { rows, next } = findRows(db, query)
     return { rows: rows.length === 0 ? [] : readRows(orm, rows), next }
@@ -44,21 +53,6 @@ export const createInsight = (db: Database, orm: BunSQLiteDatabase): Insight => 
       )
       .get(since - (since % STEP_MS.day)) === null,
   latencies: (query) => latencies(db, query),
-  lastUsed(keyIds) {
-    const ended = db
-      .query<{ id: string; at: number }, [string]>(
-        `SELECT id, last_used_at AS at FROM keys
-         WHERE id IN (SELECT value FROM json_each(?)) AND last_used_at IS NOT NULL`,
-      )
-      .all(JSON.stringify(keyIds))
-    const found = new Map(ended.map(({ id, at }) => [id, at]))
-    const inFlight = db
-      .query<{ id: string; at: number }, []>('SELECT key_id AS id, max(started_at) AS at FROM reservations GROUP BY 1')
-      .all()
-    const asked = new Set(keyIds)
-    for (const { id, at } of inFlight) if (asked.has(id)) found.set(id, Math.max(at, found.get(id) ?? at))
-    return found
-  },
 })
 
 const MEASURED: Readonly<Record<Measure, string>> = {

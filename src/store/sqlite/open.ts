@@ -3,27 +3,33 @@
 import { Database } from 'bun:sqlite'
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { PATIENCE_MS } from '../patience.ts'
 import { type Store, storeError } from '../store.ts'
 import { createBackground } from './background.ts'
 import { createChange } from './change.ts'
 import { appliedMigrations, checkFile, checkSchema, toAccessError, toStoreError } from './check.ts'
-import { createInsight } from './insight.ts'
+import { insightQueries } from './insight.ts'
+import { createInsight } from './insight-beside.ts'
 import { createJournal } from './journal.ts'
 import { createKeyRing } from './keys.ts'
 import { lockServer } from './lock.ts'
 import { createMembers } from './members.ts'
 import { MIGRATIONS } from './migrations.ts'
+import { ormOf } from './orm.ts'
 import { createPrivate } from './private.ts'
 import { createQueries } from './queries.ts'
+import { lastRow } from './rows.ts'
 import { type SameFile, watchFile } from './same-file.ts'
 import { createSessions } from './sessions.ts'
 import { createSettings } from './settings.ts'
 import { createTokens } from './tokens.ts'
+import { readUsage } from './usage.ts'
 
-/** `clock`: milliseconds since the epoch, Date.now by default. */
-export type OpenOptions = { clock?: () => number }
+/** `clock`: milliseconds since the epoch, Date.now by default. `large`: the exchanges that make a database one, 50,000. */
+export type OpenOptions = { clock?: () => number; large?: number }
+
+/** The dashboard's queries on fewer exchanges take a few milliseconds, less than a thread takes to start. */
+const LARGE = 50_000
 
 const MEMORY = ':memory:'
 
@@ -41,17 +47,15 @@ export const openStore = (path: string, options: OpenOptions = {}): Store => {
     }
     db = new Database(path, { create: true, readwrite: true })
     prepare(db, path)
-    return storeOf(db, path, options.clock ?? Date.now)
+    return storeOf(db, path, { clock: Date.now, large: LARGE, ...options })
   } catch (error) {
     db?.close()
     throw toStoreError(path, error)
   }
 }
 
-const storeOf = (db: Database, path: string, clock: () => number): Store => {
-  // Statements of `query` are closed with the connection; those of `prepare`, which drizzle calls, keep the file open.
-  db.prepare = (text: string) => db.query(text)
-  const orm = drizzle(db)
+const storeOf = (db: Database, path: string, { clock, large }: Required<OpenOptions>): Store => {
+  const orm = ormOf(db)
   const transaction = orm.transaction.bind(orm)
   let sameFile: SameFile | undefined
   /** Set while the path no longer leads to what was opened: what is written to that would be lost. */
@@ -78,7 +82,12 @@ const storeOf = (db: Database, path: string, clock: () => number): Store => {
   const ring = createKeyRing(orm, change, clock, () => changed())
   const journal = createJournal(db, path === MEMORY ? undefined : path, ring)
   const queries = createQueries(db, orm, clock)
-  const insight = createInsight(db, orm)
+  const insight = createInsight({
+    own: insightQueries(db, orm),
+    path,
+    isLarge: () => path !== MEMORY && !replaced && lastRow(db) >= large,
+    settle: journal.settle,
+  })
   /** Writes waiting settlements first, so that `run` finds them in the database. */
   const afterSettling =
     <Args extends unknown[], Result>(run: (...args: Args) => Result) =>
@@ -134,21 +143,16 @@ const storeOf = (db: Database, path: string, clock: () => number): Store => {
     },
     background: createBackground(orm),
     ...queries,
-    usage: afterSettling(queries.usage),
-    usageSince: afterSettling(queries.usageSince),
+    insight,
+    usage: afterSettling((query) => readUsage(orm, query)),
     exchanges: afterSettling(queries.exchanges),
+    lastUsed: afterSettling(queries.lastUsed),
     prune(beforeMs, batch) {
       requireSameFile()
       const gone = queries.prune(beforeMs, batch)
       journal.wrote(gone)
       return gone
     },
-    series: afterSettling(insight.series),
-    topKeys: afterSettling(insight.topKeys),
-    hoursKept: afterSettling(insight.hoursKept),
-    exchangePage: afterSettling(insight.exchangePage),
-    latencies: afterSettling(insight.latencies),
-    lastUsed: afterSettling(insight.lastUsed),
     refresh,
     watch(intervalMs = 250) {
       unwatch()
@@ -171,6 +175,7 @@ const storeOf = (db: Database, path: string, clock: () => number): Store => {
     },
     close() {
       unwatch()
+      insight.stop()
       journal.stop()
       try {
         db.close(true)

@@ -1,0 +1,20 @@
+// The thread that answers the dashboard's queries on a large database.
+
+import { Database } from 'bun:sqlite'
+import { answerAsks, yieldToOthers } from '../../lib/thread.ts'
+import { PATIENCE_MS } from '../patience.ts'
+import { type AnswerOf, answer, insightQueries, type QueryOf } from './insight.ts'
+import { ormOf } from './orm.ts'
+
+export type InsightAsk<N extends keyof QueryOf = keyof QueryOf> = { path: string; name: N; query: QueryOf[N] }
+
+yieldToOthers()
+answerAsks(({ path, name, query }: InsightAsk): AnswerOf[keyof QueryOf] => {
+  const db = new Database(path, { readonly: true })
+  try {
+    db.run(`PRAGMA busy_timeout = ${PATIENCE_MS}`)
+    return answer(insightQueries(db, ormOf(db)), name, query)
+  } finally {
+    db.close(true)
+  }
+})
