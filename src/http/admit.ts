@@ -33,31 +33,28 @@ export const admit = (
 ): Model => {
   const body = client.outline
   if (!check.Check(body)) throw fault(check.Errors(body).First(), body)
-  const model = findModel(wire, body.model as string, catalogue)
-  if (!permits(key, model.id)) {
-    throw hideForbidden
-      ? unknownModel(body.model as string)
-      : new GatewayError(
-          'permission_denied',
-          `This key may not use the model ${model.id}. Ask for one that may, or pick another model from GET /v1/models.`,
-        )
+  const name = body.model as string
+  const model = catalogue.resolve(name)
+  const permitted = model !== undefined && permits(key, model.id)
+  if (model === undefined || (hideForbidden && !permitted)) throw unknownModel(name)
+  requireServed(wire, model)
+  if (!permitted) {
+    throw new GatewayError(
+      'permission_denied',
+      `This key may not use the model ${model.id}. Ask for one that may, or pick another model from GET /v1/models.`,
+    )
   }
   if (wire !== 'images' && !model.inputModalities.includes('image')) refuseImages(wire, client, model)
   return model
 }
 
-const findModel = (wire: Wire, name: string, catalogue: Catalogue): Model => {
-  const model = catalogue.resolve(name)
-  if (model === undefined) throw unknownModel(name)
+/** Throws `invalid_model` for a model of another kind than the wire's. */
+const requireServed = (wire: Wire, model: Model): void => {
   const wanted = wire === 'images' ? 'image' : 'text'
-  if (model.kind !== wanted) {
-    const right =
-      model.kind === 'image'
-        ? 'POST /v1/images/generations'
-        : 'POST /v1/chat/completions, /v1/responses or /v1/messages'
-    throw new GatewayError('invalid_model', `The model ${model.id} is not served here. Use ${right}.`)
-  }
-  return model
+  if (model.kind === wanted) return
+  const right =
+    model.kind === 'image' ? 'POST /v1/images/generations' : 'POST /v1/chat/completions, /v1/responses or /v1/messages'
+  throw new GatewayError('invalid_model', `The model ${model.id} is not served here. Use ${right}.`)
 }
 
 /** The name is the client's own text: only as much of it is repeated as a name may have. */

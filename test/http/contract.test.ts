@@ -354,6 +354,22 @@ describe('authentication', () => {
     )
   })
 
+  test.each([
+    ['/v1/messages', { ...messages, model: 'auto' }],
+    ['/v1/chat/completions', { ...chat, model: 'vendorB-image-1' }],
+    ['/v1/images/generations', { ...images, model: 'vendorB-4o' }],
+    ['/v1/images/generations', images],
+    ['/v1/messages/count_tokens', messages],
+  ])('with hide_forbidden_models, %s says of a forbidden model what it says of none: %o', async (path, body) => {
+    const hiding = await startGateway({ config: { hideForbiddenModels: true } })
+    const key = { 'x-api-key': hiding.issue({ models: ['vendorB-4'] }).secret }
+    const none = { ...body, model: 'nope' }
+    const forbidden = await expectError(await hiding.post(path, body, key), 'invalid_model', path)
+    const unknown = await expectError(await hiding.post(path, none, key), 'invalid_model', path)
+    await hiding.stop()
+    expect(forbidden).toBe(unknown.replace('"nope"', `"${body.model}"`))
+  })
+
   test('a key with no credit left is 402 quota_exhausted, and may still read models and usage', async () => {
     const { secret } = gateway.issue({ tokensTotal: 0 })
     const key = { 'x-api-key': secret }
