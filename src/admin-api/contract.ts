@@ -1,6 +1,7 @@
 // What each route of the admin API takes and gives, by the route's name. Types for callers: `Input<N>`, `Output<N>`.
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { GRACE_DAYS, LABEL_LENGTH } from './bounds.ts'
 import type { RouteName } from './routes.ts'
 import * as S from './schema.ts'
 import { Closed, Count, Nullable, oneOf } from './schema.ts'
@@ -16,7 +17,7 @@ const page = <T extends TSchema>(item: T) => Type.Object({ items: Type.Array(ite
 const Id = input({ id: Type.String({ minLength: 1, maxLength: 100 }) })
 const Done = Type.Object({ done: Type.Literal(true) })
 const Name = Type.String({ minLength: 1, maxLength: 100 })
-const Label = Type.String({ minLength: 1, maxLength: 200 })
+const Label = Type.String({ minLength: 1, maxLength: LABEL_LENGTH })
 const Password = Type.String({ minLength: 12, maxLength: 200 })
 const Given = Type.String({ minLength: 1, maxLength: 200 })
 const Time = Type.String({ minLength: 1, maxLength: 40, description: 'ISO 8601.' })
@@ -102,7 +103,7 @@ export const CONTRACT = {
   'keys.reset': { params: Id, output: S.Key },
   'keys.rotate': {
     params: Id,
-    body: input({ grace_seconds: Type.Integer({ minimum: 0, maximum: 30 * 86_400, default: 0 }) }),
+    body: input({ grace_seconds: Type.Integer({ minimum: 0, maximum: GRACE_DAYS * 86_400, default: 0 }) }),
     output: S.KeyWithSecret,
   },
   'keys.revoke': { params: Id, output: S.Key },

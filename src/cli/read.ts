@@ -1,5 +1,6 @@
 // Flag values as numbers, times and model lists; what cannot be read is a UsageError that names the flag.
 
+import { GRACE_DAYS, LABEL_LENGTH } from '../admin-api/bounds.ts'
 import { createCatalogue } from '../catalogue/catalogue.ts'
 import { parseDuration } from '../config/units.ts'
 import type { Config } from '../config.ts'
@@ -8,6 +9,14 @@ import { RENEWALS, type Renewal } from '../keys/renewal.ts'
 import { parseIsoTime } from '../lib/iso-time.ts'
 import { nearest } from '../lib/nearest.ts'
 import { usageError } from './io.ts'
+
+/** A key's name without spaces around it; `empty` is said of one that has nothing else. */
+export const readLabel = (flag: string, text: string, empty: string): string => {
+  const label = text.trim()
+  if (label === '') throw usageError(`${flag} ${empty}`)
+  if (label.length <= LABEL_LENGTH) return label
+  throw usageError(`${flag}: found ${label.length} characters, allowed: ${LABEL_LENGTH} at most.`)
+}
 
 /** A whole number, 0 or more; `1_000_000` is one. */
 export const readCount = (flag: string, text: string | undefined): number | undefined => {
@@ -27,7 +36,8 @@ export const readExpiry = (flag: string, text: string, now: number): number => {
     )
   }
   if (at <= now) throw usageError(`${flag}: found "${text}", allowed: a time in the future.`)
-  return requireRepresentable(flag, text, at)
+  if (at <= Date.parse('9999-12-31T23:59:59.999Z')) return at
+  throw usageError(`${flag}: found "${text}", allowed: a time before the year 10000.`)
 }
 
 /** How often a quota renews; null for `never`. */
@@ -47,15 +57,12 @@ export const readSince = (flag: string, text: string | undefined, now: number): 
   throw usageError(`${flag}: found "${text}", allowed: a duration such as 30d, or a date such as 2026-09-01.`)
 }
 
-export const readDuration = (flag: string, text: string): number => {
+/** How long an old secret stays valid; milliseconds. */
+export const readGrace = (flag: string, text: string): number => {
   const ms = parseDuration(text)
-  if (ms !== undefined) return requireRepresentable(flag, text, ms)
-  throw usageError(`${flag}: found "${text}", allowed: a duration such as 24h, 30m or 0.`)
-}
-
-const requireRepresentable = (flag: string, text: string, at: number): number => {
-  if (at <= Date.parse('9999-12-31T23:59:59.999Z')) return at
-  throw usageError(`${flag}: found "${text}", allowed: a time before the year 10000.`)
+  if (ms === undefined) throw usageError(`${flag}: found "${text}", allowed: a duration such as 24h, 30m or 0.`)
+  if (ms <= GRACE_DAYS * 86_400_000) return ms
+  throw usageError(`${flag}: found "${text}", allowed: ${GRACE_DAYS}d at most.`)
 }
 
 /** The names of a list such as `auto,vendorA-*`, as they were typed. */

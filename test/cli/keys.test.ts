@@ -85,6 +85,7 @@ describe('keys create', () => {
   test.each([
     [['keys', 'create'], '--label is required'],
     [['keys', 'create', '--label', ' '], '--label is required'],
+    [['keys', 'create', '--label', 'x'.repeat(201)], '--label: found 201 characters, allowed: 200 at most.'],
     [['keys', 'create', '--label'], '--label needs a value.'],
     [['keys', 'create', '--label', '--json'], '--label needs a value.'],
     [
@@ -123,7 +124,9 @@ describe('keys create', () => {
       '--tokens and --add-tokens cannot be used together.',
     ],
     [['keys', 'update', 'key_x', '--label', ' '], '--label must not be empty.'],
+    [['keys', 'update', 'key_x', '--label', 'x'.repeat(201)], '--label: found 201 characters'],
     [['keys', 'rotate', 'key_x', '--grace', 'a while'], '--grace: found "a while"'],
+    [['keys', 'rotate', 'key_x', '--grace', '721h'], '--grace: found "721h", allowed: 30d at most.'],
     [['keys', 'show'], 'Missing ID: key_…, as "sluice keys list" shows it.'],
     [['keys'], '"sluice keys" takes: create, list, show, update, revoke, rotate.'],
     [['keys', 'creat'], 'Did you mean "sluice keys create"?'],

@@ -3,8 +3,8 @@
 import { BACKEND_FLAGS, openBackend } from '../backend.ts'
 import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
-import { EXIT, usageError } from '../io.ts'
-import { readCount, readExpiry, readNames, readRenewal } from '../read.ts'
+import { EXIT } from '../io.ts'
+import { readCount, readExpiry, readLabel, readNames, readRenewal } from '../read.ts'
 import { LIMIT_FLAGS, RENEWS, readLimits } from './limit-flags.ts'
 import { printKey } from './show.ts'
 
@@ -37,8 +37,7 @@ export const keysCreate = command({
     "sluice keys create --label ci --models 'vendorA-haiku-4-5,vendorB-*' --rpm 60 --json",
   ],
   run: async (args, io) => {
-    const label = args.label?.trim() ?? ''
-    if (label === '') throw usageError('--label is required: the name of the key.')
+    const label = readLabel('--label', args.label ?? '', 'is required: the name of the key.')
     const backend = await openBackend(args, io)
     const { key, secret } = await backend.createKey({
       label,

@@ -4,7 +4,7 @@ import { BACKEND_FLAGS, openBackend } from '../backend.ts'
 import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
 import { EXIT } from '../io.ts'
-import { readDuration } from '../read.ts'
+import { readGrace } from '../read.ts'
 import { KEY_ID, printKey, requireUnrevoked } from './show.ts'
 
 export const keysRotate = command({
@@ -15,7 +15,7 @@ export const keysRotate = command({
     grace: {
       type: 'string',
       valueHint: 'DURATION',
-      description: 'How long the old secret stays valid, such as 24h',
+      description: 'How long the old secret stays valid, such as 24h; 30d at most',
       default: '0',
     },
     ...BACKEND_FLAGS,
@@ -23,7 +23,7 @@ export const keysRotate = command({
   },
   examples: ['sluice keys rotate key_8Fq… --grace 24h'],
   run: async (args, io) => {
-    const graceMs = readDuration('--grace', args.grace)
+    const graceMs = readGrace('--grace', args.grace)
     const backend = await openBackend(args, io)
     requireUnrevoked(await backend.getKey(args.id))
     const { key, secret } = await backend.rotateKey(args.id, graceMs)

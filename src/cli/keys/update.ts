@@ -4,7 +4,7 @@ import { BACKEND_FLAGS, type KeyChange, openBackend } from '../backend.ts'
 import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
 import { EXIT, usageError } from '../io.ts'
-import { readCount, readExpiry, readNames, readRenewal } from '../read.ts'
+import { readCount, readExpiry, readLabel, readNames, readRenewal } from '../read.ts'
 import { LIMIT_FLAGS, RENEWS, readLimits } from './limit-flags.ts'
 import { KEY_ID, printKey, requireUnrevoked } from './show.ts'
 
@@ -30,11 +30,10 @@ export const keysUpdate = command({
     const addTokens = readCount('--add-tokens', args['add-tokens'])
     if (tokens !== undefined && addTokens !== undefined)
       throw usageError('--tokens and --add-tokens cannot be used together.')
-    if (label !== undefined && label.trim() === '') throw usageError('--label must not be empty.')
     const total = readCount('--tokens', tokens)
     const change: KeyChange = {
       ...readLimits(args),
-      ...(label === undefined ? {} : { label: label.trim() }),
+      ...(label === undefined ? {} : { label: readLabel('--label', label, 'must not be empty.') }),
       ...(total === undefined ? {} : { tokensTotal: total }),
       ...(renews === undefined ? {} : { renews: readRenewal('--renews', renews) }),
       ...(expires === undefined ? {} : { expiresAt: readExpiry('--expires', expires, io.now()) }),
