@@ -65,15 +65,18 @@ export const exactBody = ({ body }: ClientRequest): JsonObject => {
 }
 
 /**
- * The output cap a target must be given: what the quota leaves; for a fallback model with a larger maximum than the model
- * asked for, that model's maximum, which is what was reserved.
+ * The output cap a target must be given; undefined where the client's own stands, or its absence. What the quota leaves
+ * is one. So is, for a model that stands in, its own maximum where the client asks for more, as the model it asked for
+ * may take that; and that model's maximum where the client names none, as no more was reserved.
  */
-export const capFor = (exchange: Exchange, target: Target): number | undefined => {
-  const { bodyWire, model, reservation, body } = exchange
-  if (reservation.outputCap !== undefined) return reservation.outputCap
-  return target.model.maxOutput > model.maxOutput && CODECS[bodyWire].outputCap(body.outline) === undefined
-    ? model.maxOutput
-    : undefined
+export const capFor = ({ bodyWire, model, reservation, body }: Exchange, target: Target): number | undefined => {
+  const { outputCap } = reservation
+  if (target.model.id === model.id) return outputCap
+  const own = target.model.maxOutput
+  if (outputCap !== undefined) return Math.min(outputCap, own)
+  const written = CODECS[bodyWire].outputCap(body.outline)
+  if (written === undefined) return own > model.maxOutput ? model.maxOutput : undefined
+  return written > own ? own : undefined
 }
 
 const capped = (request: ChatRequest, cap: number | undefined): ChatRequest =>

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/ir/json.ts'
 import { CHAT_WIRES, type ChatWire } from '../../src/ir/wire.ts'
-import { CROSSINGS, capOf, MODEL_OF, type Money, PATHS, requestOn, spoken, startMoney } from './support.ts'
+import { CROSSINGS, capOf, MODEL_OF, type Money, PATHS, spoken, startMoney } from './support.ts'
 
 let money: Money
 beforeAll(async () => {
@@ -144,32 +144,48 @@ describe('a member written twice goes out as it was admitted', () => {
 })
 
 describe('a fallback model', () => {
-  test('never outputs more than was reserved for the model asked for', async () => {
+  /** The cap that the model standing in is sent, and what was reserved for the answer. */
+  const stoodIn = async (
+    client: ChatWire,
+    provider: ChatWire,
+    { asked: askedMaximum, own }: { asked: number; own: number },
+    cap?: number,
+  ): Promise<{ cap: number | undefined; reserved: number }> => {
+    const failing = CHAT_WIRES.find((wire) => wire !== provider) ?? 'messages'
     const { catalogue, fallbacks } = money.server.gateway
-    const [asked, other] = [MODEL_OF.messages, MODEL_OF.responses]
-    const smaller = catalogue.resolve(asked)
-    const larger = catalogue.resolve(other)
-    if (smaller === undefined || larger === undefined) throw new Error('no such model')
-    const before = [smaller.maxOutput, larger.maxOutput] as const
-    money.server.gateway.fallbacks = { ...fallbacks, [asked]: [other] }
-    ;[smaller.maxOutput, larger.maxOutput] = [1_000, 5_000]
+    const [asked, other] = [catalogue.resolve(MODEL_OF[failing]), catalogue.resolve(MODEL_OF[provider])]
+    if (asked === undefined || other === undefined) throw new Error('no such model')
+    const before = [asked.maxOutput, other.maxOutput] as const
+    money.server.gateway.fallbacks = { ...fallbacks, [asked.id]: [other.id] }
+    ;[asked.maxOutput, other.maxOutput] = [askedMaximum, own]
     try {
-      money.answers((wire, stream) => (wire === 'messages' ? { status: 500 } : spoken(wire as ChatWire, stream)))
+      money.answers((wire, stream) => (wire === failing ? { status: 500 } : spoken(wire as ChatWire, stream)))
       const { secret } = money.issue({ tokensTotal: 100_000 })
-      const from = money.provider.requests.length
-      const response = await money.post('/v1/chat/completions', requestOn('chat-completions', asked, false), {
-        authorization: `Bearer ${secret}`,
-      })
+      const response = await money.ask(client, failing, { secret, ...(cap === undefined ? {} : { cap }) })
       await response.text()
       await money.idle()
-      const row = money.row(response)
-      const last = money.provider.requests.at(-1)
-      expect(money.provider.requests.length - from).toBe(2)
-      expect(last?.path).toBe('/v1/responses')
-      expect(capOf(last?.text ?? '{}') ?? 5_000).toBeLessThanOrEqual(row.reserved - row.inputEstimate)
+      expect(response.status).toBe(200)
+      const [row, last] = [money.row(response), money.provider.requests.at(-1)]
+      expect(last?.path).toBe(PATHS[provider])
+      return { cap: capOf(last?.text ?? '{}'), reserved: row.reserved - row.inputEstimate }
     } finally {
-      ;[smaller.maxOutput, larger.maxOutput] = before
+      ;[asked.maxOutput, other.maxOutput] = before
       money.server.gateway.fallbacks = fallbacks
     }
+  }
+
+  describe.each(CROSSINGS)('%s → %s', (client, provider) => {
+    test('never outputs more than was reserved for the model asked for', async () => {
+      const { cap, reserved } = await stoodIn(client, provider, { asked: 1_000, own: 5_000 })
+      expect(cap ?? 5_000).toBeLessThanOrEqual(reserved)
+    })
+
+    test('is asked for no more than it can write', async () => {
+      expect((await stoodIn(client, provider, { asked: 5_000, own: 500 }, 900)).cap).toBe(500)
+    })
+
+    test('is asked for what the client wrote where it can write that', async () => {
+      expect((await stoodIn(client, provider, { asked: 5_000, own: 900 }, 900)).cap).toBe(900)
+    })
   })
 })
