@@ -4,12 +4,12 @@ import type { TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Model } from '../catalogue/model.ts'
-import { GatewayError, invalidRequest } from '../errors.ts'
-import { placeOf } from '../ir/place.ts'
+import { GatewayError } from '../errors.ts'
 import type { Wire } from '../ir/wire.ts'
 import { type Key, permits } from '../keys/key.ts'
 import type { ClientBody } from '../relay/client-body.ts'
-import { CHAT_CODECS, CODECS } from '../wire/index.ts'
+import { requireSight } from '../relay/sight.ts'
+import { CODECS } from '../wire/index.ts'
 import { fault } from './fault.ts'
 
 export type Check = TypeCheck<TSchema>
@@ -44,7 +44,7 @@ export const admit = (
       `This key may not use the model ${model.id}. Ask for one that may, or pick another model from GET /v1/models.`,
     )
   }
-  if (wire !== 'images' && !model.inputModalities.includes('image')) refuseImages(wire, client, model)
+  requireSight(wire, client, model)
   return model
 }
 
@@ -63,20 +63,3 @@ const unknownModel = (name: string): GatewayError =>
     'invalid_model',
     `There is no model "${name.slice(0, 100)}". GET /v1/models lists the models this key may use.`,
   )
-
-const refuseImages = (wire: Exclude<Wire, 'images'>, client: ClientBody, model: Model): void => {
-  const codec = CHAT_CODECS[wire]
-  const { body } = client.whole()
-  // A request for a count has less than one for an answer.
-  const { turns } = codec.decodeRequest({ ...codec.counting?.toRequest(body, 1), ...body })
-  for (const turn of turns) {
-    for (const part of turn.parts) {
-      const parts = part.type === 'tool-result' ? part.parts : [part]
-      const image = parts.find((each) => each.type === 'image')
-      if (image === undefined) continue
-      const at = placeOf(image, placeOf(part, wire === 'responses' ? 'input' : 'messages'))
-      const say = `The model ${model.id} takes text only. Leave the images out or use a model that sees.`
-      throw invalidRequest(`${at}: ${say}`, at)
-    }
-  }
-}

@@ -19,6 +19,7 @@ import type { Exchange, Relay } from './exchange.ts'
 import { imagesAsked } from './meter.ts'
 import { EVENT_STREAM, streamFromWhole, wholeFromStream } from './other-form.ts'
 import type { Target } from './route.ts'
+import { requireSight } from './sight.ts'
 import { beginning, endedSource, joined, readFrom, type Source } from './source.ts'
 import { askOf, capFor, encodeFor, quirksOf, toJson, translateResponse, translateStream } from './translate.ts'
 import { broken } from './upstream.ts'
@@ -68,6 +69,8 @@ export const attempt = async (
 }
 
 const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan => {
+  // The model that was asked for has been looked at before.
+  if (target.model.id !== exchange.model.id) requireSight(exchange.bodyWire, exchange.body, target.model)
   if (passesThrough(exchange, target)) {
     const quirks = quirksOf(target)
     // The outline cuts long ids, which could then look alike.

@@ -5,7 +5,9 @@ import { type DemoGateway, startDemoGateway } from '../support/gateway.ts'
 
 let gateway: DemoGateway
 beforeAll(async () => {
-  gateway = await startDemoGateway({ fallbacks: { 'vendorB-5.5': ['vendorA-opus-4-8'] } })
+  gateway = await startDemoGateway({
+    fallbacks: { 'vendorB-5.5': ['vendorA-opus-4-8'], 'vendorA-opus-4-8': ['vendorB-4'] },
+  })
 })
 afterAll(() => gateway.stop())
 
@@ -35,4 +37,55 @@ test.each<[string, string, object[], unknown[]]>([
 ])('the fallback model %s', async (_, said, tools, expected) => {
   for (const { target } of gateway.server.gateway.health.states()) gateway.server.gateway.health.succeeded(target)
   expect(await ask(said, tools)).toEqual(expected)
+})
+
+const url = 'https://example.com/a.png'
+const down = '[[error:503@vendor_a]] What is this?'
+test.each([
+  [
+    '/v1/chat/completions',
+    {
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: down },
+            { type: 'image_url', image_url: { url } },
+          ],
+        },
+      ],
+    },
+  ],
+  [
+    '/v1/responses',
+    {
+      input: [
+        {
+          role: 'user',
+          content: [
+            { type: 'input_text', text: down },
+            { type: 'input_image', image_url: url },
+          ],
+        },
+      ],
+    },
+  ],
+  [
+    '/v1/messages',
+    {
+      max_tokens: 9,
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: down },
+            { type: 'image', source: { type: 'url', url } },
+          ],
+        },
+      ],
+    },
+  ],
+])('%s: a fallback model that takes text only is not sent pictures', async (path, body) => {
+  const response = await gateway.post(path, { ...body, model: 'vendorA-opus-4-8' })
+  expect([response.status, response.headers.get('x-gateway-error-code')]).toEqual([503, 'service_unavailable'])
 })

@@ -489,6 +489,16 @@ describe('models and aliases', () => {
     },
   )
 
+  test.each([{ response_format: { type: 'regex', regex: 'a+' } }, { messages: [{ role: 'reviewer', content: 'hi' }] }])(
+    'what only its own server knows passes to a text-only model as to any other: %o',
+    async (more) => {
+      script = json(chatAnswer)
+      const body = { ...chat, model: 'vendorB-4', ...more }
+      expect((await gateway.post('/v1/chat/completions', body)).status).toBe(200)
+      expect(JSON.parse(provider.requests.at(-1)?.text ?? '')).toMatchObject(more)
+    },
+  )
+
   test('a provider that is not configured is 503 service_unavailable with x-should-retry: false', async () => {
     const bare = await startGateway({})
     const response = await bare.post('/v1/chat/completions', chat)
