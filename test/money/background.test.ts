@@ -11,7 +11,15 @@ import type { Ended } from '../../src/relay/exchange.ts'
 import { type Server, startServer } from '../../src/serve.ts'
 import { patiently } from '../../src/store/patience.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { type Gate, gate, json, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
+import {
+  type Gate,
+  gate,
+  json,
+  type Script,
+  type Scripted,
+  type ScriptedRequest,
+  startScripted,
+} from '../support/provider/scripted.ts'
 import { booksOf, loadTokenizer, type Money, totalOf } from './support.ts'
 
 const MODEL = 'vendorB-5.5'
@@ -27,6 +35,8 @@ const TOTAL = BILLED.input + BILLED.output
 type Kept = { status: string; output: unknown[] | null | undefined; usage: unknown; error: unknown }
 const answers = new Map<string, Kept>()
 const asked: string[] = []
+/** Without those of others, which the gateway may poll at any time. */
+const askedOf = (id: string): string[] => asked.filter((one) => one.split(/[/?]/)[1] === id)
 let vendor: Scripted
 /** What the vendor waits for before it answers a new request, and in the middle of a stream. */
 let before: Gate
@@ -144,10 +154,13 @@ const withKey = (on: TestGateway = gateway) => {
 
 const idOf = async (response: Response): Promise<string> => String(((await response.json()) as { id: string }).id)
 
-/** An answer that its provider has not finished. */
-const queued = async (on?: TestGateway) => {
+/** An answer that its provider has not finished, and that the gateway does not poll by itself. */
+const queued = async (on: TestGateway = gateway) => {
   const key = withKey(on)
-  return { key, id: await idOf(await key.ask()) }
+  const id = await idOf(await key.ask())
+  for (const { answer, timer } of on.server.gateway.background.watched.values())
+    if (answer.keyId === key.id) clearTimeout(timer)
+  return { key, id }
 }
 
 /** Looks once at what is open for a key, as the gateway does by itself. */
@@ -155,6 +168,10 @@ const look = async (keyId: string, { server }: Pick<TestGateway, 'server'> = gat
   for (const { answer } of server.gateway.background.watched.values())
     if (answer.keyId === keyId) await pollAnswer(server.gateway, answer)
 }
+
+/** The next request to the vendor of this method and path: the gateway's own, for answers that are open, may come before. */
+const reached = (method: string, path: string): Promise<ScriptedRequest> =>
+  vendor.next((request) => request.method === method && request.path === `/v1/responses${path}`)
 
 /** Resolves once an answer of a key is watched. */
 const watched = async (keyId: string): Promise<void> => {
@@ -227,9 +244,9 @@ describe('a queued answer', () => {
     const key = withKey()
     before = gate()
     const leaving = new AbortController()
-    const came = vendor.requests.length
+    const asking = reached('POST', '')
     const response = key.ask({}, leaving.signal).catch(() => undefined)
-    const request = await vendor.arrived(came)
+    const request = await asking
     leaving.abort()
     await response
     before.open()
@@ -342,7 +359,7 @@ describe('a queued answer', () => {
   test('that exceeds the total timeout is cancelled, and billed as far as is known', async () => {
     const { slow, key, id, wait } = await overdue()
     await wait(3_600_000)
-    expect(asked).toEqual([`GET /${id}`, `POST /${id}/cancel`])
+    expect(askedOf(id)).toEqual([`GET /${id}`, `POST /${id}/cancel`])
     expect(key.row()).toMatchObject({ outcome: 'aborted', estimated: true })
     expect(key.held()).toBe(0)
     await slow.stop()
@@ -356,7 +373,7 @@ describe('a queued answer', () => {
     const id = await idOf(await key.ask())
     now += 3_600_000
     await look(key.id, slow)
-    expect(asked).toEqual([`GET /${id}`])
+    expect(askedOf(id)).toEqual([`GET /${id}`])
     expect(key.held()).toBeGreaterThan(0)
     finish(id)
     await look(key.id, slow)
@@ -369,7 +386,7 @@ describe('a queued answer', () => {
     finish(id)
     await wait(3_600_000)
     expectBilled(key)
-    expect(asked).toEqual([`GET /${id}`])
+    expect(askedOf(id)).toEqual([`GET /${id}`])
     await slow.stop()
   })
 
@@ -381,7 +398,7 @@ describe('a queued answer', () => {
         ? Promise.reject(Object.assign(new Error('no'), { code: 'ECONNREFUSED' }))
         : fetch(url, init)
     await wait(3_600_000)
-    expect(asked).toEqual([`POST /${id}/cancel`])
+    expect(askedOf(id)).toEqual([`POST /${id}/cancel`])
     expect(key.row()).toMatchObject({ outcome: 'aborted', estimated: true })
     await slow.stop()
   })
@@ -437,7 +454,7 @@ describe('a streamed background answer', () => {
     expect(text).toContain('"delta":"lo"')
     expect(text).toContain(`"model":"${MODEL}"`)
     expect(text).not.toContain('"model":"up"')
-    expect(asked).toContain(`GET /${id}?stream=true&starting_after=1`)
+    expect(askedOf(id)).toContain(`GET /${id}?stream=true&starting_after=1`)
     await look(key.id)
     expectBilled(key)
   })
@@ -458,7 +475,7 @@ describe('the client of a background answer', () => {
   test('deletes it, and pays for it: one that has not ended is cancelled first', async () => {
     const { key, id } = await queued()
     expect(await (await key.send('DELETE', id)).json()).toEqual({ id, object: 'response', deleted: true })
-    expect(asked).toEqual([`GET /${id}`, `POST /${id}/cancel`, `DELETE /${id}`])
+    expect(askedOf(id)).toEqual([`GET /${id}`, `POST /${id}/cancel`, `DELETE /${id}`])
     expect(key.row()).toMatchObject({ outcome: 'aborted', estimated: true })
     expect(key.held()).toBe(0)
     expect((await key.get(id)).status).toBe(404)
@@ -493,7 +510,7 @@ describe('the client of a background answer', () => {
     const id = `resp_${made}`
     const early = await key.send('DELETE', id)
     expect([early.status, early.headers.get('retry-after')]).toEqual([503, '1'])
-    expect(asked).toEqual([`POST /${id}/cancel`])
+    expect(askedOf(id)).toEqual([`POST /${id}/cancel`])
     amid.open()
     await response.text()
     await watched(key.id)
@@ -505,7 +522,7 @@ describe('the client of a background answer', () => {
   test('can read its input items', async () => {
     const { key, id } = await queued()
     expect(await (await key.get(`${id}/input_items?limit=5&order=asc`)).json()).toMatchObject({ object: 'list' })
-    expect(asked).toEqual([`GET /${id}/input_items?limit=5&order=asc`])
+    expect(askedOf(id)).toEqual([`GET /${id}/input_items?limit=5&order=asc`])
   })
 
   test('may poll without limit, even with no tokens and no concurrency left', async () => {
@@ -524,9 +541,9 @@ describe('the client of a background answer', () => {
       const kept = answers.get(id) as Kept
       answers.set(id, { ...kept, status: 'silent' })
       const leaving = new AbortController()
-      const came = vendor.requests.length
+      const reading = reached('GET', `/${id}${path}`)
       const response = key.get(`${id}${path}`, leaving.signal).catch(() => undefined)
-      const request = await vendor.arrived(came)
+      const request = await reading
       leaving.abort()
       await response
       expect(await request.closed).toBe('aborted')
@@ -687,9 +704,9 @@ test('an answer is recorded even if another process is writing at first', async 
     }
   })
   before = gate()
-  const came = vendor.requests.length
+  const asking = reached('POST', '')
   const response = key.ask()
-  await vendor.arrived(came)
+  await asking
   other.run('BEGIN IMMEDIATE')
   before.open()
   const id = await idOf(await response)
@@ -705,9 +722,9 @@ test('a stop waits for another process that is writing, and then writes what was
   const first = await start()
   const key = withKey(first)
   before = gate()
-  const came = vendor.requests.length
+  const asking = reached('POST', '')
   const response = key.ask({ background: false, input: 'at once' })
-  await vendor.arrived(came)
+  await asking
   const { ledger } = first.server.gateway
   const other = new Database(databasePath(first.config))
   other.run('BEGIN IMMEDIATE')
@@ -735,12 +752,12 @@ test('a stop aborts background requests without an id yet, with an error', async
   const first = await start({ config: { drainMs: 1 } })
   const key = withKey(first)
   before = gate()
-  const came = vendor.requests.length
+  const asking = reached('POST', '')
   const response = key.ask()
-  const request = await vendor.arrived(came)
+  const request = await asking
   await first.server.stop()
-  before.open()
   expect([(await response).status, await request.closed]).toEqual([503, 'aborted'])
+  before.open()
   const database = new Database(databasePath(first.config), { readonly: true })
   const left = database.query('SELECT count(*) AS open, (SELECT outcome FROM exchanges) AS outcome FROM reservations')
   expect(left.get()).toEqual({ open: 0, outcome: 'aborted' })

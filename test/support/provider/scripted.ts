@@ -48,6 +48,8 @@ export type Scripted = {
   requests: ScriptedRequest[]
   /** The request with this place in the order, once it has come. */
   arrived(index: number): Promise<ScriptedRequest>
+  /** The next request to come that matches. */
+  next(matches: (request: ScriptedRequest) => boolean): Promise<ScriptedRequest>
   stop(): Promise<void>
 }
 
@@ -63,7 +65,17 @@ const readAll = async (incoming: http.IncomingMessage): Promise<Uint8Array> => {
 
 export const startScripted = async (handler: Handler): Promise<Scripted> => {
   const requests: ScriptedRequest[] = []
-  const waiting: { index: number; resolve: (request: ScriptedRequest) => void }[] = []
+  const waiting = new Set<(request: ScriptedRequest, index: number) => void>()
+
+  const coming = (matches: (request: ScriptedRequest, index: number) => boolean): Promise<ScriptedRequest> =>
+    new Promise((resolve) => {
+      const look = (request: ScriptedRequest, index: number): void => {
+        if (!matches(request, index)) return
+        waiting.delete(look)
+        resolve(request)
+      }
+      waiting.add(look)
+    })
 
   const serve = async (incoming: http.IncomingMessage, outgoing: http.ServerResponse): Promise<void> => {
     const { promise: closed, resolve: close } = Promise.withResolvers<'done' | 'aborted'>()
@@ -87,7 +99,7 @@ export const startScripted = async (handler: Handler): Promise<Scripted> => {
       closed,
     }
     const index = requests.push(request) - 1
-    for (const { resolve } of waiting.filter((one) => one.index === index)) resolve(request)
+    for (const look of waiting) look(request, index)
     const script = await handler(request, index)
     if (script.end === 'hang') return
     if (script.end === 'reset') {
@@ -124,9 +136,9 @@ export const startScripted = async (handler: Handler): Promise<Scripted> => {
     requests,
     arrived: (index) => {
       const already = requests[index]
-      if (already !== undefined) return Promise.resolve(already)
-      return new Promise((resolve) => waiting.push({ index, resolve }))
+      return already === undefined ? coming((_, at) => at === index) : Promise.resolve(already)
     },
+    next: coming,
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
