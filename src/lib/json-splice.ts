@@ -12,8 +12,13 @@ type Cut = { start: number; end: number; text: string }
  * do not exist are ignored, except that a member can be added to an object. `parsed`: the parsed text, if available, which
  * mostly saves scanning it.
  */
-export const splice = (text: string, edits: readonly Edit[], parsed?: object): string => {
-  const cuts = (parsed && onlyCut(text, edits, parsed)) ?? cutsOf(text, edits)
+export const splice = (text: string, edits: readonly Edit[], parsed?: object): string =>
+  applied(text, (parsed && onlyCut(text, edits, parsed)) ?? cutsOf(text, edits))
+
+/** The same, and of an outermost member written more than once only the last is left: the one that `JSON.parse` reads. */
+export const spliceOnce = (text: string, edits: readonly Edit[]): string => applied(text, cutsOf(text, edits, true))
+
+const applied = (text: string, cuts: Cut[]): string => {
   if (cuts.length === 0) return text
   let out = ''
   let at = 0
@@ -24,14 +29,14 @@ export const splice = (text: string, edits: readonly Edit[], parsed?: object): s
   return out + text.slice(at)
 }
 
-/** The same for UTF-8. `view`: the bytes read as Latin-1; `top`: the members of its object, where they are known. */
-export const spliceBytes = (
+/** `spliceOnce` for UTF-8. `view`: the bytes read as Latin-1; `top`: the members of its object, where they are known. */
+export const spliceBytesOnce = (
   bytes: Uint8Array<ArrayBuffer>,
   view: string,
   edits: readonly Edit[],
   top?: Slot[],
 ): Uint8Array<ArrayBuffer> => {
-  const cuts = cutsOf(view, edits, top)
+  const cuts = cutsOf(view, edits, true, top)
   if (cuts.length === 0) return bytes
   const pieces: Uint8Array[] = []
   let at = 0
@@ -62,12 +67,23 @@ const onlyCut = (text: string, edits: readonly Edit[], parsed: object): Cut[] | 
 }
 
 /** The changes to the text, in order. Setting an equal value changes nothing. */
-const cutsOf = (text: string, edits: readonly Edit[], top?: Slot[]): Cut[] => {
+const cutsOf = (text: string, edits: readonly Edit[], once = false, top?: Slot[]): Cut[] => {
   const cuts: Cut[] = []
-  if (edits.length > 0) collect(text, skipSpace(text, 0), edits, 0, cuts, top)
+  const open = skipSpace(text, 0)
+  if (once) {
+    const slots = top ?? readSlots(text, open)
+    collect(text, open, edits, 0, cuts, slots, repeatsIn(slots))
+  } else if (edits.length > 0) collect(text, open, edits, 0, cuts)
   return cuts.filter(({ start, end, text: set }) => text.slice(start, end) !== set).sort((a, b) => a.start - b.start)
 }
 
+/** Members that are written again further on. */
+const repeatsIn = (slots: Slot[]): Set<Slot> => {
+  const last = new Map(slots.map((slot) => [slot.key, slot]))
+  return new Set(last.size === slots.length ? [] : slots.filter((slot) => last.get(slot.key) !== slot))
+}
+
+/** `removed`: the slots that are removed whatever the edits say. */
 const collect = (
   text: string,
   open: number,
@@ -75,6 +91,7 @@ const collect = (
   depth: number,
   cuts: Cut[],
   known?: Slot[],
+  removed = new Set<Slot>(),
 ): void => {
   const first = text.charCodeAt(open)
   if (first !== OBJECT && first !== ARRAY) return
@@ -88,10 +105,9 @@ const collect = (
     else others.push(edit)
   }
   const found = new Set<string | number | undefined>()
-  const removed = new Set<Slot>()
   for (const slot of slots) {
     const here = wanted.get(slot.key)
-    if (here === undefined) continue
+    if (here === undefined || removed.has(slot)) continue
     found.add(slot.key)
     const deeper: Edit[] = []
     for (const edit of here) {

@@ -3,7 +3,6 @@
 import { type JsonObject, parseObject } from '../ir/json.ts'
 import type { Usage } from '../ir/usage.ts'
 import { withExact } from '../lib/json-exact.ts'
-import type { Edit } from '../lib/json-splice.ts'
 import { endpoint } from '../provider/endpoint.ts'
 import { includeUsage, wantsSeveral } from '../wire/chat-completions/pass.ts'
 import type { Ask, ChatCodec, PassCodec, Tap, Undo } from '../wire/codec.ts'
@@ -13,7 +12,6 @@ import { malformedAnswer } from '../wire/pass.ts'
 import { answerIn, rememberable } from '../wire/responses/references.ts'
 import { ANSWER_BYTES, answerBody, ERROR_BYTES, readText, withModelName } from './answer-text.ts'
 import { type Call, call } from './call.ts'
-import type { ClientBody } from './client-body.ts'
 import { listDropped } from './dropped.ts'
 import type { Exchange, Relay } from './exchange.ts'
 import { imagesAsked } from './meter.ts'
@@ -81,23 +79,12 @@ const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan => 
       quirks,
     })
     exchange.dropped = listDropped(edits.flatMap(({ lost, path }) => (lost ? [path.join('.')] : [])))
-    return { body: exchange.body.edited([...edits, ...asAdmitted(exchange.body, codec, edits)]), undo: undefined }
+    return { body: exchange.body.edited(edits), undo: undefined }
   }
   const encoded = encodeFor(exchange, chatCodec(exchange.bodyWire), chatCodec(target.wire), target)
   exchange.dropped = listDropped(encoded.dropped)
   return { body: toJson(encoded.body), undo: encoded.undo }
 }
-
-/**
- * Edits of members that may be written twice: providers differ in which of the two they read, so that each of them gets
- * the value that was admitted. `edits` does so for its own.
- */
-const asAdmitted = (body: ClientBody, { admittedBy }: PassCodec, edits: readonly Edit[]): Edit[] =>
-  admittedBy.flatMap((name) => {
-    const value = body.outline[name]
-    const isDue = value !== undefined && body.mayRepeat(name) && !edits.some(({ path }) => path[0] === name)
-    return isDue ? [{ path: [name], value: JSON.stringify(value) }] : []
-  })
 
 /** Whether the body's bytes pass: it is in the provider's wire already. */
 const passesThrough = ({ wire, bodyWire, codec, body }: Exchange, target: Target): boolean =>

@@ -6,7 +6,7 @@ import { GatewayError, invalidRequest } from '../errors.ts'
 import { isObject, type JsonObject } from '../ir/json.ts'
 import { outline } from '../lib/json-outline.ts'
 import { findMember } from '../lib/json-scan.ts'
-import { type Edit, splice, spliceBytes } from '../lib/json-splice.ts'
+import { type Edit, spliceBytesOnce, spliceOnce } from '../lib/json-splice.ts'
 import { SEAL_PREFIX } from '../wire/seal.ts'
 import { countText, estimateInput } from './estimate.ts'
 
@@ -17,11 +17,12 @@ export type ClientBody = {
   readonly outline: JsonObject
   /** Tokens, by a quick guess. */
   readonly inputEstimate: number
-  /** Whether a member of the outermost object may be written more than once. */
-  mayRepeat(name: string): boolean
   /** All of it. Throws `invalid_json` for a fault that the outline could not show. */
   whole(): Whole
-  /** All of it with edits, as a request sends it. */
+  /**
+   * All of it with edits, as a request sends it. A member written more than once is sent once, as it stands in the outline:
+   * servers differ in which of the two they read, and each must read what was admitted.
+   */
   edited(edits: readonly Edit[]): string | Uint8Array<ArrayBuffer>
 }
 
@@ -49,13 +50,12 @@ export const openBody = (
   return {
     outline: asObject(value),
     inputEstimate: measured(() => estimateInput(value, more)),
-    mayRepeat: (name) => top === undefined || top.filter(({ key }) => key === name).length > 1,
     whole: () => {
       const text = whole?.text ?? bodyText(bytes)
       whole ??= { text, body: asObject(parsed(() => JSON.parse(text))) }
       return whole
     },
-    edited: (edits) => spliceBytes(bytes, view, edits, top),
+    edited: (edits) => spliceBytesOnce(bytes, view, edits, top),
   }
 }
 
@@ -75,13 +75,8 @@ export const openText = (text: string): ClientBody => {
   return {
     outline: body,
     inputEstimate: measured(() => estimateInput(body)),
-    mayRepeat: (name) => {
-      const quoted = `"${name}"`
-      // With an escape, the name may be written in another way.
-      return text.includes('\\u') || text.includes(quoted, text.indexOf(quoted) + 1)
-    },
     whole: () => ({ text, body }),
-    edited: (edits) => splice(text, edits, body),
+    edited: (edits) => spliceOnce(text, edits),
   }
 }
 

@@ -153,8 +153,6 @@ export type PassCodec = {
   passEdits(body: JsonObject, options: PassOptions): PassEdit[]
   /** Whether a client's body uses forms of another wire: its bytes cannot pass, and it is decoded and encoded again. */
   needsTranslation?(body: JsonObject): boolean
-  /** The members by which the most that an answer may cost is admitted. */
-  admittedBy: readonly string[]
   /** The client's own cap on output tokens, where it gave one. */
   outputCap(body: JsonObject): number | undefined
   tap(options: TapOptions): Tap

@@ -12,7 +12,6 @@ import { SEAL_PREFIX } from './seal.ts'
 /** Whether a string is a tag, which holds a thought of another wire. */
 export const isForeign = (value: unknown): boolean => typeof value === 'string' && value.startsWith(SEAL_PREFIX)
 
-/** Made even where the name is the same: of a duplicated member the provider might read the other one. */
 export const modelEdit = ({ model }: PassOptions): Edit => ({ path: ['model'], value: JSON.stringify(model) })
 
 /** Paths of the body's members that its provider refuses. */

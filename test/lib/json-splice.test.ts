@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { findMember } from '../../src/lib/json-scan.ts'
-import { type Edit, splice } from '../../src/lib/json-splice.ts'
+import { findMember, readSlots, skipSpace } from '../../src/lib/json-scan.ts'
+import { type Edit, splice, spliceBytesOnce, spliceOnce } from '../../src/lib/json-splice.ts'
 
 /** JSON text in forms no serialiser writes: spaces anywhere, escaped names, big numbers, names that occur twice. */
 const space = fc.constantFrom('', ' ', '\n\t', '\r\n  ')
@@ -165,6 +165,42 @@ describe('splice', () => {
     expect(splice(`{"deep":${deep},"model":"a"}`, [{ path: ['model'], value: '"b"' }])).toBe(
       `{"deep":${deep},"model":"b"}`,
     )
+  })
+})
+
+describe('spliceOnce', () => {
+  const name = fc.constantFrom('"model"', '"mod\\u0065l"', '"stream"', '"a"', '"__proto__"')
+  const edit = fc.constantFrom<Edit>(
+    { path: ['model'], value: '"new"' },
+    { path: ['stream'], value: undefined },
+    { path: ['absent'], value: '1' },
+    { path: ['a', 'x'], value: '2' },
+  )
+
+  test('leaves each member once, as splice would leave it where JSON.parse reads it', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(name, jsonText), { maxLength: 6 }),
+        space,
+        fc.uniqueArray(edit, { maxLength: 3, selector: ({ path }) => path[0] }),
+        (members, gap, edits) => {
+          const text = `${gap}{${gap}${members.map(([key, value]) => `${key}${gap}:${value}`).join(`${gap},`)}${gap}}`
+          const once = spliceOnce(text, edits)
+          expect(JSON.parse(once)).toEqual(JSON.parse(splice(text, edits)))
+          const keys = readSlots(once, skipSpace(once, 0)).map(({ key }) => key)
+          expect(keys).toEqual([...new Set(keys)])
+          const view = Buffer.from(text).toString('latin1')
+          const bytes = spliceBytesOnce(new TextEncoder().encode(text), view, edits)
+          expect(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)).toBe(once)
+        },
+      ),
+      { numRuns: 1_000 },
+    )
+  })
+
+  test('changes no byte of a text that repeats nothing', () => {
+    const text = '{ "model" : "a",\n "stream":true , "messages":[{"model":1,"model":2}]}'
+    expect(spliceOnce(text, [])).toBe(text)
   })
 })
 

@@ -100,46 +100,69 @@ test('several answers to one request are reserved and capped together', async ()
 })
 
 // Providers differ in which of two they read. A text with an escape, and a large one, are edited in other ways.
-describe('a member written twice goes out as it was admitted', () => {
-  const names = { 'chat-completions': 'max_completion_tokens', responses: 'max_output_tokens', messages: 'max_tokens' }
-  const texts = { short: 'hi', escaped: '\\u0041', long: 'hi, '.repeat(20_000) }
-  const cases = CHAT_WIRES.flatMap((wire) =>
-    Object.entries(texts).flatMap(([size, text]) => [
-      [wire, size, `"${names[wire]}":5000`, `"${names[wire]}":77`, text] as const,
-      [
-        wire,
-        `${size}, its name escaped`,
-        `"m\\u0061${names[wire].slice(2)}":5000`,
-        `"${names[wire]}":77`,
-        text,
-      ] as const,
-    ]),
-  )
-  const chat = 'chat-completions'
-  test.each([
-    ...cases,
-    [chat, 'the number of answers', '"n":50,"max_tokens":77', '"n":1', 'hi'] as const,
-    [chat, 'the cap under two names', '"max_tokens":5000', '"max_completion_tokens":77', 'hi'] as const,
-  ])('%s: %s', async (wire, _, before, after, text) => {
+describe('a member written twice goes out once, as it was admitted', () => {
+  const texts = { short: 'hi', escaped: '\\u0041', long: 'hi, '.repeat(20_000), indented: 'hi, '.repeat(20_000) }
+  const SIZES = Object.keys(texts) as (keyof typeof texts)[]
+  const asked = (wire: ChatWire, text: string): string =>
+    wire === 'responses' ? `"input":"${text}"` : `"messages":[{"role":"user","content":"${text}"}]`
+  const post = async (wire: ChatWire, size: keyof typeof texts, before: string, after: string) => {
     money.answers((reached, stream) => spoken(reached as ChatWire, stream))
     const { secret } = money.issue({ tokensTotal: 100_000 })
-    const conversation = wire === 'responses' ? `"input":"${text}"` : `"messages":[{"role":"user","content":"${text}"}]`
     const from = money.provider.requests.length
+    const gap = size === 'indented' ? '\n ' : ''
     const response = await fetch(`${money.url}${PATHS[wire]}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${secret}` },
-      body: `{"model":"${MODEL_OF[wire]}",${before},${conversation},${after}}`,
+      body: `{${gap}"model":"${MODEL_OF[wire]}",${gap}${before},${gap}${asked(wire, texts[size])},${gap}${after}}`,
     })
     await response.text()
     await money.idle()
-    const { reserved, inputEstimate } = money.row(response)
-    expect(reserved - inputEstimate).toBe(77)
-    const went = money.provider.requests[from]?.text ?? ''
-    const figures = Array.from(
-      went.matchAll(/"(m(?:a|\\u0061)x_\w+|n)":(\d+)/g),
-      ([, name, figure]) => `${name === 'n'} ${figure}`,
-    )
-    expect(new Set(figures)).toEqual(new Set(before.includes('"n"') ? ['false 77', 'true 1'] : ['false 77']))
+    return { row: money.row(response), went: money.provider.requests[from]?.text ?? '' }
+  }
+
+  const names = { 'chat-completions': 'max_completion_tokens', responses: 'max_output_tokens', messages: 'max_tokens' }
+  test.each(
+    CHAT_WIRES.flatMap((wire) =>
+      SIZES.flatMap((size) => [
+        [wire, size, names[wire]] as const,
+        [wire, size, `m\\u0061${names[wire].slice(2)}`] as const,
+      ]),
+    ),
+  )('%s, %s: %s', async (wire, size, name) => {
+    const { row, went } = await post(wire, size, `"${name}":5000`, `"${names[wire]}":77`)
+    expect(row.reserved - row.inputEstimate).toBe(77)
+    expect([went.match(/max_\w+|m\\u0061/g), capOf(went)]).toEqual([[names[wire]], 77])
+  })
+
+  test.each<[ChatWire, string, string]>([
+    ['chat-completions', '"n":50', '"n":1'],
+    [
+      'chat-completions',
+      '"messages":[{"role":"user","content":"one"}]',
+      '"messages":[{"role":"user","content":"two"}]',
+    ],
+    ...CHAT_WIRES.map((wire): [ChatWire, string, string] => [wire, '"stream":true', '"stream":false']),
+    ['responses', '"background":true', '"background":false'],
+    ['responses', '"tools":[{"type":"web_search"}]', '"tools":[]'],
+    ['messages', '"thinking":{"type":"enabled","budget_tokens":60}', '"thinking":{"type":"disabled"}'],
+  ])('%s: %s', async (wire, before, after) => {
+    for (const size of SIZES) {
+      const { went } = await post(wire, size, before, `"${names[wire]}":77,${after}`)
+      expect(went).not.toContain(before)
+      expect(went).toContain(after)
+    }
+  })
+
+  test('and usage is asked for at both places', async () => {
+    const options = '"stream_options":{"include_usage":false,"include_usage":true}'
+    const { went } = await post('chat-completions', 'short', '"stream":true', options)
+    expect(went).toContain('"stream_options":{"include_usage":true,"include_usage":true}')
+  })
+
+  test('and a cap under two names with the lower of them under both', async () => {
+    const { row, went } = await post('chat-completions', 'short', '"max_tokens":5000', '"max_completion_tokens":77')
+    expect(row.reserved - row.inputEstimate).toBe(77)
+    expect(went.match(/"max_\w+":\d+/g)).toEqual(['"max_tokens":77', '"max_completion_tokens":77'])
   })
 })
 

@@ -19,7 +19,6 @@ export const chatCompletions: ChatCodec = {
   requestSchema: ChatCompletionsRequest,
   passEdits,
   needsTranslation,
-  admittedBy: ['max_completion_tokens', 'max_tokens', 'n'],
   outputCap,
   tap,
   counting: undefined,

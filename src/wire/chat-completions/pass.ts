@@ -49,7 +49,9 @@ const refusedIn = (body: JsonObject, quirks: Quirks): Edit['path'][] => {
 export const passEdits = (body: JsonObject, options: PassOptions): PassEdit[] => {
   const { quirks } = options
   const edits: Edit[] = [modelEdit(options)]
-  if (body.stream === true && !includeUsage(body)) {
+  if (body.stream === true) {
+    // Made even where it is asked for: written twice, the provider might read the other one, and reasoning that is not told
+    // of is not billed.
     edits.push(
       isObject(body.stream_options)
         ? { path: ['stream_options', 'include_usage'], value: 'true' }

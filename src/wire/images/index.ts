@@ -23,7 +23,6 @@ export const images: PassCodec = {
   wire: 'images',
   requestSchema,
   passEdits,
-  admittedBy: ['n'],
   outputCap: () => undefined,
   tap,
   faultIn: (body) => faultOf(body, 'data', decodeError),

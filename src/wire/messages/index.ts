@@ -17,7 +17,6 @@ export const messages: ChatCodec = {
   wire: 'messages',
   requestSchema: MessagesRequest,
   passEdits,
-  admittedBy: ['max_tokens'],
   outputCap,
   decodeRequest,
   encodeRequest,

@@ -18,7 +18,6 @@ export const responses: ChatCodec = {
   wire: 'responses',
   requestSchema: ResponsesRequest,
   passEdits,
-  admittedBy: ['max_output_tokens'],
   outputCap,
   decodeRequest,
   encodeRequest,
