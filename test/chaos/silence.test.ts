@@ -10,22 +10,26 @@ let script: Script = {}
 let provider: Scripted
 /** Patient with providers, quick to reassure clients. */
 let patient: Attacked
-/** The same without patience. */
+/** Without patience at all; with silence in the middle alone; with long streams alone. */
 let strict: Attacked
+let restless: Attacked
+let brief: Attacked
 
 beforeAll(async () => {
   provider = await startScripted(() => script)
   const origins = { a: [provider.origin], b: [provider.origin] }
   const long = { first_byte: '20s', idle: '20s' }
   patient = await openGateway({ providers: providersAt(origins, long), keep_alive: '50ms', early_start: '50ms' })
-  const short = { first_byte: '150ms', idle: '150ms', total: '450ms' }
-  strict = await openGateway({ providers: providersAt(origins, short), keep_alive: '10s', early_start: '10s' })
+  const within = (timeouts: object): Promise<Attacked> =>
+    openGateway({ providers: providersAt(origins, { ...long, ...timeouts }), keep_alive: '10s', early_start: '10s' })
+  strict = await within({ first_byte: '150ms', idle: '150ms', total: '450ms' })
+  restless = await within({ idle: '150ms' })
+  brief = await within({ total: '1s' })
 })
 afterEach(async () => {
-  await patient.quiet()
-  await strict.quiet()
+  for (const gateway of [patient, strict, restless, brief]) await gateway.quiet()
 })
-stopAfterAll(() => [patient, strict, provider])
+stopAfterAll(() => [patient, strict, restless, brief, provider])
 
 const KEEP_ALIVE = new Map<Story, RegExp>([
   [CHAT, /^:[^\n]*$/],
@@ -111,7 +115,7 @@ describe.each(STORIES.map((story) => [story.path, story] as const))('%s', (path,
 
   test('a provider that falls silent in the middle is cut with gateway_timeout', async () => {
     script = { headers: SSE, steps: [story.begin, story.word('hello')], end: 'stall' }
-    const frames = await reading(await strict.post(path, story.request(true))).all()
+    const frames = await reading(await restless.post(path, story.request(true))).all()
     expect(codeOf(frames.at(-1))).toBe('gateway_timeout')
     expect(frames.at(-1)).toContain('fell silent')
     expect(await (await provider.arrived(provider.requests.length - 1)).closed).toBe('aborted')
@@ -126,7 +130,7 @@ describe.each(STORIES.map((story) => [story.path, story] as const))('%s', (path,
       }
     }
     script = { headers: SSE, steps: chatter() }
-    const frames = await reading(await strict.post(path, story.request(true))).all()
+    const frames = await reading(await brief.post(path, story.request(true))).all()
     expect(codeOf(frames.at(-1))).toBe('gateway_timeout')
     expect(frames.at(-1)).toContain('did not finish')
     expect(await (await provider.arrived(provider.requests.length - 1)).closed).toBe('aborted')
