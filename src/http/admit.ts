@@ -4,7 +4,8 @@ import type { TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Model } from '../catalogue/model.ts'
-import { GatewayError } from '../errors.ts'
+import { GatewayError, invalidRequest } from '../errors.ts'
+import type { JsonObject } from '../ir/json.ts'
 import type { Wire } from '../ir/wire.ts'
 import { type Key, permits } from '../keys/key.ts'
 import type { ClientBody } from '../relay/client-body.ts'
@@ -22,6 +23,20 @@ export const REQUESTS: Record<Wire, Check> = {
   images: TypeCompiler.Compile(CODECS.images.requestSchema),
 }
 
+/** What an answer may cost is decided by these. */
+const CAPS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens']
+const DECISIVE = new Set(['model', 'stream', 'stream_options', 'background', 'n', ...CAPS])
+
+/** Servers written in Go read a member whatever the case of its letters: it would stand in for the one that was admitted. */
+const refuseOtherCase = (body: JsonObject): void => {
+  for (const name in body) {
+    if (DECISIVE.has(name)) continue
+    // Both, as some letters beyond ASCII become one of ASCII in one direction only.
+    const lower = name.toUpperCase().toLowerCase()
+    if (DECISIVE.has(lower)) throw invalidRequest(`${name}: is written '${lower}'.`, name)
+  }
+}
+
 /** Returns the model. Throws `invalid_request`, `invalid_model` or `permission_denied`. */
 export const admit = (
   wire: Wire,
@@ -33,6 +48,7 @@ export const admit = (
 ): Model => {
   const body = client.outline
   if (!check.Check(body)) throw fault(check.Errors(body).First(), body)
+  refuseOtherCase(body)
   const name = body.model as string
   const model = catalogue.resolve(name)
   const permitted = model !== undefined && permits(key, model.id)

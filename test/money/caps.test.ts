@@ -166,6 +166,24 @@ describe('a member written twice goes out once, as it was admitted', () => {
   })
 })
 
+// Servers written in Go would read it as the one in lower case, which was admitted.
+test.each([
+  ['MODEL', '"vendorA-opus-4-8"', 'model'],
+  ['Max_Tokens', '5000', 'max_tokens'],
+  ['max_toKenſ', '5000', 'max_tokens'],
+  ['N', '50', 'n'],
+])('a member that decides what an answer may cost is refused in other letters: %s', async (name, value, due) => {
+  const { secret } = money.issue()
+  const body = `{"model":"${MODEL_OF.messages}","max_tokens":77,"messages":[{"role":"user","content":"hi"}],"${name}":${value}}`
+  const response = await money.post(PATHS.messages, body, { authorization: `Bearer ${secret}` })
+  const { error } = (await response.json()) as { error: JsonObject }
+  expect([response.status, error.code, error.message]).toEqual([
+    400,
+    'invalid_request',
+    `${name}: is written '${due}'.`,
+  ])
+})
+
 describe('a fallback model', () => {
   /** The cap that the model standing in is sent, and what was reserved for the answer. */
   const stoodIn = async (
