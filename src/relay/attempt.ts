@@ -15,7 +15,7 @@ import { type Call, call } from './call.ts'
 import { listDropped } from './dropped.ts'
 import type { Exchange, Relay } from './exchange.ts'
 import { imagesAsked } from './meter.ts'
-import { EVENT_STREAM, streamFromWhole, wholeFromStream } from './other-form.ts'
+import { EVENT_STREAM, picturesFromStream, streamFromWhole, wholeFromStream } from './other-form.ts'
 import type { Target } from './route.ts'
 import { requireSight } from './sight.ts'
 import { beginning, endedSource, joined, readFrom, type Source } from './source.ts'
@@ -122,8 +122,10 @@ const askFor = ({ relay, request, target }: Reading): Ask => askOf(request, targ
 
 /** The answer in the text of a stream nobody asked for. Throws GatewayError for any other text. */
 const wholeIn = (text: string, reading: Reading): JsonObject => {
-  const { request, target } = reading
-  if (!hasOtherForm(reading) || !EVENT_STREAM.test(text)) throw malformedAnswer()
+  const { request, target, codec } = reading
+  const isStream = EVENT_STREAM.test(text)
+  if (isStream && target.wire === 'images') return picturesFromStream(codec, text, askFor(reading))
+  if (!hasOtherForm(reading) || !isStream) throw malformedAnswer()
   const ask = askFor(reading)
   const body = target.wire === request.wire ? ask.body : {}
   return wholeFromStream(chatCodec(target.wire), text, { ...ask, body }, ownUndo(target))

@@ -3,8 +3,9 @@
 import type { ChatEvent } from '../ir/event.ts'
 import { fold, unfold } from '../ir/fold.ts'
 import type { JsonObject } from '../ir/json.ts'
-import { FrameReader } from '../lib/sse.ts'
-import type { Ask, ChatCodec, EventDecoder, Tap, Undo } from '../wire/codec.ts'
+import { type Frame, FrameReader } from '../lib/sse.ts'
+import type { Ask, ChatCodec, EventDecoder, PassCodec, Tap, Undo } from '../wire/codec.ts'
+import { answerOf } from '../wire/images/frames.ts'
 import { textOf } from '../wire/pass.ts'
 import { translateStream } from './translate.ts'
 import { broken } from './upstream.ts'
@@ -15,14 +16,30 @@ export const EVENT_STREAM = /^\s*(?:data|event|id|retry)?:/
 /** The whole answer, on the provider's wire, that the text of its stream comes to. Throws GatewayError. */
 export const wholeFromStream = (provider: ChatCodec, text: string, ask: Ask, undo: Undo): JsonObject => {
   const decoder = provider.decodeEvents(undo)
-  const reader = new FrameReader()
-  const events = [...reader.push(Buffer.from(text)), ...reader.end()].flatMap((frame) => decoder.push(frame))
+  const events = framesIn(text).flatMap((frame) => decoder.push(frame))
   if (!events.some(({ type }) => type === 'finish')) events.push(...decoder.end())
   const failure = events.find((event): event is Extract<ChatEvent, { type: 'error' }> => event.type === 'error')
   if (failure !== undefined) throw failure.error
   if (!events.some(({ type }) => type === 'finish')) throw broken()
   // Without the provider's own usage the answer has none: the encoder's figures would be billed as if they were final.
   return { ...provider.encodeResponse(fold(events), ask), usage: decoder.rawUsage }
+}
+
+/** The same for images, however many they are. */
+export const picturesFromStream = (provider: PassCodec, text: string, { model, now }: Ask): JsonObject => {
+  const frames = framesIn(text)
+  const tap = provider.tap({ model, now, includeUsage: false, images: Number.POSITIVE_INFINITY })
+  for (const frame of frames) tap.see(frame)
+  tap.end?.()
+  if (tap.state !== 'done') throw tap.error ?? broken()
+  const answer = answerOf(frames)
+  // Figures that do not hold the last image are not of all of them.
+  return tap.summed ? answer : { ...answer, usage: undefined }
+}
+
+const framesIn = (text: string): Frame[] => {
+  const reader = new FrameReader()
+  return [...reader.push(Buffer.from(text)), ...reader.end()]
 }
 
 /**

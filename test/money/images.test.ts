@@ -194,6 +194,50 @@ describe('images', () => {
     expect(row).toMatchObject({ output: 2 * EACH, estimated: true, outcome: 'done' })
   })
 
+  test.each([
+    ['one', 1, usage],
+    [
+      'two',
+      2,
+      { ...usage, input_tokens: 22, input_tokens_details: { text_tokens: 22 }, output_tokens: 544, total_tokens: 566 },
+    ],
+  ])('in a stream in place of an answer are its images: %s', async (_, made, figures) => {
+    const told = { created_at: 5, size: '1x1', output_format: 'png', model: 'up', revised_prompt: 'a lock' }
+    const event = frame({ type: 'image_generation.completed', b64_json: PICTURE, ...told, usage })
+    const steps = Array.from({ length: made }, () => [partial, event]).flat()
+    const { response, text, row } = await drawn({ headers: SSE, steps }, { n: made })
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json'])
+    expect(JSON.parse(text)).toEqual({
+      ...{ created: 5, size: '1x1', output_format: 'png' },
+      data: Array.from({ length: made }, () => ({ b64_json: PICTURE, revised_prompt: 'a lock' })),
+      usage: figures,
+    })
+    expect(row).toMatchObject({ input: 11 * made, output: 272 * made, estimated: false, outcome: 'done' })
+  })
+
+  test.each([
+    ['were told with the last', [completed(), completed(usage)], { input: 11, output: 272, estimated: false }],
+    ['were told of the first only', [completed(usage), completed()], { output: 2 * EACH, estimated: true }],
+    ['were not told', [completed(), completed()], { output: 2 * EACH, estimated: true }],
+  ] as const)('in a stream in place of an answer whose figures %s', async (_, steps, billed) => {
+    const { text, row } = await drawn({ headers: SSE, steps }, { n: 2 })
+    expect(JSON.parse(text).data).toHaveLength(2)
+    expect(row).toMatchObject({ ...billed, outcome: 'done' })
+  })
+
+  test.each([
+    ['breaks off', [completed(usage), partial], 502],
+    ['has none', [partial], 502],
+    [
+      'fails',
+      [frame({ type: 'error', error: { type: 'image_generation_user_error', code: 'moderation_blocked' } })],
+      400,
+    ],
+  ] as const)('in a stream in place of an answer that %s are none', async (_, steps, status) => {
+    const { response, used } = await drawn({ headers: SSE, steps })
+    expect([response.status, used]).toEqual([status, 0])
+  })
+
   test('in an answer in place of a stream may be none', async () => {
     const { response, used } = await drawn(wholeAnswer(0), { stream: true })
     expect([response.status, used]).toEqual([502, 0])
