@@ -5,7 +5,7 @@ import type { JsonObject } from '../ir/json.ts'
 import { inTier, type Usage, withPrompt } from '../ir/usage.ts'
 import type { Tap } from '../wire/codec.ts'
 import type { JsonAnswer } from './attempt.ts'
-import { countTokens } from './estimate.ts'
+import { countTokens, estimateOutput } from './estimate.ts'
 import type { Exchange } from './exchange.ts'
 
 export type Metered = { usage: Usage; rawUsage: JsonObject | undefined; estimated: boolean }
@@ -25,11 +25,9 @@ export const meterStream = async (exchange: Exchange, tap: Tap, final: boolean):
   const { inputEstimate } = exchange.body
   if (final && tap.summed && usage.output !== undefined) return meterReported(inputEstimate, usage, rawUsage)
   if (exchange.model.kind === 'image') {
-    // An image has no text to count. A provider may go on with all of them after the client has left.
-    const { come = 0, told = 0 } = tap.pictures ?? {}
-    const made = exchange.client.gone && !final ? Math.max(come, imagesAsked(exchange.body.outline)) : come
-    const output = (usage.output ?? 0) + (made - told) * exchange.model.tokensPerImage
-    return { usage: { ...usage, output }, rawUsage, estimated: true }
+    // A provider may go on with all of them after the client has left.
+    const least = exchange.client.gone && !final ? imagesAsked(exchange.body.outline) : 0
+    return { usage: withPictures(usage, exchange.model, tap, least), rawUsage, estimated: true }
   }
   const counted = await countTokens(tap.output.text, tap.output.chars)
   return {
@@ -41,6 +39,20 @@ export const meterStream = async (exchange: Exchange, tap: Tap, final: boolean):
     rawUsage,
     estimated: true,
   }
+}
+
+/** What a stream has come to so far, by a quick estimate: it is billed if the process is killed. */
+export const meterProgress = ({ body, model }: Exchange, tap: Tap): Usage => {
+  const { usage = {}, output } = tap
+  if (model.kind === 'image') return withPictures(usage, model, tap)
+  const { inputEstimate } = body
+  return { ...withPrompt(usage, inputEstimate), output: Math.max(usage.output ?? 0, estimateOutput(output)) }
+}
+
+/** An image has no text to count: those of which nothing was told, `least` in all, cost what they are set to cost. */
+const withPictures = (usage: Usage, model: Model, { pictures }: Tap, least = 0): Usage => {
+  const { come = 0, told = 0 } = pictures ?? {}
+  return { ...usage, output: (usage.output ?? 0) + (Math.max(come, least) - told) * model.tokensPerImage }
 }
 
 /** How many images a client's body asks for. */

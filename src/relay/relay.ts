@@ -13,9 +13,8 @@ import { type Answer, attempt, type JsonAnswer, type StreamAnswer } from './atte
 import { recordAnswer, watchAnswer } from './background.ts'
 import { type StreamEnd, toBody } from './body.ts'
 import { NO_BODY } from './client-body.ts'
-import { estimateOutput } from './estimate.ts'
 import type { Exchange, Relay } from './exchange.ts'
-import { type Metered, meterAnswer, meterReported, meterStream, NO_USAGE } from './meter.ts'
+import { type Metered, meterAnswer, meterProgress, meterReported, meterStream, NO_USAGE } from './meter.ts'
 import { rememberAccount, route } from './route.ts'
 import { settle } from './settle.ts'
 import { firstAnswer, isTargetFault, restAsked } from './tries.ts'
@@ -131,11 +130,7 @@ const answerStream = (relay: Relay, exchange: Exchange, answer: StreamAnswer | P
         now: Math.floor(relay.clock.now() / 1000),
       }),
     onEnd: (end) => void onStreamEnd(relay, exchange, end, answer),
-    onProgress: ({ usage, output }) =>
-      relay.ledger.progress(exchange.reservation, {
-        ...withPrompt(usage ?? {}, exchange.body.inputEstimate),
-        output: Math.max(usage?.output ?? 0, estimateOutput(output)),
-      }),
+    onProgress: (tap) => relay.ledger.progress(exchange.reservation, meterProgress(exchange, tap)),
   })
   return new Response(body, { headers })
 }

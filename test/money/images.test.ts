@@ -1,6 +1,6 @@
 // Pictures are billed by the provider's figures, else by what the model's pictures are set to cost.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { framesOf } from '../support/frames.ts'
 import { gate, type Script } from '../support/provider/scripted.ts'
 import { booksOf, type Money, startMoney, totalOf } from './support.ts'
@@ -145,6 +145,22 @@ describe('images', () => {
   test('of a stream of fewer than were asked for cost what they are set to cost', async () => {
     const { row } = await drawn({ headers: SSE, steps: [partial, completed()] }, { stream: true, n: 3 })
     expect(row).toMatchObject({ output: EACH, estimated: true, outcome: 'done' })
+  })
+
+  test('of a stream that a killed process leaves cost what was told, and what they are set to cost for those begun', async () => {
+    money.answers(() => ({ headers: SSE, steps: [completed(usage), completed(), partial, gate()] }))
+    const { secret } = money.issue({ tokensTotal: 1_000_000 })
+    const leaving = new AbortController()
+    const response = await draw(secret, { stream: true, n: 4 }, leaving.signal)
+    const reader = response.body?.getReader()
+    for (let text = ''; !text.includes('partial_image'); )
+      text += new TextDecoder().decode((await reader?.read())?.value)
+    const { promise: progress, resolve } = Promise.withResolvers<object>()
+    const told = spyOn(money.server.gateway.ledger, 'progress').mockImplementation((_, figures) => resolve(figures))
+    expect(await progress).toEqual({ input: 11, output: 272 + 2 * EACH })
+    told.mockRestore()
+    leaving.abort()
+    await money.idle()
   })
 
   test('of a stream whose client leaves cost what was told, and what they are set to cost for the rest', async () => {
