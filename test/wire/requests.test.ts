@@ -1305,12 +1305,10 @@ describe('is refused by the client’s own path', () => {
       'input.0.content.0',
     ],
     [chat, 'messages', { tool_choice: 'required' }, 'tool_choice'],
-    [
-      chat,
-      'responses',
-      { tools: [chatTool('f')], tool_choice: { type: 'function', function: { name: 'g' } } },
-      'tool_choice',
-    ],
+    ...(['messages', 'responses', chat] as const).flatMap((to): [ChatWire, ChatWire, JsonObject, string][] => [
+      [chat, to, { functions: [{ name: 'f' }], function_call: { name: 'g' } }, 'function_call'],
+      [chat, to, { tools: [chatTool('f')], tool_choice: { type: 'function', function: { name: 'g' } } }, 'tool_choice'],
+    ]),
     ['responses', 'messages', { moderation: { model: 'x' } }, 'moderation'],
     [
       'messages',

@@ -242,7 +242,7 @@ const encodeToolUse = (request: ChatRequest, body: JsonObject, out: Outgoing): v
   const encoded = encodeTools(tools, out)
   if (encoded.length === 0) {
     if (choice === undefined || choice.type === 'auto' || choice.type === 'none') return
-    throw noTools()
+    throw noTools(choice)
   }
   body.tools = encoded
   if (choice !== undefined) body.tool_choice = encodeToolChoice(choice, tools, out)

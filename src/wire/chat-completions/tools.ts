@@ -242,7 +242,7 @@ export const encodeToolChoice = (choice: ToolChoice, tools: Tool[], out: Outgoin
   }
   const named = (wanted: { name: string; kind: 'function' | 'custom' }): JsonObject => {
     const name = sent.get(`${wanted.kind} ${wanted.name}`)
-    if (name === undefined) throw unknownTool(wanted.name)
+    if (name === undefined) throw unknownTool(choice, wanted.name)
     const kind = out.customAsFunction ? 'function' : wanted.kind
     return { type: kind, [kind]: { name } }
   }

@@ -213,9 +213,7 @@ export const withAllowedTools = (request: ChatRequest): ChatRequest => {
   const tools = readable.filter(({ name, type }) => allowed.has(`${type} ${name}`))
   const there = new Set(tools.map(({ name }) => name))
   const lost = choice.tools.find(({ name }) => !there.has(name))
-  if (lost !== undefined) {
-    throw unknownTool(lost.name)
-  }
+  if (lost !== undefined) throw unknownTool(choice, lost.name)
   return { ...request, tools, toolChoice: { type: choice.required ? 'required' : 'auto' } }
 }
 
@@ -239,7 +237,7 @@ const encodeToolChoice = (
   if (choice.type === 'tool') return { type: 'tool', name: chosen(request, choice, names), ...parallel }
   if (tools.length === 0) {
     if (choice.type !== 'required') return undefined
-    throw noTools()
+    throw noTools(choice)
   }
   switch (choice.type) {
     case 'none':
@@ -260,9 +258,7 @@ const chosen = (request: ChatRequest, choice: Extract<ToolChoice, { type: 'tool'
   const known = request.tools.some((tool, index) =>
     tool.type === 'opaque' ? tool.value.name === choice.name : names.at(index) === sent,
   )
-  if (sent === undefined || !known) {
-    throw unknownTool(choice.name)
-  }
+  if (sent === undefined || !known) throw unknownTool(choice, choice.name)
   return sent
 }
 

@@ -206,7 +206,7 @@ const encodeToolUse = (request: ChatRequest, out: Outgoing, undo: Undo): JsonObj
   // The provider refuses a tool choice without tools; those of a client of this wire may be stored at the provider.
   if (tools.length === 0 && !out.own) {
     if (choice === undefined || choice.type === 'auto' || choice.type === 'none') return {}
-    throw noTools()
+    throw noTools(choice)
   }
   return {
     ...(tools.length === 0 ? {} : { tools }),

@@ -208,7 +208,7 @@ export const encodeToolChoice = (choice: ToolChoice, request: ChatRequest, out: 
     const listed = kinds.get(name)
     const own = standIns.get(name)
     if (listed === undefined && own !== undefined) return { type: own }
-    if (listed === undefined && !out.own) throw unknownTool(name)
+    if (listed === undefined && !out.own) throw unknownTool(choice, name)
     return { type: listed ?? kind, name: out.names.sent(name, undefined) }
   }
   switch (choice.type) {
