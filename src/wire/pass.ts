@@ -27,11 +27,9 @@ export const withoutRefused = (edits: PassEdit[], refused: Edit['path'][], { rej
         ...refused.map((path) => ({ path, value: undefined, lost: true as const })),
       ]
 
-export const malformed = (): GatewayError =>
-  new GatewayError('upstream_error', 'The provider sent a malformed stream. Try again.')
-
-export const malformedAnswer = (): GatewayError =>
-  new GatewayError('upstream_error', 'The provider sent a malformed answer. Try again.')
+/** For what is no JSON, or no answer or event of its wire. */
+export const malformedAnswer = (cause?: unknown): GatewayError =>
+  new GatewayError('upstream_error', 'The provider sent a malformed answer. Try again.', { cause })
 
 /** The error that a body reports, or that it lacks the member every answer of its wire has. */
 export const faultOf = (

@@ -10,13 +10,14 @@ import { digest } from '../../lib/digest.ts'
 import { parseExact } from '../../lib/json-exact.ts'
 import type { EventDecoder, Undo } from '../codec.ts'
 import { decodeModeration } from '../moderation.ts'
+import { malformedAnswer } from '../pass.ts'
 import { plainSeal, type ThoughtMember } from '../seal.ts'
 import { decodeCitations, decodeLogprobs, decodeSources, namesSources } from './annotations.ts'
 import { reasoningText, taggedThoughtIn, textIn, thoughtIn, thoughtMemberIn } from './assistant.ts'
 import { audioCollector } from './audio.ts'
 import { openCalls } from './calls.ts'
 import { addPiece, detailSeal, detailText, isSealed, LISTS, type List } from './details.ts'
-import { decodeError, failureIn, unreadableAnswer } from './error.ts'
+import { decodeError, failureIn } from './error.ts'
 import { decodeFinish } from './finish.ts'
 import { decodeUsage } from './usage.ts'
 
@@ -239,9 +240,9 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
       try {
         chunk = parse(data)
       } catch (cause) {
-        return fail(unreadableAnswer(cause))
+        return fail(malformedAnswer(cause))
       }
-      if (!isObject(chunk)) return fail(unreadableAnswer())
+      if (!isObject(chunk)) return fail(malformedAnswer())
       const failure = event === 'error' ? decodeError(200, chunk) : failureIn(chunk)
       return failure === undefined ? readChunk(chunk) : fail(failure)
     },

@@ -43,9 +43,5 @@ const isBroken = (choice: Json): boolean =>
   isObject(choice) &&
   (isObject(choice.error) || (typeof choice.finish_reason === 'string' && FAILED.test(choice.finish_reason)))
 
-/** For an answer that is none of this wire's. */
-export const unreadableAnswer = (cause?: unknown): GatewayError =>
-  new GatewayError('upstream_error', 'The provider gave an answer that cannot be read. Try again.', { cause })
-
 /** This wire's clients read the gateway's envelope as it is. */
 export const encodeError = (error: GatewayError): JsonObject => envelope(error)

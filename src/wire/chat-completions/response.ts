@@ -7,6 +7,7 @@ import { withPrompt } from '../../ir/usage.ts'
 import { digest } from '../../lib/digest.ts'
 import type { Ask, Undo } from '../codec.ts'
 import { decodeModeration } from '../moderation.ts'
+import { malformedAnswer } from '../pass.ts'
 import {
   decodeCitations,
   decodeLogprobs,
@@ -16,7 +17,7 @@ import {
   encodeVerdicts,
 } from './annotations.ts'
 import { decodeAssistant, encodeCall, encodeThoughts, withThoughtMember } from './assistant.ts'
-import { failureIn, unreadableAnswer } from './error.ts'
+import { failureIn } from './error.ts'
 import { decodeFinish, encodeFinish, isFiltered } from './finish.ts'
 import { tierOf } from './members.ts'
 import { isTextCut, undoCall } from './undo.ts'
@@ -30,7 +31,7 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
   const choice = choices.find((one) => one.index === 0) ?? choices[0]
   // An answer that was filtered before its first output has no message.
   const message = choice?.message ?? (isFiltered(choice?.finish_reason) ? {} : undefined)
-  if (choice === undefined || !isObject(message)) throw unreadableAnswer()
+  if (choice === undefined || !isObject(message)) throw malformedAnswer()
   const id = typeof body.id === 'string' ? body.id : ''
   let parts: AssistantPart[]
   try {
@@ -39,7 +40,7 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
       message,
     )
   } catch (cause) {
-    throw unreadableAnswer(cause)
+    throw malformedAnswer(cause)
   }
   annotate(parts, message, choice, body)
   const undone = parts.map((part) => (part.type === 'tool-call' ? undoCall(part, undo) : part))
@@ -53,7 +54,7 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
     }),
     usage: decodeUsage(body.usage) ?? {},
   }
-  if (cut && response.finish === 'tool-calls') throw unreadableAnswer()
+  if (cut && response.finish === 'tool-calls') throw malformedAnswer()
   if (typeof body.model === 'string' && body.model !== '') response.model = body.model
   if (typeof body.created === 'number') response.createdAt = Math.floor(body.created)
   if (typeof body.service_tier === 'string') response.serviceTier = body.service_tier

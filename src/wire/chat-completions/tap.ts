@@ -9,7 +9,7 @@ import { splice } from '../../lib/json-splice.ts'
 import type { OutputText } from '../../lib/output-text.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
-import { malformed, openNotes, textOf } from '../pass.ts'
+import { malformedAnswer, openNotes, textOf } from '../pass.ts'
 import { inputText, reasoningText, textIn, thoughtIn } from './assistant.ts'
 import { endsAudio } from './audio.ts'
 import { decodeError, encodeError, failureIn } from './error.ts'
@@ -54,12 +54,12 @@ export const tap = (options: TapOptions): Tap => {
     let { data } = frame
     if (data.startsWith('[DONE]')) {
       // Clients treat an end without a finish reason as a broken stream, and ask again.
-      if (!hasFinishReason && !audioEnded) return noted.failed(malformed())
+      if (!hasFinishReason && !audioEnded) return noted.failed(malformedAnswer())
       noted.state = 'done'
       return writeFrame({ data })
     }
     const chunk = parseObject(data)
-    if (chunk === undefined) return noted.failed(malformed())
+    if (chunk === undefined) return noted.failed(malformedAnswer())
     const failure = frame.event === 'error' ? decodeError(200, chunk) : failureIn(chunk)
     if (failure !== undefined) return noted.failed(failure)
     noted.serviceTier = textOf(chunk.service_tier) ?? noted.serviceTier

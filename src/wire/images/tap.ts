@@ -6,7 +6,7 @@ import { findMember } from '../../lib/json-scan.ts'
 import { splice } from '../../lib/json-splice.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
-import { malformed, openNotes } from '../pass.ts'
+import { malformedAnswer, openNotes } from '../pass.ts'
 import { decodeError, encodeError } from './error.ts'
 import { decodeUsage } from './usage.ts'
 
@@ -34,7 +34,7 @@ export const tap = (options: TapOptions): Tap => {
   const see = (frame: Frame): string => {
     if (noted.state !== 'open') return ''
     const data = parseObject(frame.data)
-    if (data === undefined) return frame.data === '[DONE]' ? '' : noted.failed(malformed())
+    if (data === undefined) return frame.data === '[DONE]' ? '' : noted.failed(malformedAnswer())
     const type = typeof data.type === 'string' ? data.type : frame.event
     if (type === 'error' || isObject(data.error)) return noted.failed(decodeError(200, data))
     if (type === 'image_generation.completed') completed(data)

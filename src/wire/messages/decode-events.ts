@@ -5,7 +5,8 @@ import { isObject } from '../../ir/json.ts'
 import { parseExact } from '../../lib/json-exact.ts'
 import type { Frame } from '../../lib/sse.ts'
 import type { EventDecoder, Undo } from '../codec.ts'
-import { broken, Reader } from './reader.ts'
+import { malformedAnswer } from '../pass.ts'
+import { Reader } from './reader.ts'
 
 export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   const reader = new Reader(undo)
@@ -16,9 +17,9 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
       try {
         value = parse(frame)
       } catch {
-        return reader.fail(broken())
+        return reader.fail(malformedAnswer())
       }
-      if (!isObject(value)) return reader.fail(broken())
+      if (!isObject(value)) return reader.fail(malformedAnswer())
       // Clients treat an end without a stop reason as a broken stream, and ask again.
       if ((value.type ?? frame.event) === 'message_stop' && !reader.hasStopReason) return reader.fail(brokenOff())
       return reader.read(value, frame.event)

@@ -1,19 +1,17 @@
 // The wire's parsed events as events of the IR. Streams and whole answers share this reader.
 
-import { GatewayError } from '../../errors.ts'
+import type { GatewayError } from '../../errors.ts'
 import type { ChatEvent } from '../../ir/event.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { count, type Usage } from '../../ir/usage.ts'
 import { digest } from '../../lib/digest.ts'
 import type { SentTool, Undo } from '../codec.ts'
+import { malformedAnswer } from '../pass.ts'
 import { originalTool } from '../undo.ts'
 import { type Block, callBlock, customBlock, opaqueBlock, redactedBlock, textBlock, thoughtBlock } from './block.ts'
 import { decodeError } from './error.ts'
 import { decodeStop } from './stop.ts'
 import { decodeUsage, tierIn, withReport } from './usage.ts'
-
-export const broken = () =>
-  new GatewayError('upstream_error', 'The provider sent an answer that cannot be read. Try again.')
 
 /** `over` after the one `finish` or `error`. */
 export class Reader {
@@ -86,7 +84,7 @@ export class Reader {
     const message = isObject(raw) ? raw : {}
     if (this.#started) {
       // After content has been sent, a second start would repeat all of it.
-      return this.#parts > 0 || this.#blocks.size > 0 ? this.fail(broken()) : []
+      return this.#parts > 0 || this.#blocks.size > 0 ? this.fail(malformedAnswer()) : []
     }
     this.#started = true
     const usage = this.#report(message.usage)
@@ -104,7 +102,7 @@ export class Reader {
     ]
     // The blocks that the provider continues from, or all blocks of a whole answer.
     for (const block of Array.isArray(content) ? content : []) {
-      if (!isObject(block)) return [...out, ...this.fail(broken())]
+      if (!isObject(block)) return [...out, ...this.fail(malformedAnswer())]
       // A placeholder for text that follows in deltas, unless the answer is complete.
       if (block.type === 'text' && block.text === '' && this.#stop === undefined) continue
       const { started, end } = this.#open(block)
@@ -122,7 +120,7 @@ export class Reader {
   }
 
   #begin(index: unknown, raw: unknown): ChatEvent[] {
-    if (typeof index !== 'number' || !isObject(raw)) return this.fail(broken())
+    if (typeof index !== 'number' || !isObject(raw)) return this.fail(malformedAnswer())
     const out: ChatEvent[] = this.#started ? [] : this.#start(undefined)
     out.push(...(this.#blocks.get(index)?.end() ?? []))
     const block = this.#open(raw)
@@ -159,14 +157,14 @@ export class Reader {
   }
 
   #delta({ index, delta }: JsonObject): ChatEvent[] {
-    if (typeof index !== 'number' || !isObject(delta)) return this.fail(broken())
+    if (typeof index !== 'number' || !isObject(delta)) return this.fail(malformedAnswer())
     const block = this.#blocks.get(index)
     if (block !== undefined) return block.append(delta)
     const implied = IMPLIED.get(delta.type)
     if (implied !== undefined)
       return [...this.#begin(index, implied), ...(this.#blocks.get(index)?.append(delta) ?? [])]
     // A call without its start has no name; unknown deltas are ignored.
-    return delta.type === 'input_json_delta' ? this.fail(broken()) : []
+    return delta.type === 'input_json_delta' ? this.fail(malformedAnswer()) : []
   }
 
   #stopBlock(index: unknown): ChatEvent[] {

@@ -5,9 +5,10 @@ import { fold } from '../../ir/fold.ts'
 import { isObject, type JsonObject } from '../../ir/json.ts'
 import { withPrompt } from '../../ir/usage.ts'
 import type { Ask, Undo } from '../codec.ts'
+import { malformedAnswer } from '../pass.ts'
 import { encodePart } from './blocks.ts'
 import { messageId } from './names.ts'
-import { broken, Reader } from './reader.ts'
+import { Reader } from './reader.ts'
 import { encodeStop } from './stop.ts'
 import { encodeTier, encodeUsage } from './usage.ts'
 
@@ -15,7 +16,7 @@ import { encodeTier, encodeUsage } from './usage.ts'
 export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse => {
   const reader = new Reader(undo)
   if (body.type === 'error' || isObject(body.error)) return fold(reader.read(body, 'error'))
-  if (!Array.isArray(body.content)) throw broken()
+  if (!Array.isArray(body.content)) throw malformedAnswer()
   return fold([...reader.read({ type: 'message_start', message: body }), ...reader.read({ type: 'message_stop' })])
 }
 

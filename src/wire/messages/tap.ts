@@ -6,7 +6,7 @@ import { FrameTemplate } from '../../lib/frame-template.ts'
 import { splice } from '../../lib/json-splice.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
-import { malformed, openNotes, textOf } from '../pass.ts'
+import { malformedAnswer, openNotes, textOf } from '../pass.ts'
 import { decodeError, encodeError } from './error.ts'
 import { decodeUsage, tierIn, withReport } from './usage.ts'
 
@@ -57,9 +57,9 @@ export const tap = (options: TapOptions): Tap => {
     }
     const data = parseObject(frame.data)
     // Some providers end with the [DONE] of another wire: it is ignored.
-    if (data === undefined) return frame.data === '[DONE]' ? '' : noted.failed(malformed())
+    if (data === undefined) return frame.data === '[DONE]' ? '' : noted.failed(malformedAnswer())
     const event = typeof data.type === 'string' ? data.type : frame.event
-    if (event === undefined) return noted.failed(malformed())
+    if (event === undefined) return noted.failed(malformedAnswer())
     switch (event) {
       case 'content_block_delta':
         return delta(event, frame, data)
@@ -72,7 +72,7 @@ export const tap = (options: TapOptions): Tap => {
         break
       case 'message_stop':
         // Clients treat an end without a stop reason as a broken stream, and ask again.
-        if (!hasStopReason) return noted.failed(malformed())
+        if (!hasStopReason) return noted.failed(malformedAnswer())
         noted.state = 'done'
         break
       case 'error':

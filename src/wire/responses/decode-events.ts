@@ -9,6 +9,7 @@ import type { Usage } from '../../ir/usage.ts'
 import type { Frame } from '../../lib/sse.ts'
 import type { EventDecoder, Undo } from '../codec.ts'
 import { decodeModeration } from '../moderation.ts'
+import { malformedAnswer } from '../pass.ts'
 import { stringOr } from '../read.ts'
 import { decodeError } from './error.ts'
 import { type ItemReader, itemReader } from './items.ts'
@@ -25,9 +26,6 @@ type AnswerReader = {
   readonly serviceTier: string | undefined
 }
 
-const broken = (message: string) => new GatewayError('upstream_error', message)
-const unreadable = () => broken('The answer of the provider could not be read. Try again.')
-
 export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   const reader = answerReader(undo)
   return {
@@ -37,9 +35,9 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
       try {
         event = JSON.parse(frame.data)
       } catch {
-        return reader.fail(unreadable())
+        return reader.fail(malformedAnswer())
       }
-      if (!isObject(event)) return reader.fail(unreadable())
+      if (!isObject(event)) return reader.fail(malformedAnswer())
       return reader.event(
         event.type === undefined && frame.event !== undefined ? { ...event, type: frame.event } : event,
       )
@@ -136,7 +134,7 @@ export const answerReader = (undo: Undo): AnswerReader => {
       case 'response.completed':
       case 'response.incomplete':
         if (isObject(event.response)) settle(event.response)
-        else fail(unreadable())
+        else fail(malformedAnswer())
         return
       case 'response.failed':
       case 'response.cancelled':
@@ -156,7 +154,7 @@ export const answerReader = (undo: Undo): AnswerReader => {
     if (isObject(response.error)) failed(response)
     else if (status === undefined || status === null || status === 'completed' || status === 'incomplete')
       finish(response)
-    else fail(broken('The provider could not answer the request. Try again.'))
+    else fail(new GatewayError('upstream_error', 'The provider could not answer the request. Try again.'))
   }
 
   const emit = (act: () => void): ChatEvent[] => {

@@ -1,11 +1,11 @@
 // Decodes and encodes a whole answer, with the same parts as a stream.
 
-import { GatewayError } from '../../errors.ts'
 import type { ChatResponse } from '../../ir/event.ts'
 import { fold } from '../../ir/fold.ts'
 import { isObject, type JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, ToolCallPart } from '../../ir/part.ts'
 import type { Ask, Undo } from '../codec.ts'
+import { malformedAnswer } from '../pass.ts'
 import { DECLINED, finalResponse, incompleteReason, initialResponse, needsRefusalText, responseId } from './answer.ts'
 import { clientCall, isTruncated, OWN_PREFIX, toolOf } from './client-calls.ts'
 import { type ClientTool, clientTools } from './client-tools.ts'
@@ -28,7 +28,7 @@ import { reasoningItem } from './reasoning.ts'
 /** Throws `upstream_error` for a body that is not an answer of this wire, and the provider's error in a 200 answer. */
 export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse => {
   if (!Array.isArray(body.output) && !isObject(body.error)) {
-    throw new GatewayError('upstream_error', 'The provider gave no answer that could be read. Try again.')
+    throw malformedAnswer()
   }
   return fold(answerReader(undo).whole(body))
 }

@@ -5,7 +5,7 @@ import { isObject, type JsonObject, parseObject } from '../../ir/json.ts'
 import { splice } from '../../lib/json-splice.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
-import { malformed, openNotes, textOf } from '../pass.ts'
+import { malformedAnswer, openNotes, textOf } from '../pass.ts'
 import { decodeError } from './error.ts'
 import { failureFrames } from './failure-frames.ts'
 import { decodeUsage, usageObject } from './usage.ts'
@@ -18,7 +18,7 @@ export const tap = (options: TapOptions): Tap => {
 
   /** An event that contains the whole response. */
   const whole = (event: string, text: string, { response }: JsonObject): string => {
-    if (!isObject(response)) return noted.failed(malformed())
+    if (!isObject(response)) return noted.failed(malformedAnswer())
     if (identity === undefined && typeof response.id === 'string') {
       const createdAt = typeof response.created_at === 'number' ? response.created_at : options.now
       identity = { id: response.id, createdAt }
@@ -41,9 +41,9 @@ export const tap = (options: TapOptions): Tap => {
     if (noted.state !== 'open') return ''
     const data = parseObject(frame.data)
     // The end marker of another wire, at which SDKs stop reading: not passed on.
-    if (data === undefined) return frame.data === '[DONE]' ? '' : noted.failed(malformed())
+    if (data === undefined) return frame.data === '[DONE]' ? '' : noted.failed(malformedAnswer())
     const event = typeof data.type === 'string' ? data.type : frame.event
-    if (event === undefined) return noted.failed(malformed())
+    if (event === undefined) return noted.failed(malformedAnswer())
     if (event === 'error' || isObject(data.error)) return noted.failed(decodeError(200, data))
     if (typeof data.sequence_number === 'number') sequence = data.sequence_number + 1
     if (WHOLE.has(event) || isObject(data.response)) return whole(event, frame.data, data)
