@@ -145,7 +145,7 @@ describe('two accounts', () => {
     const hanging = await provider(() => ({ end: 'hang' }))
     const alive = await provider(answering)
     const gateway = await gatewayOf({
-      providers: providersAt({ b: [hanging.origin, alive.origin] }, { first_byte: '100ms' }),
+      providers: providersAt({ b: [hanging.origin, alive.origin] }, { first_byte: '2s' }),
     })
     const statuses = await Promise.all(Array.from({ length: 40 }, () => ask(gateway)))
     expect(new Set(statuses)).toEqual(new Set([200]))
