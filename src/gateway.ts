@@ -103,7 +103,7 @@ export const createGateway = ({
     log,
     ...configured,
     ledger,
-    limits: createLimits({ clock: now, defaults: config.limits }),
+    limits: createLimits({ clock: now, stopwatch: () => stopwatch.now(), defaults: config.limits }),
     health: createHealth(
       stopwatch,
       (breaker, answers) => log.warn(answers ? 'breaker closed' : 'breaker opened: most attempts fail', { breaker }),

@@ -9,8 +9,11 @@ import { WINDOW_MS, Window } from './window.ts'
 /** Per minute, per minute, at once; 0 is no limit. */
 export type LimitDefaults = { rpm: number; tpm: number; concurrency: number }
 
-/** `clock`: milliseconds since the epoch. `defaults` are for keys that set none of their own. */
-export type LimitsOptions = { clock: () => number; defaults: LimitDefaults }
+/**
+ * `clock`: milliseconds since the epoch, for headers that name a time. `stopwatch`: milliseconds, by which the windows go: it
+ * is never set. `defaults` are for keys that set none of their own.
+ */
+export type LimitsOptions = { clock: () => number; stopwatch: () => number; defaults: LimitDefaults }
 
 /** One admitted request. Its functions may be called in any order and more than once. */
 export type Ticket = {
@@ -47,19 +50,12 @@ const CONCURRENCY_RETRY_MS = 1_000
 /** What a key has used in the last minute. `active`: requests in flight. */
 type KeyUsage = { requests: Window; tokens: Window; active: number }
 
-export const createLimits = ({ clock, defaults }: LimitsOptions): Limits => {
+export const createLimits = ({ clock, stopwatch, defaults }: LimitsOptions): Limits => {
   const keys = new Map<string, KeyUsage>()
-  let last = 0
-  let offset = 0
   let sweptAt = 0
 
-  // Never goes back, even if the clock is set back: windows need times in order.
-  const time = (): number => {
-    const now = clock() + offset
-    if (now < last) offset += last - now
-    else last = now
-    return last
-  }
+  // Whole, as amounts of one millisecond share an entry of a window.
+  const time = (): number => Math.floor(stopwatch())
 
   const usageOf = (key: Key, now: number): KeyUsage => {
     if (now - sweptAt > WINDOW_MS) {
@@ -130,7 +126,8 @@ export const createLimits = ({ clock, defaults }: LimitsOptions): Limits => {
         },
         addTokens(count) {
           // The key may have been swept while it was idle: its window is looked up again.
-          if (count > 0) usageOf(key, time()).tokens.add(last, count)
+          const now = time()
+          if (count > 0) usageOf(key, now).tokens.add(now, count)
         },
         release,
         headers: (wire) => headers(key, wire),
