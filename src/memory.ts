@@ -2,7 +2,7 @@
 // the bodies that are still arriving will add.
 
 import { residentBytes } from './process.ts'
-import type { Room } from './relay/answer-text.ts'
+import type { Room } from './relay/room.ts'
 
 export type Memory = {
   /**

@@ -31,6 +31,11 @@ export class FrameReader {
     this.#maxChars = maxChars
   }
 
+  /** The characters held of an event that is not complete. */
+  get held(): number {
+    return this.#size + this.#rest.length
+  }
+
   /** The frames completed by these bytes, in order. */
   push(chunk: Uint8Array): Frame[] {
     return this.#read(this.#decoder.decode(chunk, { stream: true }), false)
@@ -90,7 +95,7 @@ export class FrameReader {
   }
 
   #bound(): void {
-    if (this.#size + this.#rest.length <= this.#maxChars) return
+    if (this.held <= this.#maxChars) return
     throw new FrameTooLarge(`one event is larger than ${this.#maxChars} characters`)
   }
 

@@ -1,9 +1,9 @@
 // A provider's answer as it is read: decompressed, as text within a bound, and with the gateway's name for its model.
 
-import { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../ir/json.ts'
 import { splice } from '../lib/json-splice.ts'
 import { malformedAnswer } from '../wire/pass.ts'
+import { holdIn, type Room } from './room.ts'
 import { joined } from './source.ts'
 import { networkError } from './upstream.ts'
 
@@ -43,16 +43,6 @@ export const answerBody = async (
 /** Servers mean either by `deflate`: with the header of zlib, which begins with the method, or without. */
 const isZlib = (first: Uint8Array | undefined): boolean => ((first?.[0] ?? 0) & 15) === 8
 
-/** Memory for answers that are held whole. */
-export type Room = {
-  /** Takes so many bytes more for an answer that has `had`; false, having taken none, where there is no room for them. */
-  take(had: number, bytes: number): boolean
-  give(bytes: number): void
-}
-
-/** Room is taken in steps of this size. An answer that is smaller asks for none: nearly all are. */
-const STEP_BYTES = 1024 * 1024
-
 export type ReadOptions = {
   /** Called for each chunk of a body of unknown length. */
   heard?: () => void
@@ -67,22 +57,14 @@ export const readText = async (
   abort: AbortController,
   { heard, room }: ReadOptions = {},
 ): Promise<string> => {
-  let taken = 0
-  const take = (size: number): void => {
-    if (room === undefined || size - taken < STEP_BYTES) return
-    if (!room.take(taken, size - taken)) {
-      abort.abort()
-      throw noRoom()
-    }
-    taken = size
-  }
+  const hold = room === undefined ? undefined : holdIn(room, abort)
   // The length of a compressed body says nothing about its text.
   const declared = Number(
     response.headers.has('content-encoding') ? Number.NaN : response.headers.get('content-length'),
   )
   try {
     if (declared > 0 && declared <= bytes) {
-      take(declared)
+      hold?.bytes(declared)
       return await response.text()
     }
     const body = await answerBody(response, abort)
@@ -96,26 +78,16 @@ export const readText = async (
         abort.abort()
         throw malformedAnswer()
       }
-      take(size)
+      hold?.bytes(size)
       pieces.push(piece)
     }
     return new TextDecoder().decode(Buffer.concat(pieces))
   } catch (error) {
     throw networkError(error, abort)
   } finally {
-    room?.give(taken)
+    hold?.end()
   }
 }
-
-/** The gateway is at its limit: other targets would fare no better, and none is at fault. */
-const noRoom = (): GatewayError =>
-  new GatewayError(
-    'service_unavailable',
-    'The gateway has no room for an answer of this size now. Try again shortly.',
-    {
-      ...{ failover: false, retryAfterMs: 2_000 },
-    },
-  )
 
 /** The text with the gateway's name for its model. `body` is the text, parsed. */
 export const withModelName = (text: string, body: JsonObject, model: string): string =>

@@ -196,7 +196,7 @@ export const readToFirstOutput = async (
     if (fault !== undefined || body === undefined || fromWhole === undefined) throw fault ?? malformedAnswer()
     return fromWhole(text, body)
   }
-  const source = readFrom(begun.chunk, reader, tap, abort)
+  const source = readFrom(begun.chunk, reader, tap, abort, relay.room)
   for (;;) {
     const first = await source.read()
     if (tap.state === 'failed' && (first === undefined || first === '')) throw tap.error ?? broken()

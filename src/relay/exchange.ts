@@ -12,12 +12,12 @@ import type { AttemptNote, Ledger, Reservation } from '../ledger/ledger.ts'
 import type { Provider } from '../provider/provider.ts'
 import type { PassCodec } from '../wire/codec.ts'
 import type { Affinity } from './affinity.ts'
-import type { Room } from './answer-text.ts'
 import type { Background } from './background.ts'
 import type { ClientBody } from './client-body.ts'
 import type { Detours } from './detours.ts'
 import type { Health } from './health.ts'
 import type { Recall } from './recall.ts'
+import type { Room } from './room.ts'
 
 /** The client's connection, and the provider call that is made for it. */
 export type Client = {

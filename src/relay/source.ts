@@ -3,6 +3,7 @@
 import { GatewayError } from '../errors.ts'
 import { FrameReader, FrameTooLarge } from '../lib/sse.ts'
 import type { Tap } from '../wire/codec.ts'
+import { holdIn, type Room } from './room.ts'
 import { networkError } from './upstream.ts'
 
 /** The provider's end of a stream. */
@@ -70,13 +71,22 @@ export const endedSource = (abort: AbortController): Source => ({
   read: async () => undefined,
 })
 
-/** `chunk`: what has been read already. */
-export const readFrom = (chunk: Uint8Array | undefined, reader: Reader, tap: Tap, abort: AbortController): Source => {
+/** `chunk`: what has been read already. An event that is long takes room until it is complete. */
+export const readFrom = (
+  chunk: Uint8Array | undefined,
+  reader: Reader,
+  tap: Tap,
+  abort: AbortController,
+  room: Room,
+): Source => {
   let begun = chunk
   const frames = new FrameReader(FRAME_CHARS)
+  const hold = holdIn(room, abort)
+  abort.signal.addEventListener('abort', hold.end, { once: true })
   return {
     abort,
     drain: async () => {
+      hold.end()
       const timer = setTimeout(() => abort.abort(), LINGER_MS)
       try {
         while (!(await reader.read()).done);
@@ -93,8 +103,10 @@ export const readFrom = (chunk: Uint8Array | undefined, reader: Reader, tap: Tap
         let text = ''
         for (const frame of done ? frames.end() : frames.push(value)) text += tap.see(frame)
         if (done) text += tap.end?.() ?? ''
+        hold.bytes(done ? 0 : frames.held)
         return done && text === '' ? undefined : text
       } catch (error) {
+        hold.end()
         if (error instanceof FrameTooLarge) {
           abort.abort()
           throw new GatewayError('upstream_error', 'The provider sent an event that is too large.', { cause: error })

@@ -1,7 +1,10 @@
-// How a provider's body begins: told by its first byte that means something, however the bytes are cut.
+// How a provider's body begins: told by its first byte that means something, however the bytes are cut. And the room that
+// an event takes until it is complete.
 
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
+import type { Room } from '../../src/relay/room.ts'
 import { beginning, type Reader, readFrom } from '../../src/relay/source.ts'
+import type { Tap } from '../../src/wire/codec.ts'
 import { openNotes } from '../../src/wire/pass.ts'
 
 const BOM = [0xef, 0xbb, 0xbf]
@@ -18,12 +21,30 @@ const cutAt = (at: number, text: string): Reader => {
   }).getReader()
 }
 
+const tapOf = (): Tap => Object.assign(openNotes(), { see: ({ data }: { data: string }) => `${data} `, fail: () => '' })
+
+/** Room of so many bytes for one answer. */
+const roomOf = (most: number) => {
+  let taken = 0
+  const room: Room = {
+    take(had, more) {
+      expect(had).toBe(taken)
+      if (taken + more > most) return false
+      taken += more
+      return true
+    },
+    give(back) {
+      taken -= back
+    },
+  }
+  return { room, taken: () => taken }
+}
+
 test.each(CUTS)('a stream behind a byte order mark keeps its first event, cut after %d bytes', async (at) => {
   const [reader, abort] = [cutAt(at, 'data: one\n\ndata: two\n\n'), new AbortController()]
   const { chunk, isWhole } = await beginning(reader, abort)
   expect(isWhole).toBe(false)
-  const tap = Object.assign(openNotes(), { see: ({ data }: { data: string }) => `${data} `, fail: () => '' })
-  const source = readFrom(chunk, reader, tap, abort)
+  const source = readFrom(chunk, reader, tapOf(), abort, roomOf(0).room)
   let text = ''
   for (let read = await source.read(); read !== undefined; read = await source.read()) text += read
   expect(text).toBe('one two ')
@@ -32,4 +53,51 @@ test.each(CUTS)('a stream behind a byte order mark keeps its first event, cut af
 test.each(CUTS)('a whole answer behind a byte order mark is one, cut after %d bytes', async (at) => {
   const { isWhole } = await beginning(cutAt(at, '{"error":{}}'), new AbortController())
   expect(isWhole).toBe(true)
+})
+
+describe('a long event', () => {
+  const MB = 1024 * 1024
+  /** One of so many bytes, in pieces of half a megabyte. */
+  const long = (bytes: number, most: number, end = '\n\n') => {
+    const pieces = ['data: ', ...Array.from({ length: (2 * bytes) / MB }, () => 'x'.repeat(MB / 2)), end]
+    const reader = new ReadableStream<Uint8Array>({
+      pull: (to) => {
+        const piece = pieces.shift()
+        if (piece === undefined) to.close()
+        else to.enqueue(Buffer.from(piece))
+      },
+    }).getReader()
+    const abort = new AbortController()
+    const { room, taken } = roomOf(most)
+    return { abort, source: readFrom(undefined, reader, tapOf(), abort, room), taken }
+  }
+
+  test('takes room until it is complete', async () => {
+    const { source, taken } = long(4 * MB, 5 * MB)
+    let most = 0
+    let text = await source.read()
+    for (; text === ''; text = await source.read()) most = Math.max(most, taken())
+    expect(text).toHaveLength(4 * MB + 1)
+    expect([most > 3 * MB, taken()]).toEqual([true, 0])
+  })
+
+  test('that there is no room for ends the call', async () => {
+    const { source, abort, taken } = long(4 * MB, 2 * MB)
+    const reading = async (): Promise<void> => {
+      while ((await source.read()) === '');
+    }
+    await expect(reading()).rejects.toMatchObject({ code: 'service_unavailable', failover: false })
+    expect([abort.signal.aborted, taken()]).toEqual([true, 0])
+  })
+
+  test('gives its room back when the call ends, and when its stream does', async () => {
+    const left = long(4 * MB, 5 * MB)
+    for (let at = 0; at < 5; at++) await left.source.read()
+    expect(left.taken()).toBeGreaterThan(MB)
+    left.abort.abort()
+    expect(left.taken()).toBe(0)
+    const cut = long(4 * MB, 5 * MB, '')
+    while ((await cut.source.read()) === '');
+    expect(cut.taken()).toBe(0)
+  })
 })

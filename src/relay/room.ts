@@ -1,0 +1,52 @@
+// Room in memory for what is held of an answer before the client can have any of it: a whole one, or one event.
+
+import { GatewayError } from '../errors.ts'
+
+export type Room = {
+  /** Takes so many bytes more for an answer that has `had`; false, having taken none, where there is no room for them. */
+  take(had: number, bytes: number): boolean
+  give(bytes: number): void
+}
+
+/** Room is taken in steps of this size. An answer that is smaller asks for none: nearly all are. */
+const STEP_BYTES = 1024 * 1024
+
+/** What one answer holds. */
+export type Hold = {
+  /** So many bytes are held now. Throws `service_unavailable`, having ended the call, where there is no room for them. */
+  bytes(held: number): void
+  /** Nothing is held any more, and nothing will be. */
+  end(): void
+}
+
+export const holdIn = (room: Room, abort: AbortController): Hold => {
+  let taken = 0
+  let ended = false
+  const give = (bytes: number): void => {
+    room.give(bytes)
+    taken -= bytes
+  }
+  return {
+    bytes(held) {
+      if (taken - held >= STEP_BYTES) give(taken - held)
+      if (ended || held - taken < STEP_BYTES) return
+      if (!room.take(taken, held - taken)) {
+        abort.abort()
+        throw noRoom()
+      }
+      taken = held
+    },
+    end() {
+      ended = true
+      give(taken)
+    },
+  }
+}
+
+/** The gateway is at its limit: other targets would fare no better, and none is at fault. */
+const noRoom = (): GatewayError =>
+  new GatewayError(
+    'service_unavailable',
+    'The gateway has no room for an answer of this size now. Try again shortly.',
+    { failover: false, retryAfterMs: 2_000 },
+  )
