@@ -21,9 +21,6 @@ let money: Money
 beforeAll(async () => {
   await loadTokenizer()
   money = await startMoney()
-  for (const provider of money.server.gateway.providers.values()) {
-    provider.timeouts = { connectMs: 5_000, firstByteMs: 5_000, idleMs: 60, totalMs: 5_000 }
-  }
 }, 60_000)
 afterAll(() => money.stopAll())
 
@@ -31,8 +28,15 @@ const WORDS = ['The ', 'quick ', 'brown ', 'fox ', 'jumps ', 'over ', 'the ', 'l
 const SAID = countTokens(WORDS.join(''))
 const billed = { input: 1_234, cached: 100, output: 77 }
 
+/** Providers may be silent for so long in the middle of a stream. */
+const silentFor = (idleMs: number): void => {
+  for (const provider of money.server.gateway.providers.values())
+    provider.timeouts = { connectMs: 5_000, firstByteMs: 5_000, idleMs, totalMs: 5_000 }
+}
+
 /** Circuits are closed again: what failed before is no reason not to be asked. */
 const settleDown = (): void => {
+  silentFor(5_000)
   const { health } = money.server.gateway
   for (const { target } of health.states()) health.succeeded(target)
 }
@@ -102,6 +106,7 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
 
   test('a stream that falls silent in the middle is billed by its output so far', async () => {
     const { id, secret } = start()
+    silentFor(300)
     money.answers((wire) => spoken(wire as ChatWire, true, { billed, steps: WORDS, end: 'stall' }))
     const response = await money.ask(client, provider, { secret, stream: true })
     expect(await response.text()).toContain('gateway_timeout')
@@ -210,6 +215,7 @@ test.each(['close', 'stall'] as const)(
     settleDown()
     const { id, secret } = money.issue({ tokensTotal: 100_000 })
     const { steps, ...script } = spoken('messages', true, { billed, steps: WORDS, end })
+    silentFor(300)
     const told = (steps as string[]).map((step) => step.replace('"input_tokens":1234,', ''))
     money.answers(() => ({ ...script, steps: told }))
     await (await money.ask('messages', 'messages', { secret, stream: true })).text()
