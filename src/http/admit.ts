@@ -10,6 +10,7 @@ import type { Wire } from '../ir/wire.ts'
 import { type Key, permits } from '../keys/key.ts'
 import type { ClientBody } from '../relay/client-body.ts'
 import { requireSight } from '../relay/sight.ts'
+import { DECISIVE } from '../wire/decisive.ts'
 import { CODECS } from '../wire/index.ts'
 import { fault } from './fault.ts'
 
@@ -22,10 +23,6 @@ export const REQUESTS: Record<Wire, Check> = {
   messages: TypeCompiler.Compile(CODECS.messages.requestSchema),
   images: TypeCompiler.Compile(CODECS.images.requestSchema),
 }
-
-/** What an answer may cost is decided by these. */
-const CAPS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens']
-const DECISIVE = new Set(['model', 'stream', 'stream_options', 'background', 'n', ...CAPS])
 
 /** Servers written in Go read a member whatever the case of its letters: it would stand in for the one that was admitted. */
 const refuseOtherCase = (body: JsonObject): void => {

@@ -15,8 +15,12 @@ type Cut = { start: number; end: number; text: string }
 export const splice = (text: string, edits: readonly Edit[], parsed?: object): string =>
   applied(text, (parsed && onlyCut(text, edits, parsed)) ?? cutsOf(text, edits))
 
-/** The same, and of an outermost member written more than once only the last is left: the one that `JSON.parse` reads. */
-export const spliceOnce = (text: string, edits: readonly Edit[]): string => applied(text, cutsOf(text, edits, true))
+/**
+ * The same, and of an outermost member in `once` that is written more often only the last is left: the one that `JSON.parse`
+ * reads.
+ */
+export const spliceOnce = (text: string, edits: readonly Edit[], once: ReadonlySet<string>): string =>
+  applied(text, cutsOf(text, edits, once))
 
 const applied = (text: string, cuts: Cut[]): string => {
   if (cuts.length === 0) return text
@@ -34,9 +38,10 @@ export const spliceBytesOnce = (
   bytes: Uint8Array<ArrayBuffer>,
   view: string,
   edits: readonly Edit[],
+  once: ReadonlySet<string>,
   top?: Slot[],
 ): Uint8Array<ArrayBuffer> => {
-  const cuts = cutsOf(view, edits, true, top)
+  const cuts = cutsOf(view, edits, once, top)
   if (cuts.length === 0) return bytes
   const pieces: Uint8Array[] = []
   let at = 0
@@ -67,20 +72,21 @@ const onlyCut = (text: string, edits: readonly Edit[], parsed: object): Cut[] | 
 }
 
 /** The changes to the text, in order. Setting an equal value changes nothing. */
-const cutsOf = (text: string, edits: readonly Edit[], once = false, top?: Slot[]): Cut[] => {
+const cutsOf = (text: string, edits: readonly Edit[], once?: ReadonlySet<string>, top?: Slot[]): Cut[] => {
   const cuts: Cut[] = []
   const open = skipSpace(text, 0)
-  if (once) {
+  if (once !== undefined) {
     const slots = top ?? readSlots(text, open)
-    collect(text, open, edits, 0, cuts, slots, repeatsIn(slots))
+    collect(text, open, edits, 0, cuts, slots, repeatsIn(slots, once))
   } else if (edits.length > 0) collect(text, open, edits, 0, cuts)
   return cuts.filter(({ start, end, text: set }) => text.slice(start, end) !== set).sort((a, b) => a.start - b.start)
 }
 
 /** Members that are written again further on. */
-const repeatsIn = (slots: Slot[]): Set<Slot> => {
+const repeatsIn = (slots: Slot[], names: ReadonlySet<unknown>): Set<Slot> => {
   const last = new Map(slots.map((slot) => [slot.key, slot]))
-  return new Set(last.size === slots.length ? [] : slots.filter((slot) => last.get(slot.key) !== slot))
+  if (last.size === slots.length) return new Set()
+  return new Set(slots.filter((slot) => names.has(slot.key) && last.get(slot.key) !== slot))
 }
 
 /** `removed`: the slots that are removed whatever the edits say. */

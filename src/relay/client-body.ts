@@ -7,6 +7,7 @@ import { isObject, type JsonObject } from '../ir/json.ts'
 import { outline } from '../lib/json-outline.ts'
 import { findMember } from '../lib/json-scan.ts'
 import { type Edit, spliceBytesOnce, spliceOnce } from '../lib/json-splice.ts'
+import { DECISIVE } from '../wire/decisive.ts'
 import { SEAL_PREFIX } from '../wire/seal.ts'
 import { countText, estimateInput } from './estimate.ts'
 
@@ -20,8 +21,8 @@ export type ClientBody = {
   /** All of it. Throws `invalid_json` for a fault that the outline could not show. */
   whole(): Whole
   /**
-   * All of it with edits, as a request sends it. A member written more than once is sent once, as it stands in the outline:
-   * servers differ in which of the two they read, and each must read what was admitted.
+   * All of it with edits, as a request sends it. A decisive member written more than once is sent once, as it stands in the
+   * outline: servers differ in which of the two they read, and each must read what was admitted.
    */
   edited(edits: readonly Edit[]): string | Uint8Array<ArrayBuffer>
 }
@@ -55,7 +56,7 @@ export const openBody = (
       whole ??= { text, body: asObject(parsed(() => JSON.parse(text))) }
       return whole
     },
-    edited: (edits) => spliceBytesOnce(bytes, view, edits, top),
+    edited: (edits) => spliceBytesOnce(bytes, view, edits, DECISIVE, top),
   }
 }
 
@@ -76,7 +77,7 @@ export const openText = (text: string): ClientBody => {
     outline: body,
     inputEstimate: measured(() => estimateInput(body)),
     whole: () => ({ text, body }),
-    edited: (edits) => spliceOnce(text, edits),
+    edited: (edits) => spliceOnce(text, edits, DECISIVE),
   }
 }
 
