@@ -378,6 +378,31 @@ describe('a file that is no longer at its path', () => {
     unwatch()
   })
 
+  test.each(['-wal', '-shm'])('nor is its log takes no writes, where %s was deleted, until it is back', async (end) => {
+    const path = newPath()
+    const store = open(path)
+    const unwatch = store.watch(5)
+    const until = writing(store)
+    renameSync(`${path}${end}`, `${path}.kept`)
+    await until((outcome) => String(outcome).includes('log of the database'))
+    expect(refusalOf(() => store.probe())).toContain(path)
+    renameSync(`${path}.kept`, `${path}${end}`)
+    await until((outcome) => outcome === undefined)
+    unwatch()
+  })
+
+  test('nor is its log loses nothing, once it was closed', async () => {
+    const path = newPath()
+    const store = open(path)
+    store.watch(5)
+    const until = writing(store)
+    for (const end of ['-wal', '-shm']) rmSync(`${path}${end}`)
+    await until((outcome) => String(outcome).includes('log of the database'))
+    const kept = store.keys.list().length
+    store.close()
+    expect(open(path).keys.list()).toHaveLength(kept)
+  })
+
   test('because a backup was written over it takes no writes, even once its log went into the copy', async () => {
     const path = newPath()
     const store = open(path)

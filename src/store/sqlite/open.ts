@@ -19,7 +19,7 @@ import { ormOf } from './orm.ts'
 import { createPrivate } from './private.ts'
 import { createQueries } from './queries.ts'
 import { lastRow } from './rows.ts'
-import { type SameFile, watchFile } from './same-file.ts'
+import { type SameFile, type SameLog, watchFile, watchLog } from './same-file.ts'
 import { createSessions } from './sessions.ts'
 import { createSettings } from './settings.ts'
 import { createTokens } from './tokens.ts'
@@ -58,13 +58,11 @@ const storeOf = (db: Database, path: string, { clock, large }: Required<OpenOpti
   const orm = ormOf(db)
   const transaction = orm.transaction.bind(orm)
   let sameFile: SameFile | undefined
-  /** Set while the path no longer leads to what was opened: what is written to that would be lost. */
-  let replaced = false
+  let sameLog: SameLog | undefined
+  /** Set while the path no longer leads to what was opened, and says so: what is written to that would be lost. */
+  let replaced: string | undefined
   const requireSameFile = (): void => {
-    if (!replaced) return
-    throw storeError(
-      `The database ${path} was deleted or replaced under the running server; stop the server and put it back, or restore a backup.`,
-    )
+    if (replaced !== undefined) throw storeError(replaced)
   }
   orm.transaction = (change, config) => {
     requireSameFile()
@@ -85,7 +83,7 @@ const storeOf = (db: Database, path: string, { clock, large }: Required<OpenOpti
   const insight = createInsight({
     own: insightQueries(db, orm),
     path,
-    isLarge: () => path !== MEMORY && !replaced && lastRow(db) >= large,
+    isLarge: () => path !== MEMORY && replaced === undefined && lastRow(db) >= large,
     settle: journal.settle,
   })
   /** Writes waiting settlements first, so that `run` finds them in the database. */
@@ -156,9 +154,13 @@ const storeOf = (db: Database, path: string, { clock, large }: Required<OpenOpti
     refresh,
     watch(intervalMs = 250) {
       unwatch()
-      if (path !== MEMORY) sameFile ??= watchFile(path, () => schemaVersion.get()?.schema_version ?? 0)
+      if (path !== MEMORY) {
+        sameFile ??= watchFile(path, () => schemaVersion.get()?.schema_version ?? 0)
+        sameLog ??= watchLog(path)
+      }
       watching = setInterval(() => {
-        replaced = sameFile?.holds() === false
+        if (sameFile?.holds() === false) replaced = fileReplaced(path)
+        else replaced = sameLog?.holds() === false ? logReplaced(path) : undefined
         changed()
       }, intervalMs)
       watching.unref()
@@ -186,6 +188,12 @@ const storeOf = (db: Database, path: string, { clock, large }: Required<OpenOpti
     },
   }
 }
+
+const fileReplaced = (path: string): string =>
+  `The database ${path} was deleted or replaced under the running server; stop the server and put it back, or restore a backup.`
+
+const logReplaced = (path: string): string =>
+  `The log of the database ${path}, in the files ending in -wal and -shm, was deleted or replaced under the running server; stop the server, which saves what it can, and start it again.`
 
 /** The size the log file is cut back to: more than it needs between two checkpoints. */
 const LOG_BYTES = 64 * 1024 * 1024

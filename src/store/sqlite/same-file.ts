@@ -1,4 +1,5 @@
-// Whether a database that is open is still the file at its path: it may have been deleted, replaced, or overwritten.
+// Whether a database that is open is still the file at its path, and its log beside it: they may have been deleted,
+// replaced, or overwritten.
 
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 
@@ -58,6 +59,33 @@ export const watchFile = (path: string, schemaVersion: () => number): SameFile =
       }
     },
     close: () => closeSync(file),
+  }
+}
+
+export type SameLog = Pick<SameFile, 'holds'>
+
+/**
+ * The log and its index, which SQLite keeps as they are while anyone has the database open. Of a deleted log nothing is
+ * left once the process ends; without the same index other processes write over what this one has written.
+ */
+export const watchLog = (path: string): SameLog => {
+  const idOf = (file: string): string | undefined => {
+    const now = statSync(file, { throwIfNoEntry: false })
+    return now === undefined ? undefined : `${now.dev} ${now.ino}`
+  }
+  const files = ['-wal', '-shm'].map((end) => ({ path: `${path}${end}`, known: idOf(`${path}${end}`) }))
+  return {
+    holds() {
+      try {
+        return files.every((file) => {
+          const now = idOf(file.path)
+          file.known ??= now
+          return now === file.known
+        })
+      } catch {
+        return true
+      }
+    },
   }
 }
 
