@@ -2,11 +2,24 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 
+/** What was read last: reading takes a descriptor, and there may be none. */
+const lastRead = (read: () => number): (() => number) => {
+  let last = 0
+  return () => {
+    try {
+      last = read()
+    } catch {
+      // None was left.
+    }
+    return last
+  }
+}
+
 /** Bytes of memory this process holds. */
-export const residentBytes = (): number => process.memoryUsage.rss()
+export const residentBytes = lastRead(() => process.memoryUsage.rss())
 
 /** Bytes of its heap in use, those of objects that a collection would free included. */
-export const heapBytes = (): number => process.memoryUsage().heapUsed
+export const heapBytes = lastRead(() => process.memoryUsage().heapUsed)
 
 /** Open file descriptors; undefined where the system does not list them. */
 export const openFiles = (): number | undefined => {

@@ -8,7 +8,13 @@ const FAULTS = ['uncaughtException', 'unhandledRejection'] as const
 
 export const processIo = (): Io => ({
   out: (text) => write(1, `${text}\n`),
-  err: (text) => write(2, `${text}\n`),
+  err(text) {
+    try {
+      write(2, `${text}\n`)
+    } catch {
+      // A note that a full disk does not take must not keep a server from running.
+    }
+  },
   env: process.env,
   cwd: process.cwd(),
   now: Date.now,

@@ -240,3 +240,16 @@ test('what a reader pipes away early does not make a command fail', async () => 
   expect(await new Response(child.stdout).text()).toBe('{')
   expect(await new Response(child.stderr).text()).toBe('')
 })
+
+test.skipIf(!existsSync('/dev/full'))(
+  'a note that a full disk does not take does not make a command fail',
+  async () => {
+    const words = 'keys create --label a --tokens 5'
+    const child = Bun.spawn(['sh', '-c', `"${process.execPath}" "${MAIN}" ${words} 2>/dev/full`], {
+      cwd,
+      stdout: 'pipe',
+    })
+    expect(await new Response(child.stdout).text()).toContain('sk-sl-')
+    expect(await child.exited).toBe(0)
+  },
+)
