@@ -5,6 +5,7 @@ import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import {
   copyFileSync,
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -190,6 +191,37 @@ describe('backup and restore', () => {
     restoreStore(file, path)
     const restored = open(path)
     expect(restored.keys.list()).toHaveLength(50)
+  })
+
+  test.each<[string, (path: string, file: string) => number]>([
+    ['opened', (path) => open(path).keys.list().length],
+    [
+      'copied',
+      (path, file) => {
+        backupStore(path, `${file}.later`)
+        return open(`${file}.later`).keys.list().length
+      },
+    ],
+    [
+      'replaced after all',
+      (path, file) => {
+        restoreStore(file, path)
+        return open(`${path}.previous`).keys.list().length
+      },
+    ],
+  ])('a database whose replacement was interrupted has its log when it is %s', (_what, keysOf) => {
+    const path = filled()
+    const file = `${path}.copy`
+    backupStore(path, file)
+    const writer = open(path)
+    writer.keys.issue(newKey({ label: 'in the log' }), ACTOR)
+    const [main, log] = [readFileSync(path), readFileSync(`${path}-wal`)]
+    writer.close()
+    writeFileSync(path, main)
+    // As it is when the process is killed between the two renames.
+    linkSync(path, `${path}.previous`)
+    writeFileSync(`${path}.previous-wal`, log)
+    expect(keysOf(path, file)).toBe(51)
   })
 
   test('a backup never writes over a file', () => {

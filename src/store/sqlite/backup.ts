@@ -18,6 +18,7 @@ export const backupStore = (path: string, file: string): void => {
   try {
     // Throws the reason where the file cannot be read.
     statSync(path)
+    undoSetAside(path)
     checkFile(path)
     db = new Database(path, { readwrite: true })
     db.run(`PRAGMA busy_timeout = ${PATIENCE_MS}`)
@@ -44,6 +45,7 @@ export const restoreStore = (file: string, path: string): void => {
   const unlock = lockServer(path)
   const source = new Database(file, { readonly: true })
   try {
+    putBack(path)
     if (appliedMigrations(source) === undefined) throw storeError(`The file ${file} is not a backup of sluice.`)
     copyTo(source, `${path}.partial`, path, () => setAside(path))
   } finally {
@@ -95,6 +97,34 @@ const setAside = (path: string): void => {
   linkSync(path, `${path}.previous`)
   if (existsSync(`${path}-wal`)) renameSync(`${path}-wal`, `${path}.previous-wal`)
   rmSync(`${path}-shm`, { force: true })
+}
+
+/** Makes a database whole again whose replacement was interrupted: its log had been set aside, its successor not come. */
+export const undoSetAside = (path: string): void => {
+  if (!isSetAside(path)) return
+  let unlock: (() => void) | undefined
+  try {
+    unlock = lockServer(path)
+    putBack(path)
+  } catch {
+    // It is being replaced at this moment.
+  } finally {
+    unlock?.()
+  }
+}
+
+const isSetAside = (path: string): boolean => {
+  const previous = statSync(`${path}.previous`, { throwIfNoEntry: false })
+  if (previous === undefined) return false
+  const now = statSync(path, { throwIfNoEntry: false })
+  return now?.ino === previous.ino && now.dev === previous.dev
+}
+
+const putBack = (path: string): void => {
+  if (!isSetAside(path)) return
+  if (existsSync(`${path}.previous-wal`) && !existsSync(`${path}-wal`))
+    renameSync(`${path}.previous-wal`, `${path}-wal`)
+  rmSync(`${path}.previous`)
 }
 
 const sync = (path: string): void => {

@@ -6,6 +6,7 @@ import { dirname } from 'node:path'
 import { PATIENCE_MS } from '../patience.ts'
 import { type Store, storeError } from '../store.ts'
 import { createBackground } from './background.ts'
+import { undoSetAside } from './backup.ts'
 import { createChange } from './change.ts'
 import { appliedMigrations, checkFile, checkSchema, toAccessError, toStoreError } from './check.ts'
 import { insightQueries } from './insight.ts'
@@ -42,6 +43,7 @@ export const openStore = (path: string, options: OpenOptions = {}): Store => {
   try {
     if (path !== MEMORY) {
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+      undoSetAside(path)
       checkFile(path)
       createPrivate(path)
     }
