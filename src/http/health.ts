@@ -28,7 +28,7 @@ export const health = (gateway: Gateway) => {
     .get('/readyz', () => {
       const missing = [
         ...(gateway.draining ? ['draining: the server is stopping'] : []),
-        ...(writable() ? [] : ['store: the database cannot be written']),
+        ...(writable() && !gateway.ledger.isStuck() ? [] : ['store: the database cannot be written']),
         ...missingAccounts(gateway),
       ]
       if (missing.length === 0) return answer(200, { status: 'ready' })

@@ -274,6 +274,7 @@ export const createLedger = ({
       for (const { keyId } of open.values()) if (keyIds.has(keyId)) count++
       return count
     },
+    isStuck: () => retryDue,
     heldBy: (keyId) => held.get(keyId) ?? 0,
     flush() {
       do {

@@ -117,6 +117,8 @@ export type Ledger = {
   settle(reservation: Reservation, settlement: Settlement): number
   /** How many reservations are not settled; of these keys only, where they are given. */
   openCount(keyIds?: ReadonlySet<string>): number
+  /** Whether usage waits because the store refused to write it: reservations are refused until it is written. */
+  isStuck(): boolean
   /** Tokens of a key held by requests in flight. */
   heldBy(keyId: string): number
   /** Writes what is pending. Throws a StoreError, one that `isBusy` while another process is writing. */

@@ -143,6 +143,20 @@ describe('GET /readyz', () => {
     },
   )
 
+  test('says when usage cannot be written, though the file takes a write', async () => {
+    const vendor = await provider(answering)
+    const gateway = await gatewayOf({ providers: providersAt({ b: [vendor.origin] }) })
+    const other = new Database(join(gateway.directory, 'data/sluice.db'))
+    other.run('ALTER TABLE usage_models RENAME TO elsewhere')
+    await (await gateway.post(CHAT.path, CHAT.request(false))).text()
+    while ((await ready(gateway.url))[0] === 200);
+    expect((await gateway.post(CHAT.path, CHAT.request(false))).status).toBe(503)
+    other.run('ALTER TABLE elsewhere RENAME TO usage_models')
+    other.close()
+    while ((await ready(gateway.url))[0] !== 200);
+    expect((await gateway.post(CHAT.path, CHAT.request(false))).status).toBe(200)
+  })
+
   test('is as patient with another process that is writing as requests are', async () => {
     const gateway = await gatewayOf({ providers: providersAt({ b: ['http://127.0.0.1:9'] }) })
     const other = new Database(join(gateway.directory, 'data/sluice.db'))
