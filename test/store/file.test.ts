@@ -355,6 +355,13 @@ describe('the lock of the server', () => {
     expect(open(path).keys.list()).toHaveLength(50)
   }, 30_000)
 
+  test('a second server on the same database is refused by whatever link it comes', () => {
+    const path = newPath()
+    open(path).journal.claim(() => {})
+    symlinkSync(path, `${path}.link`)
+    expect(refusalOf(() => open(`${path}.link`).journal.claim(() => {}))).toContain(`running on ${path}`)
+  })
+
   test('a server that is killed leaves no lock behind', async () => {
     const path = newPath()
     const script = `
@@ -374,6 +381,38 @@ describe('the lock of the server', () => {
       await child.exited
     }
     expect(other.journal.claim(() => {})).toEqual([])
+  })
+})
+
+describe('a file that a link leads to', () => {
+  /** A file that is whole only together with its log, as a process killed within a checkpoint leaves it. */
+  const halfCopied = (): string => {
+    const path = filled()
+    const writer = open(path)
+    for (let i = 0; i < 50; i++) writer.keys.issue(newKey({ label: 'in the log' }), ACTOR)
+    const log = readFileSync(`${path}-wal`)
+    writer.close()
+    spoil(path)
+    writeFileSync(`${path}-wal`, log)
+    return path
+  }
+
+  test('is opened and copied with its log', () => {
+    const path = halfCopied()
+    const link = join(dirname(newPath()), 'link.db')
+    symlinkSync(path, link)
+    backupStore(link, `${link}.copy`)
+    expect(open(`${link}.copy`).keys.list()).toHaveLength(100)
+    expect(open(link).keys.list()).toHaveLength(100)
+  })
+
+  test('is replaced where it is', () => {
+    const [path, copy] = [filled('before'), filled('after')]
+    const link = join(dirname(newPath()), 'link.db')
+    symlinkSync(path, link)
+    restoreStore(copy, link)
+    expect(open(path).keys.list()[0]?.label).toBe('after')
+    expect(open(`${path}.previous`).keys.list()[0]?.label).toBe('before')
   })
 })
 

@@ -6,14 +6,16 @@ import { dirname } from 'node:path'
 import { PATIENCE_MS } from '../patience.ts'
 import { storeError } from '../store.ts'
 import { appliedMigrations, checkFile, toStoreError } from './check.ts'
+import { followLinks } from './links.ts'
 import { lockServer } from './lock.ts'
 import { createPrivate } from './private.ts'
 
 /**
- * Writes a checked copy of the database `path`, safe beside a running server. A database of an older version is not
+ * Writes a checked copy of the database `named`, safe beside a running server. A database of an older version is not
  * migrated for it. Throws a StoreError; a copy that fails leaves no file under the name asked for.
  */
-export const backupStore = (path: string, file: string): void => {
+export const backupStore = (named: string, file: string): void => {
+  const path = followLinks(named)
   let db: Database | undefined
   try {
     // Throws the reason where the file cannot be read.
@@ -34,10 +36,11 @@ export const backupStore = (path: string, file: string): void => {
 }
 
 /**
- * Puts the copy `file` in place of the database `path`, once it is found whole; what was there stays beside it as
- * `<path>.previous`. Throws a StoreError when a server runs on `path`, or when the copy is damaged or newer.
+ * Puts the `copy` in place of the database `named`, once it is found whole; what was there stays beside it as
+ * `<path>.previous`. Throws a StoreError when a server runs on it, or when the copy is damaged or newer.
  */
-export const restoreStore = (file: string, path: string): void => {
+export const restoreStore = (copy: string, named: string): void => {
+  const [file, path] = [followLinks(copy), followLinks(named)]
   if (!existsSync(file) || !statSync(file).isFile() || statSync(file).size === 0)
     throw storeError(`There is no backup at ${file}.`)
   checkFile(file, { thorough: true })

@@ -13,6 +13,7 @@ import { insightQueries } from './insight.ts'
 import { createInsight } from './insight-beside.ts'
 import { createJournal } from './journal.ts'
 import { createKeyRing } from './keys.ts'
+import { followLinks } from './links.ts'
 import { lockServer } from './lock.ts'
 import { createMembers } from './members.ts'
 import { MIGRATIONS } from './migrations.ts'
@@ -35,10 +36,11 @@ const LARGE = 50_000
 const MEMORY = ':memory:'
 
 /**
- * `path` is the database file (its folder is created) or ':memory:'. A damaged file, one of another program or of a newer
+ * `named` is the database file (its folder is created) or ':memory:'. A damaged file, one of another program or of a newer
  * version throws a StoreError and is left as it was.
  */
-export const openStore = (path: string, options: OpenOptions = {}): Store => {
+export const openStore = (named: string, options: OpenOptions = {}): Store => {
+  const path = followLinks(named)
   let db: Database | undefined
   try {
     if (path !== MEMORY) {
