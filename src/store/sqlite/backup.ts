@@ -41,6 +41,7 @@ export const backupStore = (named: string, file: string): void => {
  */
 export const restoreStore = (copy: string, named: string): void => {
   const [file, path] = [followLinks(copy), followLinks(named)]
+  undoSetAside(path)
   if (!existsSync(file) || !statSync(file).isFile() || statSync(file).size === 0)
     throw storeError(`There is no backup at ${file}.`)
   checkFile(file, { thorough: true })
@@ -48,7 +49,6 @@ export const restoreStore = (copy: string, named: string): void => {
   const unlock = lockServer(path)
   const source = new Database(file, { readonly: true })
   try {
-    putBack(path)
     if (appliedMigrations(source) === undefined) throw storeError(`The file ${file} is not a backup of sluice.`)
     copyTo(source, `${path}.partial`, path, () => setAside(path))
   } finally {
@@ -108,7 +108,10 @@ export const undoSetAside = (path: string): void => {
   let unlock: (() => void) | undefined
   try {
     unlock = lockServer(path)
-    putBack(path)
+    if (!isSetAside(path)) return
+    const [log, setAside] = [`${path}-wal`, `${path}.previous-wal`]
+    if (existsSync(setAside) && !existsSync(log)) renameSync(setAside, log)
+    rmSync(`${path}.previous`)
   } catch {
     // It is being replaced at this moment.
   } finally {
@@ -121,13 +124,6 @@ const isSetAside = (path: string): boolean => {
   if (previous === undefined) return false
   const now = statSync(path, { throwIfNoEntry: false })
   return now?.ino === previous.ino && now.dev === previous.dev
-}
-
-const putBack = (path: string): void => {
-  if (!isSetAside(path)) return
-  if (existsSync(`${path}.previous-wal`) && !existsSync(`${path}-wal`))
-    renameSync(`${path}.previous-wal`, `${path}-wal`)
-  rmSync(`${path}.previous`)
 }
 
 const sync = (path: string): void => {
