@@ -112,6 +112,7 @@ describe('a file that cannot be used is refused in a sentence and left as it was
     ['that is a folder', 'There is a folder', (path) => mkdirSync(path)],
     ['whose folder is a file', 'a file is in its place', (path) => writeFileSync(dirname(path), '')],
     ['that leads nowhere', 'let this user read and write', (path) => symlinkSync(`${path}.gone/x`, path)],
+    ['that leads to itself', 'let this user read and write', (path) => symlinkSync(path, path)],
   ])('a path %s', (_what, reason, harm) => {
     const path = join(dirname(newPath()), 'data', 'sluice.db')
     if (!reason.includes('in its place')) mkdirSync(dirname(path))
@@ -119,13 +120,19 @@ describe('a file that cannot be used is refused in a sentence and left as it was
     const message = refusalOf(() => open(path))
     expect(message).toContain(reason)
     expect(message).toContain(path)
+    expect(refusalOf(() => backupStore(path, `${path}.copy`))).toContain(path)
   })
 
-  test('a lock file that cannot be opened, though no server holds it', () => {
+  test.each<[string, string, (lock: string) => void]>([
+    ['cannot be opened', 'cannot be opened', (lock) => mkdirSync(lock)],
+    ['is something else', 'delete it', (lock) => writeFileSync(lock, 'x'.repeat(5000))],
+  ])('a lock file that %s, though no server holds it', (_what, reason, harm) => {
     const path = filled()
-    mkdirSync(`${path}.lock`)
+    harm(`${path}.lock`)
     const store = open(path)
-    expect(refusalOf(() => store.journal.claim(() => {}))).toContain(`${path}.lock cannot be opened`)
+    const message = refusalOf(() => store.journal.claim(() => {}))
+    expect(message).toContain(reason)
+    expect(message).toContain(`${path}.lock`)
   })
 
   test.each(['notes (text)', 'migrations (id, version)'])('a database of another program, with %s', (table) => {

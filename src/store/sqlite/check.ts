@@ -69,7 +69,7 @@ const REFUSALS: [RegExp, (path: string) => string][] = [
   ],
   [/^(EEXIST|ENOTDIR)$/, (path) => `The database ${path} has no folder: a file is in its place.`],
   [
-    /^(EACCES|EPERM|EROFS|SQLITE_(PERM|AUTH|READONLY|CANTOPEN))/,
+    /^(EACCES|EPERM|EROFS|ELOOP|SQLITE_(PERM|AUTH|READONLY|CANTOPEN))/,
     (path) =>
       `The database ${path} cannot be opened; let this user read and write the file and its folder, on a disk that takes new files.`,
   ],

@@ -2,7 +2,7 @@
 
 import { Database } from 'bun:sqlite'
 import { isBusy, storeError } from '../store.ts'
-import { toStoreError } from './check.ts'
+import { toAccessError } from './check.ts'
 import { createPrivate } from './private.ts'
 
 /**
@@ -23,8 +23,9 @@ export const lockServer = (path: string, taken = anotherOn(path), waitMs = 0): (
     return () => held.close()
   } catch (cause) {
     db?.close()
-    const error = toStoreError(file, cause)
-    throw isBusy(error) ? storeError(taken, cause) : error
+    const error = toAccessError(file, cause)
+    if (isBusy(error)) throw storeError(taken, cause)
+    throw error === cause ? storeError(`The lock ${file} is damaged; delete it while no server runs.`, cause) : error
   }
 }
 
