@@ -7,6 +7,7 @@ import { createLedger } from './ledger/create.ts'
 import type { Journal } from './ledger/journal.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import { createLimits, type Limits } from './ledger/limits.ts'
+import { createTurns } from './lib/turns.ts'
 import { createLive, type Live } from './live.ts'
 import type { Log } from './log.ts'
 import { createMembership, type Membership } from './members/membership.ts'
@@ -121,6 +122,7 @@ export const createGateway = ({
     draining: false,
     memory,
     room: createRoom(memory, () => config.maxMemoryBytes),
+    turns: createTurns(),
     descriptors: createDescriptors(),
     metrics: undefined,
     membership: createMembership({ store, clock: now }),

@@ -88,12 +88,14 @@ const shed = (gateway: Gateway, { id }: Key, announced: number): void => {
 }
 
 /** Reads, checks and admits the body, and resolves its references to earlier answers. */
-export const openPost = async (
-  gateway: Gateway,
-  { wire, request, key }: Post,
-  check: Check,
-): Promise<Pick<ClientRequest, 'bodyWire' | 'asSent' | 'body' | 'model'>> => {
-  const bytes = await readBody(request, gateway.config.bodyLimitBytes, gateway.config.bodyTimeoutMs)
+export const openPost = async (gateway: Gateway, post: Post, check: Check): Promise<Opened> => {
+  const bytes = await readBody(post.request, gateway.config.bodyLimitBytes, gateway.config.bodyTimeoutMs)
+  return gateway.turns(bytes.byteLength, () => opened(gateway, post, check, bytes))
+}
+
+type Opened = Pick<ClientRequest, 'bodyWire' | 'asSent' | 'body' | 'model'>
+
+const opened = (gateway: Gateway, { wire, key }: Post, check: Check, bytes: Uint8Array<ArrayBuffer>): Opened => {
   // Reading the body may take long: the key may have been revoked meanwhile.
   requireInForce(key, gateway.clock.now())
   const asSent = openBody(bytes, (name) => translates(gateway, wire, name))

@@ -58,7 +58,7 @@ export const attempt = async (
   abort: AbortController,
 ): Promise<Answer> => {
   const codec = CODECS[target.wire]
-  const plan = planFor(exchange, target, codec)
+  const plan = await relay.turns(exchange.body.size, () => planFor(exchange, target, codec))
   const reading: Reading = { relay, request: exchange, target, codec, plan, abort }
   const outgoing = { url: endpoint(target.account, target.wire), body: plan.body }
   return call<Answer>(reading, outgoing, (response, heard) =>
@@ -94,8 +94,13 @@ const passesThrough = ({ wire, bodyWire, codec, body }: Exchange, target: Target
   codec.needsTranslation?.(body.outline) !== true
 
 const readAnswer = async (reading: Reading, response: Response, heard: () => void): Promise<JsonAnswer> => {
-  const { relay, request: exchange, target, codec, plan, abort } = reading
+  const { relay, abort } = reading
   const received = await readText(response, ANSWER_BYTES, abort, { heard, room: relay.room })
+  return relay.turns(received.length, () => wholeAnswer(received, reading))
+}
+
+const wholeAnswer = (received: string, reading: Reading): JsonAnswer => {
+  const { request: exchange, target, codec, plan } = reading
   const parsed = parseObject(received)
   const body = parsed ?? wholeIn(received, reading)
   const text = parsed === undefined ? JSON.stringify(body) : received
@@ -191,10 +196,12 @@ export const readToFirstOutput = async (
     const all = new Response(joined(begun.chunk, reader))
     const most = fromWhole === undefined ? ERROR_BYTES : ANSWER_BYTES
     const text = await readText(all, most, abort, { room: relay.room })
-    const body = parseObject(text)
-    const fault = body === undefined ? malformedAnswer() : codec.faultIn(body)
-    if (fault !== undefined || body === undefined || fromWhole === undefined) throw fault ?? malformedAnswer()
-    return fromWhole(text, body)
+    return relay.turns(text.length, () => {
+      const body = parseObject(text)
+      const fault = body === undefined ? malformedAnswer() : codec.faultIn(body)
+      if (fault !== undefined || body === undefined || fromWhole === undefined) throw fault ?? malformedAnswer()
+      return fromWhole(text, body)
+    })
   }
   const source = readFrom(begun.chunk, reader, tap, abort, relay.room)
   for (;;) {

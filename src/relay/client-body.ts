@@ -14,6 +14,8 @@ import { countText, estimateInput } from './estimate.ts'
 export type Whole = { text: string; body: JsonObject }
 
 export type ClientBody = {
+  /** Of its JSON text: bytes, or characters where it was made by the gateway. */
+  readonly size: number
   /** What decisions are made by. Of a large body, long strings are cut to their beginnings. */
   readonly outline: JsonObject
   /** Tokens, by a quick guess. */
@@ -49,6 +51,7 @@ export const openBody = (
   for (const { start, kept, end } of cut) more += countText(view.slice(start, end), end - start) - (kept - start)
   let whole: Whole | undefined
   return {
+    size: bytes.byteLength,
     outline: asObject(value),
     inputEstimate: measured(() => estimateInput(value, more)),
     whole: () => {
@@ -74,6 +77,7 @@ const modelAhead = (bytes: Uint8Array): string | undefined => {
 export const openText = (text: string): ClientBody => {
   const body = asObject(parsed(() => JSON.parse(text)))
   return {
+    size: text.length,
     outline: body,
     inputEstimate: measured(() => estimateInput(body)),
     whole: () => ({ text, body }),

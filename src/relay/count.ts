@@ -72,14 +72,13 @@ const ask = async (
   clientWire: CountingWire,
   providerWire: CountingWire,
 ): Promise<string | undefined> => {
-  const { request, target, codec, abort } = asking
-  const outgoing = {
-    url: countingEndpoint(target.account, providerWire.wire) ?? '',
-    body:
-      clientWire === providerWire && target.withoutReasoning !== true
-        ? passed(request, target, codec)
-        : translated(request, target, clientWire, providerWire),
-  }
+  const { relay, request, target, codec, abort } = asking
+  const body = await relay.turns(request.body.size, () =>
+    clientWire === providerWire && target.withoutReasoning !== true
+      ? passed(request, target, codec)
+      : translated(request, target, clientWire, providerWire),
+  )
+  const outgoing = { url: countingEndpoint(target.account, providerWire.wire) ?? '', body }
   try {
     return await call(asking, outgoing, async (response) => {
       const text = await readText(response, ERROR_BYTES, abort)

@@ -9,6 +9,7 @@ import type { Wire } from '../ir/wire.ts'
 import type { Key } from '../keys/key.ts'
 import type { BackgroundAnswer } from '../ledger/background.ts'
 import type { AttemptNote, Ledger, Reservation } from '../ledger/ledger.ts'
+import type { Turns } from '../lib/turns.ts'
 import type { Provider } from '../provider/provider.ts'
 import type { PassCodec } from '../wire/codec.ts'
 import type { Affinity } from './affinity.ts'
@@ -118,6 +119,8 @@ export type Relay = {
   recall: Recall
   background: Background
   room: Room
+  /** For reading and translating, which take long for large requests and answers. */
+  turns: Turns
   fetch: (url: string, init: RequestInit) => Promise<Response>
   /** The time of day, in ms since the epoch: it may be set forward and back. */
   clock: Clock

@@ -1,0 +1,59 @@
+// What takes long of a large request is work in turns: reading it, translating it, translating its answer.
+
+import { expect, test } from 'bun:test'
+import { CHAT, MESSAGES, whole } from '../chaos/support/stories.ts'
+import { startGateway } from '../support/gateway.ts'
+import { type Script, startScripted } from '../support/provider/scripted.ts'
+import { stopsAfterEach } from '../support/stopping.ts'
+
+const stopping = stopsAfterEach()
+
+const start = async (script: Script) => {
+  const provider = stopping(await startScripted(() => script))
+  const gateway = stopping(await startGateway({ vendorA: provider.origin, vendorB: `${provider.origin}/v1` }))
+  const waiting: (() => void)[] = []
+  let heard = Promise.withResolvers<void>()
+  gateway.server.gateway.turns = (_, work) =>
+    new Promise((resolve) => {
+      waiting.push(() => resolve(work()))
+      heard.resolve()
+    })
+  /** Lets the next piece of work have its turn. */
+  const turn = async (): Promise<void> => {
+    await heard.promise
+    heard = Promise.withResolvers()
+    waiting.shift()?.()
+  }
+  return { provider, gateway, turn, waiting }
+}
+
+const chat = { model: 'vendorA-opus-4-8', messages: [{ role: 'user', content: 'hi' }] }
+
+test.each([false, true])('a request, its translation and a whole answer (stream asked for: %p)', async (stream) => {
+  const { provider, gateway, turn, waiting } = await start(whole(MESSAGES))
+  const asking = gateway.post('/v1/chat/completions', { ...chat, stream })
+  await turn()
+  expect(provider.requests).toHaveLength(0)
+  await turn()
+  await turn()
+  const response = await asking
+  expect([response.status, waiting.length]).toEqual([200, 0])
+  expect(await response.text()).toContain('chat.completion')
+})
+
+test('a request on its own wire and its answer', async () => {
+  const { gateway, turn } = await start(whole(CHAT))
+  const asking = gateway.post('/v1/chat/completions', { ...chat, model: 'vendorB-5.5' })
+  await turn()
+  await turn()
+  await turn()
+  expect((await asking).status).toBe(200)
+})
+
+test('a prompt to count', async () => {
+  const { gateway, turn, waiting } = await start({ steps: ['{"object":"response.input_tokens","input_tokens":12}'] })
+  const asking = gateway.post('/v1/messages/count_tokens', { ...chat, model: 'vendorB-5.5' })
+  await turn()
+  await turn()
+  expect([await (await asking).json(), waiting.length]).toEqual([{ input_tokens: 12 }, 0])
+})
