@@ -20,6 +20,9 @@ const LINGER_MS = 1_000
 /** The largest single event of a stream, in characters. */
 const FRAME_CHARS = 64 * 1024 * 1024
 
+/** How many bytes of a stream are read in one turn of the event loop: what has piled up may be many times as much. */
+const TURN_BYTES = 64 * 1024
+
 /** How JSON and HTML begin, which no line of a stream does. */
 const WHOLE = new Set([...'{[<'].map((char) => char.charCodeAt(0)))
 
@@ -71,6 +74,8 @@ export const endedSource = (abort: AbortController): Source => ({
   read: async () => undefined,
 })
 
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
 /** `chunk`: what has been read already. An event that is long takes room until it is complete. */
 export const readFrom = (
   chunk: Uint8Array | undefined,
@@ -79,7 +84,7 @@ export const readFrom = (
   abort: AbortController,
   room: Room,
 ): Source => {
-  let begun = chunk
+  let left = chunk
   const frames = new FrameReader(FRAME_CHARS)
   const hold = holdIn(room, abort)
   abort.signal.addEventListener('abort', hold.end, { once: true })
@@ -98,13 +103,17 @@ export const readFrom = (
     },
     read: async () => {
       try {
-        const { done, value } = begun === undefined ? await reader.read() : { done: false as const, value: begun }
-        begun = undefined
+        // What is left of a large chunk waits for another turn, so that other streams go on.
+        if (left !== undefined && left !== chunk) await nextTurn()
+        const value = left ?? (await reader.read()).value
+        const isMuch = value !== undefined && value.byteLength > TURN_BYTES
+        left = isMuch ? value.subarray(TURN_BYTES) : undefined
+        const bytes = isMuch ? value.subarray(0, TURN_BYTES) : value
         let text = ''
-        for (const frame of done ? frames.end() : frames.push(value)) text += tap.see(frame)
-        if (done) text += tap.end?.() ?? ''
-        hold.bytes(done ? 0 : frames.held)
-        return done && text === '' ? undefined : text
+        for (const frame of bytes === undefined ? frames.end() : frames.push(bytes)) text += tap.see(frame)
+        if (bytes === undefined) text += tap.end?.() ?? ''
+        hold.bytes(bytes === undefined ? 0 : frames.held)
+        return bytes === undefined && text === '' ? undefined : text
       } catch (error) {
         hold.end()
         if (error instanceof FrameTooLarge) {

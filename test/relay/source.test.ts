@@ -1,5 +1,5 @@
-// How a provider's body begins: told by its first byte that means something, however the bytes are cut. And the room that
-// an event takes until it is complete.
+// How a provider's body begins: told by its first byte that means something, however the bytes are cut. And how it is read:
+// in turns, with room for an event until it is complete.
 
 import { describe, expect, test } from 'bun:test'
 import type { Room } from '../../src/relay/room.ts'
@@ -53,6 +53,25 @@ test.each(CUTS)('a stream behind a byte order mark keeps its first event, cut af
 test.each(CUTS)('a whole answer behind a byte order mark is one, cut after %d bytes', async (at) => {
   const { isWhole } = await beginning(cutAt(at, '{"error":{}}'), new AbortController())
   expect(isWhole).toBe(true)
+})
+
+test('what has piled up is read in pieces, between which others have their turn', async () => {
+  const frames = Array.from({ length: 20_000 }, (_, at) => `data: ${at}\n\n`)
+  const reader: Reader = new ReadableStream<Uint8Array>({ start: (to) => to.close() }).getReader()
+  const source = readFrom(Buffer.from(frames.join('')), reader, tapOf(), new AbortController(), roomOf(0).room)
+  let others = 0
+  let over = false
+  const other = (): void => {
+    others++
+    if (!over) setImmediate(other)
+  }
+  setImmediate(other)
+  const pieces: string[] = []
+  for (let read = await source.read(); read !== undefined; read = await source.read()) pieces.push(read)
+  over = true
+  expect(pieces.length).toBeGreaterThan(3)
+  expect(others).toBeGreaterThanOrEqual(pieces.length - 2)
+  expect(pieces.join('').split(' ')).toHaveLength(frames.length + 1)
 })
 
 describe('a long event', () => {
