@@ -2,6 +2,7 @@
 // the bodies that are still arriving will add.
 
 import { residentBytes } from './process.ts'
+import type { Clock } from './relay/exchange.ts'
 import type { Room } from './relay/room.ts'
 
 export type Memory = {
@@ -14,28 +15,35 @@ export type Memory = {
 
 /** Between two looks. A burst may pass the limit by what arrives within it. */
 const LOOK_EVERY_MS = 50
-/** Between two collections asked for. */
+/** Between two collections asked for, at least. */
 const COLLECT_EVERY_MS = 1_000
+/** A collection stops everyone: of a large heap for so long that it must be rarer, by so many times what the last one took. */
+const COLLECT_PAUSE = 20
 /** A body is held about so many times while it is read, edited or translated, and sent. */
 const COPIES = 4
 /** With so much on its way every look counts. */
 const MUCH_BYTES = 1024 * 1024
 
-export const createMemory = (read: () => number = residentBytes, collect: () => void = () => Bun.gc(true)): Memory => {
+export const createMemory = (
+  read: () => number = residentBytes,
+  collect: () => void = () => Bun.gc(true),
+  stopwatch: Clock = performance,
+): Memory => {
   let lookedAt = Number.NEGATIVE_INFINITY
-  let collectedAt = Number.NEGATIVE_INFINITY
+  let collectFrom = Number.NEGATIVE_INFINITY
   let bytes = 0
   return {
     past(limitBytes, inside, announcedBytes) {
       const toCome = announcedBytes * COPIES
-      const now = performance.now()
+      const now = stopwatch.now()
       if (now - lookedAt >= LOOK_EVERY_MS || announcedBytes > MUCH_BYTES) {
         lookedAt = now
         bytes = read()
         // The runtime keeps what it may need again: only what is left after a collection counts.
-        if (bytes + toCome > limitBytes && now - collectedAt >= COLLECT_EVERY_MS) {
+        if (bytes + toCome > limitBytes && now >= collectFrom) {
           collect()
-          collectedAt = performance.now()
+          const done = stopwatch.now()
+          collectFrom = done + Math.max(COLLECT_EVERY_MS, (done - now) * COLLECT_PAUSE)
           bytes = read()
         }
       }

@@ -416,6 +416,24 @@ describe('the bound on memory', () => {
     expect([full.past(100, 1, 0), full.past(100, 0, 0), full.past(300, 1, 0)]).toEqual([true, false, false])
   })
 
+  test.each([
+    [10, 1_000],
+    [400, 8_000],
+  ])('where a collection takes %d ms, asks for the next after %d', (takesMs, pauseMs) => {
+    let now = 0
+    const collected: number[] = []
+    const full = createMemory(
+      () => 200,
+      () => {
+        collected.push(now)
+        now += takesMs
+      },
+      { now: () => now },
+    )
+    for (; now < 3 * (takesMs + pauseMs); now += 50) expect(full.past(100, 1, 0)).toBe(true)
+    expect(collected).toEqual([0, 1, 2].map((times) => times * (takesMs + pauseMs)))
+  })
+
   test('counts announced bodies that have not arrived', () => {
     const MB = 1024 * 1024
     const memory = createMemory(
