@@ -40,6 +40,8 @@ const PROGRESS_GROUP = 24
 /** A group is at least this part of what waits. */
 const PROGRESS_PART = 1 / 25
 const PROGRESS_PAUSE_MS = 5
+/** Of reservations that come together so many are written in a turn: each goes on at once, and streams wait for all of them. */
+const OPEN_GROUP = 128
 /** Settlements wait this long, or until there are this many, to be written together: their sums are added once. */
 const SETTLE_MS = 20
 const SETTLE_GROUP = 128
@@ -104,22 +106,22 @@ export const createLedger = ({
     })
   }
 
-  /** Writes the waiting reservations and as much else as is asked for. Returns the failure, undefined if there was none. */
+  /** Writes a group of the waiting reservations and as much else as is asked for. Returns the failure, undefined if there was none. */
   const write = (what: 'opened' | 'settled' | 'all'): unknown => {
     const batch: Batch = {
-      opened: waiting.map((each) => each.open),
+      opened: waiting.slice(0, OPEN_GROUP).map((each) => each.open),
       progressed: what === 'all' ? takeFirst(progress, Math.max(PROGRESS_GROUP, progress.size * PROGRESS_PART)) : [],
       settled: what === 'opened' ? NONE : settled,
     }
     if (batch.opened.length + batch.progressed.length + batch.settled.length === 0) return undefined
-    const answered = waiting
+    const due = waiting
     waiting = []
     try {
       journal.write(batch)
     } catch (cause) {
       // Nothing was written. Settlements and progress stay for the next write. So do reservations while another process is
       // writing, for a number of tries; otherwise they are refused.
-      for (const each of answered) {
+      for (const each of due) {
         if (triesAgain(cause, ++each.tries)) waiting.push(each)
         else {
           close(each.open)
@@ -132,7 +134,9 @@ export const createLedger = ({
     }
     if (what !== 'opened') settled = []
     for (const { open } of batch.progressed) progress.delete(open)
-    for (const each of answered) each.resolve()
+    waiting = due.splice(OPEN_GROUP)
+    if (waiting.length > 0) schedule()
+    for (const each of due) each.resolve()
     return undefined
   }
 
@@ -280,7 +284,7 @@ export const createLedger = ({
       do {
         const failure = write('all')
         if (failure !== undefined) throw failure
-      } while (progress.size > 0)
+      } while (waiting.length + progress.size > 0)
     },
   }
 }

@@ -97,6 +97,35 @@ describe('reserve', () => {
     expect(key.tokensUsed).toBe(50 * 150)
   })
 
+  test('answers very many that come together in groups, a turn each', async () => {
+    const { ledger, key, turn, last } = setUp()
+    let answered = 0
+    const all = Array.from({ length: 300 }, () =>
+      ledger.reserve(ask(key, { inputEstimate: 1, outputCap: 1 })).then(() => {
+        answered++
+      }),
+    )
+    const groups: number[][] = []
+    for (let at = 0; at < 3; at++) {
+      turn()
+      await new Promise(setImmediate)
+      groups.push([last().opened.length, answered])
+    }
+    expect(groups).toEqual([
+      [128, 128],
+      [128, 256],
+      [44, 300],
+    ])
+    await Promise.all(all)
+  })
+
+  test('answers very many at once when the ledger is flushed', async () => {
+    const { ledger, key } = setUp()
+    const all = Array.from({ length: 300 }, () => ledger.reserve(ask(key, { inputEstimate: 1, outputCap: 1 })))
+    ledger.flush()
+    expect(await Promise.all(all)).toHaveLength(300)
+  })
+
   test('refuses an exchange that has its reservation already', async () => {
     const { ledger, key } = setUp()
     const request = ask(key)
@@ -228,6 +257,7 @@ describe('settlements', () => {
   const reserved = async (count: number, path = ':memory:') => {
     const at = setUp(1_000_000_000, path)
     const reserving = Array.from({ length: count }, () => at.ledger.reserve(ask(at.key)))
+    at.turn()
     at.turn()
     return { ...at, reservations: await Promise.all(reserving) }
   }
@@ -554,6 +584,7 @@ test('progress of many exchanges waits to be written together', async () => {
 test('progress of very many is written in several groups, and all of it when the ledger is flushed', async () => {
   const { ledger, store, key, turn, wait, last } = setUp()
   const reserving = Array.from({ length: 200 }, () => ledger.reserve(ask(key, { maxOutput: 10 })))
+  turn()
   turn()
   const reservations = await Promise.all(reserving)
   const written = () => store.exchanges({ limit: 300 }).filter(({ output }) => output === 7).length
