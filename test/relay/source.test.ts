@@ -111,8 +111,7 @@ describe('a long event', () => {
 
   test('gives its room back when the call ends, and when its stream does', async () => {
     const left = long(4 * MB, 5 * MB)
-    for (let at = 0; at < 5; at++) await left.source.read()
-    expect(left.taken()).toBeGreaterThan(MB)
+    while (left.taken() <= MB) await left.source.read()
     left.abort.abort()
     expect(left.taken()).toBe(0)
     const cut = long(4 * MB, 5 * MB, '')
