@@ -29,6 +29,9 @@ export type BodyOptions = {
 /** How often the usage of a running stream is reported. */
 const PROGRESS_MS = 1_000
 
+/** While no provider has answered: the attempts have their own. */
+const NO_TIMEOUTS = { idleMs: Number.POSITIVE_INFINITY, totalMs: Number.POSITIVE_INFINITY }
+
 const utf8 = new TextEncoder()
 
 export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
@@ -75,8 +78,8 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
   const checkTimes = (): void => {
     if (ended) return
     const now = performance.now()
-    const timeouts = answer?.target.provider.timeouts
-    if (timeouts !== undefined && answer !== undefined) {
+    if (answer !== undefined) {
+      const { timeouts } = answer.target.provider
       const late =
         reading && now - heardAt >= timeouts.idleMs
           ? timedOut('fell silent and did not go on')
@@ -99,8 +102,16 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
       reportedAt = now
       options.onProgress(answer.tap)
     }
+    schedule()
+  }
+
+  /** Sets the timer for what is due next. */
+  const schedule = (): void => {
+    if (ended) return
+    clearTimeout(timer)
+    const now = performance.now()
     // Only while it is being read is a silence the provider's. While it is not, none can end sooner than in `idleMs`.
-    const { idleMs, totalMs } = timeouts ?? { idleMs: Number.POSITIVE_INFINITY, totalMs: Number.POSITIVE_INFINITY }
+    const { idleMs, totalMs } = answer?.target.provider.timeouts ?? NO_TIMEOUTS
     const due = Math.min(
       reading ? Math.min(sentAt + keepAliveMs, heardAt + idleMs) : now + Math.min(keepAliveMs, idleMs),
       begunAt + totalMs,
@@ -114,6 +125,8 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
     answer = await pending
     first = answer.first
     reading = false
+    // Until now only keep-alives were due: the answer has timeouts of its own, and its progress is reported.
+    schedule()
     return answer
   }
 

@@ -61,7 +61,7 @@ const pass = async (ms: number): Promise<void> => {
 }
 
 /** A stream that says what `say` is told, and what came of it. */
-const open = (early = false) => {
+const open = (early = false, keepAliveMs = KEEP_ALIVE) => {
   const words: (string | undefined)[] = []
   let asked: ((word: string | undefined) => void) | undefined
   let state: Tap['state'] = 'open'
@@ -88,7 +88,7 @@ const open = (early = false) => {
   const ends: StreamEnd[] = []
   const reports: number[] = []
   const body = toBody({
-    ...{ codec, requestId: 'req_1', keepAliveMs: KEEP_ALIVE, begunAt: now, client, newTap: () => tap },
+    ...{ codec, requestId: 'req_1', keepAliveMs, begunAt: now, client, newTap: () => tap },
     answer: early ? pending.promise : answer,
     onEnd: (end) => ends.push(end),
     onProgress: () => reports.push(now),
@@ -248,6 +248,19 @@ describe('a stream begun before its provider has answered', () => {
     answered()
     expect(await next).toBe('first ')
     expect(ends).toEqual([])
+  })
+
+  test('is watched from the answer on, however far apart its keep-alives are', async () => {
+    const { read, answered, ends, reports } = open(true, 4 * IDLE)
+    await read()
+    const first = read()
+    answered()
+    expect(await first).toBe('first ')
+    await pass(1_000)
+    expect(reports).not.toEqual([])
+    void read().catch(() => undefined)
+    await pass(IDLE)
+    expect(ends).toMatchObject([{ error: { code: 'gateway_timeout' }, aborted: false }])
   })
 
   test.each([
