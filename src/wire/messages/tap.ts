@@ -14,6 +14,7 @@ export const tap = (options: TapOptions): Tap => {
   const noted = openNotes()
   const template = new FrameTemplate()
   let started = false
+  let hasContent = false
   let hasStopReason = false
   noted.summed = false
 
@@ -25,8 +26,8 @@ export const tap = (options: TapOptions): Tap => {
   }
 
   const start = (event: string, text: string, { message }: JsonObject): string => {
-    // Clients refuse a second start, as a proxy sends after a restart.
-    if (started) return ''
+    // Clients refuse a second start, as a proxy sends after a restart: after content, it would repeat all of it.
+    if (started) return hasContent ? noted.failed(malformed()) : ''
     started = true
     if (!isObject(message)) return writeFrame({ event, data: text })
     noted.answerId = textOf(message.id)
@@ -61,7 +62,11 @@ export const tap = (options: TapOptions): Tap => {
     const event = typeof data.type === 'string' ? data.type : frame.event
     if (event === undefined) return noted.failed(malformedAnswer())
     switch (event) {
+      case 'content_block_start':
+        hasContent = true
+        break
       case 'content_block_delta':
+        hasContent = true
         return delta(event, frame, data)
       case 'message_start':
         return start(event, frame.data, data)

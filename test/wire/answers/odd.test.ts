@@ -258,6 +258,21 @@ describe('a stream that passes', () => {
     expect([tap.state, tap.usage]).toEqual(['failed', { input: 1, output: 2 }])
   })
 
+  test('begins anew only where nothing of the answer has been said: else all of it would be said twice', () => {
+    const said = block(0, SPACE, words('Hello'))
+    for (const answers of [
+      (rows: Row[]) => passed('messages', rows),
+      (rows: Row[]) => told('responses', 'messages', rows),
+    ]) {
+      const { tap, text } = answers([start(), start(), ...said, ...ends('end_turn')])
+      expect(tap.state).toBe('done')
+      expect(text.match(/event: (message_start|response.created)/g)).toHaveLength(1)
+      const again = answers([start(), ...said.slice(0, -1), start(), ...said, ...ends('end_turn')])
+      expect(again.tap.error).toMatchObject({ code: 'upstream_error' })
+      expect(answers([start(), ...said.slice(0, 1), start()]).tap.state).toBe('failed')
+    }
+  })
+
   test('names the gateway’s model in events nobody knows', () => {
     const { text } = passed('responses', [created, { type: 'response.paused', response: response() }, completed()])
     expect(text).not.toContain('"up"')
