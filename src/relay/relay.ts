@@ -161,8 +161,8 @@ const settleStream = async (relay: Relay, exchange: Exchange, end: StreamEnd): P
     return
   }
   const final = answer.tap.state === 'done'
-  // Counting takes a while: tokens that can no longer be used must not be held meanwhile.
-  if (!final && backgroundAnswer === undefined)
+  // Counting a text takes a while: tokens that can no longer be used must not be held meanwhile.
+  if (!final && backgroundAnswer === undefined && exchange.model.kind === 'text')
     relay.ledger.narrow(exchange.reservation, upperBoundOf(exchange, answer.tap))
   const metered = await orReported(meterStream(exchange, answer.tap, final), answer.tap)
   if (!final && backgroundAnswer !== undefined) settleLater(relay, exchange, backgroundAnswer, answer, metered)

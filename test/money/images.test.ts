@@ -164,6 +164,8 @@ describe('images', () => {
   })
 
   test('of a stream whose client leaves cost what was told, and what they are set to cost for the rest', async () => {
+    const { ledger } = money.server.gateway
+    const narrowed = spyOn(ledger, 'narrow')
     money.answers(() => ({ headers: SSE, steps: [completed(usage), partial, gate()] }))
     const { secret } = money.issue({ tokensTotal: 1_000_000 })
     const leaving = new AbortController()
@@ -179,6 +181,10 @@ describe('images', () => {
       output: 272 + 2 * EACH,
       estimated: true,
     })
+    // Another request must not be given what these are about to cost.
+    const least = totalOf(money.row(response))
+    expect(narrowed.mock.calls.filter(([, tokens]) => tokens < least)).toEqual([])
+    narrowed.mockRestore()
   })
 
   test.each([1, 2])('in an answer in place of a stream are its events (%d)', async (images) => {
