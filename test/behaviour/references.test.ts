@@ -65,6 +65,16 @@ describe.each([{ stream: false }, { stream: true }])('%j', ({ stream }) => {
     expect(sent().messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant', 'user'])
     expect(JSON.stringify(sent().messages)).toMatch(/one.*two.*three/)
   })
+
+  test('a conversation continues from an answer whose request referred to an item of another', async () => {
+    const other = await ask({ ...settings, input: 'zero' })
+    const reference = { type: 'item_reference', id: other.output.at(-1)?.id ?? '' }
+    const first = await ask({ ...settings, input: 'one' })
+    const input = [reference, { role: 'user', content: 'two' }]
+    const second = await ask({ ...settings, input, previous_response_id: first.id })
+    await ask({ ...settings, input: 'three', previous_response_id: second.id })
+    expect(JSON.stringify(sent().messages)).toMatch(/one.*zero.*two.*three/)
+  })
 })
 
 test('another provider gets the items themselves', async () => {

@@ -47,11 +47,14 @@ export const referenceEdits = (body: JsonObject, lookup: Lookup): Edit[] => {
  */
 export const rememberable = (sent: JsonObject, body: JsonObject, answer: JsonObject): Remembered | undefined => {
   if (sent.store === false || typeof answer.id !== 'string' || !Array.isArray(answer.output)) return undefined
-  const goesOn = typeof sent.previous_response_id === 'string' && !given(body.previous_response_id)
+  const input = listOf(body.input)
+  const { previous_response_id: previous } = sent
+  const goesOn = typeof previous === 'string' && !given(body.previous_response_id)
   return {
     id: answer.id,
-    ...(goesOn ? { previous: String(sent.previous_response_id) } : {}),
-    input: goesOn ? listOf(sent.input) : listOf(body.input),
+    ...(goesOn ? { previous } : {}),
+    // The conversation up to that answer, which comes first, is remembered with it.
+    input: goesOn ? input.slice(input.length - listOf(sent.input).length) : input,
     output: answer.output.filter(isObject),
   }
 }
