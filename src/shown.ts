@@ -5,7 +5,7 @@ import type { Model, Rates } from './catalogue/model.ts'
 import type { Key } from './keys/key.ts'
 import { nextRenewal } from './keys/renewal.ts'
 import { statusOf } from './keys/status.ts'
-import type { UsageRow } from './store/store.ts'
+import type { Figures } from './store/figures.ts'
 
 /** A key without what only a running server knows. */
 export type ShownKey = Omit<S.Key, 'owner' | 'revoked_at' | 'last_used_at' | 'old_secret_until' | 'tokens_held'>
@@ -34,7 +34,7 @@ export const shownKey = (key: Key, now: number): ShownKey => ({
   created_at: new Date(key.createdAt).toISOString(),
 })
 
-export const shownSums = (figures: Omit<UsageRow, 'group'>): ShownSums => ({
+export const shownSums = (figures: Figures): ShownSums => ({
   requests: figures.requests,
   errors: figures.errors,
   input: figures.input,

@@ -3,9 +3,9 @@
 import { Elysia } from 'elysia'
 import { invalidRequest } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
-import { totalTokens } from '../ir/usage.ts'
 import type { Key } from '../keys/key.ts'
-import type { SeriesRow } from '../store/insight.ts'
+import { addFigures, NO_FIGURES } from '../store/figures.ts'
+import { sumsView } from './admin/view.ts'
 import { pathsOf } from './endpoints.ts'
 import { guarded } from './guarded.ts'
 
@@ -52,12 +52,12 @@ const history = async (gateway: Gateway, key: Key, query: URLSearchParams) => {
     object: 'usage.history',
     since: new Date(since).toISOString(),
     until: new Date(until).toISOString(),
-    days: Array.from({ length: days }, (_, i) => since + i * DAY_MS).map((at) => {
-      const row = byDay.get(at)
-      return { at: new Date(at).toISOString(), ...sums(row === undefined ? [] : [row], khrPerUsd) }
-    }),
+    days: Array.from({ length: days }, (_, i) => since + i * DAY_MS).map((at) => ({
+      at: new Date(at).toISOString(),
+      ...sumsView(byDay.get(at) ?? NO_FIGURES, khrPerUsd),
+    })),
     models: byModel
-      .map(([model, each]) => ({ model, ...sums(each, khrPerUsd) }))
+      .map(([model, each]) => ({ model, ...sumsView(each.reduce(addFigures, NO_FIGURES), khrPerUsd) }))
       .sort((a, b) => b.tokens - a.tokens || (a.model < b.model ? -1 : 1)),
     rate: { khr_per_usd: khrPerUsd },
   }
@@ -68,22 +68,4 @@ const readDays = (text: string | null): number => {
   const days = Number(text)
   if (Number.isInteger(days) && days >= 1 && days <= MOST_DAYS) return days
   throw invalidRequest(`days: expected a whole number from 1 to ${MOST_DAYS}.`, 'days')
-}
-
-/** Classes of tokens are disjoint; reasoning is part of output. */
-const sums = (rows: SeriesRow[], khrPerUsd: number) => {
-  const of = (measure: (row: SeriesRow) => number): number => rows.reduce((sum, row) => sum + measure(row), 0)
-  const microUsd = of((row) => row.costMicroUsd)
-  return {
-    requests: of((row) => row.requests),
-    errors: of((row) => row.errors),
-    tokens: of(totalTokens),
-    input: of((row) => row.input),
-    cache_read: of((row) => row.cacheRead),
-    cache_write: of((row) => row.cacheWrite),
-    output: of((row) => row.output),
-    reasoning: of((row) => row.reasoning),
-    cost_micro_usd: microUsd,
-    cost_khr: Math.round((microUsd * khrPerUsd) / 1e6),
-  }
 }

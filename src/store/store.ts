@@ -5,6 +5,7 @@ import type { BackgroundStore } from '../ledger/background.ts'
 import type { Journal } from '../ledger/journal.ts'
 import type { AttemptNote, Outcome } from '../ledger/ledger.ts'
 import type { MemberStore, SessionStore, SettingStore, TokenStore } from '../members/member.ts'
+import type { Figures } from './figures.ts'
 import type { Insight } from './insight.ts'
 
 /**
@@ -34,18 +35,8 @@ export type UsageQuery = {
   keyIds?: readonly string[] | undefined
 }
 
-/** `group` is a catalogue id, a key's id or a UTC day (`2026-09-01`). `errors` are exchanges refused or failed. */
-export type UsageRow = {
-  group: string
-  requests: number
-  errors: number
-  input: number
-  cacheRead: number
-  cacheWrite: number
-  output: number
-  reasoning: number
-  costMicroUsd: number
-}
+/** `group` is a catalogue id, a key's id or a UTC day (`2026-09-01`). */
+export type UsageRow = Figures & { group: string }
 
 /** `since`: from when the rows count, where it was asked for. */
 export type UsageTable = { since: number | undefined; rows: UsageRow[] }

@@ -4,10 +4,11 @@ import type * as S from '../../admin-api/schema.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import { totalTokens } from '../../ir/usage.ts'
+import { addFigures, FIGURES, type Figures, NO_FIGURES } from '../../store/figures.ts'
 import type { LatencySample, Measure, SeriesRow } from '../../store/insight.ts'
 import { keyIdsOf, keyOf, type Part } from './call.ts'
 import { timeOf } from './input.ts'
-import { addFigures, FIGURES, iso, isoOrNull, NO_FIGURES, sumsView } from './view.ts'
+import { iso, isoOrNull, sumsView } from './view.ts'
 
 const STEP_MS = { hour: 3_600_000, day: 86_400_000 }
 const DAY_MS = STEP_MS.day
@@ -131,7 +132,7 @@ const report = async (gateway: Gateway, ask: Ask): Promise<S.Usage> => {
 
 const OTHER = 'other'
 
-const MEASURES: Record<Measure, (figures: typeof NO_FIGURES) => number> = {
+const MEASURES: Record<Measure, (figures: Figures) => number> = {
   tokens: totalTokens,
   cost: ({ costMicroUsd }) => costMicroUsd,
   requests: ({ requests }) => requests,
@@ -206,7 +207,7 @@ const line = (
   by: Ask['by'],
 ): S.Series => {
   const { khrPerUsd } = gateway.config
-  const at = new Map<number, Parameters<typeof addFigures>[0]>()
+  const at = new Map<number, Figures>()
   for (const row of rows) at.set(row.at, addFigures(at.get(row.at) ?? NO_FIGURES, row))
   const points: S.Point[] = []
   for (let time = since; time < until; time += STEP_MS[step]) {

@@ -7,7 +7,8 @@ import type { Key } from '../../keys/key.ts'
 import type { Member, MemberLimits } from '../../members/member.ts'
 import type { Ended, Summary } from '../../relay/exchange.ts'
 import { shownKey, shownSums } from '../../shown.ts'
-import type { ExchangeRow, UsageRow } from '../../store/store.ts'
+import type { Figures } from '../../store/figures.ts'
+import type { ExchangeRow } from '../../store/store.ts'
 import { type Caller, limitedMember } from './call.ts'
 
 /** ISO 8601 in UTC with milliseconds. */
@@ -64,27 +65,6 @@ export const memberNames = (gateway: Gateway): Map<string, string> =>
 
 export const oneKeyView = (gateway: Gateway, key: Key): S.Key =>
   keyView(gateway, key, memberNames(gateway), gateway.store.lastUsed([key.id]).get(key.id))
-
-type Figures = Omit<UsageRow, 'group'>
-
-export const NO_FIGURES: Figures = {
-  requests: 0,
-  errors: 0,
-  input: 0,
-  cacheRead: 0,
-  cacheWrite: 0,
-  output: 0,
-  reasoning: 0,
-  costMicroUsd: 0,
-}
-
-export const FIGURES = Object.keys(NO_FIGURES) as (keyof Figures)[]
-
-export const addFigures = (a: Figures, b: Figures): Figures => {
-  const sum = { ...a }
-  for (const name of FIGURES) sum[name] += b[name]
-  return sum
-}
 
 export const sumsView = (figures: Figures, khrPerUsd: number): S.Sums => ({
   ...shownSums(figures),

@@ -3,6 +3,7 @@
 import { and, gte, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import type { AnySQLiteColumn } from 'drizzle-orm/sqlite-core'
+import { addFigures, NO_FIGURES } from '../figures.ts'
 import type { UsageQuery, UsageRow, UsageTable } from '../store.ts'
 import { usageDays, usageHours, usageModels } from './schema.ts'
 
@@ -91,17 +92,6 @@ const sum = (
 const utcDay = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10)
 
 const add = (groups: Map<string, UsageRow>, row: UsageRow): void => {
-  const known = groups.get(row.group)
-  if (known === undefined) {
-    groups.set(row.group, row)
-    return
-  }
-  known.requests += row.requests
-  known.errors += row.errors
-  known.input += row.input
-  known.cacheRead += row.cacheRead
-  known.cacheWrite += row.cacheWrite
-  known.output += row.output
-  known.reasoning += row.reasoning
-  known.costMicroUsd += row.costMicroUsd
+  const known = groups.get(row.group) ?? NO_FIGURES
+  groups.set(row.group, { group: row.group, ...addFigures(known, row) })
 }

@@ -27,7 +27,7 @@ export const tap = (options: TapOptions): Tap => {
 
   const start = (event: string, text: string, { message }: JsonObject): string => {
     // Clients refuse a second start, as a proxy sends after a restart: after content, it would repeat all of it.
-    if (started) return hasContent ? noted.failed(malformed()) : ''
+    if (started) return hasContent ? noted.failed(malformedAnswer()) : ''
     started = true
     if (!isObject(message)) return writeFrame({ event, data: text })
     noted.answerId = textOf(message.id)

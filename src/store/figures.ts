@@ -1,0 +1,32 @@
+// The figures of exchanges that are added up. Classes of tokens are disjoint; reasoning is part of output.
+
+/** `errors`: exchanges refused or failed. */
+export type Figures = {
+  requests: number
+  errors: number
+  input: number
+  cacheRead: number
+  cacheWrite: number
+  output: number
+  reasoning: number
+  costMicroUsd: number
+}
+
+export const NO_FIGURES: Figures = {
+  requests: 0,
+  errors: 0,
+  input: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  output: 0,
+  reasoning: 0,
+  costMicroUsd: 0,
+}
+
+export const FIGURES = Object.keys(NO_FIGURES) as (keyof Figures)[]
+
+export const addFigures = (a: Figures, b: Figures): Figures => {
+  const sum = { ...a }
+  for (const name of FIGURES) sum[name] += b[name]
+  return sum
+}
