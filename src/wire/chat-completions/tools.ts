@@ -10,6 +10,7 @@ import type { SentTool, Undo } from '../codec.ts'
 import { isClosed, objectRoot } from '../object-schema.ts'
 import { given, optionalBoolean, optionalString, readArray, readName, readObject, readString } from '../read.ts'
 import { foreignTool, unknownTool } from '../refusals.ts'
+import { TEXT_SCHEMA, textDescription } from '../text-function.ts'
 import { schemaMember } from '../tool-list.ts'
 import type { Outgoing } from './outgoing.ts'
 
@@ -188,10 +189,11 @@ export const encodeTools = (tools: Tool[], out: Outgoing): JsonObject[] =>
       }
       throw foreignTool(path)
     }
-    const head: JsonObject = { name: out.names.of(tool.name, tool.namespace) }
-    if (tool.description !== undefined) head.description = tool.description
+    const name = out.names.of(tool.name, tool.namespace)
     if (tool.type === 'custom' && out.customAsFunction)
-      return [{ type: 'function', function: textFunction(tool, head) }]
+      return [{ type: 'function', function: { name, ...textDescription(tool), parameters: TEXT_SCHEMA } }]
+    const head: JsonObject = { name }
+    if (tool.description !== undefined) head.description = tool.description
     if (tool.type === 'custom') {
       if (tool.format !== undefined) head.format = nestFormat(tool.format)
       return [{ type: 'custom', custom: head }]
@@ -207,25 +209,6 @@ export const encodeTools = (tools: Tool[], out: Outgoing): JsonObject[] =>
     else if (tool.strict !== undefined) head.strict = tool.strict
     return [{ type: 'function', function: head }]
   })
-
-/** A tool of free text as a function: the text is its one argument, the grammar a part of its description. */
-const textFunction = ({ format }: CustomTool, head: JsonObject): JsonObject => {
-  const lines = typeof head.description === 'string' && head.description !== '' ? [head.description] : []
-  if (format?.type === 'grammar') {
-    const { syntax, definition } = format
-    lines.push(`The input is text of this grammar (${syntax ?? 'lark'}):\n${definition ?? ''}`)
-  }
-  return {
-    ...head,
-    ...(lines.length === 0 ? {} : { description: lines.join('\n\n') }),
-    parameters: {
-      type: 'object',
-      properties: { input: { type: 'string', description: 'The whole input of the tool, as plain text.' } },
-      required: ['input'],
-      additionalProperties: false,
-    },
-  }
-}
 
 /** As `objectRoot`, with properties: the vendor refuses parameters that have none. */
 export const rooted = (schema: JsonObject, drop: (member: string) => void): JsonObject => {

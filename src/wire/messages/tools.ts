@@ -4,10 +4,11 @@ import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import type { Quirks } from '../../ir/quirks.ts'
-import type { ChatRequest, CustomTool, FunctionTool, Tool, ToolChoice } from '../../ir/request.ts'
+import type { ChatRequest, FunctionTool, Tool, ToolChoice } from '../../ir/request.ts'
 import { objectRoot } from '../object-schema.ts'
 import { optionalBoolean, optionalObject, optionalString, readName, readObject } from '../read.ts'
 import { foreignTool, noTools, unknownTool } from '../refusals.ts'
+import { TEXT_SCHEMA, textDescription } from '../text-function.ts'
 import { schemaMember } from '../tool-list.ts'
 import { withAcceptedNames } from './argument-names.ts'
 import { definitionOf } from './client-tools.ts'
@@ -65,7 +66,7 @@ export const withOptionalTools = (tools: Tool[], choice: Json | undefined): Tool
   const chosenName = isObject(choice) ? choice.name : undefined
   if (tools.every((tool) => tool.type === 'opaque' && tool.asFunction === undefined)) return tools
   return tools.map((tool, at) =>
-    tool.type === 'opaque' && OPTIONAL.test(asText(tool.value.type)) && tool.value.name !== chosenName
+    tool.type === 'opaque' && OPTIONAL.test(String(tool.value.type)) && tool.value.name !== chosenName
       ? placed({ ...tool, optional: true }, placeOf(tool, `tools.${at}`))
       : tool,
   )
@@ -144,7 +145,7 @@ const encodeTools = (request: ChatRequest, names: Names, { extras, room, dropped
       dropped.path(path)
       return []
     }
-    if (tool.type === 'custom') return [encodeCustom(tool, name)]
+    if (tool.type === 'custom') return [{ name, ...textDescription(tool), input_schema: TEXT_SCHEMA }]
     const drop = (member: string): void => dropped.path(`${path}.${member}`)
     if (own) return [extras.restore(path, encodeOwnFunction(tool, name, drop))]
     const isStrict = tool.strict === true && strict++ < MAX_STRICT
@@ -179,27 +180,6 @@ const encodeFunction = (
   ...(narrowed === undefined ? {} : { strict: true }),
   ...mark(tool.cache),
 })
-
-/** A tool of free text as a function: the text is its one argument, the grammar a part of its description. */
-const encodeCustom = (tool: CustomTool, name: string): JsonObject => {
-  const lines = tool.description === undefined || tool.description === '' ? [] : [tool.description]
-  const { format } = tool
-  if (isObject(format) && format.type === 'grammar') {
-    lines.push(`The input is text of this grammar (${asText(format.syntax)}):\n${asText(format.definition)}`)
-  }
-  return {
-    name,
-    ...(lines.length === 0 ? {} : { description: lines.join('\n\n') }),
-    input_schema: {
-      type: 'object',
-      properties: { input: { type: 'string', description: 'The whole input of the tool, as plain text.' } },
-      required: ['input'],
-      additionalProperties: false,
-    },
-  }
-}
-
-const asText = (value: Json | undefined): string => (typeof value === 'string' ? value : JSON.stringify(value ?? ''))
 
 /** Whether the choice forces a call: the provider refuses to think then. */
 export const forces = (choice: JsonObject | undefined): boolean => choice?.type === 'any' || choice?.type === 'tool'
