@@ -16,9 +16,7 @@ export const toGatewayError = (error: unknown): GatewayError => {
     ? new GatewayError(
         'service_unavailable',
         'The gateway cannot reach its records at the moment. Try again shortly.',
-        {
-          ...{ cause: error, retryAfterMs: 1_000 },
-        },
+        { cause: error, retryAfterMs: 1_000 },
       )
     : new GatewayError('internal_error', 'The gateway failed unexpectedly. Try again.', { cause: error })
 }

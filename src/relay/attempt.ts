@@ -5,7 +5,7 @@ import type { Usage } from '../ir/usage.ts'
 import { withExact } from '../lib/json-exact.ts'
 import { endpoint } from '../provider/endpoint.ts'
 import { includeUsage, wantsSeveral } from '../wire/chat-completions/pass.ts'
-import type { Ask, ChatCodec, PassCodec, Tap, Undo } from '../wire/codec.ts'
+import type { Ask, PassCodec, Tap, Undo } from '../wire/codec.ts'
 import { framesOf } from '../wire/images/frames.ts'
 import { CODECS, chatCodec } from '../wire/index.ts'
 import { malformedAnswer } from '../wire/pass.ts'
@@ -50,20 +50,22 @@ type Plan = { body: string | Uint8Array<ArrayBuffer>; undo: Undo | undefined }
 /** All that reading an answer needs. */
 type Reading = Call<Exchange> & { plan: Plan }
 
+/** Reads a response with status 200. `heard`: see `call`. */
+export type Read<Made extends Answer> = (reading: Reading, response: Response, heard: () => void) => Promise<Made>
+
 /** Throws GatewayError; one whose `failover` is true may be tried elsewhere. */
-export const attempt = async (
+export const attempt = async <Made extends Answer>(
   relay: Relay,
   exchange: Exchange,
   target: Target,
   abort: AbortController,
-): Promise<Answer> => {
+  read: Read<Made>,
+): Promise<Made> => {
   const codec = CODECS[target.wire]
   const plan = await relay.turns(exchange.body.size, () => planFor(exchange, target, codec))
   const reading: Reading = { relay, request: exchange, target, codec, plan, abort }
   const outgoing = { url: endpoint(target.account, target.wire), body: plan.body }
-  return call<Answer>(reading, outgoing, (response, heard) =>
-    exchange.stream ? openStream(reading, response) : readAnswer(reading, response, heard),
-  )
+  return call(reading, outgoing, (response, heard) => read(reading, response, heard))
 }
 
 const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan => {
@@ -93,7 +95,7 @@ const passesThrough = ({ wire, bodyWire, codec, body }: Exchange, target: Target
   target.withoutReasoning !== true &&
   codec.needsTranslation?.(body.outline) !== true
 
-const readAnswer = async (reading: Reading, response: Response, heard: () => void): Promise<JsonAnswer> => {
+export const readAnswer: Read<JsonAnswer> = async (reading, response, heard) => {
   const { relay, abort } = reading
   const received = await readText(response, ANSWER_BYTES, abort, { heard, room: relay.room })
   return relay.turns(received.length, () => wholeAnswer(received, reading))
@@ -113,7 +115,7 @@ const wholeAnswer = (received: string, reading: Reading): JsonAnswer => {
       : translateResponse(
           withExact(text, body),
           chatCodec(exchange.wire),
-          codec as ChatCodec,
+          chatCodec(target.wire),
           askFor(reading),
           plan.undo,
         )
@@ -153,7 +155,7 @@ const keepForReferences = ({ relay, request: exchange }: Reading, answer: () => 
   relay.recall.keep(exchange.key.id, kept, text.length + JSON.stringify(kept.output).length)
 }
 
-const openStream = (reading: Reading, response: Response): Promise<StreamAnswer> => {
+export const openStream: Read<StreamAnswer> = (reading, response) => {
   const { relay, request: exchange, target, codec, plan, abort } = reading
   const keep = (text: string): void => keepForReferences(reading, () => answerIn(text))
   const images = imagesAsked(exchange.body.outline)
@@ -166,7 +168,7 @@ const openStream = (reading: Reading, response: Response): Promise<StreamAnswer>
           noDone: quirksOf(target).noDone === true,
           now: Math.floor(relay.clock.now() / 1000),
         })
-      : translateStream(chatCodec(exchange.wire), codec as ChatCodec, askFor(reading), plan.undo, keep)
+      : translateStream(chatCodec(exchange.wire), chatCodec(target.wire), askFor(reading), plan.undo, keep)
   return readToFirstOutput(response, { relay, target, codec, abort }, tap, (text, body) => {
     const ended = { kind: 'stream', target, source: endedSource(abort) } as const
     if (target.wire === 'images') return { ...ended, first: eventsOfPictures(body, images, tap), tap }

@@ -8,7 +8,7 @@ import type { ChatRequest } from '../ir/request.ts'
 import type { Wire } from '../ir/wire.ts'
 import type { Key } from '../keys/key.ts'
 import type { BackgroundAnswer } from '../ledger/background.ts'
-import type { AttemptNote, Ledger, Reservation } from '../ledger/ledger.ts'
+import type { AttemptNote, Ledger, Outcome, Reservation } from '../ledger/ledger.ts'
 import type { Turns } from '../lib/turns.ts'
 import type { Provider } from '../provider/provider.ts'
 import type { PassCodec } from '../wire/codec.ts'
@@ -92,7 +92,7 @@ export type Ended = Pick<Exchange, 'id' | 'wire' | 'stream' | 'startedAt' | 'fir
 
 /** How an exchange ended, for the log and the metrics. */
 export type Summary = {
-  outcome: 'done' | 'refused' | 'failed' | 'aborted'
+  outcome: Outcome
   status: number
   errorCode: string | undefined
   tokens: { input: number; cacheRead: number; cacheWrite: number; output: number }

@@ -9,7 +9,15 @@ import { includeUsage } from '../wire/chat-completions/pass.ts'
 import type { Tap } from '../wire/codec.ts'
 import { answerStateOf } from '../wire/responses/background.ts'
 import { answerHeaders, streamHeaders } from './answer-headers.ts'
-import { type Answer, attempt, type JsonAnswer, type StreamAnswer } from './attempt.ts'
+import {
+  type Answer,
+  attempt,
+  type JsonAnswer,
+  openStream,
+  type Read,
+  readAnswer,
+  type StreamAnswer,
+} from './attempt.ts'
 import { recordAnswer, watchAnswer } from './background.ts'
 import { type StreamEnd, toBody } from './body.ts'
 import { NO_BODY } from './client-body.ts'
@@ -24,19 +32,19 @@ import { firstAnswer, isTargetFault, restAsked } from './tries.ts'
  * HTTP error; a stream that has begun reports its failure within.
  */
 export const relayExchange = async (relay: Relay, exchange: Exchange): Promise<Response> => {
-  const running = runAttempts(relay, exchange)
+  if (!exchange.stream) return answerJson(relay, exchange)
+  const running = runAttempts(relay, exchange, openStream)
   // The client may disconnect before anyone awaits this: its failure is settled then, and must not go unhandled.
   running.catch(() => undefined)
-  if (!exchange.stream) return answerJson(relay, exchange, running)
-  const answer = await withinEarlyStart(running as Promise<StreamAnswer>, relay.earlyStartMs).catch((error) => {
+  const answer = await withinEarlyStart(running, relay.earlyStartMs).catch((error) => {
     throw settleError(relay, exchange, error)
   })
-  return answerStream(relay, exchange, answer ?? (running as Promise<StreamAnswer>))
+  return answerStream(relay, exchange, answer ?? running)
 }
 
-const runAttempts = async (relay: Relay, exchange: Exchange): Promise<Answer> => {
+const runAttempts = async <Made extends Answer>(relay: Relay, exchange: Exchange, read: Read<Made>): Promise<Made> => {
   const answer = await firstAnswer(relay, exchange, route(relay, exchange), (target, abort) =>
-    attempt(relay, exchange, target, abort),
+    attempt(relay, exchange, target, abort, read),
   )
   const { target } = answer
   if (target.wire !== exchange.wire) return answer
@@ -59,13 +67,10 @@ const withinEarlyStart = async <T>(running: Promise<T>, earlyStartMs: number): P
   }
 }
 
-const answerJson = async (relay: Relay, exchange: Exchange, running: Promise<Answer>): Promise<Response> => {
-  let answer: JsonAnswer
-  try {
-    answer = (await running) as JsonAnswer
-  } catch (error) {
+const answerJson = async (relay: Relay, exchange: Exchange): Promise<Response> => {
+  const answer = await runAttempts(relay, exchange, readAnswer).catch((error) => {
     throw settleError(relay, exchange, error)
-  }
+  })
   const { backgroundAnswer } = exchange
   if (backgroundAnswer !== undefined && answerStateOf(answer.body) === 'open')
     settleLater(relay, exchange, backgroundAnswer, answer, promptOnly(exchange))

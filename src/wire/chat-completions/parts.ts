@@ -7,6 +7,7 @@ import { placed } from '../../ir/place.ts'
 import { decodeBreakpoint, encodeBreakpoint } from '../breakpoint.ts'
 import { decodeText, parseDataUrl, sniffMediaType } from '../data-url.ts'
 import { given, optionalString, readObject, readString } from '../read.ts'
+import { foreignFile } from '../refusals.ts'
 import type { Outgoing } from './outgoing.ts'
 
 export type ContentPart = TextPart | ImagePart | DocumentPart | OpaquePart
@@ -172,9 +173,7 @@ const encodeDocument = (part: DocumentPart, path: string, out: Outgoing): JsonOb
       ]
     }
     case 'file':
-      if (source.origin !== 'chat-completions') {
-        throw invalidRequest(`'${path}': a file stored at another provider cannot be read by this model.`, path)
-      }
+      if (source.origin !== 'chat-completions') throw foreignFile(path)
       return [
         ...context,
         { type: 'file', file: { file_id: source.id, ...(name === undefined ? {} : { filename: name }) }, ...mark },
