@@ -8,6 +8,7 @@ import { type Later, PAUSE_MS, START_TRIES, triesAgain } from '../store/patience
 import { isBusy, type Store } from '../store/store.ts'
 import { admit } from './admission.ts'
 import { costMicroUsd } from './cost.ts'
+import { toCount, toText, wholeCounts } from './figures.ts'
 import type { Batch, OpenExchange, Progress, SettledExchange } from './journal.ts'
 import type { Ledger, Reservation, Resumed, Settlement } from './ledger.ts'
 
@@ -305,39 +306,4 @@ const takeFirst = (progress: Map<OpenExchange, Usage>, most: number): Progress[]
     first.push({ open, usage })
   }
   return first
-}
-
-/** No vendor nests its figures deeper than three, or writes more than a thousand characters of them. */
-const RAW_DEPTH = 16
-const RAW_CHARS = 64 * 1024
-
-// Providers' objects are not trusted: one that is nested too deeply could take seconds to write, a large one would fill the
-// disk. Such a one is left out.
-const toText = (raw: Settlement['rawUsage']): string | undefined => {
-  const text = raw !== undefined && nestsWithin(raw, RAW_DEPTH) ? JSON.stringify(raw) : ''
-  return text === '' || text.length > RAW_CHARS ? undefined : text
-}
-
-const nestsWithin = (value: object, depth: number): boolean => {
-  if (depth === 0) return false
-  for (const member of Object.values(value)) {
-    if (typeof member === 'object' && member !== null && !nestsWithin(member, depth - 1)) return false
-  }
-  return true
-}
-
-const toCount = (figure: number): number => (figure > 0 && figure < Number.MAX_SAFE_INTEGER ? Math.round(figure) : 0)
-
-// Providers' figures are not trusted: one that is no count must not fail the write of all others.
-const wholeCounts = (usage: Usage): Usage => {
-  const counted: Usage = {}
-  if (usage.input !== undefined) counted.input = toCount(usage.input)
-  if (usage.cacheRead !== undefined) counted.cacheRead = toCount(usage.cacheRead)
-  if (usage.cacheWrite !== undefined) counted.cacheWrite = toCount(usage.cacheWrite)
-  if (usage.cacheWrite1h !== undefined)
-    counted.cacheWrite1h = Math.min(toCount(usage.cacheWrite1h), counted.cacheWrite ?? 0)
-  if (usage.output !== undefined) counted.output = toCount(usage.output)
-  if (usage.reasoning !== undefined) counted.reasoning = toCount(usage.reasoning)
-  if (usage.serviceTier !== undefined) counted.serviceTier = usage.serviceTier
-  return counted
 }
