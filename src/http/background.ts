@@ -15,7 +15,6 @@ import {
   cancelAnswer,
   orNotFound,
   type ProviderAnswer,
-  pollAnswer,
   refreshAnswer,
   requestJson,
   targetOf,
@@ -23,6 +22,7 @@ import {
 import { toBody } from '../relay/body.ts'
 import { type Caller, call } from '../relay/call.ts'
 import { type Client, disconnect } from '../relay/exchange.ts'
+import { pollAnswer } from '../relay/polling.ts'
 import type { Target } from '../relay/route.ts'
 import { CODECS } from '../wire/index.ts'
 import { clientEdits } from '../wire/responses/background.ts'

@@ -18,11 +18,12 @@ import {
   readAnswer,
   type StreamAnswer,
 } from './attempt.ts'
-import { recordAnswer, watchAnswer } from './background.ts'
+import { recordAnswer } from './background.ts'
 import { type StreamEnd, toBody } from './body.ts'
 import { NO_BODY } from './client-body.ts'
 import type { Exchange, Relay } from './exchange.ts'
 import { type Metered, meterAnswer, meterProgress, meterReported, meterStream, NO_USAGE } from './meter.ts'
+import { watchAnswer } from './polling.ts'
 import { rememberAccount, route } from './route.ts'
 import { settle } from './settle.ts'
 import { firstAnswer, isTargetFault, restAsked } from './tries.ts'
