@@ -27,9 +27,9 @@ export const withoutRefused = (edits: PassEdit[], refused: Edit['path'][], { rej
         ...refused.map((path) => ({ path, value: undefined, lost: true as const })),
       ]
 
-/** For what is no JSON, or no answer or event of its wire. */
+/** For an answer, or a part of one, that is none of its wire's. */
 export const malformedAnswer = (cause?: unknown): GatewayError =>
-  new GatewayError('upstream_error', 'The provider sent a malformed answer. Try again.', { cause })
+  new GatewayError('upstream_error', 'The provider sent an answer that cannot be read. Try again.', { cause })
 
 /** The error that a body reports, or that it lacks the member every answer of its wire has. */
 export const faultOf = (

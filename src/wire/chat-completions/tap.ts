@@ -1,6 +1,7 @@
 // Watches a chat-completions stream that passes through: the model id in every chunk, the usage chunk that the gateway
 // asked for, the end and the failure. Only clients that asked for usage get it.
 
+import { brokenOff } from '../../ir/fold.ts'
 import { isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
 import { mergeReport } from '../../ir/usage.ts'
 import { FrameTemplate } from '../../lib/frame-template.ts'
@@ -54,7 +55,7 @@ export const tap = (options: TapOptions): Tap => {
     let { data } = frame
     if (data.startsWith('[DONE]')) {
       // Clients treat an end without a finish reason as a broken stream, and ask again.
-      if (!hasFinishReason && !audioEnded) return noted.failed(malformedAnswer())
+      if (!hasFinishReason && !audioEnded) return noted.failed(brokenOff())
       noted.state = 'done'
       return writeFrame({ data })
     }

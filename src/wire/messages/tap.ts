@@ -1,5 +1,6 @@
 // Watches a messages stream that passes through: usage from message_start and message_delta, the end, the failure.
 
+import { brokenOff } from '../../ir/fold.ts'
 import { isObject, type JsonObject, parseObject } from '../../ir/json.ts'
 import { count } from '../../ir/usage.ts'
 import { FrameTemplate } from '../../lib/frame-template.ts'
@@ -77,7 +78,7 @@ export const tap = (options: TapOptions): Tap => {
         break
       case 'message_stop':
         // Clients treat an end without a stop reason as a broken stream, and ask again.
-        if (!hasStopReason) return noted.failed(malformedAnswer())
+        if (!hasStopReason) return noted.failed(brokenOff())
         noted.state = 'done'
         break
       case 'error':

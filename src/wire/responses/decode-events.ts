@@ -1,7 +1,7 @@
 // Decodes a provider's responses stream. What it leaves out (parts never announced, text never streamed, items only in the
 // terminal event) is emitted when the whole item or the whole response arrives.
 
-import { GatewayError } from '../../errors.ts'
+import type { GatewayError } from '../../errors.ts'
 import type { ChatEvent, FinishReason } from '../../ir/event.ts'
 import { brokenOff } from '../../ir/fold.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
@@ -10,7 +10,7 @@ import type { Frame } from '../../lib/sse.ts'
 import type { EventDecoder, Undo } from '../codec.ts'
 import { decodeModeration } from '../moderation.ts'
 import { malformedAnswer } from '../pass.ts'
-import { stringOr } from '../read.ts'
+import { given, stringOr } from '../read.ts'
 import { decodeError } from './error.ts'
 import { type ItemReader, itemReader } from './items.ts'
 import { decodeUsage, usageObject } from './usage.ts'
@@ -150,11 +150,10 @@ export const answerReader = (undo: Undo): AnswerReader => {
 
   /** A response at its end, from a terminal event or a body. */
   const settle = (response: JsonObject): void => {
-    const { status } = response
-    if (isObject(response.error)) failed(response)
-    else if (status === undefined || status === null || status === 'completed' || status === 'incomplete')
-      finish(response)
-    else fail(new GatewayError('upstream_error', 'The provider could not answer the request. Try again.'))
+    const { status, error } = response
+    const isWhole = !given(status) || status === 'completed' || status === 'incomplete'
+    if (isWhole && !isObject(error)) finish(response)
+    else failed(response)
   }
 
   const emit = (act: () => void): ChatEvent[] => {
