@@ -10,7 +10,7 @@ import type { SentTool, Undo } from '../codec.ts'
 import { isClosed, objectRoot } from '../object-schema.ts'
 import { given, optionalBoolean, optionalString, readArray, readName, readObject, readString } from '../read.ts'
 import { foreignTool, unknownTool } from '../refusals.ts'
-import { TEXT_SCHEMA, textDescription } from '../text-function.ts'
+import { flatFormat, TEXT_SCHEMA, textDescription } from '../text-tool.ts'
 import { schemaMember } from '../tool-list.ts'
 import type { Outgoing } from './outgoing.ts'
 
@@ -75,10 +75,7 @@ const decodeCustom = (raw: Json | undefined, path: string): CustomTool => {
   return tool
 }
 
-/** The IR has a grammar's members flat, like the responses wire; on this wire they are nested. */
-const flatFormat = (format: JsonObject): JsonObject =>
-  isObject(format.grammar) ? { type: 'grammar', ...format.grammar } : format
-
+/** On this wire a grammar's members are nested. */
 const nestFormat = (format: JsonObject): JsonObject => {
   if (format.type !== 'grammar') return { type: 'text' }
   const { syntax, definition } = format

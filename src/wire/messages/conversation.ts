@@ -10,10 +10,8 @@ import { callInput } from '../call-input.ts'
 import { sentInput } from './argument-names.ts'
 import {
   encodeAssistantPart,
-  encodeDocument,
-  encodeImage,
+  encodeContentPart,
   encodeOpaque,
-  encodeResultPart,
   encodeText,
   encodeToolResult,
   mark,
@@ -111,18 +109,8 @@ class Writer {
   }
 
   #userPart(part: UserPart, path: string): JsonObject[] {
-    switch (part.type) {
-      case 'tool-result':
-        return this.pairing.answered.has(part) ? [] : this.#orphan(part, path)
-      case 'text':
-        return encodeText(part, path, this.context)
-      case 'image':
-        return encodeImage(part, path, this.context)
-      case 'document':
-        return encodeDocument(part, path, this.context)
-      case 'opaque':
-        return encodeOpaque(part, path, this.context)
-    }
+    if (part.type !== 'tool-result') return encodeContentPart(part, path, this.context)
+    return this.pairing.answered.has(part) ? [] : this.#orphan(part, path)
   }
 
   #assistant(turn: Extract<Turn, { role: 'assistant' }>, at: number, path: string): void {
@@ -179,7 +167,7 @@ class Writer {
   /** A result without a call, as the user's text. */
   #orphan(part: ToolResultPart, path: string): JsonObject[] {
     const content = part.parts.flatMap((inner, at) =>
-      encodeResultPart(inner, placeOf(inner, `${path}.content.${at}`), this.context),
+      encodeContentPart(inner, placeOf(inner, `${path}.content.${at}`), this.context),
     )
     return [{ type: 'text', text: `Result of the tool call ${part.callId}:` }, ...content.filter(standsAlone)]
   }

@@ -37,7 +37,7 @@ export const encodeText = (part: TextPart, path: string, { extras, dropped, own 
   return [extras.restore(path, block)]
 }
 
-export const encodeImage = (part: ImagePart, path: string, { extras, dropped }: PartContext): JsonObject[] => {
+const encodeImage = (part: ImagePart, path: string, { extras, dropped }: PartContext): JsonObject[] => {
   if (part.detail !== undefined && part.detail !== 'auto') dropped.path(`${placeOf(part.source, path)}.detail`)
   const source = inlined(part.source)
   switch (source.kind) {
@@ -67,7 +67,7 @@ const IMAGE_TYPES = new Map([
   ['image/webp', 'image/webp'],
 ])
 
-export const encodeDocument = (part: DocumentPart, path: string, { extras }: PartContext): JsonObject[] => {
+const encodeDocument = (part: DocumentPart, path: string, { extras }: PartContext): JsonObject[] => {
   const source = documentSource(inlined(part.source), path)
   if (source === undefined) return []
   const block: JsonObject = { type: 'document', source }
@@ -110,7 +110,7 @@ const inlined = (source: Source): Source => {
 /** `id`: the id that its call was sent with. */
 export const encodeToolResult = (part: ToolResultPart, id: string, path: string, context: PartContext): JsonObject => {
   const content = part.parts.flatMap((inner, at) =>
-    encodeResultPart(inner, placeOf(inner, `${path}.content.${at}`), context),
+    encodeContentPart(inner, placeOf(inner, `${path}.content.${at}`), context),
   )
   const block: JsonObject = { type: 'tool_result', tool_use_id: id }
   // With `is_error`, the provider refuses content that is empty or not text.
@@ -123,7 +123,8 @@ export const encodeToolResult = (part: ToolResultPart, id: string, path: string,
   return context.extras.restore(path, { ...block, ...mark(part.cache) })
 }
 
-export const encodeResultPart = (
+/** Content of a user's message or of a tool's result. */
+export const encodeContentPart = (
   part: ToolResultPart['parts'][number],
   path: string,
   context: PartContext,

@@ -8,7 +8,7 @@ import type { ChatRequest, FunctionTool, Tool, ToolChoice } from '../../ir/reque
 import { objectRoot } from '../object-schema.ts'
 import { optionalBoolean, optionalObject, optionalString, readName, readObject } from '../read.ts'
 import { foreignTool, noTools, unknownTool } from '../refusals.ts'
-import { TEXT_SCHEMA, textDescription } from '../text-function.ts'
+import { TEXT_SCHEMA, textDescription } from '../text-tool.ts'
 import { schemaMember } from '../tool-list.ts'
 import { withAcceptedNames } from './argument-names.ts'
 import { definitionOf } from './client-tools.ts'

@@ -9,6 +9,7 @@ import { dropMark } from '../breakpoint.ts'
 import { isClosed, objectRoot } from '../object-schema.ts'
 import { given, optionalBoolean, optionalObject, optionalString, readName, readObject } from '../read.ts'
 import { foreignTool, unknownTool } from '../refusals.ts'
+import { flatFormat } from '../text-tool.ts'
 import { schemaMember } from '../tool-list.ts'
 import { type ClientTools, clientTool, toFunction } from './client-tools.ts'
 import { keepRest } from './opaque.ts'
@@ -85,10 +86,6 @@ const decodeTool = (
   const strict = optionalBoolean(tool.strict, `${path}.strict`)
   return { type, ...common, ...(schema === undefined ? {} : { schema }), ...(strict === undefined ? {} : { strict }) }
 }
-
-/** A grammar in this wire's flat form; some clients nest it like the chat-completions wire. */
-const flatFormat = (format: JsonObject): JsonObject =>
-  isObject(format.grammar) ? { ...format.grammar, type: 'grammar' } : format
 
 export const encodeTools = (tools: readonly Tool[], out: Outgoing): JsonObject[] => {
   const encoded: JsonObject[] = []
