@@ -67,7 +67,10 @@ export type Settlement = {
   rawUsage?: JsonObject | undefined
   /** The catalogue id of the model that answered, where a fallback did. */
   model?: string | undefined
-  /** The HTTP status the client got, and the error code where there was one. */
+  /**
+   * The HTTP status the client got, or would have got had its stream not been begun before any provider answered; and the
+   * error code where there was one.
+   */
   status: number
   errorCode?: string | undefined
   provider?: string | undefined

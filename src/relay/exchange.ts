@@ -72,7 +72,7 @@ export type Exchange = ClientRequest & {
   readonly startedAt: number
   readonly reservation: Reservation
   /** The body decoded to the IR, once, however many attempts need it. */
-  request?: ChatRequest
+  decoded?: ChatRequest
   /** Where its answer is made, for one in the background. */
   backgroundAnswer?: BackgroundAnswer | undefined
   /** Frees its place among the key's concurrent requests: nothing more is sent to the client. */

@@ -94,7 +94,7 @@ const settleJson = async (relay: Relay, exchange: Exchange, answer: JsonAnswer):
  */
 const settleLater = (
   relay: Relay,
-  { request: _, ...exchange }: Exchange,
+  { decoded: _, ...exchange }: Exchange,
   answer: BackgroundAnswer,
   { target }: Answer,
   lastKnown: Metered,

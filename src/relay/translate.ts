@@ -18,8 +18,8 @@ import type { Target } from './route.ts'
 /** The client's request on the provider's wire. Throws `invalid_request` where it would mean something else there. */
 export const encodeFor = (exchange: Exchange, client: ChatCodec, provider: ChatCodec, target: Target): EncodedRequest =>
   encoded(provider, target, () => {
-    exchange.request ??= client.decodeRequest(exactBody(exchange))
-    return capped(exchange.request, capFor(exchange, target))
+    exchange.decoded ??= client.decodeRequest(exactBody(exchange))
+    return capped(exchange.decoded, capFor(exchange, target))
   })
 
 /** Lists the paths of what it leaves out as `removed`. */
