@@ -3,6 +3,7 @@
 import type { ChatEvent } from '../ir/event.ts'
 import { fold, unfold } from '../ir/fold.ts'
 import type { JsonObject } from '../ir/json.ts'
+import { requireWhole } from '../ir/whole.ts'
 import { type Frame, FrameReader } from '../lib/sse.ts'
 import type { Ask, ChatCodec, EventDecoder, PassCodec, Tap, Undo } from '../wire/codec.ts'
 import { answerOf } from '../wire/images/frames.ts'
@@ -13,7 +14,10 @@ import { broken } from './upstream.ts'
 /** How an event stream begins, whatever its content type says; no JSON begins so. */
 export const EVENT_STREAM = /^\s*(?:data|event|id|retry)?:/
 
-/** The whole answer, on the provider's wire, that the text of its stream comes to. Throws GatewayError. */
+/**
+ * The whole answer, on the provider's wire, that the text of its stream comes to. Throws GatewayError, also for half a call:
+ * written anew, it could look whole.
+ */
 export const wholeFromStream = (provider: ChatCodec, text: string, ask: Ask, undo: Undo): JsonObject => {
   const decoder = provider.decodeEvents(undo)
   const events = framesIn(text).flatMap((frame) => decoder.push(frame))
@@ -22,7 +26,7 @@ export const wholeFromStream = (provider: ChatCodec, text: string, ask: Ask, und
   if (failure !== undefined) throw failure.error
   if (!events.some(({ type }) => type === 'finish')) throw broken()
   // Without the provider's own usage the answer has none: the encoder's figures would be billed as if they were final.
-  return { ...provider.encodeResponse(fold(events), ask), usage: decoder.rawUsage }
+  return { ...provider.encodeResponse(requireWhole(fold(events)), ask), usage: decoder.rawUsage }
 }
 
 /** The same for images, however many they are. */

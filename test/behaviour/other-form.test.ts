@@ -210,6 +210,39 @@ test.each(WIRES)('half a call is no answer, though it came whole in place of a s
   expect((await ask(client, 'chat-completions', true)).status).toBe(502)
 })
 
+const HALF_A_CALL: Record<string, (JsonObject | string)[]> = {
+  'chat-completions': [
+    chat(
+      { delta: { tool_calls: [{ index: 0, id: 'call_1', function: { name: 'look', arguments: '{"at":' } }] } },
+      'tool_calls',
+    ),
+    '[DONE]',
+  ],
+  messages: [
+    ...(STREAM.messages ?? []).slice(0, 1),
+    {
+      type: 'content_block_start',
+      index: 0,
+      content_block: { type: 'tool_use', id: 'call_1', name: 'look', input: {} },
+    },
+    { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"at":' } },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 3 } },
+    { type: 'message_stop' },
+  ],
+}
+
+test.each(WIRES.flatMap((client) => Object.keys(HALF_A_CALL).map((wire) => [client, wire] as const)))(
+  'half a call is no answer, though it came as a stream in place of one, %s client, %s provider',
+  async (client, wire) => {
+    answer = () => ({
+      headers: { 'content-type': 'text/event-stream' },
+      steps: [frames(HALF_A_CALL[wire] ?? [])],
+    })
+    expect((await ask(client, wire as (typeof WIRES)[number], false)).status).toBe(502)
+  },
+)
+
 test.each([true, false])('several answers are not cut down to one, streaming %p', async (stream) => {
   const wire = 'chat-completions'
   answer = () =>
