@@ -9,7 +9,6 @@ import type { JsonObject } from '../ir/json.ts'
 import type { Wire } from '../ir/wire.ts'
 import { type Key, permits } from '../keys/key.ts'
 import type { ClientBody } from '../relay/client-body.ts'
-import { requireSight } from '../relay/sight.ts'
 import { DECISIVE } from '../wire/decisive.ts'
 import { CODECS } from '../wire/index.ts'
 import { fault } from './fault.ts'
@@ -57,7 +56,6 @@ export const admit = (
       `This key may not use the model ${model.id}. Ask for one that may, or pick another model from GET /v1/models.`,
     )
   }
-  requireSight(wire, client, model)
   return model
 }
 

@@ -11,6 +11,7 @@ import { splice } from '../lib/json-splice.ts'
 import { openBody, openText } from '../relay/client-body.ts'
 import { type Client, type ClientRequest, disconnect } from '../relay/exchange.ts'
 import { wireOf } from '../relay/route.ts'
+import { requireSight } from '../relay/sight.ts'
 import { admit, type Check, REQUESTS } from './admit.ts'
 import { isCompressed, readBody } from './read-body.ts'
 import { errorResponse, reported, requestId } from './respond.ts'
@@ -109,6 +110,7 @@ const opened = (gateway: Gateway, { wire, key }: Post, check: Check, bytes: Uint
   }
   const edits = wire === 'responses' ? gateway.recall.edits(key.id, () => asSent.whole().body) : []
   const body = edits.length === 0 ? asSent : openText(splice(asSent.whole().text, edits))
+  requireSight(bodyWire, body, model)
   return { bodyWire, asSent, body, model }
 }
 

@@ -84,6 +84,13 @@ test('another provider gets the items themselves', async () => {
   expect(sent().input[0]).toMatchObject({ type: 'message', role: 'assistant' })
 })
 
+test('an image of the conversation so far is refused where the model takes text only', async () => {
+  const image = { type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgo=' }
+  const first = await ask({ input: [{ role: 'user', content: [{ type: 'input_text', text: 'one' }, image] }] })
+  const body = { model: 'vendorB-4', input: 'two', previous_response_id: first.id }
+  expect(await refusal(body)).toEqual([400, 'invalid_request', 'input.0.content.1'])
+})
+
 test('answers with store: false, and those of another key, cannot be referred to', async () => {
   const unkept = await ask({ input: 'one', store: false })
   const kept = await ask({ input: 'one' })
