@@ -9,7 +9,7 @@ import { encodeEvents } from './encode-events.ts'
 import { decodeError, encodeError, failureIn } from './error.ts'
 import { needsTranslation, outputCap, passEdits } from './pass.ts'
 import { decodeRequest, encodeRequest } from './request.ts'
-import { decodeResponse, encodeResponse } from './response.ts'
+import { decodeResponse, encodeResponse, messageOf } from './response.ts'
 import { ChatCompletionsRequest } from './schema.ts'
 import { tap } from './tap.ts'
 import { decodeUsage } from './usage.ts'
@@ -35,6 +35,6 @@ export const chatCompletions: ChatCodec = {
   encodeEvents,
 }
 
-/** A chunk may have no choice, a whole answer has one. */
+/** A chunk may have no choice, a whole answer has one with its message. */
 const choiceless = ({ choices }: JsonObject): GatewayError | undefined =>
-  Array.isArray(choices) && choices.length === 0 ? malformedAnswer() : undefined
+  Array.isArray(choices) && choices.some((choice) => messageOf(choice) !== undefined) ? undefined : malformedAnswer()

@@ -29,9 +29,8 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
   if (failure !== undefined) throw failure
   const choices = Array.isArray(body.choices) ? body.choices.filter(isObject) : []
   const choice = choices.find((one) => one.index === 0) ?? choices[0]
-  // An answer that was filtered before its first output has no message.
-  const message = choice?.message ?? (isFiltered(choice?.finish_reason) ? {} : undefined)
-  if (choice === undefined || !isObject(message)) throw malformedAnswer()
+  const message = messageOf(choice)
+  if (choice === undefined || message === undefined) throw malformedAnswer()
   const id = typeof body.id === 'string' ? body.id : ''
   let parts: AssistantPart[]
   try {
@@ -59,6 +58,13 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
   if (typeof body.created === 'number') response.createdAt = Math.floor(body.created)
   if (typeof body.service_tier === 'string') response.serviceTier = body.service_tier
   return { ...response, ...decodeModeration(body.moderation) }
+}
+
+/** The message of a choice. An answer that was filtered before its first output has none. */
+export const messageOf = (choice: Json | undefined): JsonObject | undefined => {
+  if (!isObject(choice)) return undefined
+  const { message = null, finish_reason: reason } = choice
+  return isObject(message) ? message : message === null && isFiltered(reason) ? {} : undefined
 }
 
 /** Adds citations and log probabilities, which this wire has beside the text, to the first text. */

@@ -864,6 +864,7 @@ describe('whole answers that are none', () => {
     ],
     ['words without choices', 'chat-completions', { detail: 'vendor-secret' }],
     ['an answer of no choice', 'chat-completions', { choices: [], base_resp: { status_msg: 'vendor-secret' } }],
+    ['a choice of no message', 'chat-completions', { choices: [{ text: 'vendor-secret', finish_reason: 'stop' }] }],
     ['an error that says what it is', 'chat-completions', { object: 'error', choices: [{}], message: 'vendor-secret' }],
     ['an error', 'messages', { type: 'error', error: { type: 'api_error', message: 'vendor-secret' } }],
     ['words without content', 'messages', { message: 'vendor-secret' }],
