@@ -128,7 +128,7 @@ const findOpen = (db: Database, { limit, before, keyIds, model, since, until }: 
       ? []
       : [{ sql: 'key_id IN (SELECT value FROM json_each(?))', values: [JSON.stringify(keyIds)] }]),
   ]
-  const { sql, values } = allOf(conditions) ?? { sql: 'TRUE', values: [] }
+  const { sql, values } = allOf(conditions)
   return db
     .query<{ row: number }, SQLQueryBindings[]>(
       `SELECT row FROM reservations WHERE ${sql} ORDER BY row DESC LIMIT ${limit + 1}`,
@@ -153,20 +153,21 @@ const findIndexed = (db: Database, { model, outcome }: Filter, { from, to }: Ran
   const rare = outcome !== undefined && outcome !== 'done'
   const driver = rare ? NOT_DONE : model !== undefined ? 'INDEXED BY exchanges_model WHERE model = ?' : 'WHERE TRUE'
   const driven = rare ? [outcome] : model !== undefined ? [model] : []
-  const rest = allOf(rare ? byModel : byOutcome)
+  const rest = rare ? byModel : byOutcome
   const candidates = `FROM exchanges ${driver} AND row >= ? AND row < ? ORDER BY row DESC`
   const bounds = [...driven, from, to]
-  if (rest === undefined) {
+  if (rest.length === 0) {
     const found = db
       .query<{ row: number }, SQLQueryBindings[]>(`SELECT row ${candidates} LIMIT ?`)
       .all(...bounds, limit)
     return { rows: found.map(({ row }) => row), complete: undefined }
   }
+  const checked = allOf(rest)
   const found = db
     .query<{ row: number }, SQLQueryBindings[]>(
-      `SELECT row FROM (SELECT row, model, outcome ${candidates} LIMIT ?) WHERE ${rest.sql} LIMIT ?`,
+      `SELECT row FROM (SELECT row, model, outcome ${candidates} LIMIT ?) WHERE ${checked.sql} LIMIT ?`,
     )
-    .all(...bounds, SCAN, ...rest.values, limit)
+    .all(...bounds, SCAN, ...checked.values, limit)
   if (found.length === limit) return { rows: found.map(({ row }) => row), complete: undefined }
   const last = db
     .query<{ row: number }, SQLQueryBindings[]>(`SELECT row ${candidates} LIMIT 1 OFFSET ?`)
@@ -200,7 +201,7 @@ const findOfKeys = (db: Database, { keyIds = [], model, outcome }: Filter, range
     ...(outcome === 'done' ? [{ sql: 'outcome = ?', values: [outcome] }] : []),
   ])
   const within = db.query<{ row: number }, SQLQueryBindings[]>(
-    `SELECT row FROM exchanges ${rare ? NOT_DONE : 'NOT INDEXED WHERE TRUE'} AND row >= ? AND row < ? AND ${rest?.sql}
+    `SELECT row FROM exchanges ${rare ? NOT_DONE : 'NOT INDEXED WHERE TRUE'} AND row >= ? AND row < ? AND ${rest.sql}
      ORDER BY row`,
   )
   const rows: number[] = []
@@ -208,7 +209,7 @@ const findOfKeys = (db: Database, { keyIds = [], model, outcome }: Filter, range
     const start = Math.max(from, block * BLOCK_ROWS)
     const end = Math.min(to, (block + 1) * BLOCK_ROWS)
     // Oldest first, as on the disk: reading a cold file backwards is many times slower.
-    const found = within.all(...(rare ? [outcome] : []), start, end, ...(rest?.values ?? []))
+    const found = within.all(...(rare ? [outcome] : []), start, end, ...rest.values)
     for (const { row } of found.reverse().slice(0, limit - rows.length)) rows.push(row)
     if (rows.length === limit) return { rows, complete: undefined }
   }
@@ -216,10 +217,10 @@ const findOfKeys = (db: Database, { keyIds = [], model, outcome }: Filter, range
   return { rows, complete: reached > first ? reached * BLOCK_ROWS : undefined }
 }
 
-const allOf = (conditions: Condition[]): Condition | undefined =>
-  conditions.length === 0
-    ? undefined
-    : { sql: conditions.map((each) => each.sql).join(' AND '), values: conditions.flatMap((each) => each.values) }
+const allOf = (conditions: Condition[]): Condition => ({
+  sql: conditions.map(({ sql }) => sql).join(' AND ') || 'TRUE',
+  values: conditions.flatMap(({ values }) => values),
+})
 
 const TIMES = 'SELECT first_byte_ms AS firstByteMs, total_ms AS totalMs FROM exchanges'
 const ANSWERED = "outcome = 'done' AND first_byte_ms IS NOT NULL AND total_ms IS NOT NULL"

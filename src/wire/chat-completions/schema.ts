@@ -1,8 +1,7 @@
 // What a client's chat-completions body must be, open to unknown members: types and required members only.
 
-import { type Static, type TSchema, Type } from '@sinclair/typebox'
-
-const nullable = <T extends TSchema>(type: T) => Type.Optional(Type.Union([type, Type.Null()]))
+import { Type } from '@sinclair/typebox'
+import { nullable } from '../nullable.ts'
 
 const Text = Type.String()
 const Content = Type.Union([Text, Type.Array(Type.Object({ type: Type.Optional(Text) })), Type.Null()])
@@ -73,5 +72,3 @@ export const ChatCompletionsRequest = Type.Object({
   prompt_cache_key: nullable(Text),
   service_tier: nullable(Text),
 })
-
-export type ChatCompletionsRequest = Static<typeof ChatCompletionsRequest>

@@ -1,10 +1,8 @@
 // The schema of a `POST /v1/messages` body, open to unknown members everywhere: clients use new ones before this list
 // knows them, and the provider judges those.
 
-import { type Static, type TSchema, Type } from '@sinclair/typebox'
-
-const Nullable = <T extends Parameters<typeof Type.Optional>[0]>(schema: T) =>
-  Type.Optional(Type.Union([schema, Type.Null()]))
+import { type TSchema, Type } from '@sinclair/typebox'
+import { nullable } from '../nullable.ts'
 
 const Block = Type.Object({ type: Type.String() })
 const Content = Type.Union([Type.String(), Type.Array(Block)])
@@ -15,24 +13,24 @@ const MaxTokens = Type.Integer({ minimum: 0 })
 const model = Type.String({ minLength: 1 })
 
 const members = {
-  system: Nullable(Content),
-  stream: Nullable(Type.Boolean()),
-  temperature: Nullable(Type.Number()),
-  top_p: Nullable(Type.Number()),
-  top_k: Nullable(Type.Number()),
-  stop_sequences: Nullable(Type.Array(Type.String())),
-  tools: Nullable(Type.Array(Type.Object({}))),
-  tool_choice: Nullable(Type.Object({ type: Type.String() })),
-  thinking: Nullable(Type.Object({ type: Nullable(Type.String()) })),
-  output_config: Nullable(Type.Object({})),
-  metadata: Nullable(Type.Object({})),
-  service_tier: Nullable(Type.String()),
+  system: nullable(Content),
+  stream: nullable(Type.Boolean()),
+  temperature: nullable(Type.Number()),
+  top_p: nullable(Type.Number()),
+  top_k: nullable(Type.Number()),
+  stop_sequences: nullable(Type.Array(Type.String())),
+  tools: nullable(Type.Array(Type.Object({}))),
+  tool_choice: nullable(Type.Object({ type: Type.String() })),
+  thinking: nullable(Type.Object({ type: nullable(Type.String()) })),
+  output_config: nullable(Type.Object({})),
+  metadata: nullable(Type.Object({})),
+  service_tier: nullable(Type.String()),
 }
 
 /** A system message may hold settings and no content. */
 const Message = Type.Union([
   Type.Object({ role: Type.Union([Type.Literal('user'), Type.Literal('assistant')]), content: Content }),
-  Type.Object({ role: Type.Literal('system'), content: Nullable(Content) }),
+  Type.Object({ role: Type.Literal('system'), content: nullable(Content) }),
 ])
 
 /**
@@ -52,5 +50,3 @@ export const MessagesRequest = bodies(MaxTokens)
 
 /** The same, for a request to count its tokens. */
 export const CountRequest = bodies(Type.Optional(MaxTokens))
-
-export type MessagesRequest = Static<typeof MessagesRequest>

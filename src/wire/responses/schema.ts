@@ -1,8 +1,7 @@
 // The schema of a client's responses body, open to unknown members: types and required members only.
 
-import { type Static, type TSchema, Type } from '@sinclair/typebox'
-
-const nullable = <T extends TSchema>(type: T) => Type.Optional(Type.Union([type, Type.Null()]))
+import { Type } from '@sinclair/typebox'
+import { nullable } from '../nullable.ts'
 
 const Text = Type.String()
 const Item = Type.Object({ type: nullable(Text), role: nullable(Text) })
@@ -43,5 +42,3 @@ export const ResponsesRequest = Type.Union([
   Type.Object({ ...members, input: Input }),
   Type.Intersect([Type.Object({ ...members, input: nullable(Input) }), Type.Not(Begins)]),
 ])
-
-export type ResponsesRequest = Static<typeof ResponsesRequest>
