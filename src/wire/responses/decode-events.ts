@@ -61,6 +61,8 @@ export const answerReader = (undo: Undo): AnswerReader => {
     (event) => out.push(event),
   )
   let started = false
+  let created = false
+  let hasItems = false
   let over = false
   let rawUsage: JsonObject | undefined
   let serviceTier: string | undefined
@@ -122,11 +124,17 @@ export const answerReader = (undo: Undo): AnswerReader => {
     const itemEvent = ITEM_EVENTS.get(event.type)
     if (itemEvent !== undefined) {
       begin(undefined)
+      hasItems = true
       itemEvent(items, placeOf(event), event)
       return
     }
     switch (event.type) {
       case 'response.created':
+        // A second answer behind part of the first would say all of it again.
+        if (created && hasItems) fail(malformedAnswer())
+        else if (isObject(event.response)) begin(event.response)
+        created = true
+        return
       case 'response.in_progress':
       case 'response.queued':
         if (isObject(event.response)) begin(event.response)
@@ -185,7 +193,7 @@ const index = (value: Json | undefined): number => (typeof value === 'number' ? 
 /** Handles an event that concerns one output item. */
 type ItemEvent = (items: ItemReader, at: number, event: JsonObject) => void
 
-const ITEM_EVENTS = new Map<Json | undefined, ItemEvent>([
+export const ITEM_EVENTS: ReadonlyMap<Json | undefined, ItemEvent> = new Map<Json | undefined, ItemEvent>([
   [
     'response.output_item.added',
     (items, at, { item }) => {

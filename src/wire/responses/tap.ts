@@ -6,6 +6,7 @@ import { splice } from '../../lib/json-splice.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
 import { malformedAnswer, openNotes, textOf } from '../pass.ts'
+import { ITEM_EVENTS } from './decode-events.ts'
 import { decodeError } from './error.ts'
 import { failureFrames } from './failure-frames.ts'
 import { decodeUsage, usageObject } from './usage.ts'
@@ -14,6 +15,8 @@ export const tap = (options: TapOptions): Tap => {
   const modelText = JSON.stringify(options.model)
   const noted = openNotes()
   let sequence = 0
+  let created = false
+  let hasItems = false
   let identity: { id: string; createdAt: number } | undefined
 
   /** An event that contains the whole response. */
@@ -46,6 +49,12 @@ export const tap = (options: TapOptions): Tap => {
     if (event === undefined) return noted.failed(malformedAnswer())
     if (event === 'error' || isObject(data.error)) return noted.failed(decodeError(200, data))
     if (typeof data.sequence_number === 'number') sequence = data.sequence_number + 1
+    if (event === 'response.created') {
+      // A second answer behind part of the first would say all of it again.
+      if (created && hasItems) return noted.failed(malformedAnswer())
+      created = true
+    }
+    hasItems ||= ITEM_EVENTS.has(event)
     if (WHOLE.has(event) || isObject(data.response)) return whole(event, frame.data, data)
     noted.output.add(textOf(data.delta))
     return writeFrame({ event, data: frame.data })

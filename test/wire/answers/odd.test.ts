@@ -258,20 +258,35 @@ describe('a stream that passes', () => {
     expect([tap.state, tap.usage]).toEqual(['failed', { input: 1, output: 2 }])
   })
 
-  test('begins anew only where nothing of the answer has been said: else all of it would be said twice', () => {
-    const said = block(0, SPACE, words('Hello'))
-    for (const answers of [
-      (rows: Row[]) => passed('messages', rows),
-      (rows: Row[]) => told('responses', 'messages', rows),
-    ]) {
-      const { tap, text } = answers([start(), start(), ...said, ...ends('end_turn')])
-      expect(tap.state).toBe('done')
-      expect(text.match(/event: (message_start|response.created)/g)).toHaveLength(1)
-      const again = answers([start(), ...said.slice(0, -1), start(), ...said, ...ends('end_turn')])
-      expect(again.tap.error).toMatchObject({ code: 'upstream_error' })
-      expect(answers([start(), ...said.slice(0, 1), start()]).tap.state).toBe('failed')
-    }
-  })
+  const item = { id: 'msg_1', type: 'message', role: 'assistant', content: [] }
+  test.each<[ChatWire, JsonObject, JsonObject[], JsonObject[]]>([
+    ['messages', start(), block(0, SPACE, words('Hello')), ends('end_turn')],
+    [
+      'responses',
+      created,
+      [
+        { type: 'response.output_item.added', output_index: 0, item },
+        { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'Hello' },
+        { type: 'response.output_item.done', output_index: 0, item },
+      ],
+      [completed()],
+    ],
+  ])(
+    'of %s begins anew only where nothing was said: else all of it would be said twice',
+    (wire, begins, said, over) => {
+      for (const answers of [
+        (rows: Row[]) => passed(wire, rows),
+        ...others(wire).map((client) => (rows: Row[]) => told(client, wire, rows)),
+      ]) {
+        expect(answers([begins, begins, ...said, ...over]).tap.state).toBe('done')
+        const again = answers([begins, ...said.slice(0, -1), begins, ...said, ...over])
+        expect(again.tap.error).toMatchObject({ code: 'upstream_error' })
+        expect(answers([begins, ...said.slice(0, 1), begins]).tap.state).toBe('failed')
+      }
+      const { text } = passed('messages', [start(), start()])
+      expect(text.match(/event: message_start/g)).toHaveLength(1)
+    },
+  )
 
   test('names the gateway’s model in events nobody knows', () => {
     const { text } = passed('responses', [created, { type: 'response.paused', response: response() }, completed()])
