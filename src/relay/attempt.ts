@@ -63,6 +63,8 @@ export const attempt = async <Made extends Answer>(
 ): Promise<Made> => {
   const codec = CODECS[target.wire]
   const plan = await relay.turns(exchange.body.size, () => planFor(exchange, target, codec))
+  // The client may have left while the plan waited for its turn.
+  exchange.sent ||= !abort.signal.aborted
   const reading: Reading = { relay, request: exchange, target, codec, plan, abort }
   const outgoing = { url: endpoint(target.account, target.wire), body: plan.body }
   return call(reading, outgoing, (response, heard) => read(reading, response, heard))

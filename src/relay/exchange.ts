@@ -73,6 +73,8 @@ export type Exchange = ClientRequest & {
   readonly reservation: Reservation
   /** The body decoded to the IR, once, however many attempts need it. */
   decoded?: ChatRequest
+  /** Whether a provider has been sent the prompt. */
+  sent?: boolean
   /** Where its answer is made, for one in the background. */
   backgroundAnswer?: BackgroundAnswer | undefined
   /** Frees its place among the key's concurrent requests: nothing more is sent to the client. */

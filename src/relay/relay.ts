@@ -184,9 +184,9 @@ const upperBoundOf = (exchange: Exchange, { usage, output }: Tap): number =>
 
 /** For a client that disconnected before the answer: the provider has read the prompt, and its output is unknown. */
 const promptOnly = (exchange: Exchange): Metered =>
-  exchange.attempts.length === 0
-    ? NO_USAGE
-    : { usage: { input: exchange.body.inputEstimate, output: 0 }, rawUsage: undefined, estimated: true }
+  exchange.sent
+    ? { usage: { input: exchange.body.inputEstimate, output: 0 }, rawUsage: undefined, estimated: true }
+    : NO_USAGE
 
 /** Settles an exchange that got no answer, and returns the error to answer with. */
 const settleError = (relay: Relay, exchange: Exchange, error: unknown): unknown => {

@@ -57,3 +57,24 @@ test('a prompt to count', async () => {
   await turn()
   expect([await (await asking).json(), waiting.length]).toEqual([{ input_tokens: 12 }, 0])
 })
+
+test.each([false, true])(
+  'a client that leaves before its request is translated pays nothing (stream asked for: %p)',
+  async (stream) => {
+    const { provider, gateway, turn, waiting } = await start(whole(MESSAGES))
+    const { open, store } = gateway.server.gateway
+    const leaving = new AbortController()
+    const asking = gateway.post('/v1/chat/completions', { ...chat, stream }, {}, leaving.signal).catch(() => undefined)
+    await turn()
+    while (waiting.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    const [client] = open.values()
+    const left = new Promise((resolve) => client?.call?.signal.addEventListener('abort', resolve))
+    leaving.abort()
+    await left
+    await turn()
+    await asking
+    await gateway.idle()
+    const [row] = store.exchanges({ limit: 1 })
+    expect([provider.requests.length, row?.outcome, row?.input ?? 0, row?.output ?? 0]).toEqual([0, 'aborted', 0, 0])
+  },
+)
