@@ -28,13 +28,14 @@ export const holdIn = (room: Room, abort: AbortController): Hold => {
   }
   return {
     bytes(held) {
-      if (taken - held >= STEP_BYTES) give(taken - held)
-      if (ended || held - taken < STEP_BYTES) return
-      if (!room.take(taken, held - taken)) {
+      const due = held < STEP_BYTES ? 0 : held
+      if (taken - due >= STEP_BYTES) give(taken - due)
+      if (ended || due - taken < STEP_BYTES) return
+      if (!room.take(taken, due - taken)) {
         abort.abort()
         throw noRoom()
       }
-      taken = held
+      taken = due
     },
     end() {
       ended = true

@@ -100,6 +100,12 @@ describe('a long event', () => {
     expect([most > 3 * MB, taken()]).toEqual([true, 0])
   })
 
+  test('takes none for the beginning of the next', async () => {
+    const { source, taken } = long(4 * MB, 5 * MB, '\n\ndata: y')
+    while ((await source.read()) === '');
+    expect(taken()).toBe(0)
+  })
+
   test('that there is no room for ends the call', async () => {
     const { source, abort, taken } = long(4 * MB, 2 * MB)
     const reading = async (): Promise<void> => {
