@@ -177,6 +177,8 @@ const stream = async (gateway: Gateway, context: AnswerContext): Promise<Respons
     readToFirstOutput(response, { relay: gateway, target, codec, abort }, tap),
   )
   const opened = await orNotFound(answer.id, opening).catch((error) => {
+    // A stream that begins with an error may stay open for long, and nobody reads it.
+    abort.abort()
     end()
     throw error
   })

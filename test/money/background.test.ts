@@ -100,6 +100,12 @@ beforeAll(async () => {
     const kept = answers.get(id)
     if (kept === undefined) return unknown(id)
     if (kept.status === 'silent') return { end: 'hang' }
+    if (kept.status === 'failing')
+      return {
+        headers: { 'content-type': 'text/event-stream' },
+        steps: [event('error', { code: 'server_error', message: SECRET_WORD })],
+        end: 'stall',
+      }
     if (kept.status === 'refused') return json({ error: { message: SECRET_WORD, type: 'server_error' } })
     if (below === 'input_items') return json({ object: 'list', data: [{ id: 'msg_0', type: 'message' }] })
     if (below === 'cancel') {
@@ -552,6 +558,14 @@ describe('the client of a background answer', () => {
       expect((await key.get(id)).status).toBe(200)
     },
   )
+
+  test('gets an error for a stream that begins with one, and its call to the provider ends', async () => {
+    const { key, id } = await queued()
+    answers.set(id, { ...(answers.get(id) as Kept), status: 'failing' })
+    const reading = reached('GET', `/${id}?stream=true`)
+    expect((await key.get(`${id}?stream=true`)).status).toBe(502)
+    expect(await (await reading).closed).toBe('aborted')
+  })
 
   test('gets 404 for another key’s, for an unknown one, and for one its provider does not have', async () => {
     const { key, id } = await queued()
