@@ -23,7 +23,7 @@ export type BodyOptions = {
   /** Called once, however it ends. */
   onEnd: (end: StreamEnd) => void
   /** Called about once a second while it runs. */
-  onProgress: (tap: Tap) => void
+  onProgress: (answer: StreamAnswer) => void
 }
 
 /** How often the usage of a running stream is reported. */
@@ -100,7 +100,7 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
     }
     if (answer !== undefined && now - reportedAt >= PROGRESS_MS) {
       reportedAt = now
-      options.onProgress(answer.tap)
+      options.onProgress(answer)
     }
     schedule()
   }

@@ -4,7 +4,7 @@ import type { Model } from '../catalogue/model.ts'
 import type { JsonObject } from '../ir/json.ts'
 import { inTier, type Usage, withPrompt } from '../ir/usage.ts'
 import type { Tap } from '../wire/codec.ts'
-import type { JsonAnswer } from './attempt.ts'
+import type { JsonAnswer, StreamAnswer } from './attempt.ts'
 import { countTokens, estimateOutput } from './estimate.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -18,16 +18,23 @@ export const meterReported = (inputEstimate: number, reported: Usage, rawUsage: 
   return { usage, rawUsage, estimated: usage !== reported }
 }
 
+/** A stream, and the model that answers, which may stand in for the one asked for. */
+type Metering = Pick<StreamAnswer, 'tap' | 'target'>
+
 /** `final`: the provider's terminal event was seen, so its last figures are complete. */
-export const meterStream = async (exchange: Exchange, tap: Tap, final: boolean): Promise<Metered> => {
+export const meterStream = async (
+  exchange: Exchange,
+  { tap, target: { model } }: Metering,
+  final: boolean,
+): Promise<Metered> => {
   const { rawUsage } = tap
   const usage = inTier(tap.usage ?? {}, tap.serviceTier)
   const { inputEstimate } = exchange.body
   if (final && tap.summed && usage.output !== undefined) return meterReported(inputEstimate, usage, rawUsage)
-  if (exchange.model.kind === 'image') {
+  if (model.kind === 'image') {
     // A provider may go on with all of them after the client has left.
     const least = exchange.client.gone && !final ? imagesAsked(exchange.body.outline) : 0
-    return { usage: withPictures(usage, exchange.model, tap, least), rawUsage, estimated: true }
+    return { usage: withPictures(usage, model, tap, least), rawUsage, estimated: true }
   }
   const counted = await countTokens(tap.output.text, tap.output.chars)
   return {
@@ -42,7 +49,7 @@ export const meterStream = async (exchange: Exchange, tap: Tap, final: boolean):
 }
 
 /** What a stream has come to so far, by a quick estimate: it is billed if the process is killed. */
-export const meterProgress = ({ body, model }: Exchange, tap: Tap): Usage => {
+export const meterProgress = ({ body }: Exchange, { tap, target: { model } }: Metering): Usage => {
   const { usage = {}, output } = tap
   if (model.kind === 'image') return withPictures(usage, model, tap)
   const { inputEstimate } = body

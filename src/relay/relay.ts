@@ -136,7 +136,7 @@ const answerStream = (relay: Relay, exchange: Exchange, answer: StreamAnswer | P
         now: Math.floor(relay.clock.now() / 1000),
       }),
     onEnd: (end) => void onStreamEnd(relay, exchange, end, answer),
-    onProgress: (tap) => relay.ledger.progress(exchange.reservation, meterProgress(exchange, tap)),
+    onProgress: (answer) => relay.ledger.progress(exchange.reservation, meterProgress(exchange, answer)),
   })
   return new Response(body, { headers })
 }
@@ -170,7 +170,7 @@ const settleStream = async (relay: Relay, exchange: Exchange, end: StreamEnd): P
   // Counting a text takes a while: tokens that can no longer be used must not be held meanwhile.
   if (!final && backgroundAnswer === undefined && exchange.model.kind === 'text')
     relay.ledger.narrow(exchange.reservation, upperBoundOf(exchange, answer.tap))
-  const metered = await orReported(meterStream(exchange, answer.tap, final), answer.tap)
+  const metered = await orReported(meterStream(exchange, answer, final), answer.tap)
   if (!final && backgroundAnswer !== undefined) settleLater(relay, exchange, backgroundAnswer, answer, metered)
   else settle(relay, exchange, answer.target, metered, outcome, error)
 }

@@ -147,6 +147,29 @@ describe('images', () => {
     expect(row).toMatchObject({ output: EACH, estimated: true, outcome: 'done' })
   })
 
+  test.each([
+    ['answer', wholeAnswer(1), {}],
+    ['stream', { headers: SSE, steps: [completed()] }, { stream: true }],
+  ] as const)('of a model that stands in cost what its own are set to cost (%s)', async (_, script, more) => {
+    const { gateway } = money.server
+    const other = gateway.catalogue.resolve('vendorB-imagegen-3')
+    if (other === undefined) throw new Error('no such model')
+    const before = [gateway.fallbacks, other.tokensPerImage] as const
+    gateway.fallbacks = { 'vendorB-image-1': [other.id] }
+    other.tokensPerImage = 3 * EACH
+    try {
+      const scripts: Script[] = [{ status: 500 }, script]
+      money.answers(() => scripts.shift() ?? script)
+      const { secret } = money.issue({ tokensTotal: 1_000_000 })
+      const response = await draw(secret, more)
+      await response.text()
+      await money.idle()
+      expect(money.row(response)).toMatchObject({ output: 3 * EACH, estimated: true, outcome: 'done' })
+    } finally {
+      ;[gateway.fallbacks, other.tokensPerImage] = before
+    }
+  })
+
   test('of a stream that a killed process leaves cost what was told, and what they are set to cost for those begun', async () => {
     money.answers(() => ({ headers: SSE, steps: [completed(usage), completed(), partial, gate()] }))
     const { secret } = money.issue({ tokensTotal: 1_000_000 })
