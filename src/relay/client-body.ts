@@ -14,7 +14,7 @@ import { countText, estimateInput } from './estimate.ts'
 export type Whole = { text: string; body: JsonObject }
 
 export type ClientBody = {
-  /** Of its JSON text: bytes, or characters where it was made by the gateway. */
+  /** Of its JSON text: in bytes, or in characters where it has been decoded. */
   readonly size: number
   /** What decisions are made by. Of a large body, long strings are cut to their beginnings. */
   readonly outline: JsonObject

@@ -165,7 +165,7 @@ describe('a decisive member written twice goes out once, as it was admitted', ()
     expect(went).toContain('"stream_options":{"include_usage":true,"include_usage":true}')
   })
 
-  test('and a cap under two names with the lower of them under both', async () => {
+  test('and a cap under two names with the admitted one under both', async () => {
     const { row, went } = await post('chat-completions', 'short', '"max_tokens":5000', '"max_completion_tokens":77')
     expect(row.reserved - row.inputEstimate).toBe(77)
     expect(went.match(/"max_\w+":\d+/g)).toEqual(['"max_tokens":77', '"max_completion_tokens":77'])
