@@ -10,6 +10,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -18,7 +19,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { backupStore, restoreStore } from '../../src/store/sqlite/index.ts'
 import { lockServer } from '../../src/store/sqlite/lock.ts'
 import { MIGRATIONS } from '../../src/store/sqlite/migrations.ts'
@@ -368,6 +369,21 @@ describe('the lock of the server', () => {
     symlinkSync(path, `${path}.link`)
     expect(refusalOf(() => open(`${path}.link`).journal.claim(() => {}))).toContain(`running on ${path}`)
   })
+
+  test.each(['the file', 'another link'])(
+    'a second server is refused where the first made its database through a link to %s',
+    (to) => {
+      const path = newPath()
+      symlinkSync(basename(path), `${path}.link`)
+      if (to === 'another link') symlinkSync(`${path}.link`, `${path}.other`)
+      const link = to === 'another link' ? `${path}.other` : `${path}.link`
+      open(link).journal.claim(() => {})
+      for (const named of [link, path]) {
+        expect(refusalOf(() => open(named).journal.claim(() => {}))).toContain(`running on ${realpathSync(path)}`)
+      }
+      expect(statSync(path).mode & 0o077).toBe(0)
+    },
+  )
 
   test('a server that is killed leaves no lock behind', async () => {
     const path = newPath()
