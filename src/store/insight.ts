@@ -1,5 +1,5 @@
-// The dashboard's queries: series over time, sums, pages of exchanges, a sample of latencies. Each does bounded work, and
-// none of a large database holds the server up: they are answered beside it.
+// The dashboard's queries: series over time, sums, pages of exchanges, a sample of latencies. Each does bounded work, is
+// answered as of one moment, and holds the server up on no large database: there it is answered beside it.
 
 import type { Outcome } from '../ledger/ledger.ts'
 import type { ExchangeRow, UsageQuery, UsageRow, UsageTable } from './store.ts'
@@ -19,6 +19,10 @@ export type SeriesQuery = {
   keyIds?: readonly string[] | undefined
   model?: string | undefined
 }
+
+/** The steps of these keys, and of all keys together. */
+export type SharesQuery = Omit<SeriesQuery, 'by' | 'keyIds'> & { keyIds: readonly string[] }
+export type Shares = { ofKeys: SeriesRow[]; ofAll: SeriesRow[] }
 
 /** Newest first; `before` is a row. `keyIds` absent: every key. `since` inclusive, `until` exclusive, by start. */
 export type PageQuery = {
@@ -46,6 +50,7 @@ export type LatencySample = { firstByteMs: number; totalMs: number }
 
 export type Insight = {
   series(query: SeriesQuery): Promise<SeriesRow[]>
+  shares(query: SharesQuery): Promise<Shares>
   usage(query: UsageQuery): Promise<UsageTable>
   /** Ids of keys. */
   topKeys(query: TopKeysQuery): Promise<string[]>

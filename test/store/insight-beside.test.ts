@@ -1,9 +1,10 @@
 // The dashboard's queries on a large database: a thread gives what the server's own connection would.
 
+import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { openStore } from '../../src/store/sqlite/index.ts'
-import type { InsightQueries } from '../../src/store/sqlite/insight.ts'
+import { answerBeside, type InsightQueries } from '../../src/store/sqlite/insight.ts'
 import { createInsight } from '../../src/store/sqlite/insight-beside.ts'
 import type { Store } from '../../src/store/store.ts'
 import { ask, bench, settlement } from '../ledger/support.ts'
@@ -38,6 +39,7 @@ const everything = (store: Store, ids: string[]) =>
         keyIds: by === 'key' ? ids : undefined,
       }),
     ),
+    store.insight.shares({ step: 'day', since: NOW - DAY, until: NOW + DAY, keyIds: ids.slice(0, 1) }),
     ...(['model', 'key', 'day'] as const).map((by) => store.insight.usage({ by, sinceMs: NOW - HOUR })),
     store.insight.topKeys({ since: NOW - DAY, until: NOW + DAY, limit: 1, most: 'tokens' }),
     store.insight.hoursKept(NOW - DAY),
@@ -64,7 +66,15 @@ test('a large database is not read on the own connection', async () => {
     throw new Error('read on the own connection')
   }
   const own: InsightQueries = {
-    ...{ series: never, usage: never, topKeys: never, hoursKept: never, exchangePage: never, latencies: never },
+    ...{
+      series: never,
+      shares: never,
+      usage: never,
+      topKeys: never,
+      hoursKept: never,
+      exchangePage: never,
+      latencies: never,
+    },
   }
   const order: string[] = []
   const insight = createInsight({ own, path, isLarge: () => true, settle: () => order.push('settled') })
@@ -76,6 +86,43 @@ test('a large database is not read on the own connection', async () => {
   } finally {
     insight.stop()
   }
+})
+
+describe('what settles while a query is read', () => {
+  /** An exchange that ended, three in flight, and a reader that finds them settled at its first statement of that kind. */
+  const settledAt = async (statement: string) => {
+    const path = newPath()
+    const store = open(path)
+    const { key } = store.keys.issue(newKey(), ACTOR)
+    const { ledger, reserve } = bench(store)
+    ledger.settle(await reserve(ask(key)), settlement())
+    ledger.flush()
+    const left = await Promise.all([1, 2, 3].map(() => reserve(ask(key))))
+    const db = new Database(path, { readonly: true })
+    const query = db.query.bind(db)
+    db.query = ((text: string) => {
+      if (text.includes(statement)) {
+        for (const reservation of left.splice(0)) ledger.settle(reservation, settlement())
+        ledger.flush()
+      }
+      return query(text)
+    }) as typeof db.query
+    return { db, key }
+  }
+
+  test('is missing from no page', async () => {
+    const { db } = await settledAt('from "reservations"')
+    expect(answerBeside(db, 'exchangePage', { limit: 9 }).rows.map(({ row }) => row)).toEqual([4, 3, 2, 1])
+    db.close()
+  })
+
+  test('counts as no other key’s', async () => {
+    const { db, key } = await settledAt('FROM usage_models')
+    const range = { step: 'hour', since: NOW - DAY, until: NOW + DAY } as const
+    const { ofKeys, ofAll } = answerBeside(db, 'shares', { ...range, keyIds: [key.id] })
+    expect([ofKeys, ofAll].map((rows) => rows.map(({ requests }) => requests))).toEqual([[1], [1]])
+    db.close()
+  })
 })
 
 describe('the own connection answers', () => {

@@ -163,18 +163,14 @@ const parted = async (
   model: string | undefined,
   keyIds: string[],
 ): Promise<SeriesRow[]> => {
-  const { insight } = gateway.store
-  const [rows, whole] = await Promise.all([
-    insight.series({ ...range, by: 'key', keyIds, model }),
-    insight.series({ ...range, by: 'none', model }),
-  ])
-  const others = new Map(whole.map((row) => [row.at, { ...row, group: OTHER }]))
-  for (const row of rows) {
+  const { ofKeys, ofAll } = await gateway.store.insight.shares({ ...range, keyIds, model })
+  const others = new Map(ofAll.map((row) => [row.at, { ...row, group: OTHER }]))
+  for (const row of ofKeys) {
     const other = others.get(row.at)
     if (other === undefined) continue
     for (const name of FIGURES) other[name] = Math.max(0, other[name] - row[name])
   }
-  return [...rows, ...[...others.values()].filter((row) => row.requests > 0)]
+  return [...ofKeys, ...[...others.values()].filter((row) => row.requests > 0)]
 }
 
 type Ranked = { at: number; ids: string[] }

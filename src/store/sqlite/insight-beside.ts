@@ -33,6 +33,7 @@ export const createInsight = ({ own, path, isLarge, settle }: Options): InsightB
     }
   return {
     series: asked('series'),
+    shares: asked('shares'),
     usage: asked('usage'),
     topKeys: asked('topKeys'),
     hoursKept: asked('hoursKept'),

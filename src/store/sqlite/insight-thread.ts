@@ -3,8 +3,7 @@
 import { Database } from 'bun:sqlite'
 import { answerAsks, yieldToOthers } from '../../lib/thread.ts'
 import { PATIENCE_MS } from '../patience.ts'
-import { type AnswerOf, answer, insightQueries, type QueryOf } from './insight.ts'
-import { ormOf } from './orm.ts'
+import { type AnswerOf, answerBeside, type QueryOf } from './insight.ts'
 
 export type InsightAsk<N extends keyof QueryOf = keyof QueryOf> = { path: string; name: N; query: QueryOf[N] }
 
@@ -13,7 +12,7 @@ answerAsks(({ path, name, query }: InsightAsk): AnswerOf[keyof QueryOf] => {
   const db = new Database(path, { readonly: true })
   try {
     db.run(`PRAGMA busy_timeout = ${PATIENCE_MS}`)
-    return answer(insightQueries(db, ormOf(db)), name, query)
+    return answerBeside(db, name, query)
   } finally {
     db.close(true)
   }

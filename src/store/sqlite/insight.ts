@@ -4,6 +4,7 @@
 import type { Database, SQLQueryBindings } from 'bun:sqlite'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import type { Insight, LatencyQuery, LatencySample, Measure, PageQuery, SeriesQuery, SeriesRow } from '../insight.ts'
+import { ormOf } from './orm.ts'
 import { lastRow, readRows, rowAt } from './rows.ts'
 import { BLOCK_ROWS, SUMS } from './schema.ts'
 import { readUsage } from './usage.ts'
@@ -27,8 +28,18 @@ export type InsightQueries = { [N in keyof Insight]: (query: QueryOf[N]) => Answ
 export const answer = <N extends keyof Insight>(queries: InsightQueries, name: N, query: QueryOf[N]): AnswerOf[N] =>
   queries[name](query)
 
+/** For a connection beside the writer's: as of one moment, though that writes on between the statements of a query. */
+export const answerBeside = <N extends keyof Insight>(db: Database, name: N, query: QueryOf[N]): AnswerOf[N] => {
+  const queries = insightQueries(db, ormOf(db))
+  return db.transaction(() => answer(queries, name, query))()
+}
+
 export const insightQueries = (db: Database, orm: BunSQLiteDatabase): InsightQueries => ({
   series: (query) => series(db, query),
+  shares: (query) => ({
+    ofKeys: series(db, { ...query, by: 'key' }),
+    ofAll: series(db, { ...query, by: 'none', keyIds: undefined }),
+  }),
   usage: (query) => readUsage(orm, query),
   exchangePage(query) {
     const { rows, next } = findRows(db, query)
