@@ -43,10 +43,9 @@ const history = async (gateway: Gateway, key: Key, query: URLSearchParams) => {
   const now = gateway.clock.now()
   const until = now - (now % DAY_MS) + DAY_MS
   const since = until - days * DAY_MS
-  const rows = (by: 'none' | 'model') =>
-    gateway.store.insight.series({ step: 'day', by, since, until, keyIds: [key.id] })
-  const byDay = new Map((await rows('none')).map((row) => [row.at, row]))
-  const byModel = [...Map.groupBy(await rows('model'), (row) => row.group)]
+  const rows = await gateway.store.insight.series({ step: 'day', by: 'model', since, until, keyIds: [key.id] })
+  const byDay = Map.groupBy(rows, (row) => row.at)
+  const byModel = [...Map.groupBy(rows, (row) => row.group)]
   const { khrPerUsd } = gateway.config
   return {
     object: 'usage.history',
@@ -54,7 +53,7 @@ const history = async (gateway: Gateway, key: Key, query: URLSearchParams) => {
     until: new Date(until).toISOString(),
     days: Array.from({ length: days }, (_, i) => since + i * DAY_MS).map((at) => ({
       at: new Date(at).toISOString(),
-      ...sumsView(byDay.get(at) ?? NO_FIGURES, khrPerUsd),
+      ...sumsView((byDay.get(at) ?? []).reduce(addFigures, NO_FIGURES), khrPerUsd),
     })),
     models: byModel
       .map(([model, each]) => ({ model, ...sumsView(each.reduce(addFigures, NO_FIGURES), khrPerUsd) }))

@@ -63,12 +63,12 @@ export const createThread = <Ask, Answer>(module: string): Thread<Ask, Answer> =
 
   return {
     async ask(ask) {
-      clearTimeout(idle)
       worker ??= start()
       const id = ++last
+      worker.postMessage({ id, ask } satisfies Asked<Ask>)
+      clearTimeout(idle)
       const asked = Promise.withResolvers<Answer>()
       waiting.set(id, asked)
-      worker.postMessage({ id, ask } satisfies Asked<Ask>)
       return asked.promise
     },
     ready: () => ready,

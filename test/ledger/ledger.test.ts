@@ -130,7 +130,7 @@ describe('reserve', () => {
     const { ledger, key } = setUp()
     const request = ask(key)
     const first = ledger.reserve(request)
-    expect(ledger.reserve(request)).rejects.toThrow('already')
+    await expect(ledger.reserve(request)).rejects.toThrow('already')
     ledger.flush()
     expect((await first).exchangeId).toBe(request.exchangeId)
   })

@@ -32,6 +32,16 @@ test('a fault is told to who asked, and the next is answered', async () => {
   expect((await next).doubled).toBe(8)
 })
 
+test('what cannot be copied is refused, and nothing waits for it', async () => {
+  const thread = started()
+  const uncopied = { double: () => 1 } as unknown as TestAsk
+  expect(await thread.ask(uncopied).catch(() => 'refused')).toBe('refused')
+  expect((await thread.ask({ double: 4 })).doubled).toBe(8)
+  // Would reject what still waits, with nobody to hear it.
+  thread.stop()
+  await new Promise(setImmediate)
+})
+
 test('a thread whose module cannot be loaded rejects, and so does the next ask', async () => {
   const thread = started('../test/lib/not-there.ts')
   for (const double of [1, 2]) {

@@ -83,7 +83,7 @@ test('what work throws is thrown to the one who asked, and those behind it still
   const failed = large(failing) as Promise<never>
   const next = large(work('b', 1))
   turn()
-  expect(failed).rejects.toThrow('cannot')
+  await expect(failed).rejects.toThrow('cannot')
   expect(await next).toBe('b')
   expect(done.join('')).toBe('ab|')
   expect(() => large(failing)).toThrow('cannot')
