@@ -1,7 +1,8 @@
 // The compiled file from an empty folder, as a newcomer and as an operator meet it. Runs when SLUICE_BINARY names it.
 
+import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DemoProviders, startDemoProviders } from '../../src/demo/index.ts'
@@ -193,7 +194,6 @@ describe.skipIf(BINARY === '')('the compiled file', () => {
     const settled = (await usageOf(first.url, key)).tokens_used
     const open = await Promise.all(Array.from({ length: 5 }, () => ask(true, '[[stall:9]][[long:50]]')))
     await Promise.all(open.map((response) => response.body?.getReader().read()))
-    const { Database } = await import('bun:sqlite')
     const db = new Database(join(cwd, 'data', 'sluice.db'), { readonly: true })
     const one = (sql: string) => db.query<Record<string, number>, []>(sql).get() ?? {}
     // What a running stream has come to is durable within two seconds.
@@ -255,6 +255,33 @@ describe.skipIf(BINARY === '')('the compiled file', () => {
     truncateSync(join(cwd, 'other', 'sluice.db'), 5_000)
     expect((await run('serve', '--port', '0', '--data', 'other')).code).toBe(1)
   }, 20_000)
+
+  test.skipIf(process.platform !== 'linux')(
+    'reads the figures of a large database in a thread of its own',
+    async () => {
+      const { key } = await json('keys', 'create', '--label', 'busy', '--tokens', '1000')
+      const db = new Database(join(cwd, 'data/sluice.db'))
+      db.run(
+        `INSERT INTO exchanges (row, id, key_id, model, wire, stream, started_at, input_estimate, reserved)
+       VALUES (1000000, 'req_last', 'key_other', 'vendorA-opus-4-8', 'messages', 0, 0, 0, 0)`,
+      )
+      db.close()
+      const { child, url } = await serve()
+      const tasks = `/proc/${child.pid}/task`
+      /** Threads that yield to others: the nineteenth figure of a thread is how readily it does. */
+      const yielding = (): number =>
+        readdirSync(tasks).filter(
+          (id) =>
+            readFileSync(join(tasks, id, 'stat'), 'utf8')
+              .split(') ')[1]
+              ?.split(' ')[16] === '10',
+        ).length
+      const before = yielding()
+      const response = await fetch(`${url}/v1/usage/history`, { headers: { 'x-api-key': key } })
+      expect([response.status, yielding() - before]).toEqual([200, 1])
+      expect(await stop(child)).toBe(0)
+    },
+  )
 
   test('says which port is in use', async () => {
     const { child, url } = await serve()
