@@ -1,6 +1,6 @@
 // Usage from its sums: by model, key or day.
 
-import { and, gte, inArray, lt, type SQL, sql } from 'drizzle-orm'
+import { and, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import type { AnySQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { addFigures, NO_FIGURES } from '../figures.ts'
@@ -57,7 +57,7 @@ const startOf = (orm: BunSQLiteDatabase, query: UsageQuery): number => {
 }
 
 const ofKeys = (table: typeof usageHours | typeof usageDays, keyIds: readonly string[] | undefined): SQL | undefined =>
-  keyIds === undefined ? undefined : inArray(table.keyId, [...keyIds])
+  keyIds === undefined ? undefined : sql`${table.keyId} IN (SELECT value FROM json_each(${JSON.stringify(keyIds)}))`
 
 /** By group, in its order. */
 const sum = (
