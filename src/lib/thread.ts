@@ -1,8 +1,5 @@
 // Work that must not hold the event loop up, in a worker thread: started when it is first asked, ended when it is idle.
 
-import { readlinkSync } from 'node:fs'
-import { setPriority } from 'node:os'
-import { basename } from 'node:path'
 import { canOpen, FOR_A_THREAD } from './descriptors.ts'
 
 /** A thread is ended after this long without work, to free its memory. */
@@ -94,14 +91,3 @@ export const answerAsks = <Ask, Answer>(answer: (ask: Ask) => Answer): void => {
     self.postMessage(answered)
   }
 }
-
-/** For the thread's side: its work can wait, the streams that share the processor cannot. */
-export const yieldToOthers = (): void => {
-  try {
-    setPriority(Number(basename(readlinkSync('/proc/thread-self'))), NICENESS)
-  } catch {
-    // Only Linux gives a thread a priority of its own.
-  }
-}
-
-const NICENESS = 10

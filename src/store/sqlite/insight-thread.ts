@@ -1,13 +1,12 @@
 // The thread that answers the dashboard's queries on a large database.
 
 import { Database } from 'bun:sqlite'
-import { answerAsks, yieldToOthers } from '../../lib/thread.ts'
+import { answerAsks } from '../../lib/thread.ts'
 import { PATIENCE_MS } from '../patience.ts'
 import { type AnswerOf, answerBeside, type QueryOf } from './insight.ts'
 
 export type InsightAsk<N extends keyof QueryOf = keyof QueryOf> = { path: string; name: N; query: QueryOf[N] }
 
-yieldToOthers()
 answerAsks(({ path, name, query }: InsightAsk): AnswerOf[keyof QueryOf] => {
   const db = new Database(path, { readonly: true })
   try {
