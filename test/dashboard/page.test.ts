@@ -916,6 +916,69 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       expect(await page.getByRole('alert').count()).toBe(0)
     }))
 
+  test('figures are never shown as those of another grouping, however long its own are on their way', () =>
+    admin('/dashboard?by=model', async (page) => {
+      await say((await issue('grouped')).secret, 'Say hello')
+      await page.reload()
+      await page.getByRole('heading', { name: 'By model' }).waitFor()
+      const answer = await hold(page, '**/admin/api/usage?*by=key*')
+      await page.getByRole('button', { name: 'By key' }).click()
+      await page.locator('[aria-busy="true"]').getByRole('heading', { name: 'By model' }).waitFor()
+      expect(await page.locator('a[href*="/dashboard/keys/vendor"]').count()).toBe(0)
+      answer()
+      await page.getByRole('heading', { name: 'By key' }).waitFor()
+      expect(await page.locator('[aria-busy="true"]').count()).toBe(0)
+    }))
+
+  test('figures that are long on their way arrive, however much traffic there is meanwhile', () =>
+    admin('/dashboard', async (page) => {
+      const { secret, id } = await issue('busy')
+      let asked = 0
+      page.on('request', (request) => {
+        if (request.url().includes(`/keys/${id}/usage`)) asked++
+      })
+      const answer = await hold(page, `**/admin/api/keys/${id}/usage?*`)
+      await page.goto(`${gateway.url}/dashboard/keys/${id}`)
+      await page.getByRole('status', { name: 'Loading' }).waitFor()
+      for (const left of ['999,000', '998,000', '997,000']) {
+        await say(secret, 'Say hello [[usage:900,100]]')
+        await page.getByText(left, { exact: true }).waitFor()
+      }
+      expect(asked).toBe(1)
+      answer()
+      await page.getByText('3 requests').waitFor()
+    }))
+
+  test('older ones that could not be fetched are told of in their own list only', () =>
+    admin('/dashboard', async (page) => {
+      const { secret, id } = await issue('many exchanges')
+      for (let at = 0; at < 51; at++) await say(secret, 'Say hello')
+      await page.goto(`${gateway.url}/dashboard/exchanges?key=${id}`)
+      await page.route('**/admin/api/exchanges?*before=*', (route) => route.abort())
+      await page.getByRole('button', { name: 'Older' }).click()
+      await page.getByText('The gateway did not answer').waitFor()
+      await page.getByLabel('Outcome').selectOption('Done')
+      await page.getByText('50 shown').waitFor()
+      expect(await page.getByText('The gateway did not answer').count()).toBe(0)
+    }))
+
+  test('keys that could not be fetched are told of, and those shown counted as what they are, while traffic goes on', () =>
+    admin('/dashboard', async (page) => {
+      for (let at = 0; at < 50; at++) await issue(`one of many ${at}`)
+      const { secret } = await issue('last made')
+      await page.goto(`${gateway.url}/dashboard/keys?search=&offset=50`)
+      await page.locator('tbody tr').first().waitFor()
+      await page.getByRole('button', { name: 'Previous' }).click()
+      await page.getByText(/^1–50 of/).waitFor()
+      await page.route('**/admin/api/keys?*offset=50*', (route) => route.abort())
+      await page.getByRole('button', { name: 'Next' }).click()
+      await page.getByText('The gateway did not answer').waitFor()
+      await page.getByText(/^1–50 of/).waitFor()
+      await say(secret, 'Say hello [[usage:900,100]]')
+      await page.getByRole('row', { name: /last made.*1,000/ }).waitFor()
+      expect(await page.getByText('The gateway did not answer').count()).toBe(1)
+    }))
+
   test('long names leave room for what stands beside them, on any screen', () =>
     admin('/dashboard/members', async (page) => {
       await page.getByRole('button', { name: 'Invite' }).click()

@@ -1,38 +1,65 @@
 // What a page shows of the server: loading, an error or a value; what was shown, an error too, stays while the next is
 // fetched.
 
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { entries } from './session.ts'
 
 export type Resource<T> = {
   value: T | undefined
   error: Error | undefined
   loading: boolean
+  /** The value is of other inputs than are asked for now. */
+  stale: boolean
   reload(): void
   set(value: T): void
+  /** Of what is shown; nothing where nothing is. */
+  change(next: (value: T) => T): void
 }
 
-/** Loads at first and whenever an input changes; an answer that comes too late is dropped. */
+/**
+ * Loads at first and whenever an input changes; an answer that comes too late is dropped. A reload while one is under
+ * way waits for its answer: where answers take longer than reloads are apart, none would ever come.
+ */
 export const useResource = <T>(load: (signal: AbortSignal) => Promise<T>, inputs: readonly unknown[]): Resource<T> => {
-  const [state, setState] = useState<{ value?: T; error?: Error; loading: boolean }>({ loading: true })
+  const [state, setState] = useState<State<T>>({ loading: true, stale: false })
   const [turn, setTurn] = useState(0)
+  const lastTurn = useRef(turn)
+  const underWay = useRef(false)
+  const again = useRef(false)
   useEffect(() => {
     const abort = new AbortController()
-    setState((before) => ({ ...before, loading: true }))
+    const reloaded = turn !== lastTurn.current
+    lastTurn.current = turn
+    underWay.current = true
+    again.current = false
+    setState((before) => ({ ...before, loading: true, stale: !reloaded || before.stale }))
+    const end = (next: (before: State<T>) => State<T>): void => {
+      if (abort.signal.aborted) return
+      underWay.current = false
+      setState(next)
+      if (again.current) setTurn((before) => before + 1)
+    }
     load(abort.signal).then(
-      (value) => {
-        if (!abort.signal.aborted) setState({ value, loading: false })
-      },
-      (error: Error) => {
-        if (!abort.signal.aborted) setState((before) => ({ ...before, error, loading: false }))
-      },
+      (value) => end(() => ({ value, loading: false, stale: false })),
+      (error: Error) => end((before) => ({ ...before, error, loading: false })),
     )
     return () => abort.abort()
   }, [...inputs, turn, entries.value])
-  const reload = useCallback(() => setTurn((before) => before + 1), [])
-  const set = useCallback((value: T) => setState({ value, loading: false }), [])
-  return { value: state.value, error: state.error, loading: state.loading, reload, set }
+  const reload = useCallback(() => {
+    if (underWay.current) again.current = true
+    else setTurn((before) => before + 1)
+  }, [])
+  const set = useCallback((value: T) => setState({ value, loading: false, stale: false }), [])
+  const change = useCallback(
+    (next: (value: T) => T) =>
+      setState((before) => (before.value === undefined ? before : { ...before, value: next(before.value) })),
+    [],
+  )
+  const { value, error, loading, stale } = state
+  return { value, error, loading, stale, reload, set, change }
 }
+
+type State<T> = { value?: T; error?: Error; loading: boolean; stale: boolean }
 
 const WATCH_MS = 5_000
 

@@ -106,7 +106,7 @@ export const Exchanges = () => {
         {(value) => {
           const items = withEnded(value.items, ended)
           return (
-            <div class="card" aria-busy={page.loading}>
+            <div class="card">
               {items.length === 0 ? (
                 <Empty title={filtered ? 'No exchange matches' : 'No exchanges yet'}>
                   <p>

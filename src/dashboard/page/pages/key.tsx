@@ -59,7 +59,7 @@ export const KeyPage = () => {
               </Notice>
             )}
             <Figures of={value} />
-            <KeyUsage id={id} used={`${value.tokens_used} ${value.last_used_at}`} />
+            <KeyUsage id={id} />
             <Facts of={value} />
             {doing && (
               <Dialogs
@@ -136,16 +136,16 @@ const Figures = ({ of }: { of: Key }) => (
   </section>
 )
 
-/** `used`: what changes whenever the key was used, be it for nothing. */
-const KeyUsage = ({ id, used }: { id: string; used: string }) => {
+const KeyUsage = ({ id }: { id: string }) => {
   const [query, setQuery] = useQuery()
   const range = isRange(query.range) ? query.range : '30d'
   const measure = measureOf(query.measure)
   const most = MOST[measure]
   const usage = useResource(
     (signal) => call('keys.usage', { id, ...spanOf(range), most }, signal),
-    [id, range, most, used],
+    [id, range, most, returns.value],
   )
+  useAfterTraffic(REFRESH_MS, usage.reload, (exchange) => exchange.key.id === id)
   return (
     <div class="stack" style={{ gap: '8px' }}>
       <div class="row" style={{ justifyContent: 'space-between' }}>

@@ -38,31 +38,31 @@ export const Keys = () => {
   const [creating, setCreating] = useState(false)
   const [made, setMade] = useState<KeyWithSecret>()
   const sort = (SORTS.has(query.sort ?? '') ? query.sort : 'created_at') as Sort
-  const order = query.order === 'asc' ? 'asc' : 'desc'
+  const order: Order = query.order === 'asc' ? 'asc' : 'desc'
   const status = (STATUSES.find(([name]) => name === query.status)?.[0] ?? '') as Status | ''
   const offset = Math.max(0, Math.trunc(Number(query.offset)) || 0)
   const keys = useResource(
-    (signal) =>
-      call(
-        'keys.list',
-        {
-          ...{ sort, order, offset, limit: PAGE, search: query.search ?? '' },
-          ...(status === '' ? {} : { status }),
-          ...(query.owner ? { owner: query.owner } : {}),
-        },
-        signal,
-      ),
+    async (signal) => {
+      const asked: Ask<'keys.list'> = {
+        ...{ sort, order, offset, limit: PAGE, search: query.search ?? '' },
+        ...(status === '' ? {} : { status }),
+        ...(query.owner ? { owner: query.owner } : {}),
+      }
+      return { offset, ...(await call('keys.list', asked, signal)) }
+    },
     [sort, order, status, offset, query.search, query.owner, returns.value],
   )
   const { value } = keys
-  const beyond = value !== undefined && value.items.length === 0 && value.total > 0
+  const beyond = value !== undefined && value.offset === offset && value.items.length === 0 && value.total > 0
   useEffect(() => {
     if (beyond) setQuery({ offset: '' })
   }, [beyond])
-  useLive((exchange) => {
-    if (value === undefined) return
-    keys.set({ ...value, items: value.items.map((key) => (key.id === exchange.key.id ? used(key, exchange) : key)) })
-  })
+  useLive((exchange) =>
+    keys.change((shown) => ({
+      ...shown,
+      items: shown.items.map((key) => (key.id === exchange.key.id ? used(key, exchange) : key)),
+    })),
+  )
   const filtered = [query.search, query.owner, status].some((value) => value)
   const most = session.value?.member?.limits.max_keys
   return (
@@ -101,8 +101,8 @@ export const Keys = () => {
         </p>
       )}
       <Loaded of={keys} lines={10}>
-        {({ items, total }) => (
-          <div class="card" aria-busy={keys.loading}>
+        {({ items, total, offset: before }) => (
+          <div class="card">
             {items.length === 0 ? (
               <NoKeys filtered={filtered} onCreate={() => setCreating(true)} />
             ) : (
@@ -116,7 +116,7 @@ export const Keys = () => {
             {total > PAGE && (
               <div class="more">
                 <span class="muted">
-                  {count(offset + 1)}–{count(offset + items.length)} of {count(total)}
+                  {count(before + 1)}–{count(before + items.length)} of {count(total)}
                 </span>
                 <span class="row">
                   <Button
@@ -128,7 +128,7 @@ export const Keys = () => {
                   </Button>
                   <Button
                     size="small"
-                    disabled={offset + items.length >= total}
+                    disabled={offset + PAGE >= total}
                     onClick={() => setQuery({ offset: String(offset + PAGE) })}
                   >
                     Next

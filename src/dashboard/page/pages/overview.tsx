@@ -23,11 +23,11 @@ const RECENT = 8
 export const Overview = () => {
   const [query, setQuery] = useQuery()
   const range = isRange(query.range) ? query.range : '24h'
-  const by = query.by === 'key' ? 'key' : 'model'
+  const by: 'model' | 'key' = query.by === 'key' ? 'key' : 'model'
   const measure = measureOf(query.measure)
   const most = MOST[measure]
   const usage = useResource(
-    (signal) => call('usage.get', { ...spanOf(range), by, most }, signal),
+    async (signal) => ({ by, usage: await call('usage.get', { ...spanOf(range), by, most }, signal) }),
     [range, by, most, returns.value],
   )
   useAfterTraffic(REFRESH_MS, usage.reload, () => true)
@@ -38,7 +38,7 @@ export const Overview = () => {
       </PageHead>
       {isAdmin.value && <Trouble />}
       <Loaded of={usage} lines={12}>
-        {(value) => (
+        {({ by: shown, usage: value }) => (
           <>
             <section class="card" aria-label="Totals">
               <dl class="stats">
@@ -77,7 +77,7 @@ export const Overview = () => {
               measure={measure}
               onMeasure={(next) => setQuery({ measure: next })}
             />
-            <UsageTable usage={value} by={by} />
+            <UsageTable usage={value} by={shown} />
             <div class="cols lean">
               <Latest />
               <LatencyCard latency={value.latency} />

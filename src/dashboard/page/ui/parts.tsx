@@ -132,7 +132,7 @@ const Bones = ({ lines = 5 }: { lines?: number }) => (
   </div>
 )
 
-/** A resource's value once it is there; its error above what was there before. */
+/** A resource's value once it is there; its error above what was there before, which is faint where it is of other inputs. */
 export const Loaded = <T,>({
   of,
   children,
@@ -148,7 +148,13 @@ export const Loaded = <T,>({
         <Failure error={of.error} retry={of.reload} busy={of.loading} />
       </div>
     )}
-    {of.value !== undefined ? children(of.value) : of.error === undefined && <Bones lines={lines} />}
+    {of.value !== undefined ? (
+      <div class="loaded" aria-busy={of.stale && of.loading}>
+        {children(of.value)}
+      </div>
+    ) : (
+      of.error === undefined && <Bones lines={lines} />
+    )}
   </>
 )
 
