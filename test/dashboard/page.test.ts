@@ -6,7 +6,7 @@ import Anthropic from '@anthropic-ai/sdk'
 import axe from 'axe-core'
 import OpenAI from 'openai'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
-import type { KeyWithSecret } from '../../src/admin-api/schema.ts'
+import type { KeyWithSecret, Usage } from '../../src/admin-api/schema.ts'
 import { chromiumPath, launchBrowser, MISSING } from './browser.ts'
 import { type Started, startDashboard } from './support.ts'
 
@@ -459,7 +459,10 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
         signal: leaving.signal,
       }).catch(() => undefined)
       await page.goto(`${gateway.url}/dashboard/exchanges?outcome=open&key=${id}`)
-      await page.locator('tbody tr', { hasText: 'under way' }).waitFor()
+      const row = page.locator('tbody tr', { hasText: 'under way' })
+      await row.waitFor()
+      // What it costs is not known yet.
+      expect(await row.textContent()).not.toContain('$')
       leaving.abort()
       await asked
       await page.getByText('No exchange matches').waitFor()
@@ -977,6 +980,30 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       await say(secret, 'Say hello [[usage:900,100]]')
       await page.getByRole('row', { name: /last made.*1,000/ }).waitFor()
       expect(await page.getByText('The gateway did not answer').count()).toBe(1)
+    }))
+
+  test('large sums stand in one line, on any screen', () =>
+    admin('/dashboard', async (page) => {
+      await say((await issue('dear')).secret, 'Say hello')
+      let micro = 0
+      await page.route('**/admin/api/usage?*', async (route) => {
+        const answer = await route.fetch()
+        const usage = (await answer.json()) as Usage
+        const totals = { ...usage.totals, requests: micro / 1_000, cost_micro_usd: micro, cost_khr: micro / 250 }
+        await route.fulfill({ response: answer, json: { ...usage, totals } })
+      })
+      for (const cost of [9_999.99, 99_999.99, 999_999.99, 99_999_999.99]) {
+        micro = Math.round(cost * 1e6)
+        for (const width of [360, 820, 1024, 1280]) {
+          await page.setViewportSize({ width, height: 740 })
+          await page.goto(`${gateway.url}/dashboard`)
+          await page.getByLabel('Totals').waitFor()
+          const lines = await page.evaluate(
+            "[...document.querySelectorAll('.figure')].map((each) => Math.round(each.clientHeight / parseFloat(getComputedStyle(each).lineHeight)))",
+          )
+          expect([cost, width, lines]).toEqual([cost, width, [1, 1, 1, 1, 1, 1]])
+        }
+      }
     }))
 
   test('long names leave room for what stands beside them, on any screen', () =>

@@ -17,6 +17,20 @@ const riel = new Intl.NumberFormat(undefined, {
   currencyDisplay: 'code',
   maximumFractionDigits: 0,
 })
+const shortDollars = new Intl.NumberFormat(undefined, {
+  style: 'currency',
+  currency: 'USD',
+  notation: 'compact',
+  maximumFractionDigits: 1,
+})
+const wholeDollars = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD', maximumFractionDigits: 0 })
+const shortRiel = new Intl.NumberFormat(undefined, {
+  style: 'currency',
+  currency: 'KHR',
+  currencyDisplay: 'code',
+  notation: 'compact',
+  maximumFractionDigits: 1,
+})
 const share = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 })
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 const precise = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
@@ -36,6 +50,8 @@ export const countField = (value: number): string => field.format(value)
 export const limitField = (value: number | null): string => (value === null ? '' : countField(value))
 /** 1.2M */
 export const compact = (value: number): string => (Math.abs(value) < 10_000 ? whole.format(value) : short.format(value))
+/** 1.2K: where figures stand below each other on an axis, all in one way. */
+export const scale = (value: number): string => short.format(value)
 export const percent = (value: number | null): string => (value === null ? '–' : share.format(value))
 
 /** Micro-USD as dollars; what is under a cent keeps two digits that mean something. */
@@ -43,6 +59,17 @@ export const usd = (microUsd: number): string => {
   const value = microUsd / 1e6
   return value !== 0 && Math.abs(value) < 0.01 ? cents.format(value) : dollars.format(value)
 }
+/** As long as a large figure has room for: 123.4M from a hundred million. */
+export const countFigure = (value: number): string => (value < 100_000_000 ? whole : short).format(value)
+/** The same: no cents from ten thousand dollars up, $1.2M from a million. */
+export const usdFigure = (microUsd: number): string => {
+  const value = microUsd / 1e6
+  if (value < 10_000) return usd(microUsd)
+  return (value < 1_000_000 ? wholeDollars : shortDollars).format(value)
+}
+/** On an axis. */
+export const usdScale = (microUsd: number): string =>
+  microUsd < 10_000e6 ? usd(microUsd) : shortDollars.format(microUsd / 1e6)
 /** What one exchange cost, to the micro-USD: with as many digits in every row, so that they stand below each other. */
 export const usdFine = (microUsd: number): string => fine.format(microUsd / 1e6)
 /** For costs that stand below each other: six digits while all are small, else cents, and what is less is said to be. */
@@ -52,6 +79,8 @@ export const usdColumn = (costs: number[]): ((microUsd: number) => string) => {
   return (microUsd) => (tiny(microUsd) ? `< ${dollars.format(0.01)}` : dollars.format(microUsd / 1e6))
 }
 export const khr = (value: number): string => riel.format(value)
+/** KHR 1.2M */
+export const khrShort = (value: number): string => (value < 10_000 ? riel : shortRiel).format(value)
 
 /** 840 ms, 1.2 s, 2 min, 3 h */
 export const duration = (ms: number | null): string => {

@@ -42,6 +42,7 @@ export const ExchangePage = () => {
 
 const Explained = ({ of }: { of: ExplainedExchange }) => {
   const { exchange, quota, route } = of
+  const open = exchange.outcome === 'open'
   return (
     <>
       <section class="card" aria-label="Figures">
@@ -51,8 +52,16 @@ const Explained = ({ of }: { of: ExplainedExchange }) => {
             value={duration(exchange.total_ms)}
             note={`first byte ${duration(exchange.first_byte_ms)}`}
           />
-          <Stat label="Tokens billed" value={count(exchange.tokens)} note={billedBy(exchange)} />
-          <Stat label="Cost" value={usdFine(exchange.cost_micro_usd)} note={khr(exchange.cost_khr)} />
+          <Stat
+            label={open ? 'Tokens so far' : 'Tokens billed'}
+            value={count(exchange.tokens)}
+            note={billedBy(exchange)}
+          />
+          <Stat
+            label="Cost"
+            value={open ? '–' : usdFine(exchange.cost_micro_usd)}
+            note={open ? 'known when it ends' : khr(exchange.cost_khr)}
+          />
           <Stat
             label="Key"
             value={
@@ -154,7 +163,8 @@ const Explained = ({ of }: { of: ExplainedExchange }) => {
   )
 }
 
-const billedBy = ({ tokens, estimated }: ExplainedExchange['exchange']): string => {
+const billedBy = ({ tokens, estimated, outcome }: ExplainedExchange['exchange']): string => {
+  if (outcome === 'open') return 'counted as they come'
   if (estimated) return 'estimated: the provider gave no final figures'
   return tokens === 0 ? 'nothing was used' : "the provider's figures"
 }

@@ -1,7 +1,7 @@
 // For someone who holds a key: what is left on it, and what was spent when and by which model. Nothing else.
 
 import { useEffect, useState } from 'preact/hooks'
-import { compact, count, dateTime, khr, usd, usdColumn } from '../lib/format.ts'
+import { compact, count, dateTime, khr, scale, usd, usdColumn } from '../lib/format.ts'
 import type { UsageHistory, UsageRecord } from '../lib/holder.ts'
 import { DAYS, fetchHolder } from '../lib/holder.ts'
 import { useAction } from '../lib/resource.ts'
@@ -102,6 +102,7 @@ const Shown = ({ record, history }: Seen) => {
             step="day"
             series={[{ label: 'Tokens', values: history.days.map(({ tokens }) => tokens) }]}
             format={compact}
+            scale={scale}
             height={200}
           />
         )}

@@ -2,7 +2,7 @@
 
 import type { Latency } from '../../../admin-api/schema.ts'
 import { call } from '../lib/api.ts'
-import { compact, count, duration, khr, percent, usd } from '../lib/format.ts'
+import { compact, count, countFigure, duration, khrShort, percent, usdFigure } from '../lib/format.ts'
 import { returns, useAfterTraffic, useEnded } from '../lib/live.ts'
 import { useQuery } from '../lib/query.ts'
 import { isRange, spanOf } from '../lib/range.ts'
@@ -44,7 +44,7 @@ export const Overview = () => {
               <dl class="stats">
                 <Stat
                   label="Requests"
-                  value={count(value.totals.requests)}
+                  value={countFigure(value.totals.requests)}
                   note={value.error_share === null ? 'none yet' : `${percent(value.error_share)} errors`}
                 />
                 <Stat
@@ -54,8 +54,8 @@ export const Overview = () => {
                 />
                 <Stat
                   label="Cost"
-                  value={usd(value.totals.cost_micro_usd)}
-                  note={`${khr(value.totals.cost_khr)} at ${count(value.khr_per_usd)}`}
+                  value={usdFigure(value.totals.cost_micro_usd)}
+                  note={`${khrShort(value.totals.cost_khr)} at ${count(value.khr_per_usd)}`}
                 />
                 <Stat label="Cache hits" value={percent(value.cache_hit_share)} note="of prompt tokens" />
                 <Stat

@@ -19,6 +19,8 @@ type Props = {
   step: 'hour' | 'day'
   series: ChartSeries[]
   format: (value: number) => string
+  /** The same on the axis, shorter. */
+  scale: (value: number) => string
   height?: number
   /** Colour numbers of the palette, from 0, by series; in order without it. */
   colors?: number[]
@@ -40,7 +42,7 @@ const loadPlot = async (): Promise<void> => {
   }
 }
 
-export const Chart = ({ label, at, step, series, format, height = 240, colors = [] }: Props) => {
+export const Chart = ({ label, at, step, series, format, scale, height = 240, colors = [] }: Props) => {
   const host = useRef<HTMLDivElement>(null)
   const [under, setUnder] = useState<{ index: number; left: number; width: number }>()
   const Plot = loaded.value
@@ -92,7 +94,7 @@ export const Chart = ({ label, at, step, series, format, height = 240, colors = 
           ...axis,
           grid: { stroke: grid, width: 1 },
           size: (_, values) => 14 + 7 * Math.max(3, ...(values ?? []).map((value) => value.length)),
-          values: (_, splits) => splits.map((value) => format(value)),
+          values: (_, splits) => splits.map((value) => scale(value)),
           incrs: WHOLE_STEPS,
           space: 44,
         },
@@ -128,7 +130,7 @@ export const Chart = ({ label, at, step, series, format, height = 240, colors = 
       resize.disconnect()
       plot.destroy()
     }
-  }, [Plot, drawn, dark, height, format, step])
+  }, [Plot, drawn, dark, height, scale, step])
 
   const index = under?.index
   return (

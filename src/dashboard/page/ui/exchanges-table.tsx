@@ -94,7 +94,7 @@ export const ExchangesTable = ({
                   {exchange.estimated ? '~' : ''}
                   {count(exchange.tokens)}
                 </td>
-                <td class="num opt-2">{usdFine(exchange.cost_micro_usd)}</td>
+                <td class="num opt-2">{exchange.outcome === 'open' ? '–' : usdFine(exchange.cost_micro_usd)}</td>
                 <td class="num opt-4">{duration(exchange.first_byte_ms)}</td>
               </>
             )}

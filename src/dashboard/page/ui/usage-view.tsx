@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import type { Series, Sums, Usage } from '../../../admin-api/schema.ts'
 import { call } from '../lib/api.ts'
 import { csvOf, save } from '../lib/csv.ts'
-import { compact, count, khr, usd, usdColumn } from '../lib/format.ts'
+import { compact, count, khr, khrShort, scale, usd, usdColumn, usdScale } from '../lib/format.ts'
 import { useAction } from '../lib/resource.ts'
 import { Chart, COLORS, colorOf } from './chart.tsx'
 import { Button, Card, Empty, Failure, Segments } from './parts.tsx'
@@ -33,6 +33,12 @@ const VALUE: Record<Measure, (sums: Sums) => number> = {
   requests: ({ requests }) => requests,
 }
 const FORMAT: Record<Measure, (value: number) => string> = { tokens: compact, usd, khr, requests: count }
+const SCALE: Record<Measure, (value: number) => string> = {
+  tokens: scale,
+  usd: usdScale,
+  khr: khrShort,
+  requests: scale,
+}
 
 /** Those with something to show. */
 const seriesOf = ({ series }: Usage): Series[] =>
@@ -97,6 +103,7 @@ export const UsageView = ({
           series={series.map(({ label, points }) => ({ label, values: points.map(VALUE[measure]) }))}
           colors={series.map(colorNumber)}
           format={FORMAT[measure]}
+          scale={SCALE[measure]}
         />
       )}
     </Card>
