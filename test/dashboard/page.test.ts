@@ -451,21 +451,32 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
   test('what is under way leaves the list of it when it ends', () =>
     admin('/dashboard', async (page) => {
       const { secret, id } = await issue('under way')
-      const leaving = new AbortController()
-      const asked = fetch(`${gateway.url}/v1/chat/completions`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ model: 'vendorA-opus-4-7', messages: [{ role: 'user', content: '[[hang]]' }] }),
-        signal: leaving.signal,
-      }).catch(() => undefined)
+      const leave = hang(secret)
       await page.goto(`${gateway.url}/dashboard/exchanges?outcome=open&key=${id}`)
       const row = page.locator('tbody tr', { hasText: 'under way' })
       await row.waitFor()
       // What it costs is not known yet.
       expect(await row.textContent()).not.toContain('$')
-      leaving.abort()
-      await asked
+      await leave()
       await page.getByText('No exchange matches').waitFor()
+    }))
+
+  test('what ends stands where it began in the list, before and after it is loaded again', () =>
+    admin('/dashboard', async (page) => {
+      const { secret, id } = await issue('long and short')
+      const leave = hang(secret)
+      await page.goto(`${gateway.url}/dashboard/exchanges?key=${id}`)
+      const rows = page.locator('tbody tr')
+      await rows.filter({ hasText: 'open' }).waitFor()
+      await say(secret, 'Say hello')
+      await rows.filter({ hasText: 'done' }).waitFor()
+      await leave()
+      await rows.filter({ hasText: 'aborted' }).waitFor()
+      const order = () => page.locator('tbody .badge').allTextContents()
+      expect(await order()).toEqual(['done', 'aborted'])
+      await page.reload()
+      await rows.filter({ hasText: 'aborted' }).waitFor()
+      expect(await order()).toEqual(['done', 'aborted'])
     }))
 
   test('a session that ends in the middle of a form asks for the password, and the form is as it was', () =>
@@ -1188,6 +1199,21 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       await heading(page, 'Overview').waitFor()
       return page.context().cookies()
     })
+  }
+
+  /** A request that is not answered; the client leaves when the function it gives is called. */
+  const hang = (secret: string): (() => Promise<void>) => {
+    const leaving = new AbortController()
+    const asked = fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'vendorA-opus-4-7', messages: [{ role: 'user', content: '[[hang]]' }] }),
+      signal: leaving.signal,
+    }).catch(() => undefined)
+    return async () => {
+      leaving.abort()
+      await asked
+    }
   }
 
   const say = async (secret: string, content: string, model = 'vendorA-opus-4-7'): Promise<void> => {

@@ -21,10 +21,12 @@ export const OutcomeBadge = ({ exchange }: { exchange: Exchange }) => (
 const nameOf = ({ started_at, model, key, outcome, error_code }: Exchange): string =>
   `${timeOf(started_at)}, ${model}, ${key.label}, ${error_code ?? outcome}`
 
-/** What was loaded, and before it what has ended since: each once, as it is now. */
+/** What was loaded and what has ended since: each once, as it is now, in the order of the list, newest first. */
 export const withEnded = (loaded: Exchange[], ended: Exchange[]): Exchange[] => {
   const ids = new Set(ended.map(({ id }) => id))
-  return [...ended, ...loaded.filter(({ id }) => !ids.has(id))]
+  return [...ended, ...loaded.filter(({ id }) => !ids.has(id))].sort(
+    (a, b) => Date.parse(b.started_at) - Date.parse(a.started_at),
+  )
 }
 
 const COLUMNS: Column[] = [
