@@ -987,7 +987,10 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       await page.route('**/admin/api/keys?*offset=50*', (route) => route.abort())
       await page.getByRole('button', { name: 'Next' }).click()
       await page.getByText('The gateway did not answer').waitFor()
-      await page.getByText(/^1–50 of/).waitFor()
+      await page
+        .locator('.stale')
+        .getByText(/^1–50 of/)
+        .waitFor()
       await say(secret, 'Say hello [[usage:900,100]]')
       await page.getByRole('row', { name: /last made.*1,000/ }).waitFor()
       expect(await page.getByText('The gateway did not answer').count()).toBe(1)

@@ -149,7 +149,7 @@ export const Loaded = <T,>({
       </div>
     )}
     {of.value !== undefined ? (
-      <div class="loaded" aria-busy={of.stale && of.loading}>
+      <div class={of.stale ? 'loaded stale' : 'loaded'} aria-busy={of.stale && of.loading}>
         {children(of.value)}
       </div>
     ) : (
