@@ -6,6 +6,7 @@ import { totalTokens } from '../ir/usage.ts'
 import type { Wire } from '../ir/wire.ts'
 import type { Exchange } from '../relay/exchange.ts'
 import { relayExchange } from '../relay/relay.ts'
+import { leastOutput } from '../relay/route.ts'
 import { CODECS } from '../wire/index.ts'
 import { REQUESTS } from './admit.ts'
 import { answerPost, enter, openPost, type Post, reachedProvider } from './client-post.ts'
@@ -37,6 +38,7 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
     outputCap: CODECS[bodyWire].outputCap(outline),
     maxOutput: wire === 'images' ? model.tokensPerImage : model.maxOutput,
     answers: (wire === 'images' || wire === 'chat-completions') && typeof outline.n === 'number' ? outline.n : 1,
+    leastOutput: wire === 'images' ? 0 : leastOutput(gateway, { model, key, bodyWire }),
     fixed: wire === 'images',
   })
   const client = enter(gateway, post)

@@ -22,13 +22,14 @@ const HELD_RETRY_MS = 1_000
 export const admit = (
   key: Key,
   held: number,
-  ask: Pick<ReserveAsk, 'inputEstimate' | 'outputCap' | 'maxOutput' | 'answers' | 'fixed'>,
+  ask: Pick<ReserveAsk, 'inputEstimate' | 'outputCap' | 'maxOutput' | 'answers' | 'leastOutput' | 'fixed'>,
 ): { reserved: number; outputCap: number | undefined } => {
   const left = leftOf(key)
   const input = Math.max(0, Math.ceil(ask.inputEstimate))
   const answers = Math.max(1, Math.floor(ask.answers ?? 1))
   const cap = Math.max(0, Math.floor(ask.outputCap ?? ask.maxOutput))
-  const wanted = cap * answers
+  const floor = ask.leastOutput ?? 0
+  const wanted = Math.max(cap, floor) * answers
   const free = left - held - input
   if (free >= wanted) return { reserved: input + wanted, outputCap: undefined }
   // The least that can be reserved: a fixed output, or one token for each of several answers.
@@ -47,7 +48,7 @@ export const admit = (
     )
   }
   const outputCap = Math.min(cap, Math.max(1, Math.floor(free / answers)))
-  return { reserved: input + outputCap * answers, outputCap }
+  return { reserved: input + Math.max(outputCap, floor) * answers, outputCap }
 }
 
 /** Tokens left. Throws `quota_exhausted` when nothing is. */

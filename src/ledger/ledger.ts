@@ -22,6 +22,8 @@ export type ReserveAsk = {
   maxOutput: number
   /** How many answers or images were asked for, each of up to the cap; 1 by default. */
   answers?: number | undefined
+  /** The lowest cap that the provider is sent, at most 16: as much is reserved for a lower one. 0 by default. */
+  leastOutput?: number | undefined
   /** The provider takes no cap: the whole output is reserved, or the request is refused. */
   fixed?: boolean | undefined
 }

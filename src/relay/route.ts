@@ -5,6 +5,7 @@ import { isObject } from '../ir/json.ts'
 import type { Wire } from '../ir/wire.ts'
 import { permits } from '../keys/key.ts'
 import type { Account, Provider } from '../provider/provider.ts'
+import { CODECS } from '../wire/index.ts'
 import { answerKey, conversationOf, previousAnswerOf } from './affinity.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
 import { targetName } from './health.ts'
@@ -68,13 +69,25 @@ const preferredAccount = (
 }
 
 /** The model asked for, then the ones it falls back to that the key may use. */
-const modelsOf = (relay: Relay, request: ClientRequest): Model[] => {
+const modelsOf = (
+  { fallbacks, catalogue }: Pick<Relay, 'fallbacks' | 'catalogue'>,
+  request: Pick<ClientRequest, 'model' | 'key'>,
+): Model[] => {
   const models = [request.model]
-  for (const id of relay.fallbacks[request.model.id] ?? []) {
-    const model = relay.catalogue.resolve(id)
+  for (const id of fallbacks[request.model.id] ?? []) {
+    const model = catalogue.resolve(id)
     if (model !== undefined && permits(request.key, model.id)) models.push(model)
   }
   return models
+}
+
+/** The lowest output cap that a request may be sent with on another wire than its own, in tokens; 0 where it stands. */
+export const leastOutput = (
+  relay: Pick<Relay, 'fallbacks' | 'catalogue' | 'providers'>,
+  request: Pick<ClientRequest, 'model' | 'key' | 'bodyWire'>,
+): number => {
+  const wires = modelsOf(relay, request).flatMap((model) => relay.providers.get(model.provider)?.wires ?? [])
+  return Math.max(0, ...wires.map((wire) => (wire === request.bodyWire ? 0 : (CODECS[wire].leastOutput ?? 0))))
 }
 
 /** The wire a provider is reached on for a client of that wire: the client's own where it speaks it. */

@@ -155,6 +155,8 @@ export type PassCodec = {
   needsTranslation?(body: JsonObject): boolean
   /** The client's own cap on output tokens, where it gave one. */
   outputCap(body: JsonObject): number | undefined
+  /** The lowest output cap that providers of the wire accept, in tokens: a translated request's is raised to it. */
+  leastOutput?: number
   tap(options: TapOptions): Tap
   /** The error of a body received in place of an answer: the failure it reports, or that it is malformed. */
   faultIn(body: JsonObject): GatewayError | undefined

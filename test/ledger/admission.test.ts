@@ -13,7 +13,7 @@ const key = (tokensTotal: number, tokensUsed: number): Key => ({
 })
 
 type Asked = { total: number; used: number; held: number; input: number; cap?: number; max: number }
-type Row = [string, Asked & { answers?: number; fixed?: boolean }, unknown]
+type Row = [string, Asked & { answers?: number; leastOutput?: number; fixed?: boolean }, unknown]
 
 describe('admission', () => {
   test.each<Row>([
@@ -43,6 +43,21 @@ describe('admission', () => {
       'finds little not held, but all it wants',
       { total: 100, used: 0, held: 80, input: 10, cap: 5, max: 90 },
       { reserved: 15 },
+    ],
+    [
+      'wants less than the provider takes',
+      { total: 100, used: 0, held: 50, input: 10, cap: 5, max: 90, leastOutput: 16 },
+      { reserved: 26 },
+    ],
+    [
+      'wants less than the provider takes, beside others',
+      { total: 100, used: 0, held: 75, input: 10, cap: 5, max: 90, leastOutput: 16 },
+      'rate_limit_exceeded',
+    ],
+    [
+      'wants less than the provider takes, and is the last one',
+      { total: 20, used: 0, held: 0, input: 10, cap: 12, max: 90, leastOutput: 16 },
+      { reserved: 26, outputCap: 10 },
     ],
     [
       'brings an input larger than the rest',

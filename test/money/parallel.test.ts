@@ -71,6 +71,28 @@ describe.each(CROSSINGS)('%s → %s: 200 clients at once on a key with room for 
   })
 })
 
+describe.each(['chat-completions', 'messages'] as const)('%s → responses: a cap below the wire’s least', (client) => {
+  test('sets the least aside: many at once never get more than was bought', async () => {
+    money.answers((wire, stream) => spoken(wire as ChatWire, stream))
+    const probe = await money.ask(client, 'responses', { cap: 1 })
+    await money.idle()
+    const input = money.row(probe).inputEstimate
+    money.answers(async (wire, stream, request) => {
+      await late.opened
+      return spoken(wire as ChatWire, stream, { billed: { input, output: capOf(request.text) ?? Number.NaN } })
+    })
+    const { id, secret } = money.issue({ tokensTotal: 1_000 })
+    const asking = Array.from({ length: CLIENTS }, () => money.ask(client, 'responses', { secret, cap: 1 }))
+    await firstOf(asking, 100)
+    late.open()
+    const all = await Promise.all(asking)
+    await Promise.all(all.map((response) => response.text()))
+    await money.idle()
+    expect(money.key(id).tokensUsed).toBeGreaterThan(500)
+    expect(money.key(id).tokensUsed).toBeLessThanOrEqual(1_000)
+  })
+})
+
 /** The first answers to come, so many of them. */
 const firstOf = async (asking: Promise<Response>[], count: number): Promise<Response[]> => {
   const come: Response[] = []

@@ -7,7 +7,7 @@ import { counting } from './counting.ts'
 import { decodeEvents } from './decode-events.ts'
 import { encodeEvents } from './encode-events.ts'
 import { decodeError, encodeError } from './error.ts'
-import { outputCap, passEdits } from './pass.ts'
+import { LEAST_OUTPUT, outputCap, passEdits } from './pass.ts'
 import { decodeRequest, encodeRequest } from './request.ts'
 import { decodeResponse, encodeResponse } from './response.ts'
 import { ResponsesRequest } from './schema.ts'
@@ -19,6 +19,7 @@ export const responses: ChatCodec = {
   requestSchema: ResponsesRequest,
   passEdits,
   outputCap,
+  leastOutput: LEAST_OUTPUT,
   decodeRequest,
   encodeRequest,
   decodeResponse,
