@@ -15,6 +15,7 @@ import { type Arriving, createArriving, createMemory, createRoom, type Memory } 
 import type { Metrics } from './metrics.ts'
 import { createAffinity } from './relay/affinity.ts'
 import { createBackground } from './relay/background.ts'
+import { createContinued } from './relay/continued.ts'
 import { createDetours } from './relay/detours.ts'
 import type { Client, Clock, Ended, Relay, Summary } from './relay/exchange.ts'
 import { createHealth } from './relay/health.ts'
@@ -111,6 +112,7 @@ export const createGateway = ({
       clock,
     ),
     affinity: createAffinity(),
+    continued: createContinued(),
     detours: createDetours(),
     recall: createRecall(),
     background: createBackground(store.background, patiently),

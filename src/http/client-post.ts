@@ -109,7 +109,8 @@ const opened = (gateway: Gateway, { wire, key }: Post, check: Check, bytes: Uint
     throw invalidRequest(`background: ${say}`, 'background')
   }
   const edits = wire === 'responses' ? gateway.recall.edits(key.id, () => asSent.whole().body) : []
-  const body = edits.length === 0 ? asSent : openText(splice(asSent.whole().text, edits))
+  const sent = edits.length === 0 ? asSent : openText(splice(asSent.whole().text, edits))
+  const body = gateway.continued.withPrevious(key.id, sent)
   requireSight(bodyWire, body, model)
   return { bodyWire, asSent, body, model }
 }

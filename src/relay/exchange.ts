@@ -15,6 +15,7 @@ import type { PassCodec } from '../wire/codec.ts'
 import type { Affinity } from './affinity.ts'
 import type { Background } from './background.ts'
 import type { ClientBody } from './client-body.ts'
+import type { Continued } from './continued.ts'
 import type { Detours } from './detours.ts'
 import type { Health } from './health.ts'
 import type { Recall } from './recall.ts'
@@ -75,6 +76,8 @@ export type Exchange = ClientRequest & {
   decoded?: ChatRequest
   /** Whether a provider has been sent the prompt. */
   sent?: boolean
+  /** The provider's id of its answer, where its client may continue that by it. */
+  answerId?: string | undefined
   /** Where its answer is made, for one in the background. */
   backgroundAnswer?: BackgroundAnswer | undefined
   /** Frees its place among the key's concurrent requests: nothing more is sent to the client. */
@@ -117,6 +120,7 @@ export type Relay = {
   ledger: Ledger
   health: Health
   affinity: Affinity
+  continued: Continued
   detours: Detours
   recall: Recall
   background: Background

@@ -44,7 +44,7 @@ export const resumeAnswers = (
     const { exchangeId, keyId, model, provider, account } = answer
     const exchange: Settling = {
       ...{ id: exchangeId, key: keyOf(keyId), wire: 'responses', model: { id: askedFor }, stream },
-      ...{ startedAt: reservation.startedAt, reservation, backgroundAnswer: answer },
+      ...{ startedAt: reservation.startedAt, reservation, answerId: answer.id, backgroundAnswer: answer },
       ...{ dropped: [], resumed: true, onSettled },
       attempts: [{ provider, account, model, wire: 'responses', ms: 0 }],
     }

@@ -24,7 +24,7 @@ import { NO_BODY } from './client-body.ts'
 import type { Exchange, Relay } from './exchange.ts'
 import { type Metered, meterAnswer, meterProgress, meterReported, meterStream, NO_USAGE } from './meter.ts'
 import { watchAnswer } from './polling.ts'
-import { rememberAccount, route } from './route.ts'
+import { isReferable, rememberAccount, route } from './route.ts'
 import { settle } from './settle.ts'
 import { firstAnswer, isTargetFault, restAsked } from './tries.ts'
 
@@ -50,7 +50,10 @@ const runAttempts = async <Made extends Answer>(relay: Relay, exchange: Exchange
   const { target } = answer
   if (target.wire !== exchange.wire) return answer
   const id = answer.kind === 'json' ? answer.body.id : answer.tap.answerId
-  rememberAccount(relay, exchange, target, id)
+  if (typeof id === 'string' && isReferable(exchange)) {
+    exchange.answerId = id
+    rememberAccount(relay, exchange, target, id)
+  }
   if (exchange.background) exchange.backgroundAnswer = await recordAnswer(relay, exchange, target, id)
   return answer
 }

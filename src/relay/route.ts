@@ -97,12 +97,14 @@ export const wireOf = (provider: Provider, wire: Wire): Wire | undefined => {
   return provider.wires.find((other) => other !== 'images')
 }
 
+/** Whether a client may continue the answer to its request by the answer's id. */
+export const isReferable = ({ wire, body: { outline } }: ClientRequest): boolean =>
+  wire === 'responses' ? outline.store !== false : isObject(outline.thread)
+
 /** Only the account that made an answer knows it: a request that refers to it must go there. */
-export const rememberAccount = (relay: Relay, request: ClientRequest, target: Target, answerId: unknown): void => {
-  if (target.provider.accounts.length < 2 || typeof answerId !== 'string') return
-  const { outline } = request.body
-  const referable = request.wire === 'responses' ? outline.store !== false : isObject(outline.thread)
-  if (referable) relay.affinity.remember(answerKey(request.key.id, answerId), accountId(target))
+export const rememberAccount = (relay: Relay, request: ClientRequest, target: Target, answerId: string): void => {
+  if (target.provider.accounts.length > 1)
+    relay.affinity.remember(answerKey(request.key.id, answerId), accountId(target))
 }
 
 const accountId = (target: Target): string => `${target.provider.id}/${target.account.name}`

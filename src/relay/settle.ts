@@ -1,6 +1,7 @@
 // The one settlement of an exchange, and its summary for the log and the metrics.
 
 import type { GatewayError } from '../errors.ts'
+import { totalTokens } from '../ir/usage.ts'
 import type { Outcome } from '../ledger/ledger.ts'
 import type { Ended, Exchange, Relay } from './exchange.ts'
 import type { Metered } from './meter.ts'
@@ -8,7 +9,7 @@ import type { Target } from './route.ts'
 
 /** `begunAt`: absent where a previous process began it. */
 export type Settling = Ended &
-  Pick<Exchange, 'reservation' | 'backgroundAnswer' | 'onSettled'> &
+  Pick<Exchange, 'reservation' | 'answerId' | 'backgroundAnswer' | 'onSettled'> &
   Partial<Pick<Exchange, 'begunAt'>>
 
 /** Settles an exchange and reports it. `target`: the one that answered, if any. */
@@ -45,6 +46,9 @@ export const settle = (
     trail: exchange.attempts,
     dropped: exchange.dropped,
   })
+  // Its thoughts are no part of what follows it.
+  if (exchange.answerId !== undefined && outcome === 'done')
+    relay.continued.remember(exchange.key.id, exchange.answerId, totalTokens(usage) - (usage.reasoning ?? 0))
   exchange.onSettled(exchange, {
     outcome,
     status,
