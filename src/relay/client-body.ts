@@ -9,7 +9,7 @@ import { findMember } from '../lib/json-scan.ts'
 import { type Edit, spliceBytesOnce, spliceOnce } from '../lib/json-splice.ts'
 import { DECISIVE } from '../wire/decisive.ts'
 import { SEAL_PREFIX } from '../wire/seal.ts'
-import { countText, estimateInput } from './estimate.ts'
+import { countText, estimateInput, holdsTextFile } from './estimate.ts'
 
 export type Whole = { text: string; body: JsonObject }
 
@@ -45,10 +45,11 @@ export const openBody = (
   if (model !== undefined && translates(model)) return openText(bodyText(bytes))
   if (!isUtf8(bytes)) throw notUtf8()
   const { view, value, top, cut } = parsed(() => outline(bytes))
-  // Sealed reasoning is recognised by its whole text.
-  if (view.includes(SEAL_PREFIX)) return openText(bodyText(bytes))
+  // Sealed reasoning is recognised by its whole text, and a document of text by the member beside it.
+  if (view.includes(SEAL_PREFIX) || measured(() => holdsTextFile(value))) return openText(bodyText(bytes))
   let more = 0
-  for (const { start, kept, end } of cut) more += countText(view.slice(start, end), end - start) - (kept - start)
+  for (const { start, kept, end } of cut)
+    more += countText(view.slice(start, end), end - start, () => nameBefore(view, start)) - (kept - start)
   let whole: Whole | undefined
   return {
     size: bytes.byteLength,
@@ -62,6 +63,11 @@ export const openBody = (
     edited: (edits) => spliceBytesOnce(bytes, view, edits, DECISIVE, top),
   }
 }
+
+/** The name of the member whose string begins there, as it is written; '' for one in a list. */
+const nameBefore = (view: string, start: number): string =>
+  NAME.exec(view.slice(Math.max(0, start - 64), start))?.[1] ?? ''
+const NAME = /[^\\]"([^"\\]*)" *: *"$/
 
 /** Where clients name the model: among the first members. */
 const AHEAD_BYTES = 512
@@ -116,7 +122,7 @@ const parsed = <T>(parse: () => T): T => {
 }
 
 // Checking and translating recurse as deeply as measuring: a body that overflows the stack here is refused.
-const measured = (measure: () => number): number => {
+const measured = <T>(measure: () => T): T => {
   try {
     return measure()
   } catch (cause) {

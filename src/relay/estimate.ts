@@ -1,7 +1,7 @@
 // How many tokens a request or an answer has, where no provider has reported it: a quick estimate for admission, the
 // tokenizer's count for billing.
 
-import { isObject } from '../ir/json.ts'
+import { isObject, type JsonObject } from '../ir/json.ts'
 import { OutputText } from '../lib/output-text.ts'
 import { sniffMediaType } from '../wire/data-url.ts'
 import { tokenize } from './tokenizer.ts'
@@ -25,21 +25,47 @@ export const estimateInput = (body: unknown, more = 0): number =>
 export const estimateOutput = ({ chars, opening }: OutputText): number =>
   opening === '' ? 0 : Math.ceil((chars * (Buffer.byteLength(opening) / opening.length)) / BYTES_PER_TOKEN)
 
-const count = (value: unknown): number => {
-  if (typeof value === 'string') return countText(value, Buffer.byteLength(value))
+const count = (value: unknown, name = ''): number => {
+  if (typeof value === 'string') return countText(value, Buffer.byteLength(value), () => name)
   if (typeof value === 'number' || typeof value === 'boolean') return 2
   let bytes = 0
   if (Array.isArray(value)) {
     for (const item of value) bytes += count(item)
   } else if (isObject(value)) {
-    for (const name in value) bytes += name.length + 1 + count(value[name])
+    const isText = isTextFile(value)
+    for (const member in value) bytes += member.length + 1 + count(value[member], isText ? '' : member)
+    if (isAddressOfImage(name, value)) bytes += IMAGE_TOKENS * BYTES_PER_TOKEN
   }
   return bytes
 }
 
-/** The bytes a text counts for: its own, or for a file as many as its billed tokens stand for. */
-export const countText = (text: string, bytes: number): number => {
-  if (bytes < FILE_BYTES || !looksLikeFile(text)) return bytes
+/** A document of the messages wire that is no file but text. */
+const isTextFile = ({ type, data }: JsonObject): boolean => type === 'text' && typeof data === 'string'
+
+/** Whether a body holds such a document. */
+export const holdsTextFile = (value: unknown): boolean =>
+  Array.isArray(value)
+    ? value.some(holdsTextFile)
+    : isObject(value) && (isTextFile(value) || Object.values(value).some(holdsTextFile))
+
+/** Whether an object is, or holds, an image that its provider is to fetch. `name`: of the member it is. */
+const isAddressOfImage = (name: string, { type, url, image_url: image }: JsonObject): boolean => {
+  const address = name === 'image_url' || (name === 'source' && type === 'url') ? url : image
+  return typeof address === 'string' && address.startsWith('http')
+}
+
+/** The members of requests that hold files, or what a provider has sealed. Whatever stands elsewhere is text, and billed so. */
+const FILES = new Set([
+  ...['data', 'file_data', 'image', 'image_url', 'video_url', 'audio_url', 'url', 'result', 'b64_json'],
+  ...['encrypted_content', 'signature', 'thought_signature'],
+])
+
+/**
+ * The bytes a text counts for: its own, or for a file as many as its billed tokens stand for. `name` tells
+ * the member that it is.
+ */
+export const countText = (text: string, bytes: number, name: () => string): number => {
+  if (bytes < FILE_BYTES || !looksLikeFile(text) || !FILES.has(name())) return bytes
   const pages = isImage(text) ? 1 : Math.ceil(bytes / DOCUMENT_BYTES_PER_PAGE)
   return Math.min(bytes, pages * IMAGE_TOKENS * BYTES_PER_TOKEN)
 }
@@ -66,17 +92,23 @@ export const countBody = async (body: unknown): Promise<number> => {
     texts.add(' ')
   }
   let fileBytes = 0
-  const left: unknown[] = [body]
-  while (left.length > 0) {
-    const value = left.pop()
+  const left: { name: string; value: unknown }[] = [{ name: '', value: body }]
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const { name, value } = next
     if (typeof value === 'string') {
       const bytes = Buffer.byteLength(value)
-      const counted = countText(value, bytes)
+      const counted = countText(value, bytes, () => name)
       if (counted === bytes) say(value)
       else fileBytes += counted
     } else if (typeof value === 'number' || typeof value === 'boolean') say(String(value))
-    else if (Array.isArray(value)) for (const item of value) left.push(item)
-    else if (isObject(value)) for (const name in value) left.push(name, value[name])
+    else if (Array.isArray(value)) for (const item of value) left.push({ name: '', value: item })
+    else if (isObject(value)) {
+      const isText = isTextFile(value)
+      for (const member in value) {
+        say(member)
+        left.push({ name: isText ? '' : member, value: value[member] })
+      }
+    }
   }
   return Math.max(1, (await countTokens(texts.text, texts.chars)) + Math.ceil(fileBytes / BYTES_PER_TOKEN))
 }

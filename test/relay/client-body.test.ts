@@ -90,6 +90,44 @@ describe('a large body', () => {
     expect(openBody(utf8.encode(picture)).inputEstimate).toBe(openText(picture).inputEstimate)
   })
 
+  const file = 'data:image/png;base64,'
+  const ask = (block: unknown) => ({ model: 'm', messages: [{ role: 'user', content: [block] }] })
+  test.each<[string, (data: string) => unknown, boolean]>([
+    ['a string of content', (content) => ({ model: 'm', messages: [{ role: 'user', content }] }), false],
+    ['an input', (input) => ({ model: 'm', input }), false],
+    ['a text', (text) => ask({ type: 'text', text }), false],
+    ['a title in a schema', (title) => ({ model: 'm', tools: [{ parameters: { title } }] }), false],
+    ['a list', (one) => ({ model: 'm', tools: [{ parameters: { enum: [one] } }] }), false],
+    ['a name that is escaped', (text) => ask({ 'te"data': text }), false],
+    ['a document of text', (data) => ask({ type: 'document', source: { type: 'text', data } }), false],
+    ['a document', (data) => ask({ type: 'document', source: { type: 'base64', data } }), true],
+    ['an image', (url) => ask({ type: 'image_url', image_url: { url } }), true],
+    ['an image on responses', (image_url) => ask({ type: 'input_image', image_url }), true],
+    ['a file', (file_data) => ask({ type: 'input_file', file_data }), true],
+    ['a drawn image', (result) => ({ model: 'm', input: [{ type: 'image_generation_call', result }] }), true],
+    ['sealed reasoning', (encrypted_content) => ({ model: 'm', input: [{ encrypted_content }] }), true],
+  ])('is estimated by where base64 stands: %s', (_, made, isFile) => {
+    const text = JSON.stringify(made(file + BASE64))
+    for (const { inputEstimate } of [openText(text), openBody(utf8.encode(text))]) {
+      if (isFile) expect(inputEstimate).toBeLessThan(BASE64.length / 10)
+      else expect(inputEstimate).toBeGreaterThanOrEqual(BASE64.length / 4)
+    }
+  })
+
+  test.each([
+    ['chat-completions', { type: 'image_url', image_url: { url: 'https://pictures/1' } }],
+    ['responses', { type: 'input_image', image_url: 'https://pictures/1' }],
+    ['messages', { type: 'image', source: { type: 'url', url: 'https://pictures/1' } }],
+  ])('is estimated with what vendors bill for an image by its address: %s', (_, image) => {
+    for (const more of ['', 'x '.repeat(20_000)]) {
+      const sized = (block: unknown) => openBody(utf8.encode(JSON.stringify({ ...ask(block), more }))).inputEstimate
+      expect(sized(image)).toBeGreaterThan(more.length / 4 + 1_500)
+      expect(
+        sized({ ...image, type: 'citation', image_url: undefined, source: undefined, url: 'https://a/b' }),
+      ).toBeLessThan(more.length / 4 + 100)
+    }
+  })
+
   test.each([508, 600])('may begin with a name of %i letters, an escape among them', (letters) => {
     const text = JSON.stringify({ ['\n'.padEnd(letters, 'x')]: 1, model: 'm', a: BASE64 })
     expect(openBody(utf8.encode(text)).outline.model).toBe('m')

@@ -14,6 +14,8 @@ const drawn = (letters: string, length: number): string => {
   }).join('')
 }
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz'
+/** What the name of the member counts for in which a file stands. */
+const NAME = 2
 
 describe('the quick estimate', () => {
   test.each([
@@ -21,7 +23,7 @@ describe('the quick estimate', () => {
     ['of code without spaces', 'x_y.z(1);'],
     ['of JSON without spaces', '{"id":1,"name":"n"},'],
   ])('does not take text %s for a file', (_, text) => {
-    expect(estimateInput(text.repeat(10_000))).toBe((Buffer.byteLength(text) * 10_000) / 4)
+    expect(estimateInput({ data: text.repeat(10_000) })).toBe((Buffer.byteLength(text) * 10_000) / 4 + NAME)
   })
 
   test.each<[string, unknown, number]>([
@@ -38,7 +40,8 @@ describe('the quick estimate', () => {
     ['base64 in lines', drawn(ALPHABET, 58_000).replace(/.{76}/g, '$&\r\n')],
     ['a data URL', `data:text/plain,${'a b, '.repeat(10_000)}`],
   ])('takes %s for a file', (_, text) => {
-    expect(estimateInput(text)).toBe(1_500)
+    expect(estimateInput({ data: text })).toBe(1_500 + NAME)
+    expect(estimateInput({ text })).toBe(Math.ceil((text.length + 5) / 4))
   })
 
   test.each(['/9j/4AAQ', 'iVBORw0KGgo', 'R0lGODlh', 'UklGRgAAAABXRUJQ'])(
@@ -46,10 +49,10 @@ describe('the quick estimate', () => {
     async (begins) => {
       const bytes = begins + drawn(ALPHABET, 600_000)
       for (const text of [bytes, bytes.replaceAll('/', '\\/'), `data:image/png;base64,${bytes}`]) {
-        expect(estimateInput(text)).toBe(1_500)
-        expect(await countBody(text)).toBe(1_500)
+        expect(estimateInput({ data: text })).toBe(1_500 + NAME)
+        expect(await countBody({ data: text })).toBe(1_500 + NAME)
       }
-      expect(estimateInput(`JVBERi0${bytes}`)).toBe(16_500)
+      expect(estimateInput({ data: `JVBERi0${bytes}` })).toBe(16_500 + NAME)
     },
   )
 })
