@@ -5,7 +5,7 @@ import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Model } from '../catalogue/model.ts'
 import { GatewayError, invalidRequest } from '../errors.ts'
-import type { JsonObject } from '../ir/json.ts'
+import { isObject, type JsonObject } from '../ir/json.ts'
 import type { Wire } from '../ir/wire.ts'
 import { type Key, permits } from '../keys/key.ts'
 import type { ClientBody } from '../relay/client-body.ts'
@@ -24,14 +24,17 @@ export const REQUESTS: Record<Wire, Check> = {
 }
 
 /** Servers written in Go read a member whatever the case of its letters: it would stand in for the one that was admitted. */
-const refuseOtherCase = (body: JsonObject): void => {
+const refuseOtherCase = (body: JsonObject, names: ReadonlySet<string> = DECISIVE, path = ''): void => {
   for (const name in body) {
-    if (DECISIVE.has(name)) continue
+    if (names.has(name)) continue
     // Both, as some letters beyond ASCII become one of ASCII in one direction only.
     const lower = name.toUpperCase().toLowerCase()
-    if (DECISIVE.has(lower)) throw invalidRequest(`${name}: is written '${lower}'.`, name)
+    if (names.has(lower)) throw invalidRequest(`${path}${name}: is written '${lower}'.`, path + name)
   }
 }
+
+/** Without it no figures are told, and reasoning that is hidden would not be billed. */
+const FIGURES = new Set(['include_usage'])
 
 /** Returns the model. Throws `invalid_request`, `invalid_model` or `permission_denied`. */
 export const admit = (
@@ -45,6 +48,7 @@ export const admit = (
   const body = client.outline
   if (!check.Check(body)) throw fault(check.Errors(body).First(), body)
   refuseOtherCase(body)
+  if (isObject(body.stream_options)) refuseOtherCase(body.stream_options, FIGURES, 'stream_options.')
   const name = body.model as string
   const model = catalogue.resolve(name)
   const permitted = model !== undefined && permits(key, model.id)

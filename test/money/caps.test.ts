@@ -190,6 +190,18 @@ test.each([
   ])
 })
 
+test('so is the wish for usage', async () => {
+  const { secret } = money.issue()
+  const stream_options = { include_usage: true, Include_Usage: false }
+  const response = await money.ask('chat-completions', 'chat-completions', {
+    secret,
+    stream: true,
+    body: { stream_options },
+  })
+  const { error } = (await response.json()) as { error: JsonObject }
+  expect([response.status, error.message]).toEqual([400, "stream_options.Include_Usage: is written 'include_usage'."])
+})
+
 describe('a fallback model', () => {
   /** The cap that the model standing in is sent, and what was reserved for the answer. */
   const stoodIn = async (
