@@ -5,7 +5,6 @@ import type { Gateway } from '../gateway.ts'
 import type { JsonObject } from '../ir/json.ts'
 import type { Wire } from '../ir/wire.ts'
 import type { Key } from '../keys/key.ts'
-import { requireInForce } from '../keys/status.ts'
 import type { Ticket } from '../ledger/limits.ts'
 import { splice } from '../lib/json-splice.ts'
 import { openBody, openText } from '../relay/client-body.ts'
@@ -96,9 +95,14 @@ export const openPost = async (gateway: Gateway, post: Post, check: Check): Prom
 
 type Opened = Pick<ClientRequest, 'bodyWire' | 'asSent' | 'body' | 'model'>
 
-const opened = (gateway: Gateway, { wire, key }: Post, check: Check, bytes: Uint8Array<ArrayBuffer>): Opened => {
-  // Reading the body may take long: the key may have been revoked meanwhile.
-  requireInForce(key, gateway.clock.now())
+const opened = (
+  gateway: Gateway,
+  { wire, key, request }: Post,
+  check: Check,
+  bytes: Uint8Array<ArrayBuffer>,
+): Opened => {
+  // Reading the body may take long: the key may have been revoked meanwhile, or its secret replaced.
+  gateway.store.keys.authenticate(request.headers)
   const asSent = openBody(bytes, (name) => translates(gateway, wire, name))
   const bodyWire = bodyWireOf(wire, asSent.outline)
   const fit = bodyWire === wire ? check : REQUESTS[bodyWire]

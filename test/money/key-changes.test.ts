@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { ROUTES, type RouteName } from '../../src/admin-api/routes.ts'
 import type { Io } from '../../src/cli/io.ts'
 import { run } from '../../src/cli/run.ts'
+import type { Key } from '../../src/keys/key.ts'
 import { type Desk, startDesk } from '../admin/support.ts'
 import { connect, rawPost } from '../chaos/support/socket.ts'
 import { gate, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
@@ -167,15 +168,19 @@ describe.each(WAYS)('%s', (_, way) => {
     expect([refused.status, refused.headers.get('x-gateway-error-code')]).toEqual([401, 'invalid_api_key'])
   })
 
-  test('expires a key while its request body is still arriving', async () => {
+  const meanwhile: [string, (id: string) => Promise<unknown>, (key: Key, secret: string) => boolean][] = [
+    ['revokes', (id) => way.revoke(id), ({ revokedAt }) => revokedAt !== undefined],
+    ['rotates', (id) => way.rotate(id, 0), (_, secret) => !accepts(secret)],
+  ]
+  test.each(meanwhile)('%s a key while its request body is still arriving', async (_, change, isDone) => {
     const { id, secret, key } = start(500)
     const from = provider.requests.length
     const body = JSON.stringify(requestOn('messages', MODEL, false, 100))
     const client = connect(desk.url)
     client.write(rawPost('/v1/messages', secret, '', body.length))
     while (desk.server.gateway.arriving.count === 0) await new Promise((resolve) => setImmediate(resolve))
-    await way.revoke(id)
-    await inForce(() => key.revokedAt !== undefined)
+    await change(id)
+    await inForce(() => isDone(key, secret))
     client.write(body)
     const heard = await client.hears('\r\n\r\n')
     client.socket.destroy()
