@@ -5,6 +5,7 @@ import type { Gateway } from '../gateway.ts'
 import type { JsonObject } from '../ir/json.ts'
 import type { Wire } from '../ir/wire.ts'
 import type { Key } from '../keys/key.ts'
+import { requireInForce } from '../keys/status.ts'
 import type { Ticket } from '../ledger/limits.ts'
 import { splice } from '../lib/json-splice.ts'
 import { openBody, openText } from '../relay/client-body.ts'
@@ -22,6 +23,8 @@ export type Post = {
   /** The request id the client sees. */
   readonly id: string
   readonly key: Key
+  /** `Keys.changes` when it was authenticated. */
+  readonly changes: number
   readonly ticket: Ticket
   /** The size of its body as announced, in bytes. */
   readonly announced: number
@@ -43,7 +46,8 @@ export const answerPost = async (
     key = gateway.store.keys.authenticate(request.headers)
     const announced = announcedBy(request, gateway)
     shed(gateway, key, announced)
-    post = { wire, request, id, key, ticket: gateway.limits.enter(key), announced, admitted: false }
+    const changes = gateway.store.keys.changes()
+    post = { wire, request, id, key, changes, ticket: gateway.limits.enter(key), announced, admitted: false }
     // Counted until it is admitted, so that requests that arrive together are shed correctly.
     gateway.arriving.add(key.id, announced)
     return await answer(post)
@@ -97,12 +101,14 @@ type Opened = Pick<ClientRequest, 'bodyWire' | 'asSent' | 'body' | 'model'>
 
 const opened = (
   gateway: Gateway,
-  { wire, key, request }: Post,
+  { wire, key, changes, request }: Post,
   check: Check,
   bytes: Uint8Array<ArrayBuffer>,
 ): Opened => {
-  // Reading the body may take long: the key may have been revoked meanwhile, or its secret replaced.
-  gateway.store.keys.authenticate(request.headers)
+  // Reading the body may take long: the key may have expired or been revoked meanwhile, or its secret replaced.
+  const { keys } = gateway.store
+  if (keys.changes() === changes) requireInForce(key, gateway.clock.now())
+  else keys.authenticate(request.headers)
   const asSent = openBody(bytes, (name) => translates(gateway, wire, name))
   const bodyWire = bodyWireOf(wire, asSent.outline)
   const fit = bodyWire === wire ? check : REQUESTS[bodyWire]

@@ -59,6 +59,8 @@ export type Keys = {
    * that is known.
    */
   authenticate(headers: Headers): Key
+  /** How often keys have been changed so far, their usage apart: what was authenticated before may not be valid any more. */
+  changes(): number
   /** The live key, revoked and expired ones included. */
   get(id: string): Key | undefined
   list(): Key[]

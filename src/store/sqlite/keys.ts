@@ -44,9 +44,11 @@ export const createKeyRing = (
   const unwritten = new Map<string, number>()
   /** The newest version read by `reload`. Own changes do not raise it: another process may have made one just below. */
   let version = 0
+  let changes = 0
 
   // A key is the same object for as long as the store is open, so that those who hold it see its changes.
   const take = (row: Row): Key => {
+    changes++
     const fresh = { ...toKey(row), tokensUsed: row.tokensUsed + (unwritten.get(row.id) ?? 0) }
     const key = Object.assign(byId.get(row.id) ?? fresh, fresh)
     byId.set(key.id, key)
@@ -97,6 +99,7 @@ export const createKeyRing = (
       requireInForce(entry.key, now)
       return entry.key
     },
+    changes: () => changes,
     get: (id) => byId.get(id),
     list: () => [...byId.values()],
     issue(input, actor) {
