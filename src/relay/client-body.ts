@@ -9,7 +9,7 @@ import { findMember } from '../lib/json-scan.ts'
 import { type Edit, spliceBytesOnce, spliceOnce } from '../lib/json-splice.ts'
 import { DECISIVE } from '../wire/decisive.ts'
 import { SEAL_PREFIX } from '../wire/seal.ts'
-import { countText, estimateInput, holdsTextFile } from './estimate.ts'
+import { countText, estimateInput, tokensIn, weigh } from './estimate.ts'
 
 export type Whole = { text: string; body: JsonObject }
 
@@ -46,15 +46,16 @@ export const openBody = (
   if (!isUtf8(bytes)) throw notUtf8()
   const { view, value, top, cut } = parsed(() => outline(bytes))
   // Sealed reasoning is recognised by its whole text, and a document of text by the member beside it.
-  if (view.includes(SEAL_PREFIX) || measured(() => holdsTextFile(value))) return openText(bodyText(bytes))
-  let more = 0
+  const { bytes: outlined, textFile } = measured(() => weigh(value))
+  if (textFile || view.includes(SEAL_PREFIX)) return openText(bodyText(bytes))
+  let weight = outlined
   for (const { start, kept, end } of cut)
-    more += countText(view.slice(start, end), end - start, () => nameBefore(view, start)) - (kept - start)
+    weight += countText(view.slice(start, end), end - start, () => nameBefore(view, start)) - (kept - start)
   let whole: Whole | undefined
   return {
     size: bytes.byteLength,
     outline: asObject(value),
-    inputEstimate: measured(() => estimateInput(value, more)),
+    inputEstimate: tokensIn(weight),
     whole: () => {
       const text = whole?.text ?? bodyText(bytes)
       whole ??= { text, body: asObject(parsed(() => JSON.parse(text))) }

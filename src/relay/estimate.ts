@@ -14,26 +14,38 @@ const DOCUMENT_BYTES_PER_PAGE = 60_000
 /** Below this a string is never taken for a file. */
 const FILE_BYTES = 1_000
 
-/**
- * A quick estimate of the prompt's tokens: its bytes divided by four, files by what vendors bill for them. At least 1.
- * `more`: bytes of strings that an outline has cut.
- */
-export const estimateInput = (body: unknown, more = 0): number =>
-  Math.max(1, Math.ceil((count(body) + more) / BYTES_PER_TOKEN))
+/** A quick estimate of the prompt's tokens: its bytes divided by four, files by what vendors bill for them. At least 1. */
+export const estimateInput = (body: unknown): number => tokensIn(weigh(body).bytes)
+
+export const tokensIn = (bytes: number): number => Math.max(1, Math.ceil(bytes / BYTES_PER_TOKEN))
+
+/** `bytes` that a body counts for; `textFile`: whether it holds a document that is no file but text. */
+export type Weight = { bytes: number; textFile: boolean }
+
+export const weigh = (body: unknown): Weight => {
+  const weight = { bytes: 0, textFile: false }
+  weight.bytes = count(body, '', weight)
+  return weight
+}
 
 /** A quick estimate of an answer so far: its bytes divided by four, with as many bytes to a character as its opening has. */
 export const estimateOutput = ({ chars, opening }: OutputText): number =>
   opening === '' ? 0 : Math.ceil((chars * (Buffer.byteLength(opening) / opening.length)) / BYTES_PER_TOKEN)
 
-const count = (value: unknown, name = ''): number => {
-  if (typeof value === 'string') return countText(value, Buffer.byteLength(value), () => name)
+/** Bytes; `found` is told what was seen. */
+const count = (value: unknown, name: string, found: Weight): number => {
+  if (typeof value === 'string') {
+    const bytes = Buffer.byteLength(value)
+    return bytes < FILE_BYTES ? bytes : countText(value, bytes, () => name)
+  }
   if (typeof value === 'number' || typeof value === 'boolean') return 2
   let bytes = 0
   if (Array.isArray(value)) {
-    for (const item of value) bytes += count(item)
+    for (const item of value) bytes += count(item, '', found)
   } else if (isObject(value)) {
     const isText = isTextFile(value)
-    for (const member in value) bytes += member.length + 1 + count(value[member], isText ? '' : member)
+    if (isText) found.textFile = true
+    for (const member in value) bytes += member.length + 1 + count(value[member], isText ? '' : member, found)
     if (isAddressOfImage(name, value)) bytes += IMAGE_TOKENS * BYTES_PER_TOKEN
   }
   return bytes
@@ -41,12 +53,6 @@ const count = (value: unknown, name = ''): number => {
 
 /** A document of the messages wire that is no file but text. */
 const isTextFile = ({ type, data }: JsonObject): boolean => type === 'text' && typeof data === 'string'
-
-/** Whether a body holds such a document. */
-export const holdsTextFile = (value: unknown): boolean =>
-  Array.isArray(value)
-    ? value.some(holdsTextFile)
-    : isObject(value) && (isTextFile(value) || Object.values(value).some(holdsTextFile))
 
 /** Whether an object is, or holds, an image that its provider is to fetch. `name`: of the member it is. */
 const isAddressOfImage = (name: string, { type, url, image_url: image }: JsonObject): boolean => {

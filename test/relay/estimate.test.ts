@@ -2,7 +2,7 @@
 
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { OutputText } from '../../src/lib/output-text.ts'
-import { countBody, countTokens, estimateInput, estimateOutput } from '../../src/relay/estimate.ts'
+import { countBody, countTokens, estimateInput, estimateOutput, tokensIn, weigh } from '../../src/relay/estimate.ts'
 import { tokensOf } from '../../src/relay/tokens.ts'
 import { loadTokenizer } from '../money/support.ts'
 
@@ -31,7 +31,10 @@ describe('the quick estimate', () => {
     ['numbers and the like', [12, 3.5, true, false], 2],
     ['names and texts, however deep', { messages: [{ role: 'user', content: [{ text: 'x'.repeat(371) }] }] }, 101],
   ])('counts %s', (_, body, tokens) => {
-    expect([estimateInput(body), estimateInput(body, 400)]).toEqual([tokens, tokens === 1 ? 100 : tokens + 100])
+    expect([estimateInput(body), tokensIn(weigh(body).bytes + 400)]).toEqual([
+      tokens,
+      tokens === 1 ? 100 : tokens + 100,
+    ])
   })
 
   test.each([
