@@ -1,7 +1,8 @@
 // The database file: its migrations, what is refused and left as it was, copies out and back in.
 
 import { Database } from 'bun:sqlite'
-import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, describe, expect, mock, test } from 'bun:test'
+import * as fs from 'node:fs'
 import {
   copyFileSync,
   existsSync,
@@ -187,6 +188,34 @@ describe('backup and restore', () => {
     const target = join(dirname(newPath()), 'new', 'sluice.db')
     restoreStore(file, target)
     expect(open(target).keys.list()).toHaveLength(50)
+  })
+
+  test('are made where a system flushes only what is open for writing, as Windows does', async () => {
+    const path = filled()
+    const file = `${path}.copy`
+    const real = { ...fs }
+    const readOnly = new Set<number>()
+    await mock.module('node:fs', () => ({
+      ...real,
+      openSync(opened: string, flags: string, mode?: number) {
+        const descriptor = real.openSync(opened, flags, mode)
+        if (flags === 'r') readOnly.add(descriptor)
+        else readOnly.delete(descriptor)
+        return descriptor
+      },
+      fsyncSync(descriptor: number) {
+        if (readOnly.has(descriptor)) throw Object.assign(new Error('EPERM: not permitted'), { code: 'EPERM' })
+        real.fsyncSync(descriptor)
+      },
+    }))
+    try {
+      backupStore(path, file)
+      restoreStore(file, path)
+    } finally {
+      await mock.module('node:fs', () => real)
+    }
+    expect(open(path).keys.list()).toHaveLength(50)
+    expect(existsSync(`${path}.previous`)).toBe(true)
   })
 
   test('the log of the replaced database is not applied to the restored one', () => {

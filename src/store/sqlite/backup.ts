@@ -64,10 +64,10 @@ const copyTo = (db: Database, partial: string, file: string, before?: () => void
     createPrivate(partial)
     vacuumInto(db, partial)
     checkFile(partial, { thorough: true })
-    sync(partial)
+    syncFile(partial)
     before?.()
     renameSync(partial, file)
-    sync(dirname(file))
+    syncFolder(dirname(file))
   } catch (error) {
     rmSync(partial, { force: true })
     throw toStoreError(file, error)
@@ -126,8 +126,21 @@ const isSetAside = (path: string): boolean => {
   return now?.ino === previous.ino && now.dev === previous.dev
 }
 
-const sync = (path: string): void => {
-  const file = openSync(path, 'r')
+// Windows flushes only what is open for writing.
+const syncFile = (path: string): void => sync(openSync(path, 'r+'))
+
+const syncFolder = (path: string): void => {
+  try {
+    sync(openSync(path, 'r'))
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && CANNOT_SYNC.has(error.code))) throw error
+  }
+}
+
+/** Windows and some file systems do not flush folders: there the file's own flush must do. */
+const CANNOT_SYNC = new Set<unknown>(['EPERM', 'EACCES', 'EISDIR', 'EINVAL'])
+
+const sync = (file: number): void => {
   try {
     fsyncSync(file)
   } finally {
