@@ -9,7 +9,7 @@ export type Room = {
 }
 
 /** Room is taken in steps of this size. An answer that is smaller asks for none: nearly all are. */
-const STEP_BYTES = 1024 * 1024
+export const STEP_BYTES = 1024 * 1024
 
 /** What one answer holds. */
 export type Hold = {

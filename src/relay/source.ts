@@ -3,7 +3,7 @@
 import { GatewayError } from '../errors.ts'
 import { FrameReader, FrameTooLarge } from '../lib/sse.ts'
 import type { Tap } from '../wire/codec.ts'
-import { holdIn, type Room } from './room.ts'
+import { type Hold, holdIn, type Room, STEP_BYTES } from './room.ts'
 import { networkError } from './upstream.ts'
 
 /** The provider's end of a stream. */
@@ -86,12 +86,20 @@ export const readFrom = (
 ): Source => {
   let left = chunk
   const frames = new FrameReader(FRAME_CHARS)
-  const hold = holdIn(room, abort)
-  abort.signal.addEventListener('abort', hold.end, { once: true })
+  let hold: Hold | undefined
+  /** Nearly no stream has an event that needs room. */
+  const take = (held: number): void => {
+    if (hold === undefined) {
+      if (held < STEP_BYTES || abort.signal.aborted) return
+      hold = holdIn(room, abort)
+      abort.signal.addEventListener('abort', hold.end, { once: true })
+    }
+    hold.bytes(held)
+  }
   return {
     abort,
     drain: async () => {
-      hold.end()
+      hold?.end()
       const timer = setTimeout(() => abort.abort(), LINGER_MS)
       try {
         while (!(await reader.read()).done);
@@ -112,10 +120,10 @@ export const readFrom = (
         let text = ''
         for (const frame of bytes === undefined ? frames.end() : frames.push(bytes)) text += tap.see(frame)
         if (bytes === undefined) text += tap.end?.() ?? ''
-        hold.bytes(bytes === undefined ? 0 : frames.held)
+        take(bytes === undefined ? 0 : frames.held)
         return bytes === undefined && text === '' ? undefined : text
       } catch (error) {
-        hold.end()
+        hold?.end()
         if (error instanceof FrameTooLarge) {
           abort.abort()
           throw new GatewayError('upstream_error', 'The provider sent an event that is too large.', { cause: error })
