@@ -85,6 +85,7 @@ export const readFrom = (
   room: Room,
 ): Source => {
   let left = chunk
+  let isRest = false
   const frames = new FrameReader(FRAME_CHARS)
   let hold: Hold | undefined
   /** Nearly no stream has an event that needs room. */
@@ -112,11 +113,11 @@ export const readFrom = (
     read: async () => {
       try {
         // What is left of a large chunk waits for another turn, so that other streams go on.
-        if (left !== undefined && left !== chunk) await nextTurn()
+        if (isRest) await nextTurn()
         const value = left ?? (await reader.read()).value
-        const isMuch = value !== undefined && value.byteLength > TURN_BYTES
-        left = isMuch ? value.subarray(TURN_BYTES) : undefined
-        const bytes = isMuch ? value.subarray(0, TURN_BYTES) : value
+        isRest = value !== undefined && value.byteLength > TURN_BYTES
+        left = isRest ? value?.subarray(TURN_BYTES) : undefined
+        const bytes = isRest ? value?.subarray(0, TURN_BYTES) : value
         let text = ''
         for (const frame of bytes === undefined ? frames.end() : frames.push(bytes)) text += tap.see(frame)
         if (bytes === undefined) text += tap.end?.() ?? ''
