@@ -268,17 +268,12 @@ describe.skipIf(BINARY === '')('the compiled file', () => {
       db.close()
       const { child, url } = await serve()
       const tasks = `/proc/${child.pid}/task`
-      /** Threads that yield to others: the nineteenth figure of a thread is how readily it does. */
-      const yielding = (): number =>
-        readdirSync(tasks).filter(
-          (id) =>
-            readFileSync(join(tasks, id, 'stat'), 'utf8')
-              .split(') ')[1]
-              ?.split(' ')[16] === '10',
-        ).length
-      const before = yielding()
+      /** The runtime names its threads for modules so. */
+      const workers = (): number =>
+        readdirSync(tasks).filter((id) => readFileSync(join(tasks, id, 'comm'), 'utf8') === 'Worker\n').length
+      expect(workers()).toBe(0)
       const response = await fetch(`${url}/v1/usage/history`, { headers: { 'x-api-key': key } })
-      expect([response.status, yielding() - before]).toEqual([200, 1])
+      expect([response.status, workers()]).toEqual([200, 1])
       expect(await stop(child)).toBe(0)
     },
   )
