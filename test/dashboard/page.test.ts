@@ -952,8 +952,11 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
         if (request.url().includes(`/keys/${id}/usage`)) asked++
       })
       const answer = await hold(page, `**/admin/api/keys/${id}/usage?*`)
+      // What ends before the page listens is not told to it.
+      const listening = page.waitForResponse('**/admin/api/live')
       await page.goto(`${gateway.url}/dashboard/keys/${id}`)
       await page.getByRole('status', { name: 'Loading' }).waitFor()
+      await listening
       for (const left of ['999,000', '998,000', '997,000']) {
         await say(secret, 'Say hello [[usage:900,100]]')
         await page.getByText(left, { exact: true }).waitFor()
