@@ -63,7 +63,8 @@ describe.each(STORIES.map((story) => [story.path, story] as const))('%s', (path,
     client.write(rawPost(path, gateway.secret, JSON.stringify(story.request(true))))
     const request = await arrival
     const held = await settled(() => request.sent)
-    expect(held).toBeLessThan(24 * MEGABYTE)
+    // What the sockets on the way hold differs from machine to machine; the rest waits at the provider.
+    expect(held).toBeLessThan(count * 64 * 1024 * 0.75)
     if (gateway.child !== undefined) {
       // In a process of its own what the gateway holds can be told from what the test does.
       expect((await gateway.figures()).rssBytes - before.rssBytes).toBeLessThan(64 * MEGABYTE)
