@@ -5,7 +5,7 @@ import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { gate, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { stopAfterAll } from '../support/stopping.ts'
 import { type Attacked, openGateway, providersAt } from './support/gateway.ts'
-import { connect, rawPost } from './support/socket.ts'
+import { connect, kernelHolds, rawPost } from './support/socket.ts'
 import { CHAT, SSE, STORIES, streamed, whole } from './support/stories.ts'
 
 const MEGABYTE = 1024 * 1024
@@ -63,8 +63,9 @@ describe.each(STORIES.map((story) => [story.path, story] as const))('%s', (path,
     client.write(rawPost(path, gateway.secret, JSON.stringify(story.request(true))))
     const request = await arrival
     const held = await settled(() => request.sent)
-    // What the sockets on the way hold differs from machine to machine; the rest waits at the provider.
-    expect(held).toBeLessThan(count * 64 * 1024 * 0.75)
+    // Beyond what the sockets on the way hold, next to nothing has left the provider.
+    const inSockets = kernelHolds([provider.origin, gateway.url])
+    expect(held - (inSockets ?? 0)).toBeLessThan((inSockets === undefined ? 24 : 4) * MEGABYTE)
     if (gateway.child !== undefined) {
       // In a process of its own what the gateway holds can be told from what the test does.
       expect((await gateway.figures()).rssBytes - before.rssBytes).toBeLessThan(64 * MEGABYTE)
