@@ -1150,6 +1150,25 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     })
   })
 
+  test('a tab that nobody looks at gives its connection back, and shows what ended meanwhile when it is looked at', async () => {
+    const { secret } = await issue('unseen in another tab')
+    const look = (page: Page, hidden: boolean) =>
+      page.evaluate(
+        `Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true })
+        document.dispatchEvent(new Event('visibilitychange'))`,
+      )
+    await admin('/dashboard/exchanges', async (page) => {
+      await page.getByText(/^Live/).waitFor()
+      const closed = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/live'))
+      await look(page, true)
+      await closed
+      await say(secret, 'Say hello')
+      await look(page, false)
+      await page.getByRole('row', { name: /unseen in another tab/ }).waitFor()
+      await page.getByText(/^Live/).waitFor()
+    })
+  })
+
   test('the key exchanges are filtered by is named, however many were made since', async () => {
     const { id } = await issue('an early key')
     await Promise.all(Array.from({ length: 200 }, () => issue('one of many')))

@@ -27,11 +27,18 @@ const listeners = new Set<(exchange: Exchange) => void>()
 let source: EventSource | undefined
 let again: ReturnType<typeof setTimeout> | undefined
 let silence: ReturnType<typeof setTimeout> | undefined
+let missed = false
 
 const close = (): void => {
   clearTimeout(again)
   clearTimeout(silence)
   source?.close()
+  source = undefined
+}
+
+const lose = (): void => {
+  liveState.value = 'lost'
+  missed = true
 }
 
 const open = (): void => {
@@ -40,11 +47,12 @@ const open = (): void => {
   heard()
   source.onopen = () => {
     heard()
-    if (liveState.value === 'lost') returns.value++
+    if (missed) returns.value++
+    missed = false
     liveState.value = 'live'
   }
   source.onerror = () => {
-    liveState.value = 'lost'
+    lose()
     // A broken connection the browser mends by itself. A refusal it takes as final: a proxy's while the gateway starts
     // again, or the gateway's, when the session is over.
     if (mine.readyState !== EventSource.CLOSED) return
@@ -66,11 +74,25 @@ const open = (): void => {
 const heard = (): void => {
   clearTimeout(silence)
   silence = setTimeout(() => {
-    liveState.value = 'lost'
+    lose()
     close()
     open()
   }, SILENT_MS)
 }
+
+/** A browser has six connections to a server, for all of its tabs: one that nobody looks at gives its own back. */
+const follow = (): void => {
+  if (listeners.size === 0 || document.hidden) close()
+  else if (source === undefined) {
+    liveState.value = 'connecting'
+    open()
+  }
+}
+
+document.addEventListener('visibilitychange', () => {
+  missed = true
+  follow()
+})
 
 /** Calls the latest `ended` for every exchange that ends while the page is shown. */
 export const useLive = (ended: (exchange: Exchange) => void): void => {
@@ -78,16 +100,12 @@ export const useLive = (ended: (exchange: Exchange) => void): void => {
   latest.current = ended
   useEffect(() => {
     const listener = (exchange: Exchange): void => latest.current(exchange)
+    if (listeners.size === 0) missed = false
     listeners.add(listener)
-    if (source === undefined) {
-      liveState.value = 'connecting'
-      open()
-    }
+    follow()
     return () => {
       listeners.delete(listener)
-      if (listeners.size > 0) return
-      close()
-      source = undefined
+      follow()
     }
   }, [])
 }
