@@ -581,6 +581,24 @@ test('progress of many exchanges waits to be written together', async () => {
   for (const row of store.exchanges({ limit: 20 })) expect(row.output).toBe(49)
 })
 
+test('progress goes on being written, and is tried again by itself where the database refused it', async () => {
+  const { ledger, store, key, reserve, wait, failing } = setUp()
+  const reservation = await reserve(ask(key))
+  const written = () => store.exchanges({ limit: 1 })[0]?.output
+  const seen = [1, 2, 3].map((output) => {
+    ledger.progress(reservation, { output })
+    wait()
+    return written()
+  })
+  expect(seen).toEqual([1, 2, 3])
+  failing(true)
+  ledger.progress(reservation, { output: 4 })
+  wait()
+  failing(false)
+  wait()
+  expect(written()).toBe(4)
+})
+
 test('progress of very many is written in several groups, and all of it when the ledger is flushed', async () => {
   const { ledger, store, key, turn, wait, last } = setUp()
   const reserving = Array.from({ length: 200 }, () => ledger.reserve(ask(key, { maxOutput: 10 })))
