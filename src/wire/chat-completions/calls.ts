@@ -28,9 +28,20 @@ type Call = {
   unfinished: number
 }
 
+/** An entry of a delta's `tool_calls`. */
+type Entry = {
+  raw: JsonObject
+  kind: Call['kind']
+  index: number | undefined
+  /** '' where there is none, as for `sent`, the name. */
+  id: string
+  sent: string
+  text: string
+}
+
 export type Calls = {
-  /** The events of one entry of a delta's `tool_calls`. */
-  delta(raw: JsonObject): ChatEvent[]
+  /** The events of a delta's `tool_calls`. */
+  delta(list: readonly JsonObject[]): ChatEvent[]
   /** Ends the calls whose arguments are whole JSON; `all`: ends every call. */
   close(all: boolean): ChatEvent[]
   /** Whether there was a call that the client must carry out. */
@@ -142,40 +153,45 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
     if (input !== '') out.push({ type: call.as === 'json' ? 'text-delta' : 'tool-delta', part, text: input })
   }
 
-  /** The call that an entry continues; undefined for the first entry of a call. */
-  const find = (index: Json | undefined, id: string, sent: string, text: string): Call | undefined => {
-    const indexed = typeof index === 'number'
-    const last = indexed ? byIndex.get(index) : calls.at(-1)
+  /** The call that an entry continues, the last but `behind` if nothing names it; undefined for the first of a call. */
+  const find = ({ index, id, sent, text }: Entry, behind: number): Call | undefined => {
+    const last = index === undefined ? calls.at(-1 - behind) : byIndex.get(index)
     if (last === undefined) return undefined
     if (id === '') return isAnother(last, sent, text) ? undefined : last
     // Some servers give every call the same index or none: only id and name tell them apart.
     const call = id === last.id ? last : byId.get(id)
-    if (call === undefined) return indexed && (sent === '' || last.part === undefined) ? last : undefined
+    if (call === undefined) return index !== undefined && (sent === '' || last.part === undefined) ? last : undefined
     return !isEmpty(call) && !isRepeat(call, text) && isAnother(call, sent, text) ? undefined : call
   }
 
+  const take = (entry: Entry, behind: number, out: ChatEvent[]): void => {
+    const { raw, kind, index = calls.length, id, sent, text } = entry
+    const found = find(entry, behind)
+    if (found !== undefined && isRepeat(found, text)) return
+    // Arguments after a call's end begin a call without a name: they must not be lost.
+    const call = found === undefined || (!unclosed.has(found) && text.trim() !== '') ? open(index, id, kind) : found
+    if (!unclosed.has(call)) return
+    if (call.part === undefined && id !== '') {
+      Object.assign(call, { id, hasOwnId: true })
+      byId.set(id, call)
+    }
+    call.signature ??= signatureOf(raw)
+    if (call.part === undefined && sent !== '') start(call, sent, out)
+    if (text !== '') add(call, text, out)
+    grown.add(call)
+  }
+
   return {
-    delta: (raw) => {
+    delta: (list) => {
       const out: ChatEvent[] = []
-      const kind = isObject(raw.custom) ? 'custom' : 'function'
-      const body: JsonObject = isObject(raw[kind]) ? raw[kind] : {}
-      const id = typeof raw.id === 'string' ? raw.id : ''
-      const sent = typeof body.name === 'string' ? body.name : ''
-      const index = typeof raw.index === 'number' ? raw.index : calls.length
-      const text = argumentText(kind === 'custom' ? body.input : body.arguments)
-      const found = find(raw.index, id, sent, text)
-      if (found !== undefined && isRepeat(found, text)) return out
-      // Arguments after a call's end begin a call without a name: they must not be lost.
-      const call = found === undefined || (!unclosed.has(found) && text.trim() !== '') ? open(index, id, kind) : found
-      if (!unclosed.has(call)) return out
-      if (call.part === undefined && id !== '') {
-        Object.assign(call, { id, hasOwnId: true })
-        byId.set(id, call)
+      const entries = list.map(entryOf)
+      // Those with arguments alone stand in the order of their calls.
+      let behind = entries.filter(isBare).length
+      for (const entry of entries) {
+        const bare = isBare(entry)
+        if (bare) behind--
+        take(entry, bare ? behind : 0, out)
       }
-      call.signature ??= signatureOf(raw)
-      if (call.part === undefined && sent !== '') start(call, sent, out)
-      if (text !== '') add(call, text, out)
-      grown.add(call)
       return out
     },
     close: closeAll,
@@ -184,6 +200,22 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
     },
   }
 }
+
+const entryOf = (raw: JsonObject): Entry => {
+  const kind = isObject(raw.custom) ? 'custom' : 'function'
+  const body: JsonObject = isObject(raw[kind]) ? raw[kind] : {}
+  return {
+    raw,
+    kind,
+    index: typeof raw.index === 'number' ? raw.index : undefined,
+    id: typeof raw.id === 'string' ? raw.id : '',
+    sent: typeof body.name === 'string' ? body.name : '',
+    text: argumentText(kind === 'custom' ? body.input : body.arguments),
+  }
+}
+
+/** Whether nothing tells which call the entry belongs to. */
+const isBare = ({ index, id, sent }: Entry): boolean => index === undefined && id === '' && sent === ''
 
 /** Whether an entry that names a tool begins another call: the arguments of this one are whole. */
 const isAnother = (call: Call, sent: string, text: string): boolean =>

@@ -153,10 +153,8 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     }
     // A citation needs its text.
     if (prose?.kind === 'text') annotated = cite(decodeCitations(delta.annotations), prose.part, out) || annotated
-    if (isObject(delta.function_call)) out.push(...calls.delta({ index: -1, function: delta.function_call }))
-    if (Array.isArray(delta.tool_calls)) {
-      for (const call of delta.tool_calls) if (isObject(call)) out.push(...calls.delta(call))
-    }
+    if (isObject(delta.function_call)) out.push(...calls.delta([{ index: -1, function: delta.function_call }]))
+    if (Array.isArray(delta.tool_calls)) out.push(...calls.delta(delta.tool_calls.filter(isObject)))
     if (isObject(delta.audio)) audio.add(delta.audio)
   }
 

@@ -99,6 +99,28 @@ describe('what a provider may send', () => {
       ],
     ],
     [
+      'no index, several in one chunk, and then their arguments without ids',
+      [
+        delta({
+          tool_calls: [
+            { id: 'A', function: { name: 'f', arguments: '' } },
+            { id: 'B', function: { name: 'g', arguments: '' } },
+          ],
+        }),
+        delta({ tool_calls: [{ function: { arguments: '{"a":' } }, { function: { arguments: '{"b":' } }] }),
+        delta({ tool_calls: [{ function: { arguments: '1}' } }, { function: { arguments: '2}' } }] }),
+        delta({
+          tool_calls: [{ function: { arguments: ' ' } }, { id: 'C', function: { name: 'h', arguments: '{}' } }],
+        }),
+        stop('tool_calls'),
+      ],
+      [
+        ['A', 'f', '{"a":1}'],
+        ['B', 'g', '{"b":2} '],
+        ['C', 'h', '{}'],
+      ],
+    ],
+    [
       'index 0 and no id, its arguments after its name',
       [
         call(0, { name: 'f', arguments: '{"a":1}' }),
