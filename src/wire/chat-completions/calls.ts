@@ -185,13 +185,9 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
     delta: (list) => {
       const out: ChatEvent[] = []
       const entries = list.map(entryOf)
-      // Those with arguments alone stand in the order of their calls.
-      let behind = entries.filter(isBare).length
-      for (const entry of entries) {
-        const bare = isBare(entry)
-        if (bare) behind--
-        take(entry, bare ? behind : 0, out)
-      }
+      // A list of nothing but arguments is in the order of the calls; others continue the call before them.
+      const bare = entries.length <= calls.length && entries.every(isBare)
+      for (const [at, entry] of entries.entries()) take(entry, bare ? entries.length - 1 - at : 0, out)
       return out
     },
     close: closeAll,

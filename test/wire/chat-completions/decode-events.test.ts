@@ -121,6 +121,25 @@ describe('what a provider may send', () => {
       ],
     ],
     [
+      'no index, several in one chunk, each with its arguments in entries without ids behind it',
+      [
+        delta({
+          tool_calls: [
+            { id: 'A', function: { name: 'f', arguments: '' } },
+            { function: { arguments: '{"a":' } },
+            { function: { arguments: '1}' } },
+            { id: 'B', function: { name: 'g', arguments: '{"b":' } },
+            { function: { arguments: '2}' } },
+          ],
+        }),
+        stop('tool_calls'),
+      ],
+      [
+        ['A', 'f', '{"a":1}'],
+        ['B', 'g', '{"b":2}'],
+      ],
+    ],
+    [
       'index 0 and no id, its arguments after its name',
       [
         call(0, { name: 'f', arguments: '{"a":1}' }),

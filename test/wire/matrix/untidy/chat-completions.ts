@@ -51,10 +51,14 @@ export const frames = (answer: Answer, dice: Dice): { data: string }[] => {
 
   const indexed = !dice.odd()
   const gap = dice.one(0, 1, 5)
+  const again = dice.one<(id: string) => JsonObject>(
+    () => ({}),
+    () => ({ id: '', type: null }),
+    (id) => ({ id }),
+  )
   const entries = calls.map(({ call, name, input: text }, at) => {
     const index = indexed ? { index: at === 0 ? 0 : at + gap } : {}
     const [first = '', ...rest] = dice.odd() ? [text] : ['', ...dice.cut(text)]
-    const again = dice.one<JsonObject>({}, { id: '', type: null }, { id: call })
     return [
       {
         ...index,
@@ -64,16 +68,21 @@ export const frames = (answer: Answer, dice: Dice): { data: string }[] => {
       },
       ...rest.map((more) => ({
         ...index,
-        ...again,
+        ...again(call),
         function: { ...dice.one<JsonObject>({}, { name: '' }, { name: null }), arguments: more },
       })),
     ]
   })
-  // Without an index only order tells the calls apart.
+  // Without an index only order tells the calls apart: one after the other, or each list with a piece of every call.
   const list = dice.merge(entries, indexed && dice.odd())
   const together = dice.odd()
+  const beside = !indexed && !together && dice.odd()
   const last: JsonObject = together && list.length > 0 ? { tool_calls: list } : {}
-  if (!together) for (const entry of list) delta({ tool_calls: [entry] })
+  const rows = Math.max(0, ...entries.map((entry) => entry.length))
+  if (beside)
+    for (let row = 0; row < rows; row++)
+      delta({ tool_calls: entries.map((entry) => entry[row] ?? { function: { arguments: '' } }) })
+  else if (!together) for (const entry of list) delta({ tool_calls: [entry] })
 
   const finish = typeof answer.finish === 'string' ? FINISH[answer.finish] : 'stop'
   const reason = finish === 'tool_calls' ? dice.one('tool_calls', 'stop', 'function_call') : finish
