@@ -6,6 +6,12 @@ export type JsonObject = { [name: string]: Json | undefined }
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** Whether a value is an object that says anything: some servers write members that they do not use as empty objects. */
+export const isFilled = (value: unknown): value is JsonObject =>
+  isObject(value) && Object.values(value).some((one) => (typeof one === 'object' ? !isBlank(one) : Boolean(one)))
+
+const isBlank = (value: Json[] | JsonObject | null): boolean => value === null || Object.keys(value).length === 0
+
 /** Undefined for text that is not JSON. */
 export const parseJson = (text: string): unknown => {
   try {

@@ -1,7 +1,7 @@
 // What the wires share for bodies and streams that pass through: edits, faults and usage of answers, the state of taps.
 
 import { GatewayError } from '../errors.ts'
-import { isObject, type JsonObject } from '../ir/json.ts'
+import { isFilled, isObject, type JsonObject } from '../ir/json.ts'
 import type { Quirks } from '../ir/quirks.ts'
 import { inTier, type Usage } from '../ir/usage.ts'
 import type { Edit } from '../lib/json-splice.ts'
@@ -39,7 +39,7 @@ export const faultOf = (
 ): GatewayError | undefined => {
   const { error } = body
   // Some providers answer 200 and put the status inside the error.
-  if (isObject(error)) return decodeError(typeof error.status === 'number' ? error.status : 200, body)
+  if (isFilled(error)) return decodeError(typeof error.status === 'number' ? error.status : 200, body)
   if (typeof error === 'string' && error !== '') return decodeError(200, body)
   if (Array.isArray(body[member])) return undefined
   return malformedAnswer()

@@ -1,7 +1,7 @@
 // An assistant message as parts, both ways, for the history of requests and for whole answers.
 
 import { invalidRequest } from '../../errors.ts'
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { isFilled, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, ReasoningPart, RefusalPart, Seal, ToolCallPart } from '../../ir/part.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import { decodeBreakpoint } from '../breakpoint.ts'
@@ -33,10 +33,10 @@ export const decodeAssistant = (
   }
   if (typeof message.refusal === 'string' && message.refusal !== '')
     parts.push(placed({ type: 'refusal', text: message.refusal }, `${path}.refusal`))
-  if (isObject(message.audio)) {
+  if (isFilled(message.audio)) {
     parts.push(placed({ type: 'opaque', origin: 'chat-completions', value: { audio: message.audio } }, `${path}.audio`))
   }
-  if (isObject(message.function_call))
+  if (isFilled(message.function_call))
     parts.push(decodeCall({ function: message.function_call }, `${path}.function_call`, madeId(0)))
   if (Array.isArray(message.tool_calls)) {
     for (const [at, call] of message.tool_calls.entries()) {
@@ -189,11 +189,11 @@ export const taggedThoughtIn = (detail: JsonObject): ReturnType<typeof readPlace
 
 /** A signature that some servers give with a call and want back with it. It is kept as a thought before the call. */
 export const signatureOf = ({ extra_content: signed }: JsonObject): Seal | undefined =>
-  isObject(signed) ? { origin: 'chat-completions', value: { extra_content: signed } } : undefined
+  isFilled(signed) ? { origin: 'chat-completions', value: { extra_content: signed } } : undefined
 
 const decodeCall = (raw: Json, path: string, madeId: string): ToolCallPart => {
   const call = isObject(raw) ? raw : {}
-  const kind = isObject(call.custom) ? 'custom' : 'function'
+  const kind = callKind(call)
   const body = call[kind]
   if (!isObject(body) || typeof body.name !== 'string' || body.name === '') {
     throw invalidRequest(`'${path}' must be a tool call with a name.`, path)
@@ -202,6 +202,9 @@ const decodeCall = (raw: Json, path: string, madeId: string): ToolCallPart => {
   const input = kind === 'custom' ? inputText(body.input) : inputText(body.arguments) || '{}'
   return placed({ type: 'tool-call', id, name: body.name, kind, input, ...decodeBreakpoint(call, path) }, path)
 }
+
+export const callKind = ({ custom, function: called }: JsonObject): ToolCallPart['kind'] =>
+  isFilled(custom) || (isObject(custom) && !isFilled(called)) ? 'custom' : 'function'
 
 /** Arguments as text; some servers send an object or nothing. */
 export const inputText = (value: Json | undefined): string => {

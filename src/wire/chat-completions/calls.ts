@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Seal } from '../../ir/part.ts'
 import type { Undo } from '../codec.ts'
 import { type FreeText, freeText, originalTool } from '../undo.ts'
-import { inputText, signatureOf } from './assistant.ts'
+import { callKind, inputText, signatureOf } from './assistant.ts'
 
 type Call = {
   /** Undefined until the name is known, which some servers send late. */
@@ -198,7 +198,7 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
 }
 
 const entryOf = (raw: JsonObject): Entry => {
-  const kind = isObject(raw.custom) ? 'custom' : 'function'
+  const kind = callKind(raw)
   const body: JsonObject = isObject(raw[kind]) ? raw[kind] : {}
   return {
     raw,

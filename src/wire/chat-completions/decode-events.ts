@@ -3,7 +3,7 @@
 import type { GatewayError } from '../../errors.ts'
 import type { ChatEvent, Start } from '../../ir/event.ts'
 import { brokenOff } from '../../ir/fold.ts'
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { isFilled, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Citation, Logprob, Seal } from '../../ir/part.ts'
 import { mergeReport, type Usage } from '../../ir/usage.ts'
 import { digest } from '../../lib/digest.ts'
@@ -47,8 +47,10 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   let rawUsage: JsonObject | undefined
   let serviceTier: string | undefined
   let moderation: Json | undefined
-  /** Whether the text has had annotations. */
+  /** Whether there have been annotations. */
   let annotated = false
+  /** Citations that came while no text was open: the next text has them. */
+  let waiting: Citation[] = []
   /** The last chunk that lists sources of the whole answer. */
   let sourced: JsonObject | undefined
   const audio = audioCollector()
@@ -58,6 +60,11 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     const { kind, part, list, details, name = 'reasoning_content' } = prose
     prose = undefined
     if (details.some(isSealed)) return [{ type: 'reasoning-end', part, seal: detailSeal(list, details) }]
+    if (kind === 'text') {
+      const cited = citationsOf(waiting, part)
+      waiting = []
+      return [...cited, { type: 'text-end', part }]
+    }
     // The usual member need not be noted.
     if (name === 'reasoning_content') return [{ type: `${kind}-end`, part }]
     return [{ type: 'reasoning-end', part, seal: plainSeal(name) }]
@@ -151,21 +158,21 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
       refused = true
       out.push({ type: 'refusal-delta', part: inProse('refusal', out), text: delta.refusal })
     }
-    // A citation needs its text.
-    if (prose?.kind === 'text') annotated = cite(decodeCitations(delta.annotations), prose.part, out) || annotated
-    if (isObject(delta.function_call)) out.push(...calls.delta([{ index: -1, function: delta.function_call }]))
+    readCitations(decodeCitations(delta.annotations), out)
+    if (isFilled(delta.function_call)) out.push(...calls.delta([{ index: -1, function: delta.function_call }]))
     if (Array.isArray(delta.tool_calls)) out.push(...calls.delta(delta.tool_calls.filter(isObject)))
-    if (isObject(delta.audio)) audio.add(delta.audio)
+    if (isFilled(delta.audio)) audio.add(delta.audio)
   }
 
-  const cite = (citations: Citation[], part: number, out: ChatEvent[]): boolean => {
-    for (const citation of citations) out.push({ type: 'citation', part, citation })
-    return citations.length > 0
+  const readCitations = (citations: Citation[], out: ChatEvent[]): void => {
+    annotated ||= citations.length > 0
+    if (prose?.kind === 'text') out.push(...citationsOf(citations, prose.part))
+    else waiting.push(...citations)
   }
 
   const endParts = (): ChatEvent[] => {
     const out: ChatEvent[] = []
-    if (prose?.kind === 'text' && sourced !== undefined && !annotated) cite(decodeSources(sourced), prose.part, out)
+    if (sourced !== undefined && !annotated) readCitations(decodeSources(sourced), out)
     const spoken = audio.take()
     const opaque: ChatEvent[] = spoken === undefined ? [] : [{ type: 'opaque', part: parts++, value: spoken }]
     return [...out, ...closeProse(), ...opaque, ...calls.close(true)]
@@ -242,7 +249,10 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
       }
       if (!isObject(chunk)) return fail(malformedAnswer())
       const failure = event === 'error' ? decodeError(200, chunk) : failureIn(chunk)
-      return failure === undefined ? readChunk(chunk) : fail(failure)
+      if (failure === undefined) return readChunk(chunk)
+      const out: ChatEvent[] = []
+      if (isObject(chunk.usage)) readUsage(chunk.usage, out)
+      return [...out, ...fail(failure)]
     },
     end: () => (ended ? [] : undo.noDone ? finish() : fail(brokenOff())),
     get rawUsage() {
@@ -253,6 +263,9 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     },
   }
 }
+
+const citationsOf = (citations: Citation[], part: number): ChatEvent[] =>
+  citations.map((citation) => ({ type: 'citation', part, citation }))
 
 /** Some servers send the arguments of calls as objects, whose large integers must keep all their digits. */
 const parse = (data: string): unknown => (data.includes('_call') ? parseExact(data) : JSON.parse(data))

@@ -1,7 +1,7 @@
 // Errors of this wire: the provider's, classified by status and machine code, and the gateway's in its clients' form.
 
 import { envelope, GatewayError } from '../../errors.ts'
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { isFilled, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { classified, type ErrorObject, readErrorObject } from '../error-object.ts'
 import { providerError } from '../failure.ts'
 
@@ -33,7 +33,7 @@ const FAILED = /^(?:error|abort|network_error|insufficient_system_resource)$|mal
 /** The error in an answer or a chunk; undefined where it has none. */
 export const failureIn = (body: JsonObject): GatewayError | undefined => {
   const { error, object, choices } = body
-  if (isObject(error) || (typeof error === 'string' && error !== '') || object === 'error')
+  if (isFilled(error) || (typeof error === 'string' && error !== '') || object === 'error')
     return decodeError(200, body)
   const broken = Array.isArray(choices) ? choices.find(isBroken) : undefined
   return broken === undefined ? undefined : decodeError(200, broken)
@@ -41,7 +41,7 @@ export const failureIn = (body: JsonObject): GatewayError | undefined => {
 
 const isBroken = (choice: Json): boolean =>
   isObject(choice) &&
-  (isObject(choice.error) || (typeof choice.finish_reason === 'string' && FAILED.test(choice.finish_reason)))
+  (isFilled(choice.error) || (typeof choice.finish_reason === 'string' && FAILED.test(choice.finish_reason)))
 
 /** This wire's clients read the gateway's envelope as it is. */
 export const encodeError = (error: GatewayError): JsonObject => envelope(error)

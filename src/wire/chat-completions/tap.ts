@@ -62,9 +62,12 @@ export const tap = (options: TapOptions): Tap => {
     const chunk = parseObject(data)
     if (chunk === undefined) return noted.failed(malformedAnswer())
     const failure = frame.event === 'error' ? decodeError(200, chunk) : failureIn(chunk)
-    if (failure !== undefined) return noted.failed(failure)
-    noted.serviceTier = textOf(chunk.service_tier) ?? noted.serviceTier
     const { usage } = chunk
+    if (failure !== undefined) {
+      if (isObject(usage)) report(usage)
+      return noted.failed(failure)
+    }
+    noted.serviceTier = textOf(chunk.service_tier) ?? noted.serviceTier
     const choices = Array.isArray(chunk.choices) ? chunk.choices : []
     let hasInnerUsage = false
     for (const choice of choices) {

@@ -1,7 +1,7 @@
 // A client's messages as turns.
 
 import { invalidRequest } from '../../errors.ts'
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { isFilled, type Json, type JsonObject } from '../../ir/json.ts'
 import type { SystemPart, ToolCallPart, ToolResultPart, UserPart } from '../../ir/part.ts'
 import { placed } from '../../ir/place.ts'
 import type { Turn } from '../../ir/request.ts'
@@ -53,7 +53,7 @@ const decodeTurn = (message: JsonObject, at: number, calls: Map<string, ToolCall
       for (const part of parts) {
         if (part.type !== 'tool-call') continue
         calls.set(part.id, part)
-        if (isObject(message.function_call)) calls.set(`function ${part.name}`, part)
+        if (isFilled(message.function_call)) calls.set(`function ${part.name}`, part)
       }
       return { role: 'assistant', parts, ...named }
     }

@@ -324,6 +324,46 @@ describe('what a provider may send', () => {
       [{ type: 'text', text: 'x', citations: [{ kind: 'url', url: 'https://a.b', title: 't', start: 0, end: 1 }] }],
     ],
     [
+      'a citation before its text, behind a thought',
+      [
+        { reasoning_content: 'a', annotations: [{ type: 'url_citation', url_citation: { url: 'https://a.b' } }] },
+        { content: 'x' },
+        { content: 'y' },
+      ],
+      [
+        { type: 'reasoning', text: 'a', full: true },
+        { type: 'text', text: 'xy', citations: [{ kind: 'url', url: 'https://a.b' }] },
+      ],
+    ],
+    [
+      'members that are written out empty',
+      [
+        {
+          content: 'x',
+          function_call: {},
+          tool_calls: [],
+          audio: { id: '', data: '', transcript: '', expires_at: 0 },
+          annotations: [],
+        },
+        { content: 'y', function_call: { name: '', arguments: '' }, audio: {}, reasoning_details: [] },
+        {
+          tool_calls: [
+            {
+              index: 0,
+              id: 'A',
+              function: { name: 'f', arguments: '{"a":1}' },
+              custom: { name: '', input: '' },
+              extra_content: {},
+            },
+          ],
+        },
+      ],
+      [
+        { type: 'text', text: 'xy' },
+        { type: 'tool-call', id: 'A', name: 'f', kind: 'function', input: '{"a":1}' },
+      ],
+    ],
+    [
       'audio, gathered',
       [{ audio: { id: 'au', data: 'AA' } }, { audio: { data: 'BB', transcript: 'hi' } }, { audio: { expires_at: 9 } }],
       [
@@ -522,6 +562,36 @@ describe('what a provider may send', () => {
     ]
     expect(fold(decode(frames)).usage).toEqual({ input: 6, cacheRead: 4, output: 4 })
   })
+
+  test.each<[string, JsonObject]>([
+    ['after the text', { error: { message: 'secret' } }],
+    ['within the choice', { choices: [{ index: 0, delta: {}, finish_reason: 'error', error: { message: 'secret' } }] }],
+  ])('usage beside an error %s is read, translated and passing', (_, members) => {
+    const usage = { prompt_tokens: 10, completion_tokens: 3 }
+    const frames = [delta({ content: 'a' }), chunk(undefined, { ...members, usage })]
+    expect(decode(frames).slice(-2)).toMatchObject([
+      { type: 'usage', usage: { input: 10, output: 3 } },
+      { type: 'error' },
+    ])
+    const tap = chatCompletions.tap({ model: 'm', includeUsage: false, now: 1 })
+    for (const frame of frames) tap.see(frame)
+    expect(tap).toMatchObject({ state: 'failed', usage: { input: 10, output: 3 }, rawUsage: usage })
+  })
+
+  test.each<JsonObject>([{}, { message: '', code: 0, param: null }])(
+    'an error that says nothing is none: %j',
+    (error) => {
+      const frames = [
+        chunk({ delta: { content: 'a' }, error }, { error }),
+        chunk({ delta: {}, finish_reason: 'stop' }),
+        DONE,
+      ]
+      expect(fold(decode(frames)).parts).toEqual([{ type: 'text', text: 'a' }])
+      const tap = chatCompletions.tap({ model: 'm', includeUsage: false, now: 1 })
+      for (const frame of frames) tap.see(frame)
+      expect(tap.state).toBe('done')
+    },
+  )
 
   test('a first chunk without an id, chunks without choices, a missing role and repeated reasons are accepted', () => {
     const frames = [

@@ -132,6 +132,26 @@ test('an answer that was filtered before its first output may have no message', 
   expect({ parts, finish, usage }).toEqual({ parts: [], finish: 'content-filter', usage: { input: 3, output: 2 } })
 })
 
+test('members of a whole answer that are written out empty are none', () => {
+  const choice = {
+    index: 0,
+    finish_reason: 'tool_calls',
+    error: {},
+    message: {
+      content: 'x',
+      function_call: { name: '', arguments: '' },
+      audio: {},
+      tool_calls: [{ id: 'A', custom: {}, function: { name: 'f', arguments: '{}' }, extra_content: {} }],
+    },
+  }
+  const body = { id: 'x', error: { message: '' }, choices: [choice] }
+  expect(chatCompletions.faultIn(body)).toBeUndefined()
+  expect(chatCompletions.decodeResponse(body).parts).toEqual([
+    { type: 'text', text: 'x' },
+    { type: 'tool-call', id: 'A', name: 'f', kind: 'function', input: '{}' },
+  ])
+})
+
 describe('a body that is not an answer', () => {
   test.each<[string, JsonObject, string]>([
     ['an empty object', {}, 'upstream_error'],
