@@ -140,7 +140,7 @@ const tryTarget = async <Answer>(
  * for instance of a file that does not exist: a client must not be able to close an account for everyone else.
  */
 export const isTargetFault = ({ failover, retry, provider: { status = 0, code } = {} }: GatewayError): boolean => {
-  if (!failover || !retry) return false
+  if (!failover || !retry || MODEL_SLIPS.has(code)) return false
   return status < 400 || status >= 500 || ACCOUNT_REFUSALS.has(status) || UNKNOWN_MODEL.has(code)
 }
 
@@ -150,6 +150,9 @@ export const restAsked = ({ code, retryAfterMs }: GatewayError): number | undefi
 
 /** Statuses of refusals that concern the account: its credential, balance or rate. Other 400s are not retried. */
 const ACCOUNT_REFUSALS = new Set([400, 401, 402, 403, 407, 408, 429])
+
+/** Codes for what a model could not do with one request: a client could bring them about at will. */
+const MODEL_SLIPS = new Set<string | undefined>(['tool_use_failed', 'json_validate_failed'])
 
 /** Codes of refusals for an unknown model, which the configuration names and not the client. */
 const UNKNOWN_MODEL = new Set<string | undefined>(['model_not_found', 'DeploymentNotFound'])

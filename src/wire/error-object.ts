@@ -58,7 +58,15 @@ const CLASS_OF_CODE = new Map<string, FailureClass>([
 ])
 
 /** Codes that come with a 400 although the request is not at fault. */
-const NOT_THE_REQUEST = new Set(['model_not_found', 'invalid_api_key', 'API_KEY_INVALID', 'server_error'])
+const NOT_THE_REQUEST = new Set([
+  'model_not_found',
+  'invalid_api_key',
+  'API_KEY_INVALID',
+  'server_error',
+  // The model wrote a call or an answer that its server could not read: it may do better when asked again.
+  'tool_use_failed',
+  'json_validate_failed',
+])
 
 // Faults of the account that some servers report without a code, recognised by the beginning of the message alone: other
 // messages quote the request, and no client's text may take an account out of use.

@@ -81,6 +81,7 @@ const WORDS = new RegExp(
     /prompt exceeds max length/,
     /tokens in request more than max tokens/,
     /range of input length/,
+    /reduce the length of the messages/,
   ),
   'i',
 )

@@ -196,6 +196,11 @@ describe('an account', () => {
     ['has no such model', 'open', refusal(404, 'model_not_found')],
     ['has not deployed the model', 'open', refusal(404, 'DeploymentNotFound')],
     ...[404, 409, 424].map((status): [string, 'closed', Play] => [`refuses with ${status}`, 'closed', refusal(status)]),
+    ...['tool_use_failed', 'json_validate_failed'].map((code): [string, 'closed', Play] => [
+      `serves a model that slips: ${code}`,
+      'closed',
+      refusal(400, code),
+    ]),
     ['answers', 'closed', 'answers'],
     ['is asked by a gateway at fault', 'closed', new Error('unexpected')],
     ['refuses the request', 'closed', wrong],

@@ -49,6 +49,8 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     [400, { code: 'model_not_found' }, true],
     [400, { code: 'invalid_encrypted_content' }, true],
     [400, { type: 'server_error' }, true],
+    [400, { code: 'tool_use_failed', type: 'invalid_request_error', failed_generation: 'secret' }, true],
+    [200, { code: 'json_validate_failed', type: 'invalid_request_error' }, true],
     [401, { code: 'invalid_api_key' }, true],
     [400, { code: 400, status: 'INVALID_ARGUMENT', details: [{ reason: 'API_KEY_INVALID' }] }, true],
     [400, { code: 400, status: 'INVALID_ARGUMENT', details: [{ fieldViolations: [] }] }, false],
@@ -166,6 +168,7 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     'tokens in request more than max tokens allowed',
     'Invalid request: Your request exceeded model token limit: 8192',
     'Prompt exceeds max length',
+    'Please reduce the length of the messages or completion.',
     "prompt is too long: the input exceeds the context window of this model (this model's maximum context length is exceeded)",
   ]
   test.each([
