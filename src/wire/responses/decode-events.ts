@@ -66,7 +66,6 @@ export const answerReader = (undo: Undo): AnswerReader => {
   let over = false
   let rawUsage: JsonObject | undefined
   let serviceTier: string | undefined
-  let latest = 0
 
   const begin = (response: JsonObject | undefined): void => {
     if (started) return
@@ -85,11 +84,6 @@ export const answerReader = (undo: Undo): AnswerReader => {
     if (over) return
     over = true
     out.push({ type: 'error', error })
-  }
-
-  const placeOf = (event: JsonObject): number => {
-    if (typeof event.output_index === 'number') latest = event.output_index
-    return latest
   }
 
   const report = (response: JsonObject): Usage | undefined => {
@@ -125,7 +119,7 @@ export const answerReader = (undo: Undo): AnswerReader => {
     if (itemEvent !== undefined) {
       begin(undefined)
       hasItems = true
-      itemEvent(items, placeOf(event), event)
+      itemEvent(items, items.placeOf(event), event)
       return
     }
     switch (event.type) {

@@ -10,15 +10,32 @@ import { originalTool } from '../undo.ts'
 import { argumentsText, decodeCitation, decodeCitations, decodeLogprobs } from './output.ts'
 import { decodeReasoning } from './reasoning.ts'
 
-/** `text`, also below: what has been emitted so far. */
-type Content = { part: number; kind: 'text' | 'refusal'; text: string; citations: number; open: boolean }
+/** `text`, also below: what has been emitted so far. `interrupted`: ended because another item began. */
+type Content = {
+  at: number
+  part: number
+  kind: 'text' | 'refusal'
+  text: string
+  citations: number
+  open: boolean
+  interrupted?: boolean
+}
 type Message = { kind: 'message'; contents: Map<number, Content> }
 /** `asText`: a call of the JSON tool, whose arguments are the structured answer. */
 type Call = { kind: 'call'; part: number; text: string; asText: boolean; custom: boolean }
-type Thought = { kind: 'reasoning'; part: number | undefined; text: string; summary: number; full: boolean }
+type Thought = {
+  kind: 'reasoning'
+  part: number | undefined
+  text: string
+  summary: number
+  full: boolean
+  interrupted?: boolean
+}
 type Item = Message | Call | Thought | { kind: 'opaque' } | { kind: 'done' }
 
 export type ItemReader = {
+  /** The place of the item that an event concerns, for the other methods: mostly its index. */
+  placeOf(event: JsonObject): number
   added(at: number, item: JsonObject): void
   /** `item` undefined: its `done` event never came. */
   done(at: number, item: JsonObject | undefined): void
@@ -44,10 +61,67 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
   const items = new Map<number, Item>()
   /** Items as they were announced: some servers send whole items there, and no `done` event. */
   const announced = new Map<number, JsonObject>()
+  /** The places whose items were announced. Others are there by their content alone. */
+  const begun = new Set<number>()
   const doneIds = new Set<string>()
+  /** The places of items by their ids, with the index they came with. */
+  const places = new Map<string, { at: number; index: number | undefined }>()
+  /** For an index that several items came with, the place of the last. */
+  const moved = new Map<number, number>()
+  let latest = 0
+  /** A place that is nobody's index. */
+  let spare = -1
+  /** The item whose text or thought is open. */
+  let speaking: number | undefined
   let next = 0
   let calls = false
   let refused = false
+
+  // Places.
+
+  const named = (id: string | undefined, index: number | undefined): number | undefined => {
+    const place = id === undefined ? undefined : places.get(id)
+    if (place === undefined) return undefined
+    return index === undefined || place.index === undefined || place.index === index ? place.at : undefined
+  }
+
+  /**
+   * Some servers give items no index, or the same one, even while another is open: then ids tell them apart. Others give
+   * one item a new id in every event: only where it is announced, a new id means a new item.
+   */
+  const placeOf = ({ type, output_index, item_id, item }: JsonObject): number => {
+    const index = typeof output_index === 'number' ? output_index : undefined
+    const id = isObject(item) ? idOf(item) : typeof item_id === 'string' ? item_id : undefined
+    latest = named(id, index) ?? (index === undefined ? latest : (moved.get(index) ?? index))
+    if (!isObject(item) || id === undefined || named(id, index) !== undefined) return latest
+    const isOpen = items.has(latest) && items.get(latest)?.kind !== 'done'
+    const isTaken = isOpen ? type === 'response.output_item.added' && begun.has(latest) : items.has(latest)
+    if (isTaken) {
+      latest = spare--
+      if (index !== undefined) moved.set(index, latest)
+    }
+    places.set(id, { at: latest, index })
+    return latest
+  }
+
+  /** Items follow one another: where one begins, what another was saying is over, unless more of it comes. */
+  const speak = (at: number | undefined): void => {
+    if (speaking !== at && speaking !== undefined) interrupt(items.get(speaking))
+    speaking = at
+  }
+
+  const interrupt = (item: Item | undefined): void => {
+    if (item?.kind === 'message') {
+      for (const target of item.contents.values()) {
+        if (target.open) target.interrupted = true
+        endContent(target, undefined)
+      }
+    } else if (item?.kind === 'reasoning' && item.part !== undefined) {
+      emit({ type: 'reasoning-end', part: item.part })
+      item.part = undefined
+      item.interrupted = true
+    }
+  }
 
   // Messages.
 
@@ -64,17 +138,27 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
     const owner = message(at)
     const known = owner?.contents.get(index)
     if (owner === undefined || known !== undefined) return known
-    const made: Content = { part: next++, kind, text: '', citations: 0, open: true }
+    const made: Content = { at, part: 0, kind, text: '', citations: 0, open: false }
     owner.contents.set(index, made)
     if (kind === 'refusal') refused = true
-    emit({ type: kind === 'text' ? 'text-start' : 'refusal-start', part: made.part })
+    openContent(made)
     return made
   }
 
+  const openContent = (target: Content): void => {
+    speak(target.at)
+    target.part = next++
+    target.open = true
+    target.interrupted = false
+    emit({ type: target.kind === 'text' ? 'text-start' : 'refusal-start', part: target.part })
+  }
+
   const addText = (target: Content | undefined, kind: Content['kind'], text: string, logprobs?: Json): void => {
-    if (target?.kind !== kind || !target.open) return
+    if (target?.kind !== kind) return
     const decoded = kind === 'text' ? decodeLogprobs(logprobs) : []
     if (text === '' && decoded.length === 0) return
+    if (target.interrupted) openContent(target)
+    if (!target.open) return
     target.text += text
     if (kind === 'refusal') emit({ type: 'refusal-delta', part: target.part, text })
     else if (decoded.length === 0) emit({ type: 'text-delta', part: target.part, text })
@@ -83,9 +167,10 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
 
   /** Ends a content part. `whole`: the provider's complete part, of which the rest that was not streamed is emitted. */
   const endContent = (target: Content | undefined, whole: JsonObject | undefined): void => {
-    if (target?.open !== true) return
+    if (target === undefined) return
     const rest = unstreamed(stringOr(target.kind === 'text' ? whole?.text : whole?.refusal, ''), target.text)
     if (rest !== '') addText(target, target.kind, rest, target.text === '' ? whole?.logprobs : undefined)
+    if (!target.open) return
     if (target.kind === 'text') {
       for (const citation of decodeCitations(whole?.annotations).slice(target.citations)) {
         emit({ type: 'citation', part: target.part, citation })
@@ -111,6 +196,7 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
     const name = stringOr(item.name, '')
     const custom = item.type === 'custom_tool_call'
     const asText = name !== '' && name === undo.jsonTool
+    speak(undefined)
     const call: Call = { kind: 'call', part: next++, text: '', asText, custom }
     items.set(at, call)
     if (asText) {
@@ -152,7 +238,8 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
     const item = items.get(at) ?? { kind: 'reasoning', part: undefined, text: '', summary: index, full }
     if (item.kind !== 'reasoning') return
     items.set(at, item)
-    const part = begunThought(item, full)
+    if (item.interrupted && text === '') return
+    const part = begunThought(at, item, full)
     if (item.full !== full || text === '') return
     if (index > item.summary && item.text !== '') {
       item.text += '\n\n'
@@ -164,19 +251,22 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
   }
 
   /** The part number of a thought, which is started once it is known whether it is the thought itself or a summary. */
-  const begunThought = (item: Thought, full: boolean): number => {
+  const begunThought = (at: number, item: Thought, full: boolean): number => {
     if (item.part !== undefined) return item.part
+    speak(at)
     item.part = next++
-    item.full = full
-    emit({ type: 'reasoning-start', part: item.part, ...(full ? { full } : {}) })
+    if (!item.interrupted) item.full = full
+    emit({ type: 'reasoning-start', part: item.part, ...(item.full ? { full: true } : {}) })
     return item.part
   }
 
-  const endThought = (item: Thought, whole: JsonObject | undefined): void => {
-    const passed = item.part === undefined ? undefined : item.full ? 'full' : 'summary'
+  const endThought = (at: number, item: Thought, whole: JsonObject | undefined): void => {
+    const passed = item.part === undefined && !item.interrupted ? undefined : item.full ? 'full' : 'summary'
     const decoded = whole === undefined ? undefined : decodeReasoning(whole, passed)
-    const part = begunThought(item, decoded?.full === true)
     const rest = decoded === undefined ? '' : unstreamed(decoded.text, item.text)
+    // Without its text a seal is of no use.
+    if (item.interrupted && item.part === undefined && rest === '') return
+    const part = begunThought(at, item, decoded?.full === true)
     if (rest !== '') emit({ type: 'reasoning-delta', part, text: rest })
     emit({ type: 'reasoning-end', part, ...(decoded?.seal === undefined ? {} : { seal: decoded.seal }) })
   }
@@ -184,10 +274,7 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
   // Items.
 
   const added = (at: number, item: JsonObject): void => {
-    // Some servers give every item the same index, or none: a new id means a new item.
-    const id = idOf(item)
-    const isNext = id !== undefined && !doneIds.has(id)
-    if (isNext && items.get(at)?.kind === 'done') items.delete(at)
+    begun.add(at)
     if (items.has(at)) return
     if (item.type !== 'reasoning') announced.set(at, item)
     switch (item.type) {
@@ -223,7 +310,7 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
         endCall(known, item ?? announced.get(at))
         break
       case 'reasoning':
-        endThought(known, item)
+        endThought(at, known, item)
         break
       case 'opaque':
         if (item !== undefined)
@@ -240,15 +327,18 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
     part.type === 'output_text' ? 'text' : part.type === 'refusal' ? 'refusal' : undefined
 
   return {
+    placeOf,
     added,
     done,
     reasoningDelta,
     settle(output) {
       // Within the output, items are told apart by index: some servers give all of them the same id.
       const before = new Set(doneIds)
-      output.forEach((item, at) => {
-        if (!isObject(item) || items.get(at)?.kind === 'done') return
+      output.forEach((item, index) => {
+        if (!isObject(item)) return
         const id = idOf(item)
+        const at = named(id, index) ?? moved.get(index) ?? index
+        if (items.get(at)?.kind === 'done') return
         if (id === undefined || !before.has(id)) done(at, item)
       })
       for (const [at, item] of items) if (item.kind !== 'done') done(at, undefined)
@@ -295,7 +385,9 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
   }
 }
 
-const idOf = ({ id }: JsonObject): string | undefined => (typeof id === 'string' && id !== '' ? id : undefined)
+/** Some servers give calls no id of their own. */
+const idOf = ({ id, call_id: callId }: JsonObject): string | undefined =>
+  [id, callId].find((value) => typeof value === 'string' && value !== '') as string | undefined
 
 /** The rest of a whole text after what was streamed of it; '' where the two disagree. */
 const unstreamed = (whole: string, streamed: string): string =>

@@ -452,6 +452,99 @@ describe('reading a stream', () => {
     ])
   })
 
+  describe('items that begin where another has not ended', () => {
+    const event = (type: string, members: JsonObject): JsonObject => ({ type: `response.${type}`, ...members })
+    const call = (id: string, input: string): JsonObject => ({
+      type: 'function_call',
+      call_id: id,
+      name: 'f',
+      arguments: input,
+    })
+
+    test('at its index are told from it by their ids', () => {
+      const items: JsonObject[] = [
+        { ...call('a', '{"a":1}'), id: 'fc_1' },
+        { ...call('b', '{"b":2}'), id: 'fc_2' },
+      ]
+      const events = [
+        event('output_item.added', { output_index: 0, item: { ...message(''), content: [] } }),
+        event('output_text.delta', { output_index: 0, item_id: 'msg_1', delta: 'hello' }),
+        ...items.flatMap((item, output_index) => [
+          event('output_item.added', { output_index, item: { ...item, arguments: '' } }),
+          event('function_call_arguments.delta', {
+            output_index,
+            item_id: item.id ?? null,
+            delta: item.arguments ?? null,
+          }),
+          event('output_item.done', { output_index, item }),
+        ]),
+      ]
+      for (const output of [items, []]) {
+        expect(fold(decode(created, ...events, completed({ output })))).toMatchObject({
+          parts: [{ text: 'hello' }, { id: 'a', input: '{"a":1}' }, { id: 'b', input: '{"b":2}' }],
+          finish: 'tool-calls',
+        })
+      }
+    })
+
+    test('and have no index are told apart by their ids, of calls also those of their results', () => {
+      const items = [call('a', '{"a":1}'), call('b', '{"b":2}')]
+      const events = [
+        ...items.flatMap((item) => [
+          event('output_item.added', { item: { ...item, arguments: '' } }),
+          event('function_call_arguments.delta', { item_id: item.call_id ?? null, delta: item.arguments ?? null }),
+        ]),
+        ...items.map((item) => event('output_item.done', { item })),
+      ]
+      for (const output of [items, []]) {
+        const { parts } = fold(decode(created, ...events, completed({ output })))
+        expect(parts).toMatchObject([
+          { id: 'a', input: '{"a":1}' },
+          { id: 'b', input: '{"b":2}' },
+        ])
+        expect(parts).toHaveLength(2)
+      }
+    })
+
+    const thought = { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 'why' }] }
+    const open = [
+      event('output_item.added', { item: { ...thought, content: [] } }),
+      event('reasoning_text.delta', { item_id: 'rs_1', delta: 'why' }),
+      event('output_item.added', { item: { ...message(''), content: [] } }),
+      event('output_text.delta', { item_id: 'msg_1', delta: 'hel' }),
+    ]
+    const over = [event('output_item.done', { item: thought }), event('output_item.done', { item: message('hello') })]
+
+    test('end it, so that their words need not wait', () => {
+      const told = 'start reasoning-start reasoning-delta reasoning-end text-start text-delta error'
+      expect(
+        decode(created, ...open)
+          .map(({ type }) => type)
+          .join(' '),
+      ).toBe(told)
+      expect(fold(decode(created, ...open, ...over, completed())).parts).toMatchObject([
+        { type: 'reasoning', text: 'why' },
+        { type: 'text', text: 'hello' },
+      ])
+    })
+
+    test('do not take from it what it says later', () => {
+      const added = event('output_item.added', { item: call('a', '') })
+      for (const later of [[event('output_text.delta', { item_id: 'msg_1', delta: 'lo' })], []]) {
+        const done = { ...call('a', '{}'), status: 'completed' }
+        const all = [...open, added, ...later, ...over, event('output_item.done', { item: done })]
+        const { parts } = fold(decode(created, ...all, completed()))
+        expect(parts.map((part) => (part.type === 'text' ? part.text : ''))).toEqual(['', 'hel', '', 'lo'])
+      }
+      const more = { ...thought, content: [{ type: 'reasoning_text', text: 'why not' }] }
+      for (const later of [[event('reasoning_text.delta', { item_id: 'rs_1', delta: ' not' })], []]) {
+        const all = [...open, ...later, event('output_item.done', { item: more }), ...over.slice(1)]
+        const { parts } = fold(decode(created, ...all, completed()))
+        expect(parts.map((part) => ('text' in part ? part.text : ''))).toEqual(['why', 'hel', ' not', 'lo'])
+      }
+    })
+  })
+
   test('summaries of a thought are separate paragraphs, and its seal is the finished item', () => {
     const delta = (summary_index: number, text: string) => ({
       type: 'response.reasoning_summary_text.delta',
