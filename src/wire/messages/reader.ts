@@ -122,7 +122,12 @@ export class Reader {
   #begin(index: unknown, raw: unknown): ChatEvent[] {
     if (typeof index !== 'number' || !isObject(raw)) return this.fail(malformedAnswer())
     const out: ChatEvent[] = this.#started ? [] : this.#start(undefined)
-    out.push(...(this.#blocks.get(index)?.end() ?? []))
+    for (const [at, open] of this.#blocks) {
+      // Some servers end every block at the end of the stream: what follows prose would wait for that.
+      if (at !== index && open.prose !== true) continue
+      this.#blocks.delete(at)
+      out.push(...open.end())
+    }
     const block = this.#open(raw)
     this.#blocks.set(index, block)
     return [...out, ...block.started]

@@ -242,6 +242,27 @@ describe('a provider’s stream', () => {
     expect(decoded.parts.map((part) => (part.type === 'tool-call' ? part.input : ''))).toEqual(['{"a":1}', '{"b":2}'])
   })
 
+  test('prose is over where another block begins, and what comes of it later is not lost', () => {
+    const begun = [
+      start,
+      begin(0, { type: 'thinking', thinking: '' }),
+      delta(0, { type: 'thinking_delta', thinking: 'Hm.' }),
+      begin(1, { type: 'text', text: '' }),
+      text(1, 'Hel'),
+    ]
+    const types = decode(begun.map(frame)).map(({ type }) => type)
+    expect(types.join(' ')).toBe('start reasoning-start reasoning-delta reasoning-end text-start text-delta error')
+    const call = [begin(2, { type: 'tool_use', id: 'a', name: 'f', input: {} }), json(2, '{}')]
+    const unsigned = delta(0, { type: 'signature_delta', signature: '' })
+    const ended = [unsigned, stop(0), stop(1), stop(2), last('tool_use'), end]
+    expect(answer([...begun, ...call, text(1, 'lo'), ...ended]).parts).toEqual([
+      { type: 'reasoning', text: 'Hm.' },
+      { type: 'text', text: 'Hel' },
+      { type: 'tool-call', id: 'a', name: 'f', kind: 'function', input: '{}' },
+      { type: 'text', text: 'lo' },
+    ])
+  })
+
   test('a block with the index of an open one ends that', () => {
     const calls = ['a', 'b'].flatMap((id) => [begin(0, { type: 'tool_use', id, name: 'f', input: {} }), json(0, '{}')])
     const types = decode([start, ...calls, stop(0), last('tool_use'), end].map(frame)).map(({ type }) => type)
