@@ -8,21 +8,27 @@ import type { Undo } from '../codec.ts'
 import { stringOr } from '../read.ts'
 import { originalTool } from '../undo.ts'
 import { argumentsText, decodeCitation, decodeCitations, decodeLogprobs } from './output.ts'
+import { type ItemKind, idOf, itemPlaces, type Places } from './places.ts'
 import { decodeReasoning } from './reasoning.ts'
 
-/** `text`, also below: what has been emitted so far. `interrupted`: ended because another item began. */
+/**
+ * `text`, also below: what has been emitted so far. `waiting`: more of it, or its end, is yet to come, but no part is open:
+ * it has only been announced, or another item has begun.
+ */
 type Content = {
   at: number
-  part: number
+  part: number | undefined
   kind: 'text' | 'refusal'
   text: string
   citations: number
-  open: boolean
-  interrupted?: boolean
+  state: 'waiting' | 'open' | 'over'
+  /** Whether its whole text was told. */
+  told?: boolean
 }
 type Message = { kind: 'message'; contents: Map<number, Content> }
 /** `asText`: a call of the JSON tool, whose arguments are the structured answer. */
 type Call = { kind: 'call'; part: number; text: string; asText: boolean; custom: boolean }
+/** `interrupted`: its part was ended because another item began. `told`: the end of the paragraph was. */
 type Thought = {
   kind: 'reasoning'
   part: number | undefined
@@ -30,12 +36,13 @@ type Thought = {
   summary: number
   full: boolean
   interrupted?: boolean
+  told?: boolean
 }
-type Item = Message | Call | Thought | { kind: 'opaque' } | { kind: 'done' }
+type Item = Message | Call | Thought | { kind: 'opaque' } | { kind: 'done'; was: ItemKind }
 
 export type ItemReader = {
-  /** The place of the item that an event concerns, for the other methods: mostly its index. */
-  placeOf(event: JsonObject): number
+  /** For the other methods. */
+  placeOf: Places['of']
   added(at: number, item: JsonObject): void
   /** `item` undefined: its `done` event never came. */
   done(at: number, item: JsonObject | undefined): void
@@ -61,48 +68,18 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
   const items = new Map<number, Item>()
   /** Items as they were announced: some servers send whole items there, and no `done` event. */
   const announced = new Map<number, JsonObject>()
-  /** The places whose items were announced. Others are there by their content alone. */
-  const begun = new Set<number>()
   const doneIds = new Set<string>()
-  /** The places of items by their ids, with the index they came with. */
-  const places = new Map<string, { at: number; index: number | undefined }>()
-  /** For an index that several items came with, the place of the last. */
-  const moved = new Map<number, number>()
-  let latest = 0
-  /** A place that is nobody's index. */
-  let spare = -1
   /** The item whose text or thought is open. */
   let speaking: number | undefined
   let next = 0
   let calls = false
   let refused = false
 
-  // Places.
-
-  const named = (id: string | undefined, index: number | undefined): number | undefined => {
-    const place = id === undefined ? undefined : places.get(id)
-    if (place === undefined) return undefined
-    return index === undefined || place.index === undefined || place.index === index ? place.at : undefined
-  }
-
-  /**
-   * Some servers give items no index, or the same one, even while another is open: then ids tell them apart. Others give
-   * one item a new id in every event: only where it is announced, a new id means a new item.
-   */
-  const placeOf = ({ type, output_index, item_id, item }: JsonObject): number => {
-    const index = typeof output_index === 'number' ? output_index : undefined
-    const id = isObject(item) ? idOf(item) : typeof item_id === 'string' ? item_id : undefined
-    latest = named(id, index) ?? (index === undefined ? latest : (moved.get(index) ?? index))
-    if (!isObject(item) || id === undefined || named(id, index) !== undefined) return latest
-    const isOpen = items.has(latest) && items.get(latest)?.kind !== 'done'
-    const isTaken = isOpen ? type === 'response.output_item.added' && begun.has(latest) : items.has(latest)
-    if (isTaken) {
-      latest = spare--
-      if (index !== undefined) moved.set(index, latest)
-    }
-    places.set(id, { at: latest, index })
-    return latest
-  }
+  const places = itemPlaces((at) => {
+    const item = items.get(at)
+    if (item === undefined) return undefined
+    return item.kind === 'done' ? { kind: item.was, isDone: true } : { kind: item.kind, isDone: false }
+  })
 
   /** Items follow one another: where one begins, what another was saying is over, unless more of it comes. */
   const speak = (at: number | undefined): void => {
@@ -113,8 +90,7 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
   const interrupt = (item: Item | undefined): void => {
     if (item?.kind === 'message') {
       for (const target of item.contents.values()) {
-        if (target.open) target.interrupted = true
-        endContent(target, undefined)
+        if (target.state === 'open') closeContent(target, 'waiting')
       }
     } else if (item?.kind === 'reasoning' && item.part !== undefined) {
       emit({ type: 'reasoning-end', part: item.part })
@@ -134,58 +110,81 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
     return made
   }
 
-  const content = (at: number, index: number, kind: Content['kind']): Content | undefined => {
+  /**
+   * Some servers count the contents of all items, or every delta: at a new index, a delta goes on with what is open, and
+   * so does a `whole` text that begins like that.
+   */
+  const content = (at: number, index: number, kind: Content['kind'], whole?: string): Content | undefined => {
+    const owner = message(at)
+    const isOpen = ({ state, told, text, kind: its }: Content): boolean =>
+      state !== 'over' && its === kind && (whole === undefined ? told !== true : whole.startsWith(text))
+    return (
+      owner?.contents.get(index) ?? [...(owner?.contents.values() ?? [])].find(isOpen) ?? begunContent(at, index, kind)
+    )
+  }
+
+  const begunContent = (at: number, index: number, kind: Content['kind']): Content | undefined => {
     const owner = message(at)
     const known = owner?.contents.get(index)
     if (owner === undefined || known !== undefined) return known
-    const made: Content = { at, part: 0, kind, text: '', citations: 0, open: false }
+    const made: Content = { at, part: undefined, kind, text: '', citations: 0, state: 'waiting' }
     owner.contents.set(index, made)
     if (kind === 'refusal') refused = true
-    openContent(made)
     return made
   }
 
-  const openContent = (target: Content): void => {
+  const openContent = (target: Content): number => {
+    if (target.state === 'open' && target.part !== undefined) return target.part
     speak(target.at)
     target.part = next++
-    target.open = true
-    target.interrupted = false
+    target.state = 'open'
     emit({ type: target.kind === 'text' ? 'text-start' : 'refusal-start', part: target.part })
+    return target.part
+  }
+
+  const closeContent = (target: Content, state: 'waiting' | 'over'): void => {
+    target.state = state
+    if (target.part !== undefined)
+      emit({ type: target.kind === 'text' ? 'text-end' : 'refusal-end', part: target.part })
   }
 
   const addText = (target: Content | undefined, kind: Content['kind'], text: string, logprobs?: Json): void => {
-    if (target?.kind !== kind) return
+    if (target?.kind !== kind || target.state === 'over') return
     const decoded = kind === 'text' ? decodeLogprobs(logprobs) : []
     if (text === '' && decoded.length === 0) return
-    if (target.interrupted) openContent(target)
-    if (!target.open) return
+    const part = openContent(target)
     target.text += text
-    if (kind === 'refusal') emit({ type: 'refusal-delta', part: target.part, text })
-    else if (decoded.length === 0) emit({ type: 'text-delta', part: target.part, text })
-    else emit({ type: 'text-delta', part: target.part, text, logprobs: decoded })
+    if (kind === 'refusal') emit({ type: 'refusal-delta', part, text })
+    else if (decoded.length === 0) emit({ type: 'text-delta', part, text })
+    else emit({ type: 'text-delta', part, text, logprobs: decoded })
   }
 
   /** Ends a content part. `whole`: the provider's complete part, of which the rest that was not streamed is emitted. */
   const endContent = (target: Content | undefined, whole: JsonObject | undefined): void => {
-    if (target === undefined) return
-    const rest = unstreamed(stringOr(target.kind === 'text' ? whole?.text : whole?.refusal, ''), target.text)
+    if (target === undefined || target.state === 'over') return
+    const rest = unstreamed(whole === undefined ? '' : wholeText(whole), target.text)
     if (rest !== '') addText(target, target.kind, rest, target.text === '' ? whole?.logprobs : undefined)
-    if (!target.open) return
-    if (target.kind === 'text') {
-      for (const citation of decodeCitations(whole?.annotations).slice(target.citations)) {
-        emit({ type: 'citation', part: target.part, citation })
-      }
+    if (target.part === undefined) openContent(target)
+    if (target.state !== 'open') {
+      target.state = 'over'
+      return
     }
-    target.open = false
-    emit({ type: target.kind === 'text' ? 'text-end' : 'refusal-end', part: target.part })
+    const { part } = target
+    if (target.kind === 'text' && part !== undefined) {
+      for (const citation of decodeCitations(whole?.annotations).slice(target.citations))
+        emit({ type: 'citation', part, citation })
+    }
+    closeContent(target, 'over')
   }
 
   const endMessage = (at: number, owner: Message, whole: JsonObject | undefined): void => {
     const parts = Array.isArray(whole?.content) ? whole.content : []
-    parts.forEach((part, index) => {
+    const told = [...owner.contents.keys()].sort((a, b) => a - b)
+    parts.forEach((part, nth) => {
       if (!isObject(part)) return
-      if (part.type === 'output_text') endContent(content(at, index, 'text'), part)
-      else if (part.type === 'refusal') endContent(content(at, index, 'refusal'), part)
+      const index = told.length === parts.length ? (told[nth] ?? nth) : nth
+      const kind = contentKind(part)
+      if (kind !== undefined) endContent(content(at, index, kind, wholeText(part)), part)
     })
     for (const target of owner.contents.values()) endContent(target, undefined)
   }
@@ -241,11 +240,13 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
     if (item.interrupted && text === '') return
     const part = begunThought(at, item, full)
     if (item.full !== full || text === '') return
-    if (index > item.summary && item.text !== '') {
+    // Some servers count every delta of a thought: its paragraphs end before another begins.
+    if (index > item.summary && item.text !== '' && (!full || item.told)) {
       item.text += '\n\n'
       emit({ type: 'reasoning-delta', part, text: '\n\n' })
     }
     item.summary = index
+    item.told = false
     item.text += text
     emit({ type: 'reasoning-delta', part, text })
   }
@@ -274,7 +275,6 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
   // Items.
 
   const added = (at: number, item: JsonObject): void => {
-    begun.add(at)
     if (items.has(at)) return
     if (item.type !== 'reasoning') announced.set(at, item)
     switch (item.type) {
@@ -302,7 +302,8 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
       if (id !== undefined) doneIds.add(id)
     }
     const known = items.get(at)
-    switch (known?.kind) {
+    if (known === undefined || known.kind === 'done') return
+    switch (known.kind) {
       case 'message':
         endMessage(at, known, item ?? announced.get(at))
         break
@@ -316,52 +317,50 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
         if (item !== undefined)
           emit({ type: 'opaque', part: next++, value: { type: 'opaque', origin: 'responses', value: item } })
         break
-      default:
-        return
     }
-    items.set(at, { kind: 'done' })
+    items.set(at, { kind: 'done', was: known.kind })
     announced.delete(at)
   }
 
-  const kindOf = (part: JsonObject): Content['kind'] | undefined =>
-    part.type === 'output_text' ? 'text' : part.type === 'refusal' ? 'refusal' : undefined
-
   return {
-    placeOf,
+    placeOf: places.of,
     added,
     done,
     reasoningDelta,
     settle(output) {
       // Within the output, items are told apart by index: some servers give all of them the same id.
       const before = new Set(doneIds)
+      const ids = output.map((item) => (isObject(item) ? idOf(item) : undefined))
+      const unique = new Set(ids).size === ids.length
       output.forEach((item, index) => {
         if (!isObject(item)) return
-        const id = idOf(item)
-        const at = named(id, index) ?? moved.get(index) ?? index
+        const id = ids[index]
+        const at = places.inOutput(index, item, unique)
         if (items.get(at)?.kind === 'done') return
         if (id === undefined || !before.has(id)) done(at, item)
       })
       for (const [at, item] of items) if (item.kind !== 'done') done(at, undefined)
     },
     contentAdded(at, index, part) {
-      const kind = kindOf(part)
-      if (kind !== undefined) content(at, index, kind)
+      const kind = contentKind(part)
+      if (kind !== undefined) begunContent(at, index, kind)
     },
     contentDone(at, index, part) {
-      const kind = kindOf(part)
-      if (kind !== undefined) endContent(content(at, index, kind), part)
+      const kind = contentKind(part)
+      if (kind !== undefined) endContent(content(at, index, kind, wholeText(part)), part)
     },
     contentTextDelta: (at, index, kind, text, logprobs) => addText(content(at, index, kind), kind, text, logprobs),
     contentTextDone(at, index, kind, text, logprobs) {
-      const target = content(at, index, kind)
-      if (target !== undefined)
-        addText(target, kind, unstreamed(text, target.text), target.text === '' ? logprobs : undefined)
+      const target = content(at, index, kind, text)
+      if (target === undefined) return
+      addText(target, kind, unstreamed(text, target.text), target.text === '' ? logprobs : undefined)
+      target.told = true
     },
     citation(at, index, annotation) {
       const target = content(at, index, 'text')
-      if (target?.open !== true) return
+      if (target === undefined || (target.state !== 'open' && target.part !== undefined)) return
       target.citations++
-      emit({ type: 'citation', part: target.part, citation: decodeCitation(annotation) })
+      emit({ type: 'citation', part: openContent(target), citation: decodeCitation(annotation) })
     },
     inputDelta(at, text) {
       const call = items.get(at)
@@ -373,8 +372,13 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
     },
     reasoningDone(at, full, index, text) {
       const item = items.get(at)
-      const isNew = item === undefined || (item.kind === 'reasoning' && (item.text === '' || index > item.summary))
-      if (isNew) reasoningDelta(at, full, index, text)
+      if (item !== undefined && item.kind !== 'reasoning') return
+      const before = item?.text ?? ''
+      const goesOn = full && before !== '' && text.startsWith(before)
+      if (goesOn) reasoningDelta(at, full, item?.summary ?? index, unstreamed(text, before))
+      else if (before === '' || index > (item?.summary ?? index)) reasoningDelta(at, full, index, text)
+      const known = items.get(at)
+      if (known?.kind === 'reasoning') known.told = true
     },
     get calls() {
       return calls
@@ -385,9 +389,10 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
   }
 }
 
-/** Some servers give calls no id of their own. */
-const idOf = ({ id, call_id: callId }: JsonObject): string | undefined =>
-  [id, callId].find((value) => typeof value === 'string' && value !== '') as string | undefined
+const contentKind = ({ type }: JsonObject): Content['kind'] | undefined =>
+  type === 'output_text' ? 'text' : type === 'refusal' ? 'refusal' : undefined
+
+const wholeText = ({ type, text, refusal }: JsonObject): string => stringOr(type === 'refusal' ? refusal : text, '')
 
 /** The rest of a whole text after what was streamed of it; '' where the two disagree. */
 const unstreamed = (whole: string, streamed: string): string =>

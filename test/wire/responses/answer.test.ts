@@ -545,6 +545,112 @@ describe('reading a stream', () => {
     })
   })
 
+  describe('places that are wrong do not make anything be said twice', () => {
+    const event = (type: string, members: JsonObject): JsonObject => ({ type: `response.${type}`, ...members })
+    const said = (...events: JsonObject[]): string[] =>
+      fold(decode(created, ...events)).parts.map((part) => ('text' in part ? `${part.type} ${part.text}` : part.type))
+    const thought = {
+      type: 'reasoning',
+      id: 'rs_1',
+      summary: [],
+      content: [{ type: 'reasoning_text', text: 'why so' }],
+    }
+    const call = { type: 'function_call', id: 'fc_1', call_id: 'c', name: 'f', arguments: '{}' }
+    /** The whole answer, its items with ids of their own. */
+    const over = (...output: JsonObject[]) =>
+      completed({ output: output.map((item) => ({ ...item, id: `${item.id}x` })) })
+
+    test.each([0, 1])('the end of an item %d places behind it', (off) => {
+      const place = { item_id: 'rs_1', content_index: 0 }
+      const second = { item_id: 'msg_1', content_index: 0 }
+      const end = { output_index: 1 + off }
+      const { id: _, ...nameless } = call
+      const events = [
+        event('output_item.added', { output_index: 0, item: { ...thought, content: [] } }),
+        event('reasoning_text.delta', { ...place, output_index: 0, delta: 'why' }),
+        event('reasoning_text.delta', { ...place, output_index: 0, delta: ' so' }),
+        event('reasoning_text.done', { ...place, output_index: off, text: 'why so' }),
+        event('output_item.done', { output_index: off, item: thought }),
+      ]
+      const text = [
+        event('output_item.added', { output_index: 1, item: { ...message(''), content: [] } }),
+        event('output_text.delta', { ...second, output_index: 1, delta: 'hello' }),
+        event('output_text.done', { ...second, ...end, text: 'hello' }),
+        event('output_item.done', { ...end, item: message('hello') }),
+      ]
+      expect(said(...events, ...text, over(thought, message('hello')))).toEqual(['reasoning why so', 'text hello'])
+      const called = [
+        event('output_item.added', { output_index: 1, item: { ...call, arguments: '' } }),
+        event('function_call_arguments.delta', { output_index: 1, item_id: 'fc_1', delta: '{}' }),
+        event('function_call_arguments.done', { ...end, item_id: 'fc_1', arguments: '{}' }),
+        event('output_item.done', { ...end, item: { ...nameless, call_id: '' } }),
+      ]
+      expect(said(...events, ...called, over(thought, call))).toEqual(['reasoning why so', 'tool-call'])
+    })
+
+    test.each([
+      ['of all items', (): number => 1],
+      ['of every delta', (nth: number): number => 4 + nth],
+    ])('contents that are counted %s', (_, content) => {
+      const at = (nth: number) => ({ output_index: 1, item_id: 'msg_1', content_index: content(nth) })
+      const events = [
+        event('output_item.added', { output_index: 1, item: { ...message(''), content: [] } }),
+        event('content_part.added', { ...at(0), part: { type: 'output_text', text: '' } }),
+        ...['hel', 'l', 'o'].map((delta, nth) => event('output_text.delta', { ...at(nth), delta })),
+        event('output_text.done', { ...at(3), text: 'hello' }),
+        event('content_part.done', { ...at(3), part: { type: 'output_text', text: 'hello' } }),
+        event('output_item.done', { output_index: 1, item: message('hello') }),
+      ]
+      expect(said(...events, over(thought, message('hello'))).filter((one) => one.startsWith('text'))).toEqual([
+        'text hello',
+      ])
+      const place = (nth: number) => ({ output_index: 0, item_id: 'rs_1', content_index: content(nth) })
+      const thinking = [
+        ...['why', ' so'].map((delta, nth) => event('reasoning_text.delta', { ...place(nth), delta })),
+        event('reasoning_text.done', { ...place(2), text: 'why so' }),
+        event('output_item.done', { output_index: 0, item: thought }),
+      ]
+      expect(said(...thinking, ...events, over(thought, message('hello')))).toEqual(['reasoning why so', 'text hello'])
+    })
+
+    test('parts without an announcement stay apart where the text of each is told', () => {
+      const parts = ['a', 'ab'].map((text) => ({ type: 'output_text', text }))
+      const events = parts.flatMap(({ text }, content_index) => [
+        event('output_text.delta', { output_index: 0, content_index, delta: text }),
+        event('output_text.done', { output_index: 0, content_index, text }),
+      ])
+      const item = { ...message(''), content: parts }
+      expect(said(...events, event('output_item.done', { output_index: 0, item }), completed())).toEqual([
+        'text a',
+        'text ab',
+      ])
+    })
+
+    test('text that is never announced, at the place of a thought, is told where it comes', () => {
+      const events = [
+        event('output_item.done', { output_index: 0, item: thought }),
+        event('output_text.delta', { output_index: 0, item_id: 'msg_1', delta: 'hello' }),
+        event('output_item.added', { output_index: 1, item: call }),
+        event('output_item.done', { output_index: 1, item: call }),
+      ]
+      const output = [thought, message('hello'), call]
+      for (const ends of [[event('output_item.done', { output_index: 0, item: message('hello') })], []])
+        expect(said(...events, ...ends, completed({ output }))).toEqual(['reasoning why so', 'text hello', 'tool-call'])
+    })
+
+    test('a message announced before the thought comes behind it, and a thought told at the end is not lost', () => {
+      const begun = event('output_item.added', { output_index: 0, item: { ...message(''), content: [] } })
+      const part = { type: 'output_text', text: '' }
+      const empty = event('content_part.added', { output_index: 0, item_id: 'msg_1', content_index: 0, part })
+      const hello = event('output_text.delta', { output_index: 0, item_id: 'msg_1', content_index: 0, delta: 'hello' })
+      const added = event('output_item.added', { output_index: 1, item: { ...thought, content: [] } })
+      const why = event('reasoning_text.delta', { output_index: 1, item_id: 'rs_1', content_index: 0, delta: 'why so' })
+      const whole = completed({ output: [thought, message('hello')] })
+      expect(said(begun, empty, added, why, hello, whole)).toEqual(['reasoning why so', 'text hello'])
+      expect(said(begun, empty, hello, whole)).toEqual(['text hello', 'reasoning why so'])
+    })
+  })
+
   test('summaries of a thought are separate paragraphs, and its seal is the finished item', () => {
     const delta = (summary_index: number, text: string) => ({
       type: 'response.reasoning_summary_text.delta',

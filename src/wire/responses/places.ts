@@ -1,0 +1,114 @@
+// Tells the items of a provider's stream apart. An event names its item by index and by id; servers leave out either, or
+// get it wrong.
+
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+
+export type ItemKind = 'message' | 'call' | 'reasoning' | 'opaque'
+
+/** What is known of the item at a place. */
+export type Held = { kind: ItemKind; isDone: boolean }
+
+export type Places = {
+  /** The place of the item that an event concerns: mostly its index. */
+  of(event: JsonObject): number
+  /** The place of an item of the whole answer. `unique`: no other item there has its id. */
+  inOutput(index: number, item: JsonObject, unique: boolean): number
+}
+
+/** `heldAt`: what the places hold that were given so far. */
+export const itemPlaces = (heldAt: (at: number) => Held | undefined): Places => {
+  /** The places of items by their ids, with the index they came with. */
+  const byId = new Map<string, { at: number; index: number | undefined }>()
+  /** For an index that several items came with, the place of the last. */
+  const moved = new Map<number, number>()
+  const announced = new Set<number>()
+  let latest = 0
+  /** A place that is nobody's index. */
+  let spare = -1
+
+  const atIndex = (index: number | undefined): number => (index === undefined ? latest : (moved.get(index) ?? index))
+
+  const another = (index: number | undefined): number => {
+    const at = spare--
+    if (index !== undefined) moved.set(index, at)
+    return at
+  }
+
+  /** Some servers give every item the same id: an item that is done is not the one at another index. */
+  const named = (id: string | undefined, index: number | undefined, isNew: boolean): number | undefined => {
+    const place = id === undefined ? undefined : byId.get(id)
+    if (place === undefined) return undefined
+    const isThere = index === undefined || place.index === undefined || place.index === index
+    return isThere || (!isNew && heldAt(place.at)?.isDone === false) ? place.at : undefined
+  }
+
+  /** Some servers give one item a new id in every event: only where it is announced, a new id means a new item. */
+  const isTaken = (at: number, type: Json | undefined, kind: ItemKind): boolean => {
+    const there = heldAt(at)
+    if (there === undefined) return false
+    if (there.kind !== 'opaque' && there.kind !== kind) return true
+    if (type === ADDED) return there.isDone || announced.has(at)
+    return type === DONE && there.isDone
+  }
+
+  const find = ({ type, output_index, item_id, item }: JsonObject): number => {
+    const index = typeof output_index === 'number' ? output_index : undefined
+    const id = isObject(item) ? idOf(item) : nameIn(item_id)
+    const known = named(id, index, type === ADDED)
+    if (known !== undefined) return known
+    const at = atIndex(index)
+    const kind = isObject(item) ? kindOf(item) : DELTAS.get(type)
+    if (kind === undefined) return at
+    if (id === undefined) {
+      // Without an index of its own, it is the end of the item that is open.
+      const open = heldAt(latest)
+      return type === DONE && heldAt(at) === undefined && open?.kind === kind && !open.isDone ? latest : at
+    }
+    const taken = isTaken(at, type, kind)
+    const place = taken ? another(index) : at
+    if (isObject(item) || taken) byId.set(id, { at: place, index })
+    return place
+  }
+
+  return {
+    of(event) {
+      latest = find(event)
+      if (event.type === ADDED) announced.add(latest)
+      return latest
+    },
+    inOutput(index, item, unique) {
+      const id = idOf(item)
+      const known = unique && id !== undefined ? byId.get(id)?.at : named(id, index, false)
+      if (known !== undefined) return known
+      const at = atIndex(index)
+      const there = heldAt(at)
+      const clashes = there !== undefined && there.kind !== 'opaque' && there.kind !== kindOf(item)
+      return clashes && id !== undefined ? another(undefined) : at
+    },
+  }
+}
+
+const ADDED = 'response.output_item.added'
+const DONE = 'response.output_item.done'
+
+const DELTAS = new Map<Json | undefined, ItemKind>([
+  ['response.output_text.delta', 'message'],
+  ['response.refusal.delta', 'message'],
+  ['response.reasoning_summary_text.delta', 'reasoning'],
+  ['response.reasoning_text.delta', 'reasoning'],
+])
+
+const KINDS = new Map<Json | undefined, ItemKind>([
+  ['message', 'message'],
+  ['function_call', 'call'],
+  ['custom_tool_call', 'call'],
+  ['reasoning', 'reasoning'],
+])
+
+export const kindOf = ({ type }: JsonObject): ItemKind => KINDS.get(type) ?? 'opaque'
+
+/** Some servers give calls no id of their own. */
+export const idOf = ({ id, call_id: callId }: JsonObject): string | undefined => nameIn(id) ?? nameIn(callId)
+
+const nameIn = (value: Json | undefined): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined
