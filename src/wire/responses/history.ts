@@ -2,7 +2,7 @@
 // result is without its call, and no thought comes last among the model's items.
 
 import type { JsonObject } from '../../ir/json.ts'
-import type { AssistantPart, RefusalPart, TextPart, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
+import type { AssistantPart, RefusalPart, Seal, TextPart, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
 import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
 import { dropMark } from '../breakpoint.ts'
@@ -95,6 +95,12 @@ const pair = (turns: readonly Turn[]): Pairs => {
   })
   return pairs
 }
+
+/**
+ * Without encrypted content the item is a reference to one that the provider stores; translated requests say `store: false`.
+ * Some servers sign the thought itself instead.
+ */
+const isReadable = ({ value }: Seal): boolean => value.encrypted_content !== undefined || value.signature !== undefined
 
 const isSealed = (part: AssistantPart): boolean =>
   part.type === 'reasoning' && part.seal?.origin === 'responses' && part.seal.value.encrypted_content !== undefined
@@ -234,9 +240,7 @@ const partItem = (part: Exclude<AssistantPart, TextPart | RefusalPart>, path: st
         return []
       }
       if (part.seal.origin !== 'responses') return []
-      // Without encrypted content the item is a reference to one that the provider stores. Translated requests say
-      // `store: false`.
-      if (!out.own && (part.seal.value.encrypted_content === undefined || out.quirks.noReasoning === true)) return []
+      if (!out.own && (!isReadable(part.seal) || out.quirks.noReasoning === true)) return []
       return [sealedItem(part)]
     case 'tool-call':
       dropMark(part, path, out)

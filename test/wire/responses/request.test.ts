@@ -1,7 +1,7 @@
 // Decoding requests of the wire’s clients, and encoding requests of other wires’ clients for its provider.
 
 import { describe, expect, test } from 'bun:test'
-import type { JsonObject } from '../../../src/ir/json.ts'
+import type { Json, JsonObject } from '../../../src/ir/json.ts'
 import type { AssistantPart } from '../../../src/ir/part.ts'
 import type { Quirks } from '../../../src/ir/quirks.ts'
 import type { ChatRequest, Turn } from '../../../src/ir/request.ts'
@@ -552,6 +552,18 @@ describe('sending for clients of other wires', () => {
       { type: 'message', role: 'user', content: 'go on' },
     ])
     expect(dropped).toEqual(['messages.0.content.2'])
+  })
+
+  test('a thought of the wire is sent back where it is encrypted or signed, but not as a reference', () => {
+    const content = [{ type: 'reasoning_text', text: 'hm' }]
+    const sent = (value: { [name: string]: Json }) => {
+      const part: AssistantPart = { type: 'reasoning', text: 'hm', full: true, seal: { origin: 'responses', value } }
+      return (send({ turns: [{ role: 'assistant', parts: [part, text('so')] }] }).body.input as JsonObject[])[0]
+    }
+    const signed = { id: 'rs_1', signature: 's', format: 'anthropic-claude-v1' }
+    expect(sent(signed)).toEqual({ type: 'reasoning', summary: [], content, ...signed })
+    expect(sent({ id: 'rs_1', encrypted_content: 'e' })).toMatchObject({ type: 'reasoning', encrypted_content: 'e' })
+    expect(sent({ id: 'rs_1', status: 'completed' })).toMatchObject({ type: 'message', content: 'so' })
   })
 
   describe('messages get a phase where the history has thoughts of a model of the wire', () => {
