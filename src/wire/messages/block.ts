@@ -12,8 +12,8 @@ import { decodeThought } from './decode-parts.ts'
 
 /** An open block. `append` ignores deltas that belong to other kinds of blocks. */
 export type Block = {
-  /** Text or a thought, which is over where another block begins. */
-  prose?: true
+  /** Its type where it is prose, which is over where another block begins. */
+  prose?: 'text' | 'thinking'
   /** The events of its start. */
   started: ChatEvent[]
   append(delta: JsonObject): ChatEvent[]
@@ -24,7 +24,7 @@ export type Block = {
 export const textBlock = (part: number, raw: JsonObject): Block => {
   const citations = Array.isArray(raw.citations) ? raw.citations.filter(isObject).map(decodeCitation) : []
   return {
-    prose: true,
+    prose: 'text',
     started: [{ type: 'text-start', part }, ...delta('text-delta', part, raw.text)],
     append: (raw) => {
       if (raw.type === 'text_delta') return delta('text-delta', part, raw.text)
@@ -41,7 +41,7 @@ export const textBlock = (part: number, raw: JsonObject): Block => {
 export const thoughtBlock = (part: number, raw: JsonObject): Block => {
   let signature = typeof raw.signature === 'string' ? raw.signature : ''
   return {
-    prose: true,
+    prose: 'thinking',
     started: [{ type: 'reasoning-start', part }, ...delta('reasoning-delta', part, raw.thinking)],
     append: (raw) => {
       if (raw.type === 'thinking_delta') return delta('reasoning-delta', part, raw.thinking)

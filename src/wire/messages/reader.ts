@@ -124,7 +124,7 @@ export class Reader {
     const out: ChatEvent[] = this.#started ? [] : this.#start(undefined)
     for (const [at, open] of this.#blocks) {
       // Some servers end every block at the end of the stream: what follows prose would wait for that.
-      if (at !== index && open.prose !== true) continue
+      if (at !== index && open.prose === undefined) continue
       this.#blocks.delete(at)
       out.push(...open.end())
     }
@@ -164,8 +164,10 @@ export class Reader {
   #delta({ index, delta }: JsonObject): ChatEvent[] {
     if (typeof index !== 'number' || !isObject(delta)) return this.fail(malformedAnswer())
     const block = this.#blocks.get(index)
-    if (block !== undefined) return block.append(delta)
     const implied = IMPLIED.get(delta.type)
+    // Some servers write a thought into a block of text.
+    const isOther = block?.prose !== undefined && implied !== undefined && implied.type !== block.prose
+    if (block !== undefined && !isOther) return block.append(delta)
     if (implied !== undefined)
       return [...this.#begin(index, implied), ...(this.#blocks.get(index)?.append(delta) ?? [])]
     // A call without its start has no name; unknown deltas are ignored.
@@ -208,7 +210,7 @@ export class Reader {
   }
 }
 
-/** The start of a block whose provider omitted it, for deltas that tell what it is. */
+/** The start of a block whose provider omitted it, or announced another, for deltas that tell what it is. */
 const IMPLIED = new Map<Json | undefined, JsonObject>([
   ['text_delta', { type: 'text', text: '' }],
   ['thinking_delta', { type: 'thinking', thinking: '', signature: '' }],

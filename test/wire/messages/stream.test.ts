@@ -263,6 +263,21 @@ describe('a provider’s stream', () => {
     ])
   })
 
+  test('a thought within a block of text is one all the same, and text within a thought is text', () => {
+    const hm = delta(0, { type: 'thinking_delta', thinking: 'Hm.' })
+    const inText = [begin(0, { type: 'text', text: 'Well. ' }), hm, text(0, 'Hel'), text(0, 'lo'), stop(0)]
+    expect(answer([start, ...inText, last('end_turn'), end]).parts).toEqual([
+      { type: 'text', text: 'Well. ' },
+      { type: 'reasoning', text: 'Hm.' },
+      { type: 'text', text: 'Hello' },
+    ])
+    const inThought = [begin(0, { type: 'thinking', thinking: '' }), hm, text(0, 'Hello'), stop(0)]
+    expect(answer([start, ...inThought, last('end_turn'), end]).parts).toEqual([
+      { type: 'reasoning', text: 'Hm.' },
+      { type: 'text', text: 'Hello' },
+    ])
+  })
+
   test('a block with the index of an open one ends that', () => {
     const calls = ['a', 'b'].flatMap((id) => [begin(0, { type: 'tool_use', id, name: 'f', input: {} }), json(0, '{}')])
     const types = decode([start, ...calls, stop(0), last('tool_use'), end].map(frame)).map(({ type }) => type)
