@@ -92,7 +92,8 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
       for (const target of item.contents.values()) {
         if (target.state === 'open') closeContent(target, 'waiting')
       }
-    } else if (item?.kind === 'reasoning' && item.part !== undefined) {
+    } else if (item?.kind === 'reasoning' && item.part !== undefined && item.full) {
+      // The vendor sends summaries, whose seal comes with their end and must stay with them.
       emit({ type: 'reasoning-end', part: item.part })
       item.part = undefined
       item.interrupted = true

@@ -528,6 +528,27 @@ describe('reading a stream', () => {
       ])
     })
 
+    test('leave the seal of a summary with it', () => {
+      const sealed = {
+        type: 'reasoning',
+        id: 'rs_1',
+        summary: [{ type: 'summary_text', text: 'why' }],
+        encrypted_content: 'e',
+      }
+      const summary = { item_id: 'rs_1', output_index: 0, summary_index: 0, delta: 'why' }
+      const events = [
+        event('output_item.added', { output_index: 0, item: { ...sealed, summary: [] } }),
+        event('reasoning_summary_text.delta', summary),
+        event('output_item.added', { output_index: 1, item: { ...call('a', ''), id: 'fc_1' } }),
+        event('output_item.done', { output_index: 0, item: sealed }),
+        event('output_item.done', { output_index: 1, item: { ...call('a', '{}'), id: 'fc_1' } }),
+      ]
+      expect(fold(decode(created, ...events, completed())).parts).toMatchObject([
+        { type: 'reasoning', text: 'why', seal: { value: { id: 'rs_1', encrypted_content: 'e' } } },
+        { type: 'tool-call', id: 'a' },
+      ])
+    })
+
     test('do not take from it what it says later', () => {
       const added = event('output_item.added', { item: call('a', '') })
       for (const later of [[event('output_text.delta', { item_id: 'msg_1', delta: 'lo' })], []]) {
