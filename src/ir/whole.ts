@@ -33,7 +33,8 @@ export const requireWhole = (response: ChatResponse): ChatResponse => {
     if (part.type !== 'tool-call') return part
     if (part.name === '') throw nameless()
     if (part.kind === 'function' && !isWhole(part.input) && !CUTS.has(response.finish)) throw broken()
-    return { ...part, id: idOf(part.id) }
+    const isBlank = part.kind === 'function' && part.input.trim() === ''
+    return { ...part, id: idOf(part.id), input: isBlank ? '' : part.input }
   })
   return { ...response, parts }
 }
@@ -58,10 +59,14 @@ export const wholeCalls = (): ((events: ChatEvent[]) => ChatEvent[]) => {
         }
         open.set(event.part, event.kind === 'function' ? [] : undefined)
         return [{ ...event, id: idOf(event.id) }]
-      case 'tool-delta':
+      case 'tool-delta': {
         if (unnamed.has(event.part)) return []
-        open.get(event.part)?.push(event.text)
+        const written = open.get(event.part)
+        // White space before the arguments says nothing, and alone it is no arguments.
+        if (written?.length === 0 && event.text.trim() === '') return []
+        written?.push(event.text)
         break
+      }
       case 'tool-end': {
         if (unnamed.has(event.part)) return []
         const written = open.get(event.part)

@@ -449,6 +449,20 @@ describe('a call', () => {
     }
   })
 
+  test('with white space for its arguments has none', () => {
+    const entry = (text: string) => ({ index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: text } })
+    const rows = [calls(entry(' ')), calls({ index: 0, function: { arguments: '\n' } }), stops('tool_calls'), DONE]
+    const message = { role: 'assistant', content: null, tool_calls: [entry(' \n')] }
+    const body = { id: 'chatcmpl-1', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }
+    for (const client of others('chat-completions')) {
+      const { text } = told(client, 'chat-completions', rows)
+      for (const read of [GATHER[client](framesOf(text)), whole(client, 'chat-completions', body)]) {
+        const [called] = list(read.output ?? read.content)
+        expect(called?.arguments ?? JSON.stringify(called?.input)).toBe('{}')
+      }
+    }
+  })
+
   test('is none where its entry says nothing at all', () => {
     const rows = [says({ content: 'a' }), calls({ index: 0 }), stops('stop'), DONE]
     for (const client of others('chat-completions')) {
