@@ -24,6 +24,12 @@ const INVALID = [
   'failed_to_download_image',
 ]
 
+/** A server whose codes are the numbers of another's for other faults: they are told apart by its member's name. */
+const OUTCOME = 'base_resp'
+
+const outcomes = (kind: FailureClass, ...numbers: number[]): [string, FailureClass][] =>
+  numbers.map((number) => [`${OUTCOME}.${number}`, kind])
+
 /** By the error's `code`, else by its `type`. */
 const CLASS_OF_CODE = new Map<string, FailureClass>([
   ...INVALID.map((code) => [code, 'invalid'] as const),
@@ -55,6 +61,10 @@ const CLASS_OF_CODE = new Map<string, FailureClass>([
   ['service_unavailable_error', 'overloaded'],
   ['overloaded_error', 'overloaded'],
   ['slow_down', 'overloaded'],
+  ...outcomes('overloaded', 1002, 1008, 1039, 1041, 2045, 2056),
+  ...outcomes('content-policy', 1026, 1027),
+  ...outcomes('invalid', 2013),
+  ...outcomes('refused', 1004, 2049),
 ])
 
 /** Codes that come with a 400 although the request is not at fault. */
@@ -107,13 +117,19 @@ export const readErrorObject = (status: number, body: unknown): ErrorObject => {
   }
 }
 
-/** The error object: under `error`, `errors` or `detail`, the first of a list, or the body itself. */
+/** The error object: under `error`, `errors` or `detail`, the first of a list, an outcome, or the body itself. */
 export const membersOf = (body: unknown): JsonObject => {
   const whole: unknown = Array.isArray(body) ? body[0] : body
   if (typeof whole === 'string') return { message: whole }
   if (!isObject(whole)) return {}
   const { error, errors, detail } = whole
-  return [error, firstOf(errors), detail].find(isObject) ?? whole
+  return [error, firstOf(errors), detail].find(isObject) ?? badOutcome(whole) ?? whole
+}
+
+/** The outcome of a request that failed, which some servers tell by number with a 200; undefined for a good one. */
+export const badOutcome = ({ [OUTCOME]: outcome }: JsonObject): JsonObject | undefined => {
+  if (!isObject(outcome) || typeof outcome.status_code !== 'number' || outcome.status_code === 0) return undefined
+  return { code: `${OUTCOME}.${outcome.status_code}`, message: outcome.status_msg }
 }
 
 const firstOf = (list: Json | undefined): Json | undefined => (Array.isArray(list) ? list[0] : undefined)
@@ -143,8 +159,10 @@ const reasonIn = ({ details }: JsonObject): string | undefined =>
   Array.isArray(details) ? nameIn(details.filter(isObject).find(({ reason }) => nameIn(reason))?.reason) : undefined
 
 /** Some servers name the status in the error object. */
-const statusIn = ({ code, http_status_code: status }: JsonObject): number | undefined =>
-  [code, status].filter((value) => typeof value !== 'object' && /^[45]\d\d$/.test(`${value}`)).map(Number)[0]
+const statusIn = ({ code, status, http_status_code }: JsonObject): number | undefined =>
+  [code, status, http_status_code]
+    .filter((value) => typeof value !== 'object' && /^[45]\d\d$/.test(`${value}`))
+    .map(Number)[0]
 
 /**
  * The error with the gateway's own message. Seven things are read from the provider's text: the token counts of a prompt

@@ -30,6 +30,7 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     [403, { code: 403, metadata: { reasons: [] } }, 'upstream_error'],
     [200, { code: '429' }, 'service_unavailable'],
     [200, { http_status_code: 503 }, 'service_unavailable'],
+    [200, { status: 429 }, 'service_unavailable'],
     [200, { code: [{ toString: 1, valueOf: 1 }] }, 'upstream_error'],
   ])('with the status %d and %j is %s', (status, error, code) => {
     const decoded = decode(status, error)
@@ -65,6 +66,26 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     [400, { message: 'Your credit balance is too low.', type: 'invalid_request_error' }, true],
   ])('with the status %d and %j goes to another target: %p', (status, error, failover) => {
     expect(decode(status, error).failover).toBe(failover)
+  })
+
+  test.each<[number, string, boolean]>([
+    [1002, 'service_unavailable', true],
+    [1004, 'upstream_error', true],
+    [1008, 'service_unavailable', true],
+    [1026, 'content_policy_violation', false],
+    [1027, 'content_policy_violation', false],
+    [2013, 'upstream_error', false],
+    [2056, 'service_unavailable', true],
+  ])('told by the outcome %d beside an answer’s members is %s', (number, code, failover) => {
+    for (const status of [200, 400]) {
+      const outcome = { status_code: number, status_msg: 'secret' }
+      const error = codec.decodeError(status, { choices: null, base_resp: outcome })
+      expect([error.code as string, error.failover, error.provider?.code]).toEqual([
+        code,
+        failover,
+        `base_resp.${number}`,
+      ])
+    }
   })
 
   test.each<[number, JsonObject]>([

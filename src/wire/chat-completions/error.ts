@@ -2,7 +2,7 @@
 
 import { envelope, GatewayError } from '../../errors.ts'
 import { isFilled, isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import { classified, type ErrorObject, readErrorObject } from '../error-object.ts'
+import { badOutcome, classified, type ErrorObject, readErrorObject } from '../error-object.ts'
 import { providerError } from '../failure.ts'
 
 /** `body`: of any shape. `status`: 200 for an error within a stream or a 200 answer. */
@@ -33,8 +33,8 @@ const FAILED = /^(?:error|abort|network_error|insufficient_system_resource)$|mal
 /** The error in an answer or a chunk; undefined where it has none. */
 export const failureIn = (body: JsonObject): GatewayError | undefined => {
   const { error, object, choices } = body
-  if (isFilled(error) || (typeof error === 'string' && error !== '') || object === 'error')
-    return decodeError(200, body)
+  const failed = isFilled(error) || (typeof error === 'string' && error !== '') || object === 'error'
+  if (failed || badOutcome(body) !== undefined) return decodeError(200, body)
   const broken = Array.isArray(choices) ? choices.find(isBroken) : undefined
   return broken === undefined ? undefined : decodeError(200, broken)
 }

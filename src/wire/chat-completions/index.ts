@@ -22,7 +22,7 @@ export const chatCompletions: ChatCodec = {
   outputCap,
   tap,
   counting: undefined,
-  faultIn: (body) => faultOf(body, 'choices', decodeError) ?? failureIn(body) ?? choiceless(body),
+  faultIn: (body) => failureIn(body) ?? faultOf(body, 'choices', decodeError) ?? choiceless(body),
   readUsage: (body) => usageIn(body, decodeUsage),
   decodeError,
   encodeError,

@@ -51,6 +51,11 @@ describe('a stream that fails', () => {
       [{ data: '{"error":{"message":"secret","code":"context_length_exceeded"}}' }],
       'context_length_exceeded',
     ],
+    [
+      'a bad outcome',
+      [{ data: '{"choices":null,"input_sensitive":true,"base_resp":{"status_code":1026,"status_msg":"secret"}}' }],
+      'content_policy_violation',
+    ],
   ])('%s', (_, frames, code) => {
     const events = decode(frames)
     expect(failure(events)?.code as string).toBe(code)
@@ -150,6 +155,21 @@ test('members of a whole answer that are written out empty are none', () => {
     { type: 'text', text: 'x' },
     { type: 'tool-call', id: 'A', name: 'f', kind: 'function', input: '{}' },
   ])
+})
+
+test('a good outcome beside an answer is no failure', () => {
+  const members = { input_sensitive: false, base_resp: { status_code: 0, status_msg: '' } }
+  const body = { choices: [{ index: 0, message: { content: 'a' }, finish_reason: 'stop' }], ...members }
+  expect(chatCompletions.faultIn(body)).toBeUndefined()
+  expect(chatCompletions.decodeResponse(body).parts).toEqual([{ type: 'text', text: 'a' }])
+})
+
+test.each<[JsonObject, string]>([
+  [{ object: 'error', message: 'secret', code: 429 }, 'service_unavailable'],
+  [{ choices: null, base_resp: { status_code: 1026, status_msg: 'secret' } }, 'content_policy_violation'],
+])('a failure that came with a 200 is told, translated and passing: %j', (body, code) => {
+  expect(chatCompletions.faultIn(body)?.code as string).toBe(code)
+  expect(() => chatCompletions.decodeResponse(body)).toThrow(expect.objectContaining({ code }))
 })
 
 describe('a body that is not an answer', () => {
