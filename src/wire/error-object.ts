@@ -159,8 +159,8 @@ const reasonIn = ({ details }: JsonObject): string | undefined =>
   Array.isArray(details) ? nameIn(details.filter(isObject).find(({ reason }) => nameIn(reason))?.reason) : undefined
 
 /** Some servers name the status in the error object. */
-const statusIn = ({ code, status, http_status_code }: JsonObject): number | undefined =>
-  [code, status, http_status_code]
+const statusIn = ({ code, status, http_status_code, http_code }: JsonObject): number | undefined =>
+  [code, status, http_status_code, http_code]
     .filter((value) => typeof value !== 'object' && /^[45]\d\d$/.test(`${value}`))
     .map(Number)[0]
 

@@ -31,6 +31,7 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     [200, { code: '429' }, 'service_unavailable'],
     [200, { http_status_code: 503 }, 'service_unavailable'],
     [200, { status: 429 }, 'service_unavailable'],
+    [200, { type: 'insufficient_balance_error', http_code: '429' }, 'service_unavailable'],
     [200, { code: [{ toString: 1, valueOf: 1 }] }, 'upstream_error'],
   ])('with the status %d and %j is %s', (status, error, code) => {
     const decoded = decode(status, error)
@@ -43,6 +44,7 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     [400, { code: 20_015 }, false],
     [422, {}, false],
     [200, { type: 'invalid_request_error' }, false],
+    [200, { type: 'unprocessable_entity_error', http_code: '422' }, false],
     [200, { code: 'image_too_large' }, false],
     [200, { code: 'invalid_image_url', type: 'error' }, false],
     [200, { code: 'unsupported_parameter', type: 'error' }, false],
