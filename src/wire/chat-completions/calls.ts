@@ -153,10 +153,16 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
     if (input !== '') out.push({ type: call.as === 'json' ? 'text-delta' : 'tool-delta', part, text: input })
   }
 
+  /** The last call, unless its arguments are whole: some servers send the end of them under the next call's index. */
+  const unended = (): Call | undefined => {
+    const last = calls.at(-1)
+    return last?.part === undefined || isWhole(last) ? undefined : last
+  }
+
   /** The call that an entry continues, the last but `behind` if nothing names it; undefined for the first of a call. */
   const find = ({ index, id, sent, text }: Entry, behind: number): Call | undefined => {
     const last = index === undefined ? calls.at(-1 - behind) : byIndex.get(index)
-    if (last === undefined) return undefined
+    if (last === undefined) return id === '' && sent === '' ? unended() : undefined
     if (id === '') return isAnother(last, sent, text) ? undefined : last
     // Some servers give every call the same index or none: only id and name tell them apart.
     const call = id === last.id ? last : byId.get(id)

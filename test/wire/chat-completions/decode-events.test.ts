@@ -71,6 +71,34 @@ describe('what a provider may send', () => {
       ],
     ],
     [
+      'the end of the arguments under the next index',
+      [
+        call(0, { name: 'f', arguments: '' }, 'A'),
+        call(0, { arguments: '{"a":' }),
+        call(1, { arguments: '1' }),
+        call(1, { arguments: '}' }),
+        call(1, { name: 'g', arguments: '{}' }, 'B'),
+        stop('tool_calls'),
+      ],
+      [
+        ['A', 'f', '{"a":1}'],
+        ['B', 'g', '{}'],
+      ],
+    ],
+    [
+      'a second call that begins under the first one’s index and ends under its own',
+      [
+        call(0, { name: 'f', arguments: '{"a":1}' }, 'A'),
+        call(0, { name: 'f', arguments: '{"b":' }, 'B'),
+        call(1, { arguments: '2}' }),
+        stop('tool_calls'),
+      ],
+      [
+        ['A', 'f', '{"a":1}'],
+        ['B', 'f', '{"b":2}'],
+      ],
+    ],
+    [
       'name and id repeated',
       [call(0, { name: 'f', arguments: '{' }, 'A'), call(0, { name: 'f', arguments: '}' }, 'A'), stop('tool_calls')],
       [['A', 'f', '{}']],
