@@ -29,19 +29,12 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
   if (failure !== undefined) throw failure
   const choices = Array.isArray(body.choices) ? body.choices.filter(isObject) : []
   const choice = choices.find((one) => one.index === 0) ?? choices[0]
-  const message = messageOf(choice)
-  if (choice === undefined || message === undefined) throw malformedAnswer()
+  if (choice === undefined) throw malformedAnswer()
   const id = typeof body.id === 'string' ? body.id : ''
-  let parts: AssistantPart[]
-  try {
-    parts = withThoughtMember(
-      decodeAssistant(message, 'choices.0.message', (call) => `call_${digest(id)}_${call}`),
-      message,
-    )
-  } catch (cause) {
-    throw malformedAnswer(cause)
-  }
-  annotate(parts, message, choice, body)
+  // Some servers write the text and each call of an answer as choices of one index.
+  const parts = choices
+    .filter(({ index }) => index === choice.index)
+    .flatMap((one, at) => decodeChoice(one, body, (call) => `call_${digest(id)}_${at + call}`))
   const undone = parts.map((part) => (part.type === 'tool-call' ? undoCall(part, undo) : part))
   const cut = parts.some((part) => part.type === 'tool-call' && isTextCut(part, undo))
   const response: ChatResponse = {
@@ -58,6 +51,19 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
   if (typeof body.created === 'number') response.createdAt = Math.floor(body.created)
   if (typeof body.service_tier === 'string') response.serviceTier = body.service_tier
   return { ...response, ...decodeModeration(body.moderation) }
+}
+
+const decodeChoice = (choice: JsonObject, body: JsonObject, madeId: (call: number) => string): AssistantPart[] => {
+  const message = messageOf(choice)
+  if (message === undefined) throw malformedAnswer()
+  let parts: AssistantPart[]
+  try {
+    parts = withThoughtMember(decodeAssistant(message, 'choices.0.message', madeId), message)
+  } catch (cause) {
+    throw malformedAnswer(cause)
+  }
+  annotate(parts, message, choice, body)
+  return parts
 }
 
 /** The message of a choice. An answer that was filtered before its first output has none. */

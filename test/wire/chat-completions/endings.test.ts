@@ -137,6 +137,25 @@ test('an answer that was filtered before its first output may have no message', 
   expect({ parts, finish, usage }).toEqual({ parts: [], finish: 'content-filter', usage: { input: 3, output: 2 } })
 })
 
+test.each([undefined, 0])('the text and the calls of one answer may be choices of one index: %p', (index) => {
+  const choice = (message: JsonObject) => ({
+    ...(index === undefined ? {} : { index }),
+    finish_reason: 'tool_calls',
+    message: { role: 'assistant', ...message },
+  })
+  const calls = (id: string) => ({ tool_calls: [{ id, type: 'function', function: { name: 'f', arguments: '{}' } }] })
+  const said = choice({ content: 'a' })
+  const { parts, finish } = chatCompletions.decodeResponse({ choices: [said, choice(calls('A')), choice(calls('B'))] })
+  expect(parts).toEqual([
+    { type: 'text', text: 'a' },
+    { type: 'tool-call', id: 'A', name: 'f', kind: 'function', input: '{}' },
+    { type: 'tool-call', id: 'B', name: 'f', kind: 'function', input: '{}' },
+  ])
+  expect(finish).toBe('tool-calls')
+  const other = { ...choice(calls('A')), index: 1 }
+  expect(chatCompletions.decodeResponse({ choices: [said, other] }).parts).toEqual([{ type: 'text', text: 'a' }])
+})
+
 test('members of a whole answer that are written out empty are none', () => {
   const choice = {
     index: 0,
