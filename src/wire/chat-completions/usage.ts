@@ -11,6 +11,10 @@ export const decodeUsage = (raw: unknown): Usage | undefined => {
   if (prompt === undefined && output === undefined) return undefined
   const inPrompt = isObject(raw.prompt_tokens_details) ? raw.prompt_tokens_details : {}
   const inOutput = isObject(raw.completion_tokens_details) ? raw.completion_tokens_details : {}
+  const reasoning = count(inOutput.reasoning_tokens)
+  const beside = reasoning === undefined ? count(raw.reasoning_tokens) : undefined
+  // Beside the details, more reasoning than output is no part of it, although the total may leave it out.
+  const apart = beside !== undefined && prompt !== undefined && output !== undefined && beside > output
   return disjoint({
     prompt,
     // Compatible servers report cached tokens under other names, some outside the details.
@@ -26,8 +30,8 @@ export const decodeUsage = (raw: unknown): Usage | undefined => {
       count(inPrompt.cache_creation_tokens) ??
       count(raw.cache_creation_input_tokens),
     output,
-    reasoning: count(inOutput.reasoning_tokens) ?? count(raw.reasoning_tokens),
-    total: count(raw.total_tokens),
+    reasoning: reasoning ?? beside,
+    total: apart ? prompt + output + beside : count(raw.total_tokens),
   })
 }
 

@@ -254,6 +254,27 @@ describe('usage', () => {
       { input: 9, output: 5, reasoning: 4 },
     ],
     [
+      'more reasoning beside the other figures than output, which the total leaves out',
+      {
+        prompt_tokens: 33,
+        completion_tokens: 7163,
+        total_tokens: 7196,
+        citation_tokens: 19355,
+        reasoning_tokens: 95305,
+      },
+      { input: 33, output: 102468, reasoning: 95305 },
+    ],
+    [
+      'more reasoning beside the other figures than output, which the total holds',
+      { prompt_tokens: 9, completion_tokens: 5, total_tokens: 34, reasoning_tokens: 20 },
+      { input: 9, output: 25, reasoning: 20 },
+    ],
+    [
+      'more reasoning among the details than output, of which it is a part',
+      { prompt_tokens: 9, completion_tokens: 5, total_tokens: 14, completion_tokens_details: { reasoning_tokens: 6 } },
+      { input: 9, output: 5, reasoning: 5 },
+    ],
+    [
       'thoughts that only the total holds',
       { prompt_tokens: 10, completion_tokens: 2, total_tokens: 112 },
       { input: 10, output: 102 },
