@@ -153,16 +153,10 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
     if (input !== '') out.push({ type: call.as === 'json' ? 'text-delta' : 'tool-delta', part, text: input })
   }
 
-  /** The last call, unless its arguments are whole: some servers send the end of them under the next call's index. */
-  const unended = (): Call | undefined => {
-    const last = calls.at(-1)
-    return last?.part === undefined || isWhole(last) ? undefined : last
-  }
-
   /** The call that an entry continues, the last but `behind` if nothing names it; undefined for the first of a call. */
   const find = ({ index, id, sent, text }: Entry, behind: number): Call | undefined => {
     const last = index === undefined ? calls.at(-1 - behind) : byIndex.get(index)
-    if (last === undefined) return id === '' && sent === '' ? unended() : undefined
+    if (last === undefined) return unended(id === '' && sent === '' ? calls.at(-1) : byId.get(id), sent)
     if (id === '') return isAnother(last, sent, text) ? undefined : last
     // Some servers give every call the same index or none: only id and name tell them apart.
     const call = id === last.id ? last : byId.get(id)
@@ -222,6 +216,12 @@ const isBare = ({ index, id, sent }: Entry): boolean => index === undefined && i
 /** Whether an entry that names a tool begins another call: the arguments of this one are whole. */
 const isAnother = (call: Call, sent: string, text: string): boolean =>
   sent !== '' && (text !== '' || sent !== call.name) && call.kind === 'function' && isWhole(call)
+
+/** The call whose arguments go on under another index, unless they are whole: some servers begin or end one so. */
+const unended = (call: Call | undefined, sent: string): Call | undefined =>
+  call === undefined || isWhole(call) || (sent !== '' && call.part !== undefined && sent !== call.name)
+    ? undefined
+    : call
 
 /** Some servers send `{}` before the arguments: it counts only where nothing else follows. */
 const isEmpty = ({ kind, pieces }: Call): boolean => kind === 'function' && pieces.length === 1 && pieces[0] === '{}'

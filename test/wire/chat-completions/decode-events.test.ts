@@ -99,6 +99,36 @@ describe('what a provider may send', () => {
       ],
     ],
     [
+      'a first entry under another index than the arguments, its id repeated',
+      [
+        call(1, { name: 'f', arguments: '' }, 'A'),
+        call(0, { name: 'f', arguments: '{"a":' }, 'A'),
+        call(0, { name: 'f', arguments: '1}' }, 'A'),
+        call(0, { name: 'f', arguments: '' }, 'B'),
+        call(1, { name: 'f', arguments: '{"b":' }, 'B'),
+        call(1, { name: 'f', arguments: '2}' }, 'B'),
+        stop('tool_calls'),
+      ],
+      [
+        ['A', 'f', '{"a":1}'],
+        ['B', 'f', '{"b":2}'],
+      ],
+    ],
+    [
+      'one id for calls of different indexes',
+      [
+        call(0, { name: 'f', arguments: '' }, 'A'),
+        call(1, { name: 'g', arguments: '' }, 'A'),
+        call(0, { arguments: '{"a":1}' }),
+        call(1, { arguments: '{"b":2}' }),
+        stop('tool_calls'),
+      ],
+      [
+        ['A', 'f', '{"a":1}'],
+        ['A', 'g', '{"b":2}'],
+      ],
+    ],
+    [
       'name and id repeated',
       [call(0, { name: 'f', arguments: '{' }, 'A'), call(0, { name: 'f', arguments: '}' }, 'A'), stop('tool_calls')],
       [['A', 'f', '{}']],
