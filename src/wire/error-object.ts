@@ -84,6 +84,11 @@ const ACCESS_DENIED = /^(?:Incorrect API key provided|User location is not suppo
 export const OUT_OF_MONEY =
   /^(?:Your credit balance is too low|You have (?:insufficient credits|reached your specified .*usage limits)|Insufficient (?:account )?balance|Access denied, please make sure your account is in good standing|This organization has been disabled)/i
 
+/** Codes of one server, the medium before them or the category behind. */
+const FLAGGED_CODE = /^(?:(?:Input|Output)(?:Text|Image|Video|Audio))?SensitiveContentDetected(?:\.|$)/
+// Refusals for the content that come as a malformed request or as missing rights, recognised as above.
+const FLAGGED = /^(?:Content Exists Risk$|Content violates usage guidelines)/
+
 export type ErrorObject = {
   /** The HTTP status, or the one the error itself names where it came with a 200. */
   status: number
@@ -165,9 +170,9 @@ const statusIn = ({ code, status, http_status_code, http_code }: JsonObject): nu
     .map(Number)[0]
 
 /**
- * The error with the gateway's own message. Seven things are read from the provider's text: the token counts of a prompt
+ * The error with the gateway's own message. Eight things are read from the provider's text: the token counts of a prompt
  * that is too long, how long to wait for a rate limit, that waiting will not help, what is wrong with an image or a PDF,
- * that reasoning is an unknown member, how many tools it takes, and that the account is at fault.
+ * that reasoning is an unknown member, how many tools it takes, that the account is at fault, and that the content is.
  */
 export const classified = (error: ErrorObject): GatewayError => {
   const { provider, message } = error
@@ -194,8 +199,9 @@ const classOf = (
 ): FailureClass => {
   const known = CLASS_OF_CODE.get(code) ?? CLASS_OF_CODE.get(type)
   if (known !== undefined) return known
+  if (FLAGGED_CODE.test(code)) return 'content-policy'
   // Compatible servers have no code for these.
-  if (isFlagged(members)) return 'content-policy'
+  if (isFlagged(members) || (REFUSALS.has(status) && FLAGGED.test(message))) return 'content-policy'
   if (isOverlong && (status < 400 || FAULTS_OF_REQUESTS.has(status))) return 'context-length'
   if (status === 413) return 'too-large'
   if (status === 429 || status === 503 || status === 529) return 'overloaded'
@@ -227,6 +233,7 @@ const isFlagged = ({ metadata }: JsonObject): boolean =>
   isObject(metadata) && Array.isArray(metadata.reasons) && metadata.reasons.length > 0
 
 const FAULTS_OF_REQUESTS = new Set([400, 413, 422])
+const REFUSALS = new Set([400, 403])
 
 /** A request above the rate limit itself, so that waiting does not help. Only the message tells. */
 const isBeyondLimit = (message: string): boolean => message.startsWith('Request too large for ')
