@@ -168,8 +168,10 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
     const { raw, kind, index = calls.length, id, sent, text } = entry
     const found = find(entry, behind)
     if (found !== undefined && isRepeat(found, text)) return
-    // Arguments after a call's end begin a call without a name: they must not be lost.
-    const call = found === undefined || (!unclosed.has(found) && text.trim() !== '') ? open(index, id, kind) : found
+    const isLate = found !== undefined && !unclosed.has(found) && text.trim() !== ''
+    // Arguments after a call's end are the last call's, or begin a call without a name: they must not be lost.
+    const continued = isLate ? unended(id === '' ? calls.at(-1) : undefined, sent) : found
+    const call = continued ?? open(index, id, kind)
     if (!unclosed.has(call)) return
     if (call.part === undefined && id !== '') {
       Object.assign(call, { id, hasOwnId: true })

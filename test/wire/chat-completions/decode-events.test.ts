@@ -115,6 +115,22 @@ describe('what a provider may send', () => {
       ],
     ],
     [
+      'first entries under the index of their tool, arguments under the number of the call',
+      [
+        call(1, { name: 'g', arguments: '' }, 'A'),
+        call(0, { arguments: '{"a":' }),
+        call(0, { arguments: '1}' }),
+        call(0, { name: 'f', arguments: '' }, 'B'),
+        call(1, { arguments: '{"b":' }),
+        call(1, { arguments: '2}' }),
+        stop('tool_calls'),
+      ],
+      [
+        ['A', 'g', '{"a":1}'],
+        ['B', 'f', '{"b":2}'],
+      ],
+    ],
+    [
       'one id for calls of different indexes',
       [
         call(0, { name: 'f', arguments: '' }, 'A'),
