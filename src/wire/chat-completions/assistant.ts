@@ -206,6 +206,12 @@ const decodeCall = (raw: Json, path: string, madeId: string): ToolCallPart => {
 export const callKind = ({ custom, function: called }: JsonObject): ToolCallPart['kind'] =>
   isFilled(custom) || (isObject(custom) && !isFilled(called)) ? 'custom' : 'function'
 
+/** The entries of a delta's calls; some servers send one without its list. */
+export const callsIn = ({ tool_calls: calls }: JsonObject): JsonObject[] => {
+  if (Array.isArray(calls)) return calls.filter(isObject)
+  return isFilled(calls) ? [calls] : []
+}
+
 /** Arguments as text; some servers send an object or nothing. */
 export const inputText = (value: Json | undefined): string => {
   if (typeof value === 'string') return value

@@ -13,7 +13,7 @@ import { decodeModeration } from '../moderation.ts'
 import { malformedAnswer } from '../pass.ts'
 import { plainSeal, type ThoughtMember } from '../seal.ts'
 import { decodeCitations, decodeLogprobs, decodeSources, namesSources } from './annotations.ts'
-import { reasoningText, taggedThoughtIn, textIn, thoughtIn, thoughtMemberIn } from './assistant.ts'
+import { callsIn, reasoningText, taggedThoughtIn, textIn, thoughtIn, thoughtMemberIn } from './assistant.ts'
 import { audioCollector } from './audio.ts'
 import { openCalls } from './calls.ts'
 import { addPiece, detailSeal, detailText, isSealed, LISTS, type List } from './details.ts'
@@ -160,7 +160,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     }
     readCitations(decodeCitations(delta.annotations), out)
     if (isFilled(delta.function_call)) out.push(...calls.delta([{ index: -1, function: delta.function_call }]))
-    if (Array.isArray(delta.tool_calls)) out.push(...calls.delta(delta.tool_calls.filter(isObject)))
+    if (delta.tool_calls) out.push(...calls.delta(callsIn(delta)))
     if (isFilled(delta.audio)) audio.add(delta.audio)
   }
 

@@ -11,7 +11,7 @@ import type { OutputText } from '../../lib/output-text.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
 import { malformedAnswer, openNotes, textOf } from '../pass.ts'
-import { inputText, reasoningText, textIn, thoughtIn } from './assistant.ts'
+import { callsIn, inputText, reasoningText, textIn, thoughtIn } from './assistant.ts'
 import { endsAudio } from './audio.ts'
 import { decodeError, encodeError, failureIn } from './error.ts'
 import { decodeUsage } from './usage.ts'
@@ -135,8 +135,7 @@ const addText = (output: OutputText, delta: Json | undefined): void => {
   output.add(textIn(delta.refusal))
   output.add(reasoningText(delta))
   if (isObject(delta.function_call)) output.add(inputText(delta.function_call.arguments))
-  if (!Array.isArray(delta.tool_calls)) return
-  for (const call of delta.tool_calls) if (isObject(call)) output.add(inputOf(call))
+  for (const call of callsIn(delta)) output.add(inputOf(call))
 }
 
 const pieceText = (piece: Json): string => (isObject(piece) ? textIn(thoughtIn(piece) ?? piece.text) : '')

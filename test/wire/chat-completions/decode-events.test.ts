@@ -50,6 +50,15 @@ describe('what a provider may send', () => {
       [['A', 'f', '{"a":1}']],
     ],
     [
+      'the call itself in place of the list',
+      [
+        delta({ tool_calls: { index: 0, id: 'A', function: { name: 'f', arguments: '' } } }),
+        delta({ tool_calls: { index: 0, function: { arguments: '{"a":1}' } } }),
+        stop('tool_calls'),
+      ],
+      [['A', 'f', '{"a":1}']],
+    ],
+    [
       'every call under index 0',
       [call(0, { name: 'f', arguments: '{}' }, 'A'), call(0, { name: 'g', arguments: '{}' }, 'B'), stop('tool_calls')],
       [

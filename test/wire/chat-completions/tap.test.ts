@@ -38,6 +38,7 @@ describe('the output that is counted', () => {
       }),
     ],
     ['arguments', call(0, { name: 'f', arguments: 'abc' })],
+    ['a call without its list', delta({ tool_calls: { index: 0, function: { name: 'f', arguments: 'abc' } } })],
     ['a legacy call', delta({ function_call: { name: 'f', arguments: 'abc' } })],
     ['a message in place of a delta', chunk({ message: { role: 'assistant', content: 'abc' } })],
     ['free text', delta({ tool_calls: [{ index: 0, custom: { name: 'f', input: 'abc' } }] })],
