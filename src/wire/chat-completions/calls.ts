@@ -156,7 +156,11 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
   /** The call that an entry continues, the last but `behind` if nothing names it; undefined for the first of a call. */
   const find = ({ index, id, sent, text }: Entry, behind: number): Call | undefined => {
     const last = index === undefined ? calls.at(-1 - behind) : byIndex.get(index)
-    if (last === undefined) return unended(id === '' && sent === '' ? calls.at(-1) : byId.get(id), sent)
+    if (last === undefined) {
+      const other = id === '' && sent === '' ? calls.at(-1) : byId.get(id)
+      if (other === undefined || isEmpty(other) || (sent !== '' && sent !== other.name)) return unended(other, sent)
+      return isRepeat(other, text) ? other : unended(other, sent)
+    }
     if (id === '') return isAnother(last, sent, text) ? undefined : last
     // Some servers give every call the same index or none: only id and name tell them apart.
     const call = id === last.id ? last : byId.get(id)

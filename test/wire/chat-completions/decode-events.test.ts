@@ -140,6 +140,17 @@ describe('what a provider may send', () => {
       ],
     ],
     [
+      'the whole call again under the next index, its id repeated',
+      [
+        call(0, { name: 'f', arguments: '' }, 'A'),
+        call(0, { arguments: '{"a":' }),
+        call(0, { arguments: '1}' }),
+        call(1, { name: 'f', arguments: '{"a": 1}' }, 'A'),
+        stop('tool_calls'),
+      ],
+      [['A', 'f', '{"a":1}']],
+    ],
+    [
       'one id for calls of different indexes',
       [
         call(0, { name: 'f', arguments: '' }, 'A'),
