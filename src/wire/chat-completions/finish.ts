@@ -6,7 +6,8 @@ import type { Json } from '../../ir/json.ts'
 /** What the answer holds: some servers' reasons contradict it. */
 type Held = { calls: boolean; refused: boolean }
 
-const CUT = /^(?:length|max_tokens|model_length|max_output_tokens)$/i
+/** Some servers cut a model off that repeats itself. */
+const CUT = /^(?:length|max_tokens|model_length|max_output_tokens|repetition(?:_truncation)?)$/i
 /** The category may follow. */
 const FILTERED =
   /^(?:content_filter|sensitive|guardrail|(?:image_)?(?:safety|recitation|prohibited_content)|blocklist|spii)/i

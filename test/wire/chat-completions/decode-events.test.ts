@@ -769,6 +769,8 @@ describe('what a provider may send', () => {
     ['tool_calls', 'a', 'stop'],
     ['eos', 'a', 'stop'],
     ['model_length', 'a', 'length'],
+    ['repetition', 'a a a', 'length'],
+    ['repetition_truncation', 'a a a', 'length'],
     ['sensitive', 'a', 'content-filter'],
     ['content_filter: RECITATION', 'a', 'content-filter'],
     ['PROHIBITED_CONTENT', 'a', 'content-filter'],
