@@ -194,6 +194,7 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     'max_total_tokens (9001) must be less than or equal to max_seq_len (8192)',
     'Input tokens exceed the configured limit of 8192 tokens. Your messages resulted in 9001 tokens. Please reduce the length of the messages.',
     'Invalid request: Your request exceeded model token limit: 8192 (requested: 9001)',
+    'Please reduce the length of the messages or completion. Current length is 9001 while limit is 8192',
     'The estimated number of input and maximum output tokens (9001) exceeded this model context window limit (8192)',
     'The prompt is too long: 9001, model maximum context length: 8192',
     "prompt is too long: 9001 tokens > 8192 maximum (this model's maximum context length is 8192 tokens)",
@@ -212,6 +213,11 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     'Reached context length of 4096 tokens with model (arch: x) that does not currently support mid-generation context overflow.',
     'Invalid request: Your request exceeded model token limit: 8192',
     'Prompt exceeds max length',
+    'model max length exceeded, max length:8192',
+    'The input token count exceeds the maximum number of tokens allowed 8192.',
+    'The input token count exceeds the maximum number of tokens allowed (8192).',
+    'max_tokens must be at least 1, got -809. (parameter=max_tokens, value=-809)',
+    'max_completion_tokens must be at least 1, got -809.',
     'Please reduce the length of the messages or completion.',
     "prompt is too long: the input exceeds the context window of this model (this model's maximum context length is exceeded)",
   ]
@@ -259,6 +265,7 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     'The output exceeds the limit of 4096 tokens (requested: 9001)',
     '`max_tokens` must be <= 4096, requested 9001',
     'max_tokens must be less than or equal to 8192',
+    'max_tokens must be at least 1, got 0.',
   ])('about another limit is not taken for a prompt too long: %s', (message) => {
     expect(codec.decodeError(400, { error: { message } }).code).toBe('upstream_error')
   })
