@@ -71,7 +71,7 @@ export const timeLeft = (request: Pick<ClientRequest, 'begunAt'>, target: Target
 /** A provider's error response, in the gateway's words. */
 const refusal = async (response: Response, codec: PassCodec, abort: AbortController): Promise<GatewayError> => {
   const text = await readText(response, ERROR_BYTES, abort).catch(() => '')
-  const error = codec.decodeError(response.status, parseJson(text))
+  const error = codec.decodeError(response.status, errorIn(text))
   const requestId = response.headers.get('request-id') ?? response.headers.get('x-request-id') ?? undefined
   const retryAfterMs = retryAfter(response.headers) ?? error.retryAfterMs
   return new GatewayError(error.code, error.message, {
@@ -84,6 +84,9 @@ const refusal = async (response: Response, codec: PassCodec, abort: AbortControl
     provider: { ...error.provider, status: response.status, ...(requestId === undefined ? {} : { requestId }) },
   })
 }
+
+/** Some servers refuse a request for a stream with an event in place of a body. */
+const errorIn = (text: string): unknown => parseJson(text) ?? parseJson(/^data:(.*)$/m.exec(text)?.[1] ?? '')
 
 /** `Retry-After` in milliseconds, as seconds or as a time; undefined when absent or neither. */
 const retryAfter = (headers: Headers): number | undefined => {

@@ -26,9 +26,10 @@ const refused = async (
   status = 529,
   body: ClientBody = NO_BODY,
   codec: PassCodec = CODECS.messages,
+  text = '{}',
 ): Promise<GatewayError> => {
   clock = spyOn(Date, 'now').mockReturnValue(NOW)
-  const fetch: Relay['fetch'] = async () => new Response('{}', { status, headers })
+  const fetch: Relay['fetch'] = async () => new Response(text, { status, headers })
   const request = { headers: new Headers(), begunAt: performance.now(), body }
   const asked = { relay: { fetch } as Relay, request, target, codec, abort: new AbortController() }
   return call(asked, { url: 'http://provider' }, async () => undefined).then(
@@ -93,6 +94,15 @@ test.each<[Record<string, string>, string | undefined]>([
   expect((await refused(headers)).provider).toMatchObject({ status: 529, ...(requestId && { requestId }) })
   expect((await refused(headers)).provider?.requestId).toBe(requestId)
 })
+
+test.each(['data:%', 'data: %\n\n', 'id:1\nevent:error\n:HTTP_STATUS/400\ndata:%\n\n', '%'])(
+  'the error of a request for a stream is read from a body of the form %j',
+  async (form) => {
+    const text = form.replace('%', '{"error":{"message":"Moderation Block","type":"content_filter"}}')
+    const { code } = await refused({}, 400, NO_BODY, CODECS['chat-completions'], text)
+    expect(code).toBe('content_policy_violation')
+  },
+)
 
 test('a request that the provider calls invalid fails with invalid_json where its whole body turns out to be', async () => {
   const fault = new GatewayError('invalid_json', 'no JSON')
