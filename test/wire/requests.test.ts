@@ -503,6 +503,27 @@ describe('is translated', () => {
       [],
     ],
     ...(['messages', chat] as const).map((to): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => [
+      'a namespace without tools, by leaving it out',
+      'responses',
+      to,
+      {
+        tools: [{ type: 'namespace', name: 'collaboration', tools: [] }],
+        input: [
+          {
+            type: 'additional_tools',
+            role: 'developer',
+            tools: [
+              { type: 'namespace', name: 'collaboration', description: 'Other agents.', tools: [] },
+              { type: 'namespace', name: 'functions', description: '', tools: [plainTool('run')] },
+            ],
+          },
+          { role: 'user', content: 'hi' },
+        ],
+      },
+      { tools: [to === chat ? { function: { name: 'functions__run' } } : { name: 'functions__run' }] },
+      ['input.0.tools.0', 'tools.0'],
+    ]),
+    ...(['messages', chat] as const).map((to): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => [
       'the description of a namespace, once and after the instructions',
       'responses',
       to,

@@ -36,7 +36,10 @@ export const decodeTools = (tools: readonly Json[], opaque: OpaqueMember[], own:
       })
     }
     const kind = clientTool(tool)
-    if (kind === undefined) return [placed({ type: 'opaque', origin: 'responses', value: tool }, path)]
+    if (kind === undefined) {
+      const missable = isEmptyNamespace(tool) ? { optional: true as const } : {}
+      return [placed({ type: 'opaque', origin: 'responses', value: tool, ...missable }, path)]
+    }
     keepRest(tool, CLIENT_MEMBERS, path, opaque)
     const elsewhere = toFunction(kind, tool, own.nameOf(kind))
     return [placed({ type: 'opaque', origin: 'responses', value: tool, asFunction: elsewhere }, path)]
@@ -60,6 +63,10 @@ const isAbility = ({ type }: JsonObject): boolean => typeof type === 'string' &&
 
 const isReadable = (tool: Json): tool is JsonObject =>
   isObject(tool) && (tool.type === 'function' || tool.type === 'custom')
+
+/** Agents send the namespaces of servers that offer nothing, too. */
+const isEmptyNamespace = ({ type, tools }: JsonObject): boolean =>
+  type === 'namespace' && Array.isArray(tools) && tools.length === 0
 
 type Namespace = Pick<FunctionTool, 'namespace' | 'about'>
 
