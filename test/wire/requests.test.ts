@@ -250,6 +250,83 @@ describe('is translated', () => {
       },
       [],
     ],
+    ...CHAT_WIRES.filter((to) => to !== chat).map(
+      (to): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => [
+        'a picture that the model has drawn, as a user’s',
+        chat,
+        to,
+        {
+          messages: [
+            { role: 'user', content: 'Draw a cat.' },
+            {
+              role: 'assistant',
+              content: [
+                { type: 'text', text: 'Here it is.' },
+                { type: 'image_url', image_url: { url: 'https://a.test/cat.png' } },
+              ],
+            },
+            { role: 'user', content: 'Describe it.' },
+          ],
+        },
+        to === 'responses'
+          ? {
+              input: [
+                { role: 'user', content: 'Draw a cat.' },
+                { role: 'assistant', content: 'Here it is.' },
+                {
+                  role: 'user',
+                  content: [
+                    { type: 'input_text', text: 'Pictures and files of the assistant’s last message:' },
+                    { type: 'input_image', image_url: 'https://a.test/cat.png' },
+                  ],
+                },
+                { role: 'user', content: 'Describe it.' },
+              ],
+            }
+          : {
+              messages: [
+                { role: 'user' },
+                { role: 'assistant', content: 'Here it is.' },
+                {
+                  role: 'user',
+                  content: [
+                    { type: 'text', text: 'Pictures and files of the assistant’s last message:' },
+                    { type: 'image', source: { type: 'url', url: 'https://a.test/cat.png' } },
+                    { type: 'text', text: 'Describe it.' },
+                  ],
+                },
+              ],
+            },
+        [],
+      ],
+    ),
+    [
+      'a picture that the model has drawn, as a user’s',
+      'responses',
+      chat,
+      said({
+        type: 'message',
+        role: 'assistant',
+        content: [
+          { type: 'input_image', image_url: 'https://a.test/cat.png', detail: 'auto' },
+          { type: 'output_text', text: 'Here it is.' },
+        ],
+      }),
+      {
+        messages: [
+          { role: 'assistant', content: 'Here it is.' },
+          {
+            role: 'user',
+            content: [
+              { type: 'text', text: 'Pictures and files of the assistant’s last message:' },
+              { type: 'image_url', image_url: { url: 'https://a.test/cat.png' } },
+            ],
+          },
+          { role: 'user', content: 'go on' },
+        ],
+      },
+      [],
+    ],
     [
       'a developer message, to servers without that role',
       'responses',

@@ -7,17 +7,19 @@ import { placed, placeOf } from '../../ir/place.ts'
 import { decodeBreakpoint } from '../breakpoint.ts'
 import { type Before, plainSeal, readPlacedTag, sealTag, type ThoughtMember } from '../seal.ts'
 import { detailSeal, detailsIn, detailText, isSealed } from './details.ts'
-import { decodeContent } from './parts.ts'
+import { type ContentPart, decodeContent } from './parts.ts'
 
 /**
  * The parts of a message: thoughts, text, refusal, audio, calls. Thoughts whose tag says that they stood between texts or
  * calls are put back there. Throws `invalid_request` naming the member where a call has no name or the content has no
- * known shape. `madeId`: the id for a call that has none, by its index.
+ * known shape. `madeId`: the id for a call that has none, by its index. `shown` collects pictures and files; without it,
+ * they are refused.
  */
 export const decodeAssistant = (
   message: JsonObject,
   path: string,
   madeId: (call: number) => string,
+  shown?: ContentPart[],
 ): AssistantPart[] => {
   const parts: AssistantPart[] = []
   const later: PlacedThought[] = []
@@ -29,6 +31,7 @@ export const decodeAssistant = (
   for (const [at, part] of assistantContent(message.content, `${path}.content`).entries()) {
     if (part.type === 'text' || part.type === 'refusal') parts.push(part)
     else if (part.type === 'opaque') parts.push(...decodeOther(part.value, `${path}.content.${at}`))
+    else if (shown !== undefined) shown.push(part)
     else throw invalidRequest(`'${path}.content.${at}': an assistant message holds text only.`, `${path}.content.${at}`)
   }
   if (typeof message.refusal === 'string' && message.refusal !== '')

@@ -7,6 +7,7 @@ import { placed } from '../../ir/place.ts'
 import type { Turn } from '../../ir/request.ts'
 import { decodeBreakpoint } from '../breakpoint.ts'
 import { given, optionalString, readArray, readObject, readString } from '../read.ts'
+import { shownTurn } from '../shown.ts'
 import { decodeAssistant } from './assistant.ts'
 import { type ContentPart, decodeContent } from './parts.ts'
 
@@ -14,10 +15,12 @@ export const decodeTurns = (messages: Json | undefined): Turn[] => {
   const list = readArray(messages, 'messages')
   if (list.length === 0) throw invalidRequest("'messages' must hold at least one message.", 'messages')
   const calls = new Map<string, ToolCallPart>()
-  return list.map((message, at) => {
+  return list.flatMap((message, at) => {
     const path = `messages.${at}`
     const raw = readObject(message, path)
-    return placed(marked(decodeTurn(raw, at, calls), raw, path), path)
+    const shown: ContentPart[] = []
+    const turn = placed(marked(decodeTurn(raw, at, calls, shown), raw, path), path)
+    return shown.length === 0 ? [turn] : [turn, placed(shownTurn(shown), path)]
   })
 }
 
@@ -29,8 +32,11 @@ const marked = (turn: Turn, message: JsonObject, path: string): Turn => {
   return turn
 }
 
-/** `calls` collects the calls seen so far, by id and, for the legacy form that has no ids, by name. */
-const decodeTurn = (message: JsonObject, at: number, calls: Map<string, ToolCallPart>): Turn => {
+/**
+ * `calls` collects the calls seen so far, by id and, for the legacy form that has no ids, by name; `shown` the pictures and
+ * files of an assistant message.
+ */
+const decodeTurn = (message: JsonObject, at: number, calls: Map<string, ToolCallPart>, shown: ContentPart[]): Turn => {
   const path = `messages.${at}`
   const role = readString(message.role, `${path}.role`)
   const name = optionalString(message.name, `${path}.name`)
@@ -49,7 +55,7 @@ const decodeTurn = (message: JsonObject, at: number, calls: Map<string, ToolCall
       return { role: 'user', parts: userParts(message.content, `${path}.content`, calls), ...named }
     case 'assistant': {
       // An id made up for a call must not meet those of other messages.
-      const parts = decodeAssistant(message, path, (call) => `call_${at}_${call}`)
+      const parts = decodeAssistant(message, path, (call) => `call_${at}_${call}`, shown)
       for (const part of parts) {
         if (part.type !== 'tool-call') continue
         calls.set(part.id, part)

@@ -23,7 +23,7 @@ export const decodeContent = (value: Json | undefined, path: string, opaque: Opa
   return value.map((part, at) => placed(decodePart(part, `${path}.${at}`, opaque), `${path}.${at}`))
 }
 
-const decodePart = (value: Json, path: string, opaque: OpaqueMember[]): ContentPart => {
+export const decodePart = (value: Json, path: string, opaque: OpaqueMember[]): ContentPart => {
   if (typeof value === 'string') return { type: 'text', text: value }
   const part = readObject(value, path)
   switch (readString(part.type, `${path}.type`)) {

@@ -7,10 +7,11 @@ import type { AssistantPart, OpaquePart, ToolCallPart, ToolResultPart } from '..
 import { placed, placeOf } from '../../ir/place.ts'
 import type { OpaqueMember, Tool, Turn } from '../../ir/request.ts'
 import { given, optionalArray, optionalString, readName, readObject, readString, stringOr } from '../read.ts'
+import { shownTurn } from '../shown.ts'
 import { calledTool, clientResult, decodeClientCall, shellText } from './client-calls.ts'
 import type { ClientTools } from './client-tools.ts'
 import { instruction, summaryIn } from './compaction.ts'
-import { type ContentPart, decodeContent } from './content.ts'
+import { type ContentPart, decodeContent, decodePart } from './content.ts'
 import { argumentsText, decodeText } from './output.ts'
 import { openReasoning } from './reasoning.ts'
 import { decodeTools } from './tools.ts'
@@ -93,14 +94,15 @@ export const decodeInput = (
           open(turn)
           break
         }
-        if (turn.parts.length === 0) break
         const last = turns.at(-1)
-        if (last?.role === 'assistant' && !last.parts.some(isSaid)) {
+        if (turn.parts.length > 0 && last?.role === 'assistant' && !last.parts.some(isSaid)) {
           last.parts.push(...turn.parts)
           if (turn.phase !== undefined) Object.assign(placed(last, path), { phase: turn.phase })
-        } else {
+        } else if (turn.parts.length > 0) {
           open(turn)
         }
+        const shown = decodeShown(item.content, `${path}.content`, opaque)
+        if (shown.length > 0) open(placed(shownTurn(shown), path))
         break
       }
       case 'agent_message':
@@ -248,8 +250,21 @@ const decodeSaid = (content: Json | undefined, path: string): AssistantPart[] =>
   if (typeof content === 'string') return [placed({ type: 'text', text: content }, path)]
   if (!given(content)) return []
   if (!Array.isArray(content)) throw invalidRequest(`'${path}' must be a string or an array.`, path)
-  return content.map((value, at): AssistantPart => placed(decodeSaidPart(value, `${path}.${at}`), `${path}.${at}`))
+  return content.flatMap((value, at): AssistantPart[] =>
+    isShown(value) ? [] : [placed(decodeSaidPart(value, `${path}.${at}`), `${path}.${at}`)],
+  )
 }
+
+/** The pictures and files of an assistant message. */
+const decodeShown = (content: Json | undefined, path: string, opaque: OpaqueMember[]): ContentPart[] =>
+  Array.isArray(content)
+    ? content.flatMap((value, at) => {
+        if (!isShown(value)) return []
+        return [placed(decodePart(value, `${path}.${at}`, opaque), `${path}.${at}`)]
+      })
+    : []
+
+const isShown = (part: Json): boolean => isObject(part) && (part.type === 'input_image' || part.type === 'input_file')
 
 const decodeSaidPart = (value: Json, path: string): AssistantPart => {
   if (typeof value === 'string') return { type: 'text', text: value }
