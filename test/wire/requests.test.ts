@@ -250,6 +250,38 @@ describe('is translated', () => {
       },
       [],
     ],
+    ...['[]', ' null '].map((written): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => [
+      'a call without arguments, as some languages write it',
+      chat,
+      'responses',
+      {
+        messages: [
+          { role: 'user', content: 'hi' },
+          { role: 'assistant', tool_calls: [{ id: 'c', function: { name: 'f', arguments: written } }] },
+          { role: 'tool', tool_call_id: 'c', content: 'done' },
+        ],
+      },
+      { input: [{ role: 'user' }, { type: 'function_call', arguments: '{}' }, { output: 'done' }] },
+      [],
+    ]),
+    ...CHAT_WIRES.filter((to) => to !== 'messages').map(
+      (to): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => [
+        'a call without arguments, as some languages write it',
+        'messages',
+        to,
+        {
+          messages: [
+            { role: 'user', content: 'hi' },
+            { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 'f', input: [] }] },
+            { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: 'done' }] },
+          ],
+        },
+        to === chat
+          ? { messages: [{ role: 'user' }, { tool_calls: [{ function: { arguments: '{}' } }] }, { content: 'done' }] }
+          : { input: [{ role: 'user' }, { type: 'function_call', arguments: '{}' }, { output: 'done' }] },
+        [],
+      ],
+    ),
     ...CHAT_WIRES.filter((to) => to !== chat).map(
       (to): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => [
         'a picture that the model has drawn, as a user’s',

@@ -12,6 +12,7 @@ import type {
   UserPart,
 } from '../../ir/part.ts'
 import { placed } from '../../ir/place.ts'
+import { isEmptyInput } from '../call-input.ts'
 import { optionalString, readName, readObject, readString } from '../read.ts'
 import { taggedThought } from '../seal.ts'
 import { cacheOf, decodeReadable, decodeText } from './decode-content.ts'
@@ -69,6 +70,7 @@ export const assistantPart =
       case 'text':
         return decodeText(block, path, extras)
       case 'tool_use': {
+        const input = JSON.stringify(block.input ?? {})
         // The default caller need not be kept.
         extras.rest(
           isObject(block.caller) && block.caller.type === 'direct' ? { ...block, caller: null } : block,
@@ -80,7 +82,7 @@ export const assistantPart =
           id: readName(block.id, `${path}.id`),
           name: readName(block.name, `${path}.name`),
           kind: 'function',
-          input: JSON.stringify(block.input ?? {}),
+          input: isEmptyInput(input) ? '{}' : input,
           ...cacheOf(block, path),
         }
       }

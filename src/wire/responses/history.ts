@@ -6,6 +6,7 @@ import type { AssistantPart, RefusalPart, Seal, TextPart, ToolCallPart, ToolResu
 import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
 import { dropMark } from '../breakpoint.ts'
+import { isEmptyInput } from '../call-input.ts'
 import { waitingCalls } from '../waiting-calls.ts'
 import { type ContentPart, encodeContent, shortest } from './content.ts'
 import { callId } from './names.ts'
@@ -282,5 +283,5 @@ const encodeCall = (part: ToolCallPart, out: Outgoing): JsonObject => {
   const namespace = part.namespace === undefined ? {} : { namespace: part.namespace }
   return custom
     ? { type: 'custom_tool_call', ...call, input: part.input, ...namespace }
-    : { type: 'function_call', ...call, arguments: part.input === '' ? '{}' : part.input, ...namespace }
+    : { type: 'function_call', ...call, arguments: isEmptyInput(part.input) ? '{}' : part.input, ...namespace }
 }
