@@ -53,6 +53,8 @@ export type ErrorOptions = {
   provider?: ProviderFailure
   /** The wire on which the provider says that it takes the request. */
   takenOn?: string | undefined
+  /** The provider knows the output cap by the wire's newer name only: it may take the request with that. */
+  capRefused?: boolean
   /** The provider refuses the conversation's earlier reasoning: it may take the request without it. */
   reasoningRefused?: boolean
 }
@@ -65,6 +67,7 @@ export class GatewayError extends Error {
   readonly details: ErrorDetails | undefined
   readonly provider: ProviderFailure | undefined
   readonly takenOn: string | undefined
+  readonly capRefused: boolean
   readonly reasoningRefused: boolean
   readonly #retry: boolean | undefined
   readonly #failover: boolean | undefined
@@ -79,6 +82,7 @@ export class GatewayError extends Error {
     this.details = options.details
     this.provider = options.provider && identifiersOf(options.provider)
     this.takenOn = options.takenOn
+    this.capRefused = options.capRefused ?? false
     this.reasoningRefused = options.reasoningRefused ?? false
     this.#retry = options.retry
     this.#failover = options.failover

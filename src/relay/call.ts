@@ -80,6 +80,7 @@ const refusal = async (response: Response, codec: PassCodec, abort: AbortControl
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(error.retry ? {} : { retry: false, failover: error.failover }),
     takenOn: error.takenOn,
+    capRefused: error.capRefused,
     reasoningRefused: error.reasoningRefused,
     provider: { ...error.provider, status: response.status, ...(requestId === undefined ? {} : { requestId }) },
   })

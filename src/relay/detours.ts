@@ -1,5 +1,5 @@
-// Some providers accept certain requests on one of their wires only, and name it when they refuse them on another. The
-// wire that accepted a request is remembered, so that similar requests go there at once.
+// Some providers accept certain requests on one of their wires only, or with another name of the output cap, and tell so
+// when they refuse them. What was accepted is remembered, so that similar requests go that way at once.
 
 import type { Model } from '../catalogue/model.ts'
 import type { GatewayError } from '../errors.ts'
@@ -16,6 +16,10 @@ export type Detours = {
   wireFor(provider: Provider, model: Model, request: RequestForm): Wire | undefined
   /** A target has answered a request that its provider had refused on another wire. */
   remember(request: RequestForm, target: Target): void
+  /** Whether the model has refused the output cap under its older name. */
+  needsNewerCap(provider: Provider, model: Model): boolean
+  /** A target has answered a request that its provider had refused with the older name. */
+  rememberCap(target: Target): void
 }
 
 /** Providers change what they accept. */
@@ -23,6 +27,7 @@ const REMEMBERED_MS = 3_600_000
 
 export const createDetours = (): Detours => {
   const wires = new Map<string, { wire: Wire; until: number }>()
+  const newerCaps = new Map<string, number>()
   return {
     wireFor: (provider, model, request) => {
       if (wires.size === 0) return undefined
@@ -32,6 +37,11 @@ export const createDetours = (): Detours => {
     },
     remember: (request, { provider, model, wire }) => {
       wires.set(similarityKey(provider.id, model.id, request), { wire, until: performance.now() + REMEMBERED_MS })
+    },
+    needsNewerCap: (provider, model) =>
+      newerCaps.size > 0 && (newerCaps.get(`${provider.id} ${model.id}`) ?? 0) > performance.now(),
+    rememberCap: ({ provider, model }) => {
+      newerCaps.set(`${provider.id} ${model.id}`, performance.now() + REMEMBERED_MS)
     },
   }
 }

@@ -18,6 +18,8 @@ export type Target = {
   wire: Wire
   /** What the breaker knows the target by. */
   name: string
+  /** Chat: it has refused the output cap under its older name. */
+  newerCap?: true
   /** Asked without the conversation's earlier reasoning, which it has refused. */
   withoutReasoning?: true
 }
@@ -40,9 +42,10 @@ export const route = (relay: Relay, request: ClientRequest): Target[] => {
     const provider = relay.providers.get(model.provider)
     const wire = provider && (relay.detours.wireFor(provider, model, request) ?? wireOf(provider, request.bodyWire))
     if (provider === undefined || wire === undefined) continue
+    const told = relay.detours.needsNewerCap(provider, model) ? { newerCap: true as const } : {}
     const all = provider.accounts.map((account): Target => {
       const name = targetName(provider.id, account.name, model.id)
-      return { provider, account, model, wire, name }
+      return { provider, account, model, wire, name, ...told }
     })
     const available = all.filter(({ name }) => relay.health.allows(name))
     healthy.push(...order(relay, available, preferred))

@@ -85,11 +85,12 @@ const capped = (request: ChatRequest, cap: number | undefined): ChatRequest =>
 /** From this version of the messages API on there are no sampling parameters. */
 const NO_SAMPLING_SINCE = '2026-10-21'
 
-/** The provider's quirks and the model's, which override them. */
-export const quirksOf = ({ provider, model }: Target) => ({
+/** The provider's quirks and the model's, which override them, and what its refusals have told. */
+export const quirksOf = ({ provider, model, newerCap }: Target) => ({
   ...((provider.versionHeader?.value ?? '') >= NO_SAMPLING_SINCE ? { noSampling: true } : {}),
   ...provider.quirks,
   ...model.quirks,
+  ...(newerCap === true ? { maxTokensField: 'max_completion_tokens' as const } : {}),
 })
 
 /** What the answer's form depends on. Answers that a client may refer to get an id of ours: some servers reuse one id. */

@@ -33,19 +33,22 @@ export const firstAnswer = async <Answer>(
   let failure: GatewayError | undefined
   let refused: GatewayError | undefined
   let detour: Target | undefined
+  let renamed: Target | undefined
   const queue = attemptQueue(targets, relay.maxTries)
   for (let target = queue.next(); target !== undefined; target = queue.next()) {
     if (request.client.gone || timeLeft(request, target) === 0) break
     try {
       const answer = await tryTarget(relay, request, target, attempt)
       if (target === detour) relay.detours.remember(request, target)
+      if (target === renamed) relay.detours.rememberCap(target)
       return answer
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error
       detour = detourFor(error, target)
       const otherWire = detour ?? withoutDetour(relay, request, error, target)
       const bare = canDropReasoning(error, request, target) ? { ...target, withoutReasoning: true as const } : undefined
-      const again = otherWire ?? (error.failover ? undefined : bare)
+      renamed = error.capRefused && target.newerCap !== true ? { ...target, newerCap: true } : undefined
+      const again = otherWire ?? renamed ?? (error.failover ? undefined : bare)
       if (again !== undefined) {
         queue.retry(again)
         continue

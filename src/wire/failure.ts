@@ -31,6 +31,8 @@ export type FailureDetails = {
   retryAfterMs?: number
   /** For `invalid`: the other wire on which the provider accepts the request. */
   takenOn?: ChatWire
+  /** For `invalid`: the provider knows the output cap by another name. */
+  capRefused?: boolean
 }
 
 export const providerError = (kind: FailureClass, details: FailureDetails): GatewayError => {
@@ -71,7 +73,7 @@ export const providerError = (kind: FailureClass, details: FailureDetails): Gate
       return new GatewayError(
         'upstream_error',
         'The provider refused the request as invalid for this model. Check its parameters.',
-        { provider, retry: false, takenOn: details.takenOn },
+        { provider, retry: false, takenOn: details.takenOn, capRefused: details.capRefused ?? false },
       )
     case 'refused':
       return new GatewayError('upstream_error', 'The provider could not answer the request. Try again.', { provider })

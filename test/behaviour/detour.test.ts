@@ -16,6 +16,20 @@ const withTools = refusal(
   "Function tools with reasoning_effort are not supported for up in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.",
   'reasoning_effort',
 )
+const oldCap: Script = {
+  status: 400,
+  steps: [
+    JSON.stringify({
+      error: {
+        code: 'unsupported_parameter',
+        message:
+          "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+        param: 'max_tokens',
+        type: 'invalid_request_error',
+      },
+    }),
+  ],
+}
 const always = refusal(404, 'This model is only supported in v1/responses and not in v1/chat/completions.', 'model')
 
 const usage = { input_tokens: 3, output_tokens: 2, total_tokens: 5 }
@@ -43,8 +57,9 @@ const chat = {
 let provider: Scripted
 beforeAll(async () => {
   provider = await startScripted(({ path, text }) => {
-    const { model, tools, reasoning_effort: effort, stream, seed } = JSON.parse(text)
+    const { model, tools, reasoning_effort: effort, stream, seed, max_tokens: cap } = JSON.parse(text)
     if (path.endsWith('/responses')) return told(stream)
+    if (model === 'vendorB-5.4-mini') return cap === undefined ? { steps: [JSON.stringify(chat)] } : oldCap
     if (model === 'vendorB-5.4' || seed !== undefined) return always
     return tools !== undefined && effort !== 'none' ? withTools : { steps: [JSON.stringify(chat)] }
   })
@@ -118,5 +133,23 @@ test('the refusal stands where the provider is not configured for the other wire
   const answer = await ask({ tools })
   expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([502, 'false'])
   expect(paths()).toEqual(['/v1/chat/completions'])
+  await gateway.stop()
+})
+
+test('a model that knows the output cap by its newer name only gets it under that', async () => {
+  await behind(['chat-completions'])
+  const caps = (): JsonObject[] =>
+    provider.requests.map(({ text }) => {
+      const { max_tokens, max_completion_tokens } = JSON.parse(text)
+      return { max_tokens, max_completion_tokens }
+    })
+  const answer = await ask({ max_tokens: 90, seed: 1 }, 'vendorB-5.4-mini')
+  expect([answer.status, answer.headers.get('x-gateway-dropped')]).toEqual([200, null])
+  expect(caps()).toEqual([{ max_tokens: 90 }, { max_completion_tokens: 90 }])
+  expect(JSON.parse(provider.requests[1]?.text ?? '').seed).toBe(1)
+  // The next refusal is not waited for. Other models keep the client's name.
+  expect((await ask({ max_tokens: 80 }, 'vendorB-5.4-mini')).status).toBe(200)
+  expect((await ask({ max_tokens: 70 })).status).toBe(200)
+  expect(caps().slice(2)).toEqual([{ max_completion_tokens: 80 }, { max_tokens: 70 }])
   await gateway.stop()
 })

@@ -12,6 +12,7 @@ export const decodeError = (status: number, body: unknown): GatewayError => {
   const refusesRole =
     error.status === 400 && error.code === 'unsupported_value' && typeof param === 'string' && param.endsWith('.role')
   if (wantsResponses(error)) return providerError('invalid', { provider: error.provider, takenOn: 'responses' })
+  if (refusesOldCap(error)) return providerError('invalid', { provider: error.provider, capRefused: true })
   if (!refusesRole) return classified(error)
   // On this phrase, coding agents ask again without system messages in the conversation.
   const role = error.message.includes("'developer'") ? 'developer' : 'system'
@@ -26,6 +27,10 @@ const wantsResponses = ({ status, code, message }: ErrorObject): boolean =>
   (status === 400 || status === 404) &&
   (code === 'unsupported_api_for_model' ||
     (message.includes('v1/chat/completions') && message.includes('v1/responses')))
+
+/** The vendor's models that think know the output cap as `max_completion_tokens` only. */
+const refusesOldCap = ({ status, code, members }: ErrorObject): boolean =>
+  status === 400 && code === 'unsupported_parameter' && members.param === 'max_tokens'
 
 /** Finish reasons of answers that failed at the server. */
 const FAILED = /^(?:error|abort|network_error|insufficient_system_resource)$|malformed_function_call/i
