@@ -462,6 +462,16 @@ describe('is translated', () => {
       { output_config: { format: { type: 'json_schema', schema: closed } } },
       [],
     ],
+    ...[{ json_schema: { schema: closed } }, { schema: closed }].map(
+      (said): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => [
+        'a schema without a name, as some servers accept it, with the name that a schema needs',
+        chat,
+        'responses',
+        { response_format: { type: 'json_schema', ...said } },
+        { text: { format: { type: 'json_schema', name: 'response', schema: closed } } },
+        [],
+      ],
+    ),
     [
       'json_object with a schema beside it, with the name that a schema needs',
       chat,

@@ -23,12 +23,14 @@ export const decodeForm = (raw: Json | undefined): OutputFormat | undefined => {
     }
     case 'json_schema': {
       const path = 'response_format.json_schema'
-      const { name, description, schema, strict } = readObject(format.json_schema, path)
+      // Some servers take the schema without a name, or directly here.
+      const isBare = !given(format.json_schema) && isObject(format.schema)
+      const { name, description, schema, strict } = isBare ? format : readObject(format.json_schema, path)
       const output: OutputFormat = {
         type: 'json-schema',
-        name: readString(name, `${path}.name`),
         schema: given(schema) ? readObject(schema, `${path}.schema`) : {},
       }
+      if (given(name) || !given(schema)) output.name = readString(name, `${path}.name`)
       const about = optionalString(description, `${path}.description`)
       if (about !== undefined) output.description = about
       const isStrict = optionalBoolean(strict, `${path}.strict`)
