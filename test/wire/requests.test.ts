@@ -621,6 +621,18 @@ describe('is translated', () => {
       },
       [],
     ],
+    ...(['messages', 'responses'] as const).flatMap((to) =>
+      ['openrouter:web_search', 'web_search'].map(
+        (type): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => [
+          'tools beside one that only a server runs, which agents can do without',
+          chat,
+          to,
+          { tools: [{ type, web_search: { enable: true } }, chatTool('a')] },
+          { tools: [{ name: 'a' }] },
+          ['tools.0'],
+        ],
+      ),
+    ),
     ...(['messages', chat] as const).map((to): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => [
       'a namespace without tools, by leaving it out',
       'responses',

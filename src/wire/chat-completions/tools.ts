@@ -18,6 +18,7 @@ export const decodeTools = (body: JsonObject): Tool[] => {
   const tools = given(body.tools)
     ? readArray(body.tools, 'tools').map((tool, at) => placed(decodeTool(tool, `tools.${at}`), `tools.${at}`))
     : []
+  markAbilities(tools)
   if (!given(body.functions)) return tools
   return [
     ...tools,
@@ -25,6 +26,16 @@ export const decodeTools = (body: JsonObject): Tool[] => {
       placed(decodeFunction(tool, `functions.${at}`), `functions.${at}`),
     ),
   ]
+}
+
+/** Built-in tools of some servers: beside tools of the client's own the conversation works without them. */
+const ABILITIES = /^(?:openrouter:)?(?:web_search|image_generation)/
+
+const markAbilities = (tools: readonly Tool[]): void => {
+  if (tools.every(({ type }) => type === 'opaque')) return
+  for (const tool of tools) {
+    if (tool.type === 'opaque' && ABILITIES.test(String(tool.value.type))) tool.optional = true
+  }
 }
 
 const decodeTool = (raw: Json, path: string): Tool => {
