@@ -8,6 +8,7 @@ import type { Provider } from '../provider/provider.ts'
 import { EFFORTS } from '../wire/effort.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
 import { type Target, wireOf } from './route.ts'
+import { quirksOf } from './translate.ts'
 
 type RequestForm = Pick<ClientRequest, 'bodyWire' | 'body'>
 
@@ -83,4 +84,17 @@ export const withoutDetour = (
       one.provider === provider.id && one.account === account.name && one.model === model.id && one.wire === wire,
   )
   return wire === undefined || isTried ? undefined : { ...target, wire }
+}
+
+/** The same target with the output cap under its newer name, for a request whose older one it has refused. */
+export const withNewerCap = (
+  { capRefused }: GatewayError,
+  { bodyWire, body: { outline } }: RequestForm,
+  target: Target,
+): Target | undefined => {
+  if (!capRefused || target.newerCap === true) return undefined
+  const { maxTokensField } = quirksOf(target)
+  const wasSent =
+    maxTokensField === 'max_tokens' || (bodyWire === 'chat-completions' && outline.max_tokens !== undefined)
+  return wasSent ? { ...target, newerCap: true } : undefined
 }

@@ -57,8 +57,9 @@ const chat = {
 let provider: Scripted
 beforeAll(async () => {
   provider = await startScripted(({ path, text }) => {
-    const { model, tools, reasoning_effort: effort, stream, seed, max_tokens: cap } = JSON.parse(text)
+    const { model, tools, reasoning_effort: effort, stream, seed, max_tokens: cap, user } = JSON.parse(text)
     if (path.endsWith('/responses')) return told(stream)
+    if (user === 'refused') return oldCap
     if (model === 'vendorB-5.4-mini') return cap === undefined ? { steps: [JSON.stringify(chat)] } : oldCap
     if (model === 'vendorB-5.4' || seed !== undefined) return always
     return tools !== undefined && effort !== 'none' ? withTools : { steps: [JSON.stringify(chat)] }
@@ -133,6 +134,13 @@ test('the refusal stands where the provider is not configured for the other wire
   const answer = await ask({ tools })
   expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([502, 'false'])
   expect(paths()).toEqual(['/v1/chat/completions'])
+  await gateway.stop()
+})
+
+test('a request without the refused name is not sent again', async () => {
+  await behind(['chat-completions'])
+  const answer = await ask({ max_completion_tokens: 90, user: 'refused' }, 'vendorB-5.4-mini')
+  expect([answer.status, provider.requests.length]).toEqual([502, 1])
   await gateway.stop()
 })
 
