@@ -89,12 +89,12 @@ export const withoutDetour = (
 /** The same target with the output cap under its newer name, for a request whose older one it has refused. */
 export const withNewerCap = (
   { capRefused }: GatewayError,
-  { bodyWire, body: { outline } }: RequestForm,
+  request: RequestForm,
   target: Target,
 ): Target | undefined => {
   if (!capRefused || target.newerCap === true) return undefined
-  const { maxTokensField } = quirksOf(target)
   const wasSent =
-    maxTokensField === 'max_tokens' || (bodyWire === 'chat-completions' && outline.max_tokens !== undefined)
+    quirksOf(target).maxTokensField === 'max_tokens' ||
+    (request.bodyWire === 'chat-completions' && request.body.outline.max_tokens !== undefined)
   return wasSent ? { ...target, newerCap: true } : undefined
 }

@@ -42,8 +42,14 @@ describe('a call that breaks off', () => {
     expect(typesOf([...call('{"a":'), finish(reason)])).toEqual(['tool-start', 'tool-delta', 'tool-end', 'finish'])
   })
 
-  test.each(['', '{}', ' {"a":"}"} '])('whole arguments pass at once: %p', (text) => {
+  test.each(['{}', ' {"a":"}"} '])('whole arguments pass at once: %p', (text) => {
     expect(typesOf(call(text))).toEqual(['tool-start', 'tool-delta', 'tool-end'])
+  })
+
+  test.each(['', ' \n'])('no arguments pass as none: %j', (text) => {
+    expect(typesOf(call(text))).toEqual(['tool-start', 'tool-end'])
+    const response = { id: '', parts: fold([...call(text), finish('stop')]).parts, finish: 'stop' as const, usage: {} }
+    expect(requireWhole(response).parts).toMatchObject([{ type: 'tool-call', input: '' }])
   })
 
   test('is an error where it never ended, also for a custom tool', () => {
