@@ -34,7 +34,7 @@ export const requireWhole = (response: ChatResponse): ChatResponse => {
     if (part.name === '') throw nameless()
     if (part.kind === 'function' && !isWhole(part.input) && !CUTS.has(response.finish)) throw broken()
     const isBlank = part.kind === 'function' && part.input.trim() === ''
-    return { ...part, id: idOf(part.id), input: isBlank ? '' : part.input }
+    return { ...part, id: idOf(part.id), input: isBlank ? '{}' : part.input }
   })
   return { ...response, parts }
 }

@@ -49,7 +49,7 @@ describe('a call that breaks off', () => {
   test.each(['', ' \n'])('no arguments pass as none: %j', (text) => {
     expect(typesOf(call(text))).toEqual(['tool-start', 'tool-end'])
     const response = { id: '', parts: fold([...call(text), finish('stop')]).parts, finish: 'stop' as const, usage: {} }
-    expect(requireWhole(response).parts).toMatchObject([{ type: 'tool-call', input: '' }])
+    expect(requireWhole(response).parts).toMatchObject([{ type: 'tool-call', input: '{}' }])
   })
 
   test('is an error where it never ended, also for a custom tool', () => {
