@@ -331,13 +331,11 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
     settle(output) {
       // Within the output, items are told apart by index: some servers give all of them the same id.
       const before = new Set(doneIds)
-      const ids = output.map((item) => (isObject(item) ? idOf(item) : undefined))
-      const unique = new Set(ids).size === ids.length
+      const found = places.inOutput(output)
       output.forEach((item, index) => {
-        if (!isObject(item)) return
-        const id = ids[index]
-        const at = places.inOutput(index, item, unique)
-        if (items.get(at)?.kind === 'done') return
+        const at = found[index]
+        if (!isObject(item) || at === undefined || items.get(at)?.kind === 'done') return
+        const id = idOf(item)
         if (id === undefined || !before.has(id)) done(at, item)
       })
       for (const [at, item] of items) if (item.kind !== 'done') done(at, undefined)

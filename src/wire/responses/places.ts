@@ -11,8 +11,8 @@ export type Held = { kind: ItemKind; isDone: boolean }
 export type Places = {
   /** The place of the item that an event concerns: mostly its index. */
   of(event: JsonObject): number
-  /** The place of an item of the whole answer. `unique`: no other item there has its id. */
-  inOutput(index: number, item: JsonObject, unique: boolean): number
+  /** The places of the items of the whole answer. */
+  inOutput(output: readonly Json[]): number[]
 }
 
 /** `heldAt`: what the places hold that were given so far. */
@@ -22,6 +22,10 @@ export const itemPlaces = (heldAt: (at: number) => Held | undefined): Places => 
   /** For an index that several items came with, the place of the last. */
   const moved = new Map<number, number>()
   const announced = new Set<number>()
+  /** The places of items in the order in which they came. */
+  const given = new Set<number>()
+  /** Whether the indexes of the stream are those of the whole answer, as far as is known. */
+  let isCounted = true
   let latest = 0
   /** A place that is nobody's index. */
   let spare = -1
@@ -30,6 +34,7 @@ export const itemPlaces = (heldAt: (at: number) => Held | undefined): Places => 
 
   const another = (index: number | undefined): number => {
     const at = spare--
+    isCounted = false
     if (index !== undefined) moved.set(index, at)
     return at
   }
@@ -70,20 +75,42 @@ export const itemPlaces = (heldAt: (at: number) => Held | undefined): Places => 
     return place
   }
 
+  /** The places of items of each kind in their order, but for these. */
+  const byKind = (others: ReadonlySet<number | undefined>): Map<ItemKind, number[]> => {
+    const places = new Map<ItemKind, number[]>()
+    for (const at of given) {
+      const kind = heldAt(at)?.kind
+      if (kind === undefined || others.has(at)) continue
+      const all = places.get(kind)
+      if (all === undefined) places.set(kind, [at])
+      else all.push(at)
+    }
+    return places
+  }
+
   return {
     of(event) {
       latest = find(event)
       if (event.type === ADDED) announced.add(latest)
+      if (!isObject(event.item) && !DELTAS.has(event.type)) return latest
+      given.add(latest)
+      if (typeof event.output_index !== 'number') isCounted = false
       return latest
     },
-    inOutput(index, item, unique) {
-      const id = idOf(item)
-      const known = unique && id !== undefined ? byId.get(id)?.at : named(id, index, false)
-      if (known !== undefined) return known
-      const at = atIndex(index)
-      const there = heldAt(at)
-      const clashes = there !== undefined && there.kind !== 'opaque' && there.kind !== kindOf(item)
-      return clashes && id !== undefined ? another(undefined) : at
+    inOutput(output) {
+      const ids = output.map((item) => (isObject(item) ? idOf(item) : undefined))
+      const isUnique = new Set(ids).size === ids.length
+      const known = ids.map((id, index) => (isUnique && id !== undefined ? byId.get(id)?.at : named(id, index, false)))
+      const unnamed = isCounted ? undefined : byKind(new Set(known))
+      return output.map((item, index) => {
+        const kind = isObject(item) ? kindOf(item) : 'opaque'
+        const place = known[index]
+        if (place !== undefined) return place
+        if (unnamed !== undefined) return unnamed.get(kind)?.shift() ?? another(undefined)
+        const there = heldAt(index)
+        const clashes = there !== undefined && there.kind !== 'opaque' && there.kind !== kind
+        return clashes && ids[index] !== undefined ? another(undefined) : index
+      })
     },
   }
 }

@@ -634,6 +634,34 @@ describe('reading a stream', () => {
       expect(said(...thinking, ...events, over(thought, message('hello')))).toEqual(['reasoning why so', 'text hello'])
     })
 
+    test.each([undefined, 0])(
+      'items that all come at %p, and end with the answer alone, their ids new',
+      (output_index) => {
+        const second = { ...call, id: 'fc_2', call_id: 'd' }
+        const output = [thought, message('hello'), call, second]
+        const { id: _, ...unnamed } = call
+        const named = [
+          event('reasoning_text.delta', { output_index, item_id: 'rs_1', delta: 'why so' }),
+          event('output_item.added', { output_index, item: { ...message(''), content: [] } }),
+          event('output_text.delta', { output_index, item_id: 'msg_1', delta: 'hello' }),
+          ...[call, second].flatMap((item) => [
+            event('output_item.added', { output_index, item: { ...item, arguments: '' } }),
+            event('function_call_arguments.delta', { output_index, item_id: item.id, delta: '{}' }),
+          ]),
+        ]
+        const told = ['reasoning why so', 'text hello', 'tool-call', 'tool-call']
+        expect(said(...named, over(...output))).toEqual(told)
+        expect(said(...named, completed({ output }))).toEqual(told)
+        expect(said(...named, completed({ output: output.map((item) => ({ ...item, id: null })) }))).toEqual(told)
+        const ended = [unnamed, { ...unnamed, call_id: 'd' }].flatMap((item) => [
+          event('output_item.added', { output_index, item: { ...item, arguments: '' } }),
+          event('output_item.done', { output_index, item }),
+        ])
+        expect(said(...ended, over(call, second))).toEqual(['tool-call', 'tool-call'])
+        expect(said(...ended, over(message('hello'), call, second))).toEqual(['tool-call', 'tool-call', 'text hello'])
+      },
+    )
+
     test('parts without an announcement stay apart where the text of each is told', () => {
       const parts = ['a', 'ab'].map((text) => ({ type: 'output_text', text }))
       const events = parts.flatMap(({ text }, content_index) => [
