@@ -19,6 +19,8 @@ export type Places = {
 export const itemPlaces = (heldAt: (at: number) => Held | undefined): Places => {
   /** The places of items by their ids, with the index they came with. */
   const byId = new Map<string, { at: number; index: number | undefined }>()
+  /** Ids that name several items at once. */
+  const shared = new Set<string>()
   /** For an index that several items came with, the place of the last. */
   const moved = new Map<number, number>()
   const announced = new Set<number>()
@@ -41,7 +43,7 @@ export const itemPlaces = (heldAt: (at: number) => Held | undefined): Places => 
 
   /** Some servers give every item the same id: an item that is done is not the one at another index. */
   const named = (id: string | undefined, index: number | undefined, isNew: boolean): number | undefined => {
-    const place = id === undefined ? undefined : byId.get(id)
+    const place = id === undefined || shared.has(id) ? undefined : byId.get(id)
     if (place === undefined) return undefined
     const isThere = index === undefined || place.index === undefined || place.index === index
     return isThere || (!isNew && heldAt(place.at)?.isDone === false) ? place.at : undefined
@@ -61,6 +63,8 @@ export const itemPlaces = (heldAt: (at: number) => Held | undefined): Places => 
     const id = isObject(item) ? idOf(item) : nameIn(item_id)
     const known = named(id, index, type === ADDED)
     if (known !== undefined) return known
+    const other = type === ADDED && id !== undefined ? byId.get(id) : undefined
+    if (other !== undefined && id !== undefined && heldAt(other.at)?.isDone === false) shared.add(id)
     const at = atIndex(index)
     const kind = isObject(item) ? kindOf(item) : DELTAS.get(type)
     if (kind === undefined) return at

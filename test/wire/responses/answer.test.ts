@@ -662,6 +662,24 @@ describe('reading a stream', () => {
       },
     )
 
+    test('items of one id that are announced before their words', () => {
+      const items = ['a', 'b'].map((call_id, at) => ({ ...call, id: 'item', call_id, arguments: `{"a":${at}}` }))
+      const events = [
+        ...items.map((item, output_index) =>
+          event('output_item.added', { output_index, item: { ...item, arguments: '' } }),
+        ),
+        ...items.map(({ arguments: delta }, output_index) =>
+          event('function_call_arguments.delta', { output_index, item_id: 'item', delta }),
+        ),
+        ...items.map((item, output_index) => event('output_item.done', { output_index, item })),
+      ]
+      const { parts } = fold(decode(created, ...events, completed({ output: items })))
+      expect(parts.map((part) => (part.type === 'tool-call' ? [part.id, part.input] : part.type))).toEqual([
+        ['a', '{"a":0}'],
+        ['b', '{"a":1}'],
+      ])
+    })
+
     test('parts without an announcement stay apart where the text of each is told', () => {
       const parts = ['a', 'ab'].map((text) => ({ type: 'output_text', text }))
       const events = parts.flatMap(({ text }, content_index) => [
