@@ -22,10 +22,14 @@ type Content = {
   text: string
   citations: number
   state: 'waiting' | 'open' | 'over'
-  /** Whether its whole text was told. */
-  told?: boolean
 }
-type Message = { kind: 'message'; contents: Map<number, Content> }
+/** `untold`: the contents whose whole text has not been told; `told`: those that may end yet all the same, by their texts. */
+type Message = {
+  kind: 'message'
+  contents: Map<number, Content>
+  untold: Set<Content>
+  told: Map<string, Content>
+}
 /** `asText`: a call of the JSON tool, whose arguments are the structured answer. */
 type Call = { kind: 'call'; part: number; text: string; asText: boolean; custom: boolean }
 /** `interrupted`: its part was ended because another item began. `told`: the end of the paragraph was. */
@@ -71,6 +75,8 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
   const doneIds = new Set<string>()
   /** The item whose text or thought is open. */
   let speaking: number | undefined
+  /** The contents of that item that are open. */
+  const open = new Set<Content>()
   let next = 0
   let calls = false
   let refused = false
@@ -89,9 +95,7 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
 
   const interrupt = (item: Item | undefined): void => {
     if (item?.kind === 'message') {
-      for (const target of item.contents.values()) {
-        if (target.state === 'open') closeContent(target, 'waiting')
-      }
+      for (const target of open) closeContent(target, 'waiting')
     } else if (item?.kind === 'reasoning' && item.part !== undefined && item.full) {
       // The vendor sends summaries, whose seal comes with their end and must stay with them.
       emit({ type: 'reasoning-end', part: item.part })
@@ -106,7 +110,7 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
     const item = items.get(at)
     if (item?.kind === 'message') return item
     if (item !== undefined) return undefined
-    const made: Message = { kind: 'message', contents: new Map() }
+    const made: Message = { kind: 'message', contents: new Map(), untold: new Set(), told: new Map() }
     items.set(at, made)
     return made
   }
@@ -117,11 +121,19 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
    */
   const content = (at: number, index: number, kind: Content['kind'], whole?: string): Content | undefined => {
     const owner = message(at)
-    const isOpen = ({ state, told, text, kind: its }: Content): boolean =>
-      state !== 'over' && its === kind && (whole === undefined ? told !== true : whole.startsWith(text))
-    return (
-      owner?.contents.get(index) ?? [...(owner?.contents.values() ?? [])].find(isOpen) ?? begunContent(at, index, kind)
-    )
+    const known = owner?.contents.get(index)
+    if (owner === undefined || known !== undefined) return known
+    for (const target of owner.untold) {
+      if (target.kind === kind && (whole === undefined || whole.startsWith(target.text))) return target
+    }
+    return begunContent(at, index, kind)
+  }
+
+  /** The same for a part that ends, whose whole text may have been told at another index. */
+  const endingContent = (at: number, index: number, kind: Content['kind'], whole: string): Content | undefined => {
+    const owner = message(at)
+    const told = owner?.contents.has(index) === false ? owner.told.get(whole) : undefined
+    return told?.kind === kind ? told : content(at, index, kind, whole)
   }
 
   const begunContent = (at: number, index: number, kind: Content['kind']): Content | undefined => {
@@ -130,6 +142,7 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
     if (owner === undefined || known !== undefined) return known
     const made: Content = { at, part: undefined, kind, text: '', citations: 0, state: 'waiting' }
     owner.contents.set(index, made)
+    owner.untold.add(made)
     if (kind === 'refusal') refused = true
     return made
   }
@@ -139,12 +152,14 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
     speak(target.at)
     target.part = next++
     target.state = 'open'
+    open.add(target)
     emit({ type: target.kind === 'text' ? 'text-start' : 'refusal-start', part: target.part })
     return target.part
   }
 
   const closeContent = (target: Content, state: 'waiting' | 'over'): void => {
     target.state = state
+    open.delete(target)
     if (target.part !== undefined)
       emit({ type: target.kind === 'text' ? 'text-end' : 'refusal-end', part: target.part })
   }
@@ -163,9 +178,12 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
   /** Ends a content part. `whole`: the provider's complete part, of which the rest that was not streamed is emitted. */
   const endContent = (target: Content | undefined, whole: JsonObject | undefined): void => {
     if (target === undefined || target.state === 'over') return
+    const owner = message(target.at)
     const rest = unstreamed(whole === undefined ? '' : wholeText(whole), target.text)
     if (rest !== '') addText(target, target.kind, rest, target.text === '' ? whole?.logprobs : undefined)
     if (target.part === undefined) openContent(target)
+    owner?.untold.delete(target)
+    owner?.told.delete(target.text)
     if (target.state !== 'open') {
       target.state = 'over'
       return
@@ -185,7 +203,7 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
       if (!isObject(part)) return
       const index = told.length === parts.length ? (told[nth] ?? nth) : nth
       const kind = contentKind(part)
-      if (kind !== undefined) endContent(content(at, index, kind, wholeText(part)), part)
+      if (kind !== undefined) endContent(endingContent(at, index, kind, wholeText(part)), part)
     })
     for (const target of owner.contents.values()) endContent(target, undefined)
   }
@@ -346,14 +364,15 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
     },
     contentDone(at, index, part) {
       const kind = contentKind(part)
-      if (kind !== undefined) endContent(content(at, index, kind, wholeText(part)), part)
+      if (kind !== undefined) endContent(endingContent(at, index, kind, wholeText(part)), part)
     },
     contentTextDelta: (at, index, kind, text, logprobs) => addText(content(at, index, kind), kind, text, logprobs),
     contentTextDone(at, index, kind, text, logprobs) {
       const target = content(at, index, kind, text)
       if (target === undefined) return
       addText(target, kind, unstreamed(text, target.text), target.text === '' ? logprobs : undefined)
-      target.told = true
+      const owner = message(at)
+      if (owner?.untold.delete(target)) owner.told.set(target.text, target)
     },
     citation(at, index, annotation) {
       const target = content(at, index, 'text')

@@ -693,6 +693,29 @@ describe('reading a stream', () => {
       ])
     })
 
+    test.each(['ab', 'a'])(
+      'parts whose texts are only told whole stay apart, although they begin alike: a, %s',
+      (other) => {
+        const texts = ['a', other]
+        const parts = texts.map((text) => ({ type: 'output_text', text }))
+        const events = parts.map(({ text }, content_index) =>
+          event('output_text.done', { output_index: 0, content_index, text }),
+        )
+        const item = { ...message(''), content: parts }
+        const due = texts.map((text) => `text ${text}`)
+        expect(said(...events, completed())).toEqual(due)
+        expect(said(...events, event('output_item.done', { output_index: 0, item }), completed())).toEqual(due)
+      },
+    )
+
+    test('a hundred thousand parts are read in no time', () => {
+      const content = Array.from({ length: 100_000 }, () => ({ type: 'output_text', text: 'a' }))
+      const begun = performance.now()
+      const { parts } = fold(decode(created, completed({ output: [{ ...message(''), content }] })))
+      expect(parts).toHaveLength(content.length)
+      expect(performance.now() - begun).toBeLessThan(10_000)
+    })
+
     test('text that is never announced, at the place of a thought, is told where it comes', () => {
       const events = [
         event('output_item.done', { output_index: 0, item: thought }),
