@@ -26,7 +26,13 @@ type Call = {
   length: number
   /** The length at which they were last found not to be whole JSON. */
   unfinished: number
+  nesting: Nesting
 }
+
+/** Where in JSON the pieces that were `read` so far end. */
+type Nesting = { read: number; depth: number; quoted: boolean; escaped: boolean }
+
+const noNesting = (): Nesting => ({ read: 0, depth: 0, quoted: false, escaped: false })
 
 /** An entry of a delta's `tool_calls`. */
 type Entry = {
@@ -104,6 +110,7 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
       pieces: [],
       length: 0,
       unfinished: 0,
+      nesting: noNesting(),
     }
     calls.push(call)
     unclosed.add(call)
@@ -142,6 +149,7 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
       if (text.trim() === '') return
       call.pieces = []
       call.length = 0
+      call.nesting = noNesting()
     }
     call.pieces.push(text)
     call.length += text.length
@@ -256,18 +264,37 @@ const isWhole = (call: Call): boolean => {
   if (call.kind === 'custom') return true
   // This is checked with every piece of some servers: unchanged arguments are not parsed again.
   if (call.unfinished === call.length) return false
-  if (isObjectIn(call.pieces)) return true
+  if (isObjectIn(call)) return true
   call.unfinished = call.length
   return false
 }
 
-const isObjectIn = (pieces: readonly string[]): boolean => {
+const isObjectIn = (call: Call): boolean => {
+  const { pieces } = call
   // Without a closing brace at the end there is no need to parse.
   const last = pieces.findLast((piece) => piece.trim() !== '')?.trimEnd()
-  if (last?.endsWith('}') !== true) return false
+  if (last?.endsWith('}') !== true || !isClosed(call)) return false
   try {
     return isObject(JSON.parse(pieces.join('')))
   } catch {
     return false
+  }
+}
+
+/** Whether all braces are closed. Long arguments have pieces that end in one: not each may have all of them parsed. */
+const isClosed = ({ pieces, nesting }: Call): boolean => {
+  for (; nesting.read < pieces.length; nesting.read++) read(nesting, pieces[nesting.read] ?? '')
+  return nesting.depth === 0 && !nesting.quoted
+}
+
+const read = (nesting: Nesting, piece: string): void => {
+  for (const letter of piece) {
+    if (nesting.escaped) nesting.escaped = false
+    else if (nesting.quoted) {
+      if (letter === '\\') nesting.escaped = true
+      else if (letter === '"') nesting.quoted = false
+    } else if (letter === '"') nesting.quoted = true
+    else if (letter === '{' || letter === '[') nesting.depth++
+    else if (letter === '}' || letter === ']') nesting.depth--
   }
 }

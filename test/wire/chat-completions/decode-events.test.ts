@@ -323,6 +323,21 @@ describe('what a provider may send', () => {
     expect(read).toBeLessThan(3 * pieces.reduce((sum, { data }) => sum + data.length, 0))
   })
 
+  test.each([
+    ['under indexes of their own', (at: number) => [call(at + 1, { arguments: ',{"b":1}' })]],
+    ['with text between', () => [call(0, { arguments: ',{"b":1}' }), delta({ content: 'x' })]],
+  ])('arguments whose pieces end in braces, %s, are not parsed with each', (_, piece) => {
+    const pieces = Array.from({ length: 2_000 }, (_, at) => piece(at)).flat()
+    const ends = [call(0, { arguments: ']}' }), stop('tool_calls'), DONE]
+    const parsing = spyOn(JSON, 'parse')
+    const events = decode([call(0, { name: 'f', arguments: '{"a":["{",0' }, 'A'), ...pieces, ...ends])
+    const read = parsing.mock.calls.reduce((sum, [text]) => sum + text.length, 0)
+    parsing.mockRestore()
+    expect(read).toBeLessThan(3 * pieces.reduce((sum, { data }) => sum + data.length, 0))
+    const [made] = fold(events).parts
+    expect(made?.type === 'tool-call' && JSON.parse(made.input).a).toHaveLength(2_002)
+  })
+
   test('arguments after the end of their call become a call without a name', () => {
     const late = [
       call(0, { name: 'f', arguments: '{"a":1}' }, 'A'),
