@@ -17,8 +17,8 @@ export type Detours = {
   wireFor(provider: Provider, model: Model, request: RequestForm): Wire | undefined
   /** A target has answered a request that its provider had refused on another wire. */
   remember(request: RequestForm, target: Target): void
-  /** Whether the model has refused the output cap under its older name. */
-  needsNewerCap(provider: Provider, model: Model): boolean
+  /** Whether the target of this name has refused the output cap under its older name. */
+  needsNewerCap(target: string): boolean
   /** A target has answered a request that its provider had refused with the older name. */
   rememberCap(target: Target): void
 }
@@ -39,10 +39,9 @@ export const createDetours = (): Detours => {
     remember: (request, { provider, model, wire }) => {
       wires.set(similarityKey(provider.id, model.id, request), { wire, until: performance.now() + REMEMBERED_MS })
     },
-    needsNewerCap: (provider, model) =>
-      newerCaps.size > 0 && (newerCaps.get(`${provider.id} ${model.id}`) ?? 0) > performance.now(),
-    rememberCap: ({ provider, model }) => {
-      newerCaps.set(`${provider.id} ${model.id}`, performance.now() + REMEMBERED_MS)
+    needsNewerCap: (target) => newerCaps.size > 0 && (newerCaps.get(target) ?? 0) > performance.now(),
+    rememberCap: ({ name }) => {
+      newerCaps.set(name, performance.now() + REMEMBERED_MS)
     },
   }
 }

@@ -42,9 +42,9 @@ export const route = (relay: Relay, request: ClientRequest): Target[] => {
     const provider = relay.providers.get(model.provider)
     const wire = provider && (relay.detours.wireFor(provider, model, request) ?? wireOf(provider, request.bodyWire))
     if (provider === undefined || wire === undefined) continue
-    const told = relay.detours.needsNewerCap(provider, model) ? { newerCap: true as const } : {}
     const all = provider.accounts.map((account): Target => {
       const name = targetName(provider.id, account.name, model.id)
+      const told = relay.detours.needsNewerCap(name) ? { newerCap: true as const } : {}
       return { provider, account, model, wire, name, ...told }
     })
     const available = all.filter(({ name }) => relay.health.allows(name))

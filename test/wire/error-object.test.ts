@@ -266,6 +266,7 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     '`max_tokens` must be <= 4096, requested 9001',
     'max_tokens must be less than or equal to 8192',
     'max_tokens must be at least 1, got 0.',
+    "Invalid 'user': current length is 300 while limit is 64",
   ])('about another limit is not taken for a prompt too long: %s', (message) => {
     expect(codec.decodeError(400, { error: { message } }).code).toBe('upstream_error')
   })

@@ -18,6 +18,8 @@ export class Reader {
   over = false
   readonly #undo: Undo
   readonly #blocks = new Map<number, Block>()
+  /** The index of the block that was begun last where it is prose. */
+  #prose: number | undefined
   #started = false
   #id = ''
   #parts = 0
@@ -122,14 +124,16 @@ export class Reader {
   #begin(index: unknown, raw: unknown): ChatEvent[] {
     if (typeof index !== 'number' || !isObject(raw)) return this.fail(malformedAnswer())
     const out: ChatEvent[] = this.#started ? [] : this.#start(undefined)
-    for (const [at, open] of this.#blocks) {
-      // Some servers end every block at the end of the stream: what follows prose would wait for that.
-      if (at !== index && open.prose === undefined) continue
+    // Some servers end every block at the end of the stream: what follows prose would wait for that.
+    for (const at of new Set([this.#prose, index])) {
+      const before = at === undefined ? undefined : this.#blocks.get(at)
+      if (at === undefined || before === undefined) continue
       this.#blocks.delete(at)
-      out.push(...open.end())
+      out.push(...before.end())
     }
     const block = this.#open(raw)
     this.#blocks.set(index, block)
+    this.#prose = block.prose === undefined ? undefined : index
     return [...out, ...block.started]
   }
 

@@ -263,6 +263,13 @@ describe('a provider’s stream', () => {
     ])
   })
 
+  test('many calls that are open at once take linear time', () => {
+    const many = Array.from({ length: 80_000 }, (_, at) =>
+      begin(at, { type: 'tool_use', id: `c${at}`, name: 'f', input: {} }),
+    )
+    expect(decode([start, ...many].map(frame)).filter(({ type }) => type === 'tool-start')).toHaveLength(many.length)
+  })
+
   test('a thought within a block of text is one all the same, and text within a thought is text', () => {
     const hm = delta(0, { type: 'thinking_delta', thinking: 'Hm.' })
     const inText = [begin(0, { type: 'text', text: 'Well. ' }), hm, text(0, 'Hel'), text(0, 'lo'), stop(0)]
