@@ -1,8 +1,24 @@
-// Which of a request's tools are sent in the provider's list: the conversation itself may add and remove tools.
+// Which of a request's tools are sent in the provider's list: the conversation itself may add and remove tools, and some
+// may be left out.
 
+import type { JsonObject } from '../ir/json.ts'
 import { placed, placeOf } from '../ir/place.ts'
 import type { ChatRequest, Tool, Turn } from '../ir/request.ts'
 import type { ChatWire } from '../ir/wire.ts'
+
+/**
+ * The tools, built-in ones marked `optional` where the client has tools of its own: agents add those to every request, and
+ * the conversation works without them. Alone they are the purpose of the request. `canGo`: which built-in ones, by the
+ * client's own form.
+ */
+export const withOptionalTools = (tools: readonly Tool[], canGo: (tool: JsonObject) => boolean): Tool[] => {
+  const hasOwn = tools.some((tool) => tool.type !== 'opaque' || tool.asFunction !== undefined)
+  return tools.map((tool, at) =>
+    hasOwn && tool.type === 'opaque' && canGo(tool.value)
+      ? placed({ ...tool, optional: true }, placeOf(tool, `tools.${at}`))
+      : tool,
+  )
+}
 
 /** The wire's member for the schema of a tool's arguments. */
 export const schemaMember = (origin: ChatWire): string => (origin === 'messages' ? 'input_schema' : 'parameters')

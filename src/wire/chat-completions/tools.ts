@@ -11,32 +11,26 @@ import { isClosed, objectRoot } from '../object-schema.ts'
 import { given, optionalBoolean, optionalString, readArray, readName, readObject, readString } from '../read.ts'
 import { foreignTool, unknownTool } from '../refusals.ts'
 import { flatFormat, TEXT_SCHEMA, textDescription } from '../text-tool.ts'
-import { schemaMember } from '../tool-list.ts'
+import { schemaMember, withOptionalTools } from '../tool-list.ts'
 import type { Outgoing } from './outgoing.ts'
 
 export const decodeTools = (body: JsonObject): Tool[] => {
   const tools = given(body.tools)
     ? readArray(body.tools, 'tools').map((tool, at) => placed(decodeTool(tool, `tools.${at}`), `tools.${at}`))
     : []
-  markAbilities(tools)
-  if (!given(body.functions)) return tools
+  const marked = withOptionalTools(tools, isAbility)
+  if (!given(body.functions)) return marked
   return [
-    ...tools,
+    ...marked,
     ...readArray(body.functions, 'functions').map((tool, at) =>
       placed(decodeFunction(tool, `functions.${at}`), `functions.${at}`),
     ),
   ]
 }
 
-/** Built-in tools of some servers: beside tools of the client's own the conversation works without them. */
-const ABILITIES = /^(?:openrouter:)?(?:web_search|image_generation)/
-
-const markAbilities = (tools: readonly Tool[]): void => {
-  if (tools.every(({ type }) => type === 'opaque')) return
-  for (const tool of tools) {
-    if (tool.type === 'opaque' && ABILITIES.test(String(tool.value.type))) tool.optional = true
-  }
-}
+/** Whether a built-in tool of some server may be left out beside the client's own. */
+const isAbility = ({ type }: JsonObject): boolean =>
+  /^(?:openrouter:)?(?:web_search|image_generation)/.test(String(type))
 
 const decodeTool = (raw: Json, path: string): Tool => {
   const tool = readObject(raw, path)

@@ -18,7 +18,7 @@ import {
   readObject,
   readString,
 } from '../read.ts'
-import { withToolsFor } from '../tool-list.ts'
+import { withOptionalTools, withToolsFor } from '../tool-list.ts'
 import { undoOf } from './argument-names.ts'
 import { encodeTurns } from './conversation.ts'
 import { assistantPart, decodeContent, systemPart, userPart } from './decode-parts.ts'
@@ -32,7 +32,7 @@ import { strictRoom } from './output-schema.ts'
 import { decodeThinking, encodeReasoning, isEffort, lacksThought } from './reasoning.ts'
 import { cap, encodeRest, encodeSampling, SAFETY, userOf } from './settings.ts'
 import { changedTools } from './tool-changes.ts'
-import { decodeToolChoice, decodeTools, encodeToolUse, forces, withAllowedTools, withOptionalTools } from './tools.ts'
+import { canGo, decodeToolChoice, decodeTools, encodeToolUse, forces, withAllowedTools } from './tools.ts'
 
 const MEMBERS = new Set([
   'model',
@@ -74,7 +74,7 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
     turns,
     tools: withOptionalTools(
       changedTools(decodeTools(optionalArray(body.tools, 'tools') ?? [], extras), messages, extras),
-      body.tool_choice,
+      canGo(body.tool_choice),
     ),
     ...decodeToolChoice(body.tool_choice),
     maxOutput: readCount(body.max_tokens, 'max_tokens', 1),

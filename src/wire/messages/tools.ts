@@ -58,19 +58,11 @@ export const decodeTool = (raw: Json | undefined, path: string, extras: Collecte
 export const decodeTools = (list: Json[], extras: Collected): Tool[] =>
   list.map((raw, at) => placed(decodeTool(raw, `tools.${at}`, extras), `tools.${at}`))
 
-/** Tools that agents offer in every request: beside tools of the client's own, they may be left out. */
-const OPTIONAL = /^web_search_/
-
-/** The tools, with those marked `optional` that may be left out. `choice`: the body's `tool_choice`. */
-export const withOptionalTools = (tools: Tool[], choice: Json | undefined): Tool[] => {
-  const chosenName = isObject(choice) ? choice.name : undefined
-  if (tools.every((tool) => tool.type === 'opaque' && tool.asFunction === undefined)) return tools
-  return tools.map((tool, at) =>
-    tool.type === 'opaque' && OPTIONAL.test(String(tool.value.type)) && tool.value.name !== chosenName
-      ? placed({ ...tool, optional: true }, placeOf(tool, `tools.${at}`))
-      : tool,
-  )
-}
+/** Whether a built-in tool may be left out beside the client's own. `choice`: the body's `tool_choice`. */
+export const canGo =
+  (choice: Json | undefined) =>
+  ({ type, name }: JsonObject): boolean =>
+    /^web_search_/.test(String(type)) && name !== (isObject(choice) ? choice.name : undefined)
 
 export const decodeToolChoice = (raw: Json | undefined): { toolChoice?: ToolChoice; parallelTools?: boolean } => {
   const choice = optionalObject(raw, 'tool_choice')

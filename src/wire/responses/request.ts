@@ -21,7 +21,7 @@ import {
 import { noTools, nothingToRead } from '../refusals.ts'
 import { withoutDefaults } from '../sampling.ts'
 import { stopInGateway } from '../stops.ts'
-import { withToolsFor } from '../tool-list.ts'
+import { withOptionalTools, withToolsFor } from '../tool-list.ts'
 import { clientTools } from './client-tools.ts'
 import { asksCompaction } from './compaction.ts'
 import { encodeTurns } from './history.ts'
@@ -41,7 +41,7 @@ import {
   isTier,
   jsonTool,
 } from './settings.ts'
-import { decodeToolChoice, decodeTools, encodeToolChoice, encodeTools, markAbilities } from './tools.ts'
+import { decodeToolChoice, decodeTools, encodeToolChoice, encodeTools, isAbility } from './tools.ts'
 
 const READ = new Set([
   'model',
@@ -81,7 +81,6 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
   const own = clientTools(body)
   const tools = decodeTools(optionalArray(body.tools, 'tools') ?? [], opaque, own)
   const turns = decodeInput(body.input, opaque, tools, own)
-  markAbilities(tools)
   if (turns.length === 0 && !INPUTS.some((name) => given(body[name]))) {
     throw invalidRequest("'input' must be given and not empty.", 'input')
   }
@@ -95,7 +94,7 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
     model,
     stream,
     turns,
-    tools,
+    tools: withOptionalTools(tools, isAbility),
     sampling: decodeSampling(body),
     origin: 'responses',
     opaque,

@@ -45,21 +45,9 @@ export const decodeTools = (tools: readonly Json[], opaque: OpaqueMember[], own:
     return [placed({ type: 'opaque', origin: 'responses', value: tool, asFunction: elsewhere }, path)]
   })
 
-/**
- * Built-in tools that agents add to every request. Next to tools of the client's own the conversation works without them;
- * alone they are the purpose of the request.
- */
-const ABILITIES = /^(web_search|tool_search|image_generation)/
-
-/** Marks these tools as optional, in the list and in the conversation, where the client has tools of its own. */
-export const markAbilities = (tools: readonly Tool[]): void => {
-  if (tools.every((tool) => tool.type === 'opaque' && tool.asFunction === undefined)) return
-  for (const tool of tools) {
-    if (tool.type === 'opaque' && isAbility(tool.value)) tool.optional = true
-  }
-}
-
-const isAbility = ({ type }: JsonObject): boolean => typeof type === 'string' && ABILITIES.test(type)
+/** Whether a built-in tool may be left out beside the client's own. */
+export const isAbility = ({ type }: JsonObject): boolean =>
+  typeof type === 'string' && /^(web_search|tool_search|image_generation)/.test(type)
 
 const isReadable = (tool: Json): tool is JsonObject =>
   isObject(tool) && (tool.type === 'function' || tool.type === 'custom')
