@@ -3,6 +3,7 @@
 import type { ChatEvent } from '../../ir/event.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Seal } from '../../ir/part.ts'
+import { type JsonNesting, jsonNesting } from '../../lib/json-nesting.ts'
 import type { Undo } from '../codec.ts'
 import { type FreeText, freeText, originalTool } from '../undo.ts'
 import { callKind, inputText, signatureOf } from './assistant.ts'
@@ -26,13 +27,8 @@ type Call = {
   length: number
   /** The length at which they were last found not to be whole JSON. */
   unfinished: number
-  nesting: Nesting
+  nesting: JsonNesting
 }
-
-/** Where in JSON the pieces that were `read` so far end. */
-type Nesting = { read: number; depth: number; quoted: boolean; escaped: boolean }
-
-const noNesting = (): Nesting => ({ read: 0, depth: 0, quoted: false, escaped: false })
 
 /** An entry of a delta's `tool_calls`. */
 type Entry = {
@@ -110,7 +106,7 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
       pieces: [],
       length: 0,
       unfinished: 0,
-      nesting: noNesting(),
+      nesting: jsonNesting(),
     }
     calls.push(call)
     unclosed.add(call)
@@ -149,7 +145,7 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
       if (text.trim() === '') return
       call.pieces = []
       call.length = 0
-      call.nesting = noNesting()
+      call.nesting = jsonNesting()
     }
     call.pieces.push(text)
     call.length += text.length
@@ -166,8 +162,8 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
     const last = index === undefined ? calls.at(-1 - behind) : byIndex.get(index)
     if (last === undefined) {
       const other = id === '' && sent === '' ? calls.at(-1) : byId.get(id)
-      if (other === undefined || isEmpty(other) || (sent !== '' && sent !== other.name)) return unended(other, sent)
-      return isRepeat(other, text) ? other : unended(other, sent)
+      const isSame = other !== undefined && !isEmpty(other) && (sent === '' || sent === other.name)
+      return isSame && isRepeat(other, text) ? other : unended(other, sent)
     }
     if (id === '') return isAnother(last, sent, text) ? undefined : last
     // Some servers give every call the same index or none: only id and name tell them apart.
@@ -269,32 +265,13 @@ const isWhole = (call: Call): boolean => {
   return false
 }
 
-const isObjectIn = (call: Call): boolean => {
-  const { pieces } = call
-  // Without a closing brace at the end there is no need to parse.
+const isObjectIn = ({ pieces, nesting }: Call): boolean => {
+  // Long arguments have many pieces that end in a brace: not each may have all of them parsed.
   const last = pieces.findLast((piece) => piece.trim() !== '')?.trimEnd()
-  if (last?.endsWith('}') !== true || !isClosed(call)) return false
+  if (last?.endsWith('}') !== true || !nesting.isClosed(pieces)) return false
   try {
     return isObject(JSON.parse(pieces.join('')))
   } catch {
     return false
-  }
-}
-
-/** Whether all braces are closed. Long arguments have pieces that end in one: not each may have all of them parsed. */
-const isClosed = ({ pieces, nesting }: Call): boolean => {
-  for (; nesting.read < pieces.length; nesting.read++) read(nesting, pieces[nesting.read] ?? '')
-  return nesting.depth === 0 && !nesting.quoted
-}
-
-const read = (nesting: Nesting, piece: string): void => {
-  for (const letter of piece) {
-    if (nesting.escaped) nesting.escaped = false
-    else if (nesting.quoted) {
-      if (letter === '\\') nesting.escaped = true
-      else if (letter === '"') nesting.quoted = false
-    } else if (letter === '"') nesting.quoted = true
-    else if (letter === '{' || letter === '[') nesting.depth++
-    else if (letter === '}' || letter === ']') nesting.depth--
   }
 }

@@ -1,0 +1,33 @@
+// Whether JSON that comes in pieces is closed so far, told without parsing it.
+
+/** Follows a list of pieces that grows. */
+export type JsonNesting = {
+  /** Whether all braces and brackets are closed. Pieces that were given before are not read again. */
+  isClosed(pieces: readonly string[]): boolean
+}
+
+export const jsonNesting = (): JsonNesting => {
+  let seen = 0
+  let depth = 0
+  let quoted = false
+  let escaped = false
+
+  const read = (piece: string): void => {
+    for (const letter of piece) {
+      if (escaped) escaped = false
+      else if (quoted) {
+        if (letter === '\\') escaped = true
+        else if (letter === '"') quoted = false
+      } else if (letter === '"') quoted = true
+      else if (letter === '{' || letter === '[') depth++
+      else if (letter === '}' || letter === ']') depth--
+    }
+  }
+
+  return {
+    isClosed: (pieces) => {
+      for (; seen < pieces.length; seen++) read(pieces[seen] ?? '')
+      return depth === 0 && !quoted
+    },
+  }
+}
