@@ -12,6 +12,10 @@ export const isFilled = (value: unknown): value is JsonObject =>
 
 const isBlank = (value: Json[] | JsonObject | null): boolean => value === null || Object.keys(value).length === 0
 
+/** A text that says anything; undefined for an empty one and for anything else. */
+export const filledText = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined
+
 /** Undefined for text that is not JSON. */
 export const parseJson = (text: string): unknown => {
   try {

@@ -1,6 +1,6 @@
 // A conversation stays on its account, for the vendors' prompt caches are per account.
 
-import { isObject, type Json, type JsonObject } from '../ir/json.ts'
+import { filledText, isObject, type Json, type JsonObject } from '../ir/json.ts'
 import type { Wire } from '../ir/wire.ts'
 import type { ClientBody } from './client-body.ts'
 
@@ -77,10 +77,8 @@ export const conversationOf = (
 export const answerKey = (keyId: string, answerId: string): string => idOf(keyId, 'answer', answerId)
 
 /** The id of the answer that a request continues. */
-export const previousAnswerOf = ({ outline }: ClientBody): string | undefined => {
-  const id = outline.previous_response_id ?? threadOf(outline)
-  return typeof id === 'string' && id !== '' ? id : undefined
-}
+export const previousAnswerOf = ({ outline }: ClientBody): string | undefined =>
+  filledText(outline.previous_response_id ?? threadOf(outline))
 
 /** Hashed to be short: many are remembered. */
 const idOf = (keyId: string, ...words: string[]): string => `${keyId}:${Bun.hash(words.join(':')).toString(36)}`

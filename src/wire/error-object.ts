@@ -2,7 +2,7 @@
 // then by status.
 
 import { GatewayError } from '../errors.ts'
-import { isObject, type Json, type JsonObject } from '../ir/json.ts'
+import { filledText, isObject, type Json, type JsonObject } from '../ir/json.ts'
 import { type FailureClass, type FailureDetails, providerError } from './failure.ts'
 import { overlong } from './overlong.ts'
 import { UNREADABLE_CODES, unreadable } from './unreadable.ts'
@@ -104,10 +104,10 @@ export type ErrorObject = {
 /** Reads a body of any shape. `status` is 200 for an error in a stream or a 200 answer. */
 export const readErrorObject = (status: number, body: unknown): ErrorObject => {
   const members = membersOf(body)
-  const code = nameIn(members.code) ?? reasonIn(members)
-  const type = nameIn(members.type)
+  const code = filledText(members.code) ?? reasonIn(members)
+  const type = filledText(members.type)
   const at = status < 400 ? (statusIn(members) ?? status) : status
-  const name = code ?? type ?? nameIn(members.status)
+  const name = code ?? type ?? filledText(members.status)
   return {
     status: at,
     code,
@@ -156,12 +156,11 @@ const faultsIn = (list: Json | undefined): string | undefined => {
   return faults.length === 0 ? undefined : faults.join('\n')
 }
 
-const nameIn = (value: Json | undefined): string | undefined =>
-  typeof value === 'string' && value !== '' ? value : undefined
-
 /** Some servers give the HTTP status as the code, and the machine code as a `reason` among the details. */
 const reasonIn = ({ details }: JsonObject): string | undefined =>
-  Array.isArray(details) ? nameIn(details.filter(isObject).find(({ reason }) => nameIn(reason))?.reason) : undefined
+  Array.isArray(details)
+    ? filledText(details.filter(isObject).find(({ reason }) => filledText(reason))?.reason)
+    : undefined
 
 /** Some servers name the status in the error object. */
 const statusIn = ({ code, status, http_status_code, http_code }: JsonObject): number | undefined =>

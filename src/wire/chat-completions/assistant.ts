@@ -1,7 +1,7 @@
 // An assistant message as parts, both ways, for the history of requests and for whole answers.
 
 import { invalidRequest } from '../../errors.ts'
-import { isFilled, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { filledText, isFilled, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, ReasoningPart, RefusalPart, Seal, ToolCallPart } from '../../ir/part.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import { decodeBreakpoint } from '../breakpoint.ts'
@@ -180,11 +180,8 @@ const decodeThoughts = (message: JsonObject): { part: ReasoningPart; before?: Be
 }
 
 /** The plain thought of a message or a delta, under either of its names; undefined where it has none. */
-export const reasoningText = (message: JsonObject): string | undefined => {
-  const text = message.reasoning_content
-  if (typeof text === 'string' && text !== '') return text
-  return typeof message.reasoning === 'string' && message.reasoning !== '' ? message.reasoning : undefined
-}
+export const reasoningText = (message: JsonObject): string | undefined =>
+  filledText(message.reasoning_content) ?? filledText(message.reasoning)
 
 /** The thought in a tag of this gateway; undefined for any other entry. */
 export const taggedThoughtIn = (detail: JsonObject): ReturnType<typeof readPlacedTag> =>

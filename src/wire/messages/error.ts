@@ -1,7 +1,7 @@
 // Errors of this wire: the provider's, classified by status and machine code, and the gateway's in its clients' form.
 
 import { envelope, GatewayError, type ProviderFailure } from '../../errors.ts'
-import { isObject, type JsonObject } from '../../ir/json.ts'
+import { filledText, isObject, type JsonObject } from '../../ir/json.ts'
 import { membersOf, messageIn, OUT_OF_MONEY } from '../error-object.ts'
 import { type FailureClass, type FailureDetails, providerError } from '../failure.ts'
 import { overlong } from '../overlong.ts'
@@ -10,11 +10,11 @@ import { unreadable } from '../unreadable.ts'
 /** `status`: 200 for an error within a stream, whose type then decides. */
 export const decodeError = (status: number, body: unknown): GatewayError => {
   const error = membersOf(body)
-  const type = stringOf(error.type)
+  const type = filledText(error.type)
   const message = messageIn(error)
   const details = isObject(error.details) ? error.details : {}
-  const errorCode = stringOf(details.error_code)
-  const requestId = isObject(body) ? stringOf(body.request_id) : undefined
+  const errorCode = filledText(details.error_code)
+  const requestId = isObject(body) ? filledText(body.request_id) : undefined
   const provider: ProviderFailure = {
     ...(status >= 400 ? { status } : {}),
     ...(type === undefined ? {} : { code: errorCode ?? type }),
@@ -228,8 +228,6 @@ const threadError = (errorCode: string, unsupported: string[] | undefined, provi
     details: { error_code: errorCode, ...(unsupported === undefined ? {} : { unsupported }) },
     provider,
   })
-
-const stringOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
 /** The body of a failed request, and the data of the frame that ends a failed stream. `requestId` may be ''. */
 export const encodeError = (error: GatewayError, requestId: string): JsonObject => ({

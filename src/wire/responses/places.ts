@@ -1,7 +1,7 @@
 // Tells the items of a provider's stream apart. An event names its item by index and by id; servers leave out either, or
 // get it wrong.
 
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { filledText, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 
 export type ItemKind = 'message' | 'call' | 'reasoning' | 'opaque'
 
@@ -60,7 +60,7 @@ export const itemPlaces = (heldAt: (at: number) => Held | undefined): Places => 
 
   const find = ({ type, output_index, item_id, item }: JsonObject): number => {
     const index = typeof output_index === 'number' ? output_index : undefined
-    const id = isObject(item) ? idOf(item) : nameIn(item_id)
+    const id = isObject(item) ? idOf(item) : filledText(item_id)
     const known = named(id, index, type === ADDED)
     if (known !== undefined) return known
     const other = type === ADDED && id !== undefined ? byId.get(id) : undefined
@@ -139,7 +139,4 @@ const KINDS = new Map<Json | undefined, ItemKind>([
 export const kindOf = ({ type }: JsonObject): ItemKind => KINDS.get(type) ?? 'opaque'
 
 /** Some servers give calls no id of their own. */
-export const idOf = ({ id, call_id: callId }: JsonObject): string | undefined => nameIn(id) ?? nameIn(callId)
-
-const nameIn = (value: Json | undefined): string | undefined =>
-  typeof value === 'string' && value !== '' ? value : undefined
+export const idOf = ({ id, call_id: callId }: JsonObject): string | undefined => filledText(id) ?? filledText(callId)
