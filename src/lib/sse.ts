@@ -137,6 +137,12 @@ const fieldValue = (text: string, colon: number, end: number): string => {
   return text.slice(from, end)
 }
 
+/** All frames of a stream that is there as text. */
+export const framesIn = (text: string): Frame[] => {
+  const reader = new FrameReader()
+  return [...reader.push(Buffer.from(text)), ...reader.end()]
+}
+
 /** One frame as text, its blank line included. `data` must not be empty. */
 export const writeFrame = ({ event, data }: Frame): string => {
   const lines = data.includes('\n') ? data.split('\n').join('\ndata: ') : data

@@ -2,6 +2,7 @@
 
 import { GatewayError } from '../errors.ts'
 import { parseJson } from '../ir/json.ts'
+import { framesIn } from '../lib/sse.ts'
 import type { PassCodec } from '../wire/codec.ts'
 import { ERROR_BYTES, readText } from './answer-text.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
@@ -87,7 +88,7 @@ const refusal = async (response: Response, codec: PassCodec, abort: AbortControl
 }
 
 /** Some servers refuse a request for a stream with an event in place of a body. */
-const errorIn = (text: string): unknown => parseJson(text) ?? parseJson(/^data:(.*)$/m.exec(text)?.[1] ?? '')
+const errorIn = (text: string): unknown => parseJson(text) ?? parseJson(framesIn(text)[0]?.data ?? '')
 
 /** `Retry-After` in milliseconds, as seconds or as a time; undefined when absent or neither. */
 const retryAfter = (headers: Headers): number | undefined => {

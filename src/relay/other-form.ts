@@ -4,7 +4,7 @@ import type { ChatEvent } from '../ir/event.ts'
 import { fold, unfold } from '../ir/fold.ts'
 import type { JsonObject } from '../ir/json.ts'
 import { requireWhole } from '../ir/whole.ts'
-import { type Frame, FrameReader } from '../lib/sse.ts'
+import { framesIn } from '../lib/sse.ts'
 import type { Ask, ChatCodec, EventDecoder, PassCodec, Tap, Undo } from '../wire/codec.ts'
 import { answerOf } from '../wire/images/frames.ts'
 import { textOf } from '../wire/pass.ts'
@@ -39,11 +39,6 @@ export const picturesFromStream = (provider: PassCodec, text: string, { model, n
   const answer = answerOf(frames)
   // Figures that do not hold the last image are not of all of them.
   return tap.summed ? answer : { ...answer, usage: undefined }
-}
-
-const framesIn = (text: string): Frame[] => {
-  const reader = new FrameReader()
-  return [...reader.push(Buffer.from(text)), ...reader.end()]
 }
 
 /**
