@@ -51,13 +51,11 @@ export type ErrorOptions = {
   /** Passed as `error.details` to clients of the messages wire, which alone knows it. */
   details?: ErrorDetails
   provider?: ProviderFailure
-  /** The wire on which the provider says that it takes the request. */
-  takenOn?: string | undefined
-  /** The provider knows the output cap by the wire's newer name only: it may take the request with that. */
-  capRefused?: boolean
-  /** The provider refuses the conversation's earlier reasoning: it may take the request without it. */
-  reasoningRefused?: boolean
+  remedy?: Remedy | undefined
 }
+
+/** How a provider may take the request that it refused: on that wire, with the output cap's newer name, without its thoughts. */
+export type Remedy = 'responses-wire' | 'newer-cap' | 'no-reasoning'
 
 /** An error in the gateway's own words: `message` may be shown to a client, `cause` and `provider` never are. */
 export class GatewayError extends Error {
@@ -66,9 +64,7 @@ export class GatewayError extends Error {
   readonly retryAfterMs: number | undefined
   readonly details: ErrorDetails | undefined
   readonly provider: ProviderFailure | undefined
-  readonly takenOn: string | undefined
-  readonly capRefused: boolean
-  readonly reasoningRefused: boolean
+  readonly remedy: Remedy | undefined
   readonly #retry: boolean | undefined
   readonly #failover: boolean | undefined
 
@@ -81,9 +77,7 @@ export class GatewayError extends Error {
     this.retryAfterMs = options.retryAfterMs && Math.min(options.retryAfterMs, LONGEST_RETRY_MS)
     this.details = options.details
     this.provider = options.provider && identifiersOf(options.provider)
-    this.takenOn = options.takenOn
-    this.capRefused = options.capRefused ?? false
-    this.reasoningRefused = options.reasoningRefused ?? false
+    this.remedy = options.remedy
     this.#retry = options.retry
     this.#failover = options.failover
   }

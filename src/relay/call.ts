@@ -80,9 +80,7 @@ const refusal = async (response: Response, codec: PassCodec, abort: AbortControl
     ...(error.details === undefined ? {} : { details: error.details }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(error.retry ? {} : { retry: false, failover: error.failover }),
-    takenOn: error.takenOn,
-    capRefused: error.capRefused,
-    reasoningRefused: error.reasoningRefused,
+    remedy: error.remedy,
     provider: { ...error.provider, status: response.status, ...(requestId === undefined ? {} : { requestId }) },
   })
 }

@@ -59,9 +59,10 @@ const similarityKey = (provider: string, model: string, { bodyWire, body: { outl
 }
 
 /** The same account on the wire that its refusal names, if it is configured to speak it. */
-export const detourFor = ({ takenOn }: GatewayError, target: Target): Target | undefined => {
-  const wire = target.provider.wires.find((one) => one === takenOn)
-  return wire === undefined || wire === target.wire ? undefined : { ...target, wire }
+export const detourFor = ({ remedy }: GatewayError, target: Target): Target | undefined => {
+  const wire = 'responses'
+  const isDetour = remedy === 'responses-wire' && target.wire !== wire && target.provider.wires.includes(wire)
+  return isDetour ? { ...target, wire } : undefined
 }
 
 /**
@@ -86,12 +87,8 @@ export const withoutDetour = (
 }
 
 /** The same target with the output cap under its newer name, for a request whose older one it has refused. */
-export const withNewerCap = (
-  { capRefused }: GatewayError,
-  request: RequestForm,
-  target: Target,
-): Target | undefined => {
-  if (!capRefused || target.newerCap === true) return undefined
+export const withNewerCap = ({ remedy }: GatewayError, request: RequestForm, target: Target): Target | undefined => {
+  if (remedy !== 'newer-cap' || target.newerCap === true) return undefined
   const wasSent =
     quirksOf(target).maxTokensField === 'max_tokens' ||
     (request.bodyWire === 'chat-completions' && request.body.outline.max_tokens !== undefined)

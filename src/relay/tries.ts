@@ -74,11 +74,11 @@ export const firstAnswer = async <Answer>(
  * answer is translated, which one in the background, or several answers, cannot be.
  */
 const canDropReasoning = (
-  { reasoningRefused }: GatewayError,
+  { remedy }: GatewayError,
   { bodyWire, background, body }: ClientRequest,
   target: Target,
 ): boolean =>
-  reasoningRefused &&
+  remedy === 'no-reasoning' &&
   target.withoutReasoning !== true &&
   (target.wire !== 'messages' || bodyWire !== 'messages') &&
   !background &&

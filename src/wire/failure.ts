@@ -1,7 +1,6 @@
 // The classes of provider failures that codecs recognise, each of which becomes one error of the contract.
 
-import { GatewayError, type ProviderFailure } from '../errors.ts'
-import type { ChatWire } from '../ir/wire.ts'
+import { GatewayError, type ProviderFailure, type Remedy } from '../errors.ts'
 
 /**
  * `context-length`, `content-policy`, `too-large`: the request's own fault, the same at every provider of its kind.
@@ -29,10 +28,8 @@ export type FailureDetails = {
   prompt?: number
   answer?: number
   retryAfterMs?: number
-  /** For `invalid`: the other wire on which the provider accepts the request. */
-  takenOn?: ChatWire
-  /** For `invalid`: the provider knows the output cap by another name. */
-  capRefused?: boolean
+  /** For `invalid`. */
+  remedy?: Remedy
 }
 
 export const providerError = (kind: FailureClass, details: FailureDetails): GatewayError => {
@@ -67,13 +64,13 @@ export const providerError = (kind: FailureClass, details: FailureDetails): Gate
       return new GatewayError(
         'upstream_error',
         'The request holds thoughts that this provider cannot read. Send it again without its reasoning.',
-        { provider, retry: false, failover: true, reasoningRefused: true },
+        { provider, retry: false, failover: true, remedy: 'no-reasoning' },
       )
     case 'invalid':
       return new GatewayError(
         'upstream_error',
         'The provider refused the request as invalid for this model. Check its parameters.',
-        { provider, retry: false, takenOn: details.takenOn, capRefused: details.capRefused ?? false },
+        { provider, retry: false, remedy: details.remedy },
       )
     case 'refused':
       return new GatewayError('upstream_error', 'The provider could not answer the request. Try again.', { provider })

@@ -21,7 +21,7 @@ type Play = Error | 'answers' | 'leaves'
 
 const busy = new GatewayError('service_unavailable', 'busy', { retryAfterMs: 30_000 })
 const never = new GatewayError('service_unavailable', 'too large', { retry: false, failover: true })
-const sealed = new GatewayError('upstream_error', 'sealed', { retry: false, failover: true, reasoningRefused: true })
+const sealed = new GatewayError('upstream_error', 'sealed', { retry: false, failover: true, remedy: 'no-reasoning' })
 const wrong = new GatewayError('invalid_request', 'wrong')
 const refusal = (status: number, code?: string): GatewayError =>
   new GatewayError('upstream_error', 'refused', { provider: { status, ...(code === undefined ? {} : { code }) } })

@@ -286,8 +286,8 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
       input: 'reasoning_content',
     })
     const known = [fault(1, 'user', 'name'), fault(3, 'assistant', 'reasoning_content')]
-    expect(codec.decodeError(status, body(known)).reasoningRefused).toBe(true)
-    expect(codec.decodeError(status, body([fault(1, { toString: 1 }), { msg: 5 }])).reasoningRefused).toBe(false)
+    expect(codec.decodeError(status, body(known)).remedy).toBe('no-reasoning')
+    expect(codec.decodeError(status, body([fault(1, { toString: 1 }), { msg: 5 }])).remedy).toBeUndefined()
   })
 
   test('with a reason among its details has that as the code in the log', () => {

@@ -11,8 +11,8 @@ export const decodeError = (status: number, body: unknown): GatewayError => {
   const { param } = error.members
   const refusesRole =
     error.status === 400 && error.code === 'unsupported_value' && typeof param === 'string' && param.endsWith('.role')
-  if (wantsResponses(error)) return providerError('invalid', { provider: error.provider, takenOn: 'responses' })
-  if (refusesOldCap(error)) return providerError('invalid', { provider: error.provider, capRefused: true })
+  if (wantsResponses(error)) return providerError('invalid', { provider: error.provider, remedy: 'responses-wire' })
+  if (refusesOldCap(error)) return providerError('invalid', { provider: error.provider, remedy: 'newer-cap' })
   if (!refusesRole) return classified(error)
   // On this phrase, coding agents ask again without system messages in the conversation.
   const role = error.message.includes("'developer'") ? 'developer' : 'system'

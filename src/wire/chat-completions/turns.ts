@@ -7,7 +7,7 @@ import { placed } from '../../ir/place.ts'
 import type { Turn } from '../../ir/request.ts'
 import { decodeBreakpoint } from '../breakpoint.ts'
 import { given, optionalString, readArray, readObject, readString } from '../read.ts'
-import { shownTurn } from '../shown.ts'
+import { shownTurn } from '../shown-turn.ts'
 import { decodeAssistant } from './assistant.ts'
 import { type ContentPart, decodeContent } from './parts.ts'
 

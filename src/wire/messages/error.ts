@@ -141,7 +141,7 @@ const actionable = (
   }
   const thought = sentenceOf(REFUSED_THOUGHTS, message)
   if (thought !== undefined) {
-    return new GatewayError('invalid_request', thought, { param: 'messages', provider, reasoningRefused: true })
+    return new GatewayError('invalid_request', thought, { param: 'messages', provider, remedy: 'no-reasoning' })
   }
   const member = EXTRA_MEMBER.exec(message)?.[1]
   if (member === 'context_management') {

@@ -7,7 +7,7 @@ import type { AssistantPart, OpaquePart, ToolCallPart, ToolResultPart } from '..
 import { placed, placeOf } from '../../ir/place.ts'
 import type { OpaqueMember, Tool, Turn } from '../../ir/request.ts'
 import { given, optionalArray, optionalString, readName, readObject, readString, stringOr } from '../read.ts'
-import { shownTurn } from '../shown.ts'
+import { shownTurn } from '../shown-turn.ts'
 import { calledTool, clientResult, decodeClientCall, shellText } from './client-calls.ts'
 import type { ClientTools } from './client-tools.ts'
 import { instruction, summaryIn } from './compaction.ts'

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { GatewayError } from '../../../src/errors.ts'
+import { GatewayError, type Remedy } from '../../../src/errors.ts'
 import type { JsonObject } from '../../../src/ir/json.ts'
 import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
 import { decodeUsage, encodeUsage } from '../../../src/wire/chat-completions/usage.ts'
@@ -62,14 +62,16 @@ describe('a provider’s error', () => {
     expect([shown('word'), shown(null)]).toEqual(['word', 'kind'])
   })
 
-  test.each<[number, JsonObject, string | undefined]>([
-    [404, { message: 'Only supported in v1/responses and not in v1/chat/completions.' }, 'responses'],
-    [400, { message: 'secret', code: 'unsupported_api_for_model' }, 'responses'],
+  test.each<[number, JsonObject, Remedy | undefined]>([
+    [404, { message: 'Only supported in v1/responses and not in v1/chat/completions.' }, 'responses-wire'],
+    [400, { message: 'secret', code: 'unsupported_api_for_model' }, 'responses-wire'],
     [400, { message: 'There is no v1/responses here.' }, undefined],
     [500, { message: 'v1/responses and v1/chat/completions are down.' }, undefined],
-  ])('%d %j: the request is taken on wire %p', (status, error, wire) => {
-    const { code, takenOn } = chatCompletions.decodeError(status, { error })
-    expect([code, takenOn]).toEqual(['upstream_error', wire])
+    [400, { message: 'secret', code: 'unsupported_parameter', param: 'max_tokens' }, 'newer-cap'],
+    [400, { message: 'secret', code: 'unsupported_parameter', param: 'user' }, undefined],
+  ])('%d %j: the remedy is %p', (status, error, known) => {
+    const { code, remedy } = chatCompletions.decodeError(status, { error })
+    expect([code, remedy]).toEqual(['upstream_error', known])
   })
 
   test('of a prompt that is too long, only the figures are the provider’s', () => {
