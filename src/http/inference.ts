@@ -6,7 +6,7 @@ import { totalTokens } from '../ir/usage.ts'
 import type { Wire } from '../ir/wire.ts'
 import type { Exchange } from '../relay/exchange.ts'
 import { relayExchange } from '../relay/relay.ts'
-import { leastOutput } from '../relay/route.ts'
+import { leastOutput, mostPerImage } from '../relay/route.ts'
 import { CODECS } from '../wire/index.ts'
 import { REQUESTS } from './admit.ts'
 import { answerPost, enter, openPost, type Post, reachedProvider } from './client-post.ts'
@@ -36,7 +36,7 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
     stream,
     inputEstimate,
     outputCap: CODECS[bodyWire].outputCap(outline),
-    maxOutput: wire === 'images' ? model.tokensPerImage : model.maxOutput,
+    maxOutput: wire === 'images' ? mostPerImage(gateway, { model, key }) : model.maxOutput,
     answers: (wire === 'images' || wire === 'chat-completions') && typeof outline.n === 'number' ? outline.n : 1,
     leastOutput: wire === 'images' ? 0 : leastOutput(gateway, { model, key, bodyWire }),
     fixed: wire === 'images',

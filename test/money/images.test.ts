@@ -147,10 +147,8 @@ describe('images', () => {
     expect(row).toMatchObject({ output: EACH, estimated: true, outcome: 'done' })
   })
 
-  test.each([
-    ['answer', wholeAnswer(1), {}],
-    ['stream', { headers: SSE, steps: [completed()] }, { stream: true }],
-  ] as const)('of a model that stands in cost what its own are set to cost (%s)', async (_, script, more) => {
+  /** Draws with a model that fails and falls back to one whose pictures cost three times as much. */
+  const stoodIn = async (script: Script, tokensTotal: number, more: object = {}): Promise<Response> => {
     const { gateway } = money.server
     const other = gateway.catalogue.resolve('vendorB-imagegen-3')
     if (other === undefined) throw new Error('no such model')
@@ -160,14 +158,29 @@ describe('images', () => {
     try {
       const scripts: Script[] = [{ status: 500 }, script]
       money.answers(() => scripts.shift() ?? script)
-      const { secret } = money.issue({ tokensTotal: 1_000_000 })
+      const { secret } = money.issue({ tokensTotal })
       const response = await draw(secret, more)
       await response.text()
       await money.idle()
-      expect(money.row(response)).toMatchObject({ output: 3 * EACH, estimated: true, outcome: 'done' })
+      return response
     } finally {
       ;[gateway.fallbacks, other.tokensPerImage] = before
     }
+  }
+
+  test.each([
+    ['answer', wholeAnswer(1), {}],
+    ['stream', { headers: SSE, steps: [completed()] }, { stream: true }],
+  ] as const)('of a model that stands in cost what its own are set to cost (%s)', async (_, script, more) => {
+    const row = money.row(await stoodIn(script, 1_000_000, more))
+    expect(row).toMatchObject({ output: 3 * EACH, estimated: true, outcome: 'done' })
+    expect(row.reserved).toBeGreaterThanOrEqual(totalOf(row))
+  })
+
+  test('are refused where a model that may stand in could overspend the quota', async () => {
+    const asked = money.provider.requests.length
+    expect((await stoodIn(wholeAnswer(1), 2 * EACH)).status).toBe(402)
+    expect(money.provider.requests).toHaveLength(asked)
   })
 
   test('of a stream that a killed process leaves cost what was told, and what they are set to cost for those begun', async () => {
