@@ -5,6 +5,7 @@ import type { AssistantPart, TextPart, ToolCallPart, ToolResultPart } from '../.
 import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
 import { callInput } from '../call-input.ts'
+import { failedText } from '../failed-result.ts'
 import { thoughtMember } from '../seal.ts'
 import { type WaitingCalls, waitingCalls } from '../waiting-calls.ts'
 import { asFunction, encodeCall } from './assistant.ts'
@@ -197,7 +198,7 @@ const encodeResult = (
     for (const one of encodePart(inner, placeOf(inner, path), out)) (one.type === 'text' ? texts : attached).push(one)
   }
   const [first] = texts
-  if (part.isError) texts.splice(0, 1, { ...first, type: 'text', text: `Error: ${first?.text ?? ''}`.trimEnd() })
+  if (part.isError) texts.splice(0, 1, { ...first, type: 'text', text: failedText(String(first?.text ?? '')) })
   if (slot === undefined) {
     content.push({ type: 'text', text: `Result of the tool call ${part.callId}:` }, ...texts, ...attached)
     return false

@@ -7,6 +7,7 @@ import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
 import { dropMark } from '../breakpoint.ts'
 import { isEmptyInput } from '../call-input.ts'
+import { failedText } from '../failed-result.ts'
 import { waitingCalls } from '../waiting-calls.ts'
 import { type ContentPart, encodeContent, shortest } from './content.ts'
 import { callId } from './names.ts'
@@ -203,10 +204,8 @@ const markError = (content: JsonObject[], part: ToolResultPart): JsonObject[] =>
   if (part.isError !== true) return content
   const [first, ...rest] = content
   if (first?.type !== 'input_text' || typeof first.text !== 'string')
-    return [{ type: 'input_text', text: 'Error' }, ...content]
-  return /error/i.test(first.text.slice(0, 40)) || first.text === NOT_CARRIED_OUT
-    ? content
-    : [{ ...first, text: `Error: ${first.text}` }, ...rest]
+    return [{ type: 'input_text', text: failedText('') }, ...content]
+  return first.text === NOT_CARRIED_OUT ? content : [{ ...first, text: failedText(first.text) }, ...rest]
 }
 
 const assistantItems = (turn: Assistant, at: number, position: number, out: Outgoing): JsonObject[] => {

@@ -107,12 +107,19 @@ describe('a request of another wire', () => {
     ])
   })
 
-  test('a failed result begins with “Error”', () => {
+  test.each([
+    ['no such file', 'Error: no such file'],
+    ['', 'Error'],
+    ['2 validation errors', 'Error: 2 validation errors'],
+    ['Error: no such file', 'Error: no such file'],
+    ['TypeError: x is undefined', 'TypeError: x is undefined'],
+    ['<tool_use_error>no such file</tool_use_error>', '<tool_use_error>no such file</tool_use_error>'],
+  ])('a failed result begins with “Error”, where it does not say so itself: %p', (said, sent) => {
     const list = messages([
       { role: 'assistant', parts: [call('a')] },
-      { role: 'user', parts: [{ ...result('a', text('no such file')), isError: true }] },
+      { role: 'user', parts: [{ ...result('a', text(said)), isError: true }] },
     ])
-    expect(list[1]?.content).toBe('Error: no such file')
+    expect(list[1]?.content).toBe(sent)
   })
 
   test('with no_developer_role, the developer’s messages become the system’s in encoded bodies, too', () => {

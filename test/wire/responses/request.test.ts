@@ -498,6 +498,20 @@ describe('sending for clients of other wires', () => {
     ])
   })
 
+  test.each([
+    ['2 validation errors', 'Error: 2 validation errors'],
+    ['Found 0 errors, then crashed', 'Error: Found 0 errors, then crashed'],
+    ['Error: no such file', 'Error: no such file'],
+    ['TypeError: x is undefined', 'TypeError: x is undefined'],
+    ['<tool_use_error>no such file</tool_use_error>', '<tool_use_error>no such file</tool_use_error>'],
+  ])('a failed result begins with “Error”, where it does not say so itself: %p', (said, sent) => {
+    const turns: Turn[] = [
+      { role: 'assistant', parts: [call('a')] },
+      { role: 'user', parts: [result('a', said, true)] },
+    ]
+    expect((send({ turns }).body.input as JsonObject[])[1]?.output).toBe(sent)
+  })
+
   test('a result belongs to the latest call of its id where an earlier one has none', () => {
     const { body } = send({
       turns: [
