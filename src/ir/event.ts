@@ -47,8 +47,8 @@ export type ChatEvent =
   | { type: 'refusal-start'; part: number }
   | { type: 'refusal-delta'; part: number; text: string }
   | { type: 'refusal-end'; part: number }
-  /** `full`: the deltas are the thought itself, not a summary. */
-  | { type: 'reasoning-start'; part: number; full?: boolean }
+  /** `full`: the deltas are the thought itself, not a summary. `seal`: the end's, where a whole answer tells it already. */
+  | { type: 'reasoning-start'; part: number; full?: boolean; seal?: Seal }
   | { type: 'reasoning-delta'; part: number; text: string }
   /** `full` overrides the start's: a tag that arrived with the end is more accurate. */
   | { type: 'reasoning-end'; part: number; seal?: Seal; full?: boolean }

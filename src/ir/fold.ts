@@ -130,12 +130,14 @@ const unfoldPart = (value: AssistantPart, part: number): ChatEvent[] => {
         ...(value.text === '' ? [] : [{ type: 'refusal-delta' as const, part, text: value.text }]),
         { type: 'refusal-end', part },
       ]
-    case 'reasoning':
+    case 'reasoning': {
+      const seal = value.seal === undefined ? {} : { seal: value.seal }
       return [
-        { type: 'reasoning-start', part, ...(value.full === undefined ? {} : { full: value.full }) },
+        { type: 'reasoning-start', part, ...(value.full === undefined ? {} : { full: value.full }), ...seal },
         ...(value.text === '' ? [] : [{ type: 'reasoning-delta' as const, part, text: value.text }]),
-        { type: 'reasoning-end', part, ...(value.seal === undefined ? {} : { seal: value.seal }) },
+        { type: 'reasoning-end', part, ...seal },
       ]
+    }
     case 'tool-call': {
       const { type: _, input, cache: __, ...call } = value
       return [

@@ -301,3 +301,25 @@ test.each([true, false])('its items can be referred to, streaming %p', async (st
   expect((await gateway.post(PATHS.responses, { model: 'vendorB-5.5', input })).status).toBe(200)
   expect(JSON.parse(provider.requests.at(-1)?.text ?? '').input).toMatchObject([{ type: 'message', id }, {}])
 })
+
+test.each([true, false])('its thoughts are the ones it will take back, streaming %p', async (stream) => {
+  const thought = { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'Hm' }] }
+  const sealed = { ...thought, encrypted_content: 'RW9j' }
+  const stored = { ...thought, id: 'rs_2' }
+  const whole = { ...response, output: [sealed, stored, ...response.output] }
+  const events = whole.output.map((item, output_index) => ({ type: 'response.output_item.done', output_index, item }))
+  const [created, , completed] = STREAM.responses ?? []
+  answer = (_, isStream) =>
+    isStream
+      ? { steps: [JSON.stringify(whole)] }
+      : {
+          headers: { 'content-type': 'text/event-stream' },
+          steps: [frames([created ?? '', ...events, { ...(completed as JsonObject), response: whole }])],
+        }
+  const { body } = await ask('responses', 'responses', stream)
+  const { output } = stream ? JSON.parse(body.split('data: ').at(-1) ?? '').response : JSON.parse(body)
+  expect(output).toMatchObject([sealed, stored, {}])
+  const input = [{ role: 'user', content: 'Hi' }, ...output, { role: 'user', content: 'Go on' }]
+  expect((await gateway.post(PATHS.responses, { model: 'vendorB-5.5', input })).status).toBe(200)
+  expect(JSON.parse(provider.requests.at(-1)?.text ?? '').input).toMatchObject([{}, sealed, stored, {}, {}])
+})

@@ -19,7 +19,7 @@ import {
   refusalContent,
   textContent,
 } from './output.ts'
-import { reasoningItem } from './reasoning.ts'
+import { idIn, reasoningItem } from './reasoning.ts'
 
 type Content = {
   kind: 'text' | 'refusal'
@@ -218,9 +218,9 @@ export const itemWriter = ({ frame, delta, writeDelta }: Frames, base: string, o
     return begun + commands.join('') + doneItem(call.item)
   }
 
-  const beginThought = (full: boolean): string => {
+  const beginThought = (full: boolean, seal: Seal | undefined): string => {
     const text = close()
-    const id = idOf('rs_', undefined, output.length)
+    const id = idOf('rs_', idIn(seal), output.length)
     const place = { ...at(id), summary_index: 0 }
     item = {
       kind: 'reasoning',
@@ -268,7 +268,7 @@ export const itemWriter = ({ frame, delta, writeDelta }: Frames, base: string, o
       case 'refusal-end':
         return item?.kind === 'message' ? endContent(item) : ''
       case 'reasoning-start':
-        return beginThought(event.full === true)
+        return beginThought(event.full === true, event.seal)
       case 'reasoning-delta':
         return addThought(event.text)
       case 'reasoning-end':

@@ -1,7 +1,7 @@
 // Thoughts as reasoning items, whose `encrypted_content` only the provider can read.
 
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import type { ReasoningPart } from '../../ir/part.ts'
+import type { ReasoningPart, Seal } from '../../ir/part.ts'
 import { stringOr } from '../read.ts'
 import { slotTag, taggedThought } from '../seal.ts'
 
@@ -36,6 +36,10 @@ export const openReasoning = (item: JsonObject): ReasoningPart => {
   return taggedThought(stringOr(item.encrypted_content, ''), part.text) ?? part
 }
 
+/** The id of the item that a seal of this wire is of. */
+export const idIn = (seal: Seal | undefined): Json | undefined =>
+  seal?.origin === 'responses' ? seal.value.id : undefined
+
 /** The original item of a thought with a seal of this wire. */
 export const sealedItem = (part: ReasoningPart): JsonObject => ({
   summary: part.full === true ? [] : summaryOf(part.text),
@@ -50,7 +54,7 @@ export const sealedItem = (part: ReasoningPart): JsonObject => ({
  * reference to one that the provider stores.
  */
 export const reasoningItem = (id: string, part: ReasoningPart): JsonObject => {
-  if (part.seal?.origin === 'responses' && part.seal.value.id === id) return sealedItem(part)
+  if (idIn(part.seal) === id) return sealedItem(part)
   return { type: 'reasoning', id, summary: summaryOf(part.text), encrypted_content: slotTag(part) }
 }
 

@@ -23,7 +23,7 @@ import {
   refusalContent,
   textContent,
 } from './output.ts'
-import { reasoningItem } from './reasoning.ts'
+import { idIn, reasoningItem } from './reasoning.ts'
 
 /** Throws `upstream_error` for a body that is not an answer of this wire, and the provider's error in a 200 answer. */
 export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse => {
@@ -75,12 +75,10 @@ export const encodeResponse = (answer: ChatResponse, ask: Ask): JsonObject => {
         output.push(callItem(id, namedCall(part, id), input, last && cut ? 'incomplete' : 'completed'))
         break
       }
-      case 'reasoning': {
+      case 'reasoning':
         close(false)
-        const own = part.seal?.origin === 'responses' ? part.seal.value.id : undefined
-        output.push(reasoningItem(idOf('rs_', own, output.length), part))
+        output.push(reasoningItem(idOf('rs_', idIn(part.seal), output.length), part))
         break
-      }
       case 'opaque':
         close(false)
         output.push({ ...part.value, id: idOf('', part.value.id, output.length) })
