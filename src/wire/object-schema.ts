@@ -91,6 +91,14 @@ const resolved = (reference: string, document: JsonObject): JsonObject | undefin
   return isObject(at) && at !== document ? at : undefined
 }
 
+/** The schema with keywords that a vendor does not take told in its description. */
+export const withNotes = (schema: JsonObject, keywords: JsonObject): JsonObject => {
+  const told = Object.entries(keywords).map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
+  if (told.length === 0) return schema
+  const said = typeof schema.description === 'string' && schema.description !== '' ? [schema.description] : []
+  return { ...schema, description: [...said, `{${told.join(', ')}}`].join('\n\n') }
+}
+
 export const names = (value: Json | undefined): string[] =>
   Array.isArray(value) ? value.filter((name) => typeof name === 'string') : []
 

@@ -52,7 +52,7 @@ export const toDraft2020 = (schema: JsonObject): JsonObject => {
 }
 
 /** Maps an object's members, leaving out those mapped to undefined. Returns the same object where nothing changes. */
-const mapMembers = (object: JsonObject, map: (name: string, value: Json) => Json | undefined): JsonObject => {
+export const mapMembers = (object: JsonObject, map: (name: string, value: Json) => Json | undefined): JsonObject => {
   let out = object
   for (const name in object) {
     const value = object[name]
@@ -73,11 +73,19 @@ const LIMITS = [
 
 const convert = (value: Json): Json => (isObject(value) ? toDraft2020(value) : value)
 
+/** Maps the schemas that a schema's member holds; a member of another kind stays. */
+export const mapWithin = (name: string, value: Json, map: (schema: JsonObject) => JsonObject): Json => {
+  const mapOne = (one: Json): Json => (isObject(one) ? map(one) : one)
+  if (SINGLE.has(name)) return mapOne(value)
+  if (LISTS.has(name) && Array.isArray(value)) return mapAll(value, mapOne)
+  if (BY_NAME.has(name) && isObject(value)) return mapMembers(value, (_, one) => mapOne(one))
+  return value
+}
+
 const convertMember = (name: string, value: Json): Json | undefined => {
   if (value === null && !LITERAL.has(name)) return undefined
-  if (SINGLE.has(name)) return convert(value)
-  if (LISTS.has(name)) return Array.isArray(value) && value.length > 0 ? convertAll(value) : undefined
-  if (BY_NAME.has(name)) return isObject(value) ? mapMembers(value, (_, one) => convert(one)) : undefined
+  if (LISTS.has(name) && !(Array.isArray(value) && value.length > 0)) return undefined
+  if (BY_NAME.has(name) && !isObject(value)) return undefined
   switch (name) {
     case 'type':
       // A list with an unknown type is left out as a whole: without that type it would allow less than was meant.
@@ -90,14 +98,14 @@ const convertMember = (name: string, value: Json): Json | undefined => {
     case 'examples':
       return Array.isArray(value) ? value : undefined
     default:
-      return value
+      return mapWithin(name, value, toDraft2020)
   }
 }
 
-/** Each is converted once: twice per level would take exponential time for nested alternatives. */
-const convertAll = (schemas: Json[]): Json[] => {
-  const converted = schemas.map(convert)
-  return converted.every((one, at) => one === schemas[at]) ? schemas : converted
+/** Each is mapped once: twice per level would take exponential time for nested alternatives. */
+const mapAll = (schemas: Json[], map: (schema: Json) => Json): Json[] => {
+  const mapped = schemas.map(map)
+  return mapped.every((one, at) => one === schemas[at]) ? schemas : mapped
 }
 
 const distinct = (names: Json[]): Json[] => {

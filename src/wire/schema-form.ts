@@ -4,6 +4,7 @@ import type { JsonObject } from '../ir/json.ts'
 import type { OutputFormat } from '../ir/request.ts'
 import type { ChatWire } from '../ir/wire.ts'
 import { isClosed, objectRoot } from './object-schema.ts'
+import { withReadablePatterns } from './pattern.ts'
 
 const MAX_NAME = 64
 
@@ -21,7 +22,7 @@ export const encodeSchemaForm = (
   const enforced = strict ?? (!own && isClosed(schema) ? true : undefined)
   return {
     name: name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, MAX_NAME) || 'response',
-    schema: own || schema.type !== undefined ? schema : objectRoot(schema, drop),
+    schema: own ? schema : withReadablePatterns(schema.type === undefined ? objectRoot(schema, drop) : schema),
     ...(description === undefined ? {} : { description }),
     ...(enforced === undefined ? {} : { strict: enforced }),
   }

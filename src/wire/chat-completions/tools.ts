@@ -8,6 +8,7 @@ import { digest } from '../../lib/digest.ts'
 import { decodeBreakpoint } from '../breakpoint.ts'
 import type { SentTool, Undo } from '../codec.ts'
 import { isClosed, objectRoot } from '../object-schema.ts'
+import { withReadablePatterns } from '../pattern.ts'
 import { given, optionalBoolean, optionalString, readArray, readName, readObject, readString } from '../read.ts'
 import { foreignTool, unknownTool } from '../refusals.ts'
 import { flatFormat, TEXT_SCHEMA, textDescription } from '../text-tool.ts'
@@ -212,9 +213,9 @@ export const encodeTools = (tools: Tool[], out: Outgoing): JsonObject[] =>
     return [{ type: 'function', function: head }]
   })
 
-/** As `objectRoot`, with properties: the vendor refuses parameters that have none. */
+/** As `objectRoot`, with properties and with patterns that are read: the vendor refuses parameters otherwise. */
 export const rooted = (schema: JsonObject, drop: (member: string) => void): JsonObject => {
-  const root = objectRoot(schema, drop)
+  const root = withReadablePatterns(objectRoot(schema, drop))
   return isObject(root.properties) ? root : { ...root, properties: {} }
 }
 

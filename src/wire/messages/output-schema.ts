@@ -1,7 +1,7 @@
 // JSON schemas in the subset that the provider takes for strict tools and structured output.
 
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import { names } from '../object-schema.ts'
+import { names, withNotes } from '../object-schema.ts'
 
 const KEPT = new Set(['type', 'enum', 'const', 'title', 'description', 'default', '$ref', 'format', 'pattern'])
 const FORMATS = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'])
@@ -54,7 +54,7 @@ const choicesIn = (schema: Json | undefined): StrictRoom => {
 
 const narrow = (schema: JsonObject): JsonObject => {
   const out: JsonObject = {}
-  const notes: string[] = []
+  const notes: JsonObject = {}
   for (const [key, value] of Object.entries(schema)) {
     if (value === undefined || key === 'additionalProperties' || key === 'required' || key === '$schema') continue
     if (key === 'properties' || key === '$defs' || key === 'definitions') out[key] = mapSchemas(value)
@@ -69,12 +69,11 @@ const narrow = (schema: JsonObject): JsonObject => {
       out[key === 'oneOf' ? 'anyOf' : key] = Array.isArray(value) ? value.map(narrowSchema) : value
     } else if (key === 'patternProperties' && isObject(value) && Object.keys(value).length > 0) throw new Unsupported()
     else if (key === 'minItems' && (value === 0 || value === 1)) out[key] = value
-    else if (key === 'format' && !FORMATS.has(String(value))) notes.push(`format: ${JSON.stringify(value)}`)
-    else if (key === 'pattern' && UNSUPPORTED_PATTERN.test(String(value)))
-      notes.push(`pattern: ${JSON.stringify(value)}`)
+    else if (key === 'format' && !FORMATS.has(String(value))) notes.format = value
+    else if (key === 'pattern' && UNSUPPORTED_PATTERN.test(String(value))) notes.pattern = value
     else if (key === '$ref' && value === '#') throw new Unsupported()
     else if (KEPT.has(key)) out[key] = value
-    else notes.push(`${key}: ${JSON.stringify(value)}`)
+    else notes[key] = value
   }
   const mayBe = Array.isArray(schema.type) ? schema.type : [schema.type]
   if (mayBe.includes('object') || isObject(schema.properties)) {
@@ -86,11 +85,7 @@ const narrow = (schema: JsonObject): JsonObject => {
     const required = names(schema.required)
     if (required.length > 0) out.required = required
   }
-  if (notes.length > 0) {
-    const description = typeof out.description === 'string' && out.description !== '' ? [out.description] : []
-    out.description = [...description, `{${notes.join(', ')}}`].join('\n\n')
-  }
-  return out
+  return withNotes(out, notes)
 }
 
 const refers = (value: Json): boolean => isObject(value) && value.$ref !== undefined

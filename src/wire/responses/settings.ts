@@ -5,6 +5,7 @@ import type { JsonObject } from '../../ir/json.ts'
 import type { OpaqueMember, OutputFormat, Reasoning } from '../../ir/request.ts'
 import { EFFORTS, effortOf, leastThought } from '../effort.ts'
 import { objectRoot } from '../object-schema.ts'
+import { withReadablePatterns } from '../pattern.ts'
 import { given, optionalBoolean, optionalObject, optionalString, readObject, readString } from '../read.ts'
 import { encodeSchemaForm } from '../schema-form.ts'
 import { memberName } from './members.ts'
@@ -94,7 +95,9 @@ export const jsonTool = (
     type: 'function',
     name,
     description: 'Gives the final answer. Call it once, with the whole answer as its arguments.',
-    parameters: encodeSchema(objectRoot(schema, () => out.drop(memberName(out.origin, 'text.format')))),
+    parameters: encodeSchema(
+      withReadablePatterns(objectRoot(schema, () => out.drop(memberName(out.origin, 'text.format')))),
+    ),
     strict,
   }
 }

@@ -7,6 +7,7 @@ import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, CustomTool, FunctionTool, OpaqueMember, Tool, ToolChoice } from '../../ir/request.ts'
 import { dropMark } from '../breakpoint.ts'
 import { isClosed, objectRoot } from '../object-schema.ts'
+import { withReadablePatterns } from '../pattern.ts'
 import { given, optionalBoolean, optionalObject, optionalString, readName, readObject } from '../read.ts'
 import { foreignTool, unknownTool } from '../refusals.ts'
 import { flatFormat } from '../text-tool.ts'
@@ -134,7 +135,8 @@ const encodeTool = (tool: FunctionTool | CustomTool, path: string, out: Outgoing
 
 const encodeParameters = ({ schema }: FunctionTool, path: string, out: Outgoing): JsonObject | null => {
   if (out.own) return schema === undefined ? null : encodeSchema(schema)
-  return encodeSchema(objectRoot(schema, (member) => out.drop(`${path}.${schemaMember(out.origin)}.${member}`)))
+  const root = objectRoot(schema, (member) => out.drop(`${path}.${schemaMember(out.origin)}.${member}`))
+  return encodeSchema(withReadablePatterns(root))
 }
 
 /** Adds `type` and `properties`, without which the provider refuses the schema. */
