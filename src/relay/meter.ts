@@ -30,7 +30,8 @@ export const meterStream = async (
   const { rawUsage } = tap
   const usage = inTier(tap.usage ?? {}, tap.serviceTier)
   const { inputEstimate } = exchange.body
-  if (final && tap.summed && usage.output !== undefined) return meterReported(inputEstimate, usage, rawUsage)
+  if ((final || tap.complete) && tap.summed && usage.output !== undefined)
+    return meterReported(inputEstimate, usage, rawUsage)
   if (model.kind === 'image') {
     // A provider may go on with all of them after the client has left.
     const least = exchange.client.gone && !final ? imagesAsked(exchange.body.outline) : 0

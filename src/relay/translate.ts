@@ -167,6 +167,7 @@ export const translateStream = (
     noted.rawUsage = decoder.rawUsage
     noted.serviceTier = decoder.serviceTier
     noted.summed = decoder.summed ?? true
+    noted.complete = decoder.complete ?? false
     if (isDone()) onDone?.(text)
     return text
   }

@@ -76,6 +76,8 @@ export type EventDecoder = {
   readonly serviceTier: string | undefined
   /** See `Tap`. Absent means true. */
   readonly summed?: boolean
+  /** See `Tap`. Absent means false. */
+  readonly complete?: boolean
 }
 
 /** Events in, the wire's text out ('' for nothing), blank lines included. Nothing is written after a terminal event. */
@@ -102,6 +104,11 @@ export type Tap = {
    * last image has none.
    */
   readonly summed: boolean
+  /**
+   * Whether the model had written all when the usage was reported: whether the terminal event follows or not, no other
+   * figures come.
+   */
+  readonly complete: boolean
   /** The provider's own usage object, verbatim. */
   readonly rawUsage: JsonObject | undefined
   /** The service tier as last reported, with or without usage. */

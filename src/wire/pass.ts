@@ -67,6 +67,7 @@ export const openNotes = (): Noted => {
     answerId: undefined,
     usage: undefined,
     summed: true,
+    complete: false,
     rawUsage: undefined,
     serviceTier: undefined,
     state: 'open',

@@ -47,8 +47,23 @@ const expectBooks = async (id: string, total: number): Promise<void> => {
   expect(money.server.gateway.ledger.openCount()).toBe(0)
 }
 
+/** Fewer than a tokenizer counts. */
+const few = { ...billed, output: 5 }
+
+/** A stream that tells its figures and then lacks its last frame. A response tells both at once, its failure among them. */
+const toldButOpen = (wire: ChatWire, end: 'close' | 'stall'): Script => {
+  const { steps, ...script } = spoken(wire, true, { billed: few, steps: WORDS })
+  const told = [...(steps as string[])]
+  const last = told.pop() ?? ''
+  const ending =
+    wire === 'responses'
+      ? last.replaceAll('response.completed', 'response.failed').replace(/"completed"(?=[^{}]*"output":)/, '"failed"')
+      : last.replace(/(?<=\n\n)[^\n]+(\n[^\n]+)*\n\n$/, '')
+  return { ...script, end, steps: [...told, ending] }
+}
+
 /** Reads until all words are heard, and gives what reads the rest. */
-const hear = async (response: Response): Promise<() => Promise<string>> => {
+const hear = async (response: Response, last = 'dog.'): Promise<() => Promise<string>> => {
   const reader = response.body?.getReader()
   const text = new TextDecoder()
   let heard = ''
@@ -61,7 +76,7 @@ const hear = async (response: Response): Promise<() => Promise<string>> => {
     }
     return heard
   }
-  await until('dog.')
+  await until(last)
   return () => until(undefined)
 }
 
@@ -126,6 +141,16 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
     await money.idle()
     expect(money.row(response)).toMatchObject({ outcome: 'done', estimated: false, output: billed.output })
     await expectBooks(id, billed.input + billed.cached + billed.output)
+  })
+
+  test('a stream that ends behind the provider’s last figures, without its own end, is billed by them', async () => {
+    const { id, secret } = start()
+    money.answers((wire) => toldButOpen(wire as ChatWire, 'close'))
+    const response = await money.ask(client, provider, { secret, stream: true })
+    expect(await response.text()).toContain('event: error')
+    await money.idle()
+    expect(money.row(response)).toMatchObject({ outcome: 'failed', estimated: false, output: few.output })
+    await expectBooks(id, few.input + few.cached + few.output)
   })
 
   const nothing: [string, Script][] = [
@@ -207,6 +232,37 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
     expect(row).toMatchObject({ outcome: 'done', estimated: true, output: billed.output, input: row.inputEstimate })
     await expectBooks(id, row.inputEstimate + billed.output)
   })
+})
+
+test.each(['messages', 'chat-completions'] as const)(
+  'a client that disconnects behind the provider’s last figures pays them: %s',
+  async (wire) => {
+    settleDown()
+    const { id, secret } = money.issue({ tokensTotal: 100_000 })
+    money.answers(() => toldButOpen(wire, 'stall'))
+    const leaving = new AbortController()
+    const body = wire === 'messages' ? {} : { stream_options: { include_usage: true } }
+    const response = await money.ask(wire, wire, { secret, stream: true, signal: leaving.signal, body })
+    await hear(response, `_tokens":${few.output}`)
+    leaving.abort()
+    await money.idle()
+    expect(money.row(response)).toMatchObject({ outcome: 'aborted', estimated: false, output: few.output })
+    await expectBooks(id, few.input + few.cached + few.output)
+  },
+)
+
+test('figures told before the last of the text are not the last', async () => {
+  settleDown()
+  const { id, secret } = money.issue({ tokensTotal: 100_000 })
+  const { steps, ...script } = toldButOpen('chat-completions', 'close')
+  const [opening = '', ...rest] = steps as string[]
+  const [finish = ''] = rest.splice(-1)
+  money.answers(() => ({ ...script, steps: [opening, finish, ...rest] }))
+  const response = await money.ask('chat-completions', 'chat-completions', { secret, stream: true })
+  await response.text()
+  await money.idle()
+  expect(money.row(response)).toMatchObject({ estimated: true, output: SAID })
+  await expectBooks(id, few.input + few.cached + SAID)
 })
 
 test.each(['close', 'stall'] as const)(

@@ -45,6 +45,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   let reason: Json | undefined
   let usage: Usage | undefined
   let rawUsage: JsonObject | undefined
+  let complete = false
   let serviceTier: string | undefined
   let moderation: Json | undefined
   /** Whether there have been annotations. */
@@ -189,6 +190,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   const readUsage = (raw: JsonObject, out: ChatEvent[]): void => {
     rawUsage = mergeReport(rawUsage, raw)
     usage = decodeUsage(rawUsage)
+    complete = reason !== undefined
     if (usage === undefined) return
     if (start !== undefined) out.push({ type: 'usage', usage })
   }
@@ -215,9 +217,10 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
       inDeltas ||= isObject(delta)
       const content = inDeltas ? delta : choice.message
       if (isObject(content)) readDelta(content, choice.logprobs, out)
-      if (isObject(choice.usage)) readUsage(choice.usage, out)
+      complete = false
       // Some servers send one with every chunk: the last counts.
       if (typeof finishReason === 'string' && finishReason !== '') reason = finishReason
+      if (isObject(choice.usage)) readUsage(choice.usage, out)
     }
     if (isObject(chunk.usage)) readUsage(chunk.usage, out)
     return out
@@ -255,6 +258,9 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
       return [...out, ...fail(failure)]
     },
     end: () => (ended ? [] : undo.noDone ? finish() : fail(brokenOff())),
+    get complete() {
+      return complete
+    },
     get rawUsage() {
       return rawUsage
     },

@@ -26,6 +26,8 @@ export const tap = (options: TapOptions): Tap => {
   let prefix = ''
   let renamed = ''
   let hasFinishReason = false
+  /** The choices that are still being written. */
+  const open = new Set<Json | undefined>()
   /** Whether the audio has ended: answers in audio may have no finish reason. */
   let audioEnded = false
   /** Whether the answer comes in deltas: a message beside or after them repeats it. */
@@ -34,6 +36,7 @@ export const tap = (options: TapOptions): Tap => {
   const report = (usage: JsonObject): void => {
     noted.rawUsage = mergeReport(noted.rawUsage, usage)
     noted.usage = decodeUsage(noted.rawUsage)
+    noted.complete = hasFinishReason && open.size === 0
   }
 
   const rename = (data: string): string => {
@@ -50,6 +53,7 @@ export const tap = (options: TapOptions): Tap => {
     const match = template.match(frame)
     if (match !== undefined) {
       noted.output.add(match.text)
+      noted.complete = false
       return match.out
     }
     let { data } = frame
@@ -76,8 +80,12 @@ export const tap = (options: TapOptions): Tap => {
       inDeltas ||= isObject(delta)
       const content = inDeltas ? delta : choice.message
       addText(noted.output, content)
+      noted.complete = false
       if (isObject(content) && isObject(content.audio)) audioEnded = endsAudio(content.audio)
-      if (typeof reason === 'string' && reason !== '') hasFinishReason = true
+      if (typeof reason === 'string' && reason !== '') {
+        hasFinishReason = true
+        open.delete(choice.index)
+      } else open.add(choice.index)
       if (isObject(choice.usage)) report(choice.usage)
       hasInnerUsage ||= choice.usage !== undefined
     }

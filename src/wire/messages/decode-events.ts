@@ -28,6 +28,9 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     get summed() {
       return reader.summed
     },
+    get complete() {
+      return reader.hasStopReason
+    },
     get rawUsage() {
       return reader.rawUsage
     },

@@ -16,7 +16,6 @@ export const tap = (options: TapOptions): Tap => {
   const template = new FrameTemplate()
   let started = false
   let hasContent = false
-  let hasStopReason = false
   noted.summed = false
 
   const report = (raw: unknown): void => {
@@ -34,7 +33,7 @@ export const tap = (options: TapOptions): Tap => {
     noted.answerId = textOf(message.id)
     report(message.usage)
     // A start with a stop reason holds a whole message.
-    if (typeof message.stop_reason === 'string') noted.summed = hasStopReason = true
+    if (typeof message.stop_reason === 'string') noted.summed = noted.complete = true
     const edits =
       message.model === undefined ? [] : [{ path: ['message', 'model'], value: JSON.stringify(options.model) }]
     return writeFrame({ event, data: splice(text, edits) })
@@ -74,11 +73,11 @@ export const tap = (options: TapOptions): Tap => {
       case 'message_delta':
         report(data.usage)
         if (isObject(data.usage) && count(data.usage.output_tokens) !== undefined) noted.summed = true
-        if (isObject(data.delta) && typeof data.delta.stop_reason === 'string') hasStopReason = true
+        if (isObject(data.delta) && typeof data.delta.stop_reason === 'string') noted.complete = true
         break
       case 'message_stop':
         // Clients treat an end without a stop reason as a broken stream, and ask again.
-        if (!hasStopReason) return noted.failed(brokenOff())
+        if (!noted.complete) return noted.failed(brokenOff())
         noted.state = 'done'
         break
       case 'error':

@@ -43,6 +43,10 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
       )
     },
     end: () => reader.end(),
+    // Usage comes with the response that ended.
+    get complete() {
+      return reader.rawUsage !== undefined
+    },
     get rawUsage() {
       return reader.rawUsage
     },

@@ -33,8 +33,10 @@ export const tap = (options: TapOptions): Tap => {
       noted.usage = decodeUsage(usage)
       noted.rawUsage = usage
     }
-    if (FAILED.has(event) || FAILED.has(`response.${response.status}`) || isObject(response.error))
+    if (FAILED.has(event) || FAILED.has(`response.${response.status}`) || isObject(response.error)) {
+      noted.complete = usage !== undefined
       return noted.failed(decodeError(200, response))
+    }
     if (event === 'response.completed' || event === 'response.incomplete') noted.state = 'done'
     const edits = response.model === undefined ? [] : [{ path: ['response', 'model'], value: modelText }]
     return writeFrame({ event, data: splice(text, edits) })
