@@ -196,13 +196,13 @@ const settleEnded = async (
 /** An answer that failed without any output is not billed, unless its provider reports usage. */
 const meterEnd = async (
   { inputEstimate }: Open,
-  { model }: Target,
+  target: Target,
   body: JsonObject,
   failed: boolean,
 ): Promise<Metered> => {
   const read = CODECS.responses.readUsage(body)
   if (read?.usage.output !== undefined) return meterReported(inputEstimate, read.usage, read.raw)
-  const metered = await meterAnswer(inputEstimate, model, { body, usage: read?.usage, rawUsage: read?.raw })
+  const metered = await meterAnswer(inputEstimate, target, { body, usage: read?.usage, rawUsage: read?.raw })
   return failed && read === undefined && metered.usage.output === 0 ? NO_USAGE : metered
 }
 

@@ -1,12 +1,15 @@
 // The usage an exchange is billed for: the provider's figures where it gave them, the tokenizer's count where it did not.
 
 import type { Model } from '../catalogue/model.ts'
+import { unfold } from '../ir/fold.ts'
 import type { JsonObject } from '../ir/json.ts'
 import { inTier, type Usage, withPrompt } from '../ir/usage.ts'
-import type { Tap } from '../wire/codec.ts'
+import type { ChatCodec, Tap } from '../wire/codec.ts'
+import { chatCodec } from '../wire/index.ts'
 import type { JsonAnswer, StreamAnswer } from './attempt.ts'
 import { countTokens, estimateOutput } from './estimate.ts'
 import type { Exchange } from './exchange.ts'
+import type { Target } from './route.ts'
 
 export type Metered = { usage: Usage; rawUsage: JsonObject | undefined; estimated: boolean }
 
@@ -66,20 +69,32 @@ const withPictures = (usage: Usage, model: Model, { pictures }: Tap, least = 0):
 /** How many images a client's body asks for. */
 export const imagesAsked = ({ n }: JsonObject): number => (typeof n === 'number' ? n : 1)
 
-/** For an answer without usage: the prompt by its estimate, the output by the tokenizer over its text. */
+/** For an answer without usage: the prompt by its estimate, the output by the tokenizer over what the model wrote. */
 export const meterAnswer = async (
   inputEstimate: number,
-  model: Model,
+  { model, wire }: Pick<Target, 'model' | 'wire'>,
   { usage, rawUsage, body }: Pick<JsonAnswer, 'usage' | 'rawUsage' | 'body'>,
 ): Promise<Metered> => {
   if (model.kind === 'image') {
     const images = Array.isArray(body.data) ? body.data.length : 1
     return { usage: { ...usage, output: images * model.tokensPerImage }, rawUsage, estimated: true }
   }
-  const output = await countTokens(stringsOf(body.choices ?? body.output ?? body.content))
+  const output = await countTokens(writtenIn(chatCodec(wire), body))
   const estimate = { ...withPrompt(usage ?? {}, inputEstimate), output }
   // The service tier stands beside the usage, and is known even without one.
   return { usage: inTier(estimate, body.service_tier), rawUsage, estimated: true }
+}
+
+/** The text of the stream that a whole answer would have been, of all its choices. */
+const writtenIn = (codec: ChatCodec, body: JsonObject): string => {
+  const answers = Array.isArray(body.choices) ? body.choices.map((choice) => ({ ...body, choices: [choice] })) : [body]
+  try {
+    const events = answers.flatMap((answer) => unfold(codec.decodeResponse(answer)))
+    return events.map((event) => ('text' in event ? event.text : '')).join('')
+  } catch {
+    // A response that failed, or was cancelled, is no answer.
+    return stringsOf(body.choices ?? body.output ?? body.content)
+  }
 }
 
 const stringsOf = (value: unknown): string => {

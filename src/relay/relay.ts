@@ -86,7 +86,7 @@ const settleJson = async (relay: Relay, exchange: Exchange, answer: JsonAnswer):
   const { usage, rawUsage } = answer
   const metered =
     usage?.output === undefined
-      ? await orReported(meterAnswer(exchange.body.inputEstimate, answer.target.model, answer), answer)
+      ? await orReported(meterAnswer(exchange.body.inputEstimate, answer.target, answer), answer)
       : meterReported(exchange.body.inputEstimate, usage, rawUsage)
   settle(relay, exchange, answer.target, metered, exchange.client.gone ? 'aborted' : 'done', undefined)
 }

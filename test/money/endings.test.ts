@@ -211,6 +211,22 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
     await expectBooks(id, totalOf(row))
   })
 
+  test('a whole answer without usage is counted by what its model wrote', async () => {
+    const { id, secret } = start()
+    money.answers((wire) => spoken(wire as ChatWire, false, { figures: false }))
+    const response = await money.ask(client, provider, { secret })
+    await response.text()
+    await money.idle()
+    const row = money.row(response)
+    expect(row).toMatchObject({
+      outcome: 'done',
+      estimated: true,
+      output: countTokens('hello'),
+      input: row.inputEstimate,
+    })
+    await expectBooks(id, totalOf(row))
+  })
+
   test('an answer with only the usage of its beginning is counted by the tokenizer', async () => {
     const { id, secret } = start()
     money.answers((wire) => spoken(wire as ChatWire, true, { billed, steps: WORDS, figures: 'begun' }))
@@ -232,6 +248,81 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
     expect(row).toMatchObject({ outcome: 'done', estimated: true, output: billed.output, input: row.inputEstimate })
     await expectBooks(id, row.inputEstimate + billed.output)
   })
+})
+
+const thought = 'I should look it up.'
+const call = '{"city":"Phnom Penh"}'
+const sealed = Buffer.from('not a word of the model '.repeat(50)).toString('base64')
+const answers: [ChatWire, object, string][] = [
+  [
+    'messages',
+    {
+      ...{
+        id: 'msg_01XFDUDYJgAACzvnptvVoYEL',
+        type: 'message',
+        role: 'assistant',
+        model: 'up',
+        stop_reason: 'tool_use',
+      },
+      content: [
+        { type: 'thinking', thinking: thought, signature: sealed },
+        { type: 'tool_use', id: 'toolu_01T1x1fJ34qAmk2tNTrN7Up6', name: 'get_weather', input: JSON.parse(call) },
+      ],
+    },
+    thought + call,
+  ],
+  [
+    'responses',
+    {
+      ...{ id: 'resp_67ccd2bed1ec8190b14f964abc0542670bb6a6b452d3795b', object: 'response', model: 'up' },
+      ...{ created_at: 1, status: 'completed', error: null, incomplete_details: null },
+      output: [
+        {
+          ...{
+            type: 'reasoning',
+            id: 'rs_6888f6d0606c819aa8205ecee386963f0e683233d39188e7',
+            encrypted_content: sealed,
+          },
+          summary: [{ type: 'summary_text', text: thought }],
+        },
+        {
+          ...{ type: 'function_call', id: 'fc_12345xyz', call_id: 'call_12345xyz', status: 'completed' },
+          ...{ name: 'get_weather', arguments: call },
+        },
+      ],
+    },
+    thought + call,
+  ],
+  [
+    'chat-completions',
+    {
+      ...{ id: 'chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT', object: 'chat.completion', created: 1, model: 'up' },
+      choices: [
+        { index: 0, message: { role: 'assistant', content: thought, refusal: null }, finish_reason: 'stop' },
+        {
+          index: 1,
+          message: {
+            ...{ role: 'assistant', content: null, refusal: null },
+            tool_calls: [{ id: 'call_abc123', type: 'function', function: { name: 'get_weather', arguments: call } }],
+          },
+          finish_reason: 'tool_calls',
+        },
+      ],
+    },
+    thought + call,
+  ],
+]
+test.each(answers)('ids, names and seals of an answer without usage cost nothing: %s', async (wire, body, written) => {
+  settleDown()
+  const { id, secret } = money.issue({ tokensTotal: 100_000 })
+  money.answers(() => ({ steps: [JSON.stringify(body)] }))
+  const several = wire === 'chat-completions' ? { n: 2 } : {}
+  const response = await money.ask(wire, wire, { secret, body: several })
+  await response.text()
+  await money.idle()
+  const row = money.row(response)
+  expect(row).toMatchObject({ outcome: 'done', estimated: true, output: countTokens(written) })
+  await expectBooks(id, totalOf(row))
 })
 
 test.each(['messages', 'chat-completions'] as const)(
