@@ -52,11 +52,12 @@ export const meterStream = async (
   }
 }
 
-/** What a stream has come to so far, by a quick estimate: it is billed if the process is killed. */
+/** What a stream has come to so far, by a quick estimate until it is told: it is billed if the process is killed. */
 export const meterProgress = ({ body }: Exchange, { tap, target: { model } }: Metering): Usage => {
   const { usage = {}, output } = tap
-  if (model.kind === 'image') return withPictures(usage, model, tap)
   const { inputEstimate } = body
+  if (tap.complete && tap.summed && usage.output !== undefined) return withPrompt(usage, inputEstimate)
+  if (model.kind === 'image') return withPictures(usage, model, tap)
   return { ...withPrompt(usage, inputEstimate), output: Math.max(usage.output ?? 0, estimateOutput(output)) }
 }
 

@@ -14,6 +14,7 @@ import {
   requestOn,
   spoken,
   startMoney,
+  toldButOpen,
   totalOf,
 } from './support.ts'
 
@@ -49,18 +50,6 @@ const expectBooks = async (id: string, total: number): Promise<void> => {
 
 /** Fewer than a tokenizer counts. */
 const few = { ...billed, output: 5 }
-
-/** A stream that tells its figures and then lacks its last frame. A response tells both at once, its failure among them. */
-const toldButOpen = (wire: ChatWire, end: 'close' | 'stall'): Script => {
-  const { steps, ...script } = spoken(wire, true, { billed: few, steps: WORDS })
-  const told = [...(steps as string[])]
-  const last = told.pop() ?? ''
-  const ending =
-    wire === 'responses'
-      ? last.replaceAll('response.completed', 'response.failed').replace(/"completed"(?=[^{}]*"output":)/, '"failed"')
-      : last.replace(/(?<=\n\n)[^\n]+(\n[^\n]+)*\n\n$/, '')
-  return { ...script, end, steps: [...told, ending] }
-}
 
 /** Reads until all words are heard, and gives what reads the rest. */
 const hear = async (response: Response, last = 'dog.'): Promise<() => Promise<string>> => {
@@ -145,7 +134,7 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
 
   test('a stream that ends behind the provider’s last figures, without its own end, is billed by them', async () => {
     const { id, secret } = start()
-    money.answers((wire) => toldButOpen(wire as ChatWire, 'close'))
+    money.answers((wire) => toldButOpen(wire as ChatWire, { billed: few, steps: WORDS }))
     const response = await money.ask(client, provider, { secret, stream: true })
     expect(await response.text()).toContain('event: error')
     await money.idle()
@@ -330,7 +319,7 @@ test.each(['messages', 'chat-completions'] as const)(
   async (wire) => {
     settleDown()
     const { id, secret } = money.issue({ tokensTotal: 100_000 })
-    money.answers(() => toldButOpen(wire, 'stall'))
+    money.answers(() => toldButOpen(wire, { billed: few, steps: WORDS, end: 'stall' }))
     const leaving = new AbortController()
     const body = wire === 'messages' ? {} : { stream_options: { include_usage: true } }
     const response = await money.ask(wire, wire, { secret, stream: true, signal: leaving.signal, body })
@@ -345,7 +334,7 @@ test.each(['messages', 'chat-completions'] as const)(
 test('figures told before the last of the text are not the last', async () => {
   settleDown()
   const { id, secret } = money.issue({ tokensTotal: 100_000 })
-  const { steps, ...script } = toldButOpen('chat-completions', 'close')
+  const { steps, ...script } = toldButOpen('chat-completions', { billed: few, steps: WORDS })
   const [opening = '', ...rest] = steps as string[]
   const [finish = ''] = rest.splice(-1)
   money.answers(() => ({ ...script, steps: [opening, finish, ...rest] }))

@@ -12,7 +12,7 @@ import { openStore } from '../../src/store/sqlite/index.ts'
 import type { Store } from '../../src/store/store.ts'
 import { type Child, endAll, launch } from '../binary/support/process.ts'
 import { type Handler, type Scripted, startScripted } from '../support/provider/scripted.ts'
-import { PATHS, requestOn, spoken, totalOf } from './support.ts'
+import { PATHS, requestOn, spoken, toldButOpen, totalOf } from './support.ts'
 
 const BINARY = process.env.SLUICE_BINARY
 const COMMAND = BINARY ?? [process.execPath, new URL('../../src/main.ts', import.meta.url).pathname]
@@ -208,6 +208,39 @@ describe('a server that is killed', () => {
         expect(row?.output).toBeGreaterThanOrEqual(Math.min(...due))
         expect(row?.output).toBeLessThanOrEqual(Math.max(...sent))
         expect(row?.input).toBeGreaterThan(0)
+      }
+    })
+  }, 60_000)
+
+  test('behind the last figures of a provider that does not end its stream settles them', async () => {
+    const RUNS_MS = 2_000
+    const steps = Array.from({ length: 100 }, () => 'four ')
+    answers = (request) => toldButOpen(wireOf(request.path), { billed, steps, end: 'stall' })
+    const secret = await prepare()
+    const { child, url } = await start()
+    const first = provider.requests.length
+    const streams = [
+      post(url, PATHS.messages, requestOn('messages', MODELS[0], true), secret),
+      post(url, PATHS['chat-completions'], requestOn('chat-completions', MODELS[0], true), secret),
+      post(url, PATHS['chat-completions'], requestOn('chat-completions', MODELS[1], true), secret),
+    ].map(async (asking) => {
+      const response = await asking
+      await response.text().catch(() => undefined)
+      return response.headers.get('x-request-id') ?? ''
+    })
+    await provider.arrived(first + streams.length - 1)
+    await Bun.sleep(RUNS_MS)
+    await kill(child)
+    const ids = await Promise.all(streams)
+    recovered((store) => {
+      for (const id of ids) {
+        const [row] = store.exchanges({ limit: 1, id })
+        expect(row).toMatchObject({
+          outcome: 'failed',
+          input: billed.input,
+          cacheRead: billed.cached,
+          output: billed.output,
+        })
       }
     })
   }, 60_000)

@@ -142,6 +142,18 @@ export const spoken = (
   return { headers: SSE, end, steps: pieces.map(told) }
 }
 
+/** A stream that tells its figures and then lacks its last frame. A response tells both at once, its failure among them. */
+export const toldButOpen = (wire: ChatWire, { end = 'close', ...told }: Spoken): Script => {
+  const { steps, ...script } = spoken(wire, true, told)
+  const pieces = [...(steps as Step[])]
+  const last = String(pieces.pop())
+  const ending =
+    wire === 'responses'
+      ? last.replaceAll('response.completed', 'response.failed').replace(/"completed"(?=[^{}]*"output":)/, '"failed"')
+      : last.replace(/(?<=\n\n)[^\n]+(\n[^\n]+)*\n\n$/, '')
+  return { ...script, end, steps: [...pieces, ending] }
+}
+
 export type Spoken = {
   billed?: Billed
   steps?: readonly Step[]
