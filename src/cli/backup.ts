@@ -3,8 +3,8 @@
 import { resolve } from 'node:path'
 import { databasePath } from '../config.ts'
 import { command } from './command.ts'
-import { DATA_FLAGS, isAbsent, requireData } from './data.ts'
-import { EXIT, failure } from './io.ts'
+import { DATA_FLAGS, isAbsent, JSON_FLAG, requireData } from './data.ts'
+import { EXIT, failure, printJson } from './io.ts'
 
 export const backup = command({
   name: 'backup',
@@ -12,15 +12,18 @@ export const backup = command({
   args: {
     file: { type: 'positional', required: true, description: 'File to write; must not exist yet' },
     ...DATA_FLAGS,
+    ...JSON_FLAG,
   },
   examples: ['sluice backup /backups/sluice-2026-09-01.db'],
   run: async (args, io) => {
     const config = requireData(args, io)
-    if (isAbsent(databasePath(config))) throw failure(`There is no database in ${config.dataDir} to copy.`)
+    const database = databasePath(config)
+    if (isAbsent(database)) throw failure(`There is no database in ${config.dataDir} to copy.`)
     const file = resolve(io.cwd, args.file)
     const { backupStore } = await import('../store/sqlite/index.ts')
-    backupStore(databasePath(config), file)
-    io.err(`The database is copied to ${file}.`)
+    backupStore(database, file)
+    if (args.json) printJson(io, { database, file })
+    else io.err(`The database is copied to ${file}.`)
     return EXIT.ok
   },
 })

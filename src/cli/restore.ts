@@ -3,18 +3,24 @@
 import { resolve } from 'node:path'
 import { databasePath } from '../config.ts'
 import { command } from './command.ts'
-import { DATA_FLAGS, requireData } from './data.ts'
-import { EXIT } from './io.ts'
+import { DATA_FLAGS, JSON_FLAG, requireData } from './data.ts'
+import { EXIT, printJson } from './io.ts'
 
 export const restore = command({
   name: 'restore',
   summary: 'Replace the database with a backup; the server must be stopped',
-  args: { file: { type: 'positional', required: true, description: 'A file made by "sluice backup"' }, ...DATA_FLAGS },
+  args: {
+    file: { type: 'positional', required: true, description: 'A file made by "sluice backup"' },
+    ...DATA_FLAGS,
+    ...JSON_FLAG,
+  },
   run: async (args, io) => {
-    const path = databasePath(requireData(args, io))
+    const database = databasePath(requireData(args, io))
+    const file = resolve(io.cwd, args.file)
     const { restoreStore } = await import('../store/sqlite/index.ts')
-    restoreStore(resolve(io.cwd, args.file), path)
-    io.err(`The database ${path} is restored.`)
+    restoreStore(file, database)
+    if (args.json) printJson(io, { database, file })
+    else io.err(`The database ${database} is restored.`)
     return EXIT.ok
   },
 })

@@ -302,6 +302,20 @@ describe('on a data directory with exchanges', () => {
     })
   })
 
+  test('backup, restore and config init print one document with --json', async () => {
+    await record()
+    const whole = async (...words: string[]) => {
+      const { code, out, err } = await type(...words, '--json')
+      expect({ code, err }).toEqual({ code: 0, err: '' })
+      return JSON.parse(out)
+    }
+    const file = join(terminal.cwd, 'copy.db')
+    expect(await whole('backup', 'copy.db')).toEqual({ database: path(), file })
+    expect(await whole('restore', 'copy.db')).toEqual({ database: path(), file })
+    expect(await whole('config', 'init', 'new.yaml')).toEqual({ file: join(terminal.cwd, 'new.yaml') })
+    expect(await whole('config', 'schema')).toEqual(JSON.parse((await type('config', 'schema')).out))
+  })
+
   test('backup without a database ends with 1 and makes none', async () => {
     expect(await type('backup', 'copy.db')).toMatchObject({ code: 1, err: expect.stringContaining('no database') })
     expect(existsSync(path())).toBe(false)
