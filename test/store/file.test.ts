@@ -345,6 +345,43 @@ describe('the lock of the server', () => {
     expect(other.journal.claim(() => {})).toEqual([])
   })
 
+  test('a lock whose file is deleted is taken anew', async () => {
+    const path = newPath()
+    const server = open(path)
+    server.journal.claim(() => {})
+    server.watch(5)
+    rmSync(`${path}.lock`)
+    while (!existsSync(`${path}.lock`)) await new Promise(setImmediate)
+    const other = open(path)
+    expect(refusalOf(() => other.journal.claim(() => {}))).toContain('Another server is running')
+    server.probe()
+    server.close()
+    expect(other.journal.claim(() => {})).toEqual([])
+  })
+
+  test('a server whose lock was deleted and taken by another takes no writes', async () => {
+    const path = newPath()
+    const server = open(path)
+    server.journal.claim(() => {})
+    rmSync(`${path}.lock`)
+    const other = open(path)
+    expect(other.journal.claim(() => {})).toEqual([])
+    server.watch(5)
+    const refused = () => {
+      try {
+        server.journal.write({ opened: [], progressed: [], settled: [] })
+        return false
+      } catch (error) {
+        return String(error).includes('another server runs on it')
+      }
+    }
+    while (!refused()) await new Promise(setImmediate)
+    // The other one has settled what this one had open.
+    other.close()
+    await Bun.sleep(20)
+    expect(refused()).toBe(true)
+  })
+
   test('a database of an older version is not migrated under a running server, but can be copied', () => {
     const path = filled()
     undoLast(path)

@@ -10,7 +10,7 @@ import { storeError } from '../store.ts'
 import { toAccessError } from './check.ts'
 import { type Checkpoints, createCheckpoints } from './checkpoint.ts'
 import type { KeyRing } from './keys.ts'
-import { lockServer } from './lock.ts'
+import { type KeptLock, keepLock } from './lock.ts'
 import { BLOCK_ROWS, SUMS } from './schema.ts'
 
 const HOUR_MS = 3_600_000
@@ -72,7 +72,7 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
   const charge = db.query(CHARGE)
   /** Keys known to be in `exchange_blocks`, by block. */
   const noted = new Map<number, Set<string>>()
-  let unlock: (() => void) | undefined
+  let lock: KeptLock | undefined
   let writeSettled = (_required?: boolean): void => {}
   let lastRow = 0
   let checkpoints: Checkpoints | undefined
@@ -172,8 +172,8 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
 
   const journal: Journal = {
     claim(before) {
-      if (unlock !== undefined) throw storeError('This store already has its ledger.')
-      unlock = path === undefined ? () => {} : lockServer(path)
+      if (lock !== undefined) throw storeError('This store already has its ledger.')
+      lock = path === undefined ? { holds: () => true, release() {} } : keepLock(path)
       writeSettled = before
       if (path !== undefined) checkpoints = createCheckpoints(db, path)
       db.run(`PRAGMA busy_timeout = ${TRY_MS}`)
@@ -199,7 +199,9 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
   }
   return {
     ...journal,
-    claimed: () => unlock !== undefined,
+    claimed: () => lock !== undefined,
+    /** Whether no other server has taken the database over. */
+    holds: () => lock?.holds() !== false,
     /** Reports records that others than the journal have written to the log. */
     wrote: (records: number) => checkpoints?.wrote(records),
     /** To be called before exchanges or their sums are read. `required`: throws where they cannot be written. */
@@ -209,8 +211,8 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
       checkpoints?.stop()
     },
     release() {
-      unlock?.()
-      unlock = undefined
+      lock?.release()
+      lock = undefined
       writeSettled = () => {}
     },
   }

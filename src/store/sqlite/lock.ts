@@ -4,6 +4,7 @@ import { Database } from 'bun:sqlite'
 import { isBusy, storeError } from '../store.ts'
 import { toAccessError } from './check.ts'
 import { createPrivate } from './private.ts'
+import { idOf } from './same-file.ts'
 
 /**
  * Takes the lock, waiting up to `waitMs`, and returns its release. Throws a StoreError with the message `taken` while
@@ -26,6 +27,36 @@ export const lockServer = (path: string, taken = anotherOn(path), waitMs = 0): (
     const error = toAccessError(file, cause)
     if (isBusy(error)) throw storeError(taken, cause)
     throw error === cause ? storeError(`The lock ${file} is damaged; delete it while no server runs.`, cause) : error
+  }
+}
+
+export type KeptLock = {
+  /** False once another server has the lock: it has settled what this one had open, and this one may write no more. */
+  holds(): boolean
+  release(): void
+}
+
+/** The lock of a server that runs on: where its file was deleted, it is taken anew unless another server was faster. */
+export const keepLock = (path: string): KeptLock => {
+  let release = lockServer(path)
+  let id = idOf(`${path}.lock`)
+  let lost = false
+  return {
+    holds() {
+      if (lost) return false
+      try {
+        if (idOf(`${path}.lock`) === id) return true
+        const again = lockServer(path)
+        release()
+        release = again
+        id = idOf(`${path}.lock`)
+      } catch (cause) {
+        // Of a file that cannot be made now the next look may make one.
+        lost = cause instanceof Error && cause.message === anotherOn(path)
+      }
+      return !lost
+    },
+    release: () => release(),
   }
 }
 

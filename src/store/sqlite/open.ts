@@ -164,7 +164,8 @@ const storeOf = (db: Database, path: string, { clock, large }: Required<OpenOpti
       }
       watching = setInterval(() => {
         if (sameFile?.holds() === false) replaced = fileReplaced(path)
-        else replaced = sameLog?.holds() === false ? logReplaced(path) : undefined
+        else if (sameLog?.holds() === false) replaced = logReplaced(path)
+        else replaced = journal.holds() ? undefined : takenOver(path)
         changed()
       }, intervalMs)
       watching.unref()
@@ -195,6 +196,9 @@ const storeOf = (db: Database, path: string, { clock, large }: Required<OpenOpti
 
 const fileReplaced = (path: string): string =>
   `The database ${path} was deleted or replaced under the running server; stop the server and put it back, or restore a backup.`
+
+const takenOver = (path: string): string =>
+  `The lock of the database ${path} was deleted, and another server runs on it; stop this one.`
 
 const logReplaced = (path: string): string =>
   `The log of the database ${path}, in the files ending in -wal and -shm, was deleted or replaced under the running server; stop the server, which saves what it can, and start it again.`

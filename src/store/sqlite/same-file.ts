@@ -69,10 +69,6 @@ export type SameLog = Pick<SameFile, 'holds'>
  * left once the process ends; without the same index other processes write over what this one has written.
  */
 export const watchLog = (path: string): SameLog => {
-  const idOf = (file: string): string | undefined => {
-    const now = statSync(file, { throwIfNoEntry: false })
-    return now === undefined ? undefined : `${now.dev} ${now.ino}`
-  }
   const files = ['-wal', '-shm'].map((end) => ({ path: `${path}${end}`, known: idOf(`${path}${end}`) }))
   return {
     holds() {
@@ -87,6 +83,12 @@ export const watchLog = (path: string): SameLog => {
       }
     },
   }
+}
+
+/** Tells a file at a path from another that took its place; undefined where there is none. */
+export const idOf = (file: string): string | undefined => {
+  const now = statSync(file, { throwIfNoEntry: false })
+  return now === undefined ? undefined : `${now.dev} ${now.ino}`
 }
 
 /** Undefined where there is none yet: all that was written is in the log. */
