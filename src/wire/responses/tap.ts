@@ -50,16 +50,18 @@ export const tap = (options: TapOptions): Tap => {
     const event = typeof data.type === 'string' ? data.type : frame.event
     if (event === undefined) return noted.failed(malformedAnswer())
     if (event === 'error' || isObject(data.error)) return noted.failed(decodeError(200, data))
-    if (typeof data.sequence_number === 'number') sequence = data.sequence_number + 1
     if (event === 'response.created') {
       // A second answer behind part of the first would say all of it again.
       if (created && hasItems) return noted.failed(malformedAnswer())
       created = true
     }
     hasItems ||= ITEM_EVENTS.has(event)
-    if (WHOLE.has(event) || isObject(data.response)) return whole(event, frame.data, data)
-    noted.output.add(textOf(data.delta))
-    return writeFrame({ event, data: frame.data })
+    const isWhole = WHOLE.has(event) || isObject(data.response)
+    const passed = isWhole ? whole(event, frame.data, data) : writeFrame({ event, data: frame.data })
+    if (!isWhole) noted.output.add(textOf(data.delta))
+    // A failure is not passed on: its number goes to the event that stands for it.
+    if (passed !== '' && typeof data.sequence_number === 'number') sequence = data.sequence_number + 1
+    return passed
   }
 
   return Object.assign(noted, {

@@ -372,6 +372,18 @@ describe('reading a stream', () => {
     ])
   })
 
+  test('what stands for a failure that passes has the number after the last event before it', () => {
+    const events = [
+      { ...created, sequence_number: 0 },
+      { type: 'response.in_progress', response: created.response, sequence_number: 1 },
+      { type: 'response.failed', response: { error: { code: 'server_error', message: 'x' } }, sequence_number: 2 },
+    ]
+    const tap = responses.tap({ model: 'm', includeUsage: false, now: 0 })
+    const passed = events.map((event) => tap.see({ event: event.type, data: JSON.stringify(event) })).join('')
+    const sent = framesOf(passed + tap.fail(tap.error ?? new GatewayError('internal_error', 'x'), 'req_1'))
+    expect(sent.map((frame) => data(frame).sequence_number)).toEqual([0, 1, 2, 3])
+  })
+
   test('usage of image generation is added to the answer’s: whole, passing and translated', () => {
     const drawn = { input_tokens: 50, output_tokens: 4_000, total_tokens: 4_050, cached_tokens: 20 }
     const usage = { input_tokens: 3, output_tokens: 1, total_tokens: 4 }
