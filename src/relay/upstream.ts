@@ -105,26 +105,57 @@ const outOfDescriptors = (cause: unknown): GatewayError =>
 const UNREACHABLE = new Set(['ConnectionRefused', 'ECONNREFUSED', 'FailedToOpenSocket', 'ENOTFOUND'])
 
 /**
- * Opens a connection to a target and closes it again; resolves with false where none opens in time. For a provider that
- * is silent for as long as connecting may take: fetch does not say whether it has connected.
+ * Opens a connection to a target, secured where its URL says so, and closes it again; resolves with false where none opens
+ * in time. For a provider that is silent for as long as connecting may take: fetch does not say whether it has connected.
+ * One test at a time serves all calls that wait for an account: to secure many at once would hold up every stream.
  */
-export const canConnect = async (target: Target): Promise<boolean> => {
-  const { connectMs } = target.provider.timeouts
-  const { hostname, port, protocol } = new URL(endpoint(target.account, target.wire))
-  const at = port !== '' ? Number(port) : protocol === 'https:' ? 443 : 80
-  if (PROXIES.some((name) => process.env[name]) && !isKeptFromProxy(hostname, `${at}`)) return true
-  const late = new Promise<boolean>((resolve) =>
-    setTimeout(() => resolve(false), Math.min(connectMs, MOST_CONNECT_MS)).unref(),
-  )
-  // A connection that is refused is reported by fetch itself.
-  const settled = Bun.connect({ hostname, port: at, socket: { data() {}, open: (socket) => void socket.end() } }).then(
-    () => true,
-    () => true,
-  )
-  return Promise.race([settled, late])
+export const canConnect = (target: Target): Promise<boolean> => {
+  const underway = TESTS.get(target.account)
+  if (underway !== undefined) return underway
+  const test = connects(target).finally(() => TESTS.delete(target.account))
+  TESTS.set(target.account, test)
+  return test
 }
 
-const MOST_CONNECT_MS = 2_000
+const TESTS = new WeakMap<Target['account'], Promise<boolean>>()
+
+const connects = async (target: Target): Promise<boolean> => {
+  const { connectMs } = target.provider.timeouts
+  const { hostname, port, protocol } = new URL(endpoint(target.account, target.wire))
+  const isSecured = protocol === 'https:'
+  const at = port !== '' ? Number(port) : isSecured ? 443 : 80
+  if (PROXIES.some((name) => process.env[name]) && !isKeptFromProxy(hostname, `${at}`)) return true
+  const connected = Promise.withResolvers<boolean>()
+  let opened: Bun.Socket | undefined
+  setTimeout(
+    () => {
+      connected.resolve(false)
+      opened?.terminate()
+    },
+    Math.min(connectMs, isSecured ? MOST_MS.secured : MOST_MS.plain),
+  ).unref()
+  const leave = (socket: Bun.Socket): void => {
+    socket.end()
+    connected.resolve(true)
+  }
+  // A connection or a certificate that is refused is reported by fetch itself.
+  Bun.connect({
+    ...{ hostname, port: at },
+    ...(isSecured ? { tls: { serverName: hostname, rejectUnauthorized: false } } : {}),
+    socket: {
+      data() {},
+      open: (socket) => {
+        opened = socket
+        if (!isSecured) leave(socket)
+      },
+      handshake: leave,
+    },
+  }).catch(() => connected.resolve(true))
+  return connected.promise
+}
+
+/** A connection is open after one round trip, and secured after three at most. */
+const MOST_MS = { plain: 2_000, secured: 6_000 }
 
 /** Where fetch goes through a proxy, a direct connection says nothing about it. */
 const PROXIES = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy']

@@ -179,12 +179,17 @@ describe('a test connection beside a silent call', () => {
     }
   })
 
+  const targetAt = (baseUrl: string, connectMs: number) => {
+    const timeouts = { connectMs, firstByteMs: 60_000, idleMs: 60_000, totalMs: 60_000 }
+    return { ...target, provider: { ...target.provider, timeouts }, account: { baseUrl } } as Target
+  }
+
+  type Attempt = (options: Bun.TCPSocketConnectOptions<undefined>) => Promise<unknown>
+
   /** Where it connects to, and whether the provider counts as reachable then. */
-  const tried = async (baseUrl: string, opened: () => Promise<unknown>) => {
-    const connect = spyOn(Bun, 'connect').mockImplementation(opened as unknown as typeof Bun.connect)
-    const timeouts = { connectMs: 5, firstByteMs: 60_000, idleMs: 60_000, totalMs: 60_000 }
-    const to = { ...target, provider: { ...target.provider, timeouts }, account: { baseUrl } } as Target
-    const can = await canConnect(to)
+  const tried = async (baseUrl: string, attempt: Attempt) => {
+    const connect = spyOn(Bun, 'connect').mockImplementation(attempt as unknown as typeof Bun.connect)
+    const can = await canConnect(targetAt(baseUrl, 5))
     const at = connect.mock.calls.map(([options]) => options as unknown as { hostname: string; port: number })
     connect.mockRestore()
     return { at: at.map(({ hostname, port }) => `${hostname} ${port}`), can }
@@ -200,12 +205,38 @@ describe('a test connection beside a silent call', () => {
     expect(await tried(url, never)).toEqual({ at: [at], can: false })
   })
 
-  test.each<[string, () => Promise<unknown>]>([
-    ['opens', () => Promise.resolve()],
-    ['is refused', () => Promise.reject(new Error('refused'))],
-  ])('that %s leaves the call alone', async (_, opened) => {
+  test('serves all calls that wait for the same account', async () => {
     for (const name of NAMES) delete process.env[name]
-    expect((await tried('https://a.example', opened)).can).toBe(true)
+    const connect = spyOn(Bun, 'connect').mockImplementation(never as unknown as typeof Bun.connect)
+    const to = targetAt('https://a.example', 5)
+    expect(await Promise.all([canConnect(to), canConnect(to)])).toEqual([false, false])
+    expect(connect).toHaveBeenCalledTimes(1)
+    await canConnect(to)
+    expect(connect).toHaveBeenCalledTimes(2)
+    connect.mockRestore()
+  })
+
+  test('that is refused leaves the call alone', async () => {
+    for (const name of NAMES) delete process.env[name]
+    expect((await tried('https://a.example', () => Promise.reject(new Error('refused')))).can).toBe(true)
+  })
+
+  test.each<[string, string, (socket: Bun.Socket) => void, boolean]>([
+    ['no, where it is accepted and never secured', 'https', () => undefined, false],
+    ['yes, where that is not asked', 'http', () => undefined, true],
+    ['yes, where it is ended: the call is, too', 'https', (socket) => socket.end(), true],
+    [
+      'yes, where it is answered without TLS: the call is, too',
+      'https',
+      (socket) => socket.end('HTTP/1.1 400 No\r\n\r\n'),
+      true,
+    ],
+  ])('says %s (%s)', async (_, scheme, accept, can) => {
+    for (const name of NAMES) delete process.env[name]
+    const socket = { open: accept, data: () => undefined }
+    const server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket })
+    expect(await canConnect(targetAt(`${scheme}://127.0.0.1:${server.port}`, can ? 60_000 : 100))).toBe(can)
+    server.stop(true)
   })
 
   test.each(NAMES)('is not made where %s sends fetch through a proxy', async (name) => {
