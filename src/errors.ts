@@ -54,8 +54,11 @@ export type ErrorOptions = {
   remedy?: Remedy | undefined
 }
 
-/** How a provider may take the request that it refused: on that wire, with the output cap's newer name, without its thoughts. */
-export type Remedy = 'responses-wire' | 'newer-cap' | 'no-reasoning'
+/**
+ * How a provider may take the request that it refused: on that wire, without its thoughts, with the output cap's newer name,
+ * thinking adaptively in place of by a budget, or the other way round.
+ */
+export type Remedy = 'responses-wire' | 'no-reasoning' | 'newer-cap' | 'adaptive-thinking' | 'thinking-budget'
 
 /** An error in the gateway's own words: `message` may be shown to a client, `cause` and `provider` never are. */
 export class GatewayError extends Error {

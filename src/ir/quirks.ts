@@ -11,6 +11,8 @@ export type Quirks = {
   noMidSystem?: boolean
   /** Messages: thinking by budget only, no adaptive mode or effort. */
   noAdaptiveThinking?: boolean
+  /** Messages: thinking adaptively only, by no budget. */
+  noThinkingBudget?: boolean
   /** Messages: the model cannot be forced to call a tool: it may choose, and structured output is asked for in words. */
   noForcedTools?: boolean
   /** Messages: the model has no effort between `high` and `max`. */

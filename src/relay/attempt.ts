@@ -81,6 +81,7 @@ const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan => 
       model: target.model.upstream,
       outputCap: capFor(exchange, target),
       quirks,
+      learned: target.learned,
     })
     exchange.dropped = listDropped(edits.flatMap(({ lost, path }) => (lost ? [path.join('.')] : [])))
     return { body: exchange.body.edited(edits), undo: undefined }

@@ -100,7 +100,12 @@ const ask = async (
 
 const passed = ({ body }: ClientRequest, target: Target, codec: PassCodec): string | Uint8Array<ArrayBuffer> =>
   body.edited(
-    codec.passEdits(body.outline, { model: target.model.upstream, outputCap: undefined, quirks: quirksOf(target) }),
+    codec.passEdits(body.outline, {
+      model: target.model.upstream,
+      outputCap: undefined,
+      quirks: quirksOf(target),
+      learned: target.learned,
+    }),
   )
 
 const translated = (

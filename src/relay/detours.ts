@@ -1,8 +1,9 @@
-// Some providers accept certain requests on one of their wires only, or with another name of the output cap, and tell so
-// when they refuse them. What was accepted is remembered, so that similar requests go that way at once.
+// Some providers accept certain requests on one of their wires only, or with other members, and tell so when they refuse
+// them. What was accepted is remembered, so that similar requests go that way at once.
 
 import type { Model } from '../catalogue/model.ts'
-import type { GatewayError } from '../errors.ts'
+import type { GatewayError, Remedy } from '../errors.ts'
+import type { Quirks } from '../ir/quirks.ts'
 import type { Wire } from '../ir/wire.ts'
 import type { Provider } from '../provider/provider.ts'
 import { EFFORTS } from '../wire/effort.ts'
@@ -17,10 +18,10 @@ export type Detours = {
   wireFor(provider: Provider, model: Model, request: RequestForm): Wire | undefined
   /** A target has answered a request that its provider had refused on another wire. */
   remember(request: RequestForm, target: Target): void
-  /** Whether the target of this name has refused the output cap under its older name. */
-  needsNewerCap(target: string): boolean
-  /** A target has answered a request that its provider had refused with the older name. */
-  rememberCap(target: Target): void
+  /** What the refusals of the target of this name have told of it; undefined where nothing is remembered. */
+  learnedOf(target: string): Quirks | undefined
+  /** A target has answered a request as its refusal had told. */
+  rememberLearned(target: Target): void
 }
 
 /** Providers change what they accept. */
@@ -28,7 +29,7 @@ const REMEMBERED_MS = 3_600_000
 
 export const createDetours = (): Detours => {
   const wires = new Map<string, { wire: Wire; until: number }>()
-  const newerCaps = new Map<string, number>()
+  const learned = new Map<string, { quirks: Quirks; until: number }>()
   return {
     wireFor: (provider, model, request) => {
       if (wires.size === 0) return undefined
@@ -39,9 +40,13 @@ export const createDetours = (): Detours => {
     remember: (request, { provider, model, wire }) => {
       wires.set(similarityKey(provider.id, model.id, request), { wire, until: performance.now() + REMEMBERED_MS })
     },
-    needsNewerCap: (target) => newerCaps.size > 0 && (newerCaps.get(target) ?? 0) > performance.now(),
-    rememberCap: ({ name }) => {
-      newerCaps.set(name, performance.now() + REMEMBERED_MS)
+    learnedOf: (target) => {
+      if (learned.size === 0) return undefined
+      const found = learned.get(target)
+      return found === undefined || found.until < performance.now() ? undefined : found.quirks
+    },
+    rememberLearned: ({ name, learned: quirks }) => {
+      if (quirks !== undefined) learned.set(name, { quirks, until: performance.now() + REMEMBERED_MS })
     },
   }
 }
@@ -86,11 +91,24 @@ export const withoutDetour = (
   return wire === undefined || isTried ? undefined : { ...target, wire }
 }
 
-/** The same target with the output cap under its newer name, for a request whose older one it has refused. */
-export const withNewerCap = ({ remedy }: GatewayError, request: RequestForm, target: Target): Target | undefined => {
-  if (remedy !== 'newer-cap' || target.newerCap === true) return undefined
-  const wasSent =
-    quirksOf(target).maxTokensField === 'max_tokens' ||
-    (request.bodyWire === 'chat-completions' && request.body.outline.max_tokens !== undefined)
-  return wasSent ? { ...target, newerCap: true } : undefined
+/** What a refusal tells of its target, by its remedy. */
+const LEARNED: Partial<Record<Remedy, Quirks>> = {
+  'newer-cap': { maxTokensField: 'max_completion_tokens' },
+  // Of a model that refuses both, the second refusal stands.
+  'adaptive-thinking': { noThinkingBudget: true, noAdaptiveThinking: false },
+  'thinking-budget': { noThinkingBudget: false, noAdaptiveThinking: true },
 }
+
+/** The same target with what its refusal tells of it; undefined where that has been heeded already, or changes nothing. */
+export const withLearned = ({ remedy }: GatewayError, request: RequestForm, target: Target): Target | undefined => {
+  const told = remedy && LEARNED[remedy]
+  if (told === undefined || isHeeded(told, target.learned ?? {})) return undefined
+  if (remedy === 'newer-cap' && !sendsOldCap(request, target)) return undefined
+  return { ...target, learned: { ...target.learned, ...told } }
+}
+
+const isHeeded = (told: Quirks, learned: Quirks): boolean => Object.keys(told).every((name) => name in learned)
+
+const sendsOldCap = ({ bodyWire, body }: RequestForm, target: Target): boolean =>
+  quirksOf(target).maxTokensField === 'max_tokens' ||
+  (bodyWire === 'chat-completions' && body.outline.max_tokens !== undefined)

@@ -2,6 +2,7 @@
 
 import type { Model } from '../catalogue/model.ts'
 import { isObject } from '../ir/json.ts'
+import type { Quirks } from '../ir/quirks.ts'
 import type { Wire } from '../ir/wire.ts'
 import { permits } from '../keys/key.ts'
 import type { Account, Provider } from '../provider/provider.ts'
@@ -18,8 +19,8 @@ export type Target = {
   wire: Wire
   /** What the breaker knows the target by. */
   name: string
-  /** Chat: it has refused the output cap under its older name. */
-  newerCap?: true
+  /** What its refusals have told of it. */
+  learned?: Quirks
   /** Asked without the conversation's earlier reasoning, which it has refused. */
   withoutReasoning?: true
 }
@@ -44,8 +45,8 @@ export const route = (relay: Relay, request: ClientRequest): Target[] => {
     if (provider === undefined || wire === undefined) continue
     const all = provider.accounts.map((account): Target => {
       const name = targetName(provider.id, account.name, model.id)
-      const told = relay.detours.needsNewerCap(name) ? { newerCap: true as const } : {}
-      return { provider, account, model, wire, name, ...told }
+      const learned = relay.detours.learnedOf(name)
+      return { provider, account, model, wire, name, ...(learned === undefined ? {} : { learned }) }
     })
     const available = all.filter(({ name }) => relay.health.allows(name))
     healthy.push(...order(relay, available, preferred))

@@ -4,6 +4,7 @@ import type { ChatEvent, ChatResponse } from '../ir/event.ts'
 import { fold, unfold } from '../ir/fold.ts'
 import type { JsonObject } from '../ir/json.ts'
 import { placed, placeOf } from '../ir/place.ts'
+import type { Quirks } from '../ir/quirks.ts'
 import type { ChatRequest } from '../ir/request.ts'
 import { stopAt } from '../ir/stop-at.ts'
 import { requireWhole, wholeCalls } from '../ir/whole.ts'
@@ -86,11 +87,11 @@ const capped = (request: ChatRequest, cap: number | undefined): ChatRequest =>
 const NO_SAMPLING_SINCE = '2026-10-21'
 
 /** The provider's quirks and the model's, which override them, and what its refusals have told. */
-export const quirksOf = ({ provider, model, newerCap }: Target) => ({
+export const quirksOf = ({ provider, model, learned }: Target): Quirks => ({
   ...((provider.versionHeader?.value ?? '') >= NO_SAMPLING_SINCE ? { noSampling: true } : {}),
   ...provider.quirks,
   ...model.quirks,
-  ...(newerCap === true ? { maxTokensField: 'max_completion_tokens' as const } : {}),
+  ...learned,
 })
 
 /** What the answer's form depends on. Answers that a client may refer to get an id of ours: some servers reuse one id. */

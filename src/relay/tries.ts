@@ -5,7 +5,7 @@ import type { AttemptNote } from '../ledger/ledger.ts'
 import { wantsSeveral } from '../wire/chat-completions/pass.ts'
 import { attemptQueue } from './attempt-queue.ts'
 import { timeLeft } from './call.ts'
-import { detourFor, withNewerCap, withoutDetour } from './detours.ts'
+import { detourFor, withLearned, withoutDetour } from './detours.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
 import type { Target } from './route.ts'
 import { timedOut } from './upstream.ts'
@@ -33,22 +33,22 @@ export const firstAnswer = async <Answer>(
   let failure: GatewayError | undefined
   let refused: GatewayError | undefined
   let detour: Target | undefined
-  let renamed: Target | undefined
+  let adapted: Target | undefined
   const queue = attemptQueue(targets, relay.maxTries)
   for (let target = queue.next(); target !== undefined; target = queue.next()) {
     if (request.client.gone || timeLeft(request, target) === 0) break
     try {
       const answer = await tryTarget(relay, request, target, attempt)
       if (target === detour) relay.detours.remember(request, target)
-      if (target === renamed) relay.detours.rememberCap(target)
+      if (target === adapted) relay.detours.rememberLearned(target)
       return answer
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error
       detour = detourFor(error, target)
       const otherWire = detour ?? withoutDetour(relay, request, error, target)
       const bare = canDropReasoning(error, request, target) ? { ...target, withoutReasoning: true as const } : undefined
-      renamed = withNewerCap(error, request, target)
-      const again = otherWire ?? renamed ?? (error.failover ? undefined : bare)
+      adapted = withLearned(error, request, target)
+      const again = otherWire ?? adapted ?? (error.failover ? undefined : bare)
       if (again !== undefined) {
         queue.retry(again)
         continue

@@ -146,6 +146,8 @@ export type PassOptions = {
   /** The output cap that the quota allows, where that is lower than the client's. */
   outputCap: number | undefined
   quirks: Quirks
+  /** Those that the provider's refusals have told: the client's members are adapted to them. */
+  learned?: Quirks | undefined
 }
 
 /** `lost`: it takes from the request what the client has asked for, so that its path is listed as dropped. */

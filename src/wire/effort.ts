@@ -22,6 +22,11 @@ export const effortOf = (
   // Most of this vendor's models refuse `max`, the highest effort of the messages wire.
   if (effort === 'max' && origin === 'messages') return 'xhigh'
   if (effort !== undefined || mode !== 'budget' || budgetTokens === undefined) return effort
+  return effortFor(budgetTokens)
+}
+
+/** The effort that thinks about as much as a budget of so many tokens. */
+export const effortFor = (budgetTokens: number): 'low' | 'medium' | 'high' => {
   if (budgetTokens <= 4_096) return 'low'
   return budgetTokens <= 16_384 ? 'medium' : 'high'
 }

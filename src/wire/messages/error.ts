@@ -1,6 +1,6 @@
 // Errors of this wire: the provider's, classified by status and machine code, and the gateway's in its clients' form.
 
-import { envelope, GatewayError, type ProviderFailure } from '../../errors.ts'
+import { envelope, GatewayError, type ProviderFailure, type Remedy } from '../../errors.ts'
 import { filledText, isObject, type JsonObject } from '../../ir/json.ts'
 import { membersOf, messageIn, OUT_OF_MONEY } from '../error-object.ts'
 import { type FailureClass, type FailureDetails, providerError } from '../failure.ts'
@@ -87,10 +87,18 @@ const refusedRequest = (
   if (length !== undefined) return fault('context-length', length)
   if (POLICY.test(message)) return fault('content-policy')
   if (errorCode === 'request_body_too_large_after_decoding') return fault('too-large')
+  const remedy = WAYS_OF_THINKING.find(([pattern]) => pattern.test(message))?.[1]
+  if (remedy !== undefined) return fault('invalid', { remedy })
   if (OUT_OF_MONEY.test(message) || (errorCode !== undefined && SPENDING_CODES.has(errorCode)))
     return fault('overloaded')
   return fault('invalid')
 }
+
+/** A model thinks by a budget or as it sees fit: which, clients cannot know by the gateway's name of it. */
+const WAYS_OF_THINKING: [RegExp, Remedy][] = [
+  [/thinking\.type\.enabled\W{0,2} is not supported/, 'adaptive-thinking'],
+  [/adaptive thinking is not supported/i, 'thinking-budget'],
+]
 
 /** Refusals of a conversation. */
 const REFUSED_MESSAGES: [RegExp, string][] = [

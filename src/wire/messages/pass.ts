@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../ir/json.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { PassEdit, PassOptions } from '../codec.ts'
 import { isForeign, modelEdit, refusedMembers, withoutRefused } from '../pass.ts'
-import { lacksThought, MIN_BUDGET } from './reasoning.ts'
+import { type Remaining, thinkingEdits } from './pass-thinking.ts'
 
 export const outputCap = (body: JsonObject): number | undefined =>
   typeof body.max_tokens === 'number' ? body.max_tokens : undefined
@@ -13,40 +13,11 @@ export const passEdits = (body: JsonObject, options: PassOptions): PassEdit[] =>
   const { outputCap: cap, quirks } = options
   const messages = Array.isArray(body.messages) && !quirks.readsTags ? body.messages : []
   const removals = foreignEdits(messages)
-  const remaining = removals.length === 0 ? [] : withoutForeign(messages)
-  const edits: PassEdit[] = [modelEdit(options), ...budgetEdits(body, remaining, cap), ...removals]
+  const remaining = { isShorter: removals.length > 0, messages: () => withoutForeign(messages) }
+  const edits: PassEdit[] = [modelEdit(options), ...thinkingEdits(body, remaining, options), ...removals]
   if (cap !== undefined) edits.push({ path: ['max_tokens'], value: String(cap) })
   return withoutRefused(edits, refusedMembers(body, quirks), quirks)
 }
-
-/**
- * A thinking budget must stay below the output cap. Thinking is turned off where a lowered cap leaves no room for it, and
- * where the provider would refuse to think about what remains of the messages. `remaining`: empty where nothing is
- * removed.
- */
-const budgetEdits = (body: JsonObject, remaining: Remaining, cap = Number.POSITIVE_INFINITY): PassEdit[] => {
-  const { thinking } = body
-  if (!isObject(thinking) || typeof thinking.budget_tokens !== 'number') return []
-  if (lacksThought(remaining)) return withoutThinking(body)
-  if (thinking.budget_tokens < cap) return []
-  return cap > MIN_BUDGET ? [{ path: ['thinking', 'budget_tokens'], value: String(cap - 1) }] : withoutThinking(body)
-}
-
-/** Without thinking, the provider refuses the edits of the context that clear thoughts: they are removed as well. */
-const withoutThinking = ({ context_management: management }: JsonObject): PassEdit[] => {
-  const list = isObject(management) && Array.isArray(management.edits) ? management.edits : []
-  const clearing = list.flatMap((edit, at) => (isObject(edit) && CLEARS_THOUGHTS.test(String(edit.type)) ? [at] : []))
-  const removed: Edit['path'][] =
-    clearing.length > 0 && clearing.length === list.length
-      ? [['context_management']]
-      : clearing.map((at) => ['context_management', 'edits', at])
-  return [
-    { path: ['thinking'], value: '{"type":"disabled"}', lost: true },
-    ...removed.map((path) => ({ path, value: undefined, lost: true as const })),
-  ]
-}
-
-const CLEARS_THOUGHTS = /^clear_thinking_/
 
 const isForeignThought = (block: unknown): boolean =>
   isObject(block) && (isForeign(block.signature) || isForeign(block.data))
@@ -73,10 +44,8 @@ const roleOf = (message: unknown): unknown => (isObject(message) ? message.role 
 /** Keeps the model's message behind a system message: the provider takes no other role there. */
 const NO_CONTENT = '[{"type":"text","text":"(no content)"}]'
 
-type Remaining = Parameters<typeof lacksThought>[0]
-
 /** The messages with blocks that `foreignEdits` leaves. Strings, which hold no thought, count as no blocks. */
-const withoutForeign = (messages: readonly unknown[]): Remaining =>
+const withoutForeign = (messages: readonly unknown[]): ReturnType<Remaining['messages']> =>
   messages.filter(isObject).flatMap(({ role, content }) => {
     const blocks = Array.isArray(content) ? content.filter(isObject) : []
     const kept = blocks.filter((block) => !isForeignThought(block))

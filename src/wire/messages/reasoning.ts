@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Quirks } from '../../ir/quirks.ts'
 import type { ChatRequest, Effort, Reasoning } from '../../ir/request.ts'
 import type { Target } from '../codec.ts'
-import { leastThought } from '../effort.ts'
+import { effortFor, leastThought } from '../effort.ts'
 import { readNumber } from '../read.ts'
 import type { Dropped } from './dropped.ts'
 import type { Collected } from './extras.ts'
@@ -13,7 +13,7 @@ const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const satisfies Eff
 /** The smallest thinking budget that the provider takes, in tokens. */
 export const MIN_BUDGET = 1024
 /** The thinking budget for each effort, in tokens, for models that take budgets only. */
-const BUDGETS: Record<Exclude<Effort, 'none'>, number> = {
+export const BUDGETS: Record<Exclude<Effort, 'none'>, number> = {
   minimal: 1024,
   low: 2048,
   medium: 8192,
@@ -88,7 +88,7 @@ export const encodeReasoning = (
   dropped: Dropped,
 ): Thinking => {
   if (request.reasoning === undefined) return {}
-  const reasoning = leastThought(request.reasoning, quirks, dropped.member)
+  const reasoning = withoutBudget(leastThought(request.reasoning, quirks, dropped.member), quirks, dropped)
   if (quirks.noReasoning === true) {
     if (reasoning.mode !== 'off' && reasoning.effort !== 'none') dropped.member('reasoning')
     return {}
@@ -102,6 +102,13 @@ export const encodeReasoning = (
     return effort
   }
   return { thinking, ...effort }
+}
+
+const withoutBudget = (reasoning: Reasoning, { noThinkingBudget }: Quirks, dropped: Dropped): Reasoning => {
+  if (!noThinkingBudget || reasoning.mode !== 'budget') return reasoning
+  dropped.path('thinking.budget_tokens')
+  const { budgetTokens = BUDGETS.medium, ...rest } = reasoning
+  return { effort: effortFor(budgetTokens), ...rest, mode: 'adaptive' }
 }
 
 const encodeEffort = (

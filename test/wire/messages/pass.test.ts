@@ -2,14 +2,18 @@
 
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/ir/json.ts'
+import type { Quirks } from '../../../src/ir/quirks.ts'
 import { splice } from '../../../src/lib/json-splice.ts'
 import { messages as codec } from '../../../src/wire/messages/index.ts'
 import { refusals } from './request-rules.ts'
 
-const passed = (asked: JsonObject, outputCap?: number): JsonObject => {
+const edited = (asked: JsonObject, outputCap?: number, learned: Quirks = {}) => {
   const body: JsonObject = { model: 'm', max_tokens: 9_000, ...asked }
-  return JSON.parse(splice(JSON.stringify(body), codec.passEdits(body, { model: 'up', outputCap, quirks: {} })))
+  const edits = codec.passEdits(body, { model: 'up', outputCap, quirks: {}, learned })
+  const sent: JsonObject = JSON.parse(splice(JSON.stringify(body), edits))
+  return { sent, lost: edits.flatMap(({ lost, path }) => (lost ? [path.join('.')] : [])) }
 }
+const passed = (asked: JsonObject, outputCap?: number): JsonObject => edited(asked, outputCap).sent
 
 const foreign = { type: 'thinking', thinking: 'b', signature: 'sluice.responses.e30' }
 const native = { type: 'thinking', thinking: 'a', signature: 'c2ln' }
@@ -85,6 +89,84 @@ describe('thinking by budget', () => {
   test('adaptive thinking stays on', () => {
     const adaptive = { type: 'adaptive' }
     expect(passed({ thinking: adaptive, messages: [hi, call('1', foreign), result('1')] }).thinking).toEqual(adaptive)
+  })
+})
+
+describe('a model that has refused to think by a budget', () => {
+  const learned = { noThinkingBudget: true }
+  test.each<[string, JsonObject, JsonObject, string[]]>([
+    [
+      'is asked for a low effort in place of a small one',
+      { thinking: { type: 'enabled', budget_tokens: 1_024, display: 'omitted' } },
+      { thinking: { type: 'adaptive', display: 'omitted' }, output_config: { effort: 'low' } },
+      ['thinking.budget_tokens'],
+    ],
+    [
+      'is asked for a high effort in place of a large one',
+      { thinking: { type: 'enabled', budget_tokens: 32_000 }, output_config: { format: null } },
+      { thinking: { type: 'adaptive' }, output_config: { effort: 'high', format: null } },
+      ['thinking.budget_tokens'],
+    ],
+    [
+      'is asked for the effort that the client names',
+      { thinking: { type: 'enabled', budget_tokens: 32_000 }, output_config: { effort: 'low' } },
+      { thinking: { type: 'adaptive' }, output_config: { effort: 'low' } },
+      ['thinking.budget_tokens'],
+    ],
+    ['thinks adaptively as ever', { thinking: { type: 'adaptive' } }, { thinking: { type: 'adaptive' } }, []],
+    [
+      'does not think where it is not asked to',
+      { thinking: { type: 'disabled' } },
+      { thinking: { type: 'disabled' } },
+      [],
+    ],
+    ['does not think where nothing is said', {}, {}, []],
+  ])('%s', (_, asked, sent, lost) => {
+    const rest = { model: 'up', max_tokens: 9_000, messages: [hi] }
+    expect(edited({ ...asked, messages: [hi] }, undefined, learned)).toEqual({ sent: { ...rest, ...sent }, lost })
+  })
+})
+
+describe('a model that has refused to think adaptively', () => {
+  const learned = { noAdaptiveThinking: true }
+  const think = (asked: JsonObject, cap?: number) =>
+    edited({ thinking: { type: 'adaptive', display: 'summarized' }, messages: [hi], ...asked }, cap, learned)
+
+  test.each<[string, JsonObject, number | undefined, number]>([
+    ['of a medium effort', { max_tokens: 64_000 }, undefined, 8_192],
+    [
+      'of the effort that the client names',
+      { max_tokens: 64_000, output_config: { effort: 'high' } },
+      undefined,
+      16_384,
+    ],
+    ['of half of the output', { max_tokens: 9_001 }, undefined, 4_500],
+    ['of half of a lowered output', { max_tokens: 64_000 }, 3_000, 1_500],
+  ])('gets a budget %s', (_, asked, cap, budget) => {
+    const { sent, lost } = think(asked, cap)
+    expect(sent.thinking).toEqual({ type: 'enabled', display: 'summarized', budget_tokens: budget })
+    expect(sent).not.toHaveProperty('output_config')
+    expect(lost).toEqual(asked.output_config === undefined ? [] : ['output_config'])
+  })
+
+  test('keeps the rest of how its answer is to be', () => {
+    const { sent, lost } = think({ output_config: { effort: 'max', format: null } })
+    expect([sent.output_config, lost]).toEqual([{ format: null }, ['output_config.effort']])
+  })
+
+  test.each<[string, JsonObject, number | undefined]>([
+    ['the output has no room for it', { max_tokens: 2_000 }, undefined],
+    ['a lowered output has no room for it', {}, 500],
+    ['a round of calls has begun without a thought', { messages: [hi, call('1'), result('1')] }, undefined],
+  ])('does not think where %s', (_, asked, cap) => {
+    const clearing = { context_management: { edits: [clear] }, output_config: { effort: 'low' } }
+    const { sent, lost } = think({ ...clearing, ...asked }, cap)
+    expect(sent.thinking).toEqual({ type: 'disabled' })
+    expect(lost).toEqual(['thinking', 'context_management', 'output_config'])
+  })
+
+  test('thinks in a round of calls that has begun with a thought', () => {
+    expect(think({ messages: [hi, call('1', native), result('1')] }).sent.thinking).toMatchObject({ type: 'enabled' })
   })
 })
 

@@ -1,0 +1,69 @@
+// How a body that passes asks its model to think: with a budget below the output cap, and in the way that the model takes.
+
+import { isObject, type JsonObject } from '../../ir/json.ts'
+import type { Edit } from '../../lib/json-splice.ts'
+import type { PassEdit, PassOptions } from '../codec.ts'
+import { effortFor } from '../effort.ts'
+import { BUDGETS, isEffort, lacksThought, MIN_BUDGET } from './reasoning.ts'
+
+/** What the provider gets of the conversation. `isShorter`: thoughts of other providers are left out of it. */
+export type Remaining = { isShorter: boolean; messages: () => Parameters<typeof lacksThought>[0] }
+
+/**
+ * A thinking budget must stay below the output cap. Thinking is turned off where a lowered cap leaves no room for it, and
+ * where the provider would refuse to think about what remains of the messages.
+ */
+export const thinkingEdits = (body: JsonObject, remaining: Remaining, options: PassOptions): PassEdit[] => {
+  const { outputCap: cap = Number.POSITIVE_INFINITY, learned = {} } = options
+  const { thinking, max_tokens: asked } = body
+  if (!isObject(thinking)) return []
+  if (learned.noThinkingBudget && thinking.type === 'enabled') return adaptive(body, thinking.budget_tokens)
+  if (learned.noAdaptiveThinking && thinking.type === 'adaptive')
+    return byBudget(body, remaining, Math.min(cap, typeof asked === 'number' ? asked : cap))
+  if (typeof thinking.budget_tokens !== 'number') return []
+  if (remaining.isShorter && lacksThought(remaining.messages())) return withoutThinking(body)
+  if (thinking.budget_tokens < cap) return []
+  return cap > MIN_BUDGET ? [{ path: ['thinking', 'budget_tokens'], value: String(cap - 1) }] : withoutThinking(body)
+}
+
+/** The budget becomes an effort, unless the client has asked for one besides. */
+const adaptive = ({ output_config: config }: JsonObject, budget: unknown): PassEdit[] => {
+  const effort = JSON.stringify(effortFor(typeof budget === 'number' ? budget : BUDGETS.medium))
+  const edits: PassEdit[] = [
+    { path: ['thinking', 'type'], value: '"adaptive"' },
+    { path: ['thinking', 'budget_tokens'], value: undefined, lost: true },
+  ]
+  if (!isObject(config)) return [...edits, { path: ['output_config'], value: `{"effort":${effort}}` }]
+  return isEffort(config.effort) ? edits : [...edits, { path: ['output_config', 'effort'], value: effort }]
+}
+
+/** The effort becomes a budget, of at most half of the cap. Models that think by budget only know no effort. */
+const byBudget = (body: JsonObject, remaining: Remaining, cap: number): PassEdit[] => {
+  const { output_config: config } = body
+  const { effort, ...others } = isObject(config) ? config : {}
+  const budget = Math.min(BUDGETS[isEffort(effort) ? effort : 'medium'], Math.floor(cap / 2))
+  const path = Object.keys(others).length === 0 ? ['output_config'] : ['output_config', 'effort']
+  const lost: PassEdit[] = effort === undefined ? [] : [{ path, value: undefined, lost: true }]
+  if (budget < MIN_BUDGET || lacksThought(remaining.messages())) return [...withoutThinking(body), ...lost]
+  return [
+    { path: ['thinking', 'type'], value: '"enabled"' },
+    { path: ['thinking', 'budget_tokens'], value: String(budget) },
+    ...lost,
+  ]
+}
+
+/** Without thinking, the provider refuses the edits of the context that clear thoughts: they are removed as well. */
+const withoutThinking = ({ context_management: management }: JsonObject): PassEdit[] => {
+  const list = isObject(management) && Array.isArray(management.edits) ? management.edits : []
+  const clearing = list.flatMap((edit, at) => (isObject(edit) && CLEARS_THOUGHTS.test(String(edit.type)) ? [at] : []))
+  const removed: Edit['path'][] =
+    clearing.length > 0 && clearing.length === list.length
+      ? [['context_management']]
+      : clearing.map((at) => ['context_management', 'edits', at])
+  return [
+    { path: ['thinking'], value: '{"type":"disabled"}', lost: true },
+    ...removed.map((path) => ({ path, value: undefined, lost: true as const })),
+  ]
+}
+
+const CLEARS_THOUGHTS = /^clear_thinking_/

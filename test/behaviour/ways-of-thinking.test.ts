@@ -1,0 +1,90 @@
+// Models of vendor_a think by a budget or as they see fit, and refuse the other. Clients cannot know which by the gateway's
+// name of a model: they are answered all the same, and the next refusal is not waited for.
+
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
+import type { JsonObject } from '../../src/ir/json.ts'
+import { onlyProvider, startGateway, type TestGateway } from '../support/gateway.ts'
+import { type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
+
+const refusal = (message: string): Script => ({
+  status: 400,
+  steps: [JSON.stringify({ type: 'error', error: { type: 'invalid_request_error', message }, request_id: 'req_1' })],
+})
+const NO_BUDGET = refusal(
+  '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.',
+)
+const NOT_ADAPTIVE = refusal('adaptive thinking is not supported on this model')
+const ANSWER: Script = {
+  steps: [
+    JSON.stringify({
+      ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'up', stop_reason: 'end_turn' },
+      content: [{ type: 'text', text: 'Hi.' }],
+      usage: { input_tokens: 3, output_tokens: 2 },
+    }),
+  ],
+}
+
+const ADAPTIVE_ONLY = 'vendorA-opus-4-8'
+const BUDGET_ONLY = 'vendorA-haiku-4-5'
+
+let refusesAll = false
+let provider: Scripted
+beforeAll(async () => {
+  provider = await startScripted(({ text }) => {
+    const { model, thinking } = JSON.parse(text)
+    if (thinking?.type === 'enabled' && (refusesAll || model === ADAPTIVE_ONLY)) return NO_BUDGET
+    if (thinking?.type === 'adaptive' && (refusesAll || model === BUDGET_ONLY)) return NOT_ADAPTIVE
+    return ANSWER
+  })
+})
+afterAll(() => provider.stop())
+
+let gateway: TestGateway
+beforeEach(async () => {
+  refusesAll = false
+  provider.requests.length = 0
+  gateway = await startGateway({ config: onlyProvider(provider.origin, { wires: ['messages'] }) })
+})
+afterEach(() => gateway.stop())
+
+const messages = [{ role: 'user', content: 'Hi' }]
+const ask = (model: string, thinking: JsonObject, more: JsonObject = {}) =>
+  gateway.post('/v1/messages', { model, max_tokens: 20_000, thinking, messages, ...more })
+const thoughts = () => provider.requests.map(({ text }) => JSON.parse(text).thinking)
+
+test.each<[string, JsonObject, JsonObject, string | null]>([
+  [
+    ADAPTIVE_ONLY,
+    { type: 'enabled', budget_tokens: 2_048 },
+    { thinking: { type: 'adaptive' }, output_config: { effort: 'low' } },
+    'thinking.budget_tokens',
+  ],
+  [BUDGET_ONLY, { type: 'adaptive' }, { thinking: { type: 'enabled', budget_tokens: 8_192 } }, null],
+])('%s thinks in its way for a client that asks for the other', async (model, thinking, sent, lost) => {
+  const answer = await ask(model, thinking)
+  expect([answer.status, answer.headers.get('x-gateway-dropped')]).toEqual([200, lost])
+  expect(JSON.parse(provider.requests[1]?.text ?? '')).toEqual({ model, max_tokens: 20_000, messages, ...sent })
+  expect((await ask(model, thinking)).status).toBe(200)
+  expect(thoughts()).toEqual([thinking, sent.thinking, sent.thinking])
+  await gateway.idle()
+  expect(gateway.server.gateway.health.states().map(({ state }) => state)).toEqual(['closed'])
+})
+
+test('a model that refuses neither is asked as the client asks', async () => {
+  const asked: JsonObject[] = [{ type: 'adaptive' }, { type: 'enabled', budget_tokens: 2_048 }, { type: 'disabled' }]
+  for (const thinking of asked) expect((await ask('vendorA-sonnet-5', thinking)).status).toBe(200)
+  expect(thoughts()).toEqual(asked)
+})
+
+test('a model that refuses both is asked in both ways, and the refusal stands', async () => {
+  refusesAll = true
+  const answer = await ask(ADAPTIVE_ONLY, { type: 'adaptive' })
+  expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([502, 'false'])
+  expect(thoughts()).toEqual([{ type: 'adaptive' }, { type: 'enabled', budget_tokens: 8_192 }])
+})
+
+test('a client of another wire is answered by a model of which it was not known that it takes a budget only', async () => {
+  const asked = { model: BUDGET_ONLY, reasoning_effort: 'high', max_completion_tokens: 60_000, messages }
+  expect((await gateway.post('/v1/chat/completions', asked)).status).toBe(200)
+  expect(thoughts()).toEqual([{ type: 'adaptive' }, { type: 'enabled', budget_tokens: 16_384 }])
+})
