@@ -42,6 +42,9 @@ export type DocumentPart = {
 }
 export type RefusalPart = { type: 'refusal'; text: string }
 
+/** A tool that the client's search has found: it is in the request's list. */
+export type FoundTool = { name: string; namespace?: string }
+
 /**
  * A call the client must carry out. `input` is raw text: for `function` the JSON text of the arguments as the model
  * wrote it ('{}' for none), for `custom` free text. `id` pairs it with its result. `native`, of a call and
@@ -64,6 +67,8 @@ export type ToolResultPart = {
   callId: string
   kind: 'function' | 'custom'
   parts: (TextPart | ImagePart | DocumentPart | OpaquePart)[]
+  /** Of a search for tools: what encoders of other wires tell the model in place of `parts`. */
+  found?: FoundTool[]
   isError?: boolean
   native?: JsonObject
   cache?: CacheMark

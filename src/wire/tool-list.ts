@@ -2,6 +2,7 @@
 // may be left out.
 
 import type { JsonObject } from '../ir/json.ts'
+import type { UserPart } from '../ir/part.ts'
 import { placed, placeOf } from '../ir/place.ts'
 import type { ChatRequest, Tool, Turn } from '../ir/request.ts'
 import type { ChatWire } from '../ir/wire.ts'
@@ -60,3 +61,24 @@ const withNotes = (turns: Turn[], tools: readonly Tool[]): Turn[] => {
 
 /** The namespace as it appears in the names of the tools that are sent. */
 const inNames = (namespace: string): string => namespace.replace(/[^a-zA-Z0-9_-]/g, '_')
+
+/** The turns with the tools that the client's searches found in words. `sentName`: the name that a tool is sent under. */
+export const withFoundNames = (
+  turns: Turn[],
+  sentName: (name: string, namespace: string | undefined) => string,
+): Turn[] => {
+  const told = (part: UserPart): UserPart => {
+    if (part.type !== 'tool-result' || part.found === undefined) return part
+    const names = part.found.map(({ name, namespace }) => sentName(name, namespace))
+    const text =
+      names.length === 0 ? NOTHING_FOUND : `Tools found, which can be called from now on: ${names.join(', ')}`
+    return placed({ ...part, parts: [{ type: 'text', text }] }, placeOf(part, 'input'))
+  }
+  return turns.map((turn, at) =>
+    turn.role === 'user' && turn.parts.some((part) => part.type === 'tool-result' && part.found !== undefined)
+      ? placed({ ...turn, parts: turn.parts.map(told) }, placeOf(turn, `input.${at}`))
+      : turn,
+  )
+}
+
+const NOTHING_FOUND = 'No tool was found.'

@@ -20,7 +20,7 @@ import {
   readString,
 } from '../read.ts'
 import { noTools, nothingToRead } from '../refusals.ts'
-import { withToolsFor } from '../tool-list.ts'
+import { withFoundNames, withToolsFor } from '../tool-list.ts'
 import { decodeExtras } from './extras.ts'
 import { askForJson, decodeForm, encodeForm, forceTool } from './form.ts'
 import { encodeTurns } from './history.ts'
@@ -230,7 +230,7 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
 }
 
 const encodeConversation = (request: ChatRequest, out: Outgoing): JsonObject[] => {
-  const messages = encodeTurns(request, out)
+  const messages = encodeTurns({ ...request, turns: withFoundNames(request.turns, out.names.of) }, out)
   const prefilled = prefilledTurn(request)
   if (prefilled === undefined) return messages
   out.drop(placeOf(prefilled, 'messages'))

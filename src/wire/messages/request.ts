@@ -18,7 +18,7 @@ import {
   readObject,
   readString,
 } from '../read.ts'
-import { withOptionalTools, withToolsFor } from '../tool-list.ts'
+import { withFoundNames, withOptionalTools, withToolsFor } from '../tool-list.ts'
 import { undoOf } from './argument-names.ts'
 import { encodeTurns } from './conversation.ts'
 import { assistantPart, decodeContent, systemPart, userPart } from './decode-parts.ts'
@@ -185,7 +185,8 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
   const output = encodeOutput(request, quirks, names, room, dropped)
   const { tools, choice } = encodeToolUse(request, names, output.jsonTool, { extras, room, dropped, quirks })
   const context = { extras, dropped, names, noReasoning: quirks.noReasoning === true, own }
-  const { system, messages } = encodeTurns(request, context, quirks.noMidSystem === true)
+  const turns = withFoundNames(request.turns, names.of)
+  const { system, messages } = encodeTurns({ ...request, turns }, context, quirks.noMidSystem === true)
   if (output.instruction !== undefined) system.push({ type: 'text', text: output.instruction })
   const maxTokens = cap(request.maxOutput, target.maxOutput)
   const { thinking, effort } = encodeReasoning(

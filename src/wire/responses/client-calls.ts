@@ -4,20 +4,29 @@
 
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
-import type { ToolCallPart, ToolResultPart } from '../../ir/part.ts'
+import type { FoundTool, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
 import { isWhole } from '../../ir/whole.ts'
+import { callInput } from '../call-input.ts'
 import { given, optionalObject, optionalString, readName, stringOr } from '../read.ts'
 import type { ClientTool, ClientTools } from './client-tools.ts'
+import { argumentsText } from './output.ts'
 
 const CALLS = new Map<Json | undefined, ClientTool>([
   ['local_shell_call', 'local_shell'],
   ['shell_call', 'shell'],
   ['apply_patch_call', 'apply_patch'],
+  ['tool_search_call', 'tool_search'],
 ])
 
-/** The client's tool that an item calls; undefined for a call that the provider ran in a container. */
-export const calledTool = ({ type, environment }: JsonObject): ClientTool | undefined =>
-  isObject(environment) && environment.type !== 'local' ? undefined : CALLS.get(type)
+/** The client's tool that an item calls; undefined for a call that the provider ran itself, or in a container. */
+export const calledTool = (item: JsonObject): ClientTool | undefined => {
+  const { type, environment } = item
+  if (type === 'tool_search_call' && !isClientSearch(item)) return undefined
+  return isObject(environment) && environment.type !== 'local' ? undefined : CALLS.get(type)
+}
+
+/** Whether a search, or what it found, is the client's: the provider's own have no call id. */
+export const isClientSearch = ({ execution, call_id: id }: JsonObject): boolean => execution === 'client' && given(id)
 
 /** The client's tool that a model's call is for, where such calls have items of their own. */
 export const toolOf = (
@@ -53,7 +62,7 @@ export const decodeClientCall = (
   id: idOf(item, path),
   name: tools.nameOf(kind),
   kind: 'function',
-  input: JSON.stringify(argumentsOf(item, kind, path)),
+  input: kind === 'tool_search' ? argumentsText(item.arguments) : JSON.stringify(argumentsOf(item, kind, path)),
   native: item,
 })
 
@@ -80,6 +89,16 @@ export const clientResult = (
     native: item,
   }
 }
+
+/** The result of a search: the tools themselves are in the request's list. */
+export const searchResult = (item: JsonObject, found: FoundTool[], path: string): ToolResultPart => ({
+  type: 'tool-result',
+  callId: idOf(item, path),
+  kind: 'function',
+  parts: [],
+  found,
+  native: item,
+})
 
 /** The text of a result without output, by the item's type. */
 const NO_OUTPUT = new Map<Json | undefined, string>([
@@ -130,7 +149,12 @@ type ClientCall = {
 }
 
 /** The prefixes of the items' ids. */
-export const OWN_PREFIX: Record<ClientTool, string> = { local_shell: 'lsh_', shell: 'sh_', apply_patch: 'apc_' }
+export const OWN_PREFIX: Record<ClientTool, string> = {
+  local_shell: 'lsh_',
+  shell: 'sh_',
+  apply_patch: 'apc_',
+  tool_search: 'tsc_',
+}
 
 /** `id`: the item's own. `input`: the JSON of an object, or ''. */
 export const clientCall = (kind: ClientTool, id: string, callId: string, input: string): ClientCall => {
@@ -161,6 +185,11 @@ export const clientCall = (kind: ClientTool, id: string, callId: string, input: 
       const begun = operation.diff === undefined ? operation : { ...operation, diff: '' }
       return made({ operation: begun }, { operation })
     }
+    case 'tool_search':
+      return made(
+        { execution: 'client', arguments: {} },
+        { execution: 'client', arguments: callInput('function', input) },
+      )
   }
 }
 

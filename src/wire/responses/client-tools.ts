@@ -1,12 +1,12 @@
-// Tools of this wire's vendor that the client runs itself (shell, patches), whose calls are items of their own. To other
-// vendors' models they are functions: here are their names, descriptions and schemas.
+// Tools of this wire's vendor that the client runs itself (shell, patches, the search for more tools), whose calls are items
+// of their own. To other vendors' models they are functions: here are their names, descriptions and schemas.
 
 import { distinct } from '../../ir/distinct.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { FunctionTool } from '../../ir/request.ts'
 import { given, stringOr } from '../read.ts'
 
-const CLIENT_TOOLS = ['local_shell', 'shell', 'apply_patch'] as const
+const CLIENT_TOOLS = ['local_shell', 'shell', 'apply_patch', 'tool_search'] as const
 export type ClientTool = (typeof CLIENT_TOOLS)[number]
 
 type Form = { description: string; schema: JsonObject }
@@ -62,20 +62,41 @@ delete_file: needs no diff.`,
       required: ['type', 'path'],
     },
   },
+  tool_search: {
+    description:
+      'Loads more tools, by their names or those of their namespaces. What it finds can be called afterwards.',
+    schema: { type: 'object', properties: { paths: texts('The names.') }, required: ['paths'] },
+  },
+}
+
+/** The members of each tool that its function expresses. */
+const SHELL_MEMBERS: ReadonlySet<string> = new Set(['type', 'environment'])
+export const CLIENT_MEMBERS: Record<ClientTool, ReadonlySet<string>> = {
+  local_shell: SHELL_MEMBERS,
+  shell: SHELL_MEMBERS,
+  apply_patch: SHELL_MEMBERS,
+  tool_search: new Set(['type', 'execution', 'description', 'parameters']),
 }
 
 /** The kind of a tool that the client runs; undefined for any other, such as a shell in the provider's container. */
-export const clientTool = ({ type, environment, allowed_callers: callers }: JsonObject): ClientTool | undefined => {
+export const clientTool = (tool: JsonObject): ClientTool | undefined => {
+  const { type, environment, execution, allowed_callers: callers } = tool
   const own = CLIENT_TOOLS.find((kind) => kind === type)
-  const here = !given(environment) || (isObject(environment) && environment.type === 'local')
+  const here =
+    own === 'tool_search'
+      ? execution === 'client'
+      : !given(environment) || (isObject(environment) && environment.type === 'local')
   // A tool that only the provider's programs may call is useless to other models.
   const direct = !Array.isArray(callers) || callers.includes('direct')
   return here && direct ? own : undefined
 }
 
-/** The function that the tool becomes on other wires. */
+/** The function that the tool becomes on other wires. What a search takes is the client's to say. */
 export const toFunction = (kind: ClientTool, tool: JsonObject, name: string): FunctionTool => {
-  const { description, schema } = FORMS[kind]
+  const form = FORMS[kind]
+  const own = kind === 'tool_search' ? tool : {}
+  const description = stringOr(own.description, form.description)
+  const schema = isObject(own.parameters) ? own.parameters : form.schema
   return { type: 'function', name, description: [description, ...skillsOf(tool)].join('\n\n'), schema }
 }
 

@@ -3,12 +3,12 @@
 
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import type { AssistantPart, OpaquePart, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
+import type { AssistantPart, FoundTool, OpaquePart, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import type { OpaqueMember, Tool, Turn } from '../../ir/request.ts'
 import { given, optionalArray, optionalString, readName, readObject, readString, stringOr } from '../read.ts'
 import { shownTurn } from '../shown-turn.ts'
-import { calledTool, clientResult, decodeClientCall, shellText } from './client-calls.ts'
+import { calledTool, clientResult, decodeClientCall, isClientSearch, searchResult, shellText } from './client-calls.ts'
 import type { ClientTools } from './client-tools.ts'
 import { instruction, summaryIn } from './compaction.ts'
 import { type ContentPart, decodeContent, decodePart } from './content.ts'
@@ -127,10 +127,11 @@ export const decodeInput = (
         break
       case 'local_shell_call':
       case 'shell_call':
-      case 'apply_patch_call': {
+      case 'apply_patch_call':
+      case 'tool_search_call': {
         const kind = fromProgram(item) ? undefined : calledTool(item)
         if (kind === undefined) {
-          elsewhere.add(item.call_id)
+          if (given(item.call_id)) elsewhere.add(item.call_id)
           keep(item, type, path)
           break
         }
@@ -161,8 +162,12 @@ export const decodeInput = (
       }
       case 'additional_tools':
       case 'tool_search_output': {
-        const brought = optionalArray(item.tools, `${path}.tools`) ?? []
-        for (const tool of decodeTools(brought, opaque, own, `${path}.tools`)) {
+        const members: OpaqueMember[] = []
+        const brought = decodeTools(optionalArray(item.tools, `${path}.tools`) ?? [], members, own, `${path}.tools`)
+        // What a search has found is loaded.
+        const isMet = ({ name }: OpaqueMember) => type === 'tool_search_output' && name.endsWith('.defer_loading')
+        opaque.push(...members.filter((member) => !isMet(member)))
+        for (const tool of brought) {
           // A search may find a tool that is listed already. A later definition replaces an earlier one.
           const key = keyOf(tool)
           const before = key === undefined ? undefined : listed.get(key)
@@ -171,7 +176,9 @@ export const decodeInput = (
           if (known !== undefined) known.gone = true
           listed.set(key, tools.push(placed({ ...tool, within: true }, placeOf(tool, path))) - 1)
         }
-        keep(item, type, path, true)
+        if (type === 'tool_search_output' && isClientSearch(item))
+          result(placed(searchResult(item, brought.flatMap(foundTool), path), path))
+        else keep(item, type, path, true)
         break
       }
       default:
@@ -183,9 +190,19 @@ export const decodeInput = (
   return turns
 }
 
+/** The tool as other wires have it; undefined for the provider's own. */
+const asNamed = (tool: Tool): FoundTool | undefined => (tool.type === 'opaque' ? tool.asFunction : tool)
+
 const keyOf = (tool: Tool): string | undefined => {
-  const named = tool.type === 'opaque' ? tool.asFunction : tool
+  const named = asNamed(tool)
   return named === undefined ? undefined : JSON.stringify([named.namespace ?? null, named.name])
+}
+
+const foundTool = (tool: Tool): FoundTool[] => {
+  const named = asNamed(tool)
+  if (named === undefined) return []
+  const { name, namespace } = named
+  return [namespace === undefined ? { name } : { name, namespace }]
 }
 
 const isSame = ({ within: _, ...known }: Tool, tool: Tool): boolean => JSON.stringify(known) === JSON.stringify(tool)

@@ -12,13 +12,12 @@ import { given, optionalBoolean, optionalObject, optionalString, readName, readO
 import { foreignTool, unknownTool } from '../refusals.ts'
 import { flatFormat } from '../text-tool.ts'
 import { schemaMember } from '../tool-list.ts'
-import { type ClientTools, clientTool, toFunction } from './client-tools.ts'
+import { CLIENT_MEMBERS, type ClientTools, clientTool, toFunction } from './client-tools.ts'
 import { keepRest } from './opaque.ts'
 import type { Outgoing } from './outgoing.ts'
 
 const FUNCTION_MEMBERS = new Set(['type', 'name', 'description', 'parameters', 'strict'])
 const CUSTOM_MEMBERS = new Set(['type', 'name', 'description', 'format'])
-const CLIENT_MEMBERS = new Set(['type', 'environment'])
 
 export const decodeTools = (tools: readonly Json[], opaque: OpaqueMember[], own: ClientTools, list = 'tools'): Tool[] =>
   tools.flatMap((value, at): Tool[] => {
@@ -41,14 +40,16 @@ export const decodeTools = (tools: readonly Json[], opaque: OpaqueMember[], own:
       const missable = isEmptyNamespace(tool) ? { optional: true as const } : {}
       return [placed({ type: 'opaque', origin: 'responses', value: tool, ...missable }, path)]
     }
-    keepRest(tool, CLIENT_MEMBERS, path, opaque)
+    keepRest(tool, CLIENT_MEMBERS[kind], path, opaque)
     const elsewhere = toFunction(kind, tool, own.nameOf(kind))
     return [placed({ type: 'opaque', origin: 'responses', value: tool, asFunction: elsewhere }, path)]
   })
 
 /** Whether a built-in tool may be left out beside the client's own. */
-export const isAbility = ({ type }: JsonObject): boolean =>
-  typeof type === 'string' && /^(web_search|tool_search|image_generation)/.test(type)
+export const isAbility = (tool: JsonObject): boolean =>
+  typeof tool.type === 'string' &&
+  /^(web_search|tool_search|image_generation)/.test(tool.type) &&
+  clientTool(tool) === undefined
 
 const isReadable = (tool: Json): tool is JsonObject =>
   isObject(tool) && (tool.type === 'function' || tool.type === 'custom')
@@ -183,7 +184,7 @@ type Allowed = Extract<ToolChoice, { type: 'allowed' }>
 /** A choice among some of the tools; undefined where one of them is neither the client's nor optional. */
 const allowedTools = ({ type, mode, tools }: JsonObject, own: ClientTools): Allowed | undefined => {
   if (type !== 'allowed_tools' || !Array.isArray(tools)) return undefined
-  const needed = tools.filter((tool) => !isObject(tool) || !isAbility(tool))
+  const needed = tools.filter((tool) => !isObject(tool) || !isAbility(tool) || own.offered(tool.type) !== undefined)
   const named = needed.flatMap((tool) => (isObject(tool) ? (chosenTool(tool, own) ?? []) : []))
   return named.length === 0 || named.length < needed.length
     ? undefined

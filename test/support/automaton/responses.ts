@@ -34,6 +34,8 @@ const asValue = (value: unknown): Value => (isValue(value) ? value : {})
 
 /** Calls that the client carries out, in items of their own. */
 const OWN_CALLS = new Set(['local_shell_call', 'shell_call', 'apply_patch_call'])
+const isOwnCall = ({ type, execution }: Value): boolean =>
+  OWN_CALLS.has(String(type)) || (type === 'tool_search_call' && execution === 'client')
 
 const TERMINAL = ['response.completed', 'response.incomplete', 'response.failed']
 
@@ -147,10 +149,11 @@ export const checkResponsesStream = (frames: Frame[]): string[] => {
         }
         if (item.type === 'reasoning' && list(item.summary).length > 0) bad('R11', 'reasoning with a summary')
         const whole = item.status !== 'in_progress'
-        if (OWN_CALLS.has(String(item.type)) && !whole) {
+        if (isOwnCall(item) && !whole) {
           const { commands, command, diff } = { ...asValue(item.action), ...asValue(item.operation) }
+          const search = Object.keys(asValue(item.arguments))
           if (!item.call_id) bad('R11', 'call without call_id')
-          if (list(commands).length + list(command).length > 0 || (diff !== undefined && diff !== ''))
+          if (list(commands).length + list(command).length + search.length > 0 || (diff !== undefined && diff !== ''))
             bad('R11', 'call is not empty')
         }
         open = {
@@ -187,7 +190,7 @@ export const checkResponsesStream = (frames: Frame[]): string[] => {
           if (!open.inputDone) bad('R13', 'input not done')
           if (item.input !== open.input) bad('R13', 'input differs from its deltas')
         }
-        if (OWN_CALLS.has(open.type) && item.status === 'in_progress') bad('R13', 'call is not over')
+        if (isOwnCall(item) && item.status === 'in_progress') bad('R13', 'call is not over')
         if (open.commands !== undefined) {
           const { commands } = asValue(item.action)
           if (open.commands.some((command) => !command.done)) bad('R13', 'command not done')

@@ -114,6 +114,14 @@ const responsesLines = (item: JsonObject): string[] => {
       return [callLine('shell', JSON.stringify(item.action))]
     case 'shell_call_output':
       return list(item.output).map(({ outcome, stdout }) => `text exit code ${codeOf(outcome)}\n${stdout}`)
+    case 'tool_search_call':
+      return [callLine('tool_search', JSON.stringify(item.arguments))]
+    case 'tool_search_output':
+      return [
+        `text Tools found, which can be called from now on: ${list(item.tools)
+          .map(({ name }) => name)
+          .join(', ')}`,
+      ]
     case 'reasoning':
       return []
     default:

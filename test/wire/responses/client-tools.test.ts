@@ -24,7 +24,13 @@ const FOREIGN: Foreign[] = ['messages', 'chat-completions']
 const SHELL = { type: 'shell', environment: { type: 'local' } }
 const LOCAL_SHELL = { type: 'local_shell' }
 const APPLY_PATCH = { type: 'apply_patch' }
-const ALL = [SHELL, LOCAL_SHELL, APPLY_PATCH]
+const SEARCH = {
+  type: 'tool_search',
+  execution: 'client',
+  description: 'Searches among the tools that are not listed, by what they do and are called.',
+  parameters: { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] },
+}
+const ALL = [SHELL, LOCAL_SHELL, APPLY_PATCH, SEARCH]
 const fn = (name: string): JsonObject => ({ type: 'function', name, parameters: null, strict: false })
 
 const list = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
@@ -80,13 +86,27 @@ describe.each(FOREIGN)('towards %s', (to) => {
       ['shell', ['commands', 'timeout_ms', 'max_output_length'], ['commands']],
       ['local_shell', ['command', 'working_directory', 'env', 'timeout_ms', 'user'], ['command']],
       ['apply_patch', ['type', 'path', 'diff'], ['type', 'path']],
+      ['tool_search', ['query'], ['query']],
     ])
+    expect(told.at(-1)?.about).toBe(SEARCH.description)
     for (const { about } of told) expect(about.length).toBeGreaterThan(60)
   })
 
   test('a shell without an environment runs at the client', () => {
     expect(namesIn(cross(to, { tools: [{ type: 'shell' }] }))).toEqual(['shell'])
     expect(namesIn(cross(to, { tools: [{ type: 'shell', environment: null }] }))).toEqual(['shell'])
+  })
+
+  test('a search that says nothing of itself takes names', () => {
+    const [told] = functionsIn(cross(to, { tools: [{ type: 'tool_search', execution: 'client' }] }))
+    expect([told?.name, told?.schema.required]).toEqual(['tool_search', ['paths']])
+    expect(told?.about.length).toBeGreaterThan(60)
+  })
+
+  test.each([{}, { execution: 'server' }])('a search of the provider’s (%j) is left out', (execution) => {
+    const sent = cross(to, { tools: [fn('f'), { type: 'tool_search', ...execution }] })
+    expect([namesIn(sent), sent.dropped]).toEqual([['f'], ['tools.1']])
+    expect(refused(to, { tools: [{ type: 'tool_search', ...execution }] }).param).toBe('tools.0')
   })
 
   test('skills are described with their paths', () => {
@@ -98,11 +118,22 @@ describe.each(FOREIGN)('towards %s', (to) => {
   test('names of the client’s own tools are not reused', () => {
     const custom = { type: 'custom', name: 'apply_patch' }
     const later = { type: 'additional_tools', role: 'developer', tools: [fn('local_shell')] }
+    const found = { type: 'tool_search_output', execution: 'client', call_id: 'a', tools: [fn('tool_search')] }
     const sent = cross(to, {
       tools: [...ALL, fn('shell'), custom],
-      input: [{ role: 'user', content: 'hi' }, later],
+      input: [
+        { role: 'user', content: 'hi' },
+        later,
+        { type: 'tool_search_call', execution: 'client', call_id: 'a', arguments: { query: 'x' } },
+        found,
+      ],
     })
-    expect(namesIn(sent)).toEqual(['shell_2', 'local_shell_2', 'apply_patch_2', 'shell', 'apply_patch', 'local_shell'])
+    const renamed = ['shell_2', 'local_shell_2', 'apply_patch_2', 'tool_search_2']
+    expect(namesIn(sent)).toEqual([...renamed, 'shell', 'apply_patch', 'local_shell', 'tool_search'])
+    expect(saidIn(to, sent)).toEqual([
+      ['tool_search_2', 'a', { query: 'x' }],
+      ['a', 'Tools found, which can be called from now on: tool_search'],
+    ])
   })
 
   test('one that is added again in the conversation stays the same tool', () => {
@@ -137,6 +168,7 @@ describe.each(FOREIGN)('towards %s', (to) => {
     [{ type: 'shell' }, 'shell'],
     [{ type: 'apply_patch' }, 'apply_patch'],
     [{ type: 'local_shell' }, 'local_shell'],
+    [{ type: 'tool_search' }, 'tool_search'],
     [{ type: 'function', name: 'shell' }, 'shell'],
   ])('the choice %j becomes a choice of the function', (tool_choice, name) => {
     const own = tool_choice.type === 'function' ? [...ALL.slice(1), fn('shell')] : ALL
@@ -146,11 +178,16 @@ describe.each(FOREIGN)('towards %s', (to) => {
   })
 
   test('a choice among some of them becomes one among the functions', () => {
-    const some = { type: 'allowed_tools', mode: 'required', tools: [{ type: 'shell' }, fn('f')] }
+    const some = {
+      type: 'allowed_tools',
+      mode: 'required',
+      tools: [{ type: 'shell' }, { type: 'tool_search' }, fn('f')],
+    }
     const sent = cross(to, { tools: [...ALL, fn('f')], tool_choice: some })
-    if (to === 'messages') expect([namesIn(sent), sent.body.tool_choice]).toEqual([['shell', 'f'], { type: 'any' }])
+    const names = ['shell', 'tool_search', 'f']
+    if (to === 'messages') expect([namesIn(sent), sent.body.tool_choice]).toEqual([names, { type: 'any' }])
     else {
-      const tools = ['shell', 'f'].map((name) => ({ type: 'function', function: { name } }))
+      const tools = names.map((name) => ({ type: 'function', function: { name } }))
       expect(sent.body.tool_choice).toEqual({ type: 'allowed_tools', allowed_tools: { mode: 'required', tools } })
     }
   })
@@ -301,6 +338,44 @@ describe.each(FOREIGN)('towards %s', (to) => {
         ['b', 'Gone.'],
       ],
     ],
+    [
+      'searches for tools',
+      [
+        {
+          type: 'tool_search_call',
+          id: 'tsc_1',
+          call_id: 'a',
+          execution: 'client',
+          status: 'completed',
+          arguments: { query: 'mail' },
+        },
+        { type: 'tool_search_call', call_id: 'b', execution: 'client', arguments: '{"query":"none"}' },
+        { type: 'tool_search_call', call_id: 'c', execution: 'client', arguments: null },
+        {
+          type: 'tool_search_output',
+          id: 'tso_1',
+          call_id: 'a',
+          execution: 'client',
+          status: 'completed',
+          tools: [
+            { type: 'namespace', name: 'mail', description: 'Mail.', tools: [{ ...fn('send'), defer_loading: true }] },
+            fn('late'),
+            fn('f'),
+            SHELL,
+          ],
+        },
+        { type: 'tool_search_output', call_id: 'b', execution: 'client', status: 'completed', tools: [] },
+        { type: 'tool_search_output', call_id: 'c', execution: 'client', status: 'completed', tools: [fn('late')] },
+      ],
+      [
+        ['tool_search', 'a', { query: 'mail' }],
+        ['tool_search', 'b', { query: 'none' }],
+        ['tool_search', 'c', {}],
+        ['a', 'Tools found, which can be called from now on: mail__send, late, f, shell'],
+        ['b', 'No tool was found.'],
+        ['c', 'Tools found, which can be called from now on: late'],
+      ],
+    ],
   ])('the conversation holds %s', (_, items, due) => {
     const input = [{ role: 'user', content: 'hi' }, ...items]
     const sent = cross(to, { tools: [...ALL, fn('f')], input })
@@ -324,6 +399,40 @@ describe.each(FOREIGN)('towards %s', (to) => {
     ])
   })
 
+  test('tools that were found are told by the names they are sent under', () => {
+    const namespace = 'a namespace of more than forty-five characters'
+    const tools = [{ type: 'namespace', name: namespace, description: '', tools: [fn('one_of_its_tools'), fn('ü')] }]
+    const input = [
+      { type: 'tool_search_call', call_id: 'a', execution: 'client', arguments: {} },
+      { type: 'tool_search_output', call_id: 'a', execution: 'client', tools },
+    ]
+    const sent = cross(to, { tools: [SEARCH], input })
+    const [, ...names] = namesIn(sent)
+    expect(new Set(names).size).toBe(2)
+    expect(saidIn(to, sent).at(-1)).toEqual(['a', `Tools found, which can be called from now on: ${names.join(', ')}`])
+  })
+
+  test('a search without its call becomes the user’s text', () => {
+    const found = { type: 'tool_search_output', call_id: 'a', execution: 'client', tools: [fn('late')] }
+    const sent = cross(to, { tools: [SEARCH], input: [{ role: 'user', content: 'hi' }, found] })
+    expect([saidIn(to, sent), namesIn(sent)]).toEqual([[], ['tool_search', 'late']])
+    expect(JSON.stringify(sent.body.messages)).toContain('from now on: late')
+  })
+
+  test('a search of the provider’s is no call', () => {
+    const server = { call_id: null, execution: 'server' }
+    const input = [
+      { role: 'user', content: 'hi' },
+      { type: 'tool_search_call', ...server, arguments: { paths: ['late'] } },
+      { type: 'tool_search_output', ...server, tools: [fn('late')] },
+      { type: 'tool_search_call', execution: 'client', arguments: { query: 'a call that no result can name' } },
+      { type: 'tool_search_output', execution: 'client', tools: [] },
+    ]
+    const sent = cross(to, { tools: [SEARCH], input })
+    expect([saidIn(to, sent), namesIn(sent)]).toEqual([[], ['tool_search', 'late']])
+    expect(sent.dropped).toEqual(['input.1', 'input.3'])
+  })
+
   test('calls that the provider ran itself are dropped and listed', () => {
     const environment = { type: 'container_reference', container_id: 'c' }
     const input = [
@@ -342,10 +451,12 @@ describe.each(FOREIGN)('towards %s', (to) => {
     const huge = '98765432109876543210'
     const text = `{"tools":[{"type":"shell","environment":{"type":"local","skills":[{"name":${huge}}]}}],"input":[
       {"type":"shell_call","call_id":"a","action":{"commands":["ls"],"timeout_ms":${huge}}},
-      {"type":"shell_call_output","call_id":"a","max_output_length":${huge},"output":[{"outcome":{"type":"exit","exit_code":${huge}}}]}]}`
+      {"type":"shell_call_output","call_id":"a","max_output_length":${huge},"output":[{"outcome":{"type":"exit","exit_code":${huge}}}]},
+      {"type":"tool_search_call","call_id":"b","execution":"client","arguments":{"id":${huge}}}]}`
     const sent = JSON.stringify(cross(to, withExact(text, JSON.parse(text))).body)
     expect(sent).toContain(`exit code ${huge}`)
     expect(sent.replaceAll('\\', '')).toContain(`"timeout_ms":${huge}`)
+    expect(sent.replaceAll('\\', '')).toContain(`{"id":${huge}}`)
   })
 
   test.each<[JsonObject, string]>([
@@ -381,6 +492,15 @@ test('on their own wire tools, calls and results are unchanged', () => {
     { type: 'apply_patch_call', call_id: 'c', status: 'completed', operation: { type: 'delete_file', path: 'b' } },
     { type: 'apply_patch_call_output', call_id: 'c', status: 'failed', output: 'no' },
     { type: 'shell_call', call_id: 'd', action: { commands: ['ls'] } },
+    { type: 'message', role: 'user', content: 'and' },
+    { type: 'tool_search_call', call_id: 'e', execution: 'client', status: 'completed', arguments: { query: 'x' } },
+    {
+      type: 'tool_search_output',
+      call_id: 'e',
+      execution: 'client',
+      status: 'completed',
+      tools: [{ ...fn('late'), defer_loading: true }],
+    },
     { type: 'message', role: 'user', content: 'and' },
     { type: 'shell_call_output', call_id: 'of an answer before', output: [] },
   ]
@@ -554,6 +674,12 @@ const exec = (command: string[], more: JsonObject = {}): JsonObject => ({
   action: { type: 'exec', command, env: {}, ...more },
 })
 const patch = (operation: JsonObject): JsonObject => ({ type: 'apply_patch_call', status: 'completed', operation })
+const searched = (args: JsonObject): JsonObject => ({
+  type: 'tool_search_call',
+  execution: 'client',
+  status: 'completed',
+  arguments: args,
+})
 const update = (path: string, diff: string): JsonObject => patch({ type: 'update_file', path, diff })
 
 const asked = { tools: ALL, input: [{ role: 'user', content: 'hi' }] }
@@ -561,11 +687,13 @@ const CALLS: Call[] = [
   { name: 'shell', input: '{"commands":["echo \\"é 😀\\"\\n","pwd"],"timeout_ms":1000}' },
   { name: 'local_shell', input: '{"command":["ls","-a"],"env":{"A":"b"},"working_directory":"/tmp"}' },
   { name: 'apply_patch', input: '{"diff":"@@\\n-a\\n+b\\n","path":"x.txt","type":"update_file"}' },
+  { name: 'tool_search', input: '{"query":"é 😀","limit":8}' },
 ]
 const ITEMS = [
   shell(['echo "é 😀"\n', 'pwd'], { timeout_ms: 1000 }),
   exec(['ls', '-a'], { env: { A: 'b' }, working_directory: '/tmp' }),
   update('x.txt', '@@\n-a\n+b\n'),
+  searched({ query: 'é 😀', limit: 8 }),
 ]
 
 describe.each(FOREIGN)('from %s', (from) => {
@@ -574,8 +702,8 @@ describe.each(FOREIGN)('from %s', (from) => {
   test('a whole answer contains the calls as items of their own', () => {
     const body = told(from, asked, whole(CALLS, 'calls'))
     expect(callsIn(body).map(bare)).toEqual(ITEMS)
-    expect(callsIn(body).map(({ call_id }) => call_id)).toEqual(['t0', 't1', 't2'])
-    expect(callsIn(body).map(({ id }) => String(id).split('_')[0])).toEqual(['sh', 'lsh', 'apc'])
+    expect(callsIn(body).map(({ call_id }) => call_id)).toEqual(['t0', 't1', 't2', 't3'])
+    expect(callsIn(body).map(({ id }) => String(id).split('_')[0])).toEqual(['sh', 'lsh', 'apc', 'tsc'])
     expect(body.status).toBe('completed')
   })
 
@@ -585,7 +713,7 @@ describe.each(FOREIGN)('from %s', (from) => {
     for (const cut of [1, 2, 7, 61]) expect(streamed(from, asked, text, cut)).toBe(answer)
     const body = await gathered(answer)
     expect(callsIn(body).map(bare)).toEqual(ITEMS)
-    expect(callsIn(body).map(({ call_id }) => call_id)).toEqual(['t0', 't1', 't2'])
+    expect(callsIn(body).map(({ call_id }) => call_id)).toEqual(['t0', 't1', 't2', 't3'])
     const frames = framesOf(answer)
     const added = frames
       .filter(({ event }) => event === 'response.output_item.added')
@@ -655,13 +783,15 @@ describe.each(FOREIGN)('from %s', (from) => {
       patch({ type: 'create_file', path: 'a', diff: '+x' }),
     ],
     ['apply_patch', '{"operation":7,"path":7,"diff":[1]}', update('.', '@@')],
+    ['tool_search', '{}', searched({})],
+    ['tool_search', '{"query":7,"more":[null]}', searched({ query: 7, more: [null] })],
   ])('%s called with %s is a call that its client can answer', async (name, input, due) => {
     const calls = [{ name, input }]
     expect(callsIn(told(from, asked, whole(calls, 'calls'))).map(bare)).toEqual([due])
     expect(callsIn(await gathered(streamed(from, asked, stream(calls, 'calls')))).map(bare)).toEqual([due])
   })
 
-  test.each(['shell', 'local_shell', 'apply_patch'])('half a call of %s is none', async (name) => {
+  test.each(['shell', 'local_shell', 'apply_patch', 'tool_search'])('half a call of %s is none', async (name) => {
     for (const input of ['{"commands":["rm -rf /tm', '{"type":"delete_file","path":"a', '']) {
       const calls = [
         { name: 'shell', input: '{"commands":["ls"]}' },
@@ -675,6 +805,11 @@ describe.each(FOREIGN)('from %s', (from) => {
       const body = told(from, asked, whole([{ name, input: '{}' }], 'length'))
       expect([callsIn(body), body.status]).toEqual([[], 'incomplete'])
     }
+  })
+
+  test('integers too large for a number are kept in a search', () => {
+    const calls = [{ name: 'tool_search', input: '{"id":98765432109876543210}' }]
+    expect(streamed(from, asked, stream(calls, 'calls'))).toContain('"arguments":{"id":98765432109876543210}')
   })
 
   test('a call that breaks off in a completed answer is an error', () => {
@@ -693,11 +828,19 @@ describe.each(FOREIGN)('from %s', (from) => {
     const items = list(body.output)
     const outputs = callsIn(body).map(({ type, call_id }): JsonObject => {
       if (type === 'shell_call') return { type: 'shell_call_output', call_id, output: [{ stdout: 'a', stderr: '' }] }
+      if (type === 'tool_search_call')
+        return { type: 'tool_search_output', call_id, execution: 'client', tools: [fn('late')] }
       return { type: `${String(type)}_output`, call_id, id: call_id, status: 'completed', output: 'b' }
     })
     const sent = cross(from, { ...asked, input: [...asked.input, ...items, ...outputs] })
     const args = CALLS.map(({ name, input }, at) => [name, `t${at}`, JSON.parse(input)])
-    expect(saidIn(from, sent)).toEqual([...args, ['t0', 'a'], ['t1', 'b'], ['t2', 'b']])
+    expect(saidIn(from, sent)).toEqual([
+      ...args,
+      ['t0', 'a'],
+      ['t1', 'b'],
+      ['t2', 'b'],
+      ['t3', 'Tools found, which can be called from now on: late'],
+    ])
   })
 })
 

@@ -168,6 +168,8 @@ const tellItem = (item: JsonObject): JsonObject => {
     case 'shell_call':
     case 'apply_patch_call':
       return { type, does: item.action ?? item.operation ?? null }
+    case 'tool_search_call':
+      return { type, execution: item.execution ?? null, searches: item.arguments ?? null }
     default:
       return item
   }

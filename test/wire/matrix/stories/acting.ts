@@ -25,6 +25,16 @@ const returned = (...parts: Shown[]): Ask => ({
   ],
 })
 
+/** What the client says of its search for tools. */
+const search = {
+  description: 'Searches for tools.',
+  parameters: {
+    type: 'object',
+    properties: { query: { type: 'string' }, limit: { type: 'integer' } },
+    required: ['query'],
+  },
+}
+
 const SEEING: Story['clients'] = ['responses', 'messages']
 
 const parallel: Ask['turns'] = [
@@ -196,6 +206,66 @@ export const ACTING: Story[] = [
           action: { type: 'exec', command: ['wc', 'a.txt'], env: {}, working_directory: '/tmp' },
         },
       },
+    ),
+    clients: ['responses'],
+  },
+  {
+    group: 'Tools',
+    name: 'search for tools, run by the client',
+    ask: {
+      tools: [weather, { name: 'tool_search', own: { type: 'tool_search', execution: 'client', ...search } }],
+      turns: [
+        user('Weather in Paris?'),
+        {
+          role: 'assistant',
+          parts: [
+            {
+              call: 'call_0',
+              name: 'tool_search',
+              input: '{"query":"weather"}',
+              own: { type: 'tool_search_call', execution: 'client', arguments: { query: 'weather' } },
+            },
+          ],
+        },
+        {
+          role: 'user',
+          parts: [
+            {
+              of: 'call_0',
+              result: [{ text: 'Tools found, which can be called from now on: get_weather' }],
+              own: {
+                type: 'tool_search_output',
+                execution: 'client',
+                status: 'completed',
+                tools: [
+                  {
+                    type: 'function',
+                    name: weather.name,
+                    description: weather.description ?? '',
+                    parameters: weather.schema ?? null,
+                    strict: false,
+                    defer_loading: true,
+                  },
+                ],
+              },
+            },
+          ],
+        },
+      ],
+    },
+    answer: calls(
+      { text: 'I look for the time, too.' },
+      {
+        call: 'call_1',
+        name: 'tool_search',
+        input: '{"query":"ü \\"😀\\"\\n","limit":2}',
+        own: {
+          type: 'tool_search_call',
+          execution: 'client',
+          arguments: { query: 'ü "😀"\n', limit: 2 },
+        },
+      },
+      call('call_2', 'Paris'),
     ),
     clients: ['responses'],
   },

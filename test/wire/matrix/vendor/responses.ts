@@ -173,7 +173,9 @@ const ownEvents = (done: JsonObject, output_index: number): JsonObject[] => {
   const { action, operation } = done
   const begun = isObject(action)
     ? { action: { ...action, [Array.isArray(action.commands) ? 'commands' : 'command']: [] } }
-    : { operation: { ...(isObject(operation) ? operation : {}), diff: '' } }
+    : 'arguments' in done
+      ? { arguments: {} }
+      : { operation: { ...(isObject(operation) ? operation : {}), diff: '' } }
   const commands = isObject(action) && Array.isArray(action.commands) ? action.commands : []
   return [
     { type: 'response.output_item.added', output_index, item: { ...done, status: 'in_progress', ...begun } },
