@@ -14,7 +14,8 @@ export type Turn =
 
 /**
  * Opaque parts of the conversation may change the list of tools. `within`: such a part added the tool, so its own wire
- * does not list it again. `gone`: such a part removed the tool, so other wires do not list it.
+ * does not list it again. `gone`: such a part removed the tool, or the client's search must find it first, so other wires
+ * do not list it.
  */
 type Listing = { within?: true; gone?: true }
 

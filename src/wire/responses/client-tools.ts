@@ -91,13 +91,22 @@ export const clientTool = (tool: JsonObject): ClientTool | undefined => {
   return here && direct ? own : undefined
 }
 
-/** The function that the tool becomes on other wires. What a search takes is the client's to say. */
-export const toFunction = (kind: ClientTool, tool: JsonObject, name: string): FunctionTool => {
+/**
+ * The function that the tool becomes on other wires. What a search takes is the client's to say; `deferred`: the lines of
+ * what it can find.
+ */
+export const toFunction = (
+  kind: ClientTool,
+  tool: JsonObject,
+  name: string,
+  deferred: () => string[],
+): FunctionTool => {
   const form = FORMS[kind]
   const own = kind === 'tool_search' ? tool : {}
   const description = stringOr(own.description, form.description)
   const schema = isObject(own.parameters) ? own.parameters : form.schema
-  return { type: 'function', name, description: [description, ...skillsOf(tool)].join('\n\n'), schema }
+  const more = kind === 'tool_search' ? deferred() : skillsOf(tool)
+  return { type: 'function', name, description: [description, ...more].join('\n\n'), schema }
 }
 
 /** Lists the client's skills in the description: folders on its machine, which the model reads by shell commands. */
@@ -110,12 +119,27 @@ const skillsOf = ({ environment }: JsonObject): string[] => {
   return [`Skills, each in its folder: before one is used, its SKILL.md is read.\n${lines.join('\n')}`]
 }
 
+/** Lists what waits for a search in its description, as the vendor tells its models of it: namespaces as wholes. */
+const deferredIn = (tools: readonly Json[]): string[] => {
+  const lines = tools
+    .filter(isObject)
+    .filter((tool) => isDeferred(tool) || (Array.isArray(tool.tools) && tool.tools.filter(isObject).some(isDeferred)))
+    .map(({ name, description }) => `- ${[name, description].filter((text) => typeof text === 'string').join(': ')}`)
+  return lines.length === 0 ? [] : [`It can find:\n${lines.join('\n')}`]
+}
+
+const isDeferred = ({ defer_loading: deferred }: JsonObject): boolean => deferred === true
+
 /** The names of such tools as functions, none of which is the name of another tool. */
 export type ClientTools = {
   nameOf(kind: ClientTool): string
   /** The offered tool of that function name, or of that type. */
   kindOf(name: string): ClientTool | undefined
   offered(type: Json | undefined): ClientTool | undefined
+  /** Whether the client takes calls of this tool only after its search has found it. */
+  defers(tool: JsonObject): boolean
+  /** For the description of the search: all that wait for it. */
+  deferred(): string[]
 }
 
 /** Derived from the client's body alone, so that encoding the request and decoding its answer use the same names. */
@@ -133,17 +157,19 @@ export const clientTools = (body: JsonObject): ClientTools => {
     nameOf: (kind) => names.get(kind) ?? kind,
     kindOf: (name) => [...offered].find((kind) => names.get(kind) === name),
     offered: (type) => [...offered].find((kind) => kind === type),
+    defers: (tool) => offered.has('tool_search') && isDeferred(tool),
+    deferred: () => deferredIn(allTools(body, ['additional_tools'])),
   }
 }
 
 const MAX_NAME = 64
 
-/** The tools of the list, and those added in the conversation. */
-const allTools = ({ tools, input }: JsonObject): Json[] => {
+/** The tools of the list, and those added in the conversation by items of these types. */
+const allTools = ({ tools, input }: JsonObject, adding: readonly (Json | undefined)[] = ADDING): Json[] => {
   const later = (Array.isArray(input) ? input : []).flatMap((item) =>
-    isObject(item) && ADDS_TOOLS.has(item.type) && Array.isArray(item.tools) ? item.tools : [],
+    isObject(item) && adding.includes(item.type) && Array.isArray(item.tools) ? item.tools : [],
   )
   return [...(Array.isArray(tools) ? tools : []), ...later]
 }
 
-const ADDS_TOOLS = new Set<Json | undefined>(['additional_tools', 'tool_search_output'])
+const ADDING = ['additional_tools', 'tool_search_output']

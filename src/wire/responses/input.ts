@@ -162,11 +162,9 @@ export const decodeInput = (
       }
       case 'additional_tools':
       case 'tool_search_output': {
-        const members: OpaqueMember[] = []
-        const brought = decodeTools(optionalArray(item.tools, `${path}.tools`) ?? [], members, own, `${path}.tools`)
-        // What a search has found is loaded.
-        const isMet = ({ name }: OpaqueMember) => type === 'tool_search_output' && name.endsWith('.defer_loading')
-        opaque.push(...members.filter((member) => !isMet(member)))
+        const more = optionalArray(item.tools, `${path}.tools`) ?? []
+        const list = type === 'tool_search_output' ? more.map(loaded) : more
+        const brought = decodeTools(list, opaque, own, `${path}.tools`)
         for (const tool of brought) {
           // A search may find a tool that is listed already. A later definition replaces an earlier one.
           const key = keyOf(tool)
@@ -188,6 +186,13 @@ export const decodeInput = (
     }
   })
   return turns
+}
+
+/** The tool without its mark as one that waits to be found. */
+const loaded = (tool: Json): Json => {
+  if (!isObject(tool)) return tool
+  const { defer_loading: _, ...rest } = tool
+  return Array.isArray(rest.tools) ? { ...rest, tools: rest.tools.map(loaded) } : rest
 }
 
 /** The tool as other wires have it; undefined for the provider's own. */

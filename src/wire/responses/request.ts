@@ -41,7 +41,7 @@ import {
   isTier,
   jsonTool,
 } from './settings.ts'
-import { decodeToolChoice, decodeTools, encodeToolChoice, encodeTools, isAbility } from './tools.ts'
+import { decodeToolChoice, decodeTools, encodeToolChoice, encodeTools, isAbility, listChosen } from './tools.ts'
 
 const READ = new Set([
   'model',
@@ -103,6 +103,7 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
     if (value !== undefined) request[name] = value
   }
   const choice = decodeToolChoice(body.tool_choice, opaque, own)
+  listChosen(choice, tools)
   set('toolChoice', asksCompaction(body) && request.tools.length > 0 ? { type: 'none' } : choice)
   set('parallelTools', optionalBoolean(body.parallel_tool_calls, 'parallel_tool_calls'))
   set('maxOutput', optionalCount(body.max_output_tokens, 'max_output_tokens', 1))

@@ -24,7 +24,7 @@ export const decodeTools = (tools: readonly Json[], opaque: OpaqueMember[], own:
     const path = `${list}.${at}`
     const tool = readObject(value, path)
     const type = readName(tool.type, `${path}.type`)
-    if (type === 'function' || type === 'custom') return [placed(decodeTool(tool, type, {}, path, opaque), path)]
+    if (type === 'function' || type === 'custom') return [placed(decodeTool(tool, type, {}, path, opaque, own), path)]
     if (type === 'namespace' && Array.isArray(tool.tools) && tool.tools.length > 0 && tool.tools.every(isReadable)) {
       const name = readName(tool.name, `${path}.name`)
       const about = optionalString(tool.description, `${path}.description`)
@@ -32,7 +32,7 @@ export const decodeTools = (tools: readonly Json[], opaque: OpaqueMember[], own:
       return tool.tools.filter(isReadable).map((inner, number) => {
         const kind = inner.type === 'custom' ? 'custom' : 'function'
         const place = `${path}.tools.${number}`
-        return placed(decodeTool(inner, kind, namespace, place, opaque), place)
+        return placed(decodeTool(inner, kind, namespace, place, opaque, own), place)
       })
     }
     const kind = clientTool(tool)
@@ -41,7 +41,7 @@ export const decodeTools = (tools: readonly Json[], opaque: OpaqueMember[], own:
       return [placed({ type: 'opaque', origin: 'responses', value: tool, ...missable }, path)]
     }
     keepRest(tool, CLIENT_MEMBERS[kind], path, opaque)
-    const elsewhere = toFunction(kind, tool, own.nameOf(kind))
+    const elsewhere = toFunction(kind, tool, own.nameOf(kind), own.deferred)
     return [placed({ type: 'opaque', origin: 'responses', value: tool, asFunction: elsewhere }, path)]
   })
 
@@ -66,14 +66,22 @@ const decodeTool = (
   namespace: Namespace,
   path: string,
   opaque: OpaqueMember[],
+  own: ClientTools,
 ): FunctionTool | CustomTool => {
   const known = type === 'function' ? FUNCTION_MEMBERS : CUSTOM_MEMBERS
-  keepRest(tool, known, path, opaque)
+  const { defer_loading: deferred, ...rest } = tool
+  keepRest(rest, known, path, opaque)
+  const waits = own.defers(tool)
+  if (given(deferred)) {
+    const met = waits ? { met: true as const } : {}
+    opaque.push({ name: `${path}.defer_loading`, value: deferred, essential: false, ...met })
+  }
   const description = optionalString(tool.description, `${path}.description`)
   const common = {
     name: readName(tool.name, `${path}.name`),
     ...namespace,
     ...(description === undefined ? {} : { description }),
+    ...(waits ? { gone: true as const } : {}),
   }
   if (type === 'custom') {
     const format = optionalObject(tool.format, `${path}.format`)
@@ -168,6 +176,15 @@ export const decodeToolChoice = (
   const isComplete = Array.isArray(value.tools) && value.tools.length === allowed?.tools.length
   if (!isComplete) opaque.push({ name: 'tool_choice', value, essential: allowed === undefined })
   return allowed
+}
+
+/** Lists the tools that a choice names, also where the client's search has not found them yet. */
+export const listChosen = (choice: ToolChoice | undefined, tools: readonly Tool[]): void => {
+  const chosen = choice?.type === 'tool' ? [choice] : choice?.type === 'allowed' ? choice.tools : []
+  for (const { name } of chosen) {
+    const same = tools.filter((tool) => tool.type !== 'opaque' && tool.name === name)
+    if (same.every(({ gone }) => gone === true)) delete same.at(-1)?.gone
+  }
 }
 
 /** The client's tool that a choice names: client-run tools are named by their type alone. */

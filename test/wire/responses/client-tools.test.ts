@@ -399,6 +399,42 @@ describe.each(FOREIGN)('towards %s', (to) => {
     ])
   })
 
+  const later = (name: string): JsonObject => ({ ...fn(name), description: `About ${name}.`, defer_loading: true })
+  const crm = (tools: JsonObject[]) => ({ type: 'namespace', name: 'crm', description: 'Customers.', tools })
+
+  test('tools that a search must find first are not listed, and named by the search', () => {
+    const tools = [fn('f'), later('late'), crm([later('list'), fn('now')]), SEARCH]
+    const added = { type: 'additional_tools', role: 'developer', tools: [later('later')] }
+    const input = [
+      { role: 'user', content: 'hi' },
+      added,
+      { type: 'tool_search_call', call_id: 'a', execution: 'client', arguments: {} },
+    ]
+    const sent = cross(to, { tools, input })
+    expect([namesIn(sent), sent.dropped]).toEqual([['f', 'crm__now', 'tool_search'], []])
+    const about = `${SEARCH.description}\n\nIt can find:\n- late: About late.\n- crm: Customers.\n- later: About later.`
+    expect(functionsIn(sent).at(-1)?.about).toBe(about)
+    const found = { type: 'tool_search_output', call_id: 'a', execution: 'client' }
+    const after = cross(to, { tools, input: [...input, { ...found, tools: [crm([later('list')]), later('late')] }] })
+    expect([namesIn(after), after.dropped]).toEqual([['f', 'crm__now', 'tool_search', 'crm__list', 'late'], []])
+    expect(functionsIn(after)[2]?.about).toBe(about)
+  })
+
+  test.each<JsonObject>([
+    { type: 'function', name: 'late' },
+    { type: 'allowed_tools', mode: 'auto', tools: [fn('late'), { type: 'tool_search' }] },
+  ])('a tool that must be found first is listed where the choice %j names it', (tool_choice) => {
+    expect(namesIn(cross(to, { tools: [later('late'), later('other'), SEARCH], tool_choice }))).toEqual([
+      'late',
+      'tool_search',
+    ])
+  })
+
+  test('without a search of the client’s all tools are listed', () => {
+    const sent = cross(to, { tools: [later('late'), { type: 'tool_search' }] })
+    expect([namesIn(sent), sent.dropped.toSorted()]).toEqual([['late'], ['tools.0.defer_loading', 'tools.1']])
+  })
+
   test('tools that were found are told by the names they are sent under', () => {
     const namespace = 'a namespace of more than forty-five characters'
     const tools = [{ type: 'namespace', name: namespace, description: '', tools: [fn('one_of_its_tools'), fn('ü')] }]
@@ -505,7 +541,8 @@ test('on their own wire tools, calls and results are unchanged', () => {
     { type: 'shell_call_output', call_id: 'of an answer before', output: [] },
   ]
   for (const tool_choice of [{ type: 'shell' }, { type: 'allowed_tools', mode: 'auto', tools: [APPLY_PATCH, SHELL] }]) {
-    const asked = { model: 'm', tools: [...ALL, { ...APPLY_PATCH, allowed_callers: ['direct'] }], tool_choice, input }
+    const tools = [...ALL, { ...APPLY_PATCH, allowed_callers: ['direct'] }, { ...fn('late'), defer_loading: true }]
+    const asked = { model: 'm', tools, tool_choice, input }
     const once = responses.decodeRequest(asked)
     const { body, dropped } = responses.encodeRequest(once, { model: 'm', maxOutput: 64_000, quirks: {} })
     expect([body.input, body.tools, dropped] as unknown[]).toEqual([input, asked.tools, []])
