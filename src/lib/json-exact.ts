@@ -2,7 +2,10 @@
 
 type Source = { source?: string }
 // Not in TypeScript's library yet: a value that `JSON.stringify` writes as this text.
-const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): object }
+const { rawJSON, isRawJSON } = JSON as typeof JSON & {
+  rawJSON(text: string): object
+  isRawJSON(value: unknown): boolean
+}
 
 const LARGE = /\d{16}/
 const INTEGER = /^-?\d+$/
@@ -19,6 +22,9 @@ export const parseExact = (text: string): unknown =>
         return lost && INTEGER.test(source) ? rawJSON(source) : value
       })
     : JSON.parse(text)
+
+/** Whether a value is such an integer or any other number. */
+export const isExactNumber = (value: unknown): boolean => typeof value === 'number' || isRawJSON(value)
 
 /**
  * `parsed` with the exact integers of the text it was parsed from, but for the members of the outermost object itself,

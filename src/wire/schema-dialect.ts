@@ -2,6 +2,7 @@
 // against that draft, and refuse the whole request for a keyword of another.
 
 import { isObject, type Json, type JsonObject } from '../ir/json.ts'
+import { isExactNumber } from '../lib/json-exact.ts'
 
 const TYPES = new Set<unknown>(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'])
 
@@ -24,10 +25,27 @@ const SINGLE = new Set([
 /** Members whose value may be `null`. */
 const LITERAL = new Set(['default', 'const'])
 
+type Check = (value: Json) => boolean
+const isText: Check = (value) => typeof value === 'string'
+const isFlag: Check = (value) => typeof value === 'boolean'
+const isCount: Check = (value) => isExactNumber(value) && /^\d+$/.test(JSON.stringify(value))
+
+const all = (names: string[], check: Check): [string, Check][] => names.map((name) => [name, check])
+
+/** What the draft asks of members that hold no schemas. */
+const KINDS: ReadonlyMap<string, Check> = new Map([
+  ...all(['$ref', '$schema', '$id', 'title', 'description', 'pattern', 'format'], isText),
+  ...all(['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'], isExactNumber),
+  ...all(['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'], isCount),
+  ...all(['uniqueItems', 'deprecated', 'readOnly', 'writeOnly'], isFlag),
+  ...all(['enum', 'examples'], Array.isArray),
+  ['multipleOf', (value) => isExactNumber(value) && Number(JSON.stringify(value)) > 0],
+])
+
 /**
  * The schema in draft 2020-12 with the same meaning: tuples under `prefixItems`, exclusive limits as numbers. Unknown types
- * and members of the wrong kind are left out. Every array gets `items`, which vendor_b requires. Returns the same object
- * where nothing changes, as for most schemas.
+ * and members of the wrong kind are left out, and what stands for a schema and is none allows anything. Every array gets
+ * `items`, which vendor_b requires. Returns the same object where nothing changes, as for most schemas.
  */
 export const toDraft2020 = (schema: JsonObject): JsonObject => {
   let out = mapMembers(schema, convertMember)
@@ -71,14 +89,19 @@ const LIMITS = [
   ['exclusiveMaximum', 'maximum'],
 ] as const
 
-const convert = (value: Json): Json => (isObject(value) ? toDraft2020(value) : value)
+const isSchema = (value: Json): boolean => isObject(value) || typeof value === 'boolean'
+
+const convert = (value: Json): Json => (isObject(value) ? toDraft2020(value) : isSchema(value) ? value : {})
 
 /** Maps the schemas that a schema's member holds; a member of another kind stays. */
-export const mapWithin = (name: string, value: Json, map: (schema: JsonObject) => JsonObject): Json => {
-  const mapOne = (one: Json): Json => (isObject(one) ? map(one) : one)
-  if (SINGLE.has(name)) return mapOne(value)
-  if (LISTS.has(name) && Array.isArray(value)) return mapAll(value, mapOne)
-  if (BY_NAME.has(name) && isObject(value)) return mapMembers(value, (_, one) => mapOne(one))
+export const mapWithin = (name: string, value: Json, map: (schema: JsonObject) => JsonObject): Json =>
+  mapPlaces(name, value, (one) => (isObject(one) ? map(one) : one))
+
+/** Maps what a schema's member holds where schemas stand. */
+const mapPlaces = (name: string, value: Json, map: (place: Json) => Json): Json => {
+  if (SINGLE.has(name)) return map(value)
+  if (LISTS.has(name) && Array.isArray(value)) return mapAll(value, map)
+  if (BY_NAME.has(name) && isObject(value)) return mapMembers(value, (_, one) => map(one))
   return value
 }
 
@@ -86,19 +109,17 @@ const convertMember = (name: string, value: Json): Json | undefined => {
   if (value === null && !LITERAL.has(name)) return undefined
   if (LISTS.has(name) && !(Array.isArray(value) && value.length > 0)) return undefined
   if (BY_NAME.has(name) && !isObject(value)) return undefined
+  if (SINGLE.has(name) && !isSchema(value)) return undefined
   switch (name) {
     case 'type':
       // A list with an unknown type is left out as a whole: without that type it would allow less than was meant.
-      return (Array.isArray(value) ? value : [value]).every((one) => TYPES.has(one)) ? value : undefined
+      if (Array.isArray(value))
+        return value.length > 0 && value.every((one) => TYPES.has(one)) ? distinct(value) : undefined
+      return TYPES.has(value) ? value : undefined
     case 'required':
       return Array.isArray(value) ? distinct(value) : undefined
-    case 'exclusiveMinimum':
-    case 'exclusiveMaximum':
-      return typeof value === 'boolean' ? undefined : value
-    case 'examples':
-      return Array.isArray(value) ? value : undefined
     default:
-      return mapWithin(name, value, toDraft2020)
+      return KINDS.get(name)?.(value) === false ? undefined : mapPlaces(name, value, convert)
   }
 }
 

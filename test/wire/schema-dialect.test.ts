@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/ir/json.ts'
+import { parseExact } from '../../src/lib/json-exact.ts'
 import { toDraft2020 } from '../../src/wire/schema-dialect.ts'
 
 test.each<[string, JsonObject, JsonObject]>([
@@ -25,6 +26,26 @@ test.each<[string, JsonObject, JsonObject]>([
   ['a demand of the property itself', { type: 'string', required: true }, { type: 'string' }],
   ['a demand made twice', { required: ['a', 'a', 1] }, { required: ['a'] }],
   ['one example', { examples: 'a' }, {}],
+  ['a keyword among the properties', { properties: { a: {}, type: 'object' } }, { properties: { a: {}, type: {} } }],
+  [
+    'properties that are not described',
+    { properties: { a: null, b: [], c: true } },
+    { properties: { a: {}, b: {}, c: true } },
+  ],
+  [
+    'what stands for a schema',
+    { items: 'a', not: 1, additionalProperties: 'no', anyOf: ['a', {}] },
+    { anyOf: [{}, {}] },
+  ],
+  ['limits as text, and below nothing', { minLength: '1', maxItems: -1, multipleOf: 0, maximum: 'a' }, {}],
+  ['words that are none', { title: 1, description: ['a'], format: {}, pattern: false, $ref: {} }, {}],
+  ['flags that are none', { uniqueItems: 'true', deprecated: 'since 2' }, {}],
+  ['values by name', { type: 'string', enum: { a: 'A' } }, { type: 'string' }],
+  [
+    'types none, and twice',
+    { anyOf: [{ type: [] }, { type: ['string', 'string'] }] },
+    { anyOf: [{}, { type: ['string'] }] },
+  ],
   [
     'properties with the names of keywords',
     { properties: { type: { type: 'any' }, items: { type: 'array' }, required: { title: null } } },
@@ -45,6 +66,11 @@ test.each<[string, JsonObject, JsonObject]>([
   expect(toDraft2020(schema)).toEqual(expected)
   expect(JSON.stringify(schema)).toBe(written)
   expect(toDraft2020(toDraft2020(schema))).toEqual(expected)
+})
+
+test('limits beyond the integers of a double stay', () => {
+  const text = '{"properties":{"a":{"maximum":18446744073709551615,"maxLength":18446744073709551615}}}'
+  expect(JSON.stringify(toDraft2020(parseExact(text) as JsonObject))).toBe(text)
 })
 
 test('nested alternatives are each converted once', () => {
