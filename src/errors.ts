@@ -55,10 +55,16 @@ export type ErrorOptions = {
 }
 
 /**
- * How a provider may take the request that it refused: on that wire, without its thoughts, with the output cap's newer name,
- * thinking adaptively in place of by a budget, or the other way round.
+ * How a provider may take the request that it refused: on that wire, without its thoughts or with one in each turn of the
+ * model's, with the output cap's newer name, thinking adaptively in place of by a budget, or the other way round.
  */
-export type Remedy = 'responses-wire' | 'no-reasoning' | 'newer-cap' | 'adaptive-thinking' | 'thinking-budget'
+export type Remedy =
+  | 'responses-wire'
+  | 'no-reasoning'
+  | 'all-reasoning'
+  | 'newer-cap'
+  | 'adaptive-thinking'
+  | 'thinking-budget'
 
 /** An error in the gateway's own words: `message` may be shown to a client, `cause` and `provider` never are. */
 export class GatewayError extends Error {

@@ -190,6 +190,7 @@ export const readQuirks = (file: FileQuirks | undefined): Quirks => ({
   ...(file?.no_xhigh_effort === undefined ? {} : { noXhighEffort: file.no_xhigh_effort }),
   ...(file?.no_forced_tools === undefined ? {} : { noForcedTools: file.no_forced_tools }),
   ...(file?.no_reasoning === undefined ? {} : { noReasoning: file.no_reasoning }),
+  ...(file?.needs_reasoning === undefined ? {} : { needsReasoning: file.needs_reasoning }),
   ...(file?.cache_breakpoints === undefined ? {} : { cacheBreakpoints: file.cache_breakpoints }),
   ...(file?.always_thinks === undefined ? {} : { alwaysThinks: file.always_thinks }),
   ...(file?.no_custom_tools === undefined ? {} : { noCustomTools: file.no_custom_tools }),

@@ -42,6 +42,9 @@ const Quirks = Type.Object(
     no_xhigh_effort: Type.Optional(Type.Boolean({ description: 'Messages: knows no effort between high and max' })),
     no_forced_tools: Type.Optional(Type.Boolean({ description: 'Messages: refuses a forced call of a tool' })),
     no_reasoning: Type.Optional(Type.Boolean({ description: 'Does not reason' })),
+    needs_reasoning: Type.Optional(
+      Type.Boolean({ description: 'Chat-completions: wants reasoning_content in every message of the model' }),
+    ),
     cache_breakpoints: Type.Optional(
       Type.Boolean({ description: 'Chat-completions, responses: caches only up to explicit breakpoints' }),
     ),

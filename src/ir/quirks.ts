@@ -19,6 +19,8 @@ export type Quirks = {
   noXhighEffort?: boolean
   /** The model does not reason: reasoning settings are dropped. */
   noReasoning?: boolean
+  /** Chat: a turn of the model's without a thought is refused: it gets a blank one. */
+  needsReasoning?: boolean
   /** The model's thinking cannot be turned off: it is asked for the lowest effort instead. */
   alwaysThinks?: boolean
   /** Chat, responses: the model caches only up to explicit breakpoints: `cache_control` markers are sent as such. */

@@ -1,4 +1,4 @@
-// Some providers accept certain requests on one of their wires only, or with other members, and tell so when they refuse
+// Some providers accept certain requests on one of their wires only, or in another form, and tell so when they refuse
 // them. What was accepted is remembered, so that similar requests go that way at once.
 
 import type { Model } from '../catalogue/model.ts'
@@ -97,6 +97,7 @@ const LEARNED: Partial<Record<Remedy, Quirks>> = {
   // Of a model that refuses both, the second refusal stands.
   'adaptive-thinking': { noThinkingBudget: true, noAdaptiveThinking: false },
   'thinking-budget': { noThinkingBudget: false, noAdaptiveThinking: true },
+  'all-reasoning': { needsReasoning: true },
 }
 
 /** The same target with what its refusal tells of it; undefined where that has been heeded already, or changes nothing. */

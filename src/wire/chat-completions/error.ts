@@ -12,6 +12,7 @@ export const decodeError = (status: number, body: unknown): GatewayError => {
   const refusesRole =
     error.status === 400 && error.code === 'unsupported_value' && typeof param === 'string' && param.endsWith('.role')
   if (wantsResponses(error)) return providerError('invalid', { provider: error.provider, remedy: 'responses-wire' })
+  if (wantsReasoning(error)) return providerError('invalid', { provider: error.provider, remedy: 'all-reasoning' })
   if (refusesOldCap(error)) return providerError('invalid', { provider: error.provider, remedy: 'newer-cap' })
   if (!refusesRole) return classified(error)
   // On this phrase, coding agents ask again without system messages in the conversation.
@@ -27,6 +28,10 @@ const wantsResponses = ({ status, code, message }: ErrorObject): boolean =>
   (status === 400 || status === 404) &&
   (code === 'unsupported_api_for_model' ||
     (message.includes('v1/chat/completions') && message.includes('v1/responses')))
+
+/** Some models that think want a thought in each of their turns, or in those with calls. */
+const wantsReasoning = ({ status, message }: ErrorObject): boolean =>
+  status === 400 && /reasoning_content\W.{0,30}(?:passed back|missing)|[Mm]issing \W?reasoning_content/.test(message)
 
 /** The vendor's models that think know the output cap as `max_completion_tokens` only. */
 const refusesOldCap = ({ status, code, members }: ErrorObject): boolean =>

@@ -10,6 +10,7 @@ import { thoughtMember } from '../seal.ts'
 import { type WaitingCalls, waitingCalls } from '../waiting-calls.ts'
 import { asFunction, encodeCall } from './assistant.ts'
 import { LISTS, type List } from './details.ts'
+import { NO_THOUGHT } from './members.ts'
 import type { Outgoing } from './outgoing.ts'
 import { encodeContent, encodePart } from './parts.ts'
 
@@ -150,6 +151,7 @@ const encodeAssistant = (
     return undefined
   }
   Object.assign(message, details)
+  if (out.needsReasoning) message.reasoning_content ??= NO_THOUGHT
   if (content.length + thoughts.length > 0) message.content = encodeContent([...thoughts, ...content], out)
   else message.content = calls.length > 0 || message.audio !== undefined ? null : ''
   if (turn.name !== undefined) message.name = turn.name

@@ -1,4 +1,4 @@
-// Names on this wire: sampling parameters, service tiers, and the other wires' names of its members.
+// Names and values on this wire: sampling parameters, service tiers, and the other wires' names of its members.
 
 import type { Sampling } from '../../ir/request.ts'
 import type { ChatWire } from '../../ir/wire.ts'
@@ -13,6 +13,9 @@ export const SAMPLING = {
   seed: 'seed',
 } as const satisfies Record<keyof Sampling, string>
 export const SAMPLING_KEYS = Object.keys(SAMPLING) as (keyof Sampling)[]
+
+/** The `reasoning_content` of a turn without a thought, for servers that want one in each: they refuse an empty one. */
+export const NO_THOUGHT = ' '
 
 const TIERS = ['auto', 'default', 'flex', 'scale', 'priority', 'fast']
 

@@ -20,6 +20,8 @@ export type Outgoing = {
   noMidSystem: boolean
   /** Whether a plain thought is sent back in this member: servers that give them want them back, at least with calls. */
   takesThoughts(name: ThoughtMember): boolean
+  /** Whether a message of the model's without a thought gets a blank one. */
+  needsReasoning: boolean
   /** A call's id as it is sent. */
   callId(id: string): string
   /** Lists the client's member as left out. */
@@ -30,6 +32,8 @@ export type Outgoing = {
 
 export const outgoing = (request: ChatRequest, quirks: Quirks): Outgoing => {
   const dropped = new Set<string>()
+  const takesThoughts = (name: ThoughtMember): boolean =>
+    quirks.noReasoning !== true && quirks.rejects?.includes(name) !== true
   return {
     origin: request.origin,
     quirks,
@@ -37,7 +41,8 @@ export const outgoing = (request: ChatRequest, quirks: Quirks): Outgoing => {
     customAsFunction: quirks.noCustomTools === true,
     noDeveloperRole: quirks.noDeveloperRole === true,
     noMidSystem: quirks.noMidSystem === true,
-    takesThoughts: (name) => quirks.noReasoning !== true && quirks.rejects?.includes(name) !== true,
+    takesThoughts,
+    needsReasoning: quirks.needsReasoning === true && takesThoughts('reasoning_content'),
     callId: (id) => sentCallId(id, quirks),
     dropped,
     drop: (path) => dropped.add(path),

@@ -7,6 +7,7 @@ import type { PassEdit, PassOptions } from '../codec.ts'
 import { isForeign, modelEdit, refusedMembers, withoutRefused } from '../pass.ts'
 import { given } from '../read.ts'
 import { callIdEdits } from './call-ids.ts'
+import { NO_THOUGHT } from './members.ts'
 import { isFlat } from './tools.ts'
 
 export const outputCap = (body: JsonObject): number | undefined => {
@@ -59,7 +60,7 @@ export const passEdits = (body: JsonObject, options: PassOptions): PassEdit[] =>
     )
   }
   edits.push(...capEdits(body, options.outputCap, quirks.maxTokensField))
-  if (Array.isArray(body.messages) && !quirks.readsTags) edits.push(...foreignEdits(body.messages))
+  if (Array.isArray(body.messages)) edits.push(...thoughtEdits(body.messages, quirks))
   if (Array.isArray(body.messages) && (quirks.noDeveloperRole || quirks.noMidSystem))
     edits.push(...systemEdits(body.messages, quirks))
   if (Array.isArray(body.messages) && quirks.shortCallIds) edits.push(...callIdEdits(body.messages))
@@ -95,16 +96,25 @@ const capEdits = (body: JsonObject, cap: number | undefined, own: Quirks['maxTok
   ]
 }
 
-/** Removes what carries other providers' thoughts: this provider does not know it. */
-const foreignEdits = (messages: readonly unknown[]): Edit[] => {
-  const edits: Edit[] = []
-  messages.forEach((message, at) => {
-    if (!isObject(message) || !Array.isArray(message.reasoning_details)) return
-    if (!message.reasoning_details.some((detail) => isObject(detail) && isForeign(detail.data))) return
-    edits.push({ path: ['messages', at, 'reasoning_details'], value: undefined })
-    if (message.reasoning_content !== undefined) {
-      edits.push({ path: ['messages', at, 'reasoning_content'], value: undefined })
-    }
+/** Removes what carries other providers' thoughts, which this one does not know, and adds the blank ones that it wants. */
+const thoughtEdits = (messages: readonly unknown[], { readsTags, needsReasoning, rejects }: Quirks): Edit[] => {
+  const wantsThoughts = needsReasoning === true && rejects?.includes('reasoning_content') !== true
+  return messages.flatMap((message, at): Edit[] => {
+    if (!isObject(message)) return []
+    const { role, reasoning_details: details, reasoning_content: thought } = message
+    const isTagged =
+      readsTags !== true &&
+      Array.isArray(details) &&
+      details.some((detail) => isObject(detail) && isForeign(detail.data))
+    const path = ['messages', at, 'reasoning_content']
+    const isMissing = isTagged || typeof thought !== 'string' || thought === ''
+    return [
+      ...(isTagged ? [{ path: ['messages', at, 'reasoning_details'], value: undefined }] : []),
+      ...(wantsThoughts && role === 'assistant' && isMissing
+        ? [{ path, value: JSON.stringify(NO_THOUGHT) }]
+        : isTagged && thought !== undefined
+          ? [{ path, value: undefined }]
+          : []),
+    ]
   })
-  return edits
 }

@@ -1,0 +1,77 @@
+// Servers that refuse a conversation for its form and say so: it is sent again in the form that they take, and the next
+// one goes out in it at once.
+
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import type { JsonObject } from '../../src/ir/json.ts'
+import { onlyProvider, startGateway, type TestGateway } from '../support/gateway.ts'
+import { type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
+
+const refusal = (message: string, status = 400): Script => ({
+  status,
+  steps: [JSON.stringify({ error: { message, type: 'invalid_request_error', param: null, code: null } })],
+})
+const answer: Script = {
+  steps: [
+    JSON.stringify({
+      id: 'chatcmpl-1',
+      choices: [{ index: 0, message: { content: 'Hi.' }, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+    }),
+  ],
+}
+
+let server: (messages: JsonObject[]) => Script
+let provider: Scripted
+let gateway: TestGateway
+beforeAll(async () => {
+  provider = await startScripted(({ text }) => server(JSON.parse(text).messages))
+  gateway = await startGateway({ config: onlyProvider(`${provider.origin}/v1`, { wires: ['chat-completions'] }) })
+})
+beforeEach(() => {
+  provider.requests.length = 0
+})
+afterAll(async () => {
+  await gateway.stop()
+  await provider.stop()
+})
+
+const sent = (): JsonObject[][] => provider.requests.map(({ text }) => JSON.parse(text).messages)
+const ofModel = (messages: JsonObject[]): JsonObject[] => messages.filter(({ role }) => role === 'assistant')
+
+const tools = [{ name: 'look', input_schema: { type: 'object', properties: {} } }]
+const called = (id: string, ...before: JsonObject[]): JsonObject[] => [
+  { role: 'assistant', content: [...before, { type: 'tool_use', id, name: 'look', input: {} }] },
+  { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'Nothing.' }] },
+]
+const hi = { role: 'user', content: 'Hi' }
+const ask = (model: string, messages: JsonObject[]) =>
+  gateway.post('/v1/messages', { model, max_tokens: 90, messages, tools })
+
+test.each([
+  ['vendorB-5.5', 'The `reasoning_content` in the thinking mode must be passed back to the API.'],
+  ['vendorB-5.4', 'thinking is enabled but reasoning_content is missing in assistant tool call message at index 2'],
+  ['vendorB-5.4-mini', 'Missing `reasoning_content` field in the assistant message at message index 2.'],
+])(
+  'a server that wants a thought in each turn of the model’s gets a blank where there is none: %s',
+  async (model, message) => {
+    server = (messages) => (ofModel(messages).every((one) => one.reasoning_content) ? answer : refusal(message))
+    const thought = { type: 'thinking', thinking: 'Hm.', signature: 'sluice.open.' }
+    const history = [hi, ...called('a', thought), ...called('b'), { role: 'assistant', content: 'Done.' }, hi]
+    const first = await ask(model, history)
+    expect([first.status, first.headers.get('x-gateway-dropped')]).toEqual([200, null])
+    expect(sent().map((messages) => ofModel(messages).map((one) => one.reasoning_content))).toEqual([
+      ['Hm.', undefined, undefined],
+      ['Hm.', ' ', ' '],
+    ])
+    expect((await ask(model, [hi, ...called('c')])).status).toBe(200)
+    const own = {
+      role: 'assistant',
+      content: null,
+      reasoning_content: '',
+      tool_calls: [{ id: 'd', type: 'function', function: { name: 'look', arguments: '{}' } }],
+    }
+    const messages = [hi, own, { role: 'tool', tool_call_id: 'd', content: 'Nothing.' }]
+    expect((await gateway.post('/v1/chat/completions', { model, messages })).status).toBe(200)
+    expect(provider.requests.length).toBe(4)
+  },
+)
