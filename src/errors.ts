@@ -56,7 +56,8 @@ export type ErrorOptions = {
 
 /**
  * How a provider may take the request that it refused: on that wire, without its thoughts or with one in each turn of the
- * model's, with the output cap's newer name, thinking adaptively in place of by a budget, or the other way round.
+ * model's, with the output cap's newer name, thinking adaptively in place of by a budget, or the other way
+ * round, with the system speaking at the beginning only.
  */
 export type Remedy =
   | 'responses-wire'
@@ -65,6 +66,7 @@ export type Remedy =
   | 'newer-cap'
   | 'adaptive-thinking'
   | 'thinking-budget'
+  | 'no-mid-system'
 
 /** An error in the gateway's own words: `message` may be shown to a client, `cause` and `provider` never are. */
 export class GatewayError extends Error {

@@ -98,6 +98,7 @@ const LEARNED: Partial<Record<Remedy, Quirks>> = {
   'adaptive-thinking': { noThinkingBudget: true, noAdaptiveThinking: false },
   'thinking-budget': { noThinkingBudget: false, noAdaptiveThinking: true },
   'all-reasoning': { needsReasoning: true },
+  'no-mid-system': { noMidSystem: true },
 }
 
 /** The same target with what its refusal tells of it; undefined where that has been heeded already, or changes nothing. */

@@ -75,3 +75,29 @@ test.each([
     expect(provider.requests.length).toBe(4)
   },
 )
+
+test.each([
+  ['vendorB-5.5', 'System message must be at the beginning.', 400],
+  [
+    'vendorB-5.4',
+    'Unable to generate parser for this template. Error: Jinja Exception: System message must be at the beginning.',
+    500,
+  ],
+])(
+  'a server that takes one system message, at the beginning, gets the others as the user’s: %s',
+  async (model, message, status) => {
+    server = (messages) =>
+      messages.some(({ role }, at) => role === 'system' && at > 0) ? refusal(message, status) : answer
+    const system = [{ type: 'text', text: 'Be brief.' }]
+    const messages = [{ role: 'system', content: 'And kind.' }, hi, { role: 'system', content: 'Now.' }]
+    const body = { model, max_tokens: 90, system, messages }
+    expect((await gateway.post('/v1/messages', body)).status).toBe(200)
+    expect((await gateway.post('/v1/messages', body)).status).toBe(200)
+    const taken = [
+      { role: 'system', content: 'Be brief.\n\nAnd kind.' },
+      { role: 'user', content: 'Hi' },
+      { role: 'user', content: 'Now.' },
+    ]
+    expect(sent().slice(1)).toEqual([taken, taken])
+  },
+)

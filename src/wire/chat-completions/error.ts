@@ -1,6 +1,6 @@
 // Errors of this wire: the provider's, classified by status and machine code, and the gateway's in its clients' form.
 
-import { envelope, GatewayError } from '../../errors.ts'
+import { envelope, GatewayError, type Remedy } from '../../errors.ts'
 import { isFilled, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { badOutcome, classified, type ErrorObject, readErrorObject } from '../error-object.ts'
 import { providerError } from '../failure.ts'
@@ -11,9 +11,8 @@ export const decodeError = (status: number, body: unknown): GatewayError => {
   const { param } = error.members
   const refusesRole =
     error.status === 400 && error.code === 'unsupported_value' && typeof param === 'string' && param.endsWith('.role')
-  if (wantsResponses(error)) return providerError('invalid', { provider: error.provider, remedy: 'responses-wire' })
-  if (wantsReasoning(error)) return providerError('invalid', { provider: error.provider, remedy: 'all-reasoning' })
-  if (refusesOldCap(error)) return providerError('invalid', { provider: error.provider, remedy: 'newer-cap' })
+  const remedy = remedyFor(error)
+  if (remedy !== undefined) return providerError('invalid', { provider: error.provider, remedy })
   if (!refusesRole) return classified(error)
   // On this phrase, coding agents ask again without system messages in the conversation.
   const role = error.message.includes("'developer'") ? 'developer' : 'system'
@@ -22,6 +21,16 @@ export const decodeError = (status: number, body: unknown): GatewayError => {
     provider: error.provider,
   })
 }
+
+const remedyFor = (error: ErrorObject): Remedy | undefined => {
+  if (wantsResponses(error)) return 'responses-wire'
+  if (refusesOldCap(error)) return 'newer-cap'
+  if (wantsReasoning(error)) return 'all-reasoning'
+  return SYSTEM_FIRST.test(error.message) ? 'no-mid-system' : undefined
+}
+
+/** Templates of many models say so. Some servers answer with 500 where a template refuses. */
+const SYSTEM_FIRST = /System message must be at the beginning/
 
 /** The vendor serves some models, or some with tools, on its newer wire only. It may have no code for this but its path. */
 const wantsResponses = ({ status, code, message }: ErrorObject): boolean =>

@@ -54,7 +54,10 @@ export const encodeForm = (output: OutputFormat, { origin, drop }: Outgoing): Js
  */
 export const askForJson = (messages: JsonObject[], out: Outgoing): void => {
   const first = messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
-  messages.splice(first === -1 ? messages.length : first, 0, { role: 'system', content: JSON_ONLY })
+  const at = first === -1 ? messages.length : first
+  const opening = out.noMidSystem ? messages[at - 1] : undefined
+  if (typeof opening?.content === 'string') opening.content += `\n\n${JSON_ONLY}`
+  else messages.splice(at, 0, { role: 'system', content: JSON_ONLY })
   out.drop(memberName(out.origin, 'response_format'))
 }
 

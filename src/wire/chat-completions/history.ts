@@ -24,14 +24,22 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): JsonObject[] =
   const messages: (JsonObject | Round)[] = []
   const open: Open = waitingCalls()
   let hasBegun = false
+  /** The instructions that open the conversation, in one message where only the first may be the system's. */
+  let opening: { message: JsonObject; parts: JsonObject[] } | undefined
   for (const { turn, at } of joined(request, out)) {
     if (turn.role !== 'system') hasBegun = true
     if (turn.role === 'system') {
       const parts = turn.parts.flatMap((part, index) => encodePart(part, placeOf(part, out.pathOf(at, index)), out))
-      if (parts.length > 0 || out.origin === 'chat-completions') {
-        const role = hasBegun && out.noMidSystem ? 'user' : roleOf(turn, out)
-        messages.push({ role, content: encodeContent(parts, out), ...nameOf(turn) })
+      if (parts.length === 0 && out.origin !== 'chat-completions') continue
+      if (opening !== undefined && !hasBegun && out.noMidSystem) {
+        opening.parts.push(...parts)
+        opening.message.content = encodeContent(opening.parts, out)
+        continue
       }
+      const role = hasBegun && out.noMidSystem ? 'user' : roleOf(turn, out)
+      const message = { role, content: encodeContent(parts, out), ...nameOf(turn) }
+      opening ??= { message, parts }
+      messages.push(message)
     } else if (turn.role === 'assistant') {
       const round = encodeAssistant(turn, at, open, out)
       if (round !== undefined) messages.push(round)

@@ -6,6 +6,7 @@ import type { ReasoningPart, ToolCallPart } from '../../../src/ir/part.ts'
 import type { Quirks } from '../../../src/ir/quirks.ts'
 import type { ChatRequest, Sampling, Turn } from '../../../src/ir/request.ts'
 import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
+import { JSON_ONLY } from '../../../src/wire/json-mode.ts'
 import { taggedThought } from '../../../src/wire/seal.ts'
 import { SCHEMAS, violations } from '../../support/corpus.ts'
 import { refusal } from '../../support/refusal.ts'
@@ -132,10 +133,24 @@ describe('a request of another wire', () => {
   test('with no_mid_system, later system messages become the user’s', () => {
     const said = (role: 'system' | 'user', words: string): Turn => ({ role, parts: [text(words)] })
     const turns = [said('system', 'a'), said('system', 'b'), said('user', 'c'), said('system', 'd')]
-    const roles = (quirks: Quirks) =>
-      (encode(foreign({ turns }), quirks).body.messages as JsonObject[]).map(({ role }) => role)
-    expect(roles({})).toEqual(['system', 'system', 'user', 'system'])
-    expect(roles({ noMidSystem: true })).toEqual(['system', 'system', 'user', 'user'])
+    const list = (quirks: Quirks, more: Partial<ChatRequest> = {}) =>
+      (encode(foreign({ turns, ...more }), quirks).body.messages as JsonObject[]).map(({ role, content }) => [
+        role,
+        content,
+      ])
+    expect(list({})).toEqual([
+      ['system', 'a'],
+      ['system', 'b'],
+      ['user', 'c'],
+      ['system', 'd'],
+    ])
+    const later = [
+      ['user', 'c'],
+      ['user', 'd'],
+    ]
+    expect(list({ noMidSystem: true })).toEqual([['system', 'a\n\nb'], ...later])
+    const byTool = { noMidSystem: true, structuredOutputByTool: true }
+    expect(list(byTool, { output: { type: 'json-object' } })).toEqual([['system', `a\n\nb\n\n${JSON_ONLY}`], ...later])
   })
 
   test('an answer spread over several turns is joined into one message', () => {
