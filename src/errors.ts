@@ -57,7 +57,7 @@ export type ErrorOptions = {
 /**
  * How a provider may take the request that it refused: on that wire, without its thoughts or with one in each turn of the
  * model's, with the output cap's newer name, thinking adaptively in place of by a budget, or the other way
- * round, with the system speaking at the beginning only.
+ * round, with the system speaking at the beginning only, without the force to call a tool.
  */
 export type Remedy =
   | 'responses-wire'
@@ -67,6 +67,7 @@ export type Remedy =
   | 'adaptive-thinking'
   | 'thinking-budget'
   | 'no-mid-system'
+  | 'no-forced-tools'
 
 /** An error in the gateway's own words: `message` may be shown to a client, `cause` and `provider` never are. */
 export class GatewayError extends Error {

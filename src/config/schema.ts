@@ -40,7 +40,9 @@ const Quirks = Type.Object(
     ),
     no_adaptive_thinking: Type.Optional(Type.Boolean({ description: 'Messages: thinks by token budget only' })),
     no_xhigh_effort: Type.Optional(Type.Boolean({ description: 'Messages: knows no effort between high and max' })),
-    no_forced_tools: Type.Optional(Type.Boolean({ description: 'Messages: refuses a forced call of a tool' })),
+    no_forced_tools: Type.Optional(
+      Type.Boolean({ description: 'Messages, chat-completions: refuses a forced call of a tool' }),
+    ),
     no_reasoning: Type.Optional(Type.Boolean({ description: 'Does not reason' })),
     needs_reasoning: Type.Optional(
       Type.Boolean({ description: 'Chat-completions: wants reasoning_content in every message of the model' }),

@@ -13,7 +13,7 @@ export type Quirks = {
   noAdaptiveThinking?: boolean
   /** Messages: thinking adaptively only, by no budget. */
   noThinkingBudget?: boolean
-  /** Messages: the model cannot be forced to call a tool: it may choose, and structured output is asked for in words. */
+  /** Messages, chat: the model cannot be forced to call a tool: it may choose, and JSON by a tool is asked for in words. */
   noForcedTools?: boolean
   /** Messages: the model has no effort between `high` and `max`. */
   noXhighEffort?: boolean

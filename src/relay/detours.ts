@@ -99,13 +99,17 @@ const LEARNED: Partial<Record<Remedy, Quirks>> = {
   'thinking-budget': { noThinkingBudget: false, noAdaptiveThinking: true },
   'all-reasoning': { needsReasoning: true },
   'no-mid-system': { noMidSystem: true },
+  'no-forced-tools': { noForcedTools: true },
 }
+/** What is changed in translated requests alone: clients of the provider's own wire learn more from the refusal. */
+const TRANSLATED_ONLY = new Set<Remedy | undefined>(['no-forced-tools'])
 
 /** The same target with what its refusal tells of it; undefined where that has been heeded already, or changes nothing. */
 export const withLearned = ({ remedy }: GatewayError, request: RequestForm, target: Target): Target | undefined => {
   const told = remedy && LEARNED[remedy]
   if (told === undefined || isHeeded(told, target.learned ?? {})) return undefined
   if (remedy === 'newer-cap' && !sendsOldCap(request, target)) return undefined
+  if (TRANSLATED_ONLY.has(remedy) && request.bodyWire === target.wire) return undefined
   return { ...target, learned: { ...target.learned, ...told } }
 }
 

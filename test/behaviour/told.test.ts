@@ -20,11 +20,14 @@ const answer: Script = {
   ],
 }
 
-let server: (messages: JsonObject[]) => Script
+let server: (messages: JsonObject[], body: JsonObject) => Script
 let provider: Scripted
 let gateway: TestGateway
 beforeAll(async () => {
-  provider = await startScripted(({ text }) => server(JSON.parse(text).messages))
+  provider = await startScripted(({ text }) => {
+    const body = JSON.parse(text)
+    return server(body.messages, body)
+  })
   gateway = await startGateway({ config: onlyProvider(`${provider.origin}/v1`, { wires: ['chat-completions'] }) })
 })
 beforeEach(() => {
@@ -101,3 +104,33 @@ test.each([
     expect(sent().slice(1)).toEqual([taken, taken])
   },
 )
+
+test.each([
+  ['vendorB-5.5', 'Thinking mode does not support this tool_choice'],
+  ['vendorB-5.4', "tool_choice 'specified' is incompatible with thinking enabled"],
+  [
+    'vendorB-5.4-mini',
+    '<400> InternalError.Algo.InvalidParameter: The tool_choice parameter does not support being set to required or object in thinking mode',
+  ],
+])('a model that cannot be forced to call a tool may choose: %s', async (model, message) => {
+  server = (_, { tool_choice: choice }) => (choice === undefined || choice === 'auto' ? answer : refusal(message))
+  const body = { model, max_tokens: 90, messages: [hi], tools, tool_choice: { type: 'tool', name: 'look' } }
+  for (const _ of [1, 2]) {
+    const { status, headers } = await gateway.post('/v1/messages', body)
+    expect([status, headers.get('x-gateway-dropped')]).toEqual([200, 'tool_choice'])
+  }
+  expect(provider.requests.map(({ text }) => JSON.parse(text).tool_choice)).toEqual([
+    { type: 'function', function: { name: 'look' } },
+    'auto',
+    'auto',
+  ])
+  // A client of the same wire learns more from the refusal.
+  const own = {
+    model,
+    messages: [hi],
+    tools: [{ type: 'function', function: { name: 'look' } }],
+    tool_choice: 'required',
+  }
+  expect((await gateway.post('/v1/chat/completions', own)).status).toBe(502)
+  expect(provider.requests.length).toBe(4)
+})

@@ -26,11 +26,16 @@ const remedyFor = (error: ErrorObject): Remedy | undefined => {
   if (wantsResponses(error)) return 'responses-wire'
   if (refusesOldCap(error)) return 'newer-cap'
   if (wantsReasoning(error)) return 'all-reasoning'
-  return SYSTEM_FIRST.test(error.message) ? 'no-mid-system' : undefined
+  if (SYSTEM_FIRST.test(error.message)) return 'no-mid-system'
+  return error.status === 400 && NOT_FORCED.test(error.message) ? 'no-forced-tools' : undefined
 }
 
 /** Templates of many models say so. Some servers answer with 500 where a template refuses. */
 const SYSTEM_FIRST = /System message must be at the beginning/
+
+/** Models that think, of several servers. */
+const NOT_FORCED =
+  /not support this tool_choice|tool_choice .{0,40}(?:incompatible with thinking|not support .{0,60}thinking mode)/
 
 /** The vendor serves some models, or some with tools, on its newer wire only. It may have no code for this but its path. */
 const wantsResponses = ({ status, code, message }: ErrorObject): boolean =>

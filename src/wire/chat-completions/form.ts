@@ -3,7 +3,7 @@
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { OutputFormat } from '../../ir/request.ts'
-import { isFormless, JSON_ONLY } from '../json-mode.ts'
+import { isFormless } from '../json-mode.ts'
 import { given, optionalBoolean, optionalString, readObject, readString } from '../read.ts'
 import { encodeSchemaForm } from '../schema-form.ts'
 import { memberName } from './members.ts'
@@ -52,12 +52,12 @@ export const encodeForm = (output: OutputFormat, { origin, drop }: Outgoing): Js
  * Adds an instruction to answer in JSON, after the instructions that begin the conversation. The format is listed as
  * dropped, for an instruction does not force it.
  */
-export const askForJson = (messages: JsonObject[], out: Outgoing): void => {
+export const askForJson = (instruction: string, messages: JsonObject[], out: Outgoing): void => {
   const first = messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
   const at = first === -1 ? messages.length : first
   const opening = out.noMidSystem ? messages[at - 1] : undefined
-  if (typeof opening?.content === 'string') opening.content += `\n\n${JSON_ONLY}`
-  else messages.splice(at, 0, { role: 'system', content: JSON_ONLY })
+  if (typeof opening?.content === 'string') opening.content += `\n\n${instruction}`
+  else messages.splice(at, 0, { role: 'system', content: instruction })
   out.drop(memberName(out.origin, 'response_format'))
 }
 

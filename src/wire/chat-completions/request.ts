@@ -6,7 +6,7 @@ import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest, OpaqueMember, Reasoning, Sampling } from '../../ir/request.ts'
 import type { EncodedRequest, Target } from '../codec.ts'
 import { EFFORTS, effortOf } from '../effort.ts'
-import { isFormless } from '../json-mode.ts'
+import { isFormless, JSON_ONLY, jsonBySchema } from '../json-mode.ts'
 import { CONTINUE, prefilledTurn } from '../prefill.ts'
 import {
   given,
@@ -27,7 +27,7 @@ import { encodeTurns } from './history.ts'
 import { memberName, SAMPLING, SAMPLING_KEYS } from './members.ts'
 import { type Outgoing, outgoing } from './outgoing.ts'
 import { encodeLabels, encodeMetadata, encodeOpaque, encodeSampling, encodeStop, encodeThinking } from './settings.ts'
-import { decodeToolChoice, decodeTools, encodeToolChoice, encodeTools, opaqueChoice } from './tools.ts'
+import { decodeToolChoice, decodeTools, encodeToolChoice, encodeTools, opaqueChoice, unforced } from './tools.ts'
 import { decodeTurns } from './turns.ts'
 
 /** Throws `invalid_request` naming the member at fault. */
@@ -204,7 +204,9 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
   encodeStop(request, body, out)
   if (request.output !== undefined) {
     if (quirks.structuredOutputByTool !== true) body.response_format = encodeForm(request.output, out)
-    else if (isFormless(request.output)) askForJson(messages, out)
+    else if (isFormless(request.output)) askForJson(JSON_ONLY, messages, out)
+    else if (quirks.noForcedTools && request.output.type === 'json-schema')
+      askForJson(jsonBySchema(request.output.schema), messages, out)
     else undo.jsonTool = forceTool(request.output, body, out)
   }
   encodeThinking(request, target, body, out)
@@ -245,6 +247,6 @@ const encodeToolUse = (request: ChatRequest, body: JsonObject, out: Outgoing): v
     throw noTools(choice)
   }
   body.tools = encoded
-  if (choice !== undefined) body.tool_choice = encodeToolChoice(choice, tools, out)
+  if (choice !== undefined) body.tool_choice = encodeToolChoice(unforced(choice, request, out), tools, out)
   if (parallelTools !== undefined) body.parallel_tool_calls = parallelTools
 }

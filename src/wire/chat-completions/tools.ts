@@ -219,6 +219,16 @@ export const rooted = (schema: JsonObject, drop: (member: string) => void): Json
   return isObject(root.properties) ? root : { ...root, properties: {} }
 }
 
+/** The choice, left to the model where it cannot be forced. Throws `invalid_request` for one of a tool that is not there. */
+export const unforced = (choice: ToolChoice, { tools }: ChatRequest, out: Outgoing): ToolChoice => {
+  const isForced =
+    choice.type === 'required' || choice.type === 'tool' || (choice.type === 'allowed' && choice.required)
+  if (!isForced || out.quirks.noForcedTools !== true) return choice
+  encodeToolChoice(choice, tools, out)
+  out.drop(placeOf(choice, 'tool_choice'))
+  return choice.type === 'allowed' ? { ...choice, required: false } : { type: 'auto' }
+}
+
 export const encodeToolChoice = (choice: ToolChoice, tools: Tool[], out: Outgoing): Json => {
   const sent = new Map<string, string>()
   for (const tool of tools) {

@@ -6,7 +6,7 @@ import type { ReasoningPart, ToolCallPart } from '../../../src/ir/part.ts'
 import type { Quirks } from '../../../src/ir/quirks.ts'
 import type { ChatRequest, Sampling, Turn } from '../../../src/ir/request.ts'
 import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
-import { JSON_ONLY } from '../../../src/wire/json-mode.ts'
+import { JSON_ONLY, jsonBySchema } from '../../../src/wire/json-mode.ts'
 import { taggedThought } from '../../../src/wire/seal.ts'
 import { SCHEMAS, violations } from '../../support/corpus.ts'
 import { refusal } from '../../support/refusal.ts'
@@ -432,6 +432,18 @@ describe('quirks', () => {
   test('a refused member that only the gateway adds is not listed', () => {
     const { body, dropped } = encode(foreign({ stream: true }), { rejects: ['stream_options'] })
     expect([body.stream, body.stream_options, dropped]).toEqual([true, undefined, []])
+  })
+
+  test('a schema is asked for in words where no tool can be forced, and listed', () => {
+    const schema = { type: 'object', properties: { a: { type: 'string' } } }
+    const request = foreign({ output: { type: 'json-schema', schema } })
+    const { body, dropped, undo } = encode(request, { structuredOutputByTool: true, noForcedTools: true })
+    expect(body.messages).toEqual([
+      { role: 'system', content: jsonBySchema(schema) },
+      { role: 'user', content: 'hi' },
+    ])
+    expect([dropped, undo]).toEqual([['output_config.format'], {}])
+    expect(encode(request, { noForcedTools: true }).body.response_format).toMatchObject({ type: 'json_schema' })
   })
 
   test('structured output by a forced tool', () => {
