@@ -1,7 +1,7 @@
 // Servers that refuse a conversation for its form and say so: it is sent again in the form that they take, and the next
 // one goes out in it at once.
 
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/ir/json.ts'
 import { onlyProvider, startGateway, type TestGateway } from '../support/gateway.ts'
 import { type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
@@ -20,6 +20,17 @@ const answer: Script = {
   ],
 }
 
+const call = { id: 'a', type: 'function', function: { name: 'json', arguments: '{"title":"A"}' } }
+const byTool: Script = {
+  steps: [
+    JSON.stringify({
+      id: 'chatcmpl-1',
+      choices: [{ index: 0, message: { content: null, tool_calls: [call] }, finish_reason: 'tool_calls' }],
+      usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+    }),
+  ],
+}
+
 let server: (messages: JsonObject[], body: JsonObject) => Script
 let provider: Scripted
 let gateway: TestGateway
@@ -28,15 +39,14 @@ beforeAll(async () => {
     const body = JSON.parse(text)
     return server(body.messages, body)
   })
+})
+// Each test begins with a gateway that has been told nothing.
+beforeEach(async () => {
+  provider.requests.length = 0
   gateway = await startGateway({ config: onlyProvider(`${provider.origin}/v1`, { wires: ['chat-completions'] }) })
 })
-beforeEach(() => {
-  provider.requests.length = 0
-})
-afterAll(async () => {
-  await gateway.stop()
-  await provider.stop()
-})
+afterEach(() => gateway.stop())
+afterAll(() => provider.stop())
 
 const sent = (): JsonObject[][] => provider.requests.map(({ text }) => JSON.parse(text).messages)
 const ofModel = (messages: JsonObject[]): JsonObject[] => messages.filter(({ role }) => role === 'assistant')
@@ -131,6 +141,30 @@ test.each([
     tools: [{ type: 'function', function: { name: 'look' } }],
     tool_choice: 'required',
   }
+  expect((await gateway.post('/v1/chat/completions', own)).status).toBe(502)
+  expect(provider.requests.length).toBe(4)
+})
+
+test.each([
+  ['vendorB-5.5', 'This response_format type is unavailable now', 400],
+  ['vendorB-5.4', "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model.", 400],
+  ['vendorB-5.4-mini', 'response_format: response_format.type `json_schema` is unavailable now', 422],
+])('a model without structured output answers by a tool: %s', async (model, message, status) => {
+  server = (_, { response_format: format }) => (format === undefined ? byTool : refusal(message, status))
+  const schema = {
+    type: 'object',
+    properties: { title: { type: 'string' } },
+    required: ['title'],
+    additionalProperties: false,
+  }
+  const body = { model, max_tokens: 90, messages: [hi], output_config: { format: { type: 'json_schema', schema } } }
+  for (const _ of [1, 2]) {
+    const { content } = (await (await gateway.post('/v1/messages', body)).json()) as JsonObject
+    expect(content).toMatchObject([{ type: 'text', text: '{"title":"A"}' }])
+  }
+  expect(provider.requests.length).toBe(3)
+  // A tool would be an answer that a client of the same wire has not asked for.
+  const own = { model, messages: [hi], response_format: { type: 'json_schema', json_schema: { name: 'a', schema } } }
   expect((await gateway.post('/v1/chat/completions', own)).status).toBe(502)
   expect(provider.requests.length).toBe(4)
 })

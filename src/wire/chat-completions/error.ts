@@ -27,7 +27,9 @@ const remedyFor = (error: ErrorObject): Remedy | undefined => {
   if (refusesOldCap(error)) return 'newer-cap'
   if (wantsReasoning(error)) return 'all-reasoning'
   if (SYSTEM_FIRST.test(error.message)) return 'no-mid-system'
-  return error.status === 400 && NOT_FORCED.test(error.message) ? 'no-forced-tools' : undefined
+  if (error.status !== 400 && error.status !== 422) return undefined
+  if (NOT_FORCED.test(error.message)) return 'no-forced-tools'
+  return NO_FORMAT.test(error.message) ? 'output-by-tool' : undefined
 }
 
 /** Templates of many models say so. Some servers answer with 500 where a template refuses. */
@@ -36,6 +38,9 @@ const SYSTEM_FIRST = /System message must be at the beginning/
 /** Models that think, of several servers. */
 const NOT_FORCED =
   /not support this tool_choice|tool_choice .{0,40}(?:incompatible with thinking|not support .{0,60}thinking mode)/
+
+/** Older models of the vendor, and those of several servers. */
+const NO_FORMAT = /response_format\W.{0,60}(?:unavailable|not supported|unsupported)|not support response format/
 
 /** The vendor serves some models, or some with tools, on its newer wire only. It may have no code for this but its path. */
 const wantsResponses = ({ status, code, message }: ErrorObject): boolean =>
