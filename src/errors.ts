@@ -56,9 +56,9 @@ export type ErrorOptions = {
 
 /**
  * How a provider may take the request that it refused: on that wire, without its thoughts or with one in each turn of the
- * model's, with the output cap's newer name, thinking adaptively in place of by a budget, or the other way
- * round, with the system speaking at the beginning only, without the force to call a tool, with a tool in place of
- * structured output.
+ * model's, with the output cap's newer name, thinking adaptively in place of by a budget, or the other way round, with the
+ * system speaking at the beginning only, without the force to call a tool, with a tool in place of structured output, with a
+ * reply between a tool's message and the user's.
  */
 export type Remedy =
   | 'responses-wire'
@@ -70,6 +70,7 @@ export type Remedy =
   | 'no-mid-system'
   | 'no-forced-tools'
   | 'output-by-tool'
+  | 'reply-to-tools'
 
 /** An error in the gateway's own words: `message` may be shown to a client, `cause` and `provider` never are. */
 export class GatewayError extends Error {

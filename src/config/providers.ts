@@ -194,6 +194,7 @@ export const readQuirks = (file: FileQuirks | undefined): Quirks => ({
   ...(file?.cache_breakpoints === undefined ? {} : { cacheBreakpoints: file.cache_breakpoints }),
   ...(file?.always_thinks === undefined ? {} : { alwaysThinks: file.always_thinks }),
   ...(file?.no_custom_tools === undefined ? {} : { noCustomTools: file.no_custom_tools }),
+  ...(file?.no_user_after_tool === undefined ? {} : { noUserAfterTool: file.no_user_after_tool }),
   ...(file?.no_done === undefined ? {} : { noDone: file.no_done }),
   ...(file?.short_call_ids === undefined ? {} : { shortCallIds: file.short_call_ids }),
   ...(file?.no_developer_role === undefined ? {} : { noDeveloperRole: file.no_developer_role }),

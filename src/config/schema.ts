@@ -52,6 +52,9 @@ const Quirks = Type.Object(
     ),
     always_thinks: Type.Optional(Type.Boolean({ description: 'Cannot be told not to think' })),
     no_custom_tools: Type.Optional(Type.Boolean({ description: 'Chat-completions: takes no free-text tools' })),
+    no_user_after_tool: Type.Optional(
+      Type.Boolean({ description: 'Chat-completions: takes no message of the user right after one of a tool' }),
+    ),
     no_done: Type.Optional(Type.Boolean({ description: 'Chat-completions: its streams end without [DONE]' })),
     short_call_ids: Type.Optional(
       Type.Boolean({ description: 'Chat-completions: takes ids of calls of nine letters and digits only' }),

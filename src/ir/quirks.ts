@@ -31,6 +31,8 @@ export type Quirks = {
   shortCallIds?: boolean
   /** Chat, responses: no role `developer`: it becomes `system`. */
   noDeveloperRole?: boolean
+  /** Chat: no user's message right after a tool's: a reply of the model's goes between them. */
+  noUserAfterTool?: boolean
   /** Chat: its streams end after the finish reason, without `[DONE]`. */
   noDone?: boolean
   /** It is another instance of this gateway, which reads the tags of foreign thoughts itself. */

@@ -101,9 +101,10 @@ const LEARNED: Partial<Record<Remedy, Quirks>> = {
   'no-mid-system': { noMidSystem: true },
   'no-forced-tools': { noForcedTools: true },
   'output-by-tool': { structuredOutputByTool: true },
+  'reply-to-tools': { noUserAfterTool: true },
 }
 /** What is changed in translated requests alone: clients of the provider's own wire learn more from the refusal. */
-const TRANSLATED_ONLY = new Set<Remedy | undefined>(['no-forced-tools', 'output-by-tool'])
+const TRANSLATED_ONLY = new Set<Remedy | undefined>(['no-forced-tools', 'output-by-tool', 'reply-to-tools'])
 
 /** The same target with what its refusal tells of it; undefined where that has been heeded already, or changes nothing. */
 export const withLearned = ({ remedy }: GatewayError, request: RequestForm, target: Target): Target | undefined => {

@@ -168,3 +168,20 @@ test.each([
   expect((await gateway.post('/v1/chat/completions', own)).status).toBe(502)
   expect(provider.requests.length).toBe(4)
 })
+
+test('a server that takes no user’s message right after a tool’s gets a reply of the model’s between them', async () => {
+  server = (messages) =>
+    messages.some(({ role }, at) => role === 'user' && messages[at - 1]?.role === 'tool')
+      ? refusal("Unexpected role 'user' after role 'tool'")
+      : answer
+  const result = { type: 'tool_result', tool_use_id: 'a', content: 'Nothing.' }
+  const [use] = called('a')
+  const history = [hi, use ?? {}, { role: 'user', content: [result, { type: 'text', text: 'Look again.' }] }]
+  for (const _ of [1, 2]) expect((await ask('vendorB-5.5', history)).status).toBe(200)
+  const roles = sent().map((messages) => messages.map(({ role }) => role))
+  const bridged = ['user', 'assistant', 'tool', 'assistant', 'user']
+  expect(roles).toEqual([['user', 'assistant', 'tool', 'user'], bridged, bridged])
+  // Results alone are followed by the model’s answer.
+  await ask('vendorB-5.5', [hi, ...called('b')])
+  expect(sent()[3]?.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool'])
+})

@@ -29,6 +29,7 @@ const remedyFor = (error: ErrorObject): Remedy | undefined => {
   if (SYSTEM_FIRST.test(error.message)) return 'no-mid-system'
   if (error.status !== 400 && error.status !== 422) return undefined
   if (NOT_FORCED.test(error.message)) return 'no-forced-tools'
+  if (error.message.includes("Unexpected role 'user' after role 'tool'")) return 'reply-to-tools'
   return NO_FORMAT.test(error.message) ? 'output-by-tool' : undefined
 }
 

@@ -55,8 +55,17 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): JsonObject[] =
       if (hasContent) messages.push({ role: 'user', content: encodeContent(content, out), ...nameOf(turn) })
     }
   }
-  return messages.flatMap((entry) => (isRound(entry) ? settled(entry) : [entry]))
+  const all = messages.flatMap((entry) => (isRound(entry) ? settled(entry) : [entry]))
+  return out.quirks.noUserAfterTool === true ? withReplies(all) : all
 }
+
+/** The messages with a reply of the model's between a tool's and any other but its own. */
+const withReplies = (messages: readonly JsonObject[]): JsonObject[] =>
+  messages.flatMap((message, at) =>
+    messages[at - 1]?.role === 'tool' && message.role !== 'tool' && message.role !== 'assistant'
+      ? [{ role: 'assistant', content: 'I have the result.' }, message]
+      : [message],
+  )
 
 const isRound = (entry: JsonObject | Round): entry is Round => 'waiting' in entry
 
