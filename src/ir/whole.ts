@@ -4,7 +4,7 @@
 import { GatewayError } from '../errors.ts'
 import { distinct } from './distinct.ts'
 import type { ChatEvent, ChatResponse, FinishReason } from './event.ts'
-import { isObject } from './json.ts'
+import { isObject, parseJson } from './json.ts'
 
 /** Finish reasons that tell the client the answer was cut, so that it may end within a call. */
 const CUTS = new Set<FinishReason>(['length', 'context-length', 'content-filter', 'refusal'])
@@ -24,6 +24,24 @@ export const isWhole = (input: string): boolean => {
 }
 
 /**
+ * The text of the object in arguments that are themselves the JSON of a text, as some models and their servers write
+ * them; undefined for any others.
+ */
+const unwrapped = (input: string): string | undefined => {
+  let text = input
+  for (let depth = 0; depth < MAX_WRAPS && isWrapped(text); depth++) {
+    const inner = parseJson(text)
+    if (typeof inner !== 'string') return undefined
+    text = inner
+  }
+  if (text === input || !isWhole(text)) return undefined
+  return text.trim() === '' ? '{}' : text
+}
+
+const MAX_WRAPS = 3
+const isWrapped = (input: string): boolean => /^\s*"/.test(input)
+
+/**
  * The answer with unique call ids, as clients match results to calls by id alone. Throws `upstream_error` for a call
  * without a name, and for a function call whose arguments break off unless the finish reason says the answer was cut.
  */
@@ -32,9 +50,10 @@ export const requireWhole = (response: ChatResponse): ChatResponse => {
   const parts = response.parts.map((part) => {
     if (part.type !== 'tool-call') return part
     if (part.name === '') throw nameless()
-    if (part.kind === 'function' && !isWhole(part.input) && !CUTS.has(response.finish)) throw broken()
-    const isBlank = part.kind === 'function' && part.input.trim() === ''
-    return { ...part, id: idOf(part.id), input: isBlank ? '{}' : part.input }
+    if (part.kind === 'custom') return { ...part, id: idOf(part.id) }
+    const input = unwrapped(part.input) ?? part.input
+    if (!isWhole(input) && !CUTS.has(response.finish)) throw broken()
+    return { ...part, id: idOf(part.id), input: input.trim() === '' ? '{}' : input }
   })
   return { ...response, parts }
 }
@@ -42,7 +61,8 @@ export const requireWhole = (response: ChatResponse): ChatResponse => {
 /**
  * The same for a stream's events, as a transducer. The `tool-end` of a call whose arguments are not an object waits for
  * the `finish`: if that says the answer was cut it passes, else an `error` replaces the `finish`. An `error` also follows
- * a call that never ended, and one without a name, whose events are left out.
+ * a call that never ended, and one without a name, whose events are left out. Arguments that are the JSON of a text are
+ * held until they end.
  */
 export const wholeCalls = (): ((events: ChatEvent[]) => ChatEvent[]) => {
   const open = new Map<number, string[] | undefined>()
@@ -65,15 +85,20 @@ export const wholeCalls = (): ((events: ChatEvent[]) => ChatEvent[]) => {
         // White space before the arguments says nothing, and alone it is no arguments.
         if (written?.length === 0 && event.text.trim() === '') return []
         written?.push(event.text)
+        if (written?.[0] !== undefined && isWrapped(written[0])) return []
         break
       }
       case 'tool-end': {
         if (unnamed.has(event.part)) return []
         const written = open.get(event.part)
         open.delete(event.part)
-        if (written === undefined || isWhole(written.join(''))) break
+        if (written === undefined) break
+        const text = written.join('')
+        const inner = unwrapped(text)
+        const late: ChatEvent[] = isWrapped(text) ? [{ type: 'tool-delta', part: event.part, text: inner ?? text }] : []
+        if (inner !== undefined || isWhole(text)) return [...late, event]
         held.push(event)
-        return []
+        return late
       }
       case 'finish':
         if (unnamed.size === 0) {
