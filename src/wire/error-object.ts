@@ -5,6 +5,7 @@ import { GatewayError } from '../errors.ts'
 import { filledText, isObject, type Json, type JsonObject } from '../ir/json.ts'
 import { type FailureClass, type FailureDetails, providerError } from './failure.ts'
 import { overlong } from './overlong.ts'
+import { unknownReference } from './unknown-reference.ts'
 import { UNREADABLE_CODES, unreadable } from './unreadable.ts'
 
 /** Codes for faults of the request itself. Needed where there is no status, in an answer or a stream that fails. */
@@ -169,12 +170,15 @@ const statusIn = ({ code, status, http_status_code, http_code }: JsonObject): nu
     .map(Number)[0]
 
 /**
- * The error with the gateway's own message. Eight things are read from the provider's text: the token counts of a prompt
+ * The error with the gateway's own message. Nine things are read from the provider's text: the token counts of a prompt
  * that is too long, how long to wait for a rate limit, that waiting will not help, what is wrong with an image or a PDF,
- * that reasoning is an unknown member, how many tools it takes, that the account is at fault, and that the content is.
+ * that reasoning is an unknown member, how many tools it takes, that an item is not known, that the account is at fault,
+ * and that the content is.
  */
 export const classified = (error: ErrorObject): GatewayError => {
   const { provider, message } = error
+  const unknown = unknownReference(error)
+  if (unknown !== undefined) return unknown
   const length = overlong(message, error.members)
   const kind = classOf(error, length !== undefined)
   switch (kind) {

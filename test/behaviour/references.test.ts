@@ -3,7 +3,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/ir/json.ts'
-import { type DemoGateway, startDemoGateway } from '../support/gateway.ts'
+import { type DemoGateway, onlyProvider, startDemoGateway, startGateway } from '../support/gateway.ts'
+import { type Scripted, startScripted } from '../support/provider/scripted.ts'
 
 let gateway: DemoGateway
 beforeAll(async () => {
@@ -108,4 +109,75 @@ test('answers with store: false, and those of another key, cannot be referred to
     'invalid_request',
     'previous_response_id',
   ])
+})
+
+describe('what a provider keeps', () => {
+  const REFERENCES: [string, JsonObject, number, JsonObject][] = [
+    [
+      'previous_response_id',
+      { input: 'two', previous_response_id: 'resp_9' },
+      400,
+      { code: 'previous_response_not_found', param: 'previous_response_id' },
+    ],
+    [
+      'input',
+      { input: [{ type: 'item_reference', id: 'msg_9' }] },
+      404,
+      { code: null, param: 'input', message: "Item with id 'msg_9' not found." },
+    ],
+  ]
+  const answer = JSON.stringify({
+    ...{ id: 'resp_1', object: 'response', created_at: 5, model: 'up', status: 'completed' },
+    output: [{ type: 'message', id: 'm', role: 'assistant', content: [{ type: 'output_text', text: 'Hi.' }] }],
+    usage: { input_tokens: 3, output_tokens: 2, total_tokens: 5 },
+  })
+  const accountsAt = ({ origin }: Scripted, weights: [string, number][]) => ({
+    wires: ['responses' as const],
+    accounts: weights.map(([name, weight]) => ({ name, baseUrl: `${origin}/v1`, credential: name, weight })),
+  })
+
+  test.each(REFERENCES)('with one of its accounts is looked for at the others (%s)', async (_, body, status, error) => {
+    const provider = await startScripted(({ headers }) =>
+      headers.authorization === 'Bearer keeper'
+        ? { steps: [answer] }
+        : { status, steps: [JSON.stringify({ error: { message: '', type: 'invalid_request_error', ...error } })] },
+    )
+    const weights: [string, number][] = [
+      ['other', 1_000_000],
+      ['keeper', 1],
+    ]
+    const config = onlyProvider(provider.origin, accountsAt(provider, weights))
+    const restarted = await startGateway({ config })
+    try {
+      const response = await restarted.post('/v1/responses', { model: 'vendorB-5.5', ...body })
+      expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('Hi.')])
+      expect(provider.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer other', 'Bearer keeper'])
+      await restarted.idle()
+      expect(restarted.server.gateway.health.states().map(({ state }) => state)).toEqual(['closed', 'closed'])
+    } finally {
+      await restarted.stop()
+      await provider.stop()
+    }
+  })
+
+  test.each(REFERENCES)('with none of them is the client’s to send (%s)', async (param, body, status, error) => {
+    const provider = await startScripted(() => ({
+      ...{ status, steps: [JSON.stringify({ error: { message: '', type: 'invalid_request_error', ...error } })] },
+    }))
+    const alone = await startGateway({ config: onlyProvider(provider.origin, accountsAt(provider, [['main', 1]])) })
+    try {
+      const response = await alone.post('/v1/responses', { model: 'vendorB-5.5', ...body })
+      expect([response.status, response.headers.get('x-should-retry')]).toEqual([400, 'false'])
+      expect(await response.json()).toMatchObject({
+        error: {
+          code: 'invalid_request',
+          param,
+          message: expect.stringContaining('not known here, or no longer: send'),
+        },
+      })
+    } finally {
+      await alone.stop()
+      await provider.stop()
+    }
+  })
 })

@@ -234,6 +234,8 @@ const threadError = (errorCode: string, unsupported: string[] | undefined, provi
   new GatewayError('invalid_request', 'thread: this conversation cannot be continued by reference. Send it whole.', {
     param: 'thread',
     details: { error_code: errorCode, ...(unsupported === undefined ? {} : { unsupported }) },
+    // Another account may have it.
+    ...(errorCode === 'thread_not_found' ? { retry: false, failover: true } : {}),
     provider,
   })
 

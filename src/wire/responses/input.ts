@@ -8,6 +8,7 @@ import { placed, placeOf } from '../../ir/place.ts'
 import type { OpaqueMember, Tool, Turn } from '../../ir/request.ts'
 import { given, optionalArray, optionalString, readName, readObject, readString, stringOr } from '../read.ts'
 import { shownTurn } from '../shown-turn.ts'
+import { UNKNOWN_ITEM } from '../unknown-reference.ts'
 import { calledTool, clientResult, decodeClientCall, isClientSearch, searchResult, shellText } from './client-calls.ts'
 import type { ClientTools } from './client-tools.ts'
 import { instruction, summaryIn } from './compaction.ts'
@@ -23,7 +24,7 @@ type User = Extract<Turn, { role: 'user' }>
 const ESSENTIAL = new Set(['item_reference', 'mcp_approval_response'])
 
 const ADVICE: { [type: string]: string } = {
-  item_reference: 'What it refers to is not known here, or no longer: send the item itself, or set store to false.',
+  item_reference: UNKNOWN_ITEM,
   compaction: 'Only the provider that made it can read it: go on with one of its models, or begin a new conversation.',
 }
 

@@ -22,6 +22,7 @@ import { noTools, nothingToRead } from '../refusals.ts'
 import { withoutDefaults } from '../sampling.ts'
 import { stopInGateway } from '../stops.ts'
 import { withOptionalTools, withToolsFor } from '../tool-list.ts'
+import { UNKNOWN_ANSWER } from '../unknown-reference.ts'
 import { clientTools } from './client-tools.ts'
 import { asksCompaction } from './compaction.ts'
 import { encodeTurns } from './history.ts'
@@ -68,8 +69,6 @@ const READ = new Set([
 const ESSENTIAL = new Set(['previous_response_id', 'conversation', 'background', 'prompt', 'moderation'])
 /** With one of these the provider has an input, so that the body needs none. */
 const INPUTS = ['previous_response_id', 'conversation', 'prompt']
-
-export const UNKNOWN_ANSWER = 'The answer is not known here, or no longer: send the whole conversation as input.'
 
 const LOGPROBS = 'message.output_text.logprobs'
 const ENCRYPTED = 'reasoning.encrypted_content'

@@ -177,6 +177,13 @@ describe('refusals that coding agents act on', () => {
     expect(error.message).toStartWith(phrase)
   })
 
+  test('a thread that one account does not have may be at another', () => {
+    const failing = (error_code: string) =>
+      messages.decodeError(400, failure('invalid_request_error', 'x', { error_code }))
+    expect(failing('thread_not_found')).toMatchObject({ details: { error_code: 'thread_not_found' }, failover: true })
+    expect(failing('thread_already_continued').failover).toBe(false)
+  })
+
   test('threads, by the code in the details, without the provider’s text', () => {
     const error = messages.decodeError(
       400,
