@@ -1,4 +1,4 @@
-// Images and PDFs that a provider refuses. Agents match on these messages to remove the file from the conversation;
+// Images and PDFs that a provider refuses, or too many of them. Agents match on these messages to remove the file from the conversation;
 // otherwise they send it again with every turn.
 
 import { GatewayError, type ProviderFailure } from '../errors.ts'
@@ -47,7 +47,21 @@ const PATTERNS: [RegExp, (...figures: string[]) => string][] = [
   ],
   [/PDF specified was not valid/, () => 'The PDF specified was not valid. Take it out, or send another.'],
   [
-    /Could not process image|does not represent a valid image|image was specified using the|Expected a base64-encoded data URL with an image/,
+    /too many images and documents: (\d{1,9}) \+ (\d{1,9}) > (\d{1,9})/,
+    (images, documents, most) =>
+      `too many images and documents: ${images} + ${documents} > ${most}. Take some of them out.`,
+  ],
+  [
+    /Too much media: (\d{1,9}) document pages \+ (\d{1,9}) images > (\d{1,9})/,
+    (pages, images, most) =>
+      `Too much media: ${pages} document pages + ${images} images > ${most}. Take some of them out.`,
+  ],
+  [
+    /(?:Too many images in request\. Max is |contains \d{1,9} images, exceeding the maximum of |At most (?=\d{1,9} image\(s\))|Image count \d{1,9} exceeds limit |too many images: .{0,80} maximum of )(\d{1,9})/,
+    (most) => `Too many images in request. Max is ${most}. Take some of them out.`,
+  ],
+  [
+    /Could not process image|image cannot be empty|does not represent a valid image|image was specified using the|Expected a base64-encoded data URL with an image/,
     () => INVALID_IMAGE,
   ],
 ]

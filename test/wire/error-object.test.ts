@@ -133,6 +133,18 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
 
   test('for an image that is too large has the sentences that both vendors’ agents look for', () => {
     expect(decode(400, { code: 'image_too_large' }).message).toMatch(/image exceeds the maximum/)
+    for (const words of [
+      'Too many images in request. Max is 50.',
+      'request contains 52 images, exceeding the maximum of 50 allowed per request',
+      'At most 50 image(s) may be provided in one request.',
+      'Image count 51 exceeds limit 50 per request.',
+      'The request contains too many images: 51 images were provided, but the model supports a maximum of 50 images.',
+    ])
+      expect(decode(400, { message: words }).message).toBe(
+        'Too many images in request. Max is 50. Take some of them out.',
+      )
+    const empty = 'messages.27.content.1.image.source.base64: image cannot be empty'
+    expect(decode(400, { message: empty }).message).toStartWith('Could not process image')
     const words = 'messages.0: image exceeds 5 MB maximum: 6 bytes > 5 bytes secret'
     expect(decode(400, { message: words }).message).toBe(
       'image exceeds 5 MB maximum: 6 bytes > 5 bytes. Take it out, or send a smaller one.',

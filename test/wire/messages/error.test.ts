@@ -166,6 +166,8 @@ describe('refusals that coding agents act on', () => {
       'The PDF specified is password protected.',
       'The PDF specified was not valid.',
       'Could not process image',
+      'too many images and documents: 104 + 1 > 100',
+      'Too much media: 3 document pages + 102 images > 100',
     ].map((words): [string, JsonObject, string] => [
       words,
       failure('invalid_request_error', `messages.3.content.1.secret.source.base64: ${words} secret`),
