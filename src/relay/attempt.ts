@@ -75,8 +75,9 @@ const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan => 
   if (target.model.id !== exchange.model.id) requireSight(exchange.bodyWire, exchange.body, target.model)
   if (passesThrough(exchange, target)) {
     const quirks = quirksOf(target)
-    // The outline cuts long ids, which could then look alike.
-    const seen = quirks.shortCallIds ? exchange.body.whole().body : exchange.body.outline
+    // The outline cuts long ids, which could then look alike, and what the system says.
+    const whole = quirks.shortCallIds || (quirks.noMidSystem && target.wire === 'chat-completions')
+    const seen = whole ? exchange.body.whole().body : exchange.body.outline
     const edits = codec.passEdits(seen, {
       model: target.model.upstream,
       outputCap: capFor(exchange, target),

@@ -153,6 +153,28 @@ test('calls have ids of nine letters and digits where the provider takes no othe
   }
 })
 
+test('what the system says first is one message where the provider takes no more, however long it is', async () => {
+  const strict = await startGateway({
+    config: onlyProvider(`${provider.origin}/v1`, { wires: ['chat-completions'], quirks: { noMidSystem: true } }),
+  })
+  try {
+    for (const said of ['Be brief.', 'Be bréf. '.repeat(8_000)]) {
+      const system = [said, 'Be kind.'].map((content) => ({ role: 'system', content }))
+      const one = { role: 'system', content: `${said}\n\nBe kind.` }
+      const hi = { role: 'user', content: 'Hi' }
+      for (const [path, body] of [
+        ['/v1/chat/completions', { messages: [...system, hi] }],
+        ['/v1/responses', { input: [...system, hi] }],
+      ] as const) {
+        expect((await strict.post(path, { model: 'vendorB-4o', ...body })).status).toBe(200)
+        expect(JSON.parse(provider.requests.at(-1)?.text ?? '').messages).toEqual([one, hi])
+      }
+    }
+  } finally {
+    await strict.stop()
+  }
+})
+
 test('an image request leaves out what its provider refuses, and lists it as dropped', async () => {
   const painter = await startScripted(() => ({ steps: [JSON.stringify({ created: 1, data: [{ b64_json: 'aGk=' }] })] }))
   const images = await startGateway({

@@ -674,11 +674,10 @@ describe('is translated', () => {
       to === chat
         ? {
             messages: [
-              { role: 'system', content: 'You are a coder.' },
               {
                 role: 'system',
                 content:
-                  'About the tools whose names begin with mail__: Mail of the team.\n\nAbout the tools whose names begin with my_files__: Files.',
+                  'You are a coder.\n\nAbout the tools whose names begin with mail__: Mail of the team.\n\nAbout the tools whose names begin with my_files__: Files.',
               },
               { role: 'user', content: 'hi' },
             ],

@@ -55,7 +55,7 @@ export const encodeForm = (output: OutputFormat, { origin, drop }: Outgoing): Js
 export const askForJson = (instruction: string, messages: JsonObject[], out: Outgoing): void => {
   const first = messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
   const at = first === -1 ? messages.length : first
-  const opening = out.noMidSystem ? messages[at - 1] : undefined
+  const opening = out.oneSystem ? messages[at - 1] : undefined
   if (typeof opening?.content === 'string') opening.content += `\n\n${instruction}`
   else messages.splice(at, 0, { role: 'system', content: instruction })
   out.drop(memberName(out.origin, 'response_format'))

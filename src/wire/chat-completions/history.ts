@@ -24,14 +24,14 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): JsonObject[] =
   const messages: (JsonObject | Round)[] = []
   const open: Open = waitingCalls()
   let hasBegun = false
-  /** The instructions that open the conversation, in one message where only the first may be the system's. */
+  /** The instructions that begin the conversation. */
   let opening: { message: JsonObject; parts: JsonObject[] } | undefined
   for (const { turn, at } of joined(request, out)) {
     if (turn.role !== 'system') hasBegun = true
     if (turn.role === 'system') {
       const parts = turn.parts.flatMap((part, index) => encodePart(part, placeOf(part, out.pathOf(at, index)), out))
       if (parts.length === 0 && out.origin !== 'chat-completions') continue
-      if (opening !== undefined && !hasBegun && out.noMidSystem) {
+      if (opening !== undefined && !hasBegun && out.oneSystem) {
         opening.parts.push(...parts)
         opening.message.content = encodeContent(opening.parts, out)
         continue

@@ -18,6 +18,8 @@ export type Outgoing = {
   noDeveloperRole: boolean
   /** System messages within the conversation are sent as the user's. */
   noMidSystem: boolean
+  /** Whether instructions that begin the conversation become one message: many models' templates refuse a second, or drop it. */
+  oneSystem: boolean
   /** Whether a plain thought is sent back in this member: servers that give them want them back, at least with calls. */
   takesThoughts(name: ThoughtMember): boolean
   /** Whether a message of the model's without a thought gets a blank one. */
@@ -41,6 +43,7 @@ export const outgoing = (request: ChatRequest, quirks: Quirks): Outgoing => {
     customAsFunction: quirks.noCustomTools === true,
     noDeveloperRole: quirks.noDeveloperRole === true,
     noMidSystem: quirks.noMidSystem === true,
+    oneSystem: request.origin !== 'chat-completions' || quirks.noMidSystem === true,
     takesThoughts,
     needsReasoning: quirks.needsReasoning === true && takesThoughts('reasoning_content'),
     callId: (id) => sentCallId(id, quirks),

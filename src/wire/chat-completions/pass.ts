@@ -67,17 +67,29 @@ export const passEdits = (body: JsonObject, options: PassOptions): PassEdit[] =>
   return withoutRefused(edits, refusedIn(body, quirks), quirks)
 }
 
-/** Changes the roles of system messages to those that the provider takes. */
+/** Changes the roles of system messages to those that the provider takes, and joins those that begin the conversation. */
 const systemEdits = (messages: Json[], { noDeveloperRole, noMidSystem }: Quirks): Edit[] => {
-  let hasBegun = false
-  return messages.flatMap((message, at) => {
-    const role = isObject(message) ? message.role : undefined
-    const isSystem = role === 'system' || role === 'developer'
-    hasBegun ||= !isSystem
+  const end = messages.findIndex((message) => !isSystem(message))
+  const leading = noMidSystem ? messages.slice(0, end === -1 ? undefined : end) : []
+  const roles = messages.flatMap((message, at): Edit[] => {
     const path = ['messages', at, 'role']
-    if (isSystem && hasBegun && noMidSystem) return [{ path, value: '"user"' }]
-    return role === 'developer' && noDeveloperRole ? [{ path, value: '"system"' }] : []
+    if (0 < at && at < leading.length) return [{ path: ['messages', at], value: undefined }]
+    if (isSystem(message) && at >= leading.length && noMidSystem) return [{ path, value: '"user"' }]
+    return isObject(message) && message.role === 'developer' && noDeveloperRole ? [{ path, value: '"system"' }] : []
   })
+  if (leading.length < 2) return roles
+  return [{ path: ['messages', 0, 'content'], value: JSON.stringify(joinedContent(leading)) }, ...roles]
+}
+
+const isSystem = (message: Json | undefined): boolean =>
+  isObject(message) && (message.role === 'system' || message.role === 'developer')
+
+const joinedContent = (messages: Json[]): Json => {
+  const contents = messages.map((message) => (isObject(message) ? message.content : undefined))
+  if (contents.every((content) => typeof content === 'string')) return contents.join('\n\n')
+  return contents.flatMap((content) =>
+    typeof content === 'string' ? [{ type: 'text', text: content }] : Array.isArray(content) ? content : [],
+  )
 }
 
 const CAPS = ['max_completion_tokens', 'max_tokens'] as const

@@ -1,7 +1,7 @@
 // Bodies that pass to a provider of this wire: the edits that are spliced in, by the provider's quirks.
 
 import { describe, expect, test } from 'bun:test'
-import type { JsonObject } from '../../../src/ir/json.ts'
+import type { Json, JsonObject } from '../../../src/ir/json.ts'
 import type { Quirks } from '../../../src/ir/quirks.ts'
 import { splice } from '../../../src/lib/json-splice.ts'
 import { CHAT_CODECS } from '../../../src/wire/index.ts'
@@ -64,11 +64,23 @@ test('with no_mid_system, later system messages become the user’s', () => {
   const roles = ['developer', 'system', 'user', 'system', 'assistant', 'developer', 'user']
   const body = { model: 'm', messages: roles.map((role) => ({ role, content: role })) }
   const as = (quirks: Quirks) => (sent(body, quirks).messages as JsonObject[]).map(({ role }) => role)
-  expect(as({ noMidSystem: true })).toEqual(['developer', 'system', 'user', 'user', 'assistant', 'user', 'user'])
+  expect(as({ noMidSystem: true })).toEqual(['developer', 'user', 'user', 'assistant', 'user', 'user'])
   expect(as({ noMidSystem: true, noDeveloperRole: true })).toEqual([
-    ...['system', 'system', 'user', 'user', 'assistant', 'user', 'user'],
+    ...['system', 'user', 'user', 'assistant', 'user', 'user'],
   ])
   expect(as({ noDeveloperRole: true })).toEqual(['system', 'system', 'user', 'system', 'assistant', 'system', 'user'])
+})
+
+test('with no_mid_system, the system messages that begin a conversation become one', () => {
+  const begun = (...contents: Json[]) => {
+    const system = contents.map((content) => ({ role: 'system', content }))
+    const body = { model: 'm', messages: [...system, { role: 'user', content: 'hi' }] }
+    return (sent(body, { noMidSystem: true }).messages as JsonObject[]).map(({ content }) => content)
+  }
+  expect(begun('a')).toEqual(['a', 'hi'])
+  expect(begun('a', 'b', 'c')).toEqual(['a\n\nb\n\nc', 'hi'])
+  const part = { type: 'text', text: 'b' }
+  expect(begun('a', [part])).toEqual([[{ type: 'text', text: 'a' }, part], 'hi'])
 })
 
 describe('what a provider refuses', () => {

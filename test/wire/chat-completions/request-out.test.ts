@@ -139,8 +139,7 @@ describe('a request of another wire', () => {
         content,
       ])
     expect(list({})).toEqual([
-      ['system', 'a'],
-      ['system', 'b'],
+      ['system', 'a\n\nb'],
       ['user', 'c'],
       ['system', 'd'],
     ])
@@ -151,6 +150,28 @@ describe('a request of another wire', () => {
     expect(list({ noMidSystem: true })).toEqual([['system', 'a\n\nb'], ...later])
     const byTool = { noMidSystem: true, structuredOutputByTool: true }
     expect(list(byTool, { output: { type: 'json-object' } })).toEqual([['system', `a\n\nb\n\n${JSON_ONLY}`], ...later])
+  })
+
+  test('the system messages that begin a conversation are one: many models’ templates refuse or drop a second', () => {
+    const turns: Turn[] = [
+      { role: 'system', parts: [text('a')] },
+      { role: 'system', developer: true, parts: [text('b'), text('c')] },
+      { role: 'system', parts: [] },
+      { role: 'user', parts: [text('d')] },
+    ]
+    const begun = (request: ChatRequest, quirks: Quirks) =>
+      (encode(request, quirks).body.messages as JsonObject[]).map(({ role, content }) => [role, content])
+    const one = [
+      ['system', 'a\n\nb\n\nc'],
+      ['user', 'd'],
+    ]
+    expect(begun(foreign({ turns }), {})).toEqual(one)
+    const own = { ...foreign({ turns }), origin: 'chat-completions' as const }
+    expect(begun(own, {}).map(([role]) => role)).toEqual(['system', 'developer', 'system', 'user'])
+    expect(begun(own, { noMidSystem: true })).toEqual([
+      ['system', ['a', 'b', 'c'].map((words) => ({ type: 'text', text: words }))],
+      ['user', 'd'],
+    ])
   })
 
   test('an answer spread over several turns is joined into one message', () => {
