@@ -57,6 +57,7 @@ export const askForJson = (instruction: string, messages: JsonObject[], out: Out
   const at = first === -1 ? messages.length : first
   const opening = out.oneSystem ? messages[at - 1] : undefined
   if (typeof opening?.content === 'string') opening.content += `\n\n${instruction}`
+  else if (Array.isArray(opening?.content)) opening.content.push({ type: 'text', text: instruction })
   else messages.splice(at, 0, { role: 'system', content: instruction })
   out.drop(memberName(out.origin, 'response_format'))
 }

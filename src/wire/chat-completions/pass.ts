@@ -60,12 +60,20 @@ export const passEdits = (body: JsonObject, options: PassOptions): PassEdit[] =>
     )
   }
   edits.push(...capEdits(body, options.outputCap, quirks.maxTokensField))
-  if (Array.isArray(body.messages)) edits.push(...thoughtEdits(body.messages, quirks))
-  if (Array.isArray(body.messages) && (quirks.noDeveloperRole || quirks.noMidSystem))
-    edits.push(...systemEdits(body.messages, quirks))
-  if (Array.isArray(body.messages) && quirks.shortCallIds) edits.push(...callIdEdits(body.messages))
+  const messages = Array.isArray(body.messages) ? body.messages : []
+  edits.push(...emptyEdits(messages), ...thoughtEdits(messages, quirks))
+  if (quirks.noDeveloperRole || quirks.noMidSystem) edits.push(...systemEdits(messages, quirks))
+  if (quirks.shortCallIds) edits.push(...callIdEdits(messages))
   return withoutRefused(edits, refusedIn(body, quirks), quirks)
 }
+
+/** An empty list of parts becomes an empty text: editors send one with calls, and the vendor refuses the whole request. */
+const emptyEdits = (messages: readonly Json[]): Edit[] =>
+  messages.flatMap((message, at) => {
+    if (!isObject(message) || isSystem(message)) return []
+    if (!Array.isArray(message.content) || message.content.length > 0) return []
+    return [{ path: ['messages', at, 'content'], value: given(message.tool_calls) ? 'null' : '""' }]
+  })
 
 /** Changes the roles of system messages to those that the provider takes, and joins those that begin the conversation. */
 const systemEdits = (messages: Json[], { noDeveloperRole, noMidSystem }: Quirks): Edit[] => {

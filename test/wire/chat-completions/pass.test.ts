@@ -83,6 +83,24 @@ test('with no_mid_system, the system messages that begin a conversation become o
   expect(begun('a', [part])).toEqual([[{ type: 'text', text: 'a' }, part], 'hi'])
 })
 
+test('an empty list of parts, which vendor_b refuses, is an empty text', () => {
+  const calls = [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }]
+  const messages = [
+    { role: 'system', content: [] },
+    { role: 'user', content: [] },
+    { role: 'assistant', content: [], tool_calls: calls },
+    { role: 'tool', tool_call_id: 'a', content: [] },
+    { role: 'assistant', content: [] },
+    { role: 'user', content: [{ type: 'text', text: 'b' }] },
+  ]
+  const contents = (quirks: Quirks) =>
+    (sent({ model: 'm', messages }, quirks).messages as JsonObject[]).map(({ content }) => content)
+  const due = ['', '', null, '', '', [{ type: 'text', text: 'b' }]]
+  expect(contents({})).toEqual(due)
+  expect(contents({ noMidSystem: true })).toEqual(due)
+  expect(told({ model: 'm', messages }, {})).toEqual([])
+})
+
 describe('what a provider refuses', () => {
   test('is removed from a body that passes, and listed', () => {
     const body = { model: 'm', store: false, messages: turns, parallel_tool_calls: true, seed: 1 }
