@@ -143,7 +143,8 @@ const encodeMode = (
   if (mode === 'budget') return budget(budgetTokens ?? BUDGETS.medium)
   // On this wire an effort alone does not turn thinking on; on the others it does.
   if (mode === undefined && request.origin === 'messages' && !(budgetsOnly && effort !== undefined)) return undefined
-  if (!budgetsOnly) return { type: 'adaptive', ...display }
+  if (!budgetsOnly)
+    return { type: 'adaptive', ...(showsUnasked(request, summary) ? { display: 'summarized' } : display) }
   if (mode === undefined && effort === undefined) {
     dropped.member('reasoning')
     return undefined
@@ -151,3 +152,7 @@ const encodeMode = (
   // At most half of the cap, to leave room for the answer.
   return budget(Math.min(BUDGETS[effort === undefined || effort === 'none' ? 'medium' : effort], maxTokens / 2))
 }
+
+/** Newer models show nothing of their thought unasked, and clients of the chat-completions wire, who read it, cannot ask. */
+const showsUnasked = ({ origin, reasoning }: ChatRequest, summary: Reasoning['summary']): boolean =>
+  origin === 'chat-completions' && summary === undefined && reasoning?.effort !== 'none'

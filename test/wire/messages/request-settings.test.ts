@@ -14,16 +14,30 @@ describe('reasoning', () => {
   test.each<[string, Partial<ChatRequest>, Quirks, JsonObject, string[]]>([
     [
       'an effort of another wire thinks',
-      { reasoning: { effort: 'high' } },
+      { origin: 'responses', reasoning: { effort: 'high' } },
       {},
       { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } },
+      [],
+    ],
+    [
+      'an effort of a wire that cannot ask to read the thought shows it',
+      { reasoning: { effort: 'high' } },
+      {},
+      { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'high' } },
+      [],
+    ],
+    [
+      'but not where the client wants none of it',
+      { reasoning: { effort: 'high', summary: 'omitted' } },
+      {},
+      { thinking: { type: 'adaptive', display: 'omitted' }, output_config: { effort: 'high' } },
       [],
     ],
     [
       'minimal is low',
       { reasoning: { effort: 'minimal' } },
       {},
-      { thinking: { type: 'adaptive' }, output_config: { effort: 'low' } },
+      { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'low' } },
       [],
     ],
     ['none does not think', { reasoning: { effort: 'none' } }, {}, { thinking: { type: 'disabled' } }, []],
@@ -59,7 +73,7 @@ describe('reasoning', () => {
       'an effort that the model does not know',
       { reasoning: { effort: 'xhigh' } },
       { noXhighEffort: true },
-      { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } },
+      { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'high' } },
       [],
     ],
     [
