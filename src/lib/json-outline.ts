@@ -18,7 +18,7 @@ type Outline = {
 const SMALL = 4096
 /** In others, a string of more bytes than LONG is cut to its first KEPT, or to what comes before its first escape. */
 const LONG = 64
-const KEPT = 16
+export const KEPT = 16
 
 /** A control character is invalid in a JSON string, and rare elsewhere. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what it looks for

@@ -19,7 +19,16 @@ import { EVENT_STREAM, picturesFromStream, streamFromWhole, wholeFromStream } fr
 import type { Target } from './route.ts'
 import { requireSight } from './sight.ts'
 import { beginning, endedSource, joined, readFrom, type Source } from './source.ts'
-import { askOf, capFor, encodeFor, quirksOf, toJson, translateResponse, translateStream } from './translate.ts'
+import {
+  askOf,
+  capFor,
+  editsFor,
+  encodeFor,
+  quirksOf,
+  toJson,
+  translateResponse,
+  translateStream,
+} from './translate.ts'
 import { broken } from './upstream.ts'
 
 /** A whole answer for the client, and what it consumed: `usage` undefined when the provider did not say. */
@@ -74,16 +83,7 @@ const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan => 
   // The model that was asked for has been looked at before.
   if (target.model.id !== exchange.model.id) requireSight(exchange.bodyWire, exchange.body, target.model)
   if (passesThrough(exchange, target)) {
-    const quirks = quirksOf(target)
-    // The outline cuts long ids, which could then look alike, and what the system says.
-    const whole = quirks.shortCallIds || (quirks.noMidSystem && target.wire === 'chat-completions')
-    const seen = whole ? exchange.body.whole().body : exchange.body.outline
-    const edits = codec.passEdits(seen, {
-      model: target.model.upstream,
-      outputCap: capFor(exchange, target),
-      quirks,
-      learned: target.learned,
-    })
+    const edits = editsFor(codec, exchange.body, target, capFor(exchange, target))
     exchange.dropped = listDropped(edits.flatMap(({ lost, path }) => (lost ? [path.join('.')] : [])))
     return { body: exchange.body.edited(edits), undo: undefined }
   }

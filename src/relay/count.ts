@@ -15,7 +15,7 @@ import { listDropped } from './dropped.ts'
 import { countBody } from './estimate.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
 import { route, type Target } from './route.ts'
-import { encoded, exactBody, quirksOf, toJson } from './translate.ts'
+import { editsFor, encoded, exactBody, toJson } from './translate.ts'
 import { firstAnswer } from './tries.ts'
 
 /** A wire that counts, and how. */
@@ -99,14 +99,7 @@ const ask = async (
 }
 
 const passed = ({ body }: ClientRequest, target: Target, codec: PassCodec): string | Uint8Array<ArrayBuffer> =>
-  body.edited(
-    codec.passEdits(body.outline, {
-      model: target.model.upstream,
-      outputCap: undefined,
-      quirks: quirksOf(target),
-      learned: target.learned,
-    }),
-  )
+  body.edited(editsFor(codec, body, target))
 
 const translated = (
   request: ClientRequest,

@@ -9,10 +9,10 @@ import type { ChatRequest } from '../ir/request.ts'
 import { stopAt } from '../ir/stop-at.ts'
 import { requireWhole, wholeCalls } from '../ir/whole.ts'
 import { withExact } from '../lib/json-exact.ts'
-import type { Ask, ChatCodec, EncodedRequest, Tap, Undo } from '../wire/codec.ts'
+import type { Ask, ChatCodec, EncodedRequest, PassCodec, PassEdit, Tap, Undo } from '../wire/codec.ts'
 import { CODECS } from '../wire/index.ts'
 import { openNotes } from '../wire/pass.ts'
-import { tooDeep } from './client-body.ts'
+import { type ClientBody, tooDeep } from './client-body.ts'
 import type { ClientRequest, Exchange } from './exchange.ts'
 import type { Target } from './route.ts'
 
@@ -48,6 +48,18 @@ export const encoded = (provider: ChatCodec, target: Target, decode: () => ChatR
   } catch (error) {
     throw error instanceof RangeError ? tooDeep(error) : error
   }
+}
+
+/** The edits of a body that passes. `outputCap`: lower than the client's. */
+export const editsFor = (
+  codec: PassCodec,
+  { outline, whole }: ClientBody,
+  target: Target,
+  outputCap?: number,
+): PassEdit[] => {
+  const quirks = quirksOf(target)
+  const seen = codec.needsWhole?.(outline, quirks) === true ? whole().body : outline
+  return codec.passEdits(seen, { model: target.model.upstream, outputCap, quirks, learned: target.learned })
 }
 
 /** A translated request as JSON text. Lone surrogates, from texts cut by clients, become replacement characters. */

@@ -160,6 +160,11 @@ export type PassCodec = {
   requestSchema: TSchema
   /** The members to splice into a client's body for a provider of the same wire. */
   passEdits(body: JsonObject, options: PassOptions): PassEdit[]
+  /**
+   * Whether `passEdits` must see the whole body: an outline cuts long ids, which could then look alike, and what the system
+   * says.
+   */
+  needsWhole?(outline: JsonObject, quirks: Quirks): boolean
   /** Whether a client's body uses forms of another wire: its bytes cannot pass, and it is decoded and encoded again. */
   needsTranslation?(body: JsonObject): boolean
   /** The client's own cap on output tokens, where it gave one. */

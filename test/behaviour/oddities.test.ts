@@ -175,6 +175,44 @@ test('what the system says first is one message where the provider takes no more
   }
 })
 
+test('ids of items longer than the wire takes are left out, however long the conversation, and others stay', async () => {
+  const reader = await startScripted(() => ({
+    steps: [JSON.stringify({ id: 'resp_1', object: 'response', status: 'completed', output: [] })],
+  }))
+  const strict = await startGateway({ config: onlyProvider(`${reader.origin}/v1`, { wires: ['responses'] }) })
+  const said = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'So.' }] }
+  const call = { type: 'custom_tool_call', call_id: 'call_1', name: 'patch', input: 'x' }
+  const result = { type: 'custom_tool_call_output', call_id: 'call_1', output: 'ok' }
+  const thought = { type: 'reasoning', summary: [], encrypted_content: 'sealed' }
+  const ids = [
+    'rs_1',
+    `rs_${'x'.repeat(61)}`,
+    `rs_${'x'.repeat(62)}`,
+    `rs_${'y+/'.repeat(130)}=`,
+    '',
+    'rs_90123456789ab',
+  ]
+  const taken = (id: string) => id !== '' && id.length <= 64
+  try {
+    for (const spoken of ['Read it.', 'Read it. '.repeat(10_000)]) {
+      const hi = { role: 'user', content: spoken }
+      const input = [hi, ...ids.flatMap((id) => [thought, said, call, result].map((item) => ({ ...item, id })))]
+      expect((await strict.post('/v1/responses', { model: 'vendorB-5.5', input })).status).toBe(200)
+      expect(JSON.parse(reader.requests.at(-1)?.text ?? '').input).toEqual([
+        hi,
+        ...ids.flatMap((id) => [thought, said, call, result].map((item) => (taken(id) ? { ...item, id } : item))),
+      ])
+      // What an id refers to, only the provider knows.
+      const reference = { type: 'item_reference', id: ids[3] }
+      await strict.post('/v1/responses', { model: 'vendorB-5.5', input: [hi, reference] })
+      expect(JSON.parse(reader.requests.at(-1)?.text ?? '').input).toEqual([hi, reference])
+    }
+  } finally {
+    await strict.stop()
+    await reader.stop()
+  }
+})
+
 test('an image request leaves out what its provider refuses, and lists it as dropped', async () => {
   const painter = await startScripted(() => ({ steps: [JSON.stringify({ created: 1, data: [{ b64_json: 'aGk=' }] })] }))
   const images = await startGateway({

@@ -37,6 +37,9 @@ export const needsTranslation = (body: JsonObject): boolean =>
           message.content.some((part) => isObject(part) && BLOCKS.has(part.type)),
       )))
 
+export const needsWhole = (_: JsonObject, { shortCallIds, noMidSystem }: Quirks): boolean =>
+  shortCallIds === true || noMidSystem === true
+
 /** With `reasoning_content` among the refused members, also those of the assistant's messages. */
 const refusedIn = (body: JsonObject, quirks: Quirks): Edit['path'][] => {
   const refused = refusedMembers(body, quirks)

@@ -10,7 +10,7 @@ import { isEmptyInput } from '../call-input.ts'
 import { failedText } from '../failed-result.ts'
 import { waitingCalls } from '../waiting-calls.ts'
 import { type ContentPart, encodeContent, shortest } from './content.ts'
-import { callId } from './names.ts'
+import { callId, withTakenId } from './names.ts'
 import type { Outgoing } from './outgoing.ts'
 import { encodeCitation, encodeLogprobs, refusalContent, textContent } from './output.ts'
 import { sealedItem } from './reasoning.ts'
@@ -241,12 +241,12 @@ const partItem = (part: Exclude<AssistantPart, TextPart | RefusalPart>, path: st
       }
       if (part.seal.origin !== 'responses') return []
       if (!out.own && (!isReadable(part.seal) || out.quirks.noReasoning === true)) return []
-      return [sealedItem(part)]
+      return [withTakenId(sealedItem(part))]
     case 'tool-call':
       dropMark(part, path, out)
       return [encodeCall(part, out)]
     case 'opaque':
-      if (part.origin === 'responses') return [part.value]
+      if (part.origin === 'responses') return [withTakenId(part.value)]
       if (!part.met) out.drop(path)
       return []
   }
@@ -280,7 +280,9 @@ const encodeCall = (part: ToolCallPart, out: Outgoing): JsonObject => {
   const itemId = part.itemId?.startsWith(custom ? 'ctc_' : 'fc_') ? { id: part.itemId } : {}
   const call = { ...itemId, call_id: callId(part.id), name: out.names.sent(part.name, part.namespace) }
   const namespace = part.namespace === undefined ? {} : { namespace: part.namespace }
-  return custom
-    ? { type: 'custom_tool_call', ...call, input: part.input, ...namespace }
-    : { type: 'function_call', ...call, arguments: isEmptyInput(part.input) ? '{}' : part.input, ...namespace }
+  return withTakenId(
+    custom
+      ? { type: 'custom_tool_call', ...call, input: part.input, ...namespace }
+      : { type: 'function_call', ...call, arguments: isEmptyInput(part.input) ? '{}' : part.input, ...namespace },
+  )
 }

@@ -1,9 +1,11 @@
 // Names and ids as this wire accepts them: letters, digits, `_` and `-`, of bounded length. Others are replaced
 // deterministically; tools' names are recorded, so that decoding the answer can restore them.
 
+import type { Json, JsonObject } from '../../ir/json.ts'
 import type { ChatRequest } from '../../ir/request.ts'
 import { digest } from '../../lib/digest.ts'
 import type { Undo } from '../codec.ts'
+import { given } from '../read.ts'
 
 const NAME = /^[a-zA-Z0-9_-]{1,128}$/
 const MAX_ID = 64
@@ -42,6 +44,36 @@ export const toolNames = (request: ChatRequest): ToolNames => {
 export const callId = (id: string): string => {
   if (id === '') return 'call_0'
   return id.length <= MAX_ID ? id : `${id.slice(0, 40)}_${digest(id)}`
+}
+
+/**
+ * Items that need no id. A longer id than the wire takes, as some servers give, or an empty one fails the whole request, and
+ * with it every later one of the conversation.
+ */
+const NEED_NO_ID = new Set<Json | undefined>([
+  'message',
+  'reasoning',
+  'function_call',
+  'function_call_output',
+  'custom_tool_call',
+  'custom_tool_call_output',
+  'tool_search_call',
+  'tool_search_output',
+  'web_search_call',
+])
+
+/** The id of an item, where it can be left out. */
+export const needlessId = ({ type, role, id }: JsonObject): string | undefined =>
+  typeof id === 'string' && (NEED_NO_ID.has(type) || (!given(type) && given(role))) ? id : undefined
+
+export const isRefusedId = (id: string): boolean => id === '' || id.length > MAX_ID
+
+/** An item as it is sent: without an id that the wire does not take. */
+export const withTakenId = (item: JsonObject): JsonObject => {
+  const needless = needlessId(item)
+  if (needless === undefined || !isRefusedId(needless)) return item
+  const { id: _, ...rest } = item
+  return rest
 }
 
 /** A client's label (a user, a cache key) within the wire's 64 characters: a longer one is hashed. */

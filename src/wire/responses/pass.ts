@@ -1,10 +1,12 @@
 // Edits of a responses body that passes to a provider of the same wire.
 
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { KEPT } from '../../lib/json-outline.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { PassEdit, PassOptions } from '../codec.ts'
 import { isForeign, modelEdit, refusedMembers, withoutRefused } from '../pass.ts'
 import { summaryIn } from './compaction.ts'
+import { isRefusedId, needlessId } from './names.ts'
 
 export const outputCap = (body: JsonObject): number | undefined =>
   typeof body.max_output_tokens === 'number' ? body.max_output_tokens : undefined
@@ -27,9 +29,22 @@ export const passEdits = (body: JsonObject, options: PassOptions): PassEdit[] =>
       edits.push({ path: ['input', at], value: message === undefined ? undefined : JSON.stringify(message) })
     })
   }
+  if (Array.isArray(body.input)) edits.push(...idEdits(body.input))
   if (Array.isArray(body.input) && options.quirks.noDeveloperRole) edits.push(...roleEdits(body.input))
   return withoutRefused(edits, refusedMembers(body, options.quirks), options.quirks)
 }
+
+/** An id as the outline of a large body shows it may be one that is too long. */
+export const needsWhole = ({ input }: JsonObject): boolean =>
+  Array.isArray(input) && input.some((item) => isObject(item) && needlessId(item)?.length === KEPT)
+
+/** Removes ids that the provider would refuse, as another server has given them. */
+const idEdits = (input: Json[]): Edit[] =>
+  input.flatMap((item, at) => {
+    if (!isObject(item) || isForeign(item.encrypted_content)) return []
+    const id = needlessId(item)
+    return id === undefined || !isRefusedId(id) ? [] : [{ path: ['input', at, 'id'], value: undefined }]
+  })
 
 /** For a provider without the role `developer`. */
 const roleEdits = (input: Json[]): Edit[] =>

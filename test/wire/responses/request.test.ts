@@ -543,6 +543,27 @@ describe('sending for clients of other wires', () => {
     ])
   })
 
+  test('ids of items that another server made too long are left out', () => {
+    const long = 'x'.repeat(413)
+    const { body } = send({
+      turns: [
+        {
+          role: 'assistant',
+          parts: [
+            { type: 'reasoning', text: '', seal: { origin: 'responses', value: { id: long, encrypted_content: 'e' } } },
+            { type: 'tool-call', kind: 'function', id: 'call_1', itemId: `fc_${long}`, name: 'read', input: '{}' },
+          ],
+        },
+        { role: 'user', parts: [{ type: 'tool-result', kind: 'function', callId: 'call_1', parts: [text('so')] }] },
+      ],
+    })
+    expect(body.input).toEqual([
+      { type: 'reasoning', summary: [], encrypted_content: 'e' },
+      { type: 'function_call', call_id: 'call_1', name: 'read', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'call_1', output: 'so' },
+    ])
+  })
+
   test('the wire’s own thoughts are sent back verbatim; foreign ones are left out, unsealed ones listed', () => {
     const seal = { origin: 'responses' as const, value: { id: 'rs_1', encrypted_content: 'e' } }
     const { body, dropped } = send({
