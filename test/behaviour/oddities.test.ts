@@ -175,37 +175,57 @@ test('what the system says first is one message where the provider takes no more
   }
 })
 
-test('ids of items longer than the wire takes are left out, however long the conversation, and others stay', async () => {
+test('ids of items that the wire does not take are left out, however long the conversation, and others stay', async () => {
   const reader = await startScripted(() => ({
     steps: [JSON.stringify({ id: 'resp_1', object: 'response', status: 'completed', output: [] })],
   }))
   const strict = await startGateway({ config: onlyProvider(`${reader.origin}/v1`, { wires: ['responses'] }) })
-  const said = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'So.' }] }
-  const call = { type: 'custom_tool_call', call_id: 'call_1', name: 'patch', input: 'x' }
-  const result = { type: 'custom_tool_call_output', call_id: 'call_1', output: 'ok' }
-  const thought = { type: 'reasoning', summary: [], encrypted_content: 'sealed' }
-  const ids = [
-    'rs_1',
-    `rs_${'x'.repeat(61)}`,
-    `rs_${'x'.repeat(62)}`,
-    `rs_${'y+/'.repeat(130)}=`,
-    '',
-    'rs_90123456789ab',
+  const call = { call_id: 'call_1', name: 'patch' }
+  const items: [string, JsonObject][] = [
+    ['rs_', { type: 'reasoning', summary: [], encrypted_content: 'sealed' }],
+    ['msg_', { role: 'assistant', content: 'So.' }],
+    ['msg_', { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'So.' }] }],
+    ['fc_', { type: 'function_call', ...call, arguments: '{}' }],
+    ['fc_', { type: 'function_call_output', call_id: 'call_1', output: 'ok' }],
+    ['ctc_', { type: 'custom_tool_call', ...call, input: 'x' }],
+    ['ctco_', { type: 'custom_tool_call_output', call_id: 'call_1', output: 'ok' }],
+    ['ws_', { type: 'web_search_call', status: 'completed', action: { type: 'search', query: 'x' } }],
   ]
-  const taken = (id: string) => id !== '' && id.length <= 64
+  const taken = (start: string) => ['1', '0123456789ab'.slice(start.length), '3-4_5', 'x'.repeat(64 - start.length)]
+  const refused = (start: string) => [
+    'x'.repeat(65 - start.length),
+    'x'.repeat(413),
+    `${'y+/'.repeat(130)}=`,
+    'ä',
+    '1 2',
+  ]
+  // Made by editors, relays and other servers.
+  const made = [
+    '',
+    'thinking_0',
+    'chatcmpl-5',
+    'item_3bc5',
+    'call_1',
+    'msg-92Y7',
+    '019f629b-43ee-7a82-acb1-3071dbffbdad',
+  ]
+  const referred = ['item_reference', 'local_shell_call', 'mcp_approval_request'].map((type) => ({
+    type,
+    id: 'x'.repeat(80),
+  }))
+  const every = items.flatMap(([start, item]) =>
+    [...[...taken(start), ...refused(start)].map((end) => start + end), ...made].map((id) => ({ id, ...item })),
+  )
+  const due = items.flatMap(([start, item]) => [
+    ...taken(start).map((end) => ({ id: start + end, ...item })),
+    ...[...refused(start), ...made].map(() => item),
+  ])
   try {
-    for (const spoken of ['Read it.', 'Read it. '.repeat(10_000)]) {
-      const hi = { role: 'user', content: spoken }
-      const input = [hi, ...ids.flatMap((id) => [thought, said, call, result].map((item) => ({ ...item, id })))]
+    for (const content of ['Read it.', 'Read it. '.repeat(10_000)]) {
+      const input = [{ role: 'user', content }, ...every, ...referred]
       expect((await strict.post('/v1/responses', { model: 'vendorB-5.5', input })).status).toBe(200)
-      expect(JSON.parse(reader.requests.at(-1)?.text ?? '').input).toEqual([
-        hi,
-        ...ids.flatMap((id) => [thought, said, call, result].map((item) => (taken(id) ? { ...item, id } : item))),
-      ])
-      // What an id refers to, only the provider knows.
-      const reference = { type: 'item_reference', id: ids[3] }
-      await strict.post('/v1/responses', { model: 'vendorB-5.5', input: [hi, reference] })
-      expect(JSON.parse(reader.requests.at(-1)?.text ?? '').input).toEqual([hi, reference])
+      const { input: sent } = JSON.parse(reader.requests.at(-1)?.text ?? '')
+      expect(sent).toEqual([{ role: 'user', content }, ...due, ...referred])
     }
   } finally {
     await strict.stop()

@@ -47,31 +47,32 @@ export const callId = (id: string): string => {
 }
 
 /**
- * Items that need no id. A longer id than the wire takes, as some servers give, or an empty one fails the whole request, and
- * with it every later one of the conversation.
+ * Items that mean the same without an id, and how it must begin if there is one. Any other, as other servers and some
+ * clients make, fails the whole request, and with it every later one of the conversation.
  */
-const NEED_NO_ID = new Set<Json | undefined>([
-  'message',
-  'reasoning',
-  'function_call',
-  'function_call_output',
-  'custom_tool_call',
-  'custom_tool_call_output',
-  'tool_search_call',
-  'tool_search_output',
-  'web_search_call',
+const BEGINNINGS = new Map<Json | undefined, string>([
+  ['message', 'msg_'],
+  ['reasoning', 'rs_'],
+  ['function_call', 'fc_'],
+  ['function_call_output', 'fc'],
+  ['custom_tool_call', 'ctc_'],
+  ['custom_tool_call_output', 'ctc'],
+  ['tool_search_call', ''],
+  ['tool_search_output', ''],
+  ['web_search_call', 'ws_'],
 ])
 
-/** The id of an item, where it can be left out. */
-export const needlessId = ({ type, role, id }: JsonObject): string | undefined =>
-  typeof id === 'string' && (NEED_NO_ID.has(type) || (!given(type) && given(role))) ? id : undefined
+const TAKEN_ID = /^[a-zA-Z0-9_-]{1,64}$/
 
-export const isRefusedId = (id: string): boolean => id === '' || id.length > MAX_ID
+/** Whether an item has an id that is refused and that it does not need. */
+export const hasRefusedId = ({ type, role, id }: JsonObject): boolean => {
+  const beginning = BEGINNINGS.get(given(type) || !given(role) ? type : 'message')
+  return beginning !== undefined && typeof id === 'string' && !(id.startsWith(beginning) && TAKEN_ID.test(id))
+}
 
 /** An item as it is sent: without an id that the wire does not take. */
 export const withTakenId = (item: JsonObject): JsonObject => {
-  const needless = needlessId(item)
-  if (needless === undefined || !isRefusedId(needless)) return item
+  if (!hasRefusedId(item)) return item
   const { id: _, ...rest } = item
   return rest
 }

@@ -6,7 +6,7 @@ import type { Edit } from '../../lib/json-splice.ts'
 import type { PassEdit, PassOptions } from '../codec.ts'
 import { isForeign, modelEdit, refusedMembers, withoutRefused } from '../pass.ts'
 import { summaryIn } from './compaction.ts'
-import { isRefusedId, needlessId } from './names.ts'
+import { hasRefusedId } from './names.ts'
 
 export const outputCap = (body: JsonObject): number | undefined =>
   typeof body.max_output_tokens === 'number' ? body.max_output_tokens : undefined
@@ -34,17 +34,17 @@ export const passEdits = (body: JsonObject, options: PassOptions): PassEdit[] =>
   return withoutRefused(edits, refusedMembers(body, options.quirks), options.quirks)
 }
 
-/** An id as the outline of a large body shows it may be one that is too long. */
+/** Whether an id may be one that the outline of a large body cut, and so too long. */
 export const needsWhole = ({ input }: JsonObject): boolean =>
-  Array.isArray(input) && input.some((item) => isObject(item) && needlessId(item)?.length === KEPT)
+  Array.isArray(input) && input.some((item) => isObject(item) && typeof item.id === 'string' && item.id.length === KEPT)
 
-/** Removes ids that the provider would refuse, as another server has given them. */
+/** Removes ids that the provider would refuse, as other servers and some clients make them. */
 const idEdits = (input: Json[]): Edit[] =>
-  input.flatMap((item, at) => {
-    if (!isObject(item) || isForeign(item.encrypted_content)) return []
-    const id = needlessId(item)
-    return id === undefined || !isRefusedId(id) ? [] : [{ path: ['input', at, 'id'], value: undefined }]
-  })
+  input.flatMap((item, at) =>
+    isObject(item) && hasRefusedId(item) && !isForeign(item.encrypted_content)
+      ? [{ path: ['input', at, 'id'], value: undefined }]
+      : [],
+  )
 
 /** For a provider without the role `developer`. */
 const roleEdits = (input: Json[]): Edit[] =>

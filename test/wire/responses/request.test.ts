@@ -543,7 +543,7 @@ describe('sending for clients of other wires', () => {
     ])
   })
 
-  test('ids of items that another server made too long are left out', () => {
+  test('ids of items that the wire does not take are left out', () => {
     const long = 'x'.repeat(413)
     const { body } = send({
       turns: [
