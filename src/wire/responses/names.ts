@@ -83,10 +83,13 @@ export const label = (text: string): string => (text.length <= MAX_ID ? text : `
 /** Leaves room for a prefix and an index within the vendor's limit of 64 characters for an item's id. */
 const MAX_BARE = 50
 
-/** An answer's id in the wire's character set and without its prefix, for making other ids from it. */
+/**
+ * An answer's id without its prefix and of letters, digits and `_`, for making other ids from it. vendor_b has refused ids
+ * with `-`, though it names it among what they may contain.
+ */
 export const bareId = (id: string): string => {
   const bare = id.startsWith('resp_') ? id.slice('resp_'.length) : id
-  const plain = bare.replace(/[^a-zA-Z0-9_-]/g, '_')
+  const plain = bare.replace(/[^a-zA-Z0-9_]/g, '_')
   if (plain.length > MAX_BARE) return `${plain.slice(0, MAX_BARE - 16)}_${digest(id)}`
   return plain === '' ? '0' : plain
 }

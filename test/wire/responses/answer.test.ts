@@ -207,6 +207,14 @@ describe('writing a stream', () => {
     const whole = idsIn(responses.encodeResponse(answer, ask).output)
     for (const id of whole.flat().filter((one) => one !== undefined)) expect(String(id).length).toBeLessThanOrEqual(64)
     expect(new Set(whole.flat()).size).toBe(5)
+    const short = idsIn(responses.encodeResponse({ ...answer, id: 'chatcmpl-9f-ä' }, ask).output)
+    expect(short.flat().slice(0, 5)).toEqual([
+      'rs_chatcmpl_9f___0',
+      undefined,
+      'msg_chatcmpl_9f___1',
+      undefined,
+      'fc_chatcmpl_9f___2',
+    ])
     const last = data(frames(unfold(answer)).at(-1)).response as JsonObject
     expect(idsIn(last.output)).toEqual(whole)
     const other = { ...answer, id: `${answer.id}y` }
