@@ -86,5 +86,8 @@ test('a model that refuses both is asked in both ways, and the refusal stands', 
 test('a client of another wire is answered by a model of which it was not known that it takes a budget only', async () => {
   const asked = { model: BUDGET_ONLY, reasoning_effort: 'high', max_completion_tokens: 60_000, messages }
   expect((await gateway.post('/v1/chat/completions', asked)).status).toBe(200)
-  expect(thoughts()).toEqual([{ type: 'adaptive' }, { type: 'enabled', budget_tokens: 16_384 }])
+  expect(thoughts()).toEqual([
+    { type: 'adaptive', display: 'summarized' },
+    { type: 'enabled', budget_tokens: 16_384 },
+  ])
 })

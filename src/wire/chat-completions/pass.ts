@@ -64,17 +64,18 @@ export const passEdits = (body: JsonObject, options: PassOptions): PassEdit[] =>
   }
   edits.push(...capEdits(body, options.outputCap, quirks.maxTokensField))
   const messages = Array.isArray(body.messages) ? body.messages : []
-  edits.push(...emptyEdits(messages), ...thoughtEdits(messages, quirks))
-  if (quirks.noDeveloperRole || quirks.noMidSystem) edits.push(...systemEdits(messages, quirks))
+  const system = quirks.noDeveloperRole || quirks.noMidSystem ? systemEdits(messages, quirks) : []
+  // What the system says may have been joined.
+  const isJoined = system.some(({ path }) => path[2] === 'content')
+  edits.push(...emptyEdits(messages, isJoined ? 1 : 0), ...thoughtEdits(messages, quirks), ...system)
   if (quirks.shortCallIds) edits.push(...callIdEdits(messages))
   return withoutRefused(edits, refusedIn(body, quirks), quirks)
 }
 
 /** An empty list of parts becomes an empty text: editors send one with calls, and the vendor refuses the whole request. */
-const emptyEdits = (messages: readonly Json[]): Edit[] =>
+const emptyEdits = (messages: readonly Json[], from: number): Edit[] =>
   messages.flatMap((message, at) => {
-    if (!isObject(message) || isSystem(message)) return []
-    if (!Array.isArray(message.content) || message.content.length > 0) return []
+    if (at < from || !isObject(message) || !Array.isArray(message.content) || message.content.length > 0) return []
     return [{ path: ['messages', at, 'content'], value: given(message.tool_calls) ? 'null' : '""' }]
   })
 
@@ -98,9 +99,10 @@ const isSystem = (message: Json | undefined): boolean =>
 const joinedContent = (messages: Json[]): Json => {
   const contents = messages.map((message) => (isObject(message) ? message.content : undefined))
   if (contents.every((content) => typeof content === 'string')) return contents.join('\n\n')
-  return contents.flatMap((content) =>
+  const parts = contents.flatMap((content) =>
     typeof content === 'string' ? [{ type: 'text', text: content }] : Array.isArray(content) ? content : [],
   )
+  return parts.length === 0 ? '' : parts
 }
 
 const CAPS = ['max_completion_tokens', 'max_tokens'] as const

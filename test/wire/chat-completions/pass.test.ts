@@ -98,6 +98,8 @@ test('an empty list of parts, which vendor_b refuses, is an empty text', () => {
   const due = ['', '', null, '', '', [{ type: 'text', text: 'b' }]]
   expect(contents({})).toEqual(due)
   expect(contents({ noMidSystem: true })).toEqual(due)
+  messages.unshift({ role: 'system', content: [] })
+  expect(contents({ noMidSystem: true })).toEqual(due)
   expect(told({ model: 'm', messages }, {})).toEqual([])
 })
 
