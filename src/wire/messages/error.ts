@@ -21,9 +21,10 @@ export const decodeError = (status: number, body: unknown): GatewayError => {
     ...(requestId === undefined ? {} : { requestId }),
   }
   const effective = status >= 400 ? status : (STATUS_OF_TYPE[type ?? ''] ?? 500)
-  if (effective === 400) {
-    return actionable(message, errorCode, details, provider) ?? refusedRequest(error, message, errorCode, provider)
-  }
+  // Some servers refuse with 422 what they cannot parse.
+  const told = effective === 400 || effective === 422 ? actionable(message, errorCode, details, provider) : undefined
+  if (told !== undefined) return told
+  if (effective === 400) return refusedRequest(error, message, errorCode, provider)
   const length = effective === 413 || effective === 422 ? overlong(message, error) : undefined
   if (length !== undefined) return providerError('context-length', { provider, ...length })
   return providerError(CLASS_OF_STATUS[effective] ?? 'refused', { provider })
@@ -103,7 +104,7 @@ const WAYS_OF_THINKING: [RegExp, Remedy][] = [
 /** Refusals of a conversation. */
 const REFUSED_MESSAGES: [RegExp, string][] = [
   [
-    /Unexpected role "system"|messages\.\d+\.role: Input should be 'user' or 'assistant'/,
+    /Unexpected role "system"|messages\.\d+\.role: Input should be 'user' or 'assistant'|messages?\[\d+\](?:\.role)?:? (?:unknown variant `system`|must be either 'user' or 'assistant'|has invalid role: system)|invalid message role: system/,
     'Unexpected role "system". This model takes instructions only in the top-level `system` member.',
   ],
   [

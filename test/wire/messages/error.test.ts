@@ -104,6 +104,12 @@ describe('a provider’s error is classified', () => {
 })
 
 describe('refusals that coding agents act on', () => {
+  test('by 422, with which some servers refuse what they cannot read, too', () => {
+    const said = failure('invalid_request_error', 'messages[1].role: unknown variant `system`')
+    expect(messages.decodeError(422, said)).toMatchObject({ code: 'invalid_request', param: 'messages' })
+    expect(messages.decodeError(422, failure('invalid_request_error', 'no')).code).toBe('upstream_error')
+  })
+
   test.each<[string, JsonObject, string]>([
     [
       'system turns',
@@ -115,6 +121,16 @@ describe('refusals that coding agents act on', () => {
       failure('invalid_request_error', "messages.1.role: Input should be 'user' or 'assistant'"),
       'Unexpected role "system"',
     ],
+    ...[
+      'messages[1].role: unknown variant `system`, expected `user` or `assistant` at line 1 column 90',
+      "messages[1].role must be either 'user' or 'assistant', but got 'system'",
+      'message[1] has invalid role: system',
+      'chat content has invalid message role: system (2013)',
+    ].map((said): [string, JsonObject, string] => [
+      `system turns, in another server’s: ${said}`,
+      failure('invalid_request_error', said),
+      'Unexpected role "system"',
+    ]),
     [
       'context management',
       failure('invalid_request_error', 'context_management: Extra inputs are not permitted'),
