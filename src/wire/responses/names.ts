@@ -51,15 +51,15 @@ export const callId = (id: string): string => {
  * clients make, fails the whole request, and with it every later one of the conversation.
  */
 const BEGINNINGS = new Map<Json | undefined, string>([
-  ['message', 'msg'],
-  ['reasoning', 'rs'],
-  ['function_call', 'fc'],
+  ['message', 'msg_'],
+  ['reasoning', 'rs_'],
+  ['function_call', 'fc_'],
   ['function_call_output', 'fc'],
-  ['custom_tool_call', 'ctc'],
+  ['custom_tool_call', 'ctc_'],
   ['custom_tool_call_output', 'ctc'],
   ['tool_search_call', ''],
   ['tool_search_output', ''],
-  ['web_search_call', 'ws'],
+  ['web_search_call', 'ws_'],
 ])
 
 const TAKEN_ID = /^[a-zA-Z0-9_-]{1,64}$/
