@@ -54,22 +54,24 @@ export type ErrorOptions = {
   remedy?: Remedy | undefined
 }
 
-/**
- * How a provider may take the request that it refused: on that wire, without its thoughts or with one in each turn of the
- * model's, with the output cap's newer name, thinking adaptively in place of by a budget, or the other way round, with the
- * system speaking at the beginning only, without the force to call a tool, with a tool in place of structured output, with a
- * reply between a tool's message and the user's.
- */
+/** How a provider may take the request that it refused. */
 export type Remedy =
   | 'responses-wire'
+  /** Without the conversation's thoughts, or with one in each turn of the model's. */
   | 'no-reasoning'
   | 'all-reasoning'
+  /** With the output cap under its newer name. */
   | 'newer-cap'
+  /** Thinking adaptively in place of by a budget, or the other way round. */
   | 'adaptive-thinking'
   | 'thinking-budget'
+  /** With the system speaking at the beginning only. */
   | 'no-mid-system'
+  /** Where the model may choose whether to call a tool. */
   | 'no-forced-tools'
+  /** With a tool in place of structured output. */
   | 'output-by-tool'
+  /** With a reply of the model's between a tool's message and the user's. */
   | 'reply-to-tools'
 
 /** An error in the gateway's own words: `message` may be shown to a client, `cause` and `provider` never are. */
