@@ -4,7 +4,7 @@ import type { JsonObject } from '../ir/json.ts'
 import { splice } from '../lib/json-splice.ts'
 import { malformedAnswer } from '../wire/pass.ts'
 import { holdIn, type Room } from './room.ts'
-import { joined } from './source.ts'
+import { joined, type Reader, rejoined } from './source.ts'
 import { networkError } from './upstream.ts'
 
 /** Error bodies of providers are small. */
@@ -26,22 +26,41 @@ const FORMATS: ReadonlyMap<string, Bun.CompressionFormat> = new Map<string, Bun.
  * The body of a response, decompressed as it is read: some servers compress without being asked. The runtime would
  * decompress all that has come at once, and a few kilobytes may expand to gigabytes.
  */
-export const answerBody = async (
-  { headers, body }: Response,
-  abort: AbortController,
-): Promise<ReadableStream<Uint8Array> | null> => {
-  const format = FORMATS.get((headers.get('content-encoding') ?? '').trim().toLowerCase())
-  if (body === null || format === undefined) return body
-  if (format !== 'deflate') return body.pipeThrough(new DecompressionStream(format))
+export const answerBody = async ({ headers, body }: Response, abort: AbortController): Promise<Reader | null> => {
+  if (body === null) return null
   const reader = body.getReader()
   const { value } = await reader.read().catch((error) => {
     throw networkError(error, abort)
   })
-  return joined(value, reader).pipeThrough(new DecompressionStream(isZlib(value) ? 'deflate' : 'deflate-raw'))
+  const format = formatOf(value, headers)
+  if (format === undefined) return rejoined(value, reader)
+  return joined(value, reader).pipeThrough(new DecompressionStream(format)).getReader()
 }
 
-/** Servers mean either by `deflate`: with the header of zlib, which begins with the method, or without. */
-const isZlib = (first: Uint8Array | undefined): boolean => ((first?.[0] ?? 0) & 15) === 8
+/** The first bytes outweigh the header: caches lose it, and relays that have decompressed an answer leave it there. */
+const formatOf = (first: Uint8Array | undefined, headers: Headers): Bun.CompressionFormat | undefined => {
+  const shown =
+    first === undefined ? undefined : MAGIC.find(([, bytes]) => bytes.every((byte, at) => first[at] === byte))
+  if (shown !== undefined) return shown[0]
+  const named = FORMATS.get((headers.get('content-encoding') ?? '').trim().toLowerCase())
+  if (named === undefined || isText(first)) return undefined
+  // Servers mean either by `deflate`: with the header of zlib, which begins with the method, or without.
+  return named === 'deflate' && ((first?.[0] ?? 0) & 15) !== 8 ? 'deflate-raw' : named
+}
+
+/** How compressed bodies begin, and no text. */
+const MAGIC: readonly (readonly [Bun.CompressionFormat, readonly number[]])[] = [
+  ['gzip', [0x1f, 0x8b]],
+  ['zstd', [0x28, 0xb5, 0x2f, 0xfd]],
+]
+
+/** So many bytes are not text by chance. */
+const TEXT_BYTES = 12
+
+const isText = (first: Uint8Array | undefined): boolean =>
+  first !== undefined &&
+  first.byteLength >= TEXT_BYTES &&
+  first.subarray(0, TEXT_BYTES).every((byte) => (byte >= 0x20 && byte < 0x7f) || byte === 0x0a || byte === 0x0d)
 
 export type ReadOptions = {
   /** Called for each chunk of a body of unknown length. */
@@ -55,8 +74,9 @@ export const readText = async (
   response: Response,
   bytes: number,
   abort: AbortController,
-  { heard, room }: ReadOptions = {},
+  options: ReadOptions = {},
 ): Promise<string> => {
+  const { heard, room } = options
   const hold = room === undefined ? undefined : holdIn(room, abort)
   // The length of a compressed body says nothing about its text.
   const declared = Number(
@@ -65,13 +85,17 @@ export const readText = async (
   try {
     if (declared > 0 && declared <= bytes) {
       hold?.bytes(declared)
-      return await response.text()
+      const whole = await response.bytes()
+      if (formatOf(whole, response.headers) === undefined) return new TextDecoder().decode(whole)
+      return await readText(new Response(new Blob([whole]).stream()), bytes, abort, options)
     }
     const body = await answerBody(response, abort)
     if (body === null) return ''
     const pieces: Uint8Array[] = []
     let size = 0
-    for await (const piece of body) {
+    for (;;) {
+      const { done, value: piece } = await body.read()
+      if (done) break
       heard?.()
       size += piece.byteLength
       if (size > bytes) {

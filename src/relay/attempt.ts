@@ -194,9 +194,8 @@ export const readToFirstOutput = async (
   tap: Tap,
   fromWhole?: (text: string, body: JsonObject) => StreamAnswer,
 ): Promise<StreamAnswer> => {
-  const stream = await answerBody(response, abort)
-  if (stream === null) throw broken()
-  const reader = stream.getReader()
+  const reader = await answerBody(response, abort)
+  if (reader === null) throw broken()
   const begun = await beginning(reader, abort)
   if (begun.isWhole) {
     const all = new Response(joined(begun.chunk, reader))

@@ -68,6 +68,20 @@ export const joined = <Bytes extends Uint8Array>(
     cancel: (reason) => reader.cancel(reason),
   })
 
+/** A reader of the chunk and of what is left to read: a stream of both would cost each event more. */
+export const rejoined = <Bytes extends Uint8Array>(chunk: Bytes | undefined, reader: Reader<Bytes>): Reader<Bytes> => {
+  let left = chunk
+  return {
+    read: async () => {
+      if (left === undefined) return reader.read()
+      const value = left
+      left = undefined
+      return { done: false, value }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  }
+}
+
 export const endedSource = (abort: AbortController): Source => ({
   abort,
   drain: async () => {},

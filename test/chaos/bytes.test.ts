@@ -74,6 +74,14 @@ const READ: [string, (stream: boolean) => Plays][] = [
   packed('gzip', gzipSync),
   packed('identity', (text) => text),
   [
+    'is packed by gzip, and does not say so',
+    (stream) => (socket, story) => sized(socket, stream, gzipSync(bodyOf(story, stream))),
+  ],
+  ...['gzip', 'br'].map((coding): [string, (stream: boolean) => Plays] => [
+    `is said to be packed by ${coding}, and is not`,
+    (stream) => (socket, story) => sized(socket, stream, bodyOf(story, stream), [`Content-Encoding: ${coding}`]),
+  ]),
+  [
     'comes in the form that was not asked for',
     (stream) => (socket, story) => sized(socket, !stream, bodyOf(story, !stream)),
   ],
@@ -222,7 +230,7 @@ const REFUSED: [string, boolean, Plays, string][] = [
   [
     'bytes that are packed another way than they say',
     true,
-    (socket, story) => sized(socket, true, bodyOf(story, true), ['Content-Encoding: zstd']),
+    (socket, story) => sized(socket, true, brotliCompressSync(bodyOf(story, true)), ['Content-Encoding: zstd']),
     'upstream_error',
   ],
   [

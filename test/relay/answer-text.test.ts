@@ -26,7 +26,8 @@ describe.each([
     const packed = pack(Buffer.alloc(16 * MEGABYTE))
     const sizes: number[] = []
     const body = await answerBody(answer(packed, coding), new AbortController())
-    for await (const piece of body ?? []) sizes.push(piece.byteLength)
+    for (let piece = await body?.read(); piece?.value !== undefined; piece = await body?.read())
+      sizes.push(piece.value.byteLength)
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(16 * MEGABYTE)
     expect(Math.max(...sizes)).toBeLessThanOrEqual(MEGABYTE)
     const abort = new AbortController()
@@ -46,4 +47,31 @@ test('an answer in a coding nobody knows, or in none, is read as it is', async (
   for (const coding of ['identity', '', 'constructor', 'lzma']) {
     expect(await readText(answer(Buffer.from('text'), coding), MEGABYTE, new AbortController())).toBe('text')
   }
+})
+
+describe('what is compressed is told by its bytes', () => {
+  const text = `{"choices":[{"message":{"content":"${'Hi there. '.repeat(20)}"}}]}`
+  const read = (packed: Uint8Array<ArrayBuffer>, headers: Record<string, string>) =>
+    readText(new Response(new Blob([packed]).stream(), { headers }), MEGABYTE, new AbortController())
+
+  test.each([
+    ['gzip', gzipSync],
+    ['zstd', zstdCompressSync],
+  ] as const)('%s whose header a cache has lost is read', async (_, pack) => {
+    const packed = pack(text)
+    expect(await read(packed, {})).toBe(text)
+    expect(await read(packed, { 'content-length': `${packed.byteLength}` })).toBe(text)
+    expect(await read(packed, { 'content-encoding': 'identity' })).toBe(text)
+  })
+
+  test.each(['gzip', 'deflate', 'br', 'zstd'])('text that a relay still calls %s is read', async (coding) => {
+    expect(await read(Buffer.from(text), { 'content-encoding': coding })).toBe(text)
+    expect(await read(Buffer.from('data: {"a":1}\n\n'), { 'content-encoding': coding })).toBe('data: {"a":1}\n\n')
+  })
+
+  test('a bomb without a header is given up at the bound', async () => {
+    const packed = gzipSync(Buffer.alloc(16 * MEGABYTE))
+    const reading = read(packed, { 'content-length': `${packed.byteLength}` })
+    expect(await reading.catch((error) => error.code)).toBe('upstream_error')
+  })
 })
