@@ -47,6 +47,9 @@ export const wrongCredential = (secret: string): string | undefined => {
   // Docker's --env-file takes quotes for a part of the value.
   if (/^(["']).*\1$/.test(secret))
     return 'found a text in quotes, which would be sent with it, allowed: the text without them'
+  // As shells, Docker Compose and other gateways' files write it.
+  if (/^(\$\w+|\$\{\w+\}|os\.environ\/\w+)$/.test(secret))
+    return 'found the name of a variable, which would be sent in place of what it holds, allowed: env:NAME'
   if (/^Bearer /i.test(secret)) return 'found a text that begins with Bearer, allowed: what follows it'
   return unsendable(secret)
 }
