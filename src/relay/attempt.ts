@@ -59,7 +59,7 @@ type Plan = { body: string | Uint8Array<ArrayBuffer>; undo: Undo | undefined }
 /** All that reading an answer needs. */
 type Reading = Call<Exchange> & { plan: Plan }
 
-/** Reads a response with status 200. `heard`: see `call`. */
+/** Reads a response whose status is a success. `heard`: see `call`. */
 export type Read<Made extends Answer> = (reading: Reading, response: Response, heard: () => void) => Promise<Made>
 
 /** Throws GatewayError; one whose `failover` is true may be tried elsewhere. */

@@ -9,6 +9,9 @@ import type { ClientRequest, Relay } from './exchange.ts'
 import type { Target } from './route.ts'
 import { canConnect, type Outgoing, send, timedOut } from './upstream.ts'
 
+/** The status of an answer that is not whole. */
+const PARTIAL = 206
+
 /** What a call needs of its request; without a body for a call that reads or removes a background answer. */
 export type Caller = Pick<ClientRequest, 'headers' | 'begunAt'> & Partial<Pick<ClientRequest, 'body'>>
 
@@ -24,7 +27,7 @@ export type Call<Request extends Caller = Caller> = {
 
 /**
  * Sends and reads; the timeouts run until `read` is done. `read` calls `heard` for each chunk of a JSON body: from the
- * first on, the idle timeout of streams applies. Throws GatewayError for a status other than 200 and for network errors.
+ * first on, the idle timeout of streams applies. Throws GatewayError for a status that is no success and for network errors.
  */
 export const call = async <Answer>(
   { relay, request, target, codec, abort }: Call,
@@ -55,7 +58,7 @@ export const call = async <Answer>(
   try {
     const response = await send(relay, target, outgoing, request.headers, abort)
     answered = true
-    if (response.status === 200) return await read(response, heard)
+    if (response.ok && response.status !== PARTIAL) return await read(response, heard)
     const refused = await refusal(response, codec, abort)
     // The body may be invalid JSON where its outline did not look: then that is the error.
     if (refused.code === 'invalid_request') request.body?.whole()

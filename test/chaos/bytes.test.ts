@@ -82,6 +82,10 @@ const READ: [string, (stream: boolean) => Plays][] = [
     (stream) => (socket, story) => sized(socket, stream, bodyOf(story, stream), [`Content-Encoding: ${coding}`]),
   ]),
   [
+    'has the status 201',
+    (stream) => (socket, story) => sized(socket, stream, bodyOf(story, stream), [], '201 Created'),
+  ],
+  [
     'comes in the form that was not asked for',
     (stream) => (socket, story) => sized(socket, !stream, bodyOf(story, !stream)),
   ],

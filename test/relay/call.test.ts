@@ -64,6 +64,13 @@ describe('the Retry-After of a provider', () => {
   })
 })
 
+test.each([201, 202, 203])('a status of success is an answer: %p', async (status) => {
+  const fetch: Relay['fetch'] = async () => new Response('{}', { status })
+  const request = { headers: new Headers(), begunAt: performance.now(), body: NO_BODY }
+  const asked = { relay: { fetch } as Relay, request, target, codec: CODECS.messages, abort: new AbortController() }
+  expect(await call(asked, { url: 'http://provider' }, (response) => response.text())).toBe('{}')
+})
+
 test('an answer is not cut off by a connection test that is still running', async () => {
   const connecting = Promise.withResolvers<void>()
   const connect = spyOn(Bun, 'connect').mockImplementation((() => {
