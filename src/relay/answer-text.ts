@@ -1,11 +1,11 @@
 // A provider's answer as it is read: decompressed, as text within a bound, and with the gateway's name for its model.
 
-import type { JsonObject } from '../ir/json.ts'
+import { type JsonObject, parseObject } from '../ir/json.ts'
 import { splice } from '../lib/json-splice.ts'
 import { malformedAnswer } from '../wire/pass.ts'
 import { holdIn, type Room } from './room.ts'
 import { joined, type Reader, rejoined } from './source.ts'
-import { networkError } from './upstream.ts'
+import { isClosed, networkError } from './upstream.ts'
 
 /** Error bodies of providers are small. */
 export const ERROR_BYTES = 256 * 1024
@@ -69,6 +69,10 @@ export type ReadOptions = {
   room?: Room
 }
 
+const ENDED = { done: true, value: undefined } as const
+
+const textOf = (pieces: Uint8Array[]): string => new TextDecoder().decode(Buffer.concat(pieces))
+
 /** A body as text. Throws GatewayError for one larger than `bytes`, and for one that there is no room for. */
 export const readText = async (
   response: Response,
@@ -94,7 +98,11 @@ export const readText = async (
     const pieces: Uint8Array[] = []
     let size = 0
     for (;;) {
-      const { done, value: piece } = await body.read()
+      const { done, value: piece } = await body.read().catch((error) => {
+        // Some servers close the connection without ending the body: an object that is closed is whole.
+        if (abort.signal.aborted || !isClosed(error) || parseObject(textOf(pieces)) === undefined) throw error
+        return ENDED
+      })
       if (done) break
       heard?.()
       size += piece.byteLength
@@ -105,7 +113,7 @@ export const readText = async (
       hold?.bytes(size)
       pieces.push(piece)
     }
-    return new TextDecoder().decode(Buffer.concat(pieces))
+    return textOf(pieces)
   } catch (error) {
     throw networkError(error, abort)
   } finally {

@@ -73,10 +73,12 @@ export const send = async (
 const STALE_MS = 500
 
 // The provider has not read the request then, as a rule: it is sent once more, over a new connection.
-const isStale = (error: unknown, afterMs: number): boolean =>
-  afterMs < STALE_MS && error instanceof Error && 'code' in error && STALE_CODES.has(error.code)
+const isStale = (error: unknown, afterMs: number): boolean => afterMs < STALE_MS && isClosed(error)
 
-const STALE_CODES = new Set<unknown>(['ECONNRESET', 'ConnectionClosed', 'EPIPE'])
+/** Whether an exception says that the provider has closed the connection. */
+export const isClosed = (error: unknown): boolean => CLOSED.has(codeOf(error))
+
+const CLOSED = new Set(['ECONNRESET', 'ConnectionClosed', 'EPIPE'])
 
 /** What an exception of fetch or of reading a body means. */
 export const networkError = (error: unknown, abort: AbortController): GatewayError => {

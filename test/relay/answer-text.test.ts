@@ -75,3 +75,31 @@ describe('what is compressed is told by its bytes', () => {
     expect(await reading.catch((error) => error.code)).toBe('upstream_error')
   })
 })
+
+describe('a connection that breaks off', () => {
+  const broken = (text: string): Response => {
+    const pieces = [text, undefined]
+    const pull = (to: ReadableStreamDefaultController<Uint8Array>): void => {
+      const piece = pieces.shift()
+      if (piece === undefined) to.error(Object.assign(new Error('reset'), { code: 'ECONNRESET' }))
+      else to.enqueue(Buffer.from(piece))
+    }
+    return new Response(new ReadableStream({ pull }))
+  }
+
+  test('behind the end of an answer takes nothing from it', async () => {
+    expect(await readText(broken('{"a":1}\n'), MEGABYTE, new AbortController())).toBe('{"a":1}\n')
+  })
+
+  test.each(['{"a":1', '', '12'])('within one fails it: %j', async (text) => {
+    const reading = readText(broken(text), MEGABYTE, new AbortController())
+    expect(await reading.catch((error) => error.code)).toBe('upstream_error')
+  })
+
+  test('because the call was given up fails it', async () => {
+    const abort = new AbortController()
+    abort.abort()
+    const reading = readText(broken('{"a":1}'), MEGABYTE, abort)
+    expect(await reading.catch((error) => error.code)).toBe('upstream_error')
+  })
+})
