@@ -95,6 +95,7 @@ describe('a file that cannot be used is refused in a sentence and left as it was
     ['shorter than a header', 'not a database', (path) => truncateSync(path, 50)],
     ['whose header is spoiled', 'not a database', (path) => overwrite(path, 0, 16)],
     ['whose schema is spoiled', 'damaged', (path) => overwrite(path, 100, 3000)],
+    ['whose list of migrations is spoiled', 'damaged', (path) => overwrite(path, 5_000, 8_000, 0)],
     ['cut in half', 'damaged', (path) => truncateSync(path, statSync(path).size / 2)],
     ['cut by a few bytes', 'damaged', (path) => truncateSync(path, statSync(path).size - 10)],
     ['with a spoiled page', 'damaged', spoil],
@@ -159,9 +160,9 @@ const edit = (path: string, sql: string): void => {
   db.run(sql)
   db.close()
 }
-const overwrite = (path: string, from: number, to: number): void => {
+const overwrite = (path: string, from: number, to: number, byte = 0x5a): void => {
   const bytes = readFileSync(path)
-  bytes.fill(0x5a, from, to)
+  bytes.fill(byte, from, to)
   writeFileSync(path, bytes)
 }
 

@@ -111,7 +111,7 @@ export const appliedMigrations = (db: Database): string[] | undefined => {
     .map((entry) => entry.name)
 }
 
-/** Throws a StoreError for a database of another program or of a newer version. */
+/** Throws a StoreError for a database of another program or of a newer version, or whose list of migrations is damaged. */
 export const checkSchema = (db: Database, path: string): void => {
   const applied = appliedMigrations(db)
   if (applied === undefined) {
@@ -119,6 +119,8 @@ export const checkSchema = (db: Database, path: string): void => {
     throw storeError(`The file ${path} is a database of another program.`)
   }
   if (applied.some((name, position) => MIGRATIONS[position]?.name !== name)) {
+    // A damaged list has names that nobody knows, too.
+    checkPages(db, path, true)
     throw storeError(`The database ${path} was written by a newer version of sluice; use that version to open it.`)
   }
 }
