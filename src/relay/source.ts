@@ -72,11 +72,12 @@ export const joined = <Bytes extends Uint8Array>(
 export const rejoined = <Bytes extends Uint8Array>(chunk: Bytes | undefined, reader: Reader<Bytes>): Reader<Bytes> => {
   let left = chunk
   return {
-    read: async () => {
+    // Not async: that would cost each event a turn of its own.
+    read: () => {
       if (left === undefined) return reader.read()
       const value = left
       left = undefined
-      return { done: false, value }
+      return Promise.resolve({ done: false, value })
     },
     cancel: (reason) => reader.cancel(reason),
   }
