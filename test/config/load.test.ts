@@ -544,6 +544,7 @@ describe('a wrong configuration is told with its place, what was found and what 
       { env: { ...ENV_A, VENDOR_A_API_KEY: 'Bearer sk-secret' } },
       'VENDOR_A_API_KEY: found a text that begins with Bearer, allowed: what follows it',
     ],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: so people write it
     ...['${NAME}', '$NAME', 'os.environ/NAME'].map((written) => [
       { env: { ...ENV_A, VENDOR_A_API_KEY: written } },
       'VENDOR_A_API_KEY: found the name of a variable, which would be sent in place of what it holds',
