@@ -161,8 +161,8 @@ export type PassCodec = {
   /** The members to splice into a client's body for a provider of the same wire. */
   passEdits(body: JsonObject, options: PassOptions): PassEdit[]
   /**
-   * Whether `passEdits` must see the whole body: an outline cuts long ids, which could then look alike, and what the system
-   * says.
+   * Whether `passEdits` must see the whole body: an outline cuts long ids, which could then look alike, thoughts, and what
+   * the system says.
    */
   needsWhole?(outline: JsonObject, quirks: Quirks): boolean
   /** Whether a client's body uses forms of another wire: its bytes cannot pass, and it is decoded and encoded again. */

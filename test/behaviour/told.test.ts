@@ -60,8 +60,10 @@ const hi = { role: 'user', content: 'Hi' }
 const ask = (model: string, messages: JsonObject[]) =>
   gateway.post('/v1/messages', { model, max_tokens: 90, messages, tools })
 
+const WANTED = 'The `reasoning_content` in the thinking mode must be passed back to the API.'
+
 test.each([
-  ['vendorB-5.5', 'The `reasoning_content` in the thinking mode must be passed back to the API.'],
+  ['vendorB-5.5', WANTED],
   ['vendorB-5.4', 'thinking is enabled but reasoning_content is missing in assistant tool call message at index 2'],
   ['vendorB-5.4-mini', 'Missing `reasoning_content` field in the assistant message at message index 2.'],
 ])(
@@ -89,6 +91,14 @@ test.each([
   },
 )
 
+test('a long thought that begins with a new line stays where a server wants one in each turn', async () => {
+  server = (messages) => (ofModel(messages).every((one) => one.reasoning_content) ? answer : refusal(WANTED))
+  const thought = `\n${'So many words. '.repeat(4000)}`
+  const said = { role: 'assistant', content: 'Hi.' }
+  const messages = [hi, { ...said, reasoning_content: thought }, hi, said, hi]
+  expect((await gateway.post('/v1/chat/completions', { model: 'vendorB-5.5', messages })).status).toBe(200)
+  expect(ofModel(sent()[1] ?? []).map((one) => one.reasoning_content)).toEqual([thought, ' '])
+})
 test.each([
   ['vendorB-5.5', 'System message must be at the beginning.', 400],
   [

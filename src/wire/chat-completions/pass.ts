@@ -37,8 +37,15 @@ export const needsTranslation = (body: JsonObject): boolean =>
           message.content.some((part) => isObject(part) && BLOCKS.has(part.type)),
       )))
 
-export const needsWhole = (_: JsonObject, { shortCallIds, noMidSystem }: Quirks): boolean =>
-  shortCallIds === true || noMidSystem === true
+export const needsWhole = (
+  { messages }: JsonObject,
+  { shortCallIds, noMidSystem, needsReasoning }: Quirks,
+): boolean => {
+  if (shortCallIds || !Array.isArray(messages)) return shortCallIds === true
+  if (noMidSystem && messages.slice(0, 2).filter(isSystem).length === 2) return true
+  // An outline cuts a long thought before its first escape: one that begins with a new line looks empty.
+  return needsReasoning === true && messages.some((message) => isObject(message) && message.reasoning_content === '')
+}
 
 /** With `reasoning_content` among the refused members, also those of the assistant's messages. */
 const refusedIn = (body: JsonObject, quirks: Quirks): Edit['path'][] => {
