@@ -1,5 +1,6 @@
 // Some providers accept certain requests on one of their wires only, or in another form, and tell so when they refuse
-// them. What was accepted is remembered, so that similar requests go that way at once.
+// them. What was accepted is remembered, so that similar requests of the same key go that way at once. Other keys' do not:
+// a refusal may quote its request, and concern it alone.
 
 import type { Model } from '../catalogue/model.ts'
 import type { GatewayError, Remedy } from '../errors.ts'
@@ -11,50 +12,61 @@ import type { ClientRequest, Relay } from './exchange.ts'
 import { type Target, wireOf } from './route.ts'
 import { quirksOf } from './translate.ts'
 
-type RequestForm = Pick<ClientRequest, 'bodyWire' | 'body'>
+type Request = Pick<ClientRequest, 'key' | 'bodyWire' | 'body'>
 
 export type Detours = {
   /** The wire that accepted similar requests; undefined where none was refused. */
-  wireFor(provider: Provider, model: Model, request: RequestForm): Wire | undefined
+  wireFor(provider: Provider, model: Model, request: Request): Wire | undefined
   /** A target has answered a request that its provider had refused on another wire. */
-  remember(request: RequestForm, target: Target): void
+  remember(request: Request, target: Target): void
   /** What the refusals of the target of this name have told of it; undefined where nothing is remembered. */
-  learnedOf(target: string): Quirks | undefined
+  learnedOf(target: string, request: Request): Quirks | undefined
   /** A target has answered a request as its refusal had told. */
-  rememberLearned(target: Target): void
+  rememberLearned(request: Request, target: Target): void
 }
 
 /** Providers change what they accept. */
 const REMEMBERED_MS = 3_600_000
 
+const MAX_REMEMBERED = 20_000
+
 export const createDetours = (): Detours => {
-  const wires = new Map<string, { wire: Wire; until: number }>()
-  const learned = new Map<string, { quirks: Quirks; until: number }>()
+  const wires = new Map<string, Remembered<Wire>>()
+  const learned = new Map<string, Remembered<Quirks>>()
   return {
     wireFor: (provider, model, request) => {
       if (wires.size === 0) return undefined
-      const found = wires.get(similarityKey(provider.id, model.id, request))
-      if (found === undefined || found.until < performance.now()) return undefined
-      return provider.wires.includes(found.wire) ? found.wire : undefined
+      const wire = recalled(wires, similarityKey(provider.id, model.id, request))
+      return wire !== undefined && provider.wires.includes(wire) ? wire : undefined
     },
-    remember: (request, { provider, model, wire }) => {
-      wires.set(similarityKey(provider.id, model.id, request), { wire, until: performance.now() + REMEMBERED_MS })
-    },
-    learnedOf: (target) => {
-      if (learned.size === 0) return undefined
-      const found = learned.get(target)
-      return found === undefined || found.until < performance.now() ? undefined : found.quirks
-    },
-    rememberLearned: ({ name, learned: quirks }) => {
-      if (quirks !== undefined) learned.set(name, { quirks, until: performance.now() + REMEMBERED_MS })
+    remember: (request, { provider, model, wire }) => keep(wires, similarityKey(provider.id, model.id, request), wire),
+    learnedOf: (target, { key }) => (learned.size === 0 ? undefined : recalled(learned, `${key.id} ${target}`)),
+    rememberLearned: ({ key }, { name, learned: quirks }) => {
+      if (quirks !== undefined) keep(learned, `${key.id} ${name}`, quirks)
     },
   }
 }
 
+type Remembered<Value> = { value: Value; until: number }
+
+const recalled = <Value>(all: Map<string, Remembered<Value>>, name: string): Value | undefined => {
+  const found = all.get(name)
+  return found === undefined || found.until < performance.now() ? undefined : found.value
+}
+
+const keep = <Value>(all: Map<string, Remembered<Value>>, name: string, value: Value): void => {
+  all.delete(name)
+  all.set(name, { value, until: performance.now() + REMEMBERED_MS })
+  if (all.size <= MAX_REMEMBERED) return
+  const oldest = all.keys().next()
+  if (!oldest.done) all.delete(oldest.value)
+}
+
 /** Vendors refuse by the model, by the presence of tools, and by the reasoning effort beside them. */
-const similarityKey = (provider: string, model: string, { bodyWire, body: { outline } }: RequestForm): string => {
+const similarityKey = (provider: string, model: string, { key, bodyWire, body: { outline } }: Request): string => {
   const { tools, functions, reasoning_effort: effort } = outline
   return [
+    key.id,
     provider,
     model,
     bodyWire,
@@ -107,7 +119,7 @@ const LEARNED: Partial<Record<Remedy, Quirks>> = {
 const TRANSLATED_ONLY = new Set<Remedy | undefined>(['no-forced-tools', 'output-by-tool', 'reply-to-tools'])
 
 /** The same target with what its refusal tells of it; undefined where that has been heeded already, or changes nothing. */
-export const withLearned = ({ remedy }: GatewayError, request: RequestForm, target: Target): Target | undefined => {
+export const withLearned = ({ remedy }: GatewayError, request: Request, target: Target): Target | undefined => {
   const told = remedy && LEARNED[remedy]
   if (told === undefined || isHeeded(told, target.learned ?? {})) return undefined
   if (remedy === 'newer-cap' && !sendsOldCap(request, target)) return undefined
@@ -117,6 +129,6 @@ export const withLearned = ({ remedy }: GatewayError, request: RequestForm, targ
 
 const isHeeded = (told: Quirks, learned: Quirks): boolean => Object.keys(told).every((name) => name in learned)
 
-const sendsOldCap = ({ bodyWire, body }: RequestForm, target: Target): boolean =>
+const sendsOldCap = ({ bodyWire, body }: Request, target: Target): boolean =>
   quirksOf(target).maxTokensField === 'max_tokens' ||
   (bodyWire === 'chat-completions' && body.outline.max_tokens !== undefined)

@@ -40,7 +40,7 @@ export const firstAnswer = async <Answer>(
     try {
       const answer = await tryTarget(relay, request, target, attempt)
       if (target === detour) relay.detours.remember(request, target)
-      if (target === adapted) relay.detours.rememberLearned(target)
+      if (target === adapted) relay.detours.rememberLearned(request, target)
       return answer
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error

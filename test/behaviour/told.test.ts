@@ -195,3 +195,16 @@ test('a server that takes no user’s message right after a tool’s gets a repl
   await ask('vendorB-5.5', [hi, ...called('b')])
   expect(sent()[3]?.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool'])
 })
+
+test('what one key’s request is refused for changes no request of another key', async () => {
+  const message = "tool_choice 'specified' is incompatible with thinking enabled"
+  server = (_, { tool_choice: choice, reasoning_effort: effort }) =>
+    choice === 'auto' || effort === 'none' ? answer : refusal(message)
+  const body = { model: 'vendorB-5.5', max_tokens: 90, messages: [hi], tools, tool_choice: { type: 'any' } }
+  expect((await gateway.post('/v1/messages', body)).status).toBe(200)
+  const other = { 'x-api-key': gateway.issue().secret }
+  const { headers } = await gateway.post('/v1/messages', { ...body, thinking: { type: 'disabled' } }, other)
+  expect(headers.get('x-gateway-dropped')).toBe(null)
+  const choices = provider.requests.map(({ text }) => JSON.parse(text).tool_choice)
+  expect(choices).toEqual(['required', 'auto', 'required'])
+})
