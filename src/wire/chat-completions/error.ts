@@ -40,8 +40,8 @@ const SYSTEM_FIRST = /System message must be at the beginning/
 const NOT_FORCED =
   /not support this tool_choice|tool_choice .{0,40}(?:incompatible with thinking|not support .{0,60}thinking mode)/
 
-/** Older models of the vendor, and those of several servers. */
-const NO_FORMAT = /response_format\W.{0,60}(?:unavailable|not supported|unsupported)|not support response format/
+/** Older models of the vendor, and those of several servers. A schema that is refused is quoted: no model is at fault. */
+const NO_FORMAT = /(?<!Invalid schema for )response_format\W.{0,60}(?:unavailable|not supported|unsupported)|not support response format/
 
 /** The vendor serves some models, or some with tools, on its newer wire only. It may have no code for this but its path. */
 const wantsResponses = ({ status, code, message }: ErrorObject): boolean =>
