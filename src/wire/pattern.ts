@@ -7,23 +7,29 @@ import { mapMembers, mapWithin } from './schema-dialect.ts'
 
 /** Every schema within it with patterns that vendor_b reads; the others become a part of its description. */
 export const withReadablePatterns = (schema: JsonObject): JsonObject => {
-  const mapped = mapMembers(schema, (name, value) => mapWithin(name, value, withReadablePatterns))
-  const { pattern, patternProperties, ...rest } = mapped
   const notes: JsonObject = {}
-  if (typeof pattern === 'string' && !isReadable(pattern)) notes.pattern = pattern
-  else if (pattern !== undefined) rest.pattern = pattern
-  const byName = isObject(patternProperties) ? Object.entries(patternProperties) : []
-  const read = byName.filter(([name]) => isReadable(name))
-  if (read.length > 0) rest.patternProperties = Object.fromEntries(read)
-  if (read.length < byName.length) {
-    notes.patternProperties = Object.fromEntries(byName.filter(([name]) => !isReadable(name)))
-    // It would forbid the properties whose names are now told in words only.
-    if (rest.additionalProperties === false) {
-      notes.additionalProperties = false
-      delete rest.additionalProperties
+  const mapped = mapMembers(schema, (name, value) => {
+    if (name === 'pattern' && typeof value === 'string' && !isReadable(value)) {
+      notes.pattern = value
+      return undefined
     }
-  }
-  return Object.keys(notes).length === 0 ? mapped : withNotes(rest, notes)
+    if (name !== 'patternProperties' || !isObject(value)) return mapWithin(name, value, withReadablePatterns)
+    // Told as they are: quoted anew at each level, what nests would grow without bound.
+    const told: JsonObject = {}
+    const read = mapMembers(value, (property, one) => {
+      if (isReadable(property)) return isObject(one) ? withReadablePatterns(one) : one
+      told[property] = one
+      return undefined
+    })
+    if (Object.keys(told).length === 0) return read
+    notes.patternProperties = told
+    return Object.keys(read).length === 0 ? undefined : read
+  })
+  if (Object.keys(notes).length === 0) return mapped
+  const { additionalProperties, ...rest } = mapped
+  // It would forbid the properties whose names are now told in words only.
+  if (notes.patternProperties === undefined || additionalProperties !== false) return withNotes(mapped, notes)
+  return withNotes(rest, { ...notes, additionalProperties })
 }
 
 const ESCAPE = String.raw`\\(?:[^a-zA-Z1-9]|[bBdDfnrsStvwW]|x[\da-fA-F]{2}|u[\da-fA-F]{4})`

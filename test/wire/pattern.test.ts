@@ -72,12 +72,20 @@ describe('what is not read is said in the description', () => {
     [
       'for the only such name',
       { patternProperties: { [hidden]: { pattern: hidden } } },
-      { description: '{patternProperties: {"(?!x)":{"description":"{pattern: \\"(?!x)\\"}"}}}' },
+      { description: '{patternProperties: {"(?!x)":{"pattern":"(?!x)"}}}' },
     ],
   ])('%s', (_, schema, expected) => {
     const written = JSON.stringify(schema)
     expect(withReadablePatterns(schema)).toEqual(expected)
     expect(JSON.stringify(schema)).toBe(written)
+  })
+
+  test('however deep they nest, in no more words than they are', () => {
+    const nested = (depth: number): JsonObject =>
+      depth === 0 ? {} : { patternProperties: { [hidden]: nested(depth - 1) } }
+    expect(JSON.stringify(withReadablePatterns(nested(18))).length).toBeLessThan(1_000)
+    const read = { patternProperties: { a: nested(18) } }
+    expect(JSON.stringify(withReadablePatterns(read)).length).toBeLessThan(1_000)
   })
 
   test.each<[string, JsonObject]>([

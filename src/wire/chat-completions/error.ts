@@ -41,7 +41,8 @@ const NOT_FORCED =
   /not support this tool_choice|tool_choice .{0,40}(?:incompatible with thinking|not support .{0,60}thinking mode)/
 
 /** Older models of the vendor, and those of several servers. A schema that is refused is quoted: no model is at fault. */
-const NO_FORMAT = /(?<!Invalid schema for )response_format\W.{0,60}(?:unavailable|not supported|unsupported)|not support response format/
+const NO_FORMAT =
+  /(?<!Invalid schema for )response_format\W.{0,60}(?:unavailable|not supported|unsupported)|not support response format/
 
 /** The vendor serves some models, or some with tools, on its newer wire only. It may have no code for this but its path. */
 const wantsResponses = ({ status, code, message }: ErrorObject): boolean =>
