@@ -91,22 +91,13 @@ export const clientTool = (tool: JsonObject): ClientTool | undefined => {
   return here && direct ? own : undefined
 }
 
-/**
- * The function that the tool becomes on other wires. What a search takes is the client's to say; `deferred`: the lines of
- * what it can find.
- */
-export const toFunction = (
-  kind: ClientTool,
-  tool: JsonObject,
-  name: string,
-  deferred: () => string[],
-): FunctionTool => {
+/** The function that the tool becomes on other wires. What a search takes is the client's to say. */
+export const toFunction = (kind: ClientTool, tool: JsonObject, name: string): FunctionTool => {
   const form = FORMS[kind]
   const own = kind === 'tool_search' ? tool : {}
   const description = stringOr(own.description, form.description)
   const schema = isObject(own.parameters) ? own.parameters : form.schema
-  const more = kind === 'tool_search' ? deferred() : skillsOf(tool)
-  return { type: 'function', name, description: [description, ...more].join('\n\n'), schema }
+  return { type: 'function', name, description: [description, ...skillsOf(tool)].join('\n\n'), schema }
 }
 
 /** Lists the client's skills in the description: folders on its machine, which the model reads by shell commands. */

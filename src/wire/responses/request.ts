@@ -42,7 +42,15 @@ import {
   isTier,
   jsonTool,
 } from './settings.ts'
-import { decodeToolChoice, decodeTools, encodeToolChoice, encodeTools, isAbility, listChosen } from './tools.ts'
+import {
+  decodeToolChoice,
+  decodeTools,
+  encodeToolChoice,
+  encodeTools,
+  isAbility,
+  listChosen,
+  tellDeferred,
+} from './tools.ts'
 
 const READ = new Set([
   'model',
@@ -89,6 +97,7 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
       placed({ role: 'system', parts: [placed({ type: 'text', text: instructions }, 'instructions')] }, 'instructions'),
     )
   }
+  tellDeferred(tools, own)
   const request: ChatRequest = {
     model,
     stream,

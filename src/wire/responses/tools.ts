@@ -41,7 +41,7 @@ export const decodeTools = (tools: readonly Json[], opaque: OpaqueMember[], own:
       return [placed({ type: 'opaque', origin: 'responses', value: tool, ...missable }, path)]
     }
     keepRest(tool, CLIENT_MEMBERS[kind], path, opaque)
-    const elsewhere = toFunction(kind, tool, own.nameOf(kind), own.deferred)
+    const elsewhere = toFunction(kind, tool, own.nameOf(kind))
     return [placed({ type: 'opaque', origin: 'responses', value: tool, asFunction: elsewhere }, path)]
   })
 
@@ -181,10 +181,25 @@ export const decodeToolChoice = (
 /** Lists the tools that a choice names, also where the client's search has not found them yet. */
 export const listChosen = (choice: ToolChoice | undefined, tools: readonly Tool[]): void => {
   const chosen = choice?.type === 'tool' ? [choice] : choice?.type === 'allowed' ? choice.tools : []
-  for (const { name } of chosen) {
-    const same = tools.filter((tool) => tool.type !== 'opaque' && tool.name === name)
+  if (chosen.length === 0) return
+  const byName = Map.groupBy(
+    tools.filter((tool) => tool.type !== 'opaque'),
+    ({ name }) => name,
+  )
+  for (const name of new Set(chosen.map((one) => one.name))) {
+    const same = byName.get(name) ?? []
     if (same.every(({ gone }) => gone === true)) delete same.at(-1)?.gone
   }
+}
+
+/** Tells other vendors' models what the client's search can find: in one tool, however often the search is listed. */
+export const tellDeferred = (tools: readonly Tool[], own: ClientTools): void => {
+  if (own.offered('tool_search') === undefined) return
+  const search = tools.find(
+    (tool) => tool.type === 'opaque' && tool.gone !== true && tool.value.type === 'tool_search' && tool.asFunction,
+  )
+  if (search?.type !== 'opaque' || search.asFunction === undefined) return
+  search.asFunction.description = [search.asFunction.description, ...own.deferred()].join('\n\n')
 }
 
 /** The client's tool that a choice names: client-run tools are named by their type alone. */

@@ -886,3 +886,15 @@ test('long arguments in many pieces take linear time', () => {
   const answer = streamed('messages', asked, ANSWERS.messages.stream([{ name: 'shell', input }], 'calls'))
   expect(answer.match(/shell_call_command\.done\n/g)).toHaveLength(20_000)
 })
+
+test('one search tells what can be found, however often it is listed', () => {
+  const late = { ...fn('late'), defer_loading: true }
+  const told = functionsIn(cross('chat-completions', { tools: [late, SEARCH, SEARCH] })).map(({ about }) => about)
+  expect(told).toEqual([`${SEARCH.description}\n\nIt can find:\n- late`, SEARCH.description])
+})
+
+test('a choice among very many tools is read in time', () => {
+  const tools = Array.from({ length: 80_000 }, (_, at) => fn(`t${at}`))
+  const tool_choice = { type: 'allowed_tools', mode: 'auto', tools: tools.map(({ type, name }) => ({ type, name })) }
+  expect(responses.decodeRequest({ model: 'm', input: 'hi', tools, tool_choice }).tools.length).toBe(80_000)
+})
