@@ -69,6 +69,7 @@ export const wholeCalls = (): ((events: ChatEvent[]) => ChatEvent[]) => {
   const held: ChatEvent[] = []
   const idOf = distinct()
   const unnamed = new Set<number>()
+  const wrapped = new Set<number>()
 
   const check = (event: ChatEvent): ChatEvent[] => {
     switch (event.type) {
@@ -82,10 +83,13 @@ export const wholeCalls = (): ((events: ChatEvent[]) => ChatEvent[]) => {
       case 'tool-delta': {
         if (unnamed.has(event.part)) return []
         const written = open.get(event.part)
-        // White space before the arguments says nothing, and alone it is no arguments.
-        if (written?.length === 0 && event.text.trim() === '') return []
+        if (written?.length === 0) {
+          // White space before the arguments says nothing, and alone it is no arguments.
+          if (event.text.trim() === '') return []
+          if (isWrapped(event.text)) wrapped.add(event.part)
+        }
         written?.push(event.text)
-        if (written?.[0] !== undefined && isWrapped(written[0])) return []
+        if (wrapped.has(event.part)) return []
         break
       }
       case 'tool-end': {
@@ -95,7 +99,9 @@ export const wholeCalls = (): ((events: ChatEvent[]) => ChatEvent[]) => {
         if (written === undefined) break
         const text = written.join('')
         const inner = unwrapped(text)
-        const late: ChatEvent[] = isWrapped(text) ? [{ type: 'tool-delta', part: event.part, text: inner ?? text }] : []
+        const late: ChatEvent[] = wrapped.has(event.part)
+          ? [{ type: 'tool-delta', part: event.part, text: inner ?? text }]
+          : []
         if (inner !== undefined || isWhole(text)) return [...late, event]
         held.push(event)
         return late

@@ -52,6 +52,16 @@ describe('a call that breaks off', () => {
     expect(requireWhole(response).parts).toMatchObject([{ type: 'tool-call', input: '{}' }])
   })
 
+  test('arguments in very many pieces behind much white space are read in time', () => {
+    const check = wholeCalls()
+    check([{ type: 'tool-start', part: 0, id: 'c', name: 'f', kind: 'function' }])
+    const text = (written: string) => check([{ type: 'tool-delta', part: 0, text: written }])
+    text(`${' '.repeat(1_000_000)}{`)
+    for (let at = 0; at < 50_000; at++) text(' ')
+    expect(text('}')).toEqual([{ type: 'tool-delta', part: 0, text: '}' }])
+    expect(check([{ type: 'tool-end', part: 0 }])).toEqual([{ type: 'tool-end', part: 0 }])
+  })
+
   test('is an error where it never ended, also for a custom tool', () => {
     const started: ChatEvent = { type: 'tool-start', part: 0, id: 'c', name: 'f', kind: 'custom' }
     expect(typesOf([started, finish('tool-calls')])).toEqual(['tool-start', 'usage', 'error'])
