@@ -41,8 +41,10 @@ export const createDetours = (): Detours => {
     },
     remember: (request, { provider, model, wire }) => keep(wires, similarityKey(provider.id, model.id, request), wire),
     learnedOf: (target, { key }) => (learned.size === 0 ? undefined : recalled(learned, `${key.id} ${target}`)),
-    rememberLearned: ({ key }, { name, learned: quirks }) => {
-      if (quirks !== undefined) keep(learned, `${key.id} ${name}`, quirks)
+    rememberLearned: ({ key }, { name, learned: quirks = {} }) => {
+      // A model that cannot be forced while it thinks can be otherwise.
+      const { noForcedTools: _, ...lasting } = quirks
+      if (Object.keys(lasting).length > 0) keep(learned, `${key.id} ${name}`, lasting)
     },
   }
 }

@@ -140,9 +140,8 @@ test.each([
     expect([status, headers.get('x-gateway-dropped')]).toEqual([200, 'tool_choice'])
   }
   expect(provider.requests.map(({ text }) => JSON.parse(text).tool_choice)).toEqual([
-    { type: 'function', function: { name: 'look' } },
-    'auto',
-    'auto',
+    ...[{ type: 'function', function: { name: 'look' } }, 'auto'],
+    ...[{ type: 'function', function: { name: 'look' } }, 'auto'],
   ])
   // A client of the same wire learns more from the refusal.
   const own = {
@@ -152,7 +151,7 @@ test.each([
     tool_choice: 'required',
   }
   expect((await gateway.post('/v1/chat/completions', own)).status).toBe(502)
-  expect(provider.requests.length).toBe(4)
+  expect(provider.requests.length).toBe(5)
 })
 
 test.each([
@@ -196,15 +195,25 @@ test('a server that takes no user’s message right after a tool’s gets a repl
   expect(sent()[3]?.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool'])
 })
 
-test('what one key’s request is refused for changes no request of another key', async () => {
+test('what a model refuses while it thinks changes no request without thought', async () => {
   const message = "tool_choice 'specified' is incompatible with thinking enabled"
   server = (_, { tool_choice: choice, reasoning_effort: effort }) =>
     choice === 'auto' || effort === 'none' ? answer : refusal(message)
   const body = { model: 'vendorB-5.5', max_tokens: 90, messages: [hi], tools, tool_choice: { type: 'any' } }
   expect((await gateway.post('/v1/messages', body)).status).toBe(200)
-  const other = { 'x-api-key': gateway.issue().secret }
-  const { headers } = await gateway.post('/v1/messages', { ...body, thinking: { type: 'disabled' } }, other)
+  const { headers } = await gateway.post('/v1/messages', { ...body, thinking: { type: 'disabled' } })
   expect(headers.get('x-gateway-dropped')).toBe(null)
   const choices = provider.requests.map(({ text }) => JSON.parse(text).tool_choice)
   expect(choices).toEqual(['required', 'auto', 'required'])
+})
+
+test('what one key’s request is refused for changes no request of another key', async () => {
+  const isFirst = ({ role }: JsonObject, at: number) => role !== 'system' || at === 0
+  server = (messages) => (messages.every(isFirst) ? answer : refusal('System message must be at the beginning.'))
+  const body = { model: 'vendorB-5.5', max_tokens: 90, messages: [hi, { role: 'system', content: 'Be brief.' }] }
+  expect((await gateway.post('/v1/messages', body)).status).toBe(200)
+  const other = { 'x-api-key': gateway.issue().secret }
+  expect((await gateway.post('/v1/messages', body, other)).status).toBe(200)
+  const roles = sent().map((messages) => messages.at(-1)?.role)
+  expect(roles).toEqual(['system', 'user', 'system', 'user'])
 })
