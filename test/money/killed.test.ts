@@ -79,6 +79,13 @@ const post = (url: string, path: string, body: object, secret: string): Promise<
     body: JSON.stringify(body),
   })
 
+/** The exchange's id, once the stream has been read until the connection breaks: nothing holds the provider back. */
+const idOnceBroken = async (asking: Promise<Response>): Promise<string> => {
+  const response = await asking
+  await response.text().catch(() => undefined)
+  return response.headers.get('x-request-id') ?? ''
+}
+
 type Heard = { id: string; at: number }
 
 /** Asks without pause until the server is gone; what was answered whole, and when. */
@@ -186,12 +193,7 @@ describe('a server that is killed', () => {
       post(url, PATHS.messages, requestOn('messages', MODELS[0], true), secret),
       post(url, PATHS['chat-completions'], requestOn('chat-completions', MODELS[0], true), secret),
       post(url, PATHS.responses, requestOn('responses', MODELS[1], true), secret),
-    ].map(async (asking) => {
-      const response = await asking
-      // Read as it comes, so that nothing holds the provider back, until the connection breaks.
-      await response.text().catch(() => undefined)
-      return response.headers.get('x-request-id') ?? ''
-    })
+    ].map(idOnceBroken)
     await provider.arrived(first + 2)
     await Bun.sleep(RUNS_MS)
     const killed = performance.now()
@@ -223,11 +225,7 @@ describe('a server that is killed', () => {
       post(url, PATHS.messages, requestOn('messages', MODELS[0], true), secret),
       post(url, PATHS['chat-completions'], requestOn('chat-completions', MODELS[0], true), secret),
       post(url, PATHS['chat-completions'], requestOn('chat-completions', MODELS[1], true), secret),
-    ].map(async (asking) => {
-      const response = await asking
-      await response.text().catch(() => undefined)
-      return response.headers.get('x-request-id') ?? ''
-    })
+    ].map(idOnceBroken)
     await provider.arrived(first + streams.length - 1)
     await Bun.sleep(RUNS_MS)
     await kill(child)

@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../ir/json.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { PassEdit, PassOptions } from '../codec.ts'
 import { effortFor } from '../effort.ts'
-import { BUDGETS, isEffort, lacksThought, MIN_BUDGET } from './reasoning.ts'
+import { BUDGETS, budgetFor, isEffort, lacksThought, MIN_BUDGET } from './reasoning.ts'
 
 /** What the provider gets of the conversation. `isShorter`: thoughts of other providers are left out of it. */
 export type Remaining = { isShorter: boolean; messages: () => Parameters<typeof lacksThought>[0] }
@@ -37,11 +37,11 @@ const adaptive = ({ output_config: config }: JsonObject, budget: unknown): PassE
   return isEffort(config.effort) ? edits : [...edits, { path: ['output_config', 'effort'], value: effort }]
 }
 
-/** The effort becomes a budget, of at most half of the cap. Models that think by budget only know no effort. */
+/** The effort becomes a budget. Models that think by budget only know no effort. */
 const byBudget = (body: JsonObject, remaining: Remaining, cap: number): PassEdit[] => {
   const { output_config: config } = body
   const { effort, ...others } = isObject(config) ? config : {}
-  const budget = Math.min(BUDGETS[isEffort(effort) ? effort : 'medium'], Math.floor(cap / 2))
+  const budget = budgetFor(isEffort(effort) ? effort : undefined, cap)
   const path = Object.keys(others).length === 0 ? ['output_config'] : ['output_config', 'effort']
   const lost: PassEdit[] = effort === undefined ? [] : [{ path, value: undefined, lost: true }]
   if (budget < MIN_BUDGET || lacksThought(remaining.messages())) return [...withoutThinking(body), ...lost]

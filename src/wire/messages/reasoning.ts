@@ -149,9 +149,12 @@ const encodeMode = (
     dropped.member('reasoning')
     return undefined
   }
-  // At most half of the cap, to leave room for the answer.
-  return budget(Math.min(BUDGETS[effort === undefined || effort === 'none' ? 'medium' : effort], maxTokens / 2))
+  return budget(budgetFor(effort, maxTokens))
 }
+
+/** The thinking budget in place of an effort: at most half of the cap, to leave room for the answer. */
+export const budgetFor = (effort: Effort | undefined, cap: number): number =>
+  Math.min(BUDGETS[effort === undefined || effort === 'none' ? 'medium' : effort], Math.floor(cap / 2))
 
 /** Newer models show nothing of their thought unasked, and clients of the chat-completions wire, who read it, cannot ask. */
 const showsUnasked = ({ origin, reasoning }: ChatRequest, summary: Reasoning['summary']): boolean =>
