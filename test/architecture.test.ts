@@ -15,7 +15,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   provider: ['ir'],
   catalogue: ['ir'],
   keys: ['errors'],
-  members: ['errors', 'keys'],
+  members: ['errors', 'lib', 'keys'],
   ledger: ['ir', 'errors', 'keys', 'catalogue', 'store'],
   relay: ['wire', 'provider', 'catalogue', 'ir', 'errors', 'lib', 'keys', 'ledger'],
   store: ['keys', 'ledger', 'members', 'ir', 'errors', 'lib', 'drizzle'],

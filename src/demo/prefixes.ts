@@ -1,5 +1,6 @@
 // Prompt caching: which prefixes of prompts a vendor has seen, and what a request reads from and writes to the cache.
 
+import { createRecent } from '../lib/recent.ts'
 import type { Prompt } from './prompt.ts'
 
 export type CacheFigures = { input: number; cacheRead: number; cacheWrite5m: number; cacheWrite1h: number }
@@ -12,12 +13,7 @@ const KEPT = 10_000
  * model and `salt`. The vendors' least size (1,024 tokens) is left out: a demo's prompts are short.
  */
 export const createPrefixes = (): Prefixes => {
-  const seen = new Set<bigint>()
-  const keep = (hash: bigint): void => {
-    const oldest = seen.size >= KEPT ? seen.values().next().value : undefined
-    if (oldest !== undefined) seen.delete(oldest)
-    seen.add(hash)
-  }
+  const seen = createRecent<bigint, true>(KEPT)
   return {
     use: ({ model, segments }, salt) => {
       const last = segments.findLastIndex((part) => part.breakpoint !== undefined)
@@ -27,7 +23,7 @@ export const createPrefixes = (): Prefixes => {
         hash = Bun.hash.wyhash(part.text, hash)
         return hash
       })
-      const read = hashes.findLastIndex((prefix, at) => at <= last && seen.has(prefix))
+      const read = hashes.findLastIndex((prefix, at) => at <= last && seen.get(prefix) === true)
       segments.forEach((part, at) => {
         if (at <= read) figures.cacheRead += part.tokens
         else if (at > last) figures.input += part.tokens
@@ -37,7 +33,7 @@ export const createPrefixes = (): Prefixes => {
           else figures.cacheWrite5m += part.tokens
         }
         const prefix = hashes[at]
-        if (part.breakpoint !== undefined && prefix !== undefined) keep(prefix)
+        if (part.breakpoint !== undefined && prefix !== undefined) seen.set(prefix, true)
       })
       return figures
     },

@@ -1,7 +1,7 @@
 // One demo vendor as a loopback HTTP server: credential, directives, checks, answer, in the vendor's own order.
 
 import { type JsonObject, parseObject } from '../ir/json.ts'
-import { createBounded } from './bounded.ts'
+import { createRecent } from '../lib/recent.ts'
 import { type Directive, type DirectiveName, failureOf, numberOf, readDirectives } from './directive.ts'
 import { randomId } from './id.ts'
 import { pause, playBack } from './playback.ts'
@@ -37,7 +37,7 @@ const STREAM = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-cont
 const MOST_BYTES = 32 * 1024 * 1024
 
 export const startServer = ({ vendor, apiKey, delayMs, record }: ServerOptions): DemoServer => {
-  const spent = createBounded<number>(1_000)
+  const spent = createRecent<string, number>(1_000)
   const stopping = new AbortController()
 
   /** The directives in force: for this vendor, and not yet used up. */

@@ -1,6 +1,7 @@
 // Limits attempts to sign in: so many per name within a sliding window, the next one exactly when the oldest has left it.
 
 import { GatewayError } from '../errors.ts'
+import { createRecent } from '../lib/recent.ts'
 
 export type Attempts = {
   /** Counts an attempt. Throws `rate_limit_exceeded` with a truthful `retryAfterMs`, having counted nothing. */
@@ -16,7 +17,7 @@ export type AttemptsOptions = { clock: () => number; most: number; windowMs: num
 const MOST_NAMES = 10_000
 
 export const createAttempts = ({ clock, most, windowMs }: AttemptsOptions): Attempts => {
-  const times = new Map<string, number[]>()
+  const times = createRecent<string, number[]>(MOST_NAMES)
   const recent = (name: string, now: number): number[] =>
     (times.get(name) ?? []).filter((time) => time > now - windowMs && time <= now)
   return {
@@ -31,10 +32,7 @@ export const createAttempts = ({ clock, most, windowMs }: AttemptsOptions): Atte
           retryAfterMs,
         })
       }
-      times.delete(name)
       times.set(name, [...kept, now])
-      const first = times.size > MOST_NAMES ? times.keys().next() : undefined
-      if (first?.done === false) times.delete(first.value)
     },
     giveBack(name) {
       times.get(name)?.pop()

@@ -2,6 +2,7 @@
 
 import { filledText, isObject, type Json, type JsonObject } from '../ir/json.ts'
 import type { Wire } from '../ir/wire.ts'
+import { createRecent } from '../lib/recent.ts'
 import type { ClientBody } from './client-body.ts'
 
 /** How many conversations are remembered. One that is forgotten may go to another account: only its cache is lost. */
@@ -24,17 +25,8 @@ export type Affinity = {
 }
 
 export const createAffinity = (): Affinity => {
-  const accounts = new Map<string, string>()
-  return {
-    accountOf: (conversation) => accounts.get(conversation),
-    remember: (conversation, account) => {
-      accounts.delete(conversation)
-      accounts.set(conversation, account)
-      if (accounts.size <= MAX_REMEMBERED) return
-      const oldest = accounts.keys().next()
-      if (!oldest.done) accounts.delete(oldest.value)
-    },
-  }
+  const accounts = createRecent<string, string>(MAX_REMEMBERED)
+  return { accountOf: accounts.get, remember: accounts.set }
 }
 
 /**

@@ -1,6 +1,7 @@
 // How long the conversations are that providers keep: a request that continues an answer by its id brings all of it, and
 // says nothing of it itself.
 
+import { createRecent } from '../lib/recent.ts'
 import { answerKey, previousAnswerOf } from './affinity.ts'
 import type { ClientBody } from './client-body.ts'
 
@@ -14,7 +15,7 @@ export type Continued = {
 }
 
 export const createContinued = (): Continued => {
-  const lengths = new Map<string, number>()
+  const lengths = createRecent<string, number>(MAX_REMEMBERED)
   return {
     withPrevious(keyId, body) {
       const previous = previousAnswerOf(body)
@@ -22,12 +23,7 @@ export const createContinued = (): Continued => {
       return tokens === 0 ? body : { ...body, inputEstimate: body.inputEstimate + tokens }
     },
     remember(keyId, answerId, tokens) {
-      const name = answerKey(keyId, answerId)
-      lengths.delete(name)
-      lengths.set(name, tokens)
-      if (lengths.size <= MAX_REMEMBERED) return
-      const oldest = lengths.keys().next()
-      if (!oldest.done) lengths.delete(oldest.value)
+      lengths.set(answerKey(keyId, answerId), tokens)
     },
   }
 }

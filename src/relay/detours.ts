@@ -6,6 +6,7 @@ import type { Model } from '../catalogue/model.ts'
 import type { GatewayError, Remedy } from '../errors.ts'
 import type { Quirks } from '../ir/quirks.ts'
 import type { Wire } from '../ir/wire.ts'
+import { createRecent, type Recent } from '../lib/recent.ts'
 import type { Provider } from '../provider/provider.ts'
 import { EFFORTS } from '../wire/effort.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
@@ -31,8 +32,8 @@ const REMEMBERED_MS = 3_600_000
 const MAX_REMEMBERED = 20_000
 
 export const createDetours = (): Detours => {
-  const wires = new Map<string, Remembered<Wire>>()
-  const learned = new Map<string, Remembered<Quirks>>()
+  const wires = createRecent<string, Lasting<Wire>>(MAX_REMEMBERED)
+  const learned = createRecent<string, Lasting<Quirks>>(MAX_REMEMBERED)
   return {
     wireFor: (provider, model, request) => {
       if (wires.size === 0) return undefined
@@ -49,20 +50,16 @@ export const createDetours = (): Detours => {
   }
 }
 
-type Remembered<Value> = { value: Value; until: number }
+type Lasting<Value> = { value: Value; until: number }
+type Remembered<Value> = Recent<string, Lasting<Value>>
 
-const recalled = <Value>(all: Map<string, Remembered<Value>>, name: string): Value | undefined => {
+const recalled = <Value>(all: Remembered<Value>, name: string): Value | undefined => {
   const found = all.get(name)
   return found === undefined || found.until < performance.now() ? undefined : found.value
 }
 
-const keep = <Value>(all: Map<string, Remembered<Value>>, name: string, value: Value): void => {
-  all.delete(name)
+const keep = <Value>(all: Remembered<Value>, name: string, value: Value): void =>
   all.set(name, { value, until: performance.now() + REMEMBERED_MS })
-  if (all.size <= MAX_REMEMBERED) return
-  const oldest = all.keys().next()
-  if (!oldest.done) all.delete(oldest.value)
-}
 
 /** Vendors refuse by the model, by the presence of tools, and by the reasoning effort beside them. */
 const similarityKey = (provider: string, model: string, { key, bodyWire, body: { outline } }: Request): string => {

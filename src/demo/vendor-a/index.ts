@@ -1,9 +1,9 @@
 // vendor_a: the messages wire, its credential header and its version header.
 
 import { isObject, type JsonObject } from '../../ir/json.ts'
+import { createRecent } from '../../lib/recent.ts'
 import { writeFrame } from '../../lib/sse.ts'
 import { answer } from '../answer.ts'
-import { createBounded } from '../bounded.ts'
 import { readDirectives } from '../directive.ts'
 import { createPrefixes } from '../prefixes.ts'
 import { promptTokens } from '../prompt.ts'
@@ -22,7 +22,7 @@ const versionOf = (headers: Headers): string => {
 
 export const createVendorA = (): Vendor => {
   const prefixes = createPrefixes()
-  const threads = createBounded<JsonObject[]>(200)
+  const threads = createRecent<string, JsonObject[]>(200)
   const messages: DemoWire = {
     wire: 'messages',
     said,

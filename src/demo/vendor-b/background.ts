@@ -2,7 +2,7 @@
 // again from any event, ended early, removed.
 
 import type { JsonObject } from '../../ir/json.ts'
-import { createBounded } from '../bounded.ts'
+import { createRecent } from '../../lib/recent.ts'
 import { asText, type Kept } from '../vendor.ts'
 import { invalid } from './error.ts'
 import { begun } from './responses.ts'
@@ -20,8 +20,8 @@ export type Background = {
 const PATH = /^\/v1\/responses\/([^/]+)(?:\/(cancel|input_items))?$/
 
 export const createBackground = (): Background => {
-  const answers = createBounded<Made>(200)
-  const removed = createBounded<true>(200)
+  const answers = createRecent<string, Made>(200)
+  const removed = createRecent<string, true>(200)
 
   const find = (id: string): Made => {
     const made = removed.get(id) === undefined ? answers.get(id) : undefined

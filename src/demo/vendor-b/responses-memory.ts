@@ -1,7 +1,7 @@
 // What vendor_b keeps of stored responses: chains by `previous_response_id`, items by reference, reasoning it can check.
 
 import type { JsonObject } from '../../ir/json.ts'
-import { createBounded } from '../bounded.ts'
+import { createRecent } from '../../lib/recent.ts'
 import { asList, asObject, asText } from '../vendor.ts'
 import { invalid } from './error.ts'
 import { encryption } from './responses.ts'
@@ -15,8 +15,8 @@ export type ResponsesMemory = {
 }
 
 export const createResponsesMemory = (): ResponsesMemory => {
-  const chains = createBounded<JsonObject[]>(200)
-  const items = createBounded<JsonObject>(2_000)
+  const chains = createRecent<string, JsonObject[]>(200)
+  const items = createRecent<string, JsonObject>(2_000)
 
   const resolveItem = (item: JsonObject): JsonObject => {
     const id = asText(item.id)
