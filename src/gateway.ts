@@ -19,6 +19,7 @@ import { createContinued } from './relay/continued.ts'
 import { createDetours } from './relay/detours.ts'
 import type { Client, Clock, Ended, Relay, Summary } from './relay/exchange.ts'
 import { createHealth } from './relay/health.ts'
+import { createPictures } from './relay/pictures.ts'
 import { createRecall } from './relay/recall.ts'
 import { createSettings, type Settings } from './settings.ts'
 import { patiently } from './store/patience.ts'
@@ -113,6 +114,7 @@ export const createGateway = ({
     ),
     affinity: createAffinity(),
     continued: createContinued(),
+    pictures: createPictures(),
     detours: createDetours(),
     recall: createRecall(),
     background: createBackground(store.background, patiently),

@@ -36,7 +36,7 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
     stream,
     inputEstimate,
     outputCap: CODECS[bodyWire].outputCap(outline),
-    maxOutput: wire === 'images' ? mostPerImage(gateway, { model, key }) : model.maxOutput,
+    maxOutput: wire === 'images' ? mostPerImage(gateway, { model, key, body }) : model.maxOutput,
     answers: (wire === 'images' || wire === 'chat-completions') && typeof outline.n === 'number' ? outline.n : 1,
     leastOutput: wire === 'images' ? 0 : leastOutput(gateway, { model, key, bodyWire }),
     fixed: wire === 'images',

@@ -18,6 +18,7 @@ import type { ClientBody } from './client-body.ts'
 import type { Continued } from './continued.ts'
 import type { Detours } from './detours.ts'
 import type { Health } from './health.ts'
+import type { Pictures } from './pictures.ts'
 import type { Recall } from './recall.ts'
 import type { Room } from './room.ts'
 
@@ -122,6 +123,7 @@ export type Relay = {
   affinity: Affinity
   continued: Continued
   detours: Detours
+  pictures: Pictures
   recall: Recall
   background: Background
   room: Room

@@ -9,6 +9,7 @@ import { chatCodec } from '../wire/index.ts'
 import type { JsonAnswer, StreamAnswer } from './attempt.ts'
 import { countTokens, estimateOutput } from './estimate.ts'
 import type { Exchange } from './exchange.ts'
+import { imagesAsked } from './pictures.ts'
 import type { Target } from './route.ts'
 
 export type Metered = { usage: Usage; rawUsage: JsonObject | undefined; estimated: boolean }
@@ -66,9 +67,6 @@ const withPictures = (usage: Usage, model: Model, { pictures }: Tap, least = 0):
   const { come = 0, told = 0 } = pictures ?? {}
   return { ...usage, output: (usage.output ?? 0) + (Math.max(come, least) - told) * model.tokensPerImage }
 }
-
-/** How many images a client's body asks for. */
-export const imagesAsked = ({ n }: JsonObject): number => (typeof n === 'number' ? n : 1)
 
 /** For an answer without usage: the prompt by its estimate, the output by the tokenizer over what the model wrote. */
 export const meterAnswer = async (

@@ -94,11 +94,11 @@ export const leastOutput = (
   return Math.max(0, ...wires.map((wire) => (wire === request.bodyWire ? 0 : (CODECS[wire].leastOutput ?? 0))))
 }
 
-/** The most tokens that a picture is set to cost, as any of a request's models may come to draw it. */
+/** The most tokens that each picture may cost, as any of a request's models may come to draw it. */
 export const mostPerImage = (
-  relay: Pick<Relay, 'fallbacks' | 'catalogue'>,
-  request: Pick<ClientRequest, 'model' | 'key'>,
-): number => Math.max(...modelsOf(relay, request).map(({ tokensPerImage }) => tokensPerImage))
+  relay: Pick<Relay, 'fallbacks' | 'catalogue' | 'pictures'>,
+  request: Pick<ClientRequest, 'model' | 'key' | 'body'>,
+): number => Math.max(...modelsOf(relay, request).map((model) => relay.pictures.costOf(model, request.body.outline)))
 
 /** The wire a provider is reached on for a client of that wire: the client's own where it speaks it. */
 export const wireOf = (provider: Provider, wire: Wire): Wire | undefined => {

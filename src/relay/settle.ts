@@ -7,10 +7,10 @@ import type { Ended, Exchange, Relay } from './exchange.ts'
 import type { Metered } from './meter.ts'
 import type { Target } from './route.ts'
 
-/** `begunAt`: absent where a previous process began it. */
+/** `begunAt`, `body`: absent where a previous process began it. */
 export type Settling = Ended &
   Pick<Exchange, 'reservation' | 'answerId' | 'backgroundAnswer' | 'onSettled'> &
-  Partial<Pick<Exchange, 'begunAt'>>
+  Partial<Pick<Exchange, 'begunAt' | 'body'>>
 
 /** Settles an exchange and reports it. `target`: the one that answered, if any. */
 export const settle = (
@@ -49,6 +49,8 @@ export const settle = (
   // Its thoughts are no part of what follows it.
   if (exchange.answerId !== undefined && outcome === 'done')
     relay.continued.remember(exchange.key.id, exchange.answerId, totalTokens(usage) - (usage.reasoning ?? 0))
+  if (target?.model.kind === 'image' && outcome === 'done' && !estimated)
+    relay.pictures.remember(target.model, exchange.body?.outline ?? {}, usage.output ?? 0)
   exchange.onSettled(exchange, {
     outcome,
     status,

@@ -343,6 +343,26 @@ describe('images', () => {
 })
 
 describe('a key', () => {
+  test('gets no picture of a kind that is known to cost more than is left', async () => {
+    const dear = { quality: 'high', n: 2 }
+    await drawn(wholeAnswer(2, { ...usage, output_tokens: 3 * EACH, total_tokens: 3 * EACH + 11 }), dear)
+    const asked = money.provider.requests.length
+    money.answers(() => wholeAnswer(1, usage))
+    const statuses = async (tokensTotal: number, ...wishes: object[]): Promise<number[]> => {
+      const { secret } = money.issue({ tokensTotal })
+      const responses = await Promise.all(wishes.map((wish) => draw(secret, wish)))
+      await Promise.all(responses.map((response) => response.text()))
+      return responses.map(({ status }) => status)
+    }
+    const nearly = 1.4 * EACH
+    expect(await statuses(nearly, { quality: 'high' })).toEqual([402])
+    expect(await statuses(nearly, { quality: 'low' })).toEqual([200])
+    expect(await statuses(nearly, { quality: 'high', size: '512x512' })).toEqual([200])
+    expect(await statuses(1.6 * EACH, { quality: 'high' })).toEqual([200])
+    expect(money.provider.requests).toHaveLength(asked + 3)
+    await money.idle()
+  })
+
   test('that cannot pay for an image gets none, and is not overspent by many requests at once', async () => {
     const late = gate()
     money.answers(async () => {
