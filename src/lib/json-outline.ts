@@ -18,7 +18,10 @@ type Outline = {
 const SMALL = 4096
 /** In others, a string of more bytes than LONG is cut to its first KEPT, or to what comes before its first escape. */
 const LONG = 64
-export const KEPT = 16
+const KEPT = 16
+
+/** Whether a string in an outline's value, of ASCII and without escapes, may be but the beginning of a longer one. */
+export const mayBeCut = (text: string): boolean => text.length === KEPT
 
 /** A control character is invalid in a JSON string, and rare elsewhere. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what it looks for

@@ -1,7 +1,7 @@
 // Edits of a responses body that passes to a provider of the same wire.
 
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import { KEPT } from '../../lib/json-outline.ts'
+import { mayBeCut } from '../../lib/json-outline.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { PassEdit, PassOptions } from '../codec.ts'
 import { isForeign, modelEdit, refusedMembers, withoutRefused } from '../pass.ts'
@@ -34,9 +34,9 @@ export const passEdits = (body: JsonObject, options: PassOptions): PassEdit[] =>
   return withoutRefused(edits, refusedMembers(body, options.quirks), options.quirks)
 }
 
-/** Whether an id may be one that the outline of a large body cut, and so too long. */
+/** Whether there may be an id that is too long: of one in a large body only the beginning is read. */
 export const needsWhole = ({ input }: JsonObject): boolean =>
-  Array.isArray(input) && input.some((item) => isObject(item) && typeof item.id === 'string' && item.id.length === KEPT)
+  Array.isArray(input) && input.some((item) => isObject(item) && typeof item.id === 'string' && mayBeCut(item.id))
 
 /** Removes ids that the provider would refuse, as other servers and some clients make them. */
 const idEdits = (input: Json[]): Edit[] =>
