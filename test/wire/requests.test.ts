@@ -849,6 +849,32 @@ describe('is translated', () => {
       [],
     ],
     [
+      'a message from another agent that is marked as encrypted and is not',
+      'responses',
+      'messages',
+      said(
+        {
+          type: 'agent_message',
+          author: '/root',
+          recipient: '/root/scout',
+          content: [{ type: 'encrypted_content', encrypted_content: 'Look around.' }],
+        },
+        { type: 'agent_message', author: '/root', recipient: '/root/scout', content: null },
+      ),
+      {
+        messages: [
+          {
+            role: 'user',
+            content: [
+              ...[{ text: 'Message from /root to /root/scout:' }, { text: 'Look around.' }],
+              ...[{ text: 'Message from /root to /root/scout:' }, { text: 'go on' }],
+            ],
+          },
+        ],
+      },
+      [],
+    ],
+    [
       'the output of a tool that was not called',
       'responses',
       'messages',
@@ -1474,6 +1500,17 @@ describe('is refused by the client’s own path', () => {
       'responses',
       chat,
       said({ type: 'agent_message', author: 'a', recipient: 'b', content: [{ type: 'encrypted_content', data: 'x' }] }),
+      'input.0.content.0',
+    ],
+    [
+      'responses',
+      chat,
+      said({
+        type: 'agent_message',
+        author: 'a',
+        recipient: 'b',
+        content: [{ type: 'encrypted_content', encrypted_content: `gAAAAAB${'k-_'.repeat(40)}==` }],
+      }),
       'input.0.content.0',
     ],
   ])('%s → %s: %j', (from, to, asked, param) => {

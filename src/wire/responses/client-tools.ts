@@ -5,6 +5,7 @@ import { distinct } from '../../ir/distinct.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { FunctionTool } from '../../ir/request.ts'
 import { given, stringOr } from '../read.ts'
+import { hasEncrypted } from './encrypted.ts'
 
 const CLIENT_TOOLS = ['local_shell', 'shell', 'apply_patch', 'tool_search'] as const
 export type ClientTool = (typeof CLIENT_TOOLS)[number]
@@ -131,6 +132,8 @@ export type ClientTools = {
   defers(tool: JsonObject): boolean
   /** For the description of the search: all that wait for it. */
   deferred(): string[]
+  /** Whether the client would have arguments of this function's calls encrypted. */
+  encrypts(name: string, namespace: string | undefined): boolean
 }
 
 /** Derived from the client's body alone, so that encoding the request and decoding its answer use the same names. */
@@ -150,7 +153,19 @@ export const clientTools = (body: JsonObject): ClientTools => {
     offered: (type) => [...offered].find((kind) => kind === type),
     defers: (tool) => offered.has('tool_search') && isDeferred(tool),
     deferred: () => deferredIn(allTools(body, ['additional_tools'])),
+    encrypts: (name, namespace) =>
+      functionsOf(allTools(body), namespace).some((tool) => tool.name === name && hasEncrypted(tool)),
   }
+}
+
+/** The functions of a namespace, or those without one. */
+const functionsOf = (tools: readonly Json[], namespace: string | undefined): JsonObject[] => {
+  const listed = tools.filter(isObject)
+  const within =
+    namespace === undefined
+      ? listed
+      : listed.flatMap((tool) => (tool.name === namespace && Array.isArray(tool.tools) ? tool.tools : []))
+  return within.filter(isObject).filter(({ type }) => type === 'function')
 }
 
 const MAX_NAME = 64

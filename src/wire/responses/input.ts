@@ -13,6 +13,7 @@ import { calledTool, clientResult, decodeClientCall, isClientSearch, searchResul
 import type { ClientTools } from './client-tools.ts'
 import { instruction, summaryIn } from './compaction.ts'
 import { type ContentPart, decodeContent, decodePart } from './content.ts'
+import { plainText } from './encrypted.ts'
 import { argumentsText, decodeText } from './output.ts'
 import { openReasoning } from './reasoning.ts'
 import { decodeTools } from './tools.ts'
@@ -253,12 +254,14 @@ const decodeMessage = (item: JsonObject, path: string, opaque: OpaqueMember[]): 
 
 type SystemContent = Extract<ContentPart, { type: 'text' | 'opaque' }>
 
-/** A message from another agent becomes a user message; encrypted content stays opaque. */
+/** A message from another agent becomes a user message; what is encrypted of it stays opaque. */
 const decodeAgentMessage = (item: JsonObject, path: string, opaque: OpaqueMember[]): User => {
   const author = optionalString(item.author, `${path}.author`) ?? 'another agent'
   const recipient = optionalString(item.recipient, `${path}.recipient`)
   const text = `Message from ${author}${recipient === undefined ? '' : ` to ${recipient}`}:`
-  return { role: 'user', parts: [{ type: 'text', text }, ...decodeContent(item.content, `${path}.content`, opaque)] }
+  const { content = null } = item
+  const said = Array.isArray(content) ? content.map((part) => plainText(part) ?? part) : (content ?? [])
+  return { role: 'user', parts: [{ type: 'text', text }, ...decodeContent(said, `${path}.content`, opaque)] }
 }
 
 /** The output of a tool that was not called becomes a user message. */

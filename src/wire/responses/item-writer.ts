@@ -192,7 +192,7 @@ export const itemWriter = ({ frame, delta, writeDelta }: Frames, base: string, o
     }
     calls = true
     const id = idOf(callPrefix(event.kind), event.itemId, output.length)
-    const call = namedCall(event, id)
+    const call = namedCall(event, id, own())
     const type =
       event.kind === 'custom' ? 'response.custom_tool_call_input.delta' : 'response.function_call_arguments.delta'
     item = { kind: 'call', id, call, input: '', delta: delta(type, at(id)), ended: false }

@@ -4,6 +4,8 @@ import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Citation, Logprob, TextPart, TokenLogprob, ToolCallPart } from '../../ir/part.ts'
 import { isWhole } from '../../ir/whole.ts'
 import { given, stringOr } from '../read.ts'
+import type { ClientTools } from './client-tools.ts'
+import { PLAIN_CALL } from './encrypted.ts'
 import { callId } from './names.ts'
 
 /** Arguments as text, also where a server sends an object; '{}' for none. */
@@ -96,7 +98,8 @@ export const messageItem = (id: string, content: JsonObject[], status: ItemStatu
   content,
 })
 
-export type Call = Pick<ToolCallPart, 'id' | 'name' | 'kind' | 'namespace'>
+/** `plain`: the client would have had arguments encrypted, and is to be told that they are not. */
+export type Call = Pick<ToolCallPart, 'id' | 'name' | 'kind' | 'namespace'> & { plain?: boolean }
 
 /** A call whose arguments break off is never `completed`. */
 export const callItem = (id: string, call: Call, input: string, status: ItemStatus): JsonObject => {
@@ -112,6 +115,7 @@ export const callItem = (id: string, call: Call, input: string, status: ItemStat
     name: call.name,
     arguments: input,
     ...space,
+    ...(call.plain ? PLAIN_CALL : {}),
   }
 }
 
@@ -132,9 +136,14 @@ export const itemIds = (base: string): ((prefix: string, own: unknown, index: nu
 export const callPrefix = (kind: Call['kind']): string => (kind === 'custom' ? 'ctc_' : 'fc_')
 
 /** The call with an id and a name, also where the provider gave none. */
-export const namedCall = ({ id, name, kind, namespace }: Call, itemId: string): Call => ({
+export const namedCall = (
+  { id, name, kind, namespace }: Call,
+  itemId: string,
+  tools: Pick<ClientTools, 'encrypts'>,
+): Call => ({
   id: id === '' ? `call_${itemId}` : id,
   name: name === '' ? 'unnamed' : name,
   kind,
   ...(namespace === undefined ? {} : { namespace }),
+  ...(kind === 'function' && tools.encrypts(name, namespace) ? { plain: true } : {}),
 })

@@ -34,8 +34,8 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
 }
 
 export const encodeResponse = (answer: ChatResponse, ask: Ask): JsonObject => {
-  const tools = holds(answer, 'tool-call') ? clientTools(ask.body) : undefined
-  const toolFor = (part: ToolCallPart) => (tools === undefined ? undefined : toolOf(part, tools))
+  const tools = clientTools(holds(answer, 'tool-call') ? ask.body : {})
+  const toolFor = (part: ToolCallPart) => toolOf(part, tools)
   const response = withRefusalText(
     withoutTruncatedCalls(asksCompaction(ask.body) ? compactedAnswer(answer) : answer, toolFor),
   )
@@ -72,7 +72,7 @@ export const encodeResponse = (answer: ChatResponse, ask: Ask): JsonObject => {
         }
         const input = part.input === '' && part.kind === 'function' ? '{}' : part.input
         const id = idOf(callPrefix(part.kind), part.itemId, output.length)
-        output.push(callItem(id, namedCall(part, id), input, last && cut ? 'incomplete' : 'completed'))
+        output.push(callItem(id, namedCall(part, id, tools), input, last && cut ? 'incomplete' : 'completed'))
         break
       }
       case 'reasoning':

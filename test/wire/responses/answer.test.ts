@@ -221,6 +221,29 @@ describe('writing a stream', () => {
     expect(idsIn(responses.encodeResponse(other, ask).output)[0]).not.toEqual(whole[0])
   })
 
+  test('a call of a tool with an encrypted argument says that it has none, in streams and whole answers', () => {
+    const message = { type: 'string', encrypted: true }
+    const spawn = { type: 'function', name: 'spawn', parameters: { type: 'object', properties: { message } } }
+    const look = { type: 'function', name: 'look', parameters: { type: 'object', properties: {} } }
+    const namespace = { type: 'namespace', name: 'agents', description: '', tools: [spawn, look] }
+    const body: JsonObject = {
+      tools: [look],
+      input: [{ type: 'additional_tools', role: 'developer', tools: [namespace] }],
+    }
+    const call = (name: string, within?: string): AssistantPart => ({
+      ...{ type: 'tool-call', id: `call_${name}`, name, kind: 'function', input: '{}' },
+      ...(within === undefined ? {} : { namespace: within }),
+    })
+    const parts = [call('spawn', 'agents'), call('look', 'agents'), call('look'), call('spawn')]
+    const answer: ChatResponse = { id: 'resp_1', model: 'm', createdAt: 5, finish: 'tool-calls', parts, usage: {} }
+    const marks = (items: Json | undefined) => (items as JsonObject[]).map((item) => item.encrypted_function_args)
+    const marked = [[], undefined, undefined, undefined]
+    expect(marks(responses.encodeResponse(answer, { ...ask, body }).output)).toEqual(marked)
+    const sent = frames([...unfold(answer)], { ...ask, body }).map(data)
+    for (const type of ['response.output_item.added', 'response.output_item.done'])
+      expect(marks(sent.filter((event) => event.type === type).map(({ item }) => item as JsonObject))).toEqual(marked)
+  })
+
   test('a refusal within a call leaves the call incomplete', () => {
     for (const response of bothForms([{ type: 'tool-call', id: 'c', name: 'f', kind: 'function', input: '{"a":' }])) {
       expect(response.incomplete_details).toEqual({ reason: 'content_filter' })
