@@ -52,6 +52,8 @@ export type ErrorOptions = {
   details?: ErrorDetails
   provider?: ProviderFailure
   remedy?: Remedy | undefined
+  /** For some remedies: the values that the refusal names. */
+  named?: readonly string[] | undefined
 }
 
 /** How a provider may take the request that it refused. */
@@ -73,6 +75,10 @@ export type Remedy =
   | 'output-by-tool'
   /** With a reply of the model's between a tool's message and the user's. */
   | 'reply-to-tools'
+  /** With one of the efforts that are named, or without any where none is. */
+  | 'other-effort'
+  /** Without the betas that are named, or without any where none is. */
+  | 'without-betas'
 
 /** An error in the gateway's own words: `message` may be shown to a client, `cause` and `provider` never are. */
 export class GatewayError extends Error {
@@ -82,6 +88,7 @@ export class GatewayError extends Error {
   readonly details: ErrorDetails | undefined
   readonly provider: ProviderFailure | undefined
   readonly remedy: Remedy | undefined
+  readonly named: readonly string[] | undefined
   readonly #retry: boolean | undefined
   readonly #failover: boolean | undefined
 
@@ -95,6 +102,7 @@ export class GatewayError extends Error {
     this.details = options.details
     this.provider = options.provider && identifiersOf(options.provider)
     this.remedy = options.remedy
+    this.named = options.named
     this.#retry = options.retry
     this.#failover = options.failover
   }

@@ -1,5 +1,7 @@
 // Where a provider or a model deviates from its wire: data, read by the codecs' encoders.
 
+import type { Effort } from './request.ts'
+
 export type Quirks = {
   /** The model or API version takes no sampling parameters: they are dropped, and listed as dropped. */
   noSampling?: boolean
@@ -33,6 +35,8 @@ export type Quirks = {
   noDeveloperRole?: boolean
   /** Chat: no user's message right after a tool's: a reply of the model's goes between them. */
   noUserAfterTool?: boolean
+  /** The only efforts that the model takes: the nearest is asked for. */
+  efforts?: readonly Effort[]
   /** Chat: its streams end after the finish reason, without `[DONE]`. */
   noDone?: boolean
   /** It is another instance of this gateway, which reads the tags of foreign thoughts itself. */

@@ -84,6 +84,7 @@ const refusal = async (response: Response, codec: PassCodec, abort: AbortControl
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(error.retry ? {} : { retry: false, failover: error.failover }),
     remedy: error.remedy,
+    named: error.named,
     provider: { ...error.provider, status: response.status, ...(requestId === undefined ? {} : { requestId }) },
   })
 }

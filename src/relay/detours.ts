@@ -9,6 +9,7 @@ import type { Wire } from '../ir/wire.ts'
 import { createRecent, type Recent } from '../lib/recent.ts'
 import type { Provider } from '../provider/provider.ts'
 import { EFFORTS } from '../wire/effort.ts'
+import { withoutBetas } from './betas.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
 import { type Target, wireOf } from './route.ts'
 import { quirksOf } from './translate.ts'
@@ -21,7 +22,7 @@ export type Detours = {
   /** A target has answered a request that its provider had refused on another wire. */
   remember(request: Request, target: Target): void
   /** What the refusals of the target of this name have told of it; undefined where nothing is remembered. */
-  learnedOf(target: string, request: Request): Quirks | undefined
+  learnedOf(target: string, request: Request): Learned | undefined
   /** A target has answered a request as its refusal had told. */
   rememberLearned(request: Request, target: Target): void
 }
@@ -33,7 +34,7 @@ const MAX_REMEMBERED = 20_000
 
 export const createDetours = (): Detours => {
   const wires = createRecent<string, Lasting<Wire>>(MAX_REMEMBERED)
-  const learned = createRecent<string, Lasting<Quirks>>(MAX_REMEMBERED)
+  const learned = createRecent<string, Lasting<Learned>>(MAX_REMEMBERED)
   return {
     wireFor: (provider, model, request) => {
       if (wires.size === 0) return undefined
@@ -102,6 +103,9 @@ export const withoutDetour = (
   return wire === undefined || isTried ? undefined : { ...target, wire }
 }
 
+/** What refusals have told of a target: quirks for the codecs, and the betas that it does not know (betas.ts). */
+export type Learned = Quirks & { unknownBetas?: readonly string[] }
+
 /** What a refusal tells of its target, by its remedy. */
 const LEARNED: Partial<Record<Remedy, Quirks>> = {
   'newer-cap': { maxTokensField: 'max_completion_tokens' },
@@ -115,11 +119,22 @@ const LEARNED: Partial<Record<Remedy, Quirks>> = {
   'reply-to-tools': { noUserAfterTool: true },
 }
 /** What is changed in translated requests alone: clients of the provider's own wire learn more from the refusal. */
-const TRANSLATED_ONLY = new Set<Remedy | undefined>(['no-forced-tools', 'output-by-tool', 'reply-to-tools'])
+const TRANSLATED_ONLY = new Set<Remedy | undefined>([
+  'no-forced-tools',
+  'output-by-tool',
+  'reply-to-tools',
+  'other-effort',
+])
 
 /** The same target with what its refusal tells of it; undefined where that has been heeded already, or changes nothing. */
-export const withLearned = ({ remedy }: GatewayError, request: Request, target: Target): Target | undefined => {
-  const told = remedy && LEARNED[remedy]
+export const withLearned = (
+  { remedy, named = [] }: GatewayError,
+  request: Request & Pick<ClientRequest, 'headers'>,
+  target: Target,
+): Target | undefined => {
+  if (remedy === 'without-betas') return withoutBetas(target, request.headers, named)
+  const told =
+    remedy === 'other-effort' ? { efforts: EFFORTS.filter((one) => named.includes(one)) } : remedy && LEARNED[remedy]
   if (told === undefined || isHeeded(told, target.learned ?? {})) return undefined
   if (remedy === 'newer-cap' && !sendsOldCap(request, target)) return undefined
   if (TRANSLATED_ONLY.has(remedy) && request.bodyWire === target.wire) return undefined

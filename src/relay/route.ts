@@ -2,12 +2,12 @@
 
 import type { Model } from '../catalogue/model.ts'
 import { isObject } from '../ir/json.ts'
-import type { Quirks } from '../ir/quirks.ts'
 import type { Wire } from '../ir/wire.ts'
 import { permits } from '../keys/key.ts'
 import type { Account, Provider } from '../provider/provider.ts'
 import { CODECS } from '../wire/index.ts'
 import { answerKey, conversationOf, previousAnswerOf } from './affinity.ts'
+import type { Learned } from './detours.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
 import { targetName } from './health.ts'
 
@@ -20,7 +20,7 @@ export type Target = {
   /** What the breaker knows the target by. */
   name: string
   /** What its refusals have told of it. */
-  learned?: Quirks
+  learned?: Learned
   /** Asked without the conversation's earlier reasoning, which it has refused. */
   withoutReasoning?: true
 }

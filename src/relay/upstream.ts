@@ -5,6 +5,7 @@ import type { Wire } from '../ir/wire.ts'
 import { canOpen } from '../lib/descriptors.ts'
 import { isKeptFromProxy } from '../lib/no-proxy.ts'
 import { endpoint } from '../provider/endpoint.ts'
+import { betasFor } from './betas.ts'
 import type { Relay } from './exchange.ts'
 import type { Target } from './route.ts'
 
@@ -162,7 +163,6 @@ const MOST_MS = { plain: 2_000, secured: 6_000 }
 /** Where fetch goes through a proxy, a direct connection says nothing about it. */
 const PROXIES = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy']
 
-const BETA_HEADERS = ['anthropic-beta', 'vendorA-beta']
 const VERSION_HEADERS = ['anthropic-version', 'vendorA-version']
 
 const requestHeaders = (target: Target, wire: Wire, client: Headers): Record<string, string> => {
@@ -178,11 +178,10 @@ const requestHeaders = (target: Target, wire: Wire, client: Headers): Record<str
   else headers[provider.auth] = account.credential
   const version = provider.versionHeader
   if (version !== undefined) {
-    const beta = version.name.replace(/version$/i, 'beta')
     headers[version.name] =
       (wire === 'messages' ? firstOf(client, [version.name, ...VERSION_HEADERS]) : null) ?? version.value
-    const asked = wire === 'messages' ? firstOf(client, [beta, ...BETA_HEADERS]) : null
-    if (asked !== null) headers[beta] = asked
+    const betas = betasFor(target, client)
+    if (betas !== undefined && betas.sent.length > 0) headers[betas.name] = betas.sent.join(',')
   }
   const openaiBeta = wire === 'responses' || wire === 'chat-completions' ? client.get('openai-beta') : null
   if (openaiBeta !== null) headers['openai-beta'] = openaiBeta

@@ -8,21 +8,40 @@ export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'ma
 
 /**
  * The effort to ask for; undefined where the client leaves it to the model. A budget has no counterpart and becomes the
- * effort that uses about as many tokens. `drop` is called with the client's member that is left out.
+ * effort that uses about as many tokens. `drop` is called for what the client asked and does not get.
  */
 export const effortOf = (
+  reasoning: Reasoning,
+  { efforts }: Quirks,
+  origin: ChatWire,
+  drop: (setting: 'reasoning' | 'effort') => void,
+): Effort | undefined => {
+  const wanted = wantedEffort(reasoning, origin, drop)
+  const asked = wanted && nearestEffort(wanted, efforts)
+  if (wanted === 'none' && asked !== wanted) drop('reasoning')
+  return asked
+}
+
+const wantedEffort = (
   { mode, effort, budgetTokens }: Reasoning,
   origin: ChatWire,
-  drop: (member: string) => void,
+  drop: (setting: 'effort') => void,
 ): Effort | undefined => {
   if (mode === 'off') {
-    if (effort !== undefined) drop('output_config.effort')
+    if (effort !== undefined) drop('effort')
     return 'none'
   }
   // Most of this vendor's models refuse `max`, the highest effort of the messages wire.
   if (effort === 'max' && origin === 'messages') return 'xhigh'
   if (effort !== undefined || mode !== 'budget' || budgetTokens === undefined) return effort
   return effortFor(budgetTokens)
+}
+
+/** Of those that the model takes, the highest that thinks no more than the one asked for, or the lowest that thinks. */
+export const nearestEffort = (wanted: Effort, taken: readonly Effort[] | undefined): Effort | undefined => {
+  if (taken === undefined || taken.includes(wanted)) return wanted
+  const thinking = EFFORTS.filter((effort) => effort !== 'none' && taken.includes(effort))
+  return thinking.findLast((effort) => EFFORTS.indexOf(effort) < EFFORTS.indexOf(wanted)) ?? thinking[0]
 }
 
 /** The effort that thinks about as much as a budget of so many tokens. */

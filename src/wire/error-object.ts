@@ -5,6 +5,7 @@ import { GatewayError } from '../errors.ts'
 import { filledText, isObject, type Json, type JsonObject } from '../ir/json.ts'
 import { type FailureClass, type FailureDetails, providerError } from './failure.ts'
 import { overlong } from './overlong.ts'
+import { effortsTaken } from './refused-effort.ts'
 import { unknownReference } from './unknown-reference.ts'
 import { UNREADABLE_CODES, unreadable } from './unreadable.ts'
 
@@ -170,9 +171,9 @@ const statusIn = ({ code, status, http_status_code, http_code }: JsonObject): nu
     .map(Number)[0]
 
 /**
- * The error with the gateway's own message. Nine things are read from the provider's text: the token counts of a prompt
+ * The error with the gateway's own message. Ten things are read from the provider's text: the token counts of a prompt
  * that is too long, how long to wait for a rate limit, that waiting will not help, what is wrong with an image or a PDF,
- * that reasoning is an unknown member, how many tools it takes, that an item is not known, that the account is at fault,
+ * that reasoning is an unknown member, which efforts it takes, how many tools, that an item is not known, that the account is at fault,
  * and that the content is.
  */
 export const classified = (error: ErrorObject): GatewayError => {
@@ -190,7 +191,11 @@ export const classified = (error: ErrorObject): GatewayError => {
         : providerError(kind, { provider, ...retryDelay(message) })
     case 'invalid':
       if (isUnknownReasoning(message)) return providerError('reasoning-refused', { provider })
-      return tooManyTools(error) ?? unreadable(message, error.code, provider) ?? providerError(kind, { provider })
+      return (
+        tooManyTools(error) ??
+        unreadable(message, error.code, provider) ??
+        providerError(kind, { provider, ...otherEffort(error) })
+      )
     default:
       return providerError(kind, { provider })
   }
@@ -226,6 +231,11 @@ const tooManyTools = ({ message, provider }: ErrorObject): GatewayError | undefi
   if (most === undefined) return undefined
   const sentence = `'tools' holds more tools than this model takes, which is ${most}. Send fewer.`
   return new GatewayError('invalid_request', sentence, { param: 'tools', provider })
+}
+
+const otherEffort = ({ message, members }: ErrorObject): Pick<FailureDetails, 'remedy' | 'named'> => {
+  const efforts = effortsTaken(message, members.param)
+  return efforts === undefined ? {} : { remedy: 'other-effort', named: efforts }
 }
 
 const TOO_MANY_TOOLS =

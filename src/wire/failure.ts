@@ -30,6 +30,7 @@ export type FailureDetails = {
   retryAfterMs?: number
   /** For `invalid`. */
   remedy?: Remedy
+  named?: readonly string[]
 }
 
 export const providerError = (kind: FailureClass, details: FailureDetails): GatewayError => {
@@ -70,7 +71,7 @@ export const providerError = (kind: FailureClass, details: FailureDetails): Gate
       return new GatewayError(
         'upstream_error',
         'The provider refused the request as invalid for this model. Check its parameters.',
-        { provider, retry: false, remedy: details.remedy },
+        { provider, retry: false, remedy: details.remedy, named: details.named },
       )
     case 'refused':
       return new GatewayError('upstream_error', 'The provider could not answer the request. Try again.', { provider })

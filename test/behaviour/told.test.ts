@@ -2,7 +2,7 @@
 // one goes out in it at once.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
-import type { JsonObject } from '../../src/ir/json.ts'
+import type { Json, JsonObject } from '../../src/ir/json.ts'
 import { onlyProvider, startGateway, type TestGateway } from '../support/gateway.ts'
 import { type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
 
@@ -177,6 +177,59 @@ test.each([
   expect((await gateway.post('/v1/chat/completions', own)).status).toBe(502)
   expect(provider.requests.length).toBe(4)
 })
+
+test.each<[string, string, JsonObject, string[], string | null]>([
+  [
+    'vendorB-5.5',
+    "Unsupported value: 'reasoning_effort' does not support 'xhigh' with this model. Supported values are: 'low', 'medium', and 'high'.",
+    { output_config: { effort: 'max' } },
+    ['xhigh', 'high'],
+    null,
+  ],
+  [
+    'vendorB-5.4',
+    "1 validation error:\n  {'type': 'literal_error', 'loc': ('body', 'reasoning_effort'), 'msg': \"Input should be 'low', 'medium' or 'high'\", 'input': 'none'}",
+    { thinking: { type: 'disabled' } },
+    ['none', 'low'],
+    'thinking',
+  ],
+  [
+    'vendorB-5.4-mini',
+    'reasoning_effort: unknown variant `xhigh`, expected one of `none`, `high`, `max` at line 1 column 9',
+    { output_config: { effort: 'xhigh' } },
+    ['xhigh', 'high'],
+    null,
+  ],
+  [
+    'vendorA-opus-4-7',
+    'reasoning_effort must be one of: auto, low, medium, xhigh',
+    { output_config: { effort: 'high' } },
+    ['high', 'medium'],
+    null,
+  ],
+  [
+    'vendorA-sonnet-5',
+    'Unrecognized request argument supplied: reasoning_effort',
+    { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } },
+    ['high', 'no effort'],
+    'thinking',
+  ],
+])(
+  'a model that refuses an effort is asked for the nearest it takes: %s',
+  async (model, message, more, efforts, lost) => {
+    const [refused, taken] = efforts
+    const effortIn = (body: JsonObject): Json => body.reasoning_effort ?? 'no effort'
+    server = (_, body) => (effortIn(body) === refused ? refusal(message) : answer)
+    for (const _ of [1, 2]) {
+      const asked = await gateway.post('/v1/messages', { model, max_tokens: 90, messages: [hi], ...more })
+      expect([asked.status, asked.headers.get('x-gateway-dropped')]).toEqual([200, lost])
+    }
+    expect(provider.requests.map(({ text }) => effortIn(JSON.parse(text)))).toEqual([refused, taken, taken] as Json[])
+    // A client of the same wire learns more from the refusal.
+    const own = { model, messages: [hi], reasoning_effort: refused }
+    expect((await gateway.post('/v1/chat/completions', own)).status).toBe(502)
+  },
+)
 
 test('a server that takes no user’s message right after a tool’s gets a reply of the model’s between them', async () => {
   server = (messages) =>

@@ -28,10 +28,12 @@ const ADAPTIVE_ONLY = 'vendorA-opus-4-8'
 const BUDGET_ONLY = 'vendorA-haiku-4-5'
 
 let refusesAll = false
+let refusesEffort: string | undefined
 let provider: Scripted
 beforeAll(async () => {
   provider = await startScripted(({ text }) => {
-    const { model, thinking } = JSON.parse(text)
+    const { model, thinking, output_config: output } = JSON.parse(text)
+    if (refusesEffort !== undefined && output?.effort === 'xhigh') return refusal(refusesEffort)
     if (thinking?.type === 'enabled' && (refusesAll || model === ADAPTIVE_ONLY)) return NO_BUDGET
     if (thinking?.type === 'adaptive' && (refusesAll || model === BUDGET_ONLY)) return NOT_ADAPTIVE
     return ANSWER
@@ -42,6 +44,7 @@ afterAll(() => provider.stop())
 let gateway: TestGateway
 beforeEach(async () => {
   refusesAll = false
+  refusesEffort = undefined
   provider.requests.length = 0
   gateway = await startGateway({ config: onlyProvider(provider.origin, { wires: ['messages'] }) })
 })
@@ -81,6 +84,26 @@ test('a model that refuses both is asked in both ways, and the refusal stands', 
   const answer = await ask(ADAPTIVE_ONLY, { type: 'adaptive' })
   expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([502, 'false'])
   expect(thoughts()).toEqual([{ type: 'adaptive' }, { type: 'enabled', budget_tokens: 8_192 }])
+})
+
+test.each<[string, string[], string | null]>([
+  [
+    "This model does not support effort level 'xhigh'. Supported levels: high, low, max, medium.",
+    ['xhigh', 'high'],
+    null,
+  ],
+  ['This model does not support the effort parameter.', ['xhigh', 'none'], 'reasoning.effort'],
+])('a model is asked for an effort that it takes: %s', async (message, efforts, lost) => {
+  refusesEffort = message
+  for (const _ of [1, 2]) {
+    const answer = await gateway.post('/v1/responses', {
+      ...{ model: 'vendorA-sonnet-5', input: 'Hi', reasoning: { effort: 'xhigh' } },
+    })
+    expect([answer.status, answer.headers.get('x-gateway-dropped')]).toEqual([200, lost])
+  }
+  const [asked, taken] = efforts
+  const sent = provider.requests.map(({ text }) => JSON.parse(text).output_config?.effort ?? 'none')
+  expect(sent).toEqual([asked, taken, taken])
 })
 
 test('a client of another wire is answered by a model of which it was not known that it takes a budget only', async () => {

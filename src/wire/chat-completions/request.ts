@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest, OpaqueMember, Reasoning, Sampling } from '../../ir/request.ts'
 import type { EncodedRequest, Target } from '../codec.ts'
-import { EFFORTS, effortOf } from '../effort.ts'
+import { EFFORTS, effortFor } from '../effort.ts'
 import { isFormless, JSON_ONLY, jsonBySchema } from '../json-mode.ts'
 import { CONTINUE, prefilledTurn } from '../prefill.ts'
 import {
@@ -116,8 +116,7 @@ const amountOf = (reasoning: JsonObject, { type, budget_tokens: budget }: JsonOb
   if (effort !== undefined) return { effort }
   const tokens = reasoning.max_tokens ?? (type === 'enabled' ? budget : undefined)
   if (typeof tokens === 'number') {
-    const equivalent = effortOf({ mode: 'budget', budgetTokens: tokens }, 'chat-completions', () => {})
-    return equivalent === undefined ? undefined : { effort: equivalent }
+    return { effort: effortFor(tokens) }
   }
   if (reasoning.enabled === false || type === 'disabled') return { effort: 'none' }
   return reasoning.enabled === true || type === 'enabled' || type === 'adaptive' ? { mode: 'adaptive' } : undefined

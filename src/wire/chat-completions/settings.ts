@@ -44,16 +44,16 @@ export const encodeThinking = (
   if (reasoning === undefined) return
   // It was read from `reasoning` or `thinking`, which are sent as they came.
   if (origin === 'chat-completions' && opaque.some(({ name, met }) => met && name !== 'store')) return
-  const wanted = leastThought(reasoning, quirks, (setting) =>
-    out.drop(memberName(out.origin, setting === 'effort' ? 'output_config.effort' : 'reasoning_effort')),
-  )
+  const drop = (setting: 'reasoning' | 'effort'): void =>
+    out.drop(memberName(out.origin, setting === 'effort' ? 'output_config.effort' : 'reasoning_effort'))
+  const wanted = leastThought(reasoning, quirks, drop)
   const { mode, effort, summary } = wanted
-  if (quirks.noReasoning) {
-    if (mode !== 'off' && effort !== 'none') out.drop(memberName(out.origin, 'reasoning_effort'))
+  if (quirks.noReasoning || quirks.efforts?.length === 0) {
+    if (mode !== 'off' && effort !== 'none') drop('reasoning')
     return
   }
   if (summary !== undefined && summary !== 'omitted') out.drop(memberName(out.origin, 'reasoning.summary'))
-  const sent = effortOf(wanted, out.origin, out.drop)
+  const sent = effortOf(wanted, quirks, out.origin, drop)
   if (sent !== undefined) body.reasoning_effort = sent
 }
 

@@ -5,6 +5,7 @@ import { filledText, isObject, type JsonObject } from '../../ir/json.ts'
 import { membersOf, messageIn, OUT_OF_MONEY } from '../error-object.ts'
 import { type FailureClass, type FailureDetails, providerError } from '../failure.ts'
 import { overlong } from '../overlong.ts'
+import { effortsTaken } from '../refused-effort.ts'
 import { unreadable } from '../unreadable.ts'
 
 /** `status`: 200 for an error within a stream, whose type then decides. */
@@ -90,6 +91,10 @@ const refusedRequest = (
   if (errorCode === 'request_body_too_large_after_decoding') return fault('too-large')
   const remedy = WAYS_OF_THINKING.find(([pattern]) => pattern.test(message))?.[1]
   if (remedy !== undefined) return fault('invalid', { remedy })
+  const efforts = effortsTaken(message)
+  if (efforts !== undefined) return fault('invalid', { remedy: 'other-effort', named: efforts })
+  const betas = refusedBetas(message)
+  if (betas !== undefined) return fault('invalid', { remedy: 'without-betas', named: betas })
   if (OUT_OF_MONEY.test(message) || (errorCode !== undefined && SPENDING_CODES.has(errorCode)))
     return fault('overloaded')
   return fault('invalid')
@@ -100,6 +105,18 @@ const WAYS_OF_THINKING: [RegExp, Remedy][] = [
   [/thinking\.type\.enabled\W{0,2} is not supported/, 'adaptive-thinking'],
   [/adaptive thinking is not supported/i, 'thinking-budget'],
 ]
+
+/**
+ * The betas that the provider does not know, `[]` for any of them; undefined for an error about something else. The
+ * vendor's models at other clouds know few of those that its own agents ask for.
+ */
+const refusedBetas = (message: string): string[] | undefined => {
+  const named = UNKNOWN_BETAS.exec(message)?.[1]
+  if (named !== undefined) return [...named.matchAll(/[\w.-]{1,64}/g)].map(([beta]) => beta)
+  return message.includes('invalid beta flag') ? [] : undefined
+}
+
+const UNKNOWN_BETAS = /Unexpected value\(s\) ([\w`., -]{1,2000}) for the `[\w-]{1,64}` header/
 
 /** Refusals of a conversation. */
 const REFUSED_MESSAGES: [RegExp, string][] = [

@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Quirks } from '../../ir/quirks.ts'
 import type { ChatRequest, Effort, Reasoning } from '../../ir/request.ts'
 import type { Target } from '../codec.ts'
-import { effortFor, leastThought } from '../effort.ts'
+import { effortFor, leastThought, nearestEffort } from '../effort.ts'
 import { readNumber } from '../read.ts'
 import type { Dropped } from './dropped.ts'
 import type { Collected } from './extras.ts'
@@ -113,16 +113,17 @@ const withoutBudget = (reasoning: Reasoning, { noThinkingBudget }: Quirks, dropp
 
 const encodeEffort = (
   effort: Effort | undefined,
-  { noAdaptiveThinking, noXhighEffort }: Quirks,
+  { noAdaptiveThinking, noXhighEffort, efforts }: Quirks,
   hasMode: boolean,
   dropped: Dropped,
 ): Thinking => {
   if (effort === undefined || effort === 'none') return {}
   if (!noAdaptiveThinking) {
-    if (effort === 'xhigh' && noXhighEffort) return { effort: 'high' }
-    return { effort: effort === 'minimal' ? 'low' : effort }
+    const own = effort === 'minimal' ? 'low' : effort
+    const asked = nearestEffort(own === 'xhigh' && noXhighEffort ? 'high' : own, efforts)
+    if (asked !== undefined) return { effort: asked }
   }
-  if (hasMode) dropped.member('effort')
+  if (hasMode || efforts !== undefined) dropped.member('effort')
   return {}
 }
 

@@ -36,12 +36,13 @@ export const decodeThinking = (value: JsonObject, opaque: OpaqueMember[]): Reaso
 }
 
 export const encodeThinking = (wish: Reasoning, out: Outgoing): JsonObject | undefined => {
-  const reasoning = leastThought(wish, out.quirks, (setting) => out.drop(memberName(out.origin, setting)))
-  if (out.quirks.noReasoning === true) {
-    if (reasoning.mode !== 'off' && reasoning.effort !== 'none') out.drop(memberName(out.origin, 'reasoning'))
+  const drop = (setting: 'reasoning' | 'effort'): void => out.drop(memberName(out.origin, setting))
+  const reasoning = leastThought(wish, out.quirks, drop)
+  if (out.quirks.noReasoning === true || out.quirks.efforts?.length === 0) {
+    if (reasoning.mode !== 'off' && reasoning.effort !== 'none') drop('reasoning')
     return undefined
   }
-  const effort = effortOf(reasoning, out.origin, out.drop)
+  const effort = effortOf(reasoning, out.quirks, out.origin, drop)
   // Clients of the messages wire get thoughts by default when they turn thinking on.
   const thinking = out.origin === 'messages' && (reasoning.mode === 'budget' || reasoning.mode === 'adaptive')
   const requested = reasoning.summary ?? (thinking ? 'auto' : 'omitted')

@@ -1,0 +1,88 @@
+// Agents ask for all the betas that their own vendor has. Its models at other clouds refuse a request for one that they do
+// not know: it is sent again without, and so is the next.
+
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { onlyProvider, startGateway, type TestGateway } from '../support/gateway.ts'
+import { type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
+
+const refusal = (message: string): Script => ({
+  status: 400,
+  steps: [JSON.stringify({ type: 'error', error: { type: 'invalid_request_error', message }, request_id: 'req_1' })],
+})
+const ANSWER: Script = {
+  steps: [
+    JSON.stringify({
+      ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'up', stop_reason: 'end_turn' },
+      content: [{ type: 'text', text: 'Hi.' }],
+      usage: { input_tokens: 3, output_tokens: 2 },
+    }),
+  ],
+}
+
+let refuse: (betas: string[]) => string | undefined
+let provider: Scripted
+let gateway: TestGateway
+beforeAll(async () => {
+  provider = await startScripted(({ headers }) => {
+    const message = refuse(headers['anthropic-beta']?.split(',') ?? [])
+    return message === undefined ? ANSWER : refusal(message)
+  })
+})
+beforeEach(async () => {
+  provider.requests.length = 0
+  const versionHeader = { name: 'anthropic-version', value: '2023-06-01' }
+  gateway = await startGateway({ config: onlyProvider(provider.origin, { wires: ['messages'], versionHeader }) })
+})
+afterEach(() => gateway.stop())
+afterAll(() => provider.stop())
+
+const body = { model: 'vendorA-opus-4-8', max_tokens: 90, messages: [{ role: 'user', content: 'Hi' }] }
+const ask = (beta: string, path = '/v1/messages', key = gateway.secret) =>
+  gateway.post(path, body, { 'anthropic-beta': beta, authorization: `Bearer ${key}` })
+const sent = () => provider.requests.map(({ headers }) => headers['anthropic-beta'])
+
+const knows =
+  (...known: string[]) =>
+  (betas: string[]) => {
+    const unknown = betas.filter((beta) => !known.includes(beta)).map((beta) => `\`${beta}\``)
+    if (unknown.length === 0) return undefined
+    return `Unexpected value(s) ${unknown.join(', ')} for the \`anthropic-beta\` header. Please consult our documentation.`
+  }
+
+test('a request is sent again without the betas that its provider does not know, and so is the next', async () => {
+  refuse = knows('a-2026-01-01')
+  const first = await ask('a-2026-01-01,b-2026-01-01')
+  expect([first.status, first.headers.get('x-gateway-dropped')]).toEqual([200, 'anthropic-beta.b-2026-01-01'])
+  expect((await ask('b-2026-01-01, a-2026-01-01')).status).toBe(200)
+  expect(sent()).toEqual(['a-2026-01-01,b-2026-01-01', 'a-2026-01-01', 'a-2026-01-01'])
+  // Others are found out in their turn, and each is remembered.
+  expect((await ask('c-2026-01-01')).status).toBe(200)
+  expect((await ask('b-2026-01-01,c-2026-01-01')).status).toBe(200)
+  expect(sent().slice(3)).toEqual(['c-2026-01-01', undefined, undefined])
+  // What one key's requests have brought to light changes no other's.
+  const other = gateway.issue()
+  expect((await ask('b-2026-01-01', '/v1/messages', other.secret)).headers.get('x-gateway-dropped')).toBe(
+    'anthropic-beta.b-2026-01-01',
+  )
+  expect(sent().at(-2)).toBe('b-2026-01-01')
+  await gateway.idle()
+  expect(gateway.server.gateway.health.states().map(({ state }) => state)).toEqual(['closed'])
+})
+
+test('a request is sent again without any where its provider does not say which', async () => {
+  refuse = (betas) => (betas.length === 0 ? undefined : 'invalid beta flag')
+  for (const _ of [1, 2]) expect((await ask('a-2026-01-01,b-2026-01-01')).status).toBe(200)
+  expect(sent()).toEqual(['a-2026-01-01,b-2026-01-01', undefined, undefined])
+})
+
+test('counts are asked for in the same way', async () => {
+  refuse = knows()
+  await ask('a-2026-01-01', '/v1/messages/count_tokens')
+  expect(sent()).toEqual(['a-2026-01-01', undefined])
+})
+
+test('a refusal of betas that the client has not asked for stands', async () => {
+  refuse = () => 'Unexpected value(s) `z` for the `anthropic-beta` header.'
+  const answer = await ask('a-2026-01-01')
+  expect([answer.status, answer.headers.get('x-should-retry'), sent().length]).toEqual([502, 'false', 1])
+})
