@@ -142,6 +142,10 @@ const REFUSED_THOUGHTS: [RegExp, string][] = [
     'Invalid `signature` in `thinking` block. Send the thoughts back as they were given, or leave them out.',
   ],
   [
+    /thinking\.signature: Field required|each `?thinking`? block must contain `?thinking/,
+    'Invalid `signature` in `thinking` block: it has none, or no thought. Send the thoughts back as they were given, or leave them out.',
+  ],
+  [
     /thinking`? blocks? .{0,40}cannot be modified/,
     '`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. Send them back as they were given, or leave them out.',
   ],

@@ -147,6 +147,11 @@ describe('refusals that coding agents act on', () => {
     ...[
       ['messages.3.content.0: Invalid `signature` in `thinking` block', 'Invalid `signature` in `thinking` block'],
       ['messages.3.content.0: Invalid signature in thinking block', 'Invalid `signature` in `thinking` block'],
+      ['messages.3.content.0.thinking.signature: Field required', 'Invalid `signature` in `thinking` block'],
+      [
+        'messages.3.content.0.thinking: each thinking block must contain thinking',
+        'Invalid `signature` in `thinking` block',
+      ],
       ['messages.3.content.0: Invalid `data` in `redacted_thinking` block', 'Invalid `signature` in `thinking` block'],
       [
         'messages.1.content.19: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were.',
