@@ -71,6 +71,7 @@ const begun = {
   ],
 }
 const webSearch = { type: 'web_search_20250305', name: 'web_search', max_uses: null }
+const advisor = { type: 'advisor_20260301', name: 'advisor', model: 'large' }
 
 describe('is translated', () => {
   test.each<[string, ChatWire, ChatWire, JsonObject, JsonObject, string[]]>([
@@ -796,7 +797,7 @@ describe('is translated', () => {
         ],
       },
       { messages: [{ role: 'user', content: 'hi' }] },
-      ['messages.1.clear_at', 'messages.1.output_config'],
+      ['messages.1.clear_at'],
     ],
     [
       'the name of a file with its extension',
@@ -847,6 +848,28 @@ describe('is translated', () => {
         ],
       },
       [],
+    ],
+    [
+      'an effort that a message within the conversation sets',
+      'messages',
+      'responses',
+      {
+        max_tokens: 99,
+        output_config: { effort: 'high' },
+        messages: [
+          { role: 'user', content: 'hi' },
+          { role: 'system', content: [], output_config: { effort: 'medium' } },
+          { role: 'assistant', content: 'hello' },
+          { role: 'user', content: 'go on' },
+          { role: 'system', content: 'Now.', output_config: { effort: 'low' } },
+          { role: 'system', content: [], output_config: { task_budget: 5 } },
+        ],
+      },
+      {
+        reasoning: { effort: 'low' },
+        input: [{ content: 'hi' }, { content: 'hello' }, { content: 'go on' }, { role: 'system', content: 'Now.' }],
+      },
+      ['messages.5.output_config'],
     ],
     [
       'a message from another agent that is marked as encrypted and is not',
@@ -1352,6 +1375,7 @@ describe('is listed as dropped by the client’s own path', () => {
       ['messages', to, { thinking: { block_binding: { a: 1 } } }, ['thinking.block_binding']],
       ['messages', to, { tools: [webSearch, { name: 'a', input_schema: closed }] }, ['tools.0']],
       ['messages', to, { tools: [{ type: 'bash_20250124', name: 'bash' }, webSearch] }, ['tools.1']],
+      ['messages', to, { tools: [{ type: 'bash_20250124', name: 'bash' }, advisor] }, ['tools.1']],
     ]),
     [
       'messages',

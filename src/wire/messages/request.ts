@@ -97,11 +97,13 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
 }
 
 const MESSAGE = new Set(['role', 'content'])
+const SYSTEM = new Set([...MESSAGE, 'output_config'])
 
 const decodeTurn = (raw: Json, path: string, extras: Collected): Turn => {
   const message = readObject(raw, path)
   const content = message.content
-  extras.rest(message, MESSAGE, path)
+  extras.rest(message, message.role === 'system' ? SYSTEM : MESSAGE, path)
+  if (message.role === 'system') decodeDirective(message.output_config, `${path}.output_config`, extras)
   switch (message.role) {
     case 'user':
       return { role: 'user', parts: decodeContent(content, `${path}.content`, userPart(extras)) }
@@ -113,6 +115,21 @@ const decodeTurn = (raw: Json, path: string, extras: Collected): Turn => {
       throw invalidRequest(`'${path}.role' must be user, assistant or system.`, `${path}.role`)
   }
 }
+
+/** What a system message sets from there on: of this, other wires have the effort alone. */
+const decodeDirective = (value: Json | undefined, path: string, extras: Collected): void => {
+  if (value === undefined || value === null) return
+  const rest = isObject(value) ? Object.keys(value).filter((name) => name !== 'effort') : [path]
+  extras.add(path, value, isEffort(effortIn(value)) && rest.length === 0 ? { met: true } : {})
+}
+
+const effortIn = (config: Json | undefined): Json | undefined => (isObject(config) ? config.effort : undefined)
+
+/** The effort that the last of the conversation's system messages to set one has set. */
+const directedEffort = (messages: Json | undefined): Json | undefined =>
+  (Array.isArray(messages) ? messages : [])
+    .map((message) => (isObject(message) && message.role === 'system' ? effortIn(message.output_config) : undefined))
+    .findLast(isEffort)
 
 /** Some frameworks send -1 for a limit that is not set, and the provider accepts it. */
 const decodeSampling = (body: JsonObject): Sampling => {
@@ -128,7 +145,8 @@ const decodeSampling = (body: JsonObject): Sampling => {
 
 const decodeConfig = (body: JsonObject, extras: Collected): { reasoning?: Reasoning; output?: OutputFormat } => {
   const config = optionalObject(body.output_config, 'output_config') ?? {}
-  const { effort, format, ...others } = config
+  const { effort: first, format, ...others } = config
+  const effort = directedEffort(body.messages) ?? first
   extras.rest(others, new Set(), 'output_config')
   const thinking = decodeThinking(body.thinking, extras)
   const reasoning: Reasoning = { ...thinking }

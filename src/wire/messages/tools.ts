@@ -62,7 +62,7 @@ export const decodeTools = (list: Json[], extras: Collected): Tool[] =>
 export const canGo =
   (choice: Json | undefined) =>
   ({ type, name }: JsonObject): boolean =>
-    /^web_search_/.test(String(type)) && name !== (isObject(choice) ? choice.name : undefined)
+    /^(?:web_search|advisor)_/.test(String(type)) && name !== (isObject(choice) ? choice.name : undefined)
 
 export const decodeToolChoice = (raw: Json | undefined): { toolChoice?: ToolChoice; parallelTools?: boolean } => {
   const choice = optionalObject(raw, 'tool_choice')
