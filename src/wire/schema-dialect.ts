@@ -118,6 +118,9 @@ const convertMember = (name: string, value: Json): Json | undefined => {
       return TYPES.has(value) ? value : undefined
     case 'required':
       return Array.isArray(value) ? distinct(value) : undefined
+    // What vendor_b would encrypt of a call. Some servers refuse it, and some models write nothing there.
+    case 'encrypted':
+      return value === true ? undefined : value
     default:
       return KINDS.get(name)?.(value) === false ? undefined : mapPlaces(name, value, convert)
   }

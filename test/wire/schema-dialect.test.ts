@@ -26,6 +26,11 @@ test.each<[string, JsonObject, JsonObject]>([
   ['a demand of the property itself', { type: 'string', required: true }, { type: 'string' }],
   ['a demand made twice', { required: ['a', 'a', 1] }, { required: ['a'] }],
   ['one example', { examples: 'a' }, {}],
+  [
+    'what is to be encrypted, and a property of that name',
+    { properties: { a: { type: 'string', encrypted: true }, encrypted: { const: 1 } } },
+    { properties: { a: { type: 'string' }, encrypted: { const: 1 } } },
+  ],
   ['a keyword among the properties', { properties: { a: {}, type: 'object' } }, { properties: { a: {}, type: {} } }],
   [
     'properties that are not described',

@@ -1,7 +1,7 @@
 // What a client's agents tell each other. Codex marks the arguments that hold it as encrypted, and vendor_b encrypts what
 // its models write there. No other model's are, and a client that is not told so takes them for encrypted all the same.
 
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
 
 /** Whether a function has an argument that its own provider would encrypt. */
 export const hasEncrypted = ({ parameters }: JsonObject): boolean =>
@@ -10,13 +10,16 @@ export const hasEncrypted = ({ parameters }: JsonObject): boolean =>
 const isEncrypted = (schema: Json | undefined): boolean => isObject(schema) && schema.encrypted === true
 
 /** The mark of a call none of whose arguments is encrypted. */
-export const PLAIN_CALL: JsonObject = { encrypted_function_args: [] }
+export const plainMark = (input: string): JsonObject =>
+  Object.values(parseObject(input) ?? {}).some(isSealed) ? {} : { encrypted_function_args: [] }
+
+const isSealed = (value: Json | undefined): boolean => typeof value === 'string' && ENCRYPTED.test(value)
 
 /** The text of a part that is marked as encrypted and is not; undefined for one that its provider alone can read. */
 export const plainText = (part: Json): string | undefined => {
   if (!isObject(part) || part.type !== 'encrypted_content') return undefined
   const { encrypted_content: content } = part
-  return typeof content === 'string' && !ENCRYPTED.test(content) ? content : undefined
+  return typeof content === 'string' && !isSealed(content) ? content : undefined
 }
 
 /** One word of base64, longer than what anyone would tell an agent in one word. */

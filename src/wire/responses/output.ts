@@ -5,7 +5,7 @@ import type { Citation, Logprob, TextPart, TokenLogprob, ToolCallPart } from '..
 import { isWhole } from '../../ir/whole.ts'
 import { given, stringOr } from '../read.ts'
 import type { ClientTools } from './client-tools.ts'
-import { PLAIN_CALL } from './encrypted.ts'
+import { plainMark } from './encrypted.ts'
 import { callId } from './names.ts'
 
 /** Arguments as text, also where a server sends an object; '{}' for none. */
@@ -115,7 +115,7 @@ export const callItem = (id: string, call: Call, input: string, status: ItemStat
     name: call.name,
     arguments: input,
     ...space,
-    ...(call.plain ? PLAIN_CALL : {}),
+    ...(call.plain ? plainMark(input) : {}),
   }
 }
 

@@ -230,18 +230,19 @@ describe('writing a stream', () => {
       tools: [look],
       input: [{ type: 'additional_tools', role: 'developer', tools: [namespace] }],
     }
-    const call = (name: string, within?: string): AssistantPart => ({
-      ...{ type: 'tool-call', id: `call_${name}`, name, kind: 'function', input: '{}' },
+    const call = (name: string, within?: string, input = '{}'): AssistantPart => ({
+      ...{ type: 'tool-call', id: `call_${name}`, name, kind: 'function', input },
       ...(within === undefined ? {} : { namespace: within }),
     })
-    const parts = [call('spawn', 'agents'), call('look', 'agents'), call('look'), call('spawn')]
+    const sealed = call('spawn', 'agents', `{"message":"gAAAAAB${'x'.repeat(90)}=="}`)
+    const parts = [call('spawn', 'agents'), call('look', 'agents'), call('look'), call('spawn'), sealed]
     const answer: ChatResponse = { id: 'resp_1', model: 'm', createdAt: 5, finish: 'tool-calls', parts, usage: {} }
     const marks = (items: Json | undefined) => (items as JsonObject[]).map((item) => item.encrypted_function_args)
-    const marked = [[], undefined, undefined, undefined]
+    const marked = [[], undefined, undefined, undefined, undefined]
     expect(marks(responses.encodeResponse(answer, { ...ask, body }).output)).toEqual(marked)
     const sent = frames([...unfold(answer)], { ...ask, body }).map(data)
-    for (const type of ['response.output_item.added', 'response.output_item.done'])
-      expect(marks(sent.filter((event) => event.type === type).map(({ item }) => item as JsonObject))).toEqual(marked)
+    const done = sent.filter(({ type }) => type === 'response.output_item.done')
+    expect(marks(done.map(({ item }) => item as JsonObject))).toEqual(marked)
   })
 
   test('a refusal within a call leaves the call incomplete', () => {
