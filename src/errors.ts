@@ -77,6 +77,8 @@ export type Remedy =
   | 'reply-to-tools'
   /** With one of the efforts that are named, or without any where none is. */
   | 'other-effort'
+  /** Without the members that are named, which the provider does not know. */
+  | 'without-members'
   /** Without the betas that are named, or without any where none is. */
   | 'without-betas'
 

@@ -35,6 +35,8 @@ export type Quirks = {
   noDeveloperRole?: boolean
   /** Chat: no user's message right after a tool's: a reply of the model's goes between them. */
   noUserAfterTool?: boolean
+  /** Messages: members of tools and of the request that the provider does not know, and agents do without. */
+  unknownMembers?: readonly string[]
   /** The only efforts that the model takes: the nearest is asked for. */
   efforts?: readonly Effort[]
   /** Chat: its streams end after the finish reason, without `[DONE]`. */

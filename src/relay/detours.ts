@@ -133,12 +133,21 @@ export const withLearned = (
   target: Target,
 ): Target | undefined => {
   if (remedy === 'without-betas') return withoutBetas(target, request.headers, named)
+  if (remedy === 'without-members') return withoutMembers(target, named)
   const told =
     remedy === 'other-effort' ? { efforts: EFFORTS.filter((one) => named.includes(one)) } : remedy && LEARNED[remedy]
   if (told === undefined || isHeeded(told, target.learned ?? {})) return undefined
   if (remedy === 'newer-cap' && !sendsOldCap(request, target)) return undefined
   if (TRANSLATED_ONLY.has(remedy) && request.bodyWire === target.wire) return undefined
   return { ...target, learned: { ...target.learned, ...told } }
+}
+
+/** Providers name one at a time. */
+const withoutMembers = (target: Target, named: readonly string[]): Target | undefined => {
+  const { learned: { unknownMembers = [], ...learned } = {} } = target
+  const more = named.filter((name) => !unknownMembers.includes(name))
+  if (more.length === 0) return undefined
+  return { ...target, learned: { ...learned, unknownMembers: [...unknownMembers, ...more] } }
 }
 
 const isHeeded = (told: Quirks, learned: Quirks): boolean => Object.keys(told).every((name) => name in learned)

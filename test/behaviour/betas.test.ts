@@ -1,7 +1,8 @@
-// Agents ask for all the betas that their own vendor has. Its models at other clouds refuse a request for one that they do
-// not know: it is sent again without, and so is the next.
+// Agents ask for all the betas that their own vendor has, and send the members that come with them. Its models at other
+// clouds refuse a request for one that they do not know: it is sent again without, and so is the next.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
+import type { JsonObject } from '../../src/ir/json.ts'
 import { onlyProvider, startGateway, type TestGateway } from '../support/gateway.ts'
 import { type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
 
@@ -19,12 +20,12 @@ const ANSWER: Script = {
   ],
 }
 
-let refuse: (betas: string[]) => string | undefined
+let refuse: (betas: string[], body: JsonObject) => string | undefined
 let provider: Scripted
 let gateway: TestGateway
 beforeAll(async () => {
-  provider = await startScripted(({ headers }) => {
-    const message = refuse(headers['anthropic-beta']?.split(',') ?? [])
+  provider = await startScripted(({ headers, text }) => {
+    const message = refuse(headers['anthropic-beta']?.split(',') ?? [], JSON.parse(text))
     return message === undefined ? ANSWER : refusal(message)
   })
 })
@@ -85,4 +86,46 @@ test('a refusal of betas that the client has not asked for stands', async () => 
   refuse = () => 'Unexpected value(s) `z` for the `anthropic-beta` header.'
   const answer = await ask('a-2026-01-01')
   expect([answer.status, answer.headers.get('x-should-retry'), sent().length]).toEqual([502, 'false', 1])
+})
+
+const KNOWN = new Set(['name', 'description', 'input_schema', 'cache_control'])
+const refusesMembers = (_: string[], { safeguards, tools }: JsonObject): string | undefined => {
+  if (safeguards !== undefined) return 'safeguards: Extra inputs are not permitted'
+  const faults = ((tools ?? []) as JsonObject[]).flatMap((tool, at) =>
+    Object.keys(tool)
+      .filter((name) => !KNOWN.has(name))
+      .map((name) => `tools.${at}.custom.${name}: Extra inputs are not permitted`),
+  )
+  return faults[0]
+}
+const schema = { type: 'object', properties: {}, additionalProperties: false }
+
+test('members that the provider does not know are left out, one by one, and from the next request at once', async () => {
+  refuse = refusesMembers
+  const tools = [
+    { name: 'a', input_schema: schema, eager_input_streaming: true },
+    { name: 'b', input_schema: schema, defer_loading: true, eager_input_streaming: true },
+  ]
+  const asked = { ...body, safeguards: [{ type: 'dangerous_tool_use' }], tools }
+  const left = 'safeguards, tools.0.eager_input_streaming, tools.1.eager_input_streaming, tools.1.defer_loading'
+  for (const _ of [1, 2]) {
+    const answer = await gateway.post('/v1/messages', asked)
+    expect([answer.status, answer.headers.get('x-gateway-dropped')]).toEqual([200, left])
+  }
+  const known = { ...body, tools: tools.map(({ name, input_schema }) => ({ name, input_schema })) }
+  expect(provider.requests.slice(3).map(({ text }) => JSON.parse(text))).toEqual([known, known])
+})
+
+test('a client of another wire gets its strict tool without that', async () => {
+  refuse = refusesMembers
+  const tools = [{ type: 'function', name: 'a', parameters: schema, strict: true }]
+  const answer = await gateway.post('/v1/responses', { model: body.model, input: 'Hi', tools })
+  expect([answer.status, answer.headers.get('x-gateway-dropped')]).toEqual([200, 'tools.0.strict'])
+  expect(provider.requests.length).toBe(2)
+})
+
+test('a refusal of what the request cannot do without stands', async () => {
+  refuse = () => 'stop_sequences: Extra inputs are not permitted'
+  expect((await gateway.post('/v1/messages', { ...body, stop_sequences: ['x'] })).status).toBe(502)
+  expect(provider.requests.length).toBe(1)
 })

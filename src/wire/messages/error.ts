@@ -93,6 +93,8 @@ const refusedRequest = (
   if (remedy !== undefined) return fault('invalid', { remedy })
   const efforts = effortsTaken(message)
   if (efforts !== undefined) return fault('invalid', { remedy: 'other-effort', named: efforts })
+  const unknown = UNKNOWN_MEMBER.exec(message)?.slice(1).find(Boolean)
+  if (unknown !== undefined) return fault('invalid', { remedy: 'without-members', named: [unknown] })
   const betas = refusedBetas(message)
   if (betas !== undefined) return fault('invalid', { remedy: 'without-betas', named: betas })
   if (OUT_OF_MONEY.test(message) || (errorCode !== undefined && SPENDING_CODES.has(errorCode)))
@@ -115,6 +117,10 @@ const refusedBetas = (message: string): string[] | undefined => {
   if (named !== undefined) return [...named.matchAll(/[\w.-]{1,64}/g)].map(([beta]) => beta)
   return message.includes('invalid beta flag') ? [] : undefined
 }
+
+/** Members that come with betas, and that a request means the same without. */
+const UNKNOWN_MEMBER =
+  /tools\.\d+\.(?:custom\.)?(defer_loading|eager_input_streaming|input_examples|strict): Extra inputs|(?:^|\s)(safeguards|diagnostics): Extra inputs/
 
 const UNKNOWN_BETAS = /Unexpected value\(s\) ([\w`., -]{1,2000}) for the `[\w-]{1,64}` header/
 

@@ -1,6 +1,7 @@
 // The messages wire to a provider that speaks it: the members to splice, everything else is the client's.
 
 import { isObject, type JsonObject } from '../../ir/json.ts'
+import type { Quirks } from '../../ir/quirks.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { PassEdit, PassOptions } from '../codec.ts'
 import { isForeign, modelEdit, refusedMembers, withoutRefused } from '../pass.ts'
@@ -16,7 +17,18 @@ export const passEdits = (body: JsonObject, options: PassOptions): PassEdit[] =>
   const remaining = { isShorter: removals.length > 0, messages: () => withoutForeign(messages) }
   const edits: PassEdit[] = [modelEdit(options), ...thinkingEdits(body, remaining, options), ...removals]
   if (cap !== undefined) edits.push({ path: ['max_tokens'], value: String(cap) })
+  edits.push(...unknownEdits(body, quirks))
   return withoutRefused(edits, refusedMembers(body, quirks), quirks)
+}
+
+/** Removes what the provider does not know, of every tool and of the request. */
+const unknownEdits = (body: JsonObject, { unknownMembers = [] }: Quirks): PassEdit[] => {
+  const removed = (path: Edit['path']): PassEdit => ({ path, value: undefined, lost: true })
+  const tools = Array.isArray(body.tools) ? body.tools : []
+  return unknownMembers.flatMap((name) => [
+    ...(body[name] === undefined ? [] : [removed([name])]),
+    ...tools.flatMap((tool, at) => (isObject(tool) && tool[name] !== undefined ? [removed(['tools', at, name])] : [])),
+  ])
 }
 
 const isForeignThought = (block: unknown): boolean =>

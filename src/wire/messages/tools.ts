@@ -121,8 +121,9 @@ const MAX_STRICT = 20
 
 type Context = { extras: Extras; room: StrictRoom; dropped: Dropped; quirks: Quirks }
 
-const encodeTools = (request: ChatRequest, names: Names, { extras, room, dropped }: Context): JsonObject[] => {
+const encodeTools = (request: ChatRequest, names: Names, { extras, room, dropped, quirks }: Context): JsonObject[] => {
   const own = request.origin === 'messages'
+  const takesStrict = quirks.unknownMembers?.includes('strict') !== true
   let strict = 0
   return request.tools.flatMap((tool, at): JsonObject[] => {
     const path = placeOf(tool, `tools.${at}`)
@@ -140,7 +141,7 @@ const encodeTools = (request: ChatRequest, names: Names, { extras, room, dropped
     if (tool.type === 'custom') return [{ name, ...textDescription(tool), input_schema: TEXT_SCHEMA }]
     const drop = (member: string): void => dropped.path(`${path}.${member}`)
     if (own) return [extras.restore(path, encodeOwnFunction(tool, name, drop))]
-    const isStrict = tool.strict === true && strict++ < MAX_STRICT
+    const isStrict = tool.strict === true && takesStrict && strict++ < MAX_STRICT
     if (tool.strict === true && !isStrict) drop('strict')
     const root = objectRoot(tool.schema, (member) => drop(`parameters.${member}`))
     const schema = withAcceptedNames(root, name, names.replacedArguments)
