@@ -135,7 +135,7 @@ const usageOf = (figures: Figures): JsonObject => {
   const input = figures.input + figures.cacheRead + written
   return {
     input_tokens: input,
-    input_tokens_details: { ...(written > 0 ? { cache_write_tokens: written } : {}), cached_tokens: figures.cacheRead },
+    input_tokens_details: { cached_tokens: figures.cacheRead, cache_write_tokens: written },
     output_tokens: figures.output,
     output_tokens_details: { reasoning_tokens: figures.reasoning },
     total_tokens: input + figures.output,

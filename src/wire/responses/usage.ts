@@ -39,14 +39,13 @@ const classesOf = (raw: JsonObject): Usage => {
 
 /** The `usage` object of a finished response, every member its clients require included. */
 export const encodeUsage = (usage: Usage): JsonObject => {
-  const cacheRead = usage.cacheRead ?? 0
-  const { cacheWrite, cacheWrite1h: long } = usage
-  const lifetimes = { ttl_12h_tokens: long ?? 0, ttl_30m_tokens: (cacheWrite ?? 0) - (long ?? 0) }
+  const { cacheRead = 0, cacheWrite = 0, cacheWrite1h: long } = usage
+  const lifetimes = { ttl_12h_tokens: long ?? 0, ttl_30m_tokens: cacheWrite - (long ?? 0) }
   return {
-    input_tokens: (usage.input ?? 0) + cacheRead + (cacheWrite ?? 0),
+    input_tokens: (usage.input ?? 0) + cacheRead + cacheWrite,
     input_tokens_details: {
       cached_tokens: cacheRead,
-      ...(cacheWrite === undefined ? {} : { cache_write_tokens: cacheWrite }),
+      cache_write_tokens: cacheWrite,
       ...(long === undefined ? {} : { cache_write_tokens_details: lifetimes }),
     },
     output_tokens: usage.output ?? 0,

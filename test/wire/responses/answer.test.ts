@@ -252,6 +252,19 @@ describe('writing a stream', () => {
     }
   })
 
+  test('usage has every member that strict clients require, whatever the provider reported', () => {
+    const sent = frames([start, { type: 'finish', reason: 'stop', usage: { input: 5, output: 3 } }])
+    expect(data(sent.at(-1)).response).toMatchObject({
+      usage: {
+        input_tokens: 5,
+        input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+        output_tokens: 3,
+        output_tokens_details: { reasoning_tokens: 0 },
+        total_tokens: 8,
+      },
+    })
+  })
+
   test('usage that the provider did not report is estimated', () => {
     const sent = frames([start, { type: 'finish', reason: 'stop', usage: {} }])
     expect(data(sent.at(-1)).response).toMatchObject({
