@@ -8,10 +8,16 @@ type InlineData = { mediaType: string; data: string }
 
 const HEAD = /^data:([^,]*),/i
 
-/** The content of a `data:` URL; `fallback` is the media type where none is known. Undefined for any other text. */
+/**
+ * The content of a `data:` URL, or of the bare base64 of a type that its first bytes show; `fallback` is the media type
+ * where none is known. Undefined for any other text.
+ */
 export const parseDataUrl = (url: string, fallback: string): InlineData | undefined => {
   const head = HEAD.exec(url)
-  if (head === null) return undefined
+  if (head === null) {
+    const mediaType = sniffMediaType(url)
+    return mediaType === undefined ? undefined : { mediaType, data: plain(url) }
+  }
   const [type = '', ...flags] = (head[1] ?? '').split(';').map((part) => part.trim().toLowerCase())
   const body = url.slice(head[0].length)
   const data = flags.includes('base64') ? plain(body) : Buffer.from(unescaped(body), 'utf8').toString('base64')

@@ -42,6 +42,7 @@ describe('an image', () => {
     `data:image/png;base64, ${PNG.slice(0, 9)}\r\n${PNG.slice(9)}\n`,
     `data:image/png;base64,${encodeURIComponent(PNG)}`,
     `data:image/png;base64,${PNG.replaceAll('+', '-').replaceAll('/', '_')}`,
+    PNG,
   ])('has the media type of its content: %s', (url) => {
     expect(picture(url)).toEqual([png, png])
   })

@@ -4,6 +4,7 @@
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { OpaqueMember } from '../../ir/request.ts'
 import { given } from '../read.ts'
+import { isBlock } from './files.ts'
 import { isFlat } from './tools.ts'
 
 const MESSAGE = new Set([
@@ -32,11 +33,20 @@ const PART = new Set([
   'cache_control',
   'prompt_cache_breakpoint',
   'source',
+  'title',
+  'context',
+  'filename',
+  'file_name',
+  'file_data',
+  'file_url',
+  'file_id',
+  'mime_type',
+  'format',
   'tool_use_id',
   'content',
   'is_error',
 ])
-const READ_PARTS = new Set(['text', 'input_text', 'output_text', 'image_url', 'file'])
+const READ_PARTS = new Set(['text', 'input_text', 'output_text', 'image_url', 'file', 'input_file'])
 const TOOL = new Set(['type', 'function', 'custom', 'cache_control'])
 const FUNCTION = new Set(['name', 'description', 'parameters', 'strict'])
 /** Functions may hold the cache marker, too. */
@@ -77,8 +87,8 @@ export const decodeExtras = ({ messages, tools, functions }: JsonObject): Opaque
   return extras
 }
 
-const isRead = ({ type, source, image_url: url }: JsonObject): boolean =>
-  READ_PARTS.has(String(type)) || (type === 'image' && isObject(source)) || (type === 'input_image' && given(url))
+const isRead = (part: JsonObject): boolean =>
+  READ_PARTS.has(String(part.type)) || isBlock(part) || (part.type === 'input_image' && given(part.image_url))
 
 /** The objects in a list, with their indexes. */
 const objects = (list: Json | undefined): [number, JsonObject][] =>

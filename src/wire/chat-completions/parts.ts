@@ -1,13 +1,14 @@
 // Content parts of system, user and tool messages, both ways.
 
 import { invalidRequest } from '../../errors.ts'
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { Json, JsonObject } from '../../ir/json.ts'
 import type { DocumentPart, ImagePart, OpaquePart, Source, TextPart } from '../../ir/part.ts'
 import { placed } from '../../ir/place.ts'
 import { decodeBreakpoint, encodeBreakpoint } from '../breakpoint.ts'
-import { decodeText, parseDataUrl, sniffMediaType } from '../data-url.ts'
+import { decodeText } from '../data-url.ts'
 import { given, optionalString, readObject, readString } from '../read.ts'
 import { foreignFile } from '../refusals.ts'
+import { decodeBlock, decodeFile, isBlock, urlSource } from './files.ts'
 import type { Outgoing } from './outgoing.ts'
 
 export type ContentPart = TextPart | ImagePart | DocumentPart | OpaquePart
@@ -47,58 +48,18 @@ const decodePart = (raw: Json, path: string): ContentPart => {
       return { type: 'image', source, ...(kind === undefined ? {} : { detail: kind }), ...cache }
     }
     case 'image':
-      return isObject(part.source)
-        ? { type: 'image', source: placed(blockSource(part.source, `${path}.source`), `${path}.source`), ...cache }
+    case 'document':
+      return isBlock(part)
+        ? { ...decodeBlock(part, path), ...cache }
         : { type: 'opaque', origin: 'chat-completions', value: part }
     case 'file':
       return { ...decodeFile(readObject(part.file, `${path}.file`), `${path}.file`), ...cache }
+    case 'input_file':
+      return { ...decodeFile(part, path), ...cache }
     default:
       return { type: 'opaque', origin: 'chat-completions', value: part }
   }
 }
-
-/** The source of an image in the form of the messages wire. */
-const blockSource = ({ type, url, media_type: mediaType, data }: JsonObject, path: string): Source =>
-  type === 'url'
-    ? { kind: 'url', url: readString(url, `${path}.url`) }
-    : {
-        kind: 'base64',
-        mediaType: readString(mediaType, `${path}.media_type`),
-        data: readString(data, `${path}.data`),
-      }
-
-const decodeFile = (file: JsonObject, path: string): DocumentPart | ImagePart => {
-  const name = optionalString(file.filename, `${path}.filename`)
-  const named = name === undefined ? {} : { name }
-  const id = optionalString(file.file_id, `${path}.file_id`)
-  if (id !== undefined) return { type: 'document', source: { kind: 'file', id, origin: 'chat-completions' }, ...named }
-  const data = readString(file.file_data, `${path}.file_data`)
-  const mediaType = mediaTypeOf(name)
-  const source: Source = data.includes(':')
-    ? urlSource(data, mediaType, `${path}.file_data`)
-    : { kind: 'base64', mediaType: sniffMediaType(data) ?? mediaType, data }
-  // Clients send images as files, too.
-  return isPicture(source) ? { type: 'image', source } : { type: 'document', source, ...named }
-}
-
-const isPicture = (source: Source): boolean => source.kind === 'base64' && source.mediaType.startsWith('image/')
-
-const urlSource = (url: string, fallback: string, path: string): Source => {
-  const held = parseDataUrl(url, fallback)
-  if (held !== undefined) return { kind: 'base64', ...held }
-  if (url.startsWith('data:')) throw invalidRequest(`'${path}' is not a valid data URL.`, path)
-  return { kind: 'url', url }
-}
-
-const MEDIA_TYPES: Record<string, string> = {
-  txt: 'text/plain',
-  md: 'text/markdown',
-  csv: 'text/csv',
-  html: 'text/html',
-  json: 'application/json',
-}
-const mediaTypeOf = (name: string | undefined): string =>
-  MEDIA_TYPES[name?.slice(name.lastIndexOf('.') + 1).toLowerCase() ?? ''] ?? 'application/pdf'
 
 /** Plain text as one string, which every server takes. Several texts of this wire's own client stay separate. */
 export const encodeContent = (parts: JsonObject[], { origin }: Outgoing): Json => {

@@ -150,6 +150,41 @@ describe('messages as turns', () => {
       { type: 'document', source: { kind: 'file', id: 'file-1', origin: 'chat-completions' } },
     ],
     [
+      'a file whose id is an address',
+      { type: 'file', file: { file_id: 'https://a.b/c.pdf', format: 'application/pdf' } },
+      { type: 'document', source: { kind: 'url', url: 'https://a.b/c.pdf' } },
+    ],
+    [
+      'a file by address',
+      { type: 'file', file: { file_url: 'https://a.b/c.pdf', file_name: 'c.pdf' } },
+      { type: 'document', source: { kind: 'url', url: 'https://a.b/c.pdf' }, name: 'c.pdf' },
+    ],
+    [
+      'a file that says what it is',
+      { type: 'file', file: { file_data: 'YSxi', mime_type: 'text/csv' } },
+      { type: 'document', source: { kind: 'base64', mediaType: 'text/csv', data: 'YSxi' } },
+    ],
+    [
+      'a file of the responses wire',
+      { type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,AAAA' },
+      { type: 'document', source: { kind: 'base64', mediaType: 'application/pdf', data: 'AAAA' }, name: 'a.pdf' },
+    ],
+    [
+      'a document of the messages wire',
+      { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'AAAA' }, title: 'A' },
+      { type: 'document', source: { kind: 'base64', mediaType: 'application/pdf', data: 'AAAA' }, name: 'A' },
+    ],
+    [
+      'a text document of the messages wire',
+      { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'a' }, context: 'c' },
+      { type: 'document', source: { kind: 'text', text: 'a' }, context: 'c' },
+    ],
+    [
+      'a stored document of the messages wire',
+      { type: 'document', source: { type: 'file', file_id: 'file_1' } },
+      { type: 'document', source: { kind: 'file', id: 'file_1', origin: 'messages' } },
+    ],
+    [
       'audio',
       { type: 'input_audio', input_audio: { data: 'AA', format: 'mp3' } },
       {
@@ -170,6 +205,19 @@ describe('messages as turns', () => {
     ],
   ])('%s', (_, part, expected) => {
     expect(turnsOf({ role: 'user', content: [part] })).toEqual([{ role: 'user', parts: [expected] } as Turn])
+  })
+
+  test('a file in any form that is read is neither refused nor listed', () => {
+    const source = { type: 'base64', media_type: 'application/pdf', data: 'AAAA' }
+    const content = [
+      { type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,AAAA' },
+      { type: 'document', source, title: 'A', context: 'c' },
+      { type: 'file', file: { file_url: 'https://a.b/c.pdf', mime_type: 'application/pdf' } },
+    ]
+    expect(decode({ model: 'auto', messages: [{ role: 'user', content }] }).opaque).toEqual([])
+    const pages = { type: 'document', source: { type: 'content', content: [] } }
+    const { opaque } = decode({ model: 'auto', messages: [{ role: 'user', content: [pages] }] })
+    expect(opaque).toEqual([{ name: 'messages.0.content.0', value: pages, essential: true }])
   })
 
   test('calls, their results and their kinds', () => {
