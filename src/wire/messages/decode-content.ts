@@ -20,9 +20,11 @@ export const decodeText = (block: JsonObject, path: string, extras: Collected): 
 
 /** A client sends citations back to their provider, so they stay whole; one that the gateway made is a plain link. */
 const decodeSentCitation = (raw: JsonObject): Citation =>
-  raw.type === 'web_search_result_location' && raw.encrypted_index === ''
-    ? decodeCitation(raw)
-    : { kind: 'opaque', origin: 'messages', value: raw }
+  isMadeLink(raw) ? decodeCitation(raw) : { kind: 'opaque', origin: 'messages', value: raw }
+
+/** Whether a citation is a link of another wire's answer: see `encodeCitation`. */
+export const isMadeLink = (raw: Json): boolean =>
+  isObject(raw) && raw.type === 'web_search_result_location' && raw.encrypted_index === ''
 
 /** In an answer, a citation of a web page is a link that every wire can show; this one's provider wants it back whole. */
 export const decodeCitation = (raw: JsonObject): Citation => {

@@ -5,6 +5,7 @@ import type { Quirks } from '../../ir/quirks.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { PassEdit, PassOptions } from '../codec.ts'
 import { isForeign, modelEdit, refusedMembers, withoutRefused } from '../pass.ts'
+import { isMadeLink } from './decode-content.ts'
 import { type Remaining, thinkingEdits } from './pass-thinking.ts'
 
 export const outputCap = (body: JsonObject): number | undefined =>
@@ -15,7 +16,12 @@ export const passEdits = (body: JsonObject, options: PassOptions): PassEdit[] =>
   const messages = Array.isArray(body.messages) && !quirks.readsTags ? body.messages : []
   const removals = foreignEdits(messages)
   const remaining = { isShorter: removals.length > 0, messages: () => withoutForeign(messages) }
-  const edits: PassEdit[] = [modelEdit(options), ...thinkingEdits(body, remaining, options), ...removals]
+  const edits: PassEdit[] = [
+    modelEdit(options),
+    ...thinkingEdits(body, remaining, options),
+    ...removals,
+    ...linkEdits(messages),
+  ]
   if (cap !== undefined) edits.push({ path: ['max_tokens'], value: String(cap) })
   edits.push(...unknownEdits(body, quirks))
   return withoutRefused(edits, refusedMembers(body, quirks), quirks)
@@ -47,6 +53,23 @@ const foreignEdits = (messages: readonly unknown[]): Edit[] => {
     else if (roleOf(messages[at - 1]) === 'system' && next !== undefined && roleOf(next) !== 'assistant')
       edits.push({ path: ['messages', at, 'content'], value: NO_CONTENT })
     else edits.push({ path: ['messages', at], value: undefined })
+  })
+  return edits
+}
+
+/** Removes links of other wires' answers: the provider wants citations with what it has sealed, and these have nothing. */
+const linkEdits = (messages: readonly unknown[]): Edit[] => {
+  const edits: Edit[] = []
+  messages.forEach((message, at) => {
+    if (!isObject(message) || message.role !== 'assistant' || !Array.isArray(message.content)) return
+    message.content.forEach((block, index) => {
+      if (!isObject(block) || !Array.isArray(block.citations)) return
+      const path = ['messages', at, 'content', index, 'citations']
+      const made = block.citations.flatMap((raw, number) => (isMadeLink(raw) ? [number] : []))
+      if (made.length === block.citations.length) {
+        if (made.length > 0) edits.push({ path, value: undefined })
+      } else for (const number of made) edits.push({ path: [...path, number], value: undefined })
+    })
   })
   return edits
 }

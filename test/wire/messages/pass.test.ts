@@ -183,3 +183,27 @@ test('a message of foreign thoughts alone is removed, unless it separates a syst
   // At the end it would be a prefill.
   expect(passed({ messages: [hi, instruction, thoughtAlone] }).messages).toEqual([hi, instruction])
 })
+
+test('links of other wires’ answers are removed, and the provider’s own citations stay', () => {
+  const link = {
+    type: 'web_search_result_location',
+    cited_text: '',
+    encrypted_index: '',
+    title: null,
+    url: 'https://a.b',
+  }
+  const own = { ...link, encrypted_index: 'b3BhcXVl' }
+  const said = (...citations: JsonObject[]): JsonObject => ({
+    role: 'assistant',
+    content: [{ type: 'text', text: 'So.', citations }],
+  })
+  expect(passed({ messages: [hi, said(link, own, link), hi, said(link), hi, said(own), said()] }).messages).toEqual([
+    hi,
+    said(own),
+    hi,
+    { role: 'assistant', content: [{ type: 'text', text: 'So.' }] },
+    hi,
+    said(own),
+    said(),
+  ])
+})
