@@ -3,6 +3,7 @@
 import type { ChatEvent, ChatResponse } from '../ir/event.ts'
 import { fold, unfold } from '../ir/fold.ts'
 import type { JsonObject } from '../ir/json.ts'
+import type { AssistantPart } from '../ir/part.ts'
 import { placed, placeOf } from '../ir/place.ts'
 import type { Quirks } from '../ir/quirks.ts'
 import type { ChatRequest } from '../ir/request.ts'
@@ -23,16 +24,23 @@ export const encodeFor = (exchange: Exchange, client: ChatCodec, provider: ChatC
     return capped(exchange.decoded, capFor(exchange, target))
   })
 
-/** Lists the paths of what it leaves out as `removed`. */
+/** Lists the paths of what it leaves out as `removed`. By the id of a call its provider would find that its thought is missing. */
 const withoutReasoning = (request: ChatRequest, removed: string[]): ChatRequest => ({
   ...request,
   turns: request.turns.map((turn) => {
     if (turn.role !== 'assistant') return turn
     const path = placeOf(turn, 'messages')
     for (const part of turn.parts) if (part.type === 'reasoning') removed.push(placeOf(part, path))
-    return placed({ ...turn, parts: turn.parts.filter(({ type }) => type !== 'reasoning') }, path)
+    const parts = turn.parts.filter(({ type }) => type !== 'reasoning').map(withoutItemId)
+    return placed({ ...turn, parts }, path)
   }),
 })
+
+const withoutItemId = (part: AssistantPart): AssistantPart => {
+  if (part.type !== 'tool-call' || part.itemId === undefined) return part
+  const { itemId: _, ...call } = part
+  return placed(call, placeOf(part, ''))
+}
 
 /** The request as the target is to get it. Throws `invalid_request`, also for one that is nested too deeply. */
 export const encoded = (provider: ChatCodec, target: Target, decode: () => ChatRequest): EncodedRequest => {

@@ -173,7 +173,8 @@ const statusIn = ({ code, status, http_status_code, http_code }: JsonObject): nu
 /**
  * The error with the gateway's own message. Ten things are read from the provider's text: the token counts of a prompt
  * that is too long, how long to wait for a rate limit, that waiting will not help, what is wrong with an image or a PDF,
- * that reasoning is an unknown member, which efforts it takes, how many tools, that an item is not known, that the account is at fault,
+ * that reasoning is an unknown member or torn from its item, which efforts it takes, how many tools, that an item is not
+ * known, that the account is at fault,
  * and that the content is.
  */
 export const classified = (error: ErrorObject): GatewayError => {
@@ -190,7 +191,7 @@ export const classified = (error: ErrorObject): GatewayError => {
         ? providerError('beyond-limit', { provider })
         : providerError(kind, { provider, ...retryDelay(message) })
     case 'invalid':
-      if (isUnknownReasoning(message)) return providerError('reasoning-refused', { provider })
+      if (isRefusedReasoning(message)) return providerError('reasoning-refused', { provider })
       return (
         tooManyTools(error) ??
         unreadable(message, error.code, provider) ??
@@ -219,9 +220,15 @@ const classOf = (
   return invalid && !NOT_THE_REQUEST.has(code) && !NOT_THE_REQUEST.has(type) ? 'invalid' : 'refused'
 }
 
-/** Chat clients send back reasoning that another server gave them in a member of this name. */
-const isUnknownReasoning = (message: string): boolean =>
-  message.includes('reasoning_content') && UNKNOWN_MEMBER.test(message)
+/**
+ * Chat clients send back reasoning that another server gave them in a member of this name. On the responses wire a thought
+ * may be another caller's, or the item that it stands with be missing, which the vendor finds by the items' ids.
+ */
+const isRefusedReasoning = (message: string): boolean =>
+  (message.includes('reasoning_content') && UNKNOWN_MEMBER.test(message)) || OTHERS_THOUGHT.test(message)
+
+const OTHERS_THOUGHT =
+  /^Item '[^']{1,99}' of type '\w{1,40}' was provided without its required |\bencrypted_content\W{1,3}was not issued to this caller/
 
 const UNKNOWN_MEMBER = /unknown|unrecogni[sz]ed|unexpected|unsupported|not (?:permitted|allowed|supported)/i
 

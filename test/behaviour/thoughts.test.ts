@@ -116,6 +116,28 @@ test.each([false, true])('so are those of clients of the responses wire itself, 
   expect(JSON.parse(provider.requests[1]?.text ?? '')).toMatchObject({ seed_of_tomorrow: 1, input: [{}, {}, {}] })
 })
 
+test.each([
+  "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
+  "Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_1'.",
+  'reasoning `encrypted_content` was not issued to this caller',
+])('so are those that a client has torn from their items, or from their caller: %s', async (refusal) => {
+  const strict = await startScripted(({ text }) =>
+    /rs_1|fc_1/.test(text)
+      ? refused({ message: refusal, type: 'invalid_request_error', param: 'input', code: null })
+      : answered(false),
+  )
+  gateway = await startGateway({ config: onlyProvider(`${strict.origin}/v1`, { wires: ['responses'] }) })
+  const call = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'look', arguments: '{}' }
+  const result = { type: 'function_call_output', call_id: 'call_1', output: 'fog' }
+  const tools = [{ type: 'function', name: 'look', parameters: null, strict: null }]
+  const input = [{ role: 'user', content: 'Hi' }, thought, call, result]
+  const answer = await gateway.post('/v1/responses', { model: 'vendorB-5.5', input, tools })
+  expect([answer.status, answer.headers.get('x-gateway-dropped')]).toEqual([200, 'input.1'])
+  const sent = JSON.parse(strict.requests[1]?.text ?? '').input
+  expect(sent).toMatchObject([{ role: 'user' }, { type: 'function_call', call_id: 'call_1' }, result])
+  await strict.stop()
+})
+
 test('but not from an answer in the background, which only its provider’s own words can tell of', async () => {
   gateway = await startGateway({ config: onlyProvider(`${provider.origin}/v1`, { wires: ['responses'] }) })
   const input = [{ role: 'user', content: 'Hi' }, thought, item, { role: 'user', content: 'Go on' }]
