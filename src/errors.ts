@@ -81,6 +81,8 @@ export type Remedy =
   | 'without-members'
   /** Without the betas that are named, or without any where none is. */
   | 'without-betas'
+  /** With the limits of schemas told in words. */
+  | 'no-schema-limits'
 
 /** An error in the gateway's own words: `message` may be shown to a client, `cause` and `provider` never are. */
 export class GatewayError extends Error {

@@ -117,6 +117,7 @@ const LEARNED: Partial<Record<Remedy, Quirks>> = {
   'no-forced-tools': { noForcedTools: true },
   'output-by-tool': { structuredOutputByTool: true },
   'reply-to-tools': { noUserAfterTool: true },
+  'no-schema-limits': { noSchemaLimits: true },
 }
 /** What is changed in translated requests alone: clients of the provider's own wire learn more from the refusal. */
 const TRANSLATED_ONLY = new Set<Remedy | undefined>([
@@ -124,6 +125,7 @@ const TRANSLATED_ONLY = new Set<Remedy | undefined>([
   'output-by-tool',
   'reply-to-tools',
   'other-effort',
+  'no-schema-limits',
 ])
 
 /** The same target with what its refusal tells of it; undefined where that has been heeded already, or changes nothing. */

@@ -17,7 +17,7 @@ export const encodeSchemaForm = (
   { name = '', description, schema, strict }: Extract<OutputFormat, { type: 'json-schema' }>,
   origin: ChatWire,
   drop: (member: string) => void,
-): JsonObject => {
+): JsonObject & { schema: JsonObject } => {
   const own = origin !== 'messages'
   const enforced = strict ?? (!own && isClosed(schema) ? true : undefined)
   return {

@@ -270,3 +270,50 @@ test('what one key’s request is refused for changes no request of another key'
   const roles = sent().map((messages) => messages.at(-1)?.role)
   expect(roles).toEqual(['system', 'user', 'system', 'user'])
 })
+
+const LIMITS = /"(?:pattern|format)":"|"(?:maxLength|minItems)":|"properties":\{\}/
+test.each([
+  ['vendorB-5.5', 'Failed to initialize samplers: failed to parse grammar', 400],
+  [
+    'vendorB-5.4',
+    "Unable to generate parser for this template. Automatic parser generation failed: JSON schema conversion failed:\nPattern must start with '^' and end with '$'",
+    400,
+  ],
+  ['vendorB-5.4-mini', 'The provided JSON schema contains features not supported by xgrammar.', 400],
+])(
+  'a server whose grammars hold no limits is told of those of schemas in words: %s',
+  async (model, message, status) => {
+    server = (_, { tools = [], response_format: form = null }) =>
+      LIMITS.test(JSON.stringify([tools, form])) ? refusal(message, status) : answer
+    const script = { type: 'string', description: 'What runs.', maxLength: 65_536, pattern: '\\S' }
+    const dates = { type: 'array', items: { type: 'string', format: 'date' }, minItems: 1 }
+    const properties = { script, dates, pattern: { type: 'integer' } }
+    const limited = [
+      { name: 'run', input_schema: { type: 'object', properties, required: ['script'] } },
+      { name: 'wait', input_schema: { type: 'object', properties: {}, additionalProperties: false } },
+    ]
+    const body = { model, max_tokens: 90, messages: [hi], tools: limited }
+    for (const _ of [1, 2]) expect((await gateway.post('/v1/messages', body)).status).toBe(200)
+    const lax = {
+      script: { type: 'string', description: 'What runs.\n\n{maxLength: 65536, pattern: "\\\\S"}' },
+      dates: {
+        type: 'array',
+        items: { type: 'string', description: '{format: "date"}' },
+        description: '{minItems: 1}',
+      },
+      pattern: { type: 'integer' },
+    }
+    const due = [{ type: 'object', properties: lax, required: ['script'] }, { type: 'object' }]
+    const parameters = provider.requests.map(({ text }) =>
+      JSON.parse(text).tools.map((tool: { function: JsonObject }) => tool.function.parameters),
+    )
+    expect(parameters.slice(1)).toEqual([due, due])
+    const schema = { type: 'object', properties: { script }, required: ['script'], additionalProperties: false }
+    const form = { format: { type: 'json_schema', name: 'a', schema } }
+    expect((await gateway.post('/v1/responses', { model, input: 'Hi', text: form })).status).toBe(200)
+    // Its own tools are the client’s to change.
+    const own = { type: 'function', function: { name: 'run', parameters: { type: 'object', properties } } }
+    expect((await gateway.post('/v1/chat/completions', { model, messages: [hi], tools: [own] })).status).toBe(502)
+    expect(provider.requests.length).toBe(5)
+  },
+)

@@ -27,6 +27,7 @@ const remedyFor = (error: ErrorObject): Remedy | undefined => {
   if (refusesOldCap(error)) return 'newer-cap'
   if (wantsReasoning(error)) return 'all-reasoning'
   if (SYSTEM_FIRST.test(error.message)) return 'no-mid-system'
+  if (NO_GRAMMAR.test(error.message)) return 'no-schema-limits'
   if (error.status !== 400 && error.status !== 422) return undefined
   if (NOT_FORCED.test(error.message)) return 'no-forced-tools'
   if (error.message.includes("Unexpected role 'user' after role 'tool'")) return 'reply-to-tools'
@@ -35,6 +36,9 @@ const remedyFor = (error: ErrorObject): Remedy | undefined => {
 
 /** Templates of many models say so. Some servers answer with 500 where a template refuses. */
 const SYSTEM_FIRST = /System message must be at the beginning/
+
+/** Servers that compile schemas to a grammar say so, some of them within a stream. */
+const NO_GRAMMAR = /failed to parse grammar|JSON schema conversion failed|features not supported by xgrammar/
 
 /** Models that think, of several servers. */
 const NOT_FORCED =

@@ -6,6 +6,7 @@ import type { OutputFormat } from '../../ir/request.ts'
 import { isFormless } from '../json-mode.ts'
 import { given, optionalBoolean, optionalString, readObject, readString } from '../read.ts'
 import { encodeSchemaForm } from '../schema-form.ts'
+import { withinGrammar } from '../schema-limits.ts'
 import { memberName } from './members.ts'
 import type { Outgoing } from './outgoing.ts'
 import { rooted } from './tools.ts'
@@ -42,10 +43,11 @@ export const decodeForm = (raw: Json | undefined): OutputFormat | undefined => {
   }
 }
 
-export const encodeForm = (output: OutputFormat, { origin, drop }: Outgoing): JsonObject => {
+export const encodeForm = (output: OutputFormat, { origin, drop, quirks }: Outgoing): JsonObject => {
   if (output.type === 'json-object') return { type: 'json_object' }
   const dropped = (member: string): void => drop(`${memberName(origin, 'response_format')}.schema.${member}`)
-  return { type: 'json_schema', json_schema: encodeSchemaForm(output, origin, dropped) }
+  const { schema, ...form } = encodeSchemaForm(output, origin, dropped)
+  return { type: 'json_schema', json_schema: { ...form, schema: withinGrammar(schema, quirks) } }
 }
 
 /**
@@ -72,7 +74,8 @@ export const forceTool = (output: OutputFormat, body: JsonObject, out: Outgoing)
   let name = 'json'
   while (taken.has(name)) name = `${name}_output`
   const { schema = {}, description = 'Gives the answer as JSON.' } = output.type === 'json-schema' ? output : {}
-  const parameters = rooted(schema, () => out.drop(memberName(out.origin, 'response_format')))
+  const root = rooted(schema, () => out.drop(memberName(out.origin, 'response_format')))
+  const parameters = withinGrammar(root, out.quirks)
   const callable = others.length > 0 && body.tool_choice !== 'none'
   body.tools = [...others, { type: 'function', function: { name, description, parameters } }]
   if (typeof body.tool_choice !== 'object') {

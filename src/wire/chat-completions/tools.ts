@@ -11,6 +11,7 @@ import { isClosed, objectRoot } from '../object-schema.ts'
 import { withReadablePatterns } from '../pattern.ts'
 import { given, optionalBoolean, optionalString, readArray, readName, readObject, readString } from '../read.ts'
 import { foreignTool, unknownTool } from '../refusals.ts'
+import { withinGrammar } from '../schema-limits.ts'
 import { flatFormat, TEXT_SCHEMA, textDescription } from '../text-tool.ts'
 import { schemaMember, withOptionalTools } from '../tool-list.ts'
 import type { Outgoing } from './outgoing.ts'
@@ -202,11 +203,11 @@ export const encodeTools = (tools: Tool[], out: Outgoing): JsonObject[] =>
       return [{ type: 'custom', custom: head }]
     }
     if (tool.cache !== undefined) out.drop(`${path}.cache_control`)
-    if (tool.schema !== undefined)
-      head.parameters =
-        out.origin === 'chat-completions'
-          ? tool.schema
-          : rooted(tool.schema, (member) => out.drop(`${path}.${schemaMember(out.origin)}.${member}`))
+    if (tool.schema !== undefined) {
+      const drop = (member: string): void => out.drop(`${path}.${schemaMember(out.origin)}.${member}`)
+      const schema = out.origin === 'chat-completions' ? tool.schema : rooted(tool.schema, drop)
+      head.parameters = withinGrammar(schema, out.quirks)
+    }
     const lax = out.origin === 'messages' && tool.strict === true && !isClosed(tool.schema)
     if (lax) out.drop(`${path}.strict`)
     else if (tool.strict !== undefined) head.strict = tool.strict
