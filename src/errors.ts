@@ -81,6 +81,8 @@ export type Remedy =
   | 'without-members'
   /** Without the betas that are named, or without any where none is. */
   | 'without-betas'
+  /** With the user and the model speaking in turns. */
+  | 'alternating-roles'
   /** With the limits of schemas told in words. */
   | 'no-schema-limits'
 

@@ -39,6 +39,8 @@ export type Quirks = {
   unknownMembers?: readonly string[]
   /** The only efforts that the model takes: the nearest is asked for. */
   efforts?: readonly Effort[]
+  /** Chat: no two messages of the user's in a row: they are joined. */
+  noRepeatedUser?: boolean
   /** Chat: its grammars hold no patterns and lengths: those of schemas are told in words. */
   noSchemaLimits?: boolean
   /** Chat: its streams end after the finish reason, without `[DONE]`. */

@@ -117,6 +117,7 @@ const LEARNED: Partial<Record<Remedy, Quirks>> = {
   'no-forced-tools': { noForcedTools: true },
   'output-by-tool': { structuredOutputByTool: true },
   'reply-to-tools': { noUserAfterTool: true },
+  'alternating-roles': { noMidSystem: true, noUserAfterTool: true, noRepeatedUser: true },
   'no-schema-limits': { noSchemaLimits: true },
 }
 /** What is changed in translated requests alone: clients of the provider's own wire learn more from the refusal. */
@@ -125,6 +126,7 @@ const TRANSLATED_ONLY = new Set<Remedy | undefined>([
   'output-by-tool',
   'reply-to-tools',
   'other-effort',
+  'alternating-roles',
   'no-schema-limits',
 ])
 

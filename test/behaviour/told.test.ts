@@ -317,3 +317,45 @@ test.each([
     expect(provider.requests.length).toBe(5)
   },
 )
+
+test.each([
+  [
+    'vendorB-5.5',
+    'After the optional system message, conversation roles must alternate user/assistant/user/assistant/...',
+    400,
+  ],
+  [
+    'vendorB-5.4',
+    'After the optional system message, conversation roles must alternate user and assistant roles except for tool calls and results. at row 189',
+    500,
+  ],
+])('a server that takes the user and the model in turns only gets them so: %s', async (model, message, status) => {
+  server = (messages) => {
+    if (messages.some(({ role }, at) => role === 'system' && at > 0))
+      return refusal('Only user, assistant and tool roles are supported, got system.', status)
+    const spoken = messages.filter(({ role, tool_calls: calls }) => role === 'user' || (role === 'assistant' && !calls))
+    return spoken.every(({ role }, at) => (role === 'user') === (at % 2 === 0)) ? answer : refusal(message, status)
+  }
+  const picture = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } }
+  const messages = [
+    hi,
+    { role: 'system', content: 'Be brief.' },
+    ...called('a'),
+    { role: 'user', content: [picture] },
+    { role: 'user', content: 'What is it?' },
+  ]
+  for (const _ of [1, 2]) expect((await ask(model, messages)).status).toBe(200)
+  const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }
+  const due = [
+    { role: 'user', content: 'Hi\n\nBe brief.' },
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ ...call, id: 'a', function: { name: 'look', arguments: '{}' } }],
+    },
+    { role: 'tool', tool_call_id: 'a', content: 'Nothing.' },
+    { role: 'assistant', content: 'I have the result.' },
+    { role: 'user', content: [image, { type: 'text', text: 'What is it?' }] },
+  ]
+  expect(sent().slice(2)).toEqual([due, due])
+})

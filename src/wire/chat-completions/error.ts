@@ -27,6 +27,7 @@ const remedyFor = (error: ErrorObject): Remedy | undefined => {
   if (refusesOldCap(error)) return 'newer-cap'
   if (wantsReasoning(error)) return 'all-reasoning'
   if (SYSTEM_FIRST.test(error.message)) return 'no-mid-system'
+  if (IN_TURNS.test(error.message)) return 'alternating-roles'
   if (NO_GRAMMAR.test(error.message)) return 'no-schema-limits'
   if (error.status !== 400 && error.status !== 422) return undefined
   if (NOT_FORCED.test(error.message)) return 'no-forced-tools'
@@ -35,7 +36,10 @@ const remedyFor = (error: ErrorObject): Remedy | undefined => {
 }
 
 /** Templates of many models say so. Some servers answer with 500 where a template refuses. */
-const SYSTEM_FIRST = /System message must be at the beginning/
+const SYSTEM_FIRST =
+  /System message must be at the beginning|Only user, assistant and tool roles are supported, got system|invalid message role: system/
+
+const IN_TURNS = /[Cc]onversation roles must alternate/
 
 /** Servers that compile schemas to a grammar say so, some of them within a stream. */
 const NO_GRAMMAR = /failed to parse grammar|JSON schema conversion failed|features not supported by xgrammar/

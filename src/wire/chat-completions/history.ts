@@ -12,7 +12,7 @@ import { asFunction, encodeCall } from './assistant.ts'
 import { LISTS, type List } from './details.ts'
 import { NO_THOUGHT } from './members.ts'
 import type { Outgoing } from './outgoing.ts'
-import { encodeContent, encodePart } from './parts.ts'
+import { encodeContent, encodePart, joinedContent } from './parts.ts'
 
 /** An assistant message with calls, and their results. `waiting`: the ids of calls without a result so far. */
 type Round = { message: JsonObject; waiting: Set<string>; results: JsonObject[]; attachments: JsonObject[] }
@@ -56,7 +56,19 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): JsonObject[] =
     }
   }
   const all = messages.flatMap((entry) => (isRound(entry) ? settled(entry) : [entry]))
-  return out.quirks.noUserAfterTool === true ? withReplies(all) : all
+  const sent = out.quirks.noRepeatedUser === true ? withoutRepeatedUser(all) : all
+  return out.quirks.noUserAfterTool === true ? withReplies(sent) : sent
+}
+
+/** The messages with those of the user's that follow one another as one. */
+const withoutRepeatedUser = (messages: readonly JsonObject[]): JsonObject[] => {
+  const rows: [JsonObject, ...JsonObject[]][] = []
+  for (const message of messages) {
+    const row = rows.at(-1)
+    if (message.role === 'user' && row?.[0].role === 'user') row.push(message)
+    else rows.push([message])
+  }
+  return rows.map((row) => (row.length === 1 ? row[0] : { ...row[0], content: joinedContent(row) }))
 }
 
 /** The messages with a reply of the model's between a tool's and any other but its own. */

@@ -150,3 +150,13 @@ const encodeDocument = (part: DocumentPart, path: string, out: Outgoing): JsonOb
 }
 
 const isText = (mediaType: string): boolean => mediaType.startsWith('text/') || mediaType === 'application/json'
+
+/** The content of several messages as one. */
+export const joinedContent = (messages: readonly Json[]): Json => {
+  const contents = messages.map((message) => (isObject(message) ? message.content : undefined))
+  if (contents.every((content) => typeof content === 'string')) return contents.join('\n\n')
+  const parts = contents.flatMap((content) =>
+    typeof content === 'string' ? [{ type: 'text', text: content }] : Array.isArray(content) ? content : [],
+  )
+  return parts.length === 0 ? '' : parts
+}

@@ -8,6 +8,7 @@ import { isForeign, modelEdit, refusedMembers, withoutRefused } from '../pass.ts
 import { given } from '../read.ts'
 import { callIdEdits } from './call-ids.ts'
 import { NO_THOUGHT } from './members.ts'
+import { joinedContent } from './parts.ts'
 import { isFlat } from './tools.ts'
 
 export const outputCap = (body: JsonObject): number | undefined => {
@@ -102,15 +103,6 @@ const systemEdits = (messages: Json[], { noDeveloperRole, noMidSystem }: Quirks)
 
 const isSystem = (message: Json | undefined): boolean =>
   isObject(message) && (message.role === 'system' || message.role === 'developer')
-
-const joinedContent = (messages: Json[]): Json => {
-  const contents = messages.map((message) => (isObject(message) ? message.content : undefined))
-  if (contents.every((content) => typeof content === 'string')) return contents.join('\n\n')
-  const parts = contents.flatMap((content) =>
-    typeof content === 'string' ? [{ type: 'text', text: content }] : Array.isArray(content) ? content : [],
-  )
-  return parts.length === 0 ? '' : parts
-}
 
 const CAPS = ['max_completion_tokens', 'max_tokens'] as const
 
