@@ -54,7 +54,11 @@ export type ErrorOptions = {
   remedy?: Remedy | undefined
   /** For some remedies: the values that the refusal names. */
   named?: readonly string[] | undefined
+  window?: ContextWindow | undefined
 }
+
+/** What a refusal tells where the prompt may fit with a shorter answer: in tokens. `atLeast`: it may be longer. */
+export type ContextWindow = { maximum: number; prompt: number; atLeast: boolean }
 
 /** How a provider may take the request that it refused. */
 export type Remedy =
@@ -95,6 +99,7 @@ export class GatewayError extends Error {
   readonly provider: ProviderFailure | undefined
   readonly remedy: Remedy | undefined
   readonly named: readonly string[] | undefined
+  readonly window: ContextWindow | undefined
   readonly #retry: boolean | undefined
   readonly #failover: boolean | undefined
 
@@ -109,6 +114,7 @@ export class GatewayError extends Error {
     this.provider = options.provider && identifiersOf(options.provider)
     this.remedy = options.remedy
     this.named = options.named
+    this.window = options.window
     this.#retry = options.retry
     this.#failover = options.failover
   }

@@ -85,6 +85,7 @@ const refusal = async (response: Response, codec: PassCodec, abort: AbortControl
     ...(error.retry ? {} : { retry: false, failover: error.failover }),
     remedy: error.remedy,
     named: error.named,
+    window: error.window,
     provider: { ...error.provider, status: response.status, ...(requestId === undefined ? {} : { requestId }) },
   })
 }

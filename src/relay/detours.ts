@@ -154,6 +154,27 @@ const withoutMembers = (target: Target, named: readonly string[]): Target | unde
   return { ...target, learned: { ...learned, unknownMembers: [...unknownMembers, ...more] } }
 }
 
+/** More than what the estimate of a prompt falls short of its tokens, as a rule. */
+const MARGIN = 1.5
+/** With less, in tokens, an agent ends in the middle of a call: told that the prompt is too long, it shortens that. */
+const LEAST_ANSWER = 4_096
+
+/**
+ * The same target asked for an answer no longer than the context has room for beside the prompt; undefined for little room,
+ * and where the client is told on its own wire how much there is.
+ */
+export const withShorterAnswer = (
+  { window }: GatewayError,
+  { body, bodyWire }: Request,
+  target: Target,
+): Target | undefined => {
+  if (window === undefined || target.outputCap !== undefined) return undefined
+  const { maximum, prompt, atLeast } = window
+  if (!atLeast && bodyWire === target.wire) return undefined
+  const outputCap = maximum - (atLeast ? Math.max(prompt, Math.ceil(body.inputEstimate * MARGIN)) : prompt)
+  return outputCap < LEAST_ANSWER ? undefined : { ...target, outputCap }
+}
+
 const isHeeded = (told: Quirks, learned: Quirks): boolean => Object.keys(told).every((name) => name in learned)
 
 const sendsOldCap = ({ bodyWire, body }: Request, target: Target): boolean =>

@@ -21,6 +21,8 @@ export type Target = {
   name: string
   /** What its refusals have told of it. */
   learned?: Learned
+  /** The longest answer that it is asked for, in tokens: the prompt leaves no room for more. */
+  outputCap?: number
   /** Asked without the conversation's earlier reasoning, which it has refused. */
   withoutReasoning?: true
 }

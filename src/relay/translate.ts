@@ -85,12 +85,17 @@ export const exactBody = ({ body }: ClientRequest): JsonObject => {
   return withExact(text, parsed)
 }
 
+/** The output cap a target must be given; undefined where the client's own stands, or its absence. */
+export const capFor = (exchange: Exchange, target: Target): number | undefined => {
+  const cap = admittedCap(exchange, target)
+  return target.outputCap === undefined ? cap : Math.min(target.outputCap, cap ?? target.outputCap)
+}
+
 /**
- * The output cap a target must be given; undefined where the client's own stands, or its absence. What the quota leaves
- * is one. So is, for a model that stands in, its own maximum where the client asks for more, as the model it asked for
- * may take that; and that model's maximum where the client names none, as no more was reserved.
+ * What the quota leaves is a cap. So is, for a model that stands in, its own maximum where the client asks for more, as the
+ * model it asked for may take that; and that model's maximum where the client names none, as no more was reserved.
  */
-export const capFor = ({ bodyWire, model, reservation, body }: Exchange, target: Target): number | undefined => {
+const admittedCap = ({ bodyWire, model, reservation, body }: Exchange, target: Target): number | undefined => {
   const { outputCap } = reservation
   if (target.model.id === model.id) return outputCap
   const own = target.model.maxOutput

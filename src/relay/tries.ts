@@ -5,7 +5,7 @@ import type { AttemptNote } from '../ledger/ledger.ts'
 import { wantsSeveral } from '../wire/chat-completions/pass.ts'
 import { attemptQueue } from './attempt-queue.ts'
 import { timeLeft } from './call.ts'
-import { detourFor, withLearned, withoutDetour } from './detours.ts'
+import { detourFor, withLearned, withoutDetour, withShorterAnswer } from './detours.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
 import type { Target } from './route.ts'
 import { timedOut } from './upstream.ts'
@@ -47,7 +47,7 @@ export const firstAnswer = async <Answer>(
       detour = detourFor(error, target)
       const otherWire = detour ?? withoutDetour(relay, request, error, target)
       const bare = canDropReasoning(error, request, target) ? { ...target, withoutReasoning: true as const } : undefined
-      adapted = withLearned(error, request, target)
+      adapted = withLearned(error, request, target) ?? withShorterAnswer(error, request, target)
       const again = otherWire ?? adapted ?? (error.failover ? undefined : bare)
       if (again !== undefined) {
         queue.retry(again)

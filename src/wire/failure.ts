@@ -1,6 +1,6 @@
 // The classes of provider failures that codecs recognise, each of which becomes one error of the contract.
 
-import { GatewayError, type ProviderFailure, type Remedy } from '../errors.ts'
+import { type ContextWindow, GatewayError, type ProviderFailure, type Remedy } from '../errors.ts'
 
 /**
  * `context-length`, `content-policy`, `too-large`: the request's own fault, the same at every provider of its kind.
@@ -27,6 +27,7 @@ export type FailureDetails = {
   maximum?: number
   prompt?: number
   answer?: number
+  atLeast?: true
   retryAfterMs?: number
   /** For `invalid`. */
   remedy?: Remedy
@@ -37,7 +38,10 @@ export const providerError = (kind: FailureClass, details: FailureDetails): Gate
   const { provider } = details
   switch (kind) {
     case 'context-length':
-      return new GatewayError('context_length_exceeded', contextMessage(details), { provider })
+      return new GatewayError('context_length_exceeded', contextMessage(details), {
+        provider,
+        window: windowIn(details),
+      })
     case 'content-policy':
       return new GatewayError(
         'content_policy_violation',
@@ -84,15 +88,21 @@ const DEFAULT_RETRY_AFTER_MS = 5_000
 // Clients match on this message. Coding agents begin compaction at its first words and read nothing else but the counts.
 // Clients built on LiteLLM look for vendor_b's sentence, in brackets here. Where prompt and answer together are too long,
 // Claude Code looks for vendor_a's sentence and asks for a shorter answer. Some servers then count only the prompt, which
-// would seem to fit, so a count below the maximum is left out.
-const contextMessage = ({ tokens: reported, maximum, prompt, answer }: Omit<FailureDetails, 'provider'>): string => {
+// would seem to fit, so a count below the maximum is left out. Of a prompt that was not counted to its end, Claude Code would
+// ask for an answer that is a little shorter each time.
+const contextMessage = ({ tokens: reported, maximum, prompt, answer, atLeast }: Figures): string => {
   const both = prompt === undefined || answer === undefined ? undefined : prompt + answer
   const tokens = both ?? reported
   if (tokens === undefined || maximum === undefined || tokens <= maximum)
     return "prompt is too long: the input exceeds the context window of this model (this model's maximum context length is exceeded)"
   const room =
-    prompt === undefined || prompt >= maximum
+    prompt === undefined || prompt >= maximum || atLeast
       ? ''
       : `; input length and \`max_tokens\` exceed context limit: ${prompt} + ${answer} > ${maximum}`
   return `prompt is too long: ${tokens} tokens > ${maximum} maximum (this model's maximum context length is ${maximum} tokens${room})`
 }
+
+type Figures = Omit<FailureDetails, 'provider'>
+
+const windowIn = ({ maximum, prompt, atLeast }: Figures): ContextWindow | undefined =>
+  maximum === undefined || prompt === undefined ? undefined : { maximum, prompt, atLeast: atLeast === true }

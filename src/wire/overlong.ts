@@ -3,14 +3,17 @@
 
 import type { Json, JsonObject } from '../ir/json.ts'
 
-/** Token counts. `prompt` and `answer` (the output cap): given where only the two together exceed the maximum. */
-type Overlong = { tokens?: number; maximum?: number; prompt?: number; answer?: number }
+/**
+ * Token counts. `prompt` and `answer` (the output cap): given where only the two together exceed the maximum. `atLeast`: the
+ * server has counted the prompt only until it was too long.
+ */
+type Overlong = { tokens?: number; maximum?: number; prompt?: number; answer?: number; atLeast?: true }
 
 /** The counts in an error's message or members; `{}` for a prompt that is too long by unknown counts; else undefined. */
 export const overlong = (message: string, members: JsonObject): Overlong | undefined => {
   const maximum = figure(MAXIMUM.exec(message), members.n_ctx)
   const tokens = figure(TOKENS.exec(message), members.n_prompt_tokens)
-  if (maximum !== undefined && tokens !== undefined) return { tokens, maximum, ...partsIn(message) }
+  if (maximum !== undefined && tokens !== undefined) return { tokens, maximum, ...partsIn(message, maximum) }
   return WORDS.test(message) ? {} : undefined
 }
 
@@ -42,7 +45,8 @@ const MAXIMUM = new RegExp(
 const TOKENS = new RegExp(
   `(?:${any(
     /resulted in /,
-    /requested (?:about |a total of )?/,
+    /requested (?:about |a total of )?(?!\d{1,15} output tokens and your prompt)/,
+    /for a total of (?:at least )?/,
     /requested: /,
     /request (?:has|contains) /,
     /[Pp]rompt (?:has|contains) /,
@@ -67,12 +71,15 @@ const PARTS = [
   /(?<prompt>\d{1,15}) tokens from the input messages and (?<answer>\d{1,15}) tokens for the completion/,
   /(?<prompt>\d{1,15}) of text input, (?<answer>\d{1,15}) in the output/,
   /\((?<answer>\d{1,15}) > \d{1,15} - (?<prompt>\d{1,15})\)/,
+  /requested (?<answer>\d{1,15}) output tokens and your prompt contains (?:at least )?(?<prompt>\d{1,15}) input tokens/,
+  /passed (?<prompt>\d{1,15}) input tokens and requested (?<answer>\d{1,15}) output tokens/,
 ]
 
-const partsIn = (message: string): Overlong => {
-  const { prompt, answer } =
-    PARTS.map((each) => each.exec(message)?.groups).find((groups) => groups !== undefined) ?? {}
-  return prompt === undefined || answer === undefined ? {} : { prompt: Number(prompt), answer: Number(answer) }
+const partsIn = (message: string, maximum: number): Overlong => {
+  const found = PARTS.map((each) => each.exec(message)?.groups).find((groups) => groups !== undefined)
+  const [prompt, answer] = [Number(found?.prompt), Number(found?.answer)]
+  if (found === undefined || prompt >= maximum) return {}
+  return { prompt, answer, ...(prompt + answer === maximum + 1 ? { atLeast: true } : {}) }
 }
 
 const WORDS = new RegExp(

@@ -359,3 +359,53 @@ test.each([
   ]
   expect(sent().slice(2)).toEqual([due, due])
 })
+
+test('a server that adds what may be answered to the prompt is asked for what the context has room for', async () => {
+  const [context, prompt] = [40_960, 9_000]
+  server = (_, { max_completion_tokens: asked, max_tokens: named = asked }) => {
+    const answered = Number(named ?? 0)
+    if (prompt + answered <= context) return answer
+    // It stops counting where the prompt is too long.
+    const counted = context - answered + 1
+    return refusal(
+      `This model's maximum context length is ${context} tokens. However, you requested ${answered} output tokens and your prompt contains at least ${counted} input tokens, for a total of at least ${context + 1} tokens.`,
+    )
+  }
+  const model = 'vendorB-5.5'
+  const messages = [{ role: 'user', content: 'word '.repeat(7_200) }]
+  const caps = () =>
+    provider.requests.map(({ text }) => JSON.parse(text).max_completion_tokens ?? JSON.parse(text).max_tokens)
+  for (const [path, more] of [
+    ['/v1/messages', { max_tokens: 32_000 }],
+    ['/v1/chat/completions', { max_tokens: 32_000 }],
+    ['/v1/chat/completions', { max_completion_tokens: 32_000, stream: true }],
+  ] as const) {
+    provider.requests.length = 0
+    expect((await gateway.post(path, { model, messages, ...more })).status).toBe(200)
+    const [first, second] = caps()
+    expect([first, second > 20_000 && second < context - prompt]).toEqual([32_000, true])
+  }
+  // Little room would cut the answer: the client is to shorten the prompt.
+  provider.requests.length = 0
+  const long = [{ role: 'user', content: 'word '.repeat(21_000) }]
+  const { status, headers } = await gateway.post('/v1/messages', { model, max_tokens: 32_000, messages: long })
+  expect([status, headers.get('x-gateway-error-code')]).toEqual([400, 'context_length_exceeded'])
+  expect(provider.requests.length).toBe(1)
+})
+
+test('a client of the server’s own wire is told how much room there is, and for others the answer is shortened', async () => {
+  server = (_, { max_completion_tokens: asked }) =>
+    Number(asked) + 9_000 > 40_960
+      ? refusal(
+          "This model's maximum context length is 40960 tokens. However, you requested 32000 output tokens and your prompt contains 9000 input tokens, for a total of 41000 tokens.",
+        )
+      : answer
+  const own = { model: 'vendorB-5.5', messages: [hi], max_completion_tokens: 32_000 }
+  const told = (await (await gateway.post('/v1/chat/completions', own)).json()) as { error: JsonObject }
+  expect(told.error.message).toContain('exceed context limit: 9000 + 32000 > 40960')
+  expect(
+    (await gateway.post('/v1/responses', { model: 'vendorB-5.5', input: 'Hi', max_output_tokens: 32_000 })).status,
+  ).toBe(200)
+  const caps = provider.requests.map(({ text }) => JSON.parse(text).max_completion_tokens)
+  expect(caps).toEqual([32_000, 32_000, 31_960])
+})

@@ -178,6 +178,8 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     'You requested a total of 9001 tokens: 8000 tokens from the input messages and 1001 tokens for the completion.',
     'However, you requested about 9001 tokens (8000 of text input, 1001 in the output).',
     'Your request has 8000 input tokens (1001 > 8192 - 8000).',
+    'However, you requested 1001 output tokens and your prompt contains 8000 input tokens, for a total of 9001 tokens.',
+    "You passed 8000 input tokens and requested 1001 output tokens. However, the model's context length is only 8192 tokens.",
     'prompt is too long: 9001 tokens > 8192 maximum (input length and `max_tokens` exceed context limit: 8000 + 1001 > 8192)',
   ])('for a prompt that leaves no room for the answer says how much there is: %s', (words) => {
     const { message } = decode(400, { message: `This model's maximum context length is 8192 tokens. ${words}` })
@@ -191,6 +193,17 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
       "This model's maximum context length is 8 tokens. You requested 19 tokens (10 in the messages, 9 in the completion)."
     expect(decode(400, { message: words }).message).toBe(
       "prompt is too long: 19 tokens > 8 maximum (this model's maximum context length is 8 tokens)",
+    )
+  })
+
+  test.each([
+    'However, you requested 5000 output tokens and your prompt contains at least 3193 input tokens, for a total of at least 8193 tokens.',
+    "You passed 3193 input tokens and requested 5000 output tokens. However, the model's context length is only 8192 tokens.",
+    'However, you requested 0 output tokens and your prompt contains at least 8193 input tokens, for a total of at least 8193 tokens.',
+  ])('for a prompt that was not counted to its end does not mention room for the answer: %s', (words) => {
+    const { message } = decode(400, { message: `This model's maximum context length is 8192 tokens. ${words}` })
+    expect(message).toBe(
+      "prompt is too long: 8193 tokens > 8192 maximum (this model's maximum context length is 8192 tokens)",
     )
   })
 
