@@ -66,6 +66,8 @@ export type Remedy =
   /** Without the conversation's thoughts, or with one in each turn of the model's. */
   | 'no-reasoning'
   | 'all-reasoning'
+  /** With a signature at each turn's first call. */
+  | 'signed-calls'
   /** With the output cap under its newer name. */
   | 'newer-cap'
   /** Thinking adaptively in place of by a budget, or the other way round. */

@@ -23,6 +23,8 @@ export type Quirks = {
   noReasoning?: boolean
   /** Chat: a turn of the model's without a thought is refused: it gets a blank one. */
   needsReasoning?: boolean
+  /** Chat: a call that its answer begins with and that has no signature is refused: it gets one that is not verified. */
+  needsSignatures?: boolean
   /** The model's thinking cannot be turned off: it is asked for the lowest effort instead. */
   alwaysThinks?: boolean
   /** Chat, responses: the model caches only up to explicit breakpoints: `cache_control` markers are sent as such. */

@@ -113,6 +113,7 @@ const LEARNED: Partial<Record<Remedy, Quirks>> = {
   'adaptive-thinking': { noThinkingBudget: true, noAdaptiveThinking: false },
   'thinking-budget': { noThinkingBudget: false, noAdaptiveThinking: true },
   'all-reasoning': { needsReasoning: true },
+  'signed-calls': { needsSignatures: true },
   'no-mid-system': { noMidSystem: true },
   'no-forced-tools': { noForcedTools: true },
   'output-by-tool': { structuredOutputByTool: true },

@@ -409,3 +409,38 @@ test('a client of the server’s own wire is told how much room there is, and fo
   const caps = provider.requests.map(({ text }) => JSON.parse(text).max_completion_tokens)
   expect(caps).toEqual([32_000, 32_000, 31_960])
 })
+
+test.each([
+  [
+    'vendorB-5.5',
+    'Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly.',
+  ],
+  ['vendorB-5.4', 'function call `default_api:look` in the 2. content block is missing a `thought_signature`.'],
+])('a model that signs its calls gets a signature for those of other models: %s', async (model, message) => {
+  type Signed = { extra_content?: unknown }
+  const signatures = (messages: JsonObject[]) =>
+    ofModel(messages).flatMap(({ tool_calls: calls }) =>
+      (calls as Signed[] | undefined)?.map((one) => one.extra_content),
+    )
+  server = (messages) =>
+    ofModel(messages).every(({ tool_calls: calls }) => (calls as Signed[] | undefined)?.[0]?.extra_content)
+      ? answer
+      : refusal(message)
+  const made = (id: string) => ({ type: 'tool_use', id, name: 'look', input: {} })
+  const given = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: 'Nothing.' })
+  const both = [
+    { role: 'assistant', content: [made('a'), made('b')] },
+    { role: 'user', content: [given('a'), given('b')] },
+  ]
+  for (const _ of [1, 2]) expect((await ask(model, [hi, ...both, ...called('c')])).status).toBe(200)
+  const due = { google: { thought_signature: 'skip_thought_signature_validator' } }
+  const all = [due, undefined, due]
+  expect(sent().map(signatures)).toEqual([[undefined, undefined, undefined], all, all])
+  const own = { google: { thought_signature: 'c2ln' } }
+  const history = ['d', 'e'].flatMap((id) => [
+    { role: 'assistant', tool_calls: [{ ...call, id, ...(id === 'd' ? { extra_content: own } : {}) }] },
+    { role: 'tool', tool_call_id: id, content: 'Nothing.' },
+  ])
+  expect((await gateway.post('/v1/chat/completions', { model, messages: [hi, ...history] })).status).toBe(200)
+  expect(sent().slice(3).map(signatures)).toEqual([[own, due]])
+})

@@ -31,6 +31,7 @@ const remedyFor = (error: ErrorObject): Remedy | undefined => {
   if (NO_GRAMMAR.test(error.message)) return 'no-schema-limits'
   if (error.status !== 400 && error.status !== 422) return undefined
   if (NOT_FORCED.test(error.message)) return 'no-forced-tools'
+  if (UNSIGNED.test(error.message)) return 'signed-calls'
   if (error.message.includes("Unexpected role 'user' after role 'tool'")) return 'reply-to-tools'
   return NO_FORMAT.test(error.message) ? 'output-by-tool' : undefined
 }
@@ -43,6 +44,9 @@ const IN_TURNS = /[Cc]onversation roles must alternate/
 
 /** Servers that compile schemas to a grammar say so, some of them within a stream. */
 const NO_GRAMMAR = /failed to parse grammar|JSON schema conversion failed|features not supported by xgrammar/
+
+/** Models that sign their calls want a signature with those of others, too. */
+const UNSIGNED = /is missing a `?thought_signature/
 
 /** Models that think, of several servers. */
 const NOT_FORCED =

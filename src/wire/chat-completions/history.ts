@@ -10,7 +10,7 @@ import { thoughtMember } from '../seal.ts'
 import { type WaitingCalls, waitingCalls } from '../waiting-calls.ts'
 import { asFunction, encodeCall } from './assistant.ts'
 import { LISTS, type List } from './details.ts'
-import { NO_THOUGHT } from './members.ts'
+import { NO_SIGNATURE, NO_THOUGHT } from './members.ts'
 import type { Outgoing } from './outgoing.ts'
 import { encodeContent, encodePart, joinedContent } from './parts.ts'
 
@@ -165,6 +165,8 @@ const encodeAssistant = (
         const sent = out.callId(again)
         const name = out.names.of(part.name, part.namespace)
         const made = encodeCall(withObjectInput(out.customAsFunction ? asFunction(part) : part, out), sent, name)
+        // The first of calls that were made at once speaks for all.
+        if (out.quirks.needsSignatures && calls.length === 0) signature ??= NO_SIGNATURE
         calls.push(signature === undefined ? made : { ...made, extra_content: signature })
         signature = undefined
         round.waiting.add(sent)

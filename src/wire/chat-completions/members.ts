@@ -1,5 +1,6 @@
 // Names and values on this wire: sampling parameters, service tiers, and the other wires' names of its members.
 
+import type { JsonObject } from '../../ir/json.ts'
 import type { Sampling } from '../../ir/request.ts'
 import type { ChatWire } from '../../ir/wire.ts'
 
@@ -16,6 +17,9 @@ export const SAMPLING_KEYS = Object.keys(SAMPLING) as (keyof Sampling)[]
 
 /** The `reasoning_content` of a turn without a thought, for servers that want one in each: they refuse an empty one. */
 export const NO_THOUGHT = ' '
+
+/** The `extra_content` of a call that another model has made, as the vendor of such models asks for it. */
+export const NO_SIGNATURE: JsonObject = { google: { thought_signature: 'skip_thought_signature_validator' } }
 
 const TIERS = ['auto', 'default', 'flex', 'scale', 'priority', 'fast']
 

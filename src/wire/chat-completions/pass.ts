@@ -1,13 +1,13 @@
 // The chat-completions wire to a provider that speaks it: the members to splice, everything else is the client's.
 
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { isFilled, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Quirks } from '../../ir/quirks.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { PassEdit, PassOptions } from '../codec.ts'
 import { isForeign, modelEdit, refusedMembers, withoutRefused } from '../pass.ts'
 import { given } from '../read.ts'
 import { callIdEdits } from './call-ids.ts'
-import { NO_THOUGHT } from './members.ts'
+import { NO_SIGNATURE, NO_THOUGHT } from './members.ts'
 import { joinedContent } from './parts.ts'
 import { isFlat } from './tools.ts'
 
@@ -76,6 +76,7 @@ export const passEdits = (body: JsonObject, options: PassOptions): PassEdit[] =>
   // What the system says may have been joined.
   const isJoined = system.some(({ path }) => path[2] === 'content')
   edits.push(...emptyEdits(messages, isJoined ? 1 : 0), ...thoughtEdits(messages, quirks), ...system)
+  if (quirks.needsSignatures) edits.push(...signatureEdits(messages))
   if (quirks.shortCallIds) edits.push(...callIdEdits(messages))
   return withoutRefused(edits, refusedIn(body, quirks), quirks)
 }
@@ -119,6 +120,14 @@ const capEdits = (body: JsonObject, cap: number | undefined, own: Quirks['maxTok
     ...set.map((name) => ({ path: [name], value: String(due) })),
   ]
 }
+
+/** Adds a signature to the first call of a message that has none. */
+const signatureEdits = (messages: readonly Json[]): Edit[] =>
+  messages.flatMap((message, at) => {
+    const [call] = isObject(message) && Array.isArray(message.tool_calls) ? message.tool_calls : []
+    if (!isObject(call) || isFilled(call.extra_content)) return []
+    return [{ path: ['messages', at, 'tool_calls', 0, 'extra_content'], value: JSON.stringify(NO_SIGNATURE) }]
+  })
 
 /** Removes what carries other providers' thoughts, which this one does not know, and adds the blank ones that it wants. */
 const thoughtEdits = (messages: readonly unknown[], { readsTags, needsReasoning, rejects }: Quirks): Edit[] => {
