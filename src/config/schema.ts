@@ -45,7 +45,7 @@ const Quirks = Type.Object(
     ),
     no_reasoning: Type.Optional(Type.Boolean({ description: 'Does not reason' })),
     needs_reasoning: Type.Optional(
-      Type.Boolean({ description: 'Chat-completions: wants reasoning_content in every message of the model' }),
+      Type.Boolean({ description: 'Messages, chat-completions: wants a thought in every message of the model' }),
     ),
     cache_breakpoints: Type.Optional(
       Type.Boolean({ description: 'Chat-completions, responses: caches only up to explicit breakpoints' }),

@@ -21,7 +21,7 @@ export type Quirks = {
   noXhighEffort?: boolean
   /** The model does not reason: reasoning settings are dropped. */
   noReasoning?: boolean
-  /** Chat: a turn of the model's without a thought is refused: it gets a blank one. */
+  /** Messages, chat: a turn of the model's without a thought is refused: it gets a blank one, on messages one with calls. */
   needsReasoning?: boolean
   /** Chat: a call that its answer begins with and that has no signature is refused: it gets one that is not verified. */
   needsSignatures?: boolean

@@ -2,14 +2,20 @@
 
 import { ARRAY, OBJECT, readSlots, type Slot, skipSpace, skipValue } from './json-scan.ts'
 
-/** Sets (`value`: JSON text) or removes (`value` undefined) the value at `path`. Setting an absent member adds it. */
+/** As the last step of a path: before the first element of a list. */
+export const FRONT = -1
+
+/**
+ * Sets (`value`: JSON text) or removes (`value` undefined) the value at `path`. Setting an absent member adds it, and so does
+ * setting `FRONT` an element.
+ */
 export type Edit = { path: readonly (string | number)[]; value: string | undefined }
 
 type Cut = { start: number; end: number; text: string }
 
 /**
  * Applies the edits. Of a duplicated member both are edited, as parsers differ in which of them counts. Edits of paths that
- * do not exist are ignored, except that a member can be added to an object. `parsed`: the parsed text, if available, which
+ * do not exist are ignored, except that a member can be added to an object, and an element before those of a list. `parsed`: the parsed text, if available, which
  * mostly saves scanning it.
  */
 export const splice = (text: string, edits: readonly Edit[], parsed?: object): string =>
@@ -123,16 +129,15 @@ const collect = (
     }
     if (deeper.length > 0 && !removed.has(slot)) collect(text, slot.valueStart, deeper, depth + 1, cuts)
   }
-  if (first === OBJECT) {
-    const more = slots.length > removed.size ? ',' : ''
-    const added: string[] = []
-    for (const [key, absent] of wanted) {
-      for (const { path, value } of found.has(key) ? [] : absent) {
-        if (path.length === depth + 1 && value !== undefined) added.push(`${JSON.stringify(key)}:${value}`)
-      }
-    }
-    if (added.length > 0) cuts.push({ start: open + 1, end: open + 1, text: added.join(',') + more })
+  const added: string[] = []
+  for (const [key, absent] of wanted) {
+    if (found.has(key) || (first === ARRAY && key !== FRONT)) continue
+    const name = first === ARRAY ? '' : `${JSON.stringify(key)}:`
+    for (const { path, value } of absent)
+      if (path.length === depth + 1 && value !== undefined) added.push(`${name}${value}`)
   }
+  const more = slots.length > removed.size ? ',' : ''
+  if (added.length > 0) cuts.push({ start: open + 1, end: open + 1, text: added.join(',') + more })
   // After the additions: both may begin at the same position, and removals end later.
   if (removed.size > 0) cutSlots(slots, removed, cuts)
 }

@@ -3,6 +3,7 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/ir/json.ts'
+import { sealTag } from '../../src/wire/seal.ts'
 import { onlyProvider, startGateway, type TestGateway } from '../support/gateway.ts'
 import { type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
 
@@ -28,12 +29,15 @@ const ADAPTIVE_ONLY = 'vendorA-opus-4-8'
 const BUDGET_ONLY = 'vendorA-haiku-4-5'
 
 let refusesAll = false
-let refusesEffort: string | undefined
+/** The words in which a request is refused; undefined where it is not. */
+let refused: (body: { messages: JsonObject[]; thinking?: JsonObject; output_config?: JsonObject }) => string | undefined
 let provider: Scripted
 beforeAll(async () => {
   provider = await startScripted(({ text }) => {
-    const { model, thinking, output_config: output } = JSON.parse(text)
-    if (refusesEffort !== undefined && output?.effort === 'xhigh') return refusal(refusesEffort)
+    const body = JSON.parse(text)
+    const { model, thinking } = body
+    const words = refused(body)
+    if (words !== undefined) return refusal(words)
     if (thinking?.type === 'enabled' && (refusesAll || model === ADAPTIVE_ONLY)) return NO_BUDGET
     if (thinking?.type === 'adaptive' && (refusesAll || model === BUDGET_ONLY)) return NOT_ADAPTIVE
     return ANSWER
@@ -44,7 +48,7 @@ afterAll(() => provider.stop())
 let gateway: TestGateway
 beforeEach(async () => {
   refusesAll = false
-  refusesEffort = undefined
+  refused = () => undefined
   provider.requests.length = 0
   gateway = await startGateway({ config: onlyProvider(provider.origin, { wires: ['messages'] }) })
 })
@@ -94,7 +98,7 @@ test.each<[string, string[], string | null]>([
   ],
   ['This model does not support the effort parameter.', ['xhigh', 'none'], 'reasoning.effort'],
 ])('a model is asked for an effort that it takes: %s', async (message, efforts, lost) => {
-  refusesEffort = message
+  refused = ({ output_config: output }) => (output?.effort === 'xhigh' ? message : undefined)
   for (const _ of [1, 2]) {
     const answer = await gateway.post('/v1/responses', {
       ...{ model: 'vendorA-sonnet-5', input: 'Hi', reasoning: { effort: 'xhigh' } },
@@ -104,6 +108,77 @@ test.each<[string, string[], string | null]>([
   const [asked, taken] = efforts
   const sent = provider.requests.map(({ text }) => JSON.parse(text).output_config?.effort ?? 'none')
   expect(sent).toEqual([asked, taken, taken])
+})
+
+test.each<[string, JsonObject, JsonObject]>([
+  [
+    "thinking: Input tag 'adaptive' found using 'type' does not match any of the expected tags: 'disabled', 'enabled'",
+    { type: 'adaptive' },
+    { type: 'enabled', budget_tokens: 8_192 },
+  ],
+  [
+    'Validation: thinking.type must be enabled or disabled',
+    { type: 'adaptive' },
+    { type: 'enabled', budget_tokens: 8_192 },
+  ],
+  [
+    'invalid params, invalid thinking.type: "enabled" (allowed: adaptive, disabled) (2013)',
+    { type: 'enabled', budget_tokens: 2_048 },
+    { type: 'adaptive' },
+  ],
+])('other vendors’ words for it are known: %s', async (words, asked, sent) => {
+  refused = (body) => (body.thinking?.type === asked.type ? words : undefined)
+  expect((await ask('vendorA-sonnet-5', asked)).status).toBe(200)
+  expect(thoughts()).toEqual([asked, sent])
+})
+
+test('a server that wants a thought with calls gets a blank one where there is none of its own', async () => {
+  const types = (content: unknown): unknown[] => (Array.isArray(content) ? content.map(({ type }) => type) : [])
+  refused = (body) =>
+    body.messages
+      .map(({ content }) => types(content))
+      .some((all) => all.includes('tool_use') && !all.includes('thinking'))
+      ? 'The `content[].thinking` in the thinking mode must be passed back to the API.'
+      : undefined
+  const made = (id: string) => ({ type: 'tool_use', id, name: 'look', input: { big: 1 } })
+  const given = (id: string) => ({
+    role: 'user',
+    content: [{ type: 'tool_result', tool_use_id: id, content: 'Done.' }],
+  })
+  const thought = { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' }
+  const blank = { type: 'thinking', thinking: ' ', signature: '' }
+  const foreign = {
+    type: 'redacted_thinking',
+    data: sealTag({ type: 'reasoning', text: '', seal: { origin: 'responses', value: { encrypted_content: 'x' } } }),
+  }
+  const text = { type: 'text', text: 'So.' }
+  const history = [
+    ...[...messages, { role: 'assistant', content: [thought, made('a')] }, given('a')],
+    ...[{ role: 'assistant', content: [text, made('b')] }, given('b')],
+    ...[{ role: 'assistant', content: [foreign, made('c')] }, given('c')],
+    ...[{ role: 'assistant', content: 'Done.' }, ...messages],
+  ]
+  const tools = [{ name: 'look', input_schema: { type: 'object' } }]
+  for (const _ of [1, 2])
+    expect((await ask('vendorA-sonnet-5', { type: 'adaptive' }, { messages: history, tools })).status).toBe(200)
+  const sent = (at: number): JsonObject[] => JSON.parse(provider.requests[at]?.text ?? '').messages
+  const due = history.map((message, at) =>
+    at === 3
+      ? { ...message, content: [blank, text, made('b')] }
+      : at === 5
+        ? { ...message, content: [blank, made('c')] }
+        : message,
+  )
+  expect([sent(1), sent(2)]).toEqual([due, due])
+  const call = { id: 'd', type: 'function', function: { name: 'look', arguments: '{}' } }
+  const asked = [
+    ...messages,
+    { role: 'assistant', tool_calls: [call] },
+    { role: 'tool', tool_call_id: 'd', content: '.' },
+  ]
+  const crossing = { model: 'vendorA-sonnet-5', messages: asked, reasoning_effort: 'high' }
+  expect((await gateway.post('/v1/chat/completions', crossing)).status).toBe(200)
+  expect(sent(3)[1]?.content).toMatchObject([blank, { type: 'tool_use' }])
 })
 
 test('a client of another wire is answered by a model of which it was not known that it takes a budget only', async () => {

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { findMember, readSlots, skipSpace } from '../../src/lib/json-scan.ts'
-import { type Edit, splice, spliceBytesOnce, spliceOnce } from '../../src/lib/json-splice.ts'
+import { type Edit, FRONT, splice, spliceBytesOnce, spliceOnce } from '../../src/lib/json-splice.ts'
 
 /** JSON text in forms no serialiser writes: spaces anywhere, escaped names, big numbers, names that occur twice. */
 const space = fc.constantFrom('', ' ', '\n\t', '\r\n  ')
@@ -53,6 +53,18 @@ describe('splice', () => {
         },
       ),
     )
+  })
+
+  test.each([
+    ['[]', [0], '[9]'],
+    ['[ 1, 2 ]', [], '[9, 1, 2 ]'],
+    ['[ 1, 2 ]', [0], '[9,2 ]'],
+    ['[1,2,3]', [0, 1, 2], '[9]'],
+    ['"text"', [], '"text"'],
+  ])('puts an element before those of the list %s without %j', (list, removed, due) => {
+    const put: Edit = { path: ['list', FRONT], value: '9' }
+    const edits = [put, ...removed.map((at): Edit => ({ path: ['list', at], value: undefined }))]
+    expect(JSON.parse(splice(`{"list":${list}}`, edits))).toEqual({ list: JSON.parse(due) })
   })
 
   test('gives the same result with the parsed text as without', () => {

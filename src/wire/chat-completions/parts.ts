@@ -1,7 +1,7 @@
 // Content parts of system, user and tool messages, both ways.
 
 import { invalidRequest } from '../../errors.ts'
-import type { Json, JsonObject } from '../../ir/json.ts'
+import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { DocumentPart, ImagePart, OpaquePart, Source, TextPart } from '../../ir/part.ts'
 import { placed } from '../../ir/place.ts'
 import { decodeBreakpoint, encodeBreakpoint } from '../breakpoint.ts'

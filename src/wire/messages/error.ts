@@ -105,7 +105,11 @@ const refusedRequest = (
 /** A model thinks by a budget or as it sees fit: which, clients cannot know by the gateway's name of it. */
 const WAYS_OF_THINKING: [RegExp, Remedy][] = [
   [/thinking\.type\.enabled\W{0,2} is not supported/, 'adaptive-thinking'],
+  [/invalid thinking\.type: \W{0,3}enabled/, 'adaptive-thinking'],
   [/adaptive thinking is not supported/i, 'thinking-budget'],
+  [/thinking\.type must be enabled or disabled|Input tag 'adaptive' found using 'type'/, 'thinking-budget'],
+  // Other vendors' models want a thought in each of their turns with calls.
+  [/content\[\]\.thinking\W.{0,40}passed back/, 'all-reasoning'],
 ]
 
 /**

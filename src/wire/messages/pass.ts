@@ -2,11 +2,12 @@
 
 import { isObject, type JsonObject } from '../../ir/json.ts'
 import type { Quirks } from '../../ir/quirks.ts'
-import type { Edit } from '../../lib/json-splice.ts'
+import { type Edit, FRONT } from '../../lib/json-splice.ts'
 import type { PassEdit, PassOptions } from '../codec.ts'
 import { isForeign, modelEdit, refusedMembers, withoutRefused } from '../pass.ts'
 import { isMadeLink } from './decode-content.ts'
 import { type Remaining, thinkingEdits } from './pass-thinking.ts'
+import { callsUnthought, NO_THOUGHT } from './reasoning.ts'
 
 export const outputCap = (body: JsonObject): number | undefined =>
   typeof body.max_tokens === 'number' ? body.max_tokens : undefined
@@ -22,6 +23,7 @@ export const passEdits = (body: JsonObject, options: PassOptions): PassEdit[] =>
     ...removals,
     ...linkEdits(messages),
   ]
+  if (quirks.needsReasoning) edits.push(...blankThoughts(messages))
   if (cap !== undefined) edits.push({ path: ['max_tokens'], value: String(cap) })
   edits.push(...unknownEdits(body, quirks))
   return withoutRefused(edits, refusedMembers(body, quirks), quirks)
@@ -73,6 +75,15 @@ const linkEdits = (messages: readonly unknown[]): Edit[] => {
   })
   return edits
 }
+
+/** A thought before the calls of each message that has none but other providers'. */
+const blankThoughts = (messages: readonly unknown[]): Edit[] =>
+  messages.flatMap((message, at) => {
+    if (!isObject(message) || !Array.isArray(message.content)) return []
+    const content = message.content.filter(isObject).filter((block) => !isForeignThought(block))
+    if (!callsUnthought({ role: message.role, content })) return []
+    return [{ path: ['messages', at, 'content', FRONT], value: JSON.stringify(NO_THOUGHT) }]
+  })
 
 const roleOf = (message: unknown): unknown => (isObject(message) ? message.role : undefined)
 

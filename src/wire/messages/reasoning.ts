@@ -78,6 +78,15 @@ export const lacksThought = (
   return false
 }
 
+/** The thought of a turn without one, for servers that want one with calls. */
+export const NO_THOUGHT: JsonObject = { type: 'thinking', thinking: ' ', signature: '' }
+
+/** Whether a message of the model's has calls and no thought. */
+export const callsUnthought = ({ role, content }: { role: unknown; content: readonly JsonObject[] }): boolean =>
+  role === 'assistant' &&
+  content.some(({ type }) => type === 'tool_use') &&
+  !content.some(({ type }) => type === 'thinking' || type === 'redacted_thinking')
+
 type Thinking = { thinking?: JsonObject; effort?: string }
 
 /** `cannotThink`: whether the provider refuses to think in this request, by budget or adaptively. */

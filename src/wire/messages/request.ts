@@ -29,7 +29,7 @@ import { longFirst, wantsCache, withEarlierEnds, withinMarks } from './marks.ts'
 import { toolNames } from './names.ts'
 import { encodeOutput } from './output.ts'
 import { strictRoom } from './output-schema.ts'
-import { decodeThinking, encodeReasoning, isEffort, lacksThought } from './reasoning.ts'
+import { callsUnthought, decodeThinking, encodeReasoning, isEffort, lacksThought, NO_THOUGHT } from './reasoning.ts'
 import { cap, encodeRest, encodeSampling, SAFETY, userOf } from './settings.ts'
 import { changedTools } from './tool-changes.ts'
 import { canGo, decodeToolChoice, decodeTools, encodeToolUse, forces, withAllowedTools } from './tools.ts'
@@ -204,7 +204,10 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
   const { tools, choice } = encodeToolUse(request, names, output.jsonTool, { extras, room, dropped, quirks })
   const context = { extras, dropped, names, noReasoning: quirks.noReasoning === true, own }
   const turns = withFoundNames(request.turns, names.of)
-  const { system, messages } = encodeTurns({ ...request, turns }, context, quirks.noMidSystem === true)
+  const { system, messages: encoded } = encodeTurns({ ...request, turns }, context, quirks.noMidSystem === true)
+  const messages = quirks.needsReasoning
+    ? encoded.map((one) => (callsUnthought(one) ? { ...one, content: [NO_THOUGHT, ...one.content] } : one))
+    : encoded
   if (output.instruction !== undefined) system.push({ type: 'text', text: output.instruction })
   const maxTokens = cap(request.maxOutput, target.maxOutput)
   const { thinking, effort } = encodeReasoning(
