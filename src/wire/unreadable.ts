@@ -6,6 +6,7 @@ import { GatewayError, type ProviderFailure } from '../errors.ts'
 /** Contains the sentences of both vendors, as agents look for one or the other. */
 export const INVALID_IMAGE =
   'Could not process image: The image data you provided does not represent a valid image. Take it out, or send it as a JPEG, PNG, GIF or WebP.'
+const NO_IMAGE = 'Could not process image: This model takes none. Take it out, or use a model that sees.'
 const LARGE_IMAGE = 'An image exceeds the maximum size that this model takes. Take it out, or send a smaller one.'
 
 const CODES: ReadonlyMap<string, string> = new Map([
@@ -61,9 +62,10 @@ const PATTERNS: [RegExp, (...figures: string[]) => string][] = [
     (most) => `Too many images in request. Max is ${most}. Take some of them out.`,
   ],
   [
-    /Could not process image|image cannot be empty|does not represent a valid image|image was specified using the|Expected a base64-encoded data URL with an image/,
+    /Could not process image|image cannot be empty|does not represent a valid image|uploaded an unsupported image|image was specified using the|Expected a base64-encoded data URL with an image/,
     () => INVALID_IMAGE,
   ],
+  [/(?:not|n't) support (?:the )?images?\b|[Ii]mage input is not supported/, () => NO_IMAGE],
 ]
 
 /** The error for a refusal, by its code or its message; undefined for one that is about something else. */

@@ -123,11 +123,24 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     ],
     [400, { message: 'messages.0.content.1: Could not process image secret' }],
     [200, { code: 'invalid_base64_image' }],
+    [400, { message: '.messages[9].image[0]: You have uploaded an unsupported image. Please make sure it is valid.' }],
   ])('for an invalid image (%d, %j) has the message at which agents remove it', (status, error) => {
     const { code, message } = decode(status, error)
     expect([code, message]).toEqual([
       'invalid_request',
       'Could not process image: The image data you provided does not represent a valid image. Take it out, or send it as a JPEG, PNG, GIF or WebP.',
+    ])
+  })
+
+  test.each([
+    'this model does not support image input (ref: secret)',
+    "This model doesn't support the image field for user messages. Remove image and try again.",
+    'image input is not supported - hint: you may need to provide the mmproj',
+  ])('for images that the model takes none of has words at which agents remove them: %s', (message) => {
+    const error = decode(400, { message })
+    expect([error.code, error.message]).toEqual([
+      'invalid_request',
+      'Could not process image: This model takes none. Take it out, or use a model that sees.',
     ])
   })
 
