@@ -70,7 +70,7 @@ const wantsReasoning = ({ status, message }: ErrorObject): boolean =>
 const refusesOldCap = ({ status, code, members }: ErrorObject): boolean =>
   status === 400 && code === 'unsupported_parameter' && members.param === 'max_tokens'
 
-/** Finish reasons of answers that failed at the server. */
+/** Finish reasons of answers that failed at the server. Relays put `stop` in their place, and these beside it. */
 const FAILED = /^(?:error|abort|network_error|insufficient_system_resource)$|malformed_function_call/i
 
 /** The error in an answer or a chunk; undefined where it has none. */
@@ -84,7 +84,9 @@ export const failureIn = (body: JsonObject): GatewayError | undefined => {
 
 const isBroken = (choice: Json): boolean =>
   isObject(choice) &&
-  (isFilled(choice.error) || (typeof choice.finish_reason === 'string' && FAILED.test(choice.finish_reason)))
+  (isFilled(choice.error) || isFailure(choice.finish_reason) || isFailure(choice.native_finish_reason))
+
+const isFailure = (reason: Json | undefined): boolean => typeof reason === 'string' && FAILED.test(reason)
 
 /** This wire's clients read the gateway's envelope as it is. */
 export const encodeError = (error: GatewayError): JsonObject => envelope(error)

@@ -129,6 +129,15 @@ describe('a failure is one by whatever words, and none of them reach a client', 
         [says({ content: 'a' }), stops(reason), DONE],
       ],
     ),
+    [
+      'an end by the fault of the server behind a relay',
+      'chat-completions',
+      [
+        says({ content: '' }),
+        chunk({ delta: { content: '' }, finish_reason: 'stop', native_finish_reason: 'network_error' }),
+        DONE,
+      ],
+    ],
     ['[DONE] before the reason', 'chat-completions', [says({ content: 'a' }), DONE]],
     ['an end without the reason', 'messages', [start(), ...block(0, SPACE, words('a')), { type: 'message_stop' }]],
     [
