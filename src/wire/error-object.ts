@@ -130,6 +130,7 @@ export const membersOf = (body: unknown): JsonObject => {
   if (typeof whole === 'string') return { message: whole }
   if (!isObject(whole)) return {}
   const { error, errors, detail } = whole
+  if (Array.isArray(errors) && errors.some(isFault)) return { detail: errors }
   return [error, firstOf(errors), detail].find(isObject) ?? badOutcome(whole) ?? whole
 }
 
@@ -151,12 +152,14 @@ export const messageIn = ({ message, error, errors, detail, metadata }: JsonObje
 /** Servers that check a request by its schema list all of its faults, each with the path of a member. */
 const faultsIn = (list: Json | undefined): string | undefined => {
   if (!Array.isArray(list)) return undefined
-  const faults = list.filter(isObject).map(({ loc, msg }) => {
+  const faults = list.filter(isFault).map(({ loc, msg }) => {
     const path = Array.isArray(loc) ? loc.filter((step) => typeof step === 'string' || typeof step === 'number') : []
     return `${path.join('.')}: ${typeof msg === 'string' ? msg : ''}`
   })
   return faults.length === 0 ? undefined : faults.join('\n')
 }
+
+const isFault = (one: Json): one is JsonObject => isObject(one) && one.msg !== undefined
 
 /** Some servers give the HTTP status as the code, and the machine code as a `reason` among the details. */
 const reasonIn = ({ details }: JsonObject): string | undefined =>

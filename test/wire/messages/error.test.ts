@@ -117,6 +117,15 @@ describe('refusals that coding agents act on', () => {
       'Unexpected role "system"',
     ],
     [
+      'system turns, in a list of faults',
+      {
+        errors: [
+          { type: 'literal_error', loc: ['body', 'messages', 1, 'role'], msg: "Input should be 'user' or 'assistant'" },
+        ],
+      },
+      'Unexpected role "system"',
+    ],
+    [
       'system turns, in other words',
       failure('invalid_request_error', "messages.1.role: Input should be 'user' or 'assistant'"),
       'Unexpected role "system"',
