@@ -95,11 +95,15 @@ const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan => 
   return { body: toJson(encoded.body), undo: encoded.undo }
 }
 
-/** Whether the body's bytes pass: it is in the provider's wire already. */
+/**
+ * Whether the body's bytes pass: it is in the provider's wire already, in a form that the provider takes. Several answers
+ * can only pass.
+ */
 const passesThrough = ({ wire, bodyWire, codec, body }: Exchange, target: Target): boolean =>
   target.wire === wire &&
   bodyWire === wire &&
   target.withoutReasoning !== true &&
+  (target.learned?.noRepeatedUser !== true || wantsSeveral(body.outline)) &&
   codec.needsTranslation?.(body.outline) !== true
 
 export const readAnswer: Read<JsonAnswer> = async (reading, response, heard) => {

@@ -358,6 +358,11 @@ test.each([
     { role: 'user', content: [image, { type: 'text', text: 'What is it?' }] },
   ]
   expect(sent().slice(2)).toEqual([due, due])
+  // Some agents of the server's own wire speak twice in a row.
+  const own = [hi, hi, ...due.slice(1, 3), hi]
+  expect((await gateway.post('/v1/chat/completions', { model, messages: own })).status).toBe(200)
+  expect(sent()[4]).toEqual([{ role: 'user', content: 'Hi\n\nHi' }, ...due.slice(1, 4), hi])
+  expect((await gateway.post('/v1/chat/completions', { model, messages: own, n: 2 })).status).toBe(502)
 })
 
 test('a server that adds what may be answered to the prompt is asked for what the context has room for', async () => {
