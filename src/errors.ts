@@ -77,8 +77,9 @@ export type Remedy =
   | 'no-mid-system'
   /** Where the model may choose whether to call a tool. */
   | 'no-forced-tools'
-  /** With a tool in place of structured output. */
+  /** With a tool in place of structured output, always or where there are other tools. */
   | 'output-by-tool'
+  | 'output-or-tools'
   /** With a reply of the model's between a tool's message and the user's. */
   | 'reply-to-tools'
   /** With one of the efforts that are named, or without any where none is. */

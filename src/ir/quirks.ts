@@ -7,6 +7,8 @@ export type Quirks = {
   noSampling?: boolean
   /** No native structured output: a forced tool is used instead, and the answer decoded back to text. */
   structuredOutputByTool?: boolean
+  /** Chat: the same where there are other tools, beside which native structured output is refused. */
+  outputOrTools?: boolean
   /** Chat: the member that carries the output cap. Default `max_completion_tokens`. */
   maxTokensField?: 'max_tokens' | 'max_completion_tokens'
   /** Messages, chat: no `role: "system"` within the conversation; later system turns become user text. */

@@ -117,6 +117,7 @@ const LEARNED: Partial<Record<Remedy, Quirks>> = {
   'no-mid-system': { noMidSystem: true },
   'no-forced-tools': { noForcedTools: true },
   'output-by-tool': { structuredOutputByTool: true },
+  'output-or-tools': { outputOrTools: true },
   'reply-to-tools': { noUserAfterTool: true },
   'alternating-roles': { noMidSystem: true, noUserAfterTool: true, noRepeatedUser: true },
   'no-schema-limits': { noSchemaLimits: true },
@@ -129,6 +130,8 @@ const TRANSLATED_ONLY = new Set<Remedy | undefined>([
   'other-effort',
   'alternating-roles',
   'no-schema-limits',
+  'output-or-tools',
+  'reply-to-tools',
 ])
 
 /** The same target with what its refusal tells of it; undefined where that has been heeded already, or changes nothing. */

@@ -231,6 +231,42 @@ test.each<[string, string, JsonObject, string[], string | null]>([
   },
 )
 
+test.each([
+  ['vendorB-5.5', 'json mode cannot be combined with tool/function calling'],
+  ['vendorB-5.4', '"tools" is incompatible with "response_format"'],
+  ['vendorB-5.4-mini', "Function calling with a response mime type: 'application/json' is unsupported"],
+])(
+  'a model that takes tools or structured output answers by a tool where there are others: %s',
+  async (model, message) => {
+    server = (_, { response_format: format, tools }) =>
+      format === undefined ? byTool : tools === undefined ? answer : refusal(message)
+    const properties = { title: { type: 'string' } }
+    const schema = { type: 'object', properties, required: ['title'], additionalProperties: false }
+    const body = { model, max_tokens: 90, messages: [hi], output_config: { format: { type: 'json_schema', schema } } }
+    for (const _ of [1, 2]) {
+      const response = await gateway.post('/v1/messages', { ...body, tools })
+      expect([response.status, response.headers.get('x-gateway-dropped')]).toEqual([200, null])
+      expect(await response.json()).toMatchObject({ content: [{ type: 'text', text: '{"title":"A"}' }] })
+    }
+    // Without tools it has structured output, and without a schema there is none to force.
+    await gateway.post('/v1/messages', body)
+    const functions = [{ type: 'function', name: 'look', parameters: { type: 'object', properties: {} } }]
+    const loose = { model, input: 'JSON, please', tools: functions, text: { format: { type: 'json_object' } } }
+    expect((await gateway.post('/v1/responses', loose)).headers.get('x-gateway-dropped')).toBe('text.format')
+    const forms = provider.requests.map(({ text }) => {
+      const { tools = [], tool_choice: choice, response_format: format } = JSON.parse(text)
+      return [tools.map((tool: { function: JsonObject }) => tool.function.name), choice, format?.type]
+    })
+    expect(forms).toEqual([
+      [['look'], undefined, 'json_schema'],
+      [['look', 'json'], 'required', undefined],
+      [['look', 'json'], 'required', undefined],
+      [[], undefined, 'json_schema'],
+      [['look'], undefined, undefined],
+    ])
+  },
+)
+
 test('a server that takes no user’s message right after a tool’s gets a reply of the model’s between them', async () => {
   server = (messages) =>
     messages.some(({ role }, at) => role === 'user' && messages[at - 1]?.role === 'tool')

@@ -33,6 +33,7 @@ const remedyFor = (error: ErrorObject): Remedy | undefined => {
   if (NOT_FORCED.test(error.message)) return 'no-forced-tools'
   if (UNSIGNED.test(error.message)) return 'signed-calls'
   if (error.message.includes("Unexpected role 'user' after role 'tool'")) return 'reply-to-tools'
+  if (NOT_BESIDE_TOOLS.test(error.message)) return 'output-or-tools'
   return NO_FORMAT.test(error.message) ? 'output-by-tool' : undefined
 }
 
@@ -55,6 +56,10 @@ const NOT_FORCED =
 /** Older models of the vendor, and those of several servers. A schema that is refused is quoted: no model is at fault. */
 const NO_FORMAT =
   /(?<!Invalid schema for )response_format\W.{0,60}(?:unavailable|not supported|unsupported)|not support response format/
+
+/** Servers whose models answer in a schema or call tools, not both. Quoted by a relay, the words have escaped quotes. */
+const NOT_BESIDE_TOOLS =
+  /cannot be combined with tool\/function calling|tools\W{1,3}is incompatible with\W{1,3}response_format|[Ff]unction calling .{0,20}with a response mime type/
 
 /** The vendor serves some models, or some with tools, on its newer wire only. It may have no code for this but its path. */
 const wantsResponses = ({ status, code, message }: ErrorObject): boolean =>

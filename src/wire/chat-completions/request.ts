@@ -202,7 +202,8 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
   encodeSampling(request, target, body, out)
   encodeStop(request, body, out)
   if (request.output !== undefined) {
-    if (quirks.structuredOutputByTool !== true) body.response_format = encodeForm(request.output, out)
+    const byTool = quirks.structuredOutputByTool === true || (quirks.outputOrTools === true && body.tools !== undefined)
+    if (!byTool) body.response_format = encodeForm(request.output, out)
     else if (isFormless(request.output)) askForJson(JSON_ONLY, messages, out)
     else if (quirks.noForcedTools && request.output.type === 'json-schema')
       askForJson(jsonBySchema(request.output.schema), messages, out)
