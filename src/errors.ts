@@ -84,8 +84,14 @@ export type Remedy =
   | 'reply-to-tools'
   /** With one of the efforts that are named, or without any where none is. */
   | 'other-effort'
+  /** Without sampling parameters, without a summary of its thought, or without anything about thinking. */
+  | 'no-sampling'
+  | 'no-summary'
+  | 'no-thinking'
   /** Without the members that are named, which the provider does not know. */
   | 'without-members'
+  /** The same of members that come with betas, those of tools named as such. */
+  | 'without-beta-members'
   /** Without the betas that are named, or without any where none is. */
   | 'without-betas'
   /** With the user and the model speaking in turns. */

@@ -23,6 +23,8 @@ export type Quirks = {
   noXhighEffort?: boolean
   /** The model does not reason: reasoning settings are dropped. */
   noReasoning?: boolean
+  /** Responses: the account or the model shows no summaries of its thought. */
+  noSummary?: boolean
   /** Messages, chat: a turn of the model's without a thought is refused: it gets a blank one, on messages one with calls. */
   needsReasoning?: boolean
   /** Chat: a call that its answer begins with and that has no signature is refused: it gets one that is not verified. */
@@ -39,9 +41,9 @@ export type Quirks = {
   noDeveloperRole?: boolean
   /** Chat: no user's message right after a tool's: a reply of the model's goes between them. */
   noUserAfterTool?: boolean
-  /** Messages: members of tools and of the request that the provider does not know, and agents do without. */
-  unknownMembers?: readonly string[]
-  /** The only efforts that the model takes: the nearest is asked for. */
+  /** Messages: members that come with betas and that the provider refuses, those of tools as `tools.…`. */
+  rejectsOfBetas?: readonly string[]
+  /** The only efforts that the model takes: the nearest is asked for, none where there are none. */
   efforts?: readonly Effort[]
   /** Chat: no two messages of the user's in a row: they are joined. */
   noRepeatedUser?: boolean
@@ -52,5 +54,5 @@ export type Quirks = {
   /** It is another instance of this gateway, which reads the tags of foreign thoughts itself. */
   readsTags?: boolean
   /** Members of the wire's request that the provider refuses. */
-  rejects?: string[]
+  rejects?: readonly string[]
 }

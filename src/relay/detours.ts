@@ -121,17 +121,21 @@ const LEARNED: Partial<Record<Remedy, Quirks>> = {
   'reply-to-tools': { noUserAfterTool: true },
   'alternating-roles': { noMidSystem: true, noUserAfterTool: true, noRepeatedUser: true },
   'no-schema-limits': { noSchemaLimits: true },
+  'no-sampling': { noSampling: true },
+  'no-summary': { noSummary: true },
+  'no-thinking': { noReasoning: true },
 }
 /** What is changed in translated requests alone: clients of the provider's own wire learn more from the refusal. */
-const TRANSLATED_ONLY = new Set<Remedy | undefined>([
+const TRANSLATED_ONLY = new Set<Remedy>([
   'no-forced-tools',
   'output-by-tool',
-  'reply-to-tools',
-  'other-effort',
-  'alternating-roles',
-  'no-schema-limits',
   'output-or-tools',
   'reply-to-tools',
+  'no-schema-limits',
+  'no-sampling',
+  'no-summary',
+  'no-thinking',
+  'other-effort',
 ])
 
 /** The same target with what its refusal tells of it; undefined where that has been heeded already, or changes nothing. */
@@ -140,23 +144,61 @@ export const withLearned = (
   request: Request & Pick<ClientRequest, 'headers'>,
   target: Target,
 ): Target | undefined => {
+  if (remedy === undefined) return undefined
   if (remedy === 'without-betas') return withoutBetas(target, request.headers, named)
-  if (remedy === 'without-members') return withoutMembers(target, named)
-  const told =
-    remedy === 'other-effort' ? { efforts: EFFORTS.filter((one) => named.includes(one)) } : remedy && LEARNED[remedy]
-  if (told === undefined || isHeeded(told, target.learned ?? {})) return undefined
+  const told = toldBy(remedy, named, target)
+  if (told === undefined) return undefined
   if (remedy === 'newer-cap' && !sendsOldCap(request, target)) return undefined
-  if (TRANSLATED_ONLY.has(remedy) && request.bodyWire === target.wire) return undefined
+  if (request.bodyWire === target.wire && isClientsAffair(remedy, named, request)) return undefined
   return { ...target, learned: { ...target.learned, ...told } }
 }
 
-/** Providers name one at a time. */
-const withoutMembers = (target: Target, named: readonly string[]): Target | undefined => {
-  const { learned: { unknownMembers = [], ...learned } = {} } = target
-  const more = named.filter((name) => !unknownMembers.includes(name))
-  if (more.length === 0) return undefined
-  return { ...target, learned: { ...learned, unknownMembers: [...unknownMembers, ...more] } }
+/** What the gateway itself has added to a body that passes is left out again. */
+const isClientsAffair = (remedy: Remedy, named: readonly string[], { body: { outline } }: Request): boolean =>
+  remedy === 'without-members' ? named.some((name) => outline[name] !== undefined) : TRANSLATED_ONLY.has(remedy)
+
+/** Undefined for what is known. What is told in parts is added up. */
+const toldBy = (remedy: Remedy, named: readonly string[], target: Target): Quirks | undefined => {
+  const known = quirksOf(target)
+  switch (remedy) {
+    case 'other-effort': {
+      const before = known.efforts ?? EFFORTS
+      const efforts = before.filter((one) => named.includes(one))
+      return efforts.length === before.length ? undefined : { efforts }
+    }
+    case 'without-members':
+      return toldMembers(named, known)
+    case 'without-beta-members': {
+      const rejectsOfBetas = added(known.rejectsOfBetas, named)
+      return rejectsOfBetas && { rejectsOfBetas }
+    }
+    default: {
+      const told = LEARNED[remedy]
+      return told === undefined || isHeeded(told, target.learned ?? {}) ? undefined : told
+    }
+  }
 }
+
+const NEWER_CAP = 'max_completion_tokens'
+
+/** The cap is sent under its older name. */
+const toldMembers = (named: readonly string[], known: Quirks): Quirks | undefined => {
+  const rejects = added(
+    known.rejects,
+    named.filter((name) => name !== NEWER_CAP),
+  )
+  const isCapOld = !named.includes(NEWER_CAP) || known.maxTokensField === 'max_tokens'
+  if (rejects === undefined && isCapOld) return undefined
+  return { ...(rejects && { rejects }), ...(isCapOld ? {} : { maxTokensField: 'max_tokens' }) }
+}
+
+/** All of them; undefined where none is new. */
+const added = (known: readonly string[] = [], named: readonly string[]): string[] | undefined => {
+  const all = [...new Set([...known, ...named])]
+  return all.length === known.length ? undefined : all
+}
+
+const isHeeded = (told: Quirks, learned: Quirks): boolean => Object.keys(told).every((name) => name in learned)
 
 /** More than what the estimate of a prompt falls short of its tokens, as a rule. */
 const MARGIN = 1.5
@@ -178,8 +220,6 @@ export const withShorterAnswer = (
   const outputCap = maximum - (atLeast ? Math.max(prompt, Math.ceil(body.inputEstimate * MARGIN)) : prompt)
   return outputCap < LEAST_ANSWER ? undefined : { ...target, outputCap }
 }
-
-const isHeeded = (told: Quirks, learned: Quirks): boolean => Object.keys(told).every((name) => name in learned)
 
 const sendsOldCap = ({ bodyWire, body }: Request, target: Target): boolean =>
   quirksOf(target).maxTokensField === 'max_tokens' ||

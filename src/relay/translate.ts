@@ -65,9 +65,18 @@ export const editsFor = (
   target: Target,
   outputCap?: number,
 ): PassEdit[] => {
-  const quirks = quirksOf(target)
+  const quirks = passQuirksOf(target, outline)
   const seen = codec.needsWhole?.(outline, quirks) === true ? whole().body : outline
   return codec.passEdits(seen, { model: target.model.upstream, outputCap, quirks, learned: target.learned })
+}
+
+/** What requests of another wire have told of members leaves those that this client sent itself. */
+const passQuirksOf = (target: Target, outline: JsonObject): Quirks => {
+  const quirks = quirksOf(target)
+  if (target.learned?.rejects === undefined || quirks.rejects === undefined) return quirks
+  const configured = target.model.quirks?.rejects ?? target.provider.quirks?.rejects
+  const rejects = quirks.rejects.filter((name) => configured?.includes(name) || outline[name] === undefined)
+  return { ...quirks, rejects }
 }
 
 /** A translated request as JSON text. Lone surrogates, from texts cut by clients, become replacement characters. */

@@ -18,7 +18,8 @@ export const effortOf = (
 ): Effort | undefined => {
   const wanted = wantedEffort(reasoning, origin, drop)
   const asked = wanted && nearestEffort(wanted, efforts)
-  if (wanted === 'none' && asked !== wanted) drop('reasoning')
+  const isThoughtless = asked === undefined || asked === 'none'
+  if (wanted !== undefined && (wanted === 'none') !== isThoughtless) drop('reasoning')
   return asked
 }
 

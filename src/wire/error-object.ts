@@ -5,7 +5,7 @@ import { GatewayError } from '../errors.ts'
 import { filledText, isObject, type Json, type JsonObject } from '../ir/json.ts'
 import { type FailureClass, type FailureDetails, providerError } from './failure.ts'
 import { overlong } from './overlong.ts'
-import { effortsTaken } from './refused-effort.ts'
+import { refusedSetting } from './refused-setting.ts'
 import { unknownReference } from './unknown-reference.ts'
 import { UNREADABLE_CODES, unreadable } from './unreadable.ts'
 
@@ -176,9 +176,8 @@ const statusIn = ({ code, status, http_status_code, http_code }: JsonObject): nu
 /**
  * The error with the gateway's own message. Ten things are read from the provider's text: the token counts of a prompt
  * that is too long, how long to wait for a rate limit, that waiting will not help, what is wrong with an image or a PDF,
- * that reasoning is an unknown member or torn from its item, which efforts it takes, how many tools, that an item is not
- * known, that the account is at fault,
- * and that the content is.
+ * that reasoning is not taken, which settings and members are not, how many tools are, that an item is not known, that the
+ * account is at fault, and that the content is.
  */
 export const classified = (error: ErrorObject): GatewayError => {
   const { provider, message } = error
@@ -194,11 +193,11 @@ export const classified = (error: ErrorObject): GatewayError => {
         ? providerError('beyond-limit', { provider })
         : providerError(kind, { provider, ...retryDelay(message) })
     case 'invalid':
-      if (isRefusedReasoning(message)) return providerError('reasoning-refused', { provider })
+      if (isRefusedReasoning(error)) return providerError('reasoning-refused', { provider })
       return (
         tooManyTools(error) ??
         unreadable(message, error.code, provider) ??
-        providerError(kind, { provider, ...otherEffort(error) })
+        providerError(kind, { provider, ...refusedSetting(error) })
       )
     default:
       return providerError(kind, { provider })
@@ -223,15 +222,18 @@ const classOf = (
   return invalid && !NOT_THE_REQUEST.has(code) && !NOT_THE_REQUEST.has(type) ? 'invalid' : 'refused'
 }
 
-/**
- * Chat clients send back reasoning that another server gave them in a member of this name. On the responses wire a thought
- * may be another caller's, or the item that it stands with be missing, which the vendor finds by the items' ids.
- */
-const isRefusedReasoning = (message: string): boolean =>
-  (message.includes('reasoning_content') && UNKNOWN_MEMBER.test(message)) || OTHERS_THOUGHT.test(message)
+/** Chat clients send back reasoning that another server gave them, in a member of its name or as content. */
+const isRefusedReasoning = ({ message, members: { param } }: ErrorObject): boolean =>
+  (message.includes('reasoning_content') && UNKNOWN_MEMBER.test(message)) ||
+  REFUSED_REASONING.test(message) ||
+  (typeof param === 'string' && param.startsWith('messages') && message.startsWith("Invalid value: 'thinking'"))
 
-const OTHERS_THOUGHT =
-  /^Item '[^']{1,99}' of type '\w{1,40}' was provided without its required |\bencrypted_content\W{1,3}was not issued to this caller/
+/**
+ * Models that do not think, of two vendors. On the responses wire a thought may be another caller's, or the item that it
+ * stands with be missing, which the vendor finds by the items' ids.
+ */
+const REFUSED_REASONING =
+  /^Reasoning input (?:is not enabled|items can only be provided)|^Item '[^']{1,99}' of type '\w{1,40}' was provided without its required |\bencrypted_content\W{1,3}was not issued to this caller/
 
 const UNKNOWN_MEMBER = /unknown|unrecogni[sz]ed|unexpected|unsupported|not (?:permitted|allowed|supported)/i
 
@@ -241,11 +243,6 @@ const tooManyTools = ({ message, provider }: ErrorObject): GatewayError | undefi
   if (most === undefined) return undefined
   const sentence = `'tools' holds more tools than this model takes, which is ${most}. Send fewer.`
   return new GatewayError('invalid_request', sentence, { param: 'tools', provider })
-}
-
-const otherEffort = ({ message, members }: ErrorObject): Pick<FailureDetails, 'remedy' | 'named'> => {
-  const efforts = effortsTaken(message, members.param)
-  return efforts === undefined ? {} : { remedy: 'other-effort', named: efforts }
 }
 
 const TOO_MANY_TOOLS =

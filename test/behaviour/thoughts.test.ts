@@ -145,10 +145,24 @@ test('but not from an answer in the background, which only its provider’s own 
   expect([answer.status, seals()]).toEqual([502, [true]])
 })
 
-test('so is reasoning in the open that a server of the chat-completions wire does not know', async () => {
+test.each<[JsonObject, JsonObject]>([
+  [
+    { content: 'Hi.', reasoning_content: 'Hm.' },
+    { message: "Unknown parameter: 'messages[1].reasoning_content'.", code: 'unknown_parameter' },
+  ],
+  [
+    {
+      content: [
+        { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] },
+        { type: 'text', text: 'Hi.' },
+      ],
+    },
+    { message: 'Reasoning input is not enabled for this model', code: '3051' },
+  ],
+])('so is reasoning in the open that a server of the chat-completions wire does not take: %j', async (said, error) => {
   const strict = await startScripted(({ text }) =>
-    text.includes('reasoning_content')
-      ? refused({ message: "Unknown parameter: 'messages[1].reasoning_content'.", code: 'unknown_parameter' })
+    text.includes('Hm.')
+      ? refused(error)
       : {
           steps: [
             JSON.stringify({
@@ -161,16 +175,40 @@ test('so is reasoning in the open that a server of the chat-completions wire doe
   gateway = await startGateway({ config: onlyProvider(`${strict.origin}/v1`, { wires: ['chat-completions'] }) })
   const messages = [
     { role: 'user', content: 'Hi' },
-    { role: 'assistant', content: 'Hi.', reasoning_content: 'Hm.' },
+    { role: 'assistant', ...said },
     { role: 'user', content: 'Go on' },
   ]
   const answer = await gateway.post('/v1/chat/completions', { model: 'vendorB-5.5', messages })
   expect([answer.status, ((await answer.json()) as JsonObject).model]).toEqual([200, 'vendorB-5.5'])
-  expect(strict.requests.map(({ text }) => text.includes('reasoning_content'))).toEqual([true, false])
+  expect(strict.requests.map(({ text }) => text.includes('Hm.'))).toEqual([true, false])
   // Of several answers one would be left.
   expect((await gateway.post('/v1/chat/completions', { model: 'vendorB-5.5', messages, n: 2 })).status).toBe(502)
   expect(strict.requests).toHaveLength(3)
   await strict.stop()
+})
+
+const call = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'a', arguments: '{}' }
+const result = { type: 'function_call_output', call_id: 'call_1', output: 'Done.' }
+const ask = { role: 'user', content: 'Go on' }
+
+test.each<[string, JsonObject[]]>([
+  ['Reasoning input items can only be provided to a reasoning or computer use model.', [thought, call, result, ask]],
+  ["Item 'rs_1' of type 'reasoning' was provided without its required following item.", [thought, ask]],
+  ["Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_1'.", [call, result]],
+])('so are those that the responses wire does not take here: %s', async (text, items) => {
+  const kept = await startScripted(({ text: sent }) =>
+    /"(?:rs|fc)_1"/.test(sent)
+      ? refused({ type: 'invalid_request_error', message: text, param: 'input', code: null })
+      : answered(false),
+  )
+  gateway = await startGateway({ config: onlyProvider(`${kept.origin}/v1`, { wires: ['responses'] }) })
+  const input = [{ role: 'user', content: 'Hi' }, ...items]
+  const answer = await gateway.post('/v1/responses', { model: 'vendorB-5.5', input })
+  expect([answer.status, ((await answer.json()) as JsonObject).model]).toEqual([200, 'vendorB-5.5'])
+  expect(kept.requests).toHaveLength(2)
+  const { input: taken } = JSON.parse(kept.requests[1]?.text ?? '')
+  expect(taken).toHaveLength(input.length - (items.includes(thought) ? 1 : 0))
+  await kept.stop()
 })
 
 test.each([

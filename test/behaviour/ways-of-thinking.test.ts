@@ -96,7 +96,7 @@ test.each<[string, string[], string | null]>([
     ['xhigh', 'high'],
     null,
   ],
-  ['This model does not support the effort parameter.', ['xhigh', 'none'], 'reasoning.effort'],
+  ['This model does not support the effort parameter.', ['xhigh', 'none'], null],
 ])('a model is asked for an effort that it takes: %s', async (message, efforts, lost) => {
   refused = ({ output_config: output }) => (output?.effort === 'xhigh' ? message : undefined)
   for (const _ of [1, 2]) {

@@ -333,6 +333,52 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     expect(codec.decodeError(status, body([fault(1, { toString: 1 }), { msg: 5 }])).remedy).toBeUndefined()
   })
 
+  test.each<JsonObject>([
+    { message: 'Reasoning input is not enabled for this model', type: 'invalid_request_invalid_args', code: '3051' },
+    {
+      message:
+        'Reasoning input items can only be provided to a reasoning or computer use model. Remove reasoning items.',
+      ...{ type: 'invalid_request_error', param: 'input', code: null },
+    },
+    {
+      message: "Invalid value: 'thinking'. Supported values are: 'text', 'refusal'.",
+      ...{ type: 'invalid_request_error', param: 'messages[1].content[0].type', code: 'invalid_value' },
+    },
+  ])('of a model that takes no thoughts at all refuses the reasoning: %j', (error) => {
+    expect(decode(400, error).remedy).toBe('no-reasoning')
+  })
+
+  test.each<JsonObject>([
+    { message: "Invalid value: 'thinking'. Supported values are: 'text'.", param: 'tools[0].type' },
+    { message: "Invalid value: 'audio'. Supported values are: 'text'.", param: 'messages[1].content[0].type' },
+  ])('about something else does not: %j', (error) => {
+    expect(decode(400, error).remedy).toBeUndefined()
+  })
+
+  test.each<[JsonObject, string | undefined]>([
+    [{ code: 'unsupported_value', param: 'temperature' }, 'no-sampling'],
+    [{ code: 'unsupported_parameter', param: 'top_p' }, 'no-sampling'],
+    [{ code: 'unsupported_parameter', param: 'logprobs' }, undefined],
+    [{ message: 'invalid temperature: only 0.6 is allowed for this model' }, 'no-sampling'],
+    [{ message: 'invalid temperature: only 0 to 1 is allowed' }, undefined],
+    [{ message: 'temperature is deprecated for this model.' }, 'no-sampling'],
+    [{ message: '`temperature` must be at most 2' }, undefined],
+  ])('that refuses sampling parameters is known: %j', (error, remedy) => {
+    expect(decode(400, error).remedy).toBe(remedy as never)
+  })
+
+  test.each<[JsonObject, string[] | undefined]>([
+    [{ code: 'unknown_parameter', param: 'prompt_cache_key' }, ['prompt_cache_key']],
+    [{ message: 'Unknown name "store": Cannot find field.\nUnknown name "verbosity": Cannot' }, ['store', 'verbosity']],
+    [{ code: 'unknown_parameter', param: 'messages[0].name' }, undefined],
+    [{ code: 'unsupported_value', param: 'user', message: "'x' is not supported" }, undefined],
+    [{ message: "'parallel_tool_calls' is only allowed when 'tools' are specified." }, undefined],
+    [{ message: 'not supported: the store of user metadata' }, undefined],
+  ])('that refuses members as unknown names those that an answer does not depend on: %j', (error, names) => {
+    const { remedy, named } = decode(400, error)
+    expect([remedy, named]).toEqual(names === undefined ? [undefined, undefined] : ['without-members', names])
+  })
+
   test('with a reason among its details has that as the code in the log', () => {
     const details = [null, { '@type': 'x' }, { reason: 'API_KEY_INVALID' }]
     expect(decode(400, { code: 400, status: 'INVALID_ARGUMENT', details }).provider?.code).toBe('API_KEY_INVALID')

@@ -30,8 +30,9 @@ const MAX_STOPS = 4
 
 export const encodeStop = ({ stop, origin }: ChatRequest, body: JsonObject, out: Outgoing): void => {
   if (stop === undefined || stop.length === 0) return
-  const sent = origin === 'chat-completions' ? stop : stop.slice(0, MAX_STOPS)
-  body.stop = sent
+  const most = out.quirks.rejects?.includes('stop') === true ? 0 : MAX_STOPS
+  const sent = origin === 'chat-completions' && most > 0 ? stop : stop.slice(0, most)
+  if (sent.length > 0) body.stop = sent
   if (!stopInGateway(stop.slice(sent.length), out.names.undo)) out.drop(memberName(out.origin, 'stop'))
 }
 
@@ -48,7 +49,7 @@ export const encodeThinking = (
     out.drop(memberName(out.origin, setting === 'effort' ? 'output_config.effort' : 'reasoning_effort'))
   const wanted = leastThought(reasoning, quirks, drop)
   const { mode, effort, summary } = wanted
-  if (quirks.noReasoning || quirks.efforts?.length === 0) {
+  if (quirks.noReasoning) {
     if (mode !== 'off' && effort !== 'none') drop('reasoning')
     return
   }

@@ -5,7 +5,7 @@ import { filledText, isObject, type JsonObject } from '../../ir/json.ts'
 import { membersOf, messageIn, OUT_OF_MONEY } from '../error-object.ts'
 import { type FailureClass, type FailureDetails, providerError } from '../failure.ts'
 import { overlong } from '../overlong.ts'
-import { effortsTaken } from '../refused-effort.ts'
+import { refusedSetting } from '../refused-setting.ts'
 import { unreadable } from '../unreadable.ts'
 
 /** `status`: 200 for an error within a stream, whose type then decides. */
@@ -91,12 +91,12 @@ const refusedRequest = (
   if (errorCode === 'request_body_too_large_after_decoding') return fault('too-large')
   const remedy = WAYS_OF_THINKING.find(([pattern]) => pattern.test(message))?.[1]
   if (remedy !== undefined) return fault('invalid', { remedy })
-  const efforts = effortsTaken(message)
-  if (efforts !== undefined) return fault('invalid', { remedy: 'other-effort', named: efforts })
-  const unknown = UNKNOWN_MEMBER.exec(message)?.slice(1).find(Boolean)
-  if (unknown !== undefined) return fault('invalid', { remedy: 'without-members', named: [unknown] })
+  const unknown = betaMembersIn(message)
+  if (unknown.length > 0) return fault('invalid', { remedy: 'without-beta-members', named: unknown })
   const betas = refusedBetas(message)
   if (betas !== undefined) return fault('invalid', { remedy: 'without-betas', named: betas })
+  const refused = refusedSetting({ message, members: error })
+  if (refused !== undefined) return fault('invalid', refused)
   if (OUT_OF_MONEY.test(message) || (errorCode !== undefined && SPENDING_CODES.has(errorCode)))
     return fault('overloaded')
   return fault('invalid')
@@ -106,7 +106,7 @@ const refusedRequest = (
 const WAYS_OF_THINKING: [RegExp, Remedy][] = [
   [/thinking\.type\.enabled\W{0,2} is not supported/, 'adaptive-thinking'],
   [/invalid thinking\.type: \W{0,3}enabled/, 'adaptive-thinking'],
-  [/adaptive thinking is not supported/i, 'thinking-budget'],
+  [/adaptive thinking is not supported|does not support the effort parameter/i, 'thinking-budget'],
   [/thinking\.type must be enabled or disabled|Input tag 'adaptive' found using 'type'/, 'thinking-budget'],
   // Other vendors' models want a thought in each of their turns with calls.
   [/content\[\]\.thinking\W.{0,40}passed back/, 'all-reasoning'],
@@ -122,9 +122,12 @@ const refusedBetas = (message: string): string[] | undefined => {
   return message.includes('invalid beta flag') ? [] : undefined
 }
 
-/** Members that come with betas, and that a request means the same without. */
-const UNKNOWN_MEMBER =
-  /tools\.\d+\.(?:custom\.)?(defer_loading|eager_input_streaming|input_examples|strict): Extra inputs|(?:^|\s)(safeguards|diagnostics): Extra inputs/
+/** Those of the members that come with betas that are refused, and that a request means the same without. */
+const betaMembersIn = (message: string): string[] =>
+  [...message.matchAll(BETA_MEMBERS)].flatMap(([, ofTools, ofBody]) => ofBody ?? (ofTools ? [`tools.${ofTools}`] : []))
+
+const BETA_MEMBERS =
+  /tools\.\d+\.(?:custom\.)?(defer_loading|eager_input_streaming|input_examples|strict): Extra inputs|(?:^|\s)(safeguards|diagnostics): Extra inputs/g
 
 const UNKNOWN_BETAS = /Unexpected value\(s\) ([\w`., -]{1,2000}) for the `[\w-]{1,64}` header/
 

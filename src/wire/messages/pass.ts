@@ -25,18 +25,19 @@ export const passEdits = (body: JsonObject, options: PassOptions): PassEdit[] =>
   ]
   if (quirks.needsReasoning) edits.push(...blankThoughts(messages))
   if (cap !== undefined) edits.push({ path: ['max_tokens'], value: String(cap) })
-  edits.push(...unknownEdits(body, quirks))
+  edits.push(...betaEdits(body, quirks))
   return withoutRefused(edits, refusedMembers(body, quirks), quirks)
 }
 
-/** Removes what the provider does not know, of every tool and of the request. */
-const unknownEdits = (body: JsonObject, { unknownMembers = [] }: Quirks): PassEdit[] => {
+/** Removes what the provider refuses, of every tool and of the request. */
+const betaEdits = (body: JsonObject, { rejectsOfBetas = [] }: Quirks): PassEdit[] => {
   const removed = (path: Edit['path']): PassEdit => ({ path, value: undefined, lost: true })
   const tools = Array.isArray(body.tools) ? body.tools : []
-  return unknownMembers.flatMap((name) => [
-    ...(body[name] === undefined ? [] : [removed([name])]),
-    ...tools.flatMap((tool, at) => (isObject(tool) && tool[name] !== undefined ? [removed(['tools', at, name])] : [])),
-  ])
+  return rejectsOfBetas.flatMap((path) => {
+    const [first = '', name] = path.split('.')
+    if (name === undefined) return body[first] === undefined ? [] : [removed([first])]
+    return tools.flatMap((tool, at) => (isObject(tool) && tool[name] !== undefined ? [removed([first, at, name])] : []))
+  })
 }
 
 const isForeignThought = (block: unknown): boolean =>

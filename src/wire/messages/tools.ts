@@ -123,7 +123,7 @@ type Context = { extras: Extras; room: StrictRoom; dropped: Dropped; quirks: Qui
 
 const encodeTools = (request: ChatRequest, names: Names, { extras, room, dropped, quirks }: Context): JsonObject[] => {
   const own = request.origin === 'messages'
-  const takesStrict = quirks.unknownMembers?.includes('strict') !== true
+  const takesStrict = quirks.rejectsOfBetas?.includes('tools.strict') !== true
   let strict = 0
   return request.tools.flatMap((tool, at): JsonObject[] => {
     const path = placeOf(tool, `tools.${at}`)

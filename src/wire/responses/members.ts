@@ -17,6 +17,7 @@ const NAMES: Record<ChatWire, { [member: string]: string }> = {
     stop: 'stop_sequences',
     user: 'metadata.user_id',
     reasoning: 'thinking',
+    'reasoning.summary': 'thinking.display',
     effort: 'output_config.effort',
     text: 'output_config.format',
     'text.format': 'output_config.format',

@@ -38,7 +38,7 @@ export const decodeThinking = (value: JsonObject, opaque: OpaqueMember[]): Reaso
 export const encodeThinking = (wish: Reasoning, out: Outgoing): JsonObject | undefined => {
   const drop = (setting: 'reasoning' | 'effort'): void => out.drop(memberName(out.origin, setting))
   const reasoning = leastThought(wish, out.quirks, drop)
-  if (out.quirks.noReasoning === true || out.quirks.efforts?.length === 0) {
+  if (out.quirks.noReasoning === true) {
     if (reasoning.mode !== 'off' && reasoning.effort !== 'none') drop('reasoning')
     return undefined
   }
@@ -46,7 +46,9 @@ export const encodeThinking = (wish: Reasoning, out: Outgoing): JsonObject | und
   // Clients of the messages wire get thoughts by default when they turn thinking on.
   const thinking = out.origin === 'messages' && (reasoning.mode === 'budget' || reasoning.mode === 'adaptive')
   const requested = reasoning.summary ?? (thinking ? 'auto' : 'omitted')
-  const summary = requested === 'omitted' ? {} : { summary: requested }
+  const isHidden = requested === 'omitted' || out.quirks.noSummary === true
+  if (isHidden && (reasoning.summary ?? 'omitted') !== 'omitted') out.drop(memberName(out.origin, 'reasoning.summary'))
+  const summary = isHidden ? {} : { summary: requested }
   const encoded = { ...(effort === undefined ? {} : { effort }), ...summary }
   return Object.keys(encoded).length === 0 ? undefined : encoded
 }

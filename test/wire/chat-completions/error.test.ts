@@ -68,7 +68,7 @@ describe('a provider’s error', () => {
     [400, { message: 'There is no v1/responses here.' }, undefined],
     [500, { message: 'v1/responses and v1/chat/completions are down.' }, undefined],
     [400, { message: 'secret', code: 'unsupported_parameter', param: 'max_tokens' }, 'newer-cap'],
-    [400, { message: 'secret', code: 'unsupported_parameter', param: 'user' }, undefined],
+    [400, { message: 'secret', code: 'unsupported_parameter', param: 'tools' }, undefined],
     [400, { message: "'response_format' of type 'json_schema' is not supported with this model." }, 'output-by-tool'],
     [
       400,

@@ -445,9 +445,15 @@ describe('quirks', () => {
   })
 
   test('members that a server refuses are listed by the client’s name for them', () => {
-    const { body, dropped } = encode(foreign({ stop: ['x'] }), { rejects: ['stop'] })
+    const { body, dropped } = encode(foreign({ user: 'u' }), { rejects: ['user'] })
+    expect(body.user).toBeUndefined()
+    expect(dropped).toEqual(['metadata.user_id'])
+  })
+
+  test('stop sequences that a server refuses are left to the gateway', () => {
+    const { body, dropped, undo } = encode(foreign({ stop: ['x'] }), { rejects: ['stop'] })
     expect(body.stop).toBeUndefined()
-    expect(dropped).toEqual(['stop_sequences'])
+    expect([undo.stop, dropped]).toEqual([['x'], []])
   })
 
   test('a refused member that only the gateway adds is not listed', () => {
