@@ -158,8 +158,10 @@ export const CONTRACT = {
     body: input({
       khr_per_usd: Type.Optional(Nullable(Type.Number({ exclusiveMinimum: 0, maximum: 1e9 }))),
       retention_days: Type.Optional(Nullable(Type.Number({ minimum: 0, maximum: 36_500 }))),
-      limits: Type.Optional(Nullable(S.RateLimits)),
-      key_defaults: Type.Optional(Nullable(input({ tokens_total: Count, expires_days: Days, models: Models }))),
+      limits: Type.Optional(Nullable(Type.Partial(S.RateLimits, Closed))),
+      key_defaults: Type.Optional(
+        Nullable(Type.Partial(Type.Object({ tokens_total: Count, expires_days: Days, models: Models }), Closed)),
+      ),
       trust_proxy: Type.Optional(Nullable(Type.Boolean())),
     }),
     output: S.Settings,

@@ -450,6 +450,14 @@ describe('settings', () => {
     expect(key).toMatchObject({ tokens_total: 42, models: ['vendorA-opus-4-8'] })
     const limited = desk.issue()
     expect([(await ask(limited.secret)).status, (await ask(limited.secret)).status]).toEqual([200, 429])
+    const beside = await desk.call('settings.put', desk.admin, {
+      limits: { tpm: 9_000_000 },
+      key_defaults: { expires_days: 3 },
+    })
+    expect(beside).toMatchObject({
+      limits: { rpm: 1, tpm: 9_000_000, concurrency: 0 },
+      key_defaults: { tokens_total: 42, expires_days: 3, models: ['vendorA-opus-4-8'] },
+    })
     const back = await desk.call('settings.put', desk.admin, { khr_per_usd: null, key_defaults: null, limits: null })
     expect(back).toMatchObject({ khr_per_usd: 4100, overridden: [] })
     expect((await ask(limited.secret)).status).toBe(200)

@@ -6,7 +6,7 @@ import Anthropic from '@anthropic-ai/sdk'
 import axe from 'axe-core'
 import OpenAI from 'openai'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
-import type { KeyWithSecret, Usage } from '../../src/admin-api/schema.ts'
+import type { Key, KeyWithSecret, Member, Settings, Usage } from '../../src/admin-api/schema.ts'
 import { chromiumPath, launchBrowser, MISSING } from './browser.ts'
 import { type Started, startDashboard } from './support.ts'
 
@@ -242,6 +242,58 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       while ((await ask(next)) !== 401) expect(performance.now() - asked).toBeLessThan(1_000)
       await page.getByText('revoked', { exact: true }).waitFor()
       expect(await page.getByRole('button', { name: 'Top up' }).count()).toBe(0)
+    }))
+
+  test('an edit of a key leaves what another changed of it meanwhile, also where the page shows that', async () => {
+    const { id, secret } = await issue('busy')
+    await admin(`/dashboard/keys/${id}`, async (page) => {
+      await page.getByRole('button', { name: 'Edit' }).click()
+      await page.getByLabel('Label').fill('busy, renamed')
+      await asAdmin('POST', `/keys/${id}/top-up`, { tokens: 500_000 })
+      await asAdmin('PATCH', `/keys/${id}`, { models: ['vendorA-opus-4-8'] })
+      const asked = await fetch(`${gateway.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${secret}` },
+        body: JSON.stringify({ model: 'auto', messages: [{ role: 'user', content: 'hi' }] }),
+      })
+      await asked.text()
+      await page.getByText('1,500,000 tokens').waitFor()
+      await page.getByRole('button', { name: 'Save' }).click()
+      await heading(page, 'busy, renamed').waitFor()
+    })
+    const kept = { label: 'busy, renamed', tokens_total: 1_500_000, models: ['vendorA-opus-4-8'] }
+    expect(await asAdmin<Key>('GET', `/keys/${id}`)).toMatchObject(kept)
+  })
+
+  test('an edit of a member gives back no right that another took meanwhile', async () => {
+    const invited = { name: 'Vanna', role: 'admin', limits: { max_keys: 9 } }
+    const { member } = await asAdmin<{ member: Member }>('POST', '/members', invited)
+    await admin('/dashboard/members', async (page) => {
+      await page.getByRole('button', { name: 'Edit Vanna' }).click()
+      await asAdmin('PATCH', `/members/${member.id}`, { role: 'member', limits: { max_keys: 1 } })
+      await page.getByLabel('Name', { exact: true }).fill('Vanna S.')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByRole('button', { name: 'Edit Vanna S.' }).waitFor()
+    })
+    const { items } = await asAdmin<{ items: Member[] }>('GET', '/members')
+    const now = items.find(({ id }) => id === member.id)
+    expect(now).toMatchObject({ name: 'Vanna S.', role: 'member', limits: { max_keys: 1 } })
+  })
+
+  test('settings that another saved meanwhile stay when those beside them are saved', () =>
+    admin('/dashboard/settings', async (page) => {
+      await page.getByLabel('Tokens / minute').fill('9000')
+      await page.getByLabel('Days until expiry').fill('30')
+      const limits = { rpm: 7000, tpm: 0, concurrency: 0 }
+      const key_defaults = { tokens_total: 2_000_000, expires_days: 365, models: ['*'] }
+      await asAdmin('PUT', '/settings', { limits, key_defaults })
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByText('Saved and in force').waitFor()
+      expect(await page.getByLabel('Requests / minute').inputValue()).toBe('7,000')
+      const now = await asAdmin<Settings>('GET', '/settings')
+      await asAdmin('PUT', '/settings', { limits: null, key_defaults: null })
+      expect(now.limits).toEqual({ ...limits, tpm: 9000 })
+      expect(now.key_defaults).toEqual({ ...key_defaults, expires_days: 30 })
     }))
 
   test('snippets of a key that draws only are of the kind it may use, and the playground takes the key over', () =>
@@ -1200,14 +1252,20 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
   })
 
   /** By the admin's own hand: what runs may be another process. */
-  const issue = async (label = 'page test'): Promise<{ id: string; secret: string }> => {
+  /** A change made elsewhere than in the page that is looked at. */
+  const asAdmin = async <T>(method: string, path: string, body?: object): Promise<T> => {
     const cookie = signedIn.cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
-    const answer = await fetch(`${gateway.url}/admin/api/keys`, {
-      method: 'POST',
+    const answer = await fetch(`${gateway.url}/admin/api${path}`, {
+      method,
       headers: { cookie, origin: gateway.url, 'content-type': 'application/json' },
-      body: JSON.stringify({ label, tokens_total: 1_000_000 }),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
-    const made = (await answer.json()) as KeyWithSecret
+    if (!answer.ok) throw new Error(`${method} ${path}: ${await answer.text()}`)
+    return (await answer.json()) as T
+  }
+
+  const issue = async (label = 'page test'): Promise<{ id: string; secret: string }> => {
+    const made = await asAdmin<KeyWithSecret>('POST', '/keys', { label, tokens_total: 1_000_000 })
     return { id: made.key.id, secret: made.secret }
   }
 

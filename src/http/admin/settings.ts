@@ -7,17 +7,19 @@ import { catalogueModels } from './key-models.ts'
 
 export const settings: Part<'settings.get' | 'settings.put'> = {
   'settings.get': ({ gateway }) => settingsView(gateway),
-  'settings.put': ({ gateway, caller }, patch) => {
-    const defaults = patch.key_defaults
-    const named = defaults
-      ? {
-          key_defaults: {
-            ...defaults,
-            models: catalogueModels(gateway, defaults.models, 'key_defaults.models'),
-          },
-        }
-      : {}
-    gateway.settings.change({ ...patch, ...named }, actorOf(caller))
+  'settings.put': ({ gateway, caller }, { limits, key_defaults, ...patch }) => {
+    const values = gateway.settings.values()
+    // Of what stands together, what is not given stays as it is: another may have set it since the caller looked.
+    const named = key_defaults?.models && {
+      models: catalogueModels(gateway, key_defaults.models, 'key_defaults.models'),
+    }
+    const merged = {
+      ...(limits === undefined ? {} : { limits: limits && { ...values.limits, ...limits } }),
+      ...(key_defaults === undefined
+        ? {}
+        : { key_defaults: key_defaults && { ...values.key_defaults, ...key_defaults, ...named } }),
+    }
+    gateway.settings.change({ ...patch, ...merged }, actorOf(caller))
     return settingsView(gateway)
   },
 }

@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks'
 import type { Invitation, Member, MemberLimits, Role } from '../../../admin-api/schema.ts'
 import { DEFAULT_LIMITS } from '../../../members/member.ts'
 import { call } from '../lib/api.ts'
+import { changesOf, changesWithin } from '../lib/changes.ts'
 import { compact, count, counted, dateTime, day, limitField } from '../lib/format.ts'
 import { useAction, useResource } from '../lib/resource.ts'
 import { session } from '../lib/session.ts'
@@ -196,10 +197,14 @@ const MemberDialog = ({
       max_expiry_days: countOrNull(maxDays, 'Days until expiry'),
       models: needModels(models),
     }
-    const member = { name: name.trim(), role, limits }
-    if (of === undefined) onDone(await call('members.invite', member))
+    const member = { name: name.trim(), role }
+    if (of === undefined) onDone(await call('members.invite', { ...member, limits }))
     else {
-      await call('members.update', { id: of.id, ...member })
+      const changes = {
+        ...changesOf({ name: of.name, role: of.role }, member),
+        ...changesWithin('limits', before, limits),
+      }
+      await call('members.update', { id: of.id, ...changes })
       onDone()
     }
     onClose()

@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks'
 import type { Settings as SettingsValue } from '../../../admin-api/schema.ts'
 import { type Ask, call } from '../lib/api.ts'
+import { changesOf, changesWithin } from '../lib/changes.ts'
 import { counted, countField } from '../lib/format.ts'
 import { useAction, useResource } from '../lib/resource.ts'
 import { isAdmin, loadSession, MIN_PASSWORD, session, signOut } from '../lib/session.ts'
@@ -56,6 +57,7 @@ const number = (text: string, name: string): number => {
 }
 
 const GeneralForm = ({ of, onSaved }: { of: SettingsValue; onSaved: (value: SettingsValue) => void }) => {
+  const [opened, setOpened] = useState(of)
   const [draft, setDraft] = useState(() => draftOf(of))
   const [saved, setSaved] = useState(false)
   const set = (change: Partial<typeof draft>): void => {
@@ -64,30 +66,31 @@ const GeneralForm = ({ of, onSaved }: { of: SettingsValue; onSaved: (value: Sett
   }
 
   const changes = (): Put => {
-    const next = {
+    const figures = {
       khr_per_usd: number(draft.rate, 'Riel for one US dollar'),
       retention_days: number(draft.retention, 'Keep single exchanges'),
-      limits: {
+      trust_proxy: draft.trust,
+    }
+    const { khr_per_usd, retention_days, trust_proxy, limits, key_defaults } = opened
+    return {
+      ...changesOf({ khr_per_usd, retention_days, trust_proxy }, figures),
+      ...changesWithin('limits', limits, {
         rpm: needCount(draft.rpm, LIMITS.rpm),
         tpm: needCount(draft.tpm, LIMITS.tpm),
         concurrency: needCount(draft.concurrency, LIMITS.concurrency),
-      },
-      key_defaults: {
+      }),
+      ...changesWithin('key_defaults', key_defaults, {
         tokens_total: needCount(draft.tokens, 'Token quota'),
         expires_days: needCount(draft.expiry, 'Days until expiry'),
         models: needModels(draft.models),
-      },
-      trust_proxy: draft.trust,
+      }),
     }
-    const changed = Object.entries(next).filter(
-      ([name, value]) => JSON.stringify(value) !== JSON.stringify(of[name as keyof typeof next]),
-    )
-    return Object.fromEntries(changed) as Put
   }
   const put = async (body: Put): Promise<void> => {
     setSaved(false)
     const next = await call('settings.put', body)
     onSaved(next)
+    setOpened(next)
     setDraft(draftOf(next))
     setSaved(true)
     void loadSession()
@@ -97,7 +100,7 @@ const GeneralForm = ({ of, onSaved }: { of: SettingsValue; onSaved: (value: Sett
   const save = useAction(async () => {
     const body = changes()
     const kept = body.retention_days ?? 0
-    if (kept > 0 && (of.retention_days === 0 || kept < of.retention_days)) setShorter(body)
+    if (kept > 0 && (opened.retention_days === 0 || kept < opened.retention_days)) setShorter(body)
     else await put(body)
   })
   const back = useAction(put)

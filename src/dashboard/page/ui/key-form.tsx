@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks'
 import type { Key, KeyWithSecret, Member, MemberLimits } from '../../../admin-api/schema.ts'
 import type { Renewal } from '../../../keys/renewal.ts'
 import { call } from '../lib/api.ts'
+import { changesOf } from '../lib/changes.ts'
 import { count, countField, limitField, toLocalField } from '../lib/format.ts'
 import { useAction, useResource } from '../lib/resource.ts'
 import { isAdmin, session } from '../lib/session.ts'
@@ -155,7 +156,9 @@ export const KeyForm = ({
   onCancel: () => void
 }) => {
   const own = isAdmin.value ? undefined : session.value?.member?.limits
-  const [draft, setDraft] = useState(() => (like === undefined ? draftOf(existing, own) : draftLike(like, own)))
+  // The page shows the key anew while its form is open.
+  const [opened] = useState(() => (like === undefined ? draftOf(existing, own) : draftLike(like, own)))
+  const [draft, setDraft] = useState(opened)
   const set = (change: Partial<Draft>): void => setDraft((before) => ({ ...before, ...change }))
   const others = useOthers(existing === undefined && isAdmin.value)
   const members = others ?? []
@@ -177,12 +180,8 @@ export const KeyForm = ({
       const made = await call('keys.create', { ...body, ...ownerIn(ownerId) })
       onDone(made, made.key)
     } else {
-      // Only what changed: a value that stands above a member's limit by an admin's hand stays as it is.
-      const before = bodyOf(draftOf(existing, own))
-      const changed = Object.entries(body).filter(([name, value]) => {
-        return JSON.stringify(value) !== JSON.stringify(before[name as keyof typeof before])
-      })
-      onDone(undefined, await call('keys.update', { id: existing.id, ...Object.fromEntries(changed) }))
+      // A value that stands above a member's limit by an admin's hand stays as it is, too.
+      onDone(undefined, await call('keys.update', { id: existing.id, ...changesOf(bodyOf(opened), body) }))
     }
   })
   const quota = readCount(draft.tokens)
