@@ -2,9 +2,13 @@
 
 import type { Config } from './config.ts'
 import { fromConfig, type Gateway } from './gateway.ts'
+import type { SettingName } from './settings.ts'
 
-/** `changed` and `refused`: paths of the configuration; the refused ones need a restart. */
-export type Reloaded = { changed: string[]; refused: string[] }
+/**
+ * Paths of the configuration: what took effect, what needs a restart, and what did not take effect because admins have
+ * set it otherwise.
+ */
+export type Reloaded = { changed: string[]; refused: string[]; overridden: string[] }
 
 /** What cannot change while the server listens and has its store open, with its path in the configuration file. */
 const FIXED = { listen: 'listen', dataDir: 'data' } as const
@@ -12,16 +16,19 @@ const FIXED = { listen: 'listen', dataDir: 'data' } as const
 /** Members that are not in the file itself. */
 type Derived = 'file' | 'brands' | 'warnings'
 
-/** All that can change. `byName`: reported by the members that changed. */
-const PARTS: Record<Exclude<keyof Config, keyof typeof FIXED | Derived>, { path: string; byName?: boolean }> = {
+/** `byName`: reported by the members that changed. `setting`: what admins override it by. */
+type Part = { path: string; byName?: boolean; setting?: SettingName }
+
+/** All that can change. */
+const PARTS: Record<Exclude<keyof Config, keyof typeof FIXED | Derived>, Part> = {
   bodyLimitBytes: { path: 'body_limit' },
   bodyTimeoutMs: { path: 'body_timeout' },
-  khrPerUsd: { path: 'rate.khr_per_usd' },
+  khrPerUsd: { path: 'rate.khr_per_usd', setting: 'khr_per_usd' },
   providers: { path: 'providers', byName: true },
   models: { path: 'models', byName: true },
   aliases: { path: 'aliases', byName: true },
   fallbacks: { path: 'fallbacks', byName: true },
-  limits: { path: 'limits', byName: true },
+  limits: { path: 'limits', byName: true, setting: 'limits' },
   keepAliveMs: { path: 'keep_alive' },
   earlyStartMs: { path: 'early_start' },
   drainMs: { path: 'drain' },
@@ -29,7 +36,7 @@ const PARTS: Record<Exclude<keyof Config, keyof typeof FIXED | Derived>, { path:
   maxOpenExchanges: { path: 'max_open_exchanges' },
   maxMemoryBytes: { path: 'max_memory' },
   hideForbiddenModels: { path: 'hide_forbidden_models' },
-  retentionMs: { path: 'retention' },
+  retentionMs: { path: 'retention', setting: 'retention_days' },
   log: { path: 'log', byName: true },
   metrics: { path: 'metrics', byName: true },
 }
@@ -44,7 +51,7 @@ export const reload = async (gateway: Gateway, before: Config, next: Config): Pr
   Object.assign(gateway, fromConfig(config))
   gateway.log.setLevel(config.log.level)
   await applyMetrics(gateway)
-  return changes(before, next)
+  return changes(before, next, gateway.settings.overridden())
 }
 
 /** Turns metrics on or off. Their library is loaded only when they are on. */
@@ -53,15 +60,19 @@ export const applyMetrics = async (gateway: Gateway): Promise<void> => {
   else gateway.metrics ??= (await import('./metrics.ts')).createMetrics(gateway)
 }
 
-const changes = (before: Config, next: Config): Reloaded => {
+const changes = (before: Config, next: Config, set: readonly SettingName[]): Reloaded => {
   const differs = (name: keyof Config): boolean => !Bun.deepEquals(before[name], next[name])
   const names = (Object.keys(PARTS) as (keyof typeof PARTS)[]).filter(differs)
   const fixed = (Object.keys(FIXED) as (keyof typeof FIXED)[]).filter(differs)
-  return {
-    changed: names.flatMap((name) => {
+  const paths = (of: typeof names): string[] =>
+    of.flatMap((name) => {
       const { path, byName } = PARTS[name]
       return byName ? membersChanged(path, before[name], next[name]) : [path]
-    }),
+    })
+  const isSet = (name: keyof typeof PARTS): boolean => set.some((setting) => setting === PARTS[name].setting)
+  return {
+    changed: paths(names.filter((name) => !isSet(name))),
+    overridden: paths(names.filter(isSet)),
     refused: fixed.map((name) => FIXED[name]),
   }
 }

@@ -105,9 +105,12 @@ const startWith = async (
       const reloaded = await reload(gateway, current, next)
       // Changes that need a restart are not applied, and are reported again the next time.
       current = { ...next, listen: current.listen, dataDir: current.dataDir }
-      const { refused } = reloaded
-      const kept = refused.length === 0 ? '' : `, but a restart is needed for ${refused.join(' and ')}`
-      log.warn(`configuration reloaded${kept}`, { ...reloaded, warnings: next.warnings })
+      const { refused, overridden } = reloaded
+      const kept = [
+        ...(refused.length === 0 ? [] : [`a restart is needed for ${refused.join(' and ')}`]),
+        ...(overridden.length === 0 ? [] : [`the dashboard's settings override ${overridden.join(' and ')}`]),
+      ].join(', and ')
+      log.warn(`configuration reloaded${kept && `, but ${kept}`}`, { ...reloaded, warnings: next.warnings })
       return reloaded
     },
     stop: () => {

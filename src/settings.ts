@@ -28,7 +28,7 @@ const SCHEMAS = {
 } satisfies Record<string, TSchema>
 
 export type SettingValues = { [name in keyof typeof SCHEMAS]: Static<(typeof SCHEMAS)[name]> }
-type SettingName = keyof SettingValues
+export type SettingName = keyof SettingValues
 
 export type Settings = {
   /** The values in force. */

@@ -227,6 +227,18 @@ describe('a changed configuration', () => {
     await gateway.quiet()
   })
 
+  test('is told to have no effect where admins have set it otherwise', async () => {
+    const { server } = await gatewayOf({ providers: providersAt({ b: ['http://127.0.0.1:9'] }) })
+    if (server === undefined) throw new Error('it runs in this process')
+    const { config, settings } = server.gateway
+    const limits = { rpm: 0, tpm: 0, concurrency: 0 }
+    settings.change({ khr_per_usd: 4200, limits: { ...limits, rpm: 9 } }, { kind: 'system', id: 'test' })
+    const next = { ...config, khrPerUsd: 5000, limits: { ...limits, tpm: 7 }, keepAliveMs: 9_000 }
+    const told = { changed: ['keep_alive'], overridden: ['rate.khr_per_usd', 'limits.tpm'], refused: [] }
+    expect(await server.reload(next)).toEqual(told)
+    expect(settings.values()).toMatchObject({ khr_per_usd: 4200, limits: { rpm: 9, tpm: 0 } })
+  })
+
   test('may remove an account with running streams: they end as they began, and no others go there', async () => {
     const finish = gate()
     const leaving = await provider(({ text }) =>
