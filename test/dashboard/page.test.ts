@@ -834,6 +834,34 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       await page.getByText('member.add').first().waitFor()
     }))
 
+  test('the audit shows all that was set, in its order, whatever direction a label is written in', async () => {
+    const label = '\u202Eeman a si siht'
+    const limits = { rpm: 11, tpm: 12, concurrency: 13, renews: 'week' }
+    const { key } = await asAdmin<KeyWithSecret>('POST', '/keys', { label, ...limits })
+    await admin(`/dashboard/audit?target=${key.id}`, async (page) => {
+      const names = page.locator('tbody tr td:last-child .change .muted')
+      await names.first().waitFor()
+      const told = (await names.allTextContents()).filter((name) => name !== 'renews at' && name !== 'owner').toSorted()
+      const all = [
+        'label',
+        'expires at',
+        'tokens total',
+        'tokens used',
+        'models',
+        'renews',
+        'rpm',
+        'tpm',
+        'concurrency',
+      ]
+      expect(told).toEqual(all.toSorted())
+      const places = await names.evaluateAll((all) =>
+        all.map((one) => one.getBoundingClientRect()).map(({ x, y }) => ({ x, y })),
+      )
+      const read = places.toSorted((one, other) => (Math.abs(one.y - other.y) < 4 ? one.x - other.x : one.y - other.y))
+      expect(places).toEqual(read)
+    })
+  })
+
   test('the key-holder page shows one key’s usage to a stranger and nothing else', () =>
     visit('/usage', async (page) => {
       const { secret } = await issue('holder')

@@ -126,7 +126,7 @@ const flat = (value: Record<string, unknown>): Record<string, unknown> =>
 /** Said elsewhere in the row. */
 const KNOWN = new Set(['id', 'createdAt'])
 
-/** Only the members that differ, before and after. */
+/** The members that differ, before and after. What people wrote turns nothing but itself around. */
 const Change = ({ of, people }: { of: AuditEntry; people: People }) => {
   const before = flat(members(of.before))
   const after = flat(members(of.after))
@@ -135,16 +135,19 @@ const Change = ({ of, people }: { of: AuditEntry; people: People }) => {
   )
   if (names.length === 0) return <span class="muted">–</span>
   const fresh = Object.keys(before).length === 0
-  const shown = names.slice(0, 6)
   return (
     <span class="small">
-      {shown.map((name) => (
+      {names.map((name) => (
         <span key={name} class="change">
-          <span class="muted">{words(name)}</span> {!fresh && `${said(name, before[name], people)} → `}
-          {said(name, after[name], people)}
+          <span class="muted">{words(name)}</span>{' '}
+          {!fresh && (
+            <>
+              <bdi>{said(name, before[name], people)}</bdi> →{' '}
+            </>
+          )}
+          <bdi>{said(name, after[name], people)}</bdi>
         </span>
       ))}
-      {names.length > shown.length && <span class="muted">and {names.length - shown.length} more</span>}
     </span>
   )
 }
