@@ -63,7 +63,7 @@ export const usage = command({
         since,
         until: untilMs === undefined ? null : new Date(untilMs).toISOString(),
         khr_per_usd,
-        rows: rows.map((row) => rowJson(row.group, row, khr_per_usd)),
+        rows: rows.map((row) => ({ label: row.label, ...rowJson(row.group, row, khr_per_usd) })),
         total: rowJson('total', all, khr_per_usd),
       })
       return EXIT.ok

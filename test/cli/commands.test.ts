@@ -219,12 +219,20 @@ describe('on a data directory with exchanges', () => {
     expect(byModel).toMatchObject({ by: 'model', since: null, khr_per_usd: 4100 })
     expect(byModel.rows).toHaveLength(2)
     expect(byModel.rows).toContainEqual({
-      ...{ group: 'vendorA-opus-4-8', requests: 2, errors: 1, input: 2000, cache_read: 200, cache_write: 0 },
+      ...{
+        group: 'vendorA-opus-4-8',
+        label: 'vendorA-opus-4-8',
+        requests: 2,
+        errors: 1,
+        input: 2000,
+        cache_read: 200,
+        cache_write: 0,
+      },
       ...{ output: 400, reasoning: 0, tokens: 2600, usd: 0.0201, khr: 82.41 },
     })
     expect(byModel.total).toMatchObject({ group: 'total', requests: 3, tokens: 3900, usd: 0.03015 })
     expect(JSON.parse((await type('usage', '--by', 'key', '--key', id, '--json')).out).rows).toMatchObject([
-      { group: id, requests: 3 },
+      { group: id, label: 'alice', requests: 3 },
     ])
     expect(JSON.parse((await type('usage', '--by', 'day', '--since', '30d', '--json')).out).rows).toMatchObject([
       { group: '2026-09-01', requests: 3 },
