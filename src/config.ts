@@ -103,13 +103,14 @@ export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOp
   const models = readModels(reader, providers, brands)
   const names = readNames(reader, models, brands)
   const token = file.metrics?.token
+  const given = { flags, env, file, source }
   const config: Config = {
     file: path,
     listen: {
-      host: (chosen(flags.host, env.SLUICE_HOST) ?? file.listen?.host ?? '127.0.0.1').replace(/^\[(.*)\]$/, '$1'),
+      host: readHost(given, problems),
       port: readPort(flags, env, problems) ?? file.listen?.port ?? 8080,
     },
-    dataDir: resolveData(flags, env, cwd, file.data, directory),
+    dataDir: readData(given, cwd, directory, problems),
     bodyLimitBytes: parseSize(file.body_limit ?? '') ?? 25 * 1024 ** 2,
     bodyTimeoutMs: reader.duration('body_timeout', file.body_timeout, 30_000),
     khrPerUsd: file.rate?.khr_per_usd ?? 4100,
@@ -169,9 +170,44 @@ const readFile = (flags: Flags, env: Env, cwd: string, problems: Problem[]): Rea
 const chosen = (flag: string | undefined, variable: string | undefined): string | undefined =>
   flag ?? (variable || undefined)
 
-const resolveData = (flags: Flags, env: Env, cwd: string, inFile: string | undefined, directory: string): string => {
-  const outside = chosen(flags.data, env.SLUICE_DATA)
-  return outside === undefined ? resolve(directory, inFile ?? './data') : resolve(cwd, outside)
+type Given = { flags: Flags; env: Env; file: FileConfig; source: string }
+type Told = { text: string; source: string; path: string }
+
+/** Where each is said, the first that counts; none where nobody says it. */
+const told = (
+  flag: string,
+  [fromFlag, fromEnv, fromFile]: (string | undefined)[],
+  { source }: Given,
+  path: string,
+): Told | undefined => {
+  if (fromFlag !== undefined) return { text: fromFlag, source: `--${flag}`, path: '' }
+  if (fromEnv) return { text: fromEnv, source: `SLUICE_${flag.toUpperCase()}`, path: '' }
+  return fromFile === undefined ? undefined : { text: fromFile, source, path }
+}
+
+const readHost = (given: Given, problems: Problem[]): string => {
+  const { flags, env, file } = given
+  const host = told('host', [flags.host, env.SLUICE_HOST, file.listen?.host], given, 'listen.host')
+  if (host === undefined) return '127.0.0.1'
+  const { text, source, path } = host
+  if (/\/|^[^:]*:\d*$/.test(text))
+    problems.push({
+      source,
+      path,
+      message: mismatch(text, 'an address alone, such as 0.0.0.0: the port stands by itself'),
+    })
+  return text.replace(/^\[(.*)\]$/, '$1')
+}
+
+const readData = (given: Given, cwd: string, directory: string, problems: Problem[]): string => {
+  const { flags, env, file } = given
+  const data = told('data', [flags.data, env.SLUICE_DATA, file.data], given, 'data')
+  if (data === undefined) return resolve(directory, './data')
+  const { text, source, path } = data
+  // A shell writes something else for these, where there is one: a folder of that name nobody wants.
+  if (/^~(?:\/|$)|\$\{|^\$\w|^env:/.test(text))
+    problems.push({ source, path, message: mismatch(text, 'a path as it is: ~ and variables are not replaced') })
+  return resolve(path === '' ? cwd : directory, text)
 }
 
 const readPort = (flags: Flags, env: Env, problems: Problem[]): number | undefined => {

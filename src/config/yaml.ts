@@ -28,41 +28,72 @@ const MEMBER = /^(?:"([^"]*)"|'([^']*)'|([^\s#"'{}[\],&*!|>-][^:#]*?))\s*:(?:\s+
 
 /**
  * The first member that its mapping has had already: the parser would keep the last without a word. Looks at members on
- * lines of their own; what stands in brackets or in texts of several lines is passed over.
+ * lines of their own and at those in brackets; what stands in texts of several lines is passed over.
  */
 const repeated = (text: string): { line: number; reason: string } | undefined => {
   const mappings: { indent: number; names: Set<string> }[] = []
-  let brackets = 0
+  const told = (name: string, line: number) => ({ line, reason: `found "${name}" a second time` })
   let textIndent: number | undefined
-  for (const [index, line] of text.split(/\r?\n/).entries()) {
+  let next = 0
+  let passed = 0
+  for (const [index, whole] of text.split('\n').entries()) {
+    const start = next
+    next += whole.length + 1
+    if (start < passed) continue
+    const line = whole.replace(/\r$/, '')
     const lead = /^ */.exec(line)?.[0].length ?? 0
     const blank = /^\s*(#|$)/.test(line)
     if (textIndent !== undefined && (blank || lead > textIndent)) continue
     textIndent = undefined
     if (blank) continue
-    if (brackets > 0) {
-      brackets += opened(line)
-      continue
-    }
     const dashes = /^(?: *-(?: +|$))*/.exec(line)?.[0] ?? ''
     const indent = dashes === '' ? lead : dashes.length
     // An item begins a mapping of its own.
     while ((mappings.at(-1)?.indent ?? 0) > lead) mappings.pop()
     const [, double, single, plain, value = ''] = MEMBER.exec(line.slice(indent)) ?? []
-    brackets += opened(line)
     const name = double ?? single ?? plain
-    if (name === undefined) continue
-    if (/^[|>]/.test(value)) textIndent = indent
-    if (mappings.at(-1)?.indent !== indent) mappings.push({ indent, names: new Set() })
-    const names = mappings.at(-1)?.names
-    if (names?.has(name)) return { line: index + 1, reason: `found "${name}" a second time` }
-    names?.add(name)
+    if (name !== undefined) {
+      if (/^[|>]/.test(value)) textIndent = indent
+      if (mappings.at(-1)?.indent !== indent) mappings.push({ indent, names: new Set() })
+      const names = mappings.at(-1)?.names
+      if (names?.has(name)) return told(name, index + 1)
+      names?.add(name)
+    }
+    const content = name === undefined ? line.slice(indent) : value
+    const mark = /^(?:[&!]\S*\s+)*(?=[{[])/.exec(content)
+    if (mark === null) continue
+    const flow = readFlow(text, start + line.length - content.length + mark[0].length)
+    if (flow.name !== undefined) return told(flow.name, text.slice(0, flow.end).split('\n').length)
+    passed = flow.end
   }
   return undefined
 }
 
-/** How many more brackets a line opens than it closes, its quoted texts and its comment left out. */
-const opened = (line: string): number => {
-  const bare = line.replace(/"(?:[^"\\]|\\.)*"|'[^']*'/g, '').replace(/(^|\s)#.*$/, '')
-  return bare.replace(/[^{[]/g, '').length - bare.replace(/[^}\]]/g, '').length
+const FLOW_TOKEN =
+  /\s+(?:#[^\n]*)?|"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[{}[\],]|:(?=[\s,{}[\]]|$)|(?:[^\s,{}[\]:]|:(?![\s,{}[\]]|$)|[ \t]+(?=[^\s,{}[\]:#]))+|./sy
+
+/** Reads what stands in brackets: where it ends, or ends to be read with a `name` that its mapping has had already. */
+const readFlow = (text: string, from: number): { end: number; name?: string } => {
+  /** `names` of a mapping, none of a list; `key` until its colon. */
+  const open: { names?: Set<string>; key?: string | undefined }[] = []
+  FLOW_TOKEN.lastIndex = from
+  for (let token = FLOW_TOKEN.exec(text)?.[0]; token !== undefined; token = FLOW_TOKEN.exec(text)?.[0]) {
+    const end = FLOW_TOKEN.lastIndex
+    const inside = open.at(-1)
+    const quoted = /^["']/.test(token)
+    if (token === '{') open.push({ names: new Set() })
+    else if (token === '[') open.push({})
+    else if (token === '}' || token === ']') {
+      open.pop()
+      if (open.length === 0) return { end }
+    } else if (token === ',') delete inside?.key
+    else if (inside?.names !== undefined && inside.key === undefined && /\S/.test(token[0] ?? '')) {
+      const name = quoted ? token.slice(1, -1) : token
+      inside.key = name
+      // A member without a value counts, too; a value is no member.
+      if (name !== '<<' && inside.names.has(name)) return { end, name }
+      inside.names.add(name)
+    }
+  }
+  return { end: text.length }
 }

@@ -331,6 +331,11 @@ describe('a wrong configuration is told with its place, what was found and what 
     ['listen: { port: heavy }', 'listen.port: found "heavy", allowed: a whole number from 0 to 65535'],
     ['listen: { port: 70000 }', 'listen.port: found 70000, allowed: a whole number from 0 to 65535'],
     ['listen: { prot: 1 }', 'listen.prot: unknown member, did you mean "port"? Allowed: host, port'],
+    ['listen: { host: "http://0.0.0.0" }', 'listen.host: found "http://0.0.0.0", allowed: an address alone'],
+    ['data: ~/sluice', 'data: found "~/sluice", allowed: a path as it is: ~ and variables are not replaced'],
+    ['data: $HOME/sluice', 'data: found "$HOME/sluice", allowed: a path as it is'],
+    [`data: "/var/\${NAME}"`, `data: found "/var/\${NAME}", allowed: a path as it is`],
+    ['data: env:SLUICE_FOLDER', 'data: found "env:SLUICE_FOLDER", allowed: a path as it is'],
     ['zzz: 1', 'zzz: unknown member, allowed: listen, data, '],
     ['listen: 8080', 'listen: found a number, allowed: a mapping of host, port'],
     ['- listen', 'found a list, allowed: a mapping'],
@@ -525,6 +530,9 @@ describe('a wrong configuration is told with its place, what was found and what 
 
   test.each([
     [{ flags: { port: '1x' } }, '--port: found "1x", allowed: a whole number from 0 to 65535'],
+    [{ env: { SLUICE_DATA: '~/sluice' } }, 'SLUICE_DATA: found "~/sluice", allowed: a path as it is'],
+    [{ flags: { data: '~' } }, '--data: found "~", allowed: a path as it is'],
+    [{ flags: { host: '0.0.0.0:80' } }, '--host: found "0.0.0.0:80", allowed: an address alone, such as 0.0.0.0'],
     [{ env: { SLUICE_PORT: '65536' } }, 'SLUICE_PORT: found "65536", allowed: a whole number from 0 to 65535'],
     [{ flags: { config: 'none.yaml' } }, 'none.yaml: the file cannot be read (no such file or folder)'],
     [{ env: { SLUICE_CONFIG: 'gone.yaml' } }, 'gone.yaml: the file cannot be read (no such file or folder)'],

@@ -13,6 +13,12 @@ test.each([
   ['after a text of several lines', 'note: |\n  data: a\n  data: b\ndata: c\ndata: d\n', 5, 'data'],
   ['after a mapping in brackets', 'a: { x: 1,\n  y: "}" }\nb: 1\na: 2\n', 4, 'a'],
   ['with blanks and a comment', 'data : a # once\ndata:   b\n', 2, 'data'],
+  ['in brackets', 'aliases: { fast: a, slow: b, fast: c }\n', 1, 'fast'],
+  ['quoted, in brackets', `a: { x: "}, x: 1", 'x': 2 }\n`, 1, 'x'],
+  ['in brackets of JSON', '{"a":{"x":1,\r\n"y":2,\r\n"x":3}}\r\n', 3, 'x'],
+  ['in brackets in a list', 'list:\n  - { name: a, url: "http://x" }\n  - { name: b, name: c }\n', 3, 'name'],
+  ['in brackets in brackets', 'a: [{ x: 1 }, { p: { in: 1, out: 2,\n in: 3 } }]\nb: 1\n', 2, 'in'],
+  ['after brackets over several lines', 'a: [\n  { x: 1 }\n]\nb: 1\na: 2\n', 5, 'a'],
 ])('a member that stands twice is told by its second line: %s', (_, text, line, name) => {
   expect(parseYaml(text)).toEqual({ line, reason: `found "${name}" a second time` })
 })
@@ -28,6 +34,13 @@ test.each([
     'in brackets over several lines',
     'a: [\n  { x: 1 },\n  { x: 2 }\n]\nb: {\n  x: { y: 1,\n  z: 2 }, w: {\n  y: 1 } }\n',
   ],
+  [
+    'as names and values in brackets',
+    'a: { x: y, y: x, z: x, u: http://x:1/, http: u, v: [x, x, "x"], w: { x: 1 } }\n',
+  ],
+  ['in texts in brackets', `a: { x: "x: 1, x: 2", y: 'it''s, x: 1', z: b c, u: 1 }\n`],
+  ['in comments in brackets', 'a: { x: 1, # x: 2 }\n  y: 2 } # x: 3, x: 4\n'],
+  ['in what only looks like brackets', 'a: see {x, x}\nb: a [b\nc: 1\n'],
   ['in comments', 'a: 1\n# a: 2\nb: 1 # a: 3\n'],
   ['as names and values', 'a: http://x:80/\nhttp: a\nb: a\n'],
   ['in the sample', SAMPLE],
