@@ -18,8 +18,11 @@ export type NewKey = Limits & {
   expiresAt: number
   models: string[]
 }
-/** Absent members stay as they are. */
-export type KeyChange = Partial<NewKey> & { addTokens?: number; resetUsage?: boolean }
+/** Absent members stay as they are; a limit of null takes the gateway's default. */
+export type KeyChange = Partial<Omit<NewKey, keyof Limits>> & { [name in keyof Limits]?: number | null } & {
+  addTokens?: number
+  resetUsage?: boolean
+}
 
 /** `since`: from when it counts, which may be earlier than was asked for; null: from the beginning. */
 export type ShownUsage = {

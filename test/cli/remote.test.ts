@@ -100,6 +100,11 @@ describe('the same words', () => {
       })
     }
     for (const [, type] of WAYS) {
+      const { id } = await made('--rpm', '7', '--tpm', '5')
+      const back = await type('keys', 'update', id, '--rpm', 'default', '--concurrency', '2', '--json')
+      expect(JSON.parse(back.out)).toMatchObject({ rpm: null, tpm: 5, concurrency: 2 })
+    }
+    for (const [, type] of WAYS) {
       const { id, key } = await made('--tokens', '10000')
       await ask(key)
       expect(JSON.parse((await type('keys', 'show', id, '--json')).out)).toMatchObject({ tokens_used: 1_200 })

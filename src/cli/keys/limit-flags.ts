@@ -2,23 +2,42 @@
 
 import { readCount } from '../read.ts'
 
-export const LIMIT_FLAGS = {
-  rpm: { type: 'string', valueHint: 'N', description: 'Requests per minute; 0 is no limit' },
-  tpm: { type: 'string', valueHint: 'N', description: 'Tokens per minute; 0 is no limit' },
-  concurrency: { type: 'string', valueHint: 'N', description: 'Requests at once; 0 is no limit' },
-} as const
+const limitFlags = (none: string) =>
+  ({
+    rpm: { type: 'string', valueHint: 'N', description: `Requests per minute; ${none}` },
+    tpm: { type: 'string', valueHint: 'N', description: `Tokens per minute; ${none}` },
+    concurrency: { type: 'string', valueHint: 'N', description: `Requests at once; ${none}` },
+  }) as const
+
+export const LIMIT_FLAGS = limitFlags('0 is no limit')
+
+/** What takes a limit of the key's own back, as `keys show` calls it. */
+const DEFAULT = 'default'
+
+export const LIMIT_CHANGE_FLAGS = limitFlags(`0 is no limit, ${DEFAULT} the gateway's`)
 
 /** What `--renews` is. */
 export const RENEWS = 'Used tokens start again from 0 each day, week or month (UTC), or never'
 
 type Name = keyof typeof LIMIT_FLAGS
 
+const NAMES = ['rpm', 'tpm', 'concurrency'] as const
+
+type Args = { [name in Name]?: string | undefined }
+
 /** Those that were named. */
-export const readLimits = (args: { [name in Name]?: string | undefined }): { [name in Name]?: number } => {
+export const readLimits = (args: Args): { [name in Name]?: number } => {
   const limits: { [name in Name]?: number } = {}
-  for (const name of ['rpm', 'tpm', 'concurrency'] as const) {
+  for (const name of NAMES) {
     const limit = readCount(`--${name}`, args[name])
     if (limit !== undefined) limits[name] = limit
   }
   return limits
+}
+
+/** The same of a change: null where the gateway's default is to apply again. */
+export const readLimitChanges = (args: Args): { [name in Name]?: number | null } => {
+  const again = NAMES.filter((name) => args[name] === DEFAULT)
+  const named = Object.fromEntries(again.map((name) => [name, undefined]))
+  return { ...readLimits({ ...args, ...named }), ...Object.fromEntries(again.map((name) => [name, null])) }
 }

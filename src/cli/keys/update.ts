@@ -5,7 +5,7 @@ import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
 import { EXIT, usageError } from '../io.ts'
 import { readCount, readExpiry, readLabel, readNames, readRenewal } from '../read.ts'
-import { LIMIT_FLAGS, RENEWS, readLimits } from './limit-flags.ts'
+import { LIMIT_CHANGE_FLAGS, RENEWS, readLimitChanges } from './limit-flags.ts'
 import { KEY_ID, printKey, requireUnrevoked } from './show.ts'
 
 export const keysUpdate = command({
@@ -19,7 +19,7 @@ export const keysUpdate = command({
     renews: { type: 'string', valueHint: 'WHEN', description: RENEWS },
     expires: { type: 'string', valueHint: 'WHEN', description: 'ISO time, or a duration from now such as 90d' },
     models: { type: 'string', valueHint: 'LIST', description: 'Model ids separated by commas; * for every model' },
-    ...LIMIT_FLAGS,
+    ...LIMIT_CHANGE_FLAGS,
     'reset-usage': { type: 'boolean', description: 'Set the used tokens back to 0' },
     ...BACKEND_FLAGS,
     ...JSON_FLAG,
@@ -32,7 +32,7 @@ export const keysUpdate = command({
       throw usageError('--tokens and --add-tokens cannot be used together.')
     const total = readCount('--tokens', tokens)
     const change: KeyChange = {
-      ...readLimits(args),
+      ...readLimitChanges(args),
       ...(label === undefined ? {} : { label: readLabel('--label', label, 'must not be empty.') }),
       ...(total === undefined ? {} : { tokensTotal: total }),
       ...(renews === undefined ? {} : { renews: readRenewal('--renews', renews) }),
