@@ -10,13 +10,13 @@ import { type Io, usageError } from './io.ts'
 export type MadeKey = { key: ShownKey; secret: string }
 
 type Limits = { rpm?: number; tpm?: number; concurrency?: number }
-/** `models`: names as they were typed. `renews` null: never. */
+/** `models`: names as they were typed. `renews` null: never. What is absent is as new keys get it. */
 export type NewKey = Limits & {
   label: string
-  tokensTotal: number
-  renews: Renewal | null
-  expiresAt: number
-  models: string[]
+  tokensTotal?: number
+  renews?: Renewal | null
+  expiresAt?: number
+  models?: string[]
 }
 /** Absent members stay as they are; a limit of null takes the gateway's default. */
 export type KeyChange = Partial<Omit<NewKey, keyof Limits>> & { [name in keyof Limits]?: number | null } & {

@@ -10,16 +10,28 @@ import { CLI_ACTOR, failure, type Io } from './io.ts'
 import { noSuchKey } from './keys/show.ts'
 import { requireModels } from './read.ts'
 
+const DAY_MS = 86_400_000
+
 /** The database is opened for each call and closed again; only making a key makes one. */
 export const localBackend = (where: Where, io: Io): Backend => {
   const config = requireData(where, io)
   const read = <T>(use: (store: Store) => T): Promise<T> => withStore(config, io, 'read', use)
   const shown = (key: Key): ShownKey => shownKey(key, io.now())
+  // What an admin has set on the dashboard stands over the file, here as in the server.
+  const settingsOf = (store: Store) =>
+    createSettings({ ...config, limits: { ...config.limits } }, store.settings).values()
   return {
     createKey: async ({ models, renews, ...input }) => {
-      const named = requireModels('--models', models, config)
+      const named = models && requireModels('--models', models, config)
       return withStore(config, io, 'write', (store) => {
-        const { key, secret } = store.keys.issue({ ...input, renews: renews ?? undefined, models: named }, CLI_ACTOR)
+        const usual = settingsOf(store).key_defaults
+        const { key, secret } = store.keys.issue(
+          {
+            ...{ tokensTotal: usual.tokens_total, expiresAt: io.now() + usual.expires_days * DAY_MS },
+            ...{ ...input, renews: renews ?? undefined, models: named ?? usual.models },
+          },
+          CLI_ACTOR,
+        )
         return { key: shown(key), secret }
       })
     },
@@ -52,8 +64,7 @@ export const localBackend = (where: Where, io: Io): Backend => {
         return {
           since: since === undefined ? null : new Date(since).toISOString(),
           rows: rows.map((row) => ({ ...shownSums(row), group: row.group, label: labelOf(row.group) })),
-          // What an admin has set on the dashboard stands over the file, here as in the server.
-          khr_per_usd: createSettings({ ...config, limits: { ...config.limits } }, store.settings).values().khr_per_usd,
+          khr_per_usd: settingsOf(store).khr_per_usd,
         }
       }),
     models: async () => ({

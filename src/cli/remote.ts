@@ -21,7 +21,11 @@ export const remoteBackend = (address: ServerAddress): Backend => {
   const call = <N extends RouteName>(name: N, input?: Ask<N>): Promise<Answer<N>> => callServer(address, name, input)
   return {
     createKey: ({ tokensTotal, expiresAt, ...rest }) =>
-      call('keys.create', { ...rest, tokens_total: tokensTotal, expires_at: iso(expiresAt) }),
+      call('keys.create', {
+        ...rest,
+        ...(tokensTotal === undefined ? {} : { tokens_total: tokensTotal }),
+        ...(expiresAt === undefined ? {} : { expires_at: iso(expiresAt) }),
+      }),
     async listKeys() {
       const keys: ShownKey[] = []
       for (;;) {

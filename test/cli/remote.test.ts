@@ -166,6 +166,19 @@ describe('the same words', () => {
     await desk.call('settings.put', desk.admin, { khr_per_usd: null })
   })
 
+  test('what new keys get was set on the dashboard, and what is named stands over it', async () => {
+    const key_defaults = { tokens_total: 42, expires_days: 2, models: ['vendorB-4o'] }
+    await desk.call('settings.put', desk.admin, { key_defaults })
+    for (const [, type] of WAYS) {
+      const usual = JSON.parse((await type('keys', 'create', '--label', 'usual', '--json')).out)
+      expect(usual).toMatchObject({ tokens_total: 42, models: ['vendorB-4o'] })
+      expect((Date.parse(usual.expires_at) - Date.parse(usual.created_at)) / 86_400_000).toBeCloseTo(2, 1)
+      const own = await type('keys', 'create', '--label', 'own', '--tokens', '7', '--models', '*', '--json')
+      expect(JSON.parse(own.out)).toMatchObject({ tokens_total: 7, models: ['*'] })
+    }
+    await desk.call('settings.put', desk.admin, { key_defaults: null })
+  })
+
   test('list more keys than one answer holds, oldest first', async () => {
     desk.server.gateway.store.refresh()
     for (let i = 0; i < 210; i++) desk.issue({ label: `many ${i}` })

@@ -13,19 +13,21 @@ export const keysCreate = command({
   summary: 'Create a key; its secret is shown once',
   args: {
     label: { type: 'string', valueHint: 'NAME', description: 'Name of the key (required)' },
-    tokens: { type: 'string', valueHint: 'N', description: 'Token quota', default: '1000000' },
+    tokens: {
+      type: 'string',
+      valueHint: 'N',
+      description: 'Token quota (default 1000000, or as set in the dashboard)',
+    },
     renews: { type: 'string', valueHint: 'WHEN', description: RENEWS, default: 'never' },
     expires: {
       type: 'string',
       valueHint: 'WHEN',
-      description: 'ISO time, or a duration such as 90d or 12h',
-      default: '365d',
+      description: 'ISO time, or a duration such as 90d or 12h (default 365d, or as set there)',
     },
     models: {
       type: 'string',
       valueHint: 'LIST',
-      description: 'Model ids separated by commas; * for every model',
-      default: '*',
+      description: 'Model ids separated by commas; * for every model (default *, or as set there)',
     },
     ...LIMIT_FLAGS,
     ...BACKEND_FLAGS,
@@ -39,12 +41,14 @@ export const keysCreate = command({
   run: async (args, io) => {
     const label = readLabel('--label', args.label ?? '', 'is required: the name of the key.')
     const backend = await openBackend(args, io)
+    const { expires, models } = args
+    const tokensTotal = readCount('--tokens', args.tokens)
     const { key, secret } = await backend.createKey({
       label,
-      tokensTotal: readCount('--tokens', args.tokens) ?? 0,
       renews: readRenewal('--renews', args.renews),
-      expiresAt: readExpiry('--expires', args.expires, io.now()),
-      models: readNames('--models', args.models),
+      ...(tokensTotal === undefined ? {} : { tokensTotal }),
+      ...(expires === undefined ? {} : { expiresAt: readExpiry('--expires', expires, io.now()) }),
+      ...(models === undefined ? {} : { models: readNames('--models', models) }),
       ...readLimits(args),
     })
     printKey(key, secret, args.json, io)
