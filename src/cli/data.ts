@@ -47,9 +47,11 @@ export const withStore = async <T>(
 ): Promise<T> => {
   const { openStore } = await import('../store/sqlite/index.ts')
   const path = databasePath(config)
-  const missing = mode === 'read' && isAbsent(path)
-  if (missing) io.err(`note: there is no database in ${config.dataDir} yet`)
-  const store = openStore(missing ? ':memory:' : path, { clock: io.now })
+  const missing = isAbsent(path)
+  const store = openStore(missing && mode === 'read' ? ':memory:' : path, { clock: io.now })
+  // A server on another directory knows nothing of what is written here.
+  const made = mode === 'read' ? `there is no database in ${config.dataDir} yet` : `a new database is made: ${path}`
+  if (missing) io.err(`note: ${made}`)
   try {
     return use(store)
   } finally {

@@ -21,6 +21,14 @@ const json = async (...words: string[]) => {
 const create = (...words: string[]) => json('keys', 'create', '--label', 'alice', ...words)
 
 describe('keys create', () => {
+  test('says so where it begins a database, which a server elsewhere does not read', async () => {
+    const note = `note: a new database is made: ${join(terminal.cwd, 'data', 'sluice.db')}`
+    expect((await type('keys', 'create', '--label', 'first')).err).toContain(note)
+    expect((await type('keys', 'create', '--label', 'second')).err).not.toContain('note')
+    const { out } = await type('keys', 'create', '--label', 'third', '--data', 'other', '--json')
+    expect(JSON.parse(out)).toMatchObject({ label: 'third' })
+  })
+
   test('prints one JSON document with every member', async () => {
     expect(await create('--tokens', '5000', '--expires', '90d', '--models', 'auto,vendorB-*', '--rpm', '60')).toEqual({
       id: expect.stringMatching(/^key_/),
