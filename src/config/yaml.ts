@@ -69,8 +69,9 @@ const repeated = (text: string): { line: number; reason: string } | undefined =>
   return undefined
 }
 
+/** Behind a quoted name the colon needs no space. */
 const FLOW_TOKEN =
-  /\s+(?:#[^\n]*)?|"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[{}[\],]|:(?=[\s,{}[\]]|$)|(?:[^\s,{}[\]:]|:(?![\s,{}[\]]|$)|[ \t]+(?=[^\s,{}[\]:#]))+|./sy
+  /\s+(?:#[^\n]*)?|"(?:[^"\\]|\\.)*"(?:\s*:)?|'(?:[^']|'')*'(?:\s*:)?|[{}[\],]|:(?=[\s,{}[\]]|$)|(?:[^\s,{}[\]:]|:(?![\s,{}[\]]|$)|[ \t]+(?=[^\s,{}[\]:#]))+|./sy
 
 /** Reads what stands in brackets: where it ends, or ends to be read with a `name` that its mapping has had already. */
 const readFlow = (text: string, from: number): { end: number; name?: string } => {
@@ -88,7 +89,7 @@ const readFlow = (text: string, from: number): { end: number; name?: string } =>
       if (open.length === 0) return { end }
     } else if (token === ',') delete inside?.key
     else if (inside?.names !== undefined && inside.key === undefined && /\S/.test(token[0] ?? '')) {
-      const name = quoted ? token.slice(1, -1) : token
+      const name = quoted ? token.replace(/^.|.\s*:?$/gs, '') : token
       inside.key = name
       // A member without a value counts, too; a value is no member.
       if (name !== '<<' && inside.names.has(name)) return { end, name }

@@ -1,6 +1,7 @@
 // YAML with the line of a mistake.
 
 import { expect, test } from 'bun:test'
+import fc from 'fast-check'
 import { SAMPLE } from '../../src/config/sample.ts'
 import { parseYaml } from '../../src/config/yaml.ts'
 
@@ -51,3 +52,53 @@ test.each([
 test('a mistake inside a mapping in brackets is told by the line it opens on', () => {
   expect(parseYaml('data: a\nlisten: { port: 1\n')).toMatchObject({ line: 2 })
 })
+
+const words = [
+  'http://127.0.0.1:9101/v1',
+  'env:X',
+  "it's",
+  'a: b',
+  '~',
+  '- x',
+  '{a}',
+  '[1',
+  'a # b',
+  'x,y',
+  '"q"',
+  '*',
+  'a:',
+]
+const text = fc.oneof(fc.string({ maxLength: 12 }), fc.constantFrom(...words))
+const { value } = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    text,
+    fc.constantFrom(null, true, 5),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(text, tie('value'), { maxKeys: 4 }),
+  ),
+}))
+
+test('no member of a mapping that a program wrote is taken for a second one, in lines or in brackets', () => {
+  const configs = fc.dictionary(fc.constantFrom('a', 'b', 'c'), value)
+  fc.assert(
+    fc.property(configs, (config) => {
+      for (const written of [
+        JSON.stringify(config),
+        JSON.stringify(config, null, 2),
+        Bun.YAML.stringify(config, null, 2),
+      ])
+        if (isYaml(written)) expect(parseYaml(written)).toEqual({ value: Bun.YAML.parse(written) })
+    }),
+    { numRuns: 1_000 },
+  )
+})
+
+const isYaml = (written: string): boolean => {
+  try {
+    Bun.YAML.parse(written)
+    return true
+  } catch {
+    return false
+  }
+}
