@@ -1347,6 +1347,7 @@ describe('is listed as dropped by the client’s own path', () => {
       history({ content: 'a', reasoning_content: 'thought', annotations: [], refusal: null }),
       ['messages.1.reasoning_content'],
     ],
+    [chat, 'messages', history({ content: 'a', reasoning: 'thought' }), ['messages.1.reasoning']],
     [chat, 'responses', { max_completion_tokens: 5 }, ['max_completion_tokens']],
     [
       chat,

@@ -24,7 +24,7 @@ export const decodeAssistant = (
   const parts: AssistantPart[] = []
   const later: PlacedThought[] = []
   for (const { part, before } of decodeThoughts(message)) {
-    placed(part, `${path}.reasoning_content`)
+    placed(part, `${path}.${thoughtPath(message)}`)
     if (before === undefined) parts.push(part)
     else later.push({ part, before })
   }
@@ -179,13 +179,19 @@ const decodeThoughts = (message: JsonObject): { part: ReasoningPart; before?: Be
   return text === '' ? [] : [{ part: { type: 'reasoning', text, full: true } }]
 }
 
+/** The member under which a client finds the thought that it sent. */
+const thoughtPath = (message: JsonObject): string => {
+  const name = (['reasoning_content', 'reasoning'] as const).find((one) => filledText(message[one]) !== undefined)
+  return name ?? detailsIn(message).list
+}
+
 /** The plain thought of a message or a delta, under either of its names; undefined where it has none. */
 export const reasoningText = (message: JsonObject): string | undefined =>
   filledText(message.reasoning_content) ?? filledText(message.reasoning)
 
 /** The thought in a tag of this gateway; undefined for any other entry. */
-export const taggedThoughtIn = (detail: JsonObject): ReturnType<typeof readPlacedTag> =>
-  typeof detail.data === 'string' ? readPlacedTag(detail.data) : undefined
+export const taggedThoughtIn = ({ data, signature }: JsonObject): ReturnType<typeof readPlacedTag> =>
+  readPlacedTag(filledText(data) ?? filledText(signature) ?? '')
 
 /** A signature that some servers give with a call and want back with it. It is kept as a thought before the call. */
 export const signatureOf = ({ extra_content: signed }: JsonObject): Seal | undefined =>
@@ -229,9 +235,9 @@ export const encodeCall = (call: ToolCallPart, id: string, name: string): JsonOb
 
 /**
  * The members that carry an answer's thoughts to a client: the readable text, and each sealed thought as a tag from which
- * it can be restored. Where one is sealed, the others are listed too, to keep their order.
+ * it can be restored. Where one is sealed, the others are listed too, to keep their order. `twice`: see `readsReasoning`.
  */
-export const encodeThoughts = (parts: readonly AssistantPart[]): JsonObject => {
+export const encodeThoughts = (parts: readonly AssistantPart[], twice: boolean): JsonObject => {
   const anySealed = parts.some((part) => part.type === 'reasoning' && part.seal !== undefined)
   const before: Before = { text: 0, calls: 0 }
   const details: Json[] = []
@@ -241,18 +247,31 @@ export const encodeThoughts = (parts: readonly AssistantPart[]): JsonObject => {
     else if (part.type === 'tool-call') before.calls += 1
     else if (part.type === 'reasoning') {
       text += part.text
-      if (anySealed) details.push(...encodeDetails(part, before))
+      if (anySealed) details.push(...encodeDetails(part, before, twice))
     }
   }
   return {
-    ...(text === '' ? {} : { reasoning_content: text }),
+    ...(text === '' ? {} : { reasoning_content: text, ...(twice ? { reasoning: text } : {}) }),
     ...(details.length === 0 ? {} : { reasoning_details: details }),
   }
 }
 
-/** This wire's own details verbatim, another wire's seal as a tag, a plain thought as its text. */
-export const encodeDetails = (part: ReasoningPart, before: Before): Json[] => {
+/**
+ * This wire's own details verbatim, another wire's seal as a tag, a plain thought as its text. `readable`: the text stands
+ * beside its tag, for clients that read nothing but the details where there are any.
+ */
+export const encodeDetails = (part: ReasoningPart, before: Before, readable = false): Json[] => {
   if (part.seal === undefined) return part.text === '' ? [] : [{ type: 'reasoning.text', text: part.text }]
   const own = part.seal.origin === 'chat-completions' ? part.seal.value.reasoning_details : undefined
-  return Array.isArray(own) ? own : [{ type: 'reasoning.encrypted', data: sealTag(part, before) }]
+  if (Array.isArray(own)) return own
+  const tag = sealTag(part, before)
+  if (readable && part.text !== '') return [{ type: 'reasoning.text', text: part.text, signature: tag }]
+  return [{ type: 'reasoning.encrypted', data: tag }]
 }
+
+/**
+ * Whether the client asks for thoughts as aggregators' and some servers' clients do. They read `reasoning`, others of this
+ * wire `reasoning_content`, and some of those ask in the same way: both are written.
+ */
+export const readsReasoning = (body: JsonObject): boolean =>
+  isObject(body.reasoning) || body.include_reasoning === true || body.reasoning_format === 'parsed'

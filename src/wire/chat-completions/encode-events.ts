@@ -9,7 +9,7 @@ import { writeFrame } from '../../lib/sse.ts'
 import type { Ask, EventEncoder } from '../codec.ts'
 import type { Before } from '../seal.ts'
 import { encodeCitation, encodeLogprob, encodeVerdicts } from './annotations.ts'
-import { encodeDetails } from './assistant.ts'
+import { encodeDetails, readsReasoning } from './assistant.ts'
 import { encodeFinish } from './finish.ts'
 import { tierOf } from './members.ts'
 import { includeUsage } from './pass.ts'
@@ -19,6 +19,7 @@ import { encodeUsage } from './usage.ts'
 export const encodeEvents = (ask: Ask): EventEncoder => {
   const showUsage = includeUsage(ask.body)
   const legacy = wantsFunctionCall(ask.body)
+  const twice = readsReasoning(ask.body)
   const inOrder = sequence()
   // All chunks begin and end with the same text: it is built once, so that a delta costs one template.
   let head = ''
@@ -87,10 +88,12 @@ export const encodeEvents = (ask: Ask): EventEncoder => {
         if (event.text === '' || call.state === 'closed') return ''
         call.state = 'filled'
         return toolDelta(event.text)
-      case 'reasoning-delta':
+      case 'reasoning-delta': {
         if (event.text === '') return ''
         thought.text.push(event.text)
-        return chunk(`{"reasoning_content":${JSON.stringify(event.text)}}`)
+        const text = JSON.stringify(event.text)
+        return chunk(`{"reasoning_content":${text}${twice ? `,"reasoning":${text}` : ''}}`)
+      }
       case 'refusal-delta':
         return event.text === '' ? '' : chunk(`{"refusal":${JSON.stringify(event.text)}}`)
       case 'text-start':

@@ -138,11 +138,14 @@ const thoughtEdits = (messages: readonly unknown[], { readsTags, needsReasoning,
     const isTagged =
       readsTags !== true &&
       Array.isArray(details) &&
-      details.some((detail) => isObject(detail) && isForeign(detail.data))
+      details.some((detail) => isObject(detail) && (isForeign(detail.data) || isForeign(detail.signature)))
     const path = ['messages', at, 'reasoning_content']
     const isMissing = isTagged || typeof thought !== 'string' || thought === ''
     return [
       ...(isTagged ? [{ path: ['messages', at, 'reasoning_details'], value: undefined }] : []),
+      ...(isTagged && message.reasoning !== undefined
+        ? [{ path: ['messages', at, 'reasoning'], value: undefined }]
+        : []),
       ...(wantsThoughts && role === 'assistant' && isMissing
         ? [{ path, value: JSON.stringify(NO_THOUGHT) }]
         : isTagged && thought !== undefined

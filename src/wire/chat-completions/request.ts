@@ -154,6 +154,9 @@ const KNOWN = new Set([
 /** Without these the answer would not be what the client asked for. */
 const ESSENTIAL = new Set(['n', 'audio', 'modalities', 'moderation', 'web_search_options', 'tool_choice'])
 
+/** Wishes that are met at any provider. */
+const MET: { [name: string]: Json } = { store: false, include_reasoning: true, reasoning_format: 'parsed' }
+
 /** Read by `otherThinking`. */
 const THINKING = new Set(['reasoning', 'thinking'])
 
@@ -161,8 +164,8 @@ const decodeOpaque = (body: JsonObject): OpaqueMember[] => {
   const opaque: OpaqueMember[] = []
   const isRead = !given(body.reasoning_effort) && otherThinking(body) !== undefined
   const keep = (name: string, value: Json) => {
-    // No provider of another wire stores answers anyway.
-    const isMet = name === 'store' ? value === false : THINKING.has(name) && isRead
+    // No provider of another wire stores answers anyway, and what is shown of thoughts is shown apart from the text.
+    const isMet = MET[name] === value || (THINKING.has(name) && isRead)
     const met = isMet ? { met: true as const } : {}
     opaque.push({ name, value, essential: ESSENTIAL.has(name), ...met })
   }

@@ -16,7 +16,7 @@ import {
   encodeLogprob,
   encodeVerdicts,
 } from './annotations.ts'
-import { decodeAssistant, encodeCall, encodeThoughts, withThoughtMember } from './assistant.ts'
+import { decodeAssistant, encodeCall, encodeThoughts, readsReasoning, withThoughtMember } from './assistant.ts'
 import { failureIn } from './error.ts'
 import { decodeFinish, encodeFinish, isFiltered } from './finish.ts'
 import { tierOf } from './members.ts'
@@ -96,7 +96,7 @@ export const encodeResponse = (response: ChatResponse, ask: Ask): JsonObject => 
     choices: [
       {
         index: 0,
-        message: encodeMessage(parts, legacy),
+        message: encodeMessage(parts, legacy, readsReasoning(ask.body)),
         logprobs: logprobs.length === 0 ? null : { content: logprobs.map(encodeLogprob), refusal: null },
         finish_reason: encodeFinish(response.finish, {
           calls: parts.some((part) => part.type === 'tool-call'),
@@ -114,7 +114,7 @@ export const encodeResponse = (response: ChatResponse, ask: Ask): JsonObject => 
 }
 
 /** The wire has one text: several are joined, and the ranges of their citations shifted. */
-const encodeMessage = (parts: AssistantPart[], legacy: boolean): JsonObject => {
+const encodeMessage = (parts: AssistantPart[], legacy: boolean, twice: boolean): JsonObject => {
   let content: string | null = null
   let refusal: string | null = null
   const annotations: Json[] = []
@@ -143,7 +143,7 @@ const encodeMessage = (parts: AssistantPart[], legacy: boolean): JsonObject => {
   }
   if (content === null && refusal === null && calls.length === 0 && message.audio === undefined) content = ''
   Object.assign(message, { content, refusal, annotations })
-  Object.assign(message, encodeThoughts(parts))
+  Object.assign(message, encodeThoughts(parts, twice))
   const [first] = calls
   if (legacy && isObject(first?.function)) message.function_call = first.function
   else if (first !== undefined) message.tool_calls = calls

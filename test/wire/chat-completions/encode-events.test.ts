@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../../src/errors.ts'
 import type { ChatEvent, FinishReason } from '../../../src/ir/event.ts'
 import { fold } from '../../../src/ir/fold.ts'
+import type { JsonObject } from '../../../src/ir/json.ts'
 import { chatCompletions } from '../../../src/wire/chat-completions/index.ts'
 import { sealTag } from '../../../src/wire/seal.ts'
 import { checkChatCompletionsStream } from '../../support/automaton/chat-completions.ts'
@@ -147,6 +148,37 @@ describe('a client’s stream', () => {
       { reasoning_content: 'hm' },
       { reasoning_details: [{ type: 'reasoning.encrypted', data: tag }] },
     ])
+  })
+
+  test.each<[JsonObject]>([
+    [{ reasoning: { effort: 'high' } }],
+    [{ include_reasoning: true }],
+    [{ reasoning_format: 'parsed', reasoning_effort: 'high' }],
+  ])('a client that asks for thoughts by %j finds them where such clients read', (asking) => {
+    const seal = { origin: 'messages' as const, value: { signature: 's' } }
+    const events: ChatEvent[] = [
+      start,
+      { type: 'reasoning-start', part: 0, full: true },
+      { type: 'reasoning-delta', part: 0, text: 'hm' },
+      { type: 'reasoning-end', part: 0, seal },
+      { type: 'text-start', part: 1 },
+      { type: 'text-delta', part: 1, text: 'a' },
+      { type: 'text-end', part: 1 },
+      finish('stop'),
+    ]
+    expect(deltas(encode(events, asking))[1]).toEqual({ reasoning_content: 'hm', reasoning: 'hm' })
+    const thought = { type: 'reasoning' as const, text: 'hm', full: true, seal }
+    const body = chatCompletions.encodeResponse(fold(events), ask(asking))
+    expect(body.choices).toMatchObject([
+      {
+        message: {
+          reasoning_content: 'hm',
+          reasoning: 'hm',
+          reasoning_details: [{ type: 'reasoning.text', text: 'hm', signature: sealTag(thought) }],
+        },
+      },
+    ])
+    expect(chatCompletions.decodeResponse(body).parts).toEqual([thought, { type: 'text', text: 'a' }])
   })
 
   test('ranges of citations are shifted where texts are joined', () => {

@@ -135,6 +135,15 @@ describe('what a provider refuses', () => {
     expect(sent(body, {}).messages).toEqual([...turns, thought, said, { role: 'user', content: 'b' }])
   })
 
+  test('another wire’s thought is removed in every form in which its text comes back', () => {
+    const entry = { type: 'reasoning.text', text: 'hm', signature: 'sluice.messages.e30' }
+    const foreign = { role: 'assistant', content: 'a', reasoning: 'hm', reasoning_details: [entry] }
+    const own = { ...foreign, reasoning_details: [{ ...entry, signature: 's' }] }
+    const body = { model: 'm', messages: [...turns, foreign, own, { role: 'user', content: 'b' }] }
+    const said = { role: 'assistant', content: 'a' }
+    expect(sent(body, {}).messages).toEqual([...turns, said, own, { role: 'user', content: 'b' }])
+  })
+
   test('is handled alike on the other wires', () => {
     const rejects = ['metadata', 'store']
     const asked = { model: 'm', max_tokens: 9, messages: turns, metadata: { user_id: 'u' } }

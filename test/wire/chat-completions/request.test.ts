@@ -356,6 +356,12 @@ describe('members that only this wire has', () => {
     )
   })
 
+  test('the wish to read thoughts apart is met at any provider', () => {
+    const opaque = (body: JsonObject) => decode({ ...hello, ...body }).opaque.map(({ met = false }) => met)
+    expect(opaque({ include_reasoning: true, reasoning_format: 'parsed' })).toEqual([true, true])
+    expect(opaque({ include_reasoning: false, reasoning_format: 'raw' })).toEqual([false, false])
+  })
+
   test('members with their default value are not kept', () => {
     expect(decode({ ...hello, n: 1, modalities: ['text'], logit_bias: {} }).opaque).toEqual([])
   })
