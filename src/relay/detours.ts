@@ -10,6 +10,7 @@ import { createRecent, type Recent } from '../lib/recent.ts'
 import type { Provider } from '../provider/provider.ts'
 import { EFFORTS } from '../wire/effort.ts'
 import { withoutBetas } from './betas.ts'
+import { EFFORTS, OTHERS_THINKING } from '../wire/effort.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
 import { type Target, wireOf } from './route.ts'
 import { quirksOf } from './translate.ts'
@@ -62,7 +63,7 @@ const recalled = <Value>(all: Remembered<Value>, name: string): Value | undefine
 const keep = <Value>(all: Remembered<Value>, name: string, value: Value): void =>
   all.set(name, { value, until: performance.now() + REMEMBERED_MS })
 
-/** Vendors refuse by the model, by the presence of tools, and by the reasoning effort beside them. */
+/** Vendors refuse by the model, by the presence of tools, by the reasoning effort beside them, and by how it is asked. */
 const similarityKey = (provider: string, model: string, { key, bodyWire, body: { outline } }: Request): string => {
   const { tools, functions, reasoning_effort: effort } = outline
   return [
@@ -72,6 +73,7 @@ const similarityKey = (provider: string, model: string, { key, bodyWire, body: {
     bodyWire,
     [tools, functions].some((list) => Array.isArray(list) && list.length > 0),
     EFFORTS.find((one) => one === effort) ?? '',
+    bodyWire === 'chat-completions' && OTHERS_THINKING.some((name) => outline[name] !== undefined),
   ].join(' ')
 }
 

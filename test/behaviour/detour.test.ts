@@ -30,6 +30,15 @@ const oldCap: Script = {
     }),
   ],
 }
+const unknown = (param: string): Script => {
+  const error = {
+    code: 'unknown_parameter',
+    message: `Unknown parameter: '${param}'.`,
+    param,
+    type: 'invalid_request_error',
+  }
+  return { status: 400, steps: [JSON.stringify({ error })] }
+}
 const always = refusal(404, 'This model is only supported in v1/responses and not in v1/chat/completions.', 'model')
 
 const usage = { input_tokens: 3, output_tokens: 2, total_tokens: 5 }
@@ -57,8 +66,11 @@ const chat = {
 let provider: Scripted
 beforeAll(async () => {
   provider = await startScripted(({ path, text }) => {
-    const { model, tools, reasoning_effort: effort, stream, seed, max_tokens: cap, user } = JSON.parse(text)
+    const body = JSON.parse(text)
+    const { model, tools, reasoning_effort: effort, stream, seed, max_tokens: cap, user } = body
     if (path.endsWith('/responses')) return told(stream)
+    const foreign = ['reasoning', 'thinking', 'include_reasoning', 'reasoning_format'].find((name) => name in body)
+    if (foreign !== undefined) return unknown(foreign)
     if (user === 'refused') return oldCap
     if (model === 'vendorB-5.4-mini') return cap === undefined ? { steps: [JSON.stringify(chat)] } : oldCap
     if (model === 'vendorB-5.4' || seed !== undefined) return always
@@ -95,6 +107,27 @@ test.each([false, true])(
     expect(paths().slice(3)).toEqual(['/v1/chat/completions', '/v1/chat/completions'])
     await gateway.idle()
     expect(gateway.server.gateway.health.states().map(({ state }) => state)).toEqual(['closed'])
+    await gateway.stop()
+  },
+)
+
+test.each<[JsonObject, JsonObject, string | null]>([
+  [{ reasoning: { effort: 'high' } }, { effort: 'high' }, null],
+  [{ thinking: { type: 'disabled' } }, { effort: 'none' }, null],
+  [{ reasoning_effort: 'low', include_reasoning: true }, { effort: 'low' }, null],
+  [{ reasoning_effort: 'low', thinking: { type: 'enabled' } }, { effort: 'low' }, 'thinking'],
+])(
+  'a wish for thoughts in the words of other servers, %j, is told in the vendor’s',
+  async (wish, reasoning, dropped) => {
+    await behind(['responses', 'chat-completions'])
+    const answer = await ask(wish)
+    expect([answer.status, answer.headers.get('x-gateway-dropped')]).toEqual([200, dropped])
+    expect(paths()).toEqual(['/v1/chat/completions', '/v1/responses'])
+    expect(JSON.parse(provider.requests[1]?.text ?? '').reasoning).toEqual(reasoning)
+    // Its likes go there at once, those without such a wish pass as ever.
+    expect((await ask(wish)).status).toBe(200)
+    expect((await ask({})).status).toBe(200)
+    expect(paths().slice(2)).toEqual(['/v1/responses', '/v1/chat/completions'])
     await gateway.stop()
   },
 )

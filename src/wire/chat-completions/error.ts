@@ -2,6 +2,7 @@
 
 import { envelope, GatewayError, type Remedy } from '../../errors.ts'
 import { isFilled, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { OTHERS_THINKING } from '../effort.ts'
 import { badOutcome, classified, type ErrorObject, readErrorObject } from '../error-object.ts'
 import { providerError } from '../failure.ts'
 
@@ -61,10 +62,14 @@ const NO_FORMAT =
 const NOT_BESIDE_TOOLS =
   /cannot be combined with tool\/function calling|tools\W{1,3}is incompatible with\W{1,3}response_format|[Ff]unction calling .{0,20}with a response mime type/
 
-/** The vendor serves some models, or some with tools, on its newer wire only. It may have no code for this but its path. */
-const wantsResponses = ({ status, code, message }: ErrorObject): boolean =>
+/**
+ * The vendor serves some models, or some with tools, on its newer wire only. It may have no code for this but its path.
+ * Thoughts that are asked for in the words of others can be asked for there.
+ */
+const wantsResponses = ({ status, code, message, members: { param } }: ErrorObject): boolean =>
   (status === 400 || status === 404) &&
   (code === 'unsupported_api_for_model' ||
+    (code === 'unknown_parameter' && OTHERS_THINKING.some((name) => name === param)) ||
     (message.includes('v1/chat/completions') && message.includes('v1/responses')))
 
 /** Some models that think want a thought in each of their turns, or in those with calls. */

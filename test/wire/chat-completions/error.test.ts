@@ -65,6 +65,12 @@ describe('a provider’s error', () => {
   test.each<[number, JsonObject, Remedy | undefined]>([
     [404, { message: 'Only supported in v1/responses and not in v1/chat/completions.' }, 'responses-wire'],
     [400, { message: 'secret', code: 'unsupported_api_for_model' }, 'responses-wire'],
+    [
+      400,
+      { message: "Unknown parameter: 'reasoning'.", code: 'unknown_parameter', param: 'reasoning' },
+      'responses-wire',
+    ],
+    [400, { message: "Unknown parameter: 'seeds'.", code: 'unknown_parameter', param: 'seeds' }, undefined],
     [400, { message: 'There is no v1/responses here.' }, undefined],
     [500, { message: 'v1/responses and v1/chat/completions are down.' }, undefined],
     [400, { message: 'secret', code: 'unsupported_parameter', param: 'max_tokens' }, 'newer-cap'],
