@@ -62,7 +62,7 @@ const isAddressOfImage = (name: string, { type, url, image_url: image }: JsonObj
 
 /** The members of requests that hold files, or what a provider has sealed. Whatever stands elsewhere is text, and billed so. */
 const FILES = new Set([
-  ...['data', 'file_data', 'image', 'image_url', 'video_url', 'audio_url', 'url', 'result', 'b64_json'],
+  ...['data', 'file_data', 'image', 'image_url', 'document_url', 'video_url', 'audio_url', 'url', 'result', 'b64_json'],
   ...['encrypted_content', 'signature', 'thought_signature'],
 ])
 

@@ -47,6 +47,11 @@ describe('the quick estimate', () => {
     expect(estimateInput({ text })).toBe(Math.ceil((text.length + 5) / 4))
   })
 
+  test.each(['file_data', 'document_url', 'image_url'])('takes a data URL under %s for a file', (name) => {
+    const url = `data:application/pdf;base64,JVBERi0${drawn(ALPHABET, 59_000)}`
+    expect(estimateInput({ [name]: url })).toBe(1_500 + Math.ceil((name.length + 1) / 4))
+  })
+
   test.each(['/9j/4AAQ', 'iVBORw0KGgo', 'R0lGODlh', 'UklGRgAAAABXRUJQ'])(
     'counts an image of any size as one image, with or without a media type: %s…',
     async (begins) => {

@@ -1087,6 +1087,28 @@ describe('is translated', () => {
       { input: [{ content: [{ type: 'input_file', file_data: 'data:application/pdf;base64,JVBERi0=' }] }] },
       [],
     ],
+    ...(['messages', 'responses'] as const).flatMap(
+      (to): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]][] => {
+        const shown = (url: string, more: JsonObject = {}) => user({ type: 'document_url', document_url: url, ...more })
+        const [file, link] =
+          to === 'messages'
+            ? [
+                { type: 'document', source: { media_type: 'application/pdf', data: 'JVBERi0=' }, title: 'a.pdf' },
+                { type: 'document', source: { type: 'url', url: 'https://x.test/a' } },
+              ]
+            : [
+                { type: 'input_file', file_data: 'data:application/pdf;base64,JVBERi0=', filename: 'a.pdf' },
+                { type: 'input_file', file_url: 'https://x.test/a' },
+              ]
+        const sent = (part: JsonObject) =>
+          to === 'messages' ? { messages: [{ content: [part] }] } : { input: [{ content: [part] }] }
+        const pdf = 'data:application/pdf;base64,JVBERi0='
+        return [
+          ['a document in the form of other servers', chat, to, shown(pdf, { document_name: 'a.pdf' }), sent(file), []],
+          ['the address of one', chat, to, shown('https://x.test/a'), sent(link), []],
+        ]
+      },
+    ),
     [
       'a session id within the user id, as the cache key',
       'messages',

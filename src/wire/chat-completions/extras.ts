@@ -30,6 +30,8 @@ const PART = new Set([
   'image_url',
   'detail',
   'file',
+  'document_url',
+  'document_name',
   'cache_control',
   'prompt_cache_breakpoint',
   'source',
@@ -46,7 +48,7 @@ const PART = new Set([
   'content',
   'is_error',
 ])
-const READ_PARTS = new Set(['text', 'input_text', 'output_text', 'image_url', 'file', 'input_file'])
+const READ_PARTS = new Set(['text', 'input_text', 'output_text', 'image_url', 'document_url', 'file', 'input_file'])
 const TOOL = new Set(['type', 'function', 'custom', 'cache_control'])
 const FUNCTION = new Set(['name', 'description', 'parameters', 'strict'])
 /** Functions may hold the cache marker, too. */

@@ -50,6 +50,13 @@ const MEDIA_TYPES: Record<string, string> = {
 const mediaTypeOf = (name: string | undefined): string =>
   MEDIA_TYPES[name?.slice(name.lastIndexOf('.') + 1).toLowerCase() ?? ''] ?? 'application/pdf'
 
+/** A part in the form of Mistral's servers. */
+export const decodeDocument = ({ document_url: at, document_name: title }: JsonObject, path: string): DocumentPart => {
+  const from = urlSource(readString(at, `${path}.document_url`), 'application/pdf', `${path}.document_url`)
+  const name = optionalString(title, `${path}.document_name`)
+  return { type: 'document', source: placed(from, `${path}.document_url`), ...(name === undefined ? {} : { name }) }
+}
+
 /** Whether a part is a picture or a document in the form of the messages wire, of one source. */
 export const isBlock = ({ type, source }: JsonObject): boolean =>
   (type === 'image' || type === 'document') && isObject(source) && source.type !== 'content'

@@ -8,7 +8,7 @@ import { decodeBreakpoint, encodeBreakpoint } from '../breakpoint.ts'
 import { decodeText } from '../data-url.ts'
 import { given, optionalString, readObject, readString } from '../read.ts'
 import { foreignFile } from '../refusals.ts'
-import { decodeBlock, decodeFile, isBlock, urlSource } from './files.ts'
+import { decodeBlock, decodeDocument, decodeFile, isBlock, urlSource } from './files.ts'
 import type { Outgoing } from './outgoing.ts'
 
 export type ContentPart = TextPart | ImagePart | DocumentPart | OpaquePart
@@ -52,6 +52,8 @@ const decodePart = (raw: Json, path: string): ContentPart => {
       return isBlock(part)
         ? { ...decodeBlock(part, path), ...cache }
         : { type: 'opaque', origin: 'chat-completions', value: part }
+    case 'document_url':
+      return { ...decodeDocument(part, path), ...cache }
     case 'file':
       return { ...decodeFile(readObject(part.file, `${path}.file`), `${path}.file`), ...cache }
     case 'input_file':
