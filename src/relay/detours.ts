@@ -10,6 +10,7 @@ import { createRecent, type Recent } from '../lib/recent.ts'
 import type { Provider } from '../provider/provider.ts'
 import { EFFORTS, OTHERS_THINKING } from '../wire/effort.ts'
 import { withoutBetas } from './betas.ts'
+import { EFFORTS, OTHERS_WISHES } from '../wire/effort.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
 import { type Target, wireOf } from './route.ts'
 import { quirksOf } from './translate.ts'
@@ -72,7 +73,7 @@ const similarityKey = (provider: string, model: string, { key, bodyWire, body: {
     bodyWire,
     [tools, functions].some((list) => Array.isArray(list) && list.length > 0),
     EFFORTS.find((one) => one === effort) ?? '',
-    bodyWire === 'chat-completions' && OTHERS_THINKING.some((name) => outline[name] !== undefined),
+    bodyWire === 'chat-completions' && OTHERS_WISHES.some((name) => outline[name] !== undefined),
   ].join(' ')
 }
 

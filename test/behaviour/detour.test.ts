@@ -69,7 +69,9 @@ beforeAll(async () => {
     const body = JSON.parse(text)
     const { model, tools, reasoning_effort: effort, stream, seed, max_tokens: cap, user } = body
     if (path.endsWith('/responses')) return told(stream)
-    const foreign = ['reasoning', 'thinking', 'include_reasoning', 'reasoning_format'].find((name) => name in body)
+    const foreign = ['reasoning', 'thinking', 'include_reasoning', 'reasoning_format', 'usage'].find(
+      (name) => name in body,
+    )
     if (foreign !== undefined) return unknown(foreign)
     if (user === 'refused') return oldCap
     if (model === 'vendorB-5.4-mini') return cap === undefined ? { steps: [JSON.stringify(chat)] } : oldCap
@@ -116,21 +118,19 @@ test.each<[JsonObject, JsonObject, string | null]>([
   [{ thinking: { type: 'disabled' } }, { effort: 'none' }, null],
   [{ reasoning_effort: 'low', include_reasoning: true }, { effort: 'low' }, null],
   [{ reasoning_effort: 'low', thinking: { type: 'enabled' } }, { effort: 'low' }, 'thinking'],
-])(
-  'a wish for thoughts in the words of other servers, %j, is told in the vendor’s',
-  async (wish, reasoning, dropped) => {
-    await behind(['responses', 'chat-completions'])
-    const answer = await ask(wish)
-    expect([answer.status, answer.headers.get('x-gateway-dropped')]).toEqual([200, dropped])
-    expect(paths()).toEqual(['/v1/chat/completions', '/v1/responses'])
-    expect(JSON.parse(provider.requests[1]?.text ?? '').reasoning).toEqual(reasoning)
-    // Its likes go there at once, those without such a wish pass as ever.
-    expect((await ask(wish)).status).toBe(200)
-    expect((await ask({})).status).toBe(200)
-    expect(paths().slice(2)).toEqual(['/v1/responses', '/v1/chat/completions'])
-    await gateway.stop()
-  },
-)
+  [{ reasoning_effort: 'low', usage: { include: true } }, { effort: 'low' }, null],
+])('a wish in the words of other servers, %j, is told in the vendor’s', async (wish, reasoning, dropped) => {
+  await behind(['responses', 'chat-completions'])
+  const answer = await ask(wish)
+  expect([answer.status, answer.headers.get('x-gateway-dropped')]).toEqual([200, dropped])
+  expect(paths()).toEqual(['/v1/chat/completions', '/v1/responses'])
+  expect(JSON.parse(provider.requests[1]?.text ?? '').reasoning).toEqual(reasoning)
+  // Its likes go there at once, those without such a wish pass as ever.
+  expect((await ask(wish)).status).toBe(200)
+  expect((await ask({})).status).toBe(200)
+  expect(paths().slice(2)).toEqual(['/v1/responses', '/v1/chat/completions'])
+  await gateway.stop()
+})
 
 test('a model that exists on another wire only answers there', async () => {
   await behind(['chat-completions', 'responses'])

@@ -2,7 +2,7 @@
 
 import { envelope, GatewayError, type Remedy } from '../../errors.ts'
 import { isFilled, isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import { OTHERS_THINKING } from '../effort.ts'
+import { OTHERS_WISHES } from '../effort.ts'
 import { badOutcome, classified, type ErrorObject, readErrorObject } from '../error-object.ts'
 import { providerError } from '../failure.ts'
 
@@ -64,12 +64,12 @@ const NOT_BESIDE_TOOLS =
 
 /**
  * The vendor serves some models, or some with tools, on its newer wire only. It may have no code for this but its path.
- * Thoughts that are asked for in the words of others can be asked for there.
+ * What is asked for in the words of other servers can be had there.
  */
 const wantsResponses = ({ status, code, message, members: { param } }: ErrorObject): boolean =>
   (status === 400 || status === 404) &&
   (code === 'unsupported_api_for_model' ||
-    (code === 'unknown_parameter' && OTHERS_THINKING.some((name) => name === param)) ||
+    (code === 'unknown_parameter' && OTHERS_WISHES.some((name) => name === param)) ||
     (message.includes('v1/chat/completions') && message.includes('v1/responses')))
 
 /** Some models that think want a thought in each of their turns, or in those with calls. */

@@ -16,9 +16,9 @@ export const outputCap = (body: JsonObject): number | undefined => {
   return typeof body.max_tokens === 'number' ? body.max_tokens : undefined
 }
 
-/** Whether the client wants the usage chunk itself. */
-export const includeUsage = (body: JsonObject): boolean =>
-  isObject(body.stream_options) && body.stream_options.include_usage === true
+/** Whether the client wants the usage chunk itself, as the vendor's clients ask for it or as aggregators' do. */
+export const includeUsage = ({ stream_options: options, usage }: JsonObject): boolean =>
+  (isObject(options) && options.include_usage === true) || (isObject(usage) && usage.include === true)
 
 /** Blocks of the messages wire for which this wire has messages and members of its own. */
 const BLOCKS = new Set<Json | undefined>(['tool_use', 'tool_result'])

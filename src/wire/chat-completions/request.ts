@@ -26,6 +26,7 @@ import { askForJson, decodeForm, encodeForm, forceTool } from './form.ts'
 import { encodeTurns } from './history.ts'
 import { memberName, SAMPLING, SAMPLING_KEYS } from './members.ts'
 import { type Outgoing, outgoing } from './outgoing.ts'
+import { includeUsage } from './pass.ts'
 import { encodeLabels, encodeMetadata, encodeOpaque, encodeSampling, encodeStop, encodeThinking } from './settings.ts'
 import { decodeToolChoice, decodeTools, encodeToolChoice, encodeTools, opaqueChoice, unforced } from './tools.ts'
 import { decodeTurns } from './turns.ts'
@@ -165,7 +166,7 @@ const decodeOpaque = (body: JsonObject): OpaqueMember[] => {
   const isRead = !given(body.reasoning_effort) && otherThinking(body) !== undefined
   const keep = (name: string, value: Json) => {
     // No provider of another wire stores answers anyway, and what is shown of thoughts is shown apart from the text.
-    const isMet = MET[name] === value || (THINKING.has(name) && isRead)
+    const isMet = MET[name] === value || (THINKING.has(name) && isRead) || (name === 'usage' && includeUsage(body))
     const met = isMet ? { met: true as const } : {}
     opaque.push({ name, value, essential: ESSENTIAL.has(name), ...met })
   }

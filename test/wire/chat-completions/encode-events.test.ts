@@ -134,6 +134,15 @@ describe('a client’s stream', () => {
     ])
   })
 
+  test.each<[JsonObject, boolean]>([
+    [{ stream_options: { include_usage: true } }, true],
+    [{ usage: { include: true } }, true],
+    [{ usage: { include: false } }, false],
+    [{}, false],
+  ])('a client that sends %j reads the figures: %p', (asking, shown) => {
+    expect(encode([start, finish('stop')], asking).includes('"completion_tokens":4')).toBe(shown)
+  })
+
   test('a sealed thought is followed by its tag', () => {
     const seal = { origin: 'messages' as const, value: { signature: 's' } }
     const text = encode([

@@ -356,10 +356,11 @@ describe('members that only this wire has', () => {
     )
   })
 
-  test('the wish to read thoughts apart is met at any provider', () => {
+  test('the wish to read thoughts apart, and figures, is met at any provider', () => {
     const opaque = (body: JsonObject) => decode({ ...hello, ...body }).opaque.map(({ met = false }) => met)
     expect(opaque({ include_reasoning: true, reasoning_format: 'parsed' })).toEqual([true, true])
     expect(opaque({ include_reasoning: false, reasoning_format: 'raw' })).toEqual([false, false])
+    expect([opaque({ usage: { include: true } }), opaque({ usage: {} })]).toEqual([[true], [false]])
   })
 
   test('members with their default value are not kept', () => {
