@@ -7,12 +7,6 @@ import type { ChatWire } from '../ir/wire.ts'
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const satisfies Effort[]
 
 /**
- * Members in which clients of other servers of the chat-completions wire ask for thoughts and for figures; vendor_b refuses
- * them there.
- */
-export const OTHERS_WISHES = ['reasoning', 'thinking', 'include_reasoning', 'reasoning_format', 'usage'] as const
-
-/**
  * The effort to ask for; undefined where the client leaves it to the model. A budget has no counterpart and becomes the
  * effort that uses about as many tokens. `drop` is called for what the client asked and does not get.
  */

@@ -2,9 +2,9 @@
 
 import { envelope, GatewayError, type Remedy } from '../../errors.ts'
 import { isFilled, isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import { OTHERS_WISHES } from '../effort.ts'
 import { badOutcome, classified, type ErrorObject, readErrorObject } from '../error-object.ts'
 import { providerError } from '../failure.ts'
+import { OTHERS_WISHES } from './members.ts'
 
 /** `body`: of any shape. `status`: 200 for an error within a stream or a 200 answer. */
 export const decodeError = (status: number, body: unknown): GatewayError => {

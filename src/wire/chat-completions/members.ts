@@ -21,6 +21,12 @@ export const NO_THOUGHT = ' '
 /** The `extra_content` of a call that another model has made, as the vendor of such models asks for it. */
 export const NO_SIGNATURE: JsonObject = { google: { thought_signature: 'skip_thought_signature_validator' } }
 
+/**
+ * Members in which clients of other servers of the chat-completions wire ask for thoughts and for figures; vendor_b refuses
+ * them there.
+ */
+export const OTHERS_WISHES = ['reasoning', 'thinking', 'include_reasoning', 'reasoning_format', 'usage'] as const
+
 const TIERS = ['auto', 'default', 'flex', 'scale', 'priority', 'fast']
 
 /** The tier, where the wire has it. */
