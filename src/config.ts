@@ -9,7 +9,7 @@ import { defaultMaxMemory } from './config/memory.ts'
 import { readBrands, readModels, readNames } from './config/models.ts'
 import { mismatch, type Problem } from './config/problem.ts'
 import { readProviders } from './config/providers.ts'
-import { createReader } from './config/reader.ts'
+import { createReader, type Reader } from './config/reader.ts'
 import { type FileConfig, FileSchema } from './config/schema.ts'
 import { type Env, reasonOf } from './config/secret.ts'
 import { checkShape, withoutNulls } from './config/shape.ts'
@@ -111,7 +111,7 @@ export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOp
       port: readPort(flags, env, problems) ?? file.listen?.port ?? 8080,
     },
     dataDir: readData(given, cwd, directory, problems),
-    bodyLimitBytes: parseSize(file.body_limit ?? '') ?? 25 * 1024 ** 2,
+    bodyLimitBytes: readBodyLimit(reader),
     bodyTimeoutMs: reader.duration('body_timeout', file.body_timeout, 30_000),
     khrPerUsd: file.rate?.khr_per_usd ?? 4100,
     providers,
@@ -135,6 +135,13 @@ export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOp
     warnings,
   }
   return problems.length > 0 ? { ok: false, problems } : { ok: true, config }
+}
+
+/** In bytes. No request of a model fits into a kilobyte for long: who wrote so few meant another unit. */
+const readBodyLimit = ({ file, warn }: Reader): number => {
+  const bytes = parseSize(file.body_limit ?? '') ?? 25 * 1024 ** 2
+  if (bytes < 1024) warn(`body_limit is ${bytes} bytes, and larger bodies are refused; is ${bytes}MB meant?`)
+  return bytes
 }
 
 type Read = { file: FileConfig; source: string; path: string | undefined }

@@ -596,6 +596,7 @@ describe('a secret is never shown', () => {
 describe('the operator is warned', () => {
   test.each([
     [{ yaml: account('name: m, credential: env:K') }, 'providers.vendor_a.accounts[0] has no base_url and is not used'],
+    [{ yaml: 'body_limit: 25' }, 'body_limit is 25 bytes, and larger bodies are refused; is 25MB meant?'],
     [
       { env: { ...ENV_A, VENDOR_B_BASE_URL: 'http://h:1', VENDOR_B_API_KEY: 'k' } },
       'vendor_b, account main: the base URL has no path',
