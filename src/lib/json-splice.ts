@@ -15,8 +15,8 @@ type Cut = { start: number; end: number; text: string }
 
 /**
  * Applies the edits. Of a duplicated member both are edited, as parsers differ in which of them counts. Edits of paths that
- * do not exist are ignored, except that a member can be added to an object, and an element before those of a list. `parsed`: the parsed text, if available, which
- * mostly saves scanning it.
+ * do not exist are ignored, except that a member can be added to an object, and an element before those of a list. `parsed`:
+ * the parsed text, if available, which mostly saves scanning it.
  */
 export const splice = (text: string, edits: readonly Edit[], parsed?: object): string =>
   applied(text, (parsed && onlyCut(text, edits, parsed)) ?? cutsOf(text, edits))
@@ -131,7 +131,7 @@ const collect = (
   }
   const added: string[] = []
   for (const [key, absent] of wanted) {
-    if (found.has(key) || (first === ARRAY && key !== FRONT)) continue
+    if (found.has(key) || (first === ARRAY ? key !== FRONT : typeof key === 'number')) continue
     const name = first === ARRAY ? '' : `${JSON.stringify(key)}:`
     for (const { path, value } of absent)
       if (path.length === depth + 1 && value !== undefined) added.push(`${name}${value}`)

@@ -67,6 +67,12 @@ describe('splice', () => {
     expect(JSON.parse(splice(`{"list":${list}}`, edits))).toEqual({ list: JSON.parse(due) })
   })
 
+  test.each([FRONT, 0])('puts no element %p into an object that stands under the name of the list, too', (at) => {
+    const text = '{"list":{"a":1},"list":[1]}'
+    const due = at === FRONT ? '{"list":{"a":1},"list":[9,1]}' : '{"list":{"a":1},"list":[9]}'
+    expect(splice(text, [{ path: ['list', at], value: '9' }])).toBe(due)
+  })
+
   test('gives the same result with the parsed text as without', () => {
     const name = fc.oneof(jsonString, fc.constantFrom('"model"', '"model"', '"mod\\u0065l"'))
     const edit = fc.constantFrom<Edit>(

@@ -77,6 +77,10 @@ const linkEdits = (messages: readonly unknown[]): Edit[] => {
   return edits
 }
 
+/** An outline cuts a long string before its first escape: what is sealed and begins with an escaped slash looks empty. */
+export const needsWhole = ({ messages }: JsonObject, { readsTags }: Quirks): boolean =>
+  readsTags !== true && Array.isArray(messages) && linkEdits(messages).length > 0
+
 /** A thought before the calls of each message that has none but other providers'. */
 const blankThoughts = (messages: readonly unknown[]): Edit[] =>
   messages.flatMap((message, at) => {
