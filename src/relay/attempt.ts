@@ -11,7 +11,7 @@ import { CODECS, chatCodec } from '../wire/index.ts'
 import { malformedAnswer } from '../wire/pass.ts'
 import { answerIn, rememberable } from '../wire/responses/references.ts'
 import { ANSWER_BYTES, answerBody, ERROR_BYTES, readText, withModelName } from './answer-text.ts'
-import { betasFor } from './betas.ts'
+import { droppedBetas } from './betas.ts'
 import { type Call, call } from './call.ts'
 import { listDropped } from './dropped.ts'
 import type { Exchange, Relay } from './exchange.ts'
@@ -25,6 +25,7 @@ import {
   capFor,
   editsFor,
   encodeFor,
+  lostIn,
   quirksOf,
   toJson,
   translateResponse,
@@ -83,11 +84,10 @@ export const attempt = async <Made extends Answer>(
 const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan => {
   // The model that was asked for has been looked at before.
   if (target.model.id !== exchange.model.id) requireSight(exchange.bodyWire, exchange.body, target.model)
-  const { asked, leftOut = [] } = betasFor(target, exchange.headers) ?? {}
-  const betas = leftOut.map((beta) => `${asked}.${beta}`)
+  const betas = droppedBetas(target, exchange.headers)
   if (passesThrough(exchange, target)) {
     const edits = editsFor(codec, exchange.body, target, capFor(exchange, target))
-    exchange.dropped = listDropped([...betas, ...edits.flatMap(({ lost, path }) => (lost ? [path.join('.')] : []))])
+    exchange.dropped = listDropped([...betas, ...lostIn(edits)])
     return { body: exchange.body.edited(edits), undo: undefined }
   }
   const encoded = encodeFor(exchange, chatCodec(exchange.bodyWire), chatCodec(target.wire), target)

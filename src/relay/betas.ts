@@ -26,6 +26,12 @@ export const betasFor = ({ provider, wire, learned }: Target, client: Headers): 
   return { name, asked, sent: all.filter((beta) => !isUnknown(beta)), leftOut: all.filter(isUnknown) }
 }
 
+/** Those that the target is not asked for, by the client's header. */
+export const droppedBetas = (target: Target, client: Headers): string[] => {
+  const { asked, leftOut = [] } = betasFor(target, client) ?? {}
+  return leftOut.map((beta) => `${asked}.${beta}`)
+}
+
 /**
  * The same target without the betas that it has refused: those `named`, or all where none is. Undefined where the client
  * asked for none of them.

@@ -10,12 +10,13 @@ import type { Counting, PassCodec } from '../wire/codec.ts'
 import { CHAT_CODECS } from '../wire/index.ts'
 import { malformedAnswer } from '../wire/pass.ts'
 import { ERROR_BYTES, readText, withModelName } from './answer-text.ts'
+import { droppedBetas } from './betas.ts'
 import { type Call, call } from './call.ts'
 import { listDropped } from './dropped.ts'
 import { countBody } from './estimate.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
 import { route, type Target } from './route.ts'
-import { editsFor, encoded, exactBody, toJson } from './translate.ts'
+import { editsFor, encoded, exactBody, lostIn, toJson } from './translate.ts'
 import { firstAnswer } from './tries.ts'
 
 /** A wire that counts, and how. */
@@ -57,8 +58,23 @@ export const countPrompt = async (relay: Relay, request: ClientRequest, clientWi
 const targetsOf = (relay: Relay, request: ClientRequest, providerWire: CountingWire | undefined): Target[] =>
   route(relay, request)
     .filter(({ model }) => model.id === request.model.id)
-    .map((target): Target => ({ ...target, wire: providerWire?.wire ?? target.wire, name: `${target.name} counts` }))
+    .map((target) => countingTarget(relay, request, target, providerWire?.wire ?? target.wire))
     .toSorted((a, b) => Number(relay.health.allows(b.name)) - Number(relay.health.allows(a.name)))
+
+/** Knows what the refusals of answers have told, and those of counts: there may be other members that it does not take. */
+const countingTarget = (
+  relay: Relay,
+  request: ClientRequest,
+  { learned: _, ...target }: Target,
+  wire: Wire,
+): Target => {
+  const name = `${target.name} counts`
+  const learned = {
+    ...relay.detours.learnedOf(target.name, wire, request),
+    ...relay.detours.learnedOf(name, wire, request),
+  }
+  return { ...target, wire, name, ...(Object.keys(learned).length === 0 ? {} : { learned }) }
+}
 
 /** The wire on which the provider counts: the client's own where it speaks it. */
 const providerCountingWire = (provider: Provider | undefined, clientWire: CountingWire): CountingWire | undefined => {
@@ -98,8 +114,11 @@ const ask = async (
   }
 }
 
-const passed = ({ body }: ClientRequest, target: Target, codec: PassCodec): string | Uint8Array<ArrayBuffer> =>
-  body.edited(editsFor(codec, body, target))
+const passed = (request: ClientRequest, target: Target, codec: PassCodec): string | Uint8Array<ArrayBuffer> => {
+  const edits = editsFor(codec, request.body, target)
+  request.dropped = listDropped([...droppedBetas(target, request.headers), ...lostIn(edits)])
+  return request.body.edited(edits)
+}
 
 const translated = (
   request: ClientRequest,
@@ -112,7 +131,7 @@ const translated = (
       clientWire.counting.toRequest(exactBody(request), target.model.maxOutput),
     ),
   )
-  request.dropped = listDropped(dropped)
+  request.dropped = listDropped([...droppedBetas(target, request.headers), ...dropped])
   return toJson(pick(body, providerWire.counting.members))
 }
 

@@ -10,6 +10,7 @@ import { createRecent, type Recent } from '../lib/recent.ts'
 import type { Provider } from '../provider/provider.ts'
 import { OTHERS_WISHES } from '../wire/chat-completions/members.ts'
 import { EFFORTS } from '../wire/effort.ts'
+import { CODECS } from '../wire/index.ts'
 import { withoutBetas } from './betas.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
 import { type Target, wireOf } from './route.ts'
@@ -22,8 +23,8 @@ export type Detours = {
   wireFor(provider: Provider, model: Model, request: Request): Wire | undefined
   /** A target has answered a request that its provider had refused on another wire. */
   remember(request: Request, target: Target): void
-  /** What the refusals of the target of this name have told of it; undefined where nothing is remembered. */
-  learnedOf(target: string, request: Request): Learned | undefined
+  /** What refusals have told of the target of this name on this wire; undefined where nothing is remembered. */
+  learnedOf(target: string, wire: Wire, request: Request): Learned | undefined
   /** A target has answered a request as its refusal had told. */
   rememberLearned(request: Request, target: Target): void
 }
@@ -43,11 +44,11 @@ export const createDetours = (): Detours => {
       return wire !== undefined && provider.wires.includes(wire) ? wire : undefined
     },
     remember: (request, { provider, model, wire }) => keep(wires, similarityKey(provider.id, model.id, request), wire),
-    learnedOf: (target, { key }) => (learned.size === 0 ? undefined : recalled(learned, `${key.id} ${target}`)),
-    rememberLearned: ({ key }, { name, learned: quirks = {} }) => {
-      // A model that cannot be forced while it thinks can be otherwise.
-      const { noForcedTools: _, ...lasting } = quirks
-      if (Object.keys(lasting).length > 0) keep(learned, `${key.id} ${name}`, lasting)
+    learnedOf: (target, wire, { key }) =>
+      learned.size === 0 ? undefined : recalled(learned, learnedKey(key, target, wire)),
+    rememberLearned: ({ key }, { name, wire, learned: quirks = {} }) => {
+      const lasting = lastingOf(quirks)
+      if (Object.keys(lasting).length > 0) keep(learned, learnedKey(key, name, wire), lasting)
     },
   }
 }
@@ -62,6 +63,16 @@ const recalled = <Value>(all: Remembered<Value>, name: string): Value | undefine
 
 const keep = <Value>(all: Remembered<Value>, name: string, value: Value): void =>
   all.set(name, { value, until: performance.now() + REMEMBERED_MS })
+
+/** What a server refuses on one of its wires it may take on another, where the client's bytes are to stay. */
+const learnedKey = ({ id }: Request['key'], target: string, wire: Wire): string => [id, target, wire].join(' ')
+
+/** Clients may ask for betas of any name. */
+const MAX_BETAS = 100
+
+const lastingOf = ({ noForcedTools: _, unknownBetas, ...lasting }: Learned): Learned =>
+  // A model that cannot be forced while it thinks can be otherwise.
+  unknownBetas === undefined ? lasting : { ...lasting, unknownBetas: unknownBetas.slice(-MAX_BETAS) }
 
 /** Vendors refuse by the model, by the presence of tools, by the reasoning effort beside them, and by how it is asked. */
 const similarityKey = (provider: string, model: string, { key, bodyWire, body: { outline } }: Request): string => {
@@ -78,10 +89,20 @@ const similarityKey = (provider: string, model: string, { key, bodyWire, body: {
 }
 
 /** The same account on the wire that its refusal names, if it is configured to speak it. */
-export const detourFor = ({ remedy }: GatewayError, target: Target): Target | undefined => {
+export const detourFor = (
+  { detours }: Pick<Relay, 'detours'>,
+  request: Request,
+  { remedy }: GatewayError,
+  target: Target,
+): Target | undefined => {
   const wire = 'responses'
   const isDetour = remedy === 'responses-wire' && target.wire !== wire && target.provider.wires.includes(wire)
-  return isDetour ? { ...target, wire } : undefined
+  return isDetour ? onWire(detours, request, target, wire) : undefined
+}
+
+const onWire = (detours: Detours, request: Request, { learned: _, ...target }: Target, wire: Wire): Target => {
+  const learned = detours.learnedOf(target.name, wire, request)
+  return { ...target, wire, ...(learned === undefined ? {} : { learned }) }
 }
 
 /**
@@ -102,7 +123,7 @@ export const withoutDetour = (
     (one) =>
       one.provider === provider.id && one.account === account.name && one.model === model.id && one.wire === wire,
   )
-  return wire === undefined || isTried ? undefined : { ...target, wire }
+  return wire === undefined || isTried ? undefined : onWire(detours, request, target, wire)
 }
 
 /** What refusals have told of a target: quirks for the codecs, and the betas that it does not know (betas.ts). */
@@ -220,7 +241,9 @@ export const withShorterAnswer = (
   const { maximum, prompt, atLeast } = window
   if (!atLeast && bodyWire === target.wire) return undefined
   const outputCap = maximum - (atLeast ? Math.max(prompt, Math.ceil(body.inputEstimate * MARGIN)) : prompt)
-  return outputCap < LEAST_ANSWER ? undefined : { ...target, outputCap }
+  // A refusal may quote figures that are not this request's.
+  const asked = CODECS[bodyWire].outputCap(body.outline) ?? target.model.maxOutput
+  return outputCap < LEAST_ANSWER || outputCap >= asked ? undefined : { ...target, outputCap }
 }
 
 const sendsOldCap = ({ bodyWire, body }: Request, target: Target): boolean =>

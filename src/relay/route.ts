@@ -47,7 +47,7 @@ export const route = (relay: Relay, request: ClientRequest): Target[] => {
     if (provider === undefined || wire === undefined) continue
     const all = provider.accounts.map((account): Target => {
       const name = targetName(provider.id, account.name, model.id)
-      const learned = relay.detours.learnedOf(name, request)
+      const learned = relay.detours.learnedOf(name, wire, request)
       return { provider, account, model, wire, name, ...(learned === undefined ? {} : { learned }) }
     })
     const available = all.filter(({ name }) => relay.health.allows(name))

@@ -70,6 +70,10 @@ export const editsFor = (
   return codec.passEdits(seen, { model: target.model.upstream, outputCap, quirks, learned: target.learned })
 }
 
+/** The paths of what the edits take from what the client has asked for. */
+export const lostIn = (edits: readonly PassEdit[]): string[] =>
+  edits.flatMap(({ lost, path }) => (lost ? [path.join('.')] : []))
+
 /** What requests of another wire have told of members leaves those that this client sent itself. */
 const passQuirksOf = (target: Target, outline: JsonObject): Quirks => {
   const quirks = quirksOf(target)

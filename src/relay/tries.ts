@@ -33,23 +33,28 @@ export const firstAnswer = async <Answer>(
   let failure: GatewayError | undefined
   let refused: GatewayError | undefined
   let detour: Target | undefined
-  let adapted: Target | undefined
+  const told = new Set<Target['learned']>()
+  let forms = 0
   const queue = attemptQueue(targets, relay.maxTries)
   for (let target = queue.next(); target !== undefined; target = queue.next()) {
     if (request.client.gone || timeLeft(request, target) === 0) break
     try {
       const answer = await tryTarget(relay, request, target, attempt)
-      if (target === detour) relay.detours.remember(request, target)
-      if (target === adapted) relay.detours.rememberLearned(request, target)
+      if (target.name === detour?.name && target.wire === detour.wire) relay.detours.remember(request, target)
+      if (told.has(target.learned)) relay.detours.rememberLearned(request, target)
       return answer
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error
-      detour = detourFor(error, target)
-      const otherWire = detour ?? withoutDetour(relay, request, error, target)
+      const onDetour = detourFor(relay, request, error, target)
+      detour = onDetour ?? detour
+      const otherWire = onDetour ?? withoutDetour(relay, request, error, target)
       const bare = canDropReasoning(error, request, target) ? { ...target, withoutReasoning: true as const } : undefined
-      adapted = withLearned(error, request, target) ?? withShorterAnswer(error, request, target)
+      const taught = withLearned(error, request, target)
+      if (taught !== undefined) told.add(taught.learned)
+      const adapted = taught ?? withShorterAnswer(error, request, target)
       const again = otherWire ?? adapted ?? (error.failover ? undefined : bare)
-      if (again !== undefined) {
+      if (again !== undefined && forms < MOST_FORMS) {
+        forms++
         queue.retry(again)
         continue
       }
@@ -68,6 +73,9 @@ export const firstAnswer = async <Answer>(
   }
   throw failure ?? refused ?? timedOut('did not answer')
 }
+
+/** How often a request is asked again in another form: some servers name only one of all that they refuse at a time. */
+const MOST_FORMS = 32
 
 /**
  * On the messages wire agents remove the reasoning themselves when they are told; no other client knows how. Without it the

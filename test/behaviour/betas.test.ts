@@ -16,6 +16,8 @@ const ANSWER: Script = {
       ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'up', stop_reason: 'end_turn' },
       content: [{ type: 'text', text: 'Hi.' }],
       usage: { input_tokens: 3, output_tokens: 2 },
+      // A count's.
+      input_tokens: 3,
     }),
   ],
 }
@@ -78,8 +80,11 @@ test('a request is sent again without any where its provider does not say which'
 
 test('counts are asked for in the same way', async () => {
   refuse = knows()
-  await ask('a-2026-01-01', '/v1/messages/count_tokens')
-  expect(sent()).toEqual(['a-2026-01-01', undefined])
+  for (const _ of [1, 2]) {
+    const { headers } = await ask('a-2026-01-01', '/v1/messages/count_tokens')
+    expect(headers.get('x-gateway-dropped')).toBe('anthropic-beta.a-2026-01-01')
+  }
+  expect(sent()).toEqual(['a-2026-01-01', undefined, undefined])
 })
 
 test('a refusal of betas that the client has not asked for stands', async () => {

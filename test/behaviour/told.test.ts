@@ -485,3 +485,71 @@ test.each([
   expect((await gateway.post('/v1/chat/completions', { model, messages: [hi, ...history] })).status).toBe(200)
   expect(sent().slice(3).map(signatures)).toEqual([[own, due]])
 })
+
+test('figures that a refusal quotes from the request ask for no more than the client does', async () => {
+  const figures =
+    "This model's maximum context length is 30000 tokens. However, you requested 10000 output tokens and your prompt contains at least 20001 input tokens, for a total of at least 30001 tokens."
+  server = ([first]) => refusal(`Not understood: ${first?.content}`)
+  const body = { model: 'vendorB-5.5', messages: [{ role: 'user', content: figures }] }
+  for (const [path, most] of [
+    ['/v1/chat/completions', { max_tokens: 100 }],
+    ['/v1/chat/completions', { max_completion_tokens: 9_999 }],
+    ['/v1/messages', { max_tokens: 100 }],
+  ] as const)
+    expect((await gateway.post(path, { ...body, ...most })).status).toBe(400)
+  expect(provider.requests.length).toBe(3)
+})
+
+test('what is told before a thought is refused is remembered, too', async () => {
+  server = (messages, { max_completion_tokens: cap }) => {
+    if (cap !== undefined) return refusal("Unsupported parameter: 'max_completion_tokens'")
+    return ofModel(messages).some((one) => one.reasoning_content)
+      ? refusal("property 'reasoning_content' is unsupported")
+      : answer
+  }
+  const thought = { type: 'thinking', thinking: 'Hm.', signature: 'sluice.open.' }
+  const history = [hi, ...called('a', thought)]
+  for (const due of [3, 5]) {
+    expect((await ask('vendorB-5.5', history)).status).toBe(200)
+    expect(provider.requests.length).toBe(due)
+  }
+})
+
+test('a server that always finds something else is asked a bounded number of times', async () => {
+  await gateway.stop()
+  const versionHeader = { name: 'anthropic-version', value: '2023-06-01' }
+  gateway = await startGateway({ config: onlyProvider(provider.origin, { wires: ['messages'], versionHeader }) })
+  let asked = 0
+  server = () => refusal(`Unexpected value(s) \`b${asked++}\` for the \`anthropic-beta\` header.`)
+  const betas = Array.from({ length: 200 }, (_, at) => `b${at}`).join(',')
+  const body = { model: 'vendorA-opus-4-8', max_tokens: 90, messages: [hi] }
+  const { status } = await gateway.post('/v1/messages', body, { 'anthropic-beta': betas })
+  expect([status, provider.requests.length]).toEqual([502, 33])
+})
+
+test('what a server tells on one wire changes no byte of what passes on another', async () => {
+  await gateway.stop()
+  gateway = await startGateway({ config: onlyProvider(provider.origin, { wires: ['messages', 'chat-completions'] }) })
+  const told: Script = {
+    steps: ['{"id":"msg_1","type":"message","role":"assistant","content":[],"stop_reason":"end_turn","usage":{}}'],
+  }
+  const needs = (messages: JsonObject[]): string | undefined => {
+    if (messages.some(({ role }, at) => role === 'user' && messages[at + 1]?.role === 'user'))
+      return 'Conversation roles must alternate user/assistant/user/assistant/...'
+    return ofModel(messages).some((one) => !one.reasoning_content) ? WANTED : undefined
+  }
+  server = (messages, { max_tokens: cap }) => {
+    if (cap !== undefined) return told
+    const message = needs(messages)
+    return message === undefined ? answer : refusal(message)
+  }
+  const model = 'vendorB-5.5'
+  const two = [hi, hi, { role: 'assistant', content: 'Hi.' }, hi]
+  expect((await gateway.post('/v1/chat/completions', { model, messages: two })).status).toBe(200)
+  const own = JSON.stringify({ model, max_tokens: 90, messages: [hi, ...called('a'), hi] }, null, 1).replace(
+    '"input": {}',
+    '"input": { "n": 12345678901234567890 }',
+  )
+  expect((await gateway.post('/v1/messages', own)).status).toBe(200)
+  expect(provider.requests.at(-1)?.text).toBe(own)
+})
