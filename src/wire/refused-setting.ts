@@ -56,8 +56,8 @@ const effortsTaken = (message: string, param: string): Effort[] | undefined => {
   if (param !== '' && !EFFORT.test(param)) return undefined
   for (const line of message.split('\n')) {
     if (!EFFORT.test(param) && !EFFORT.test(line)) continue
-    const listed = LISTED.exec(line)?.[1] ?? ''
-    const taken = EFFORTS.filter((effort) => new RegExp(`'${effort}'|(?<![\\w.])${effort}\\b`).test(listed))
+    const listed = LISTED.exec(line)?.[1]
+    const taken = listed === undefined ? [] : EFFORTS.filter((effort) => NAMED[effort].test(listed))
     if (taken.length > 0) return taken
     const refused = REFUSED_EFFORT.exec(line)?.[1]
     if (refused !== undefined) return EFFORTS.filter((effort) => effort !== refused)
@@ -67,6 +67,10 @@ const effortsTaken = (message: string, param: string): Effort[] | undefined => {
 }
 
 const EFFORT = /effort/i
+
+const NAMED = Object.fromEntries(
+  EFFORTS.map((effort) => [effort, new RegExp(`'${effort}'|(?<![\\w.])${effort}\\b`)]),
+) as Record<Effort, RegExp>
 
 /** The values in a row, quoted in any way: what follows them may be the one that was refused. */
 const LISTED = new RegExp(

@@ -553,3 +553,13 @@ test('what a server tells on one wire changes no byte of what passes on another'
   expect((await gateway.post('/v1/messages', own)).status).toBe(200)
   expect(provider.requests.at(-1)?.text).toBe(own)
 })
+
+test('a reply that goes between has a thought where the server wants one in each turn', async () => {
+  server = (messages) => {
+    if (messages.some(({ role }, at) => role === 'user' && messages[at - 1]?.role === 'tool'))
+      return refusal("Unexpected role 'user' after role 'tool'")
+    return ofModel(messages).some((one) => !one.reasoning_content) ? refusal(WANTED) : answer
+  }
+  expect((await ask('vendorB-5.5', [hi, ...called('a'), hi])).status).toBe(200)
+  expect(provider.requests.length).toBe(3)
+})

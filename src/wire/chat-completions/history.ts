@@ -57,7 +57,7 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): JsonObject[] =
   }
   const all = messages.flatMap((entry) => (isRound(entry) ? settled(entry) : [entry]))
   const sent = out.quirks.noRepeatedUser === true ? withoutRepeatedUser(all) : all
-  return out.quirks.noUserAfterTool === true ? withReplies(sent) : sent
+  return out.quirks.noUserAfterTool === true ? withReplies(sent, out) : sent
 }
 
 /** The messages with those of the user's that follow one another as one. */
@@ -72,12 +72,14 @@ const withoutRepeatedUser = (messages: readonly JsonObject[]): JsonObject[] => {
 }
 
 /** The messages with a reply of the model's between a tool's and any other but its own. */
-const withReplies = (messages: readonly JsonObject[]): JsonObject[] =>
-  messages.flatMap((message, at) =>
+const withReplies = (messages: readonly JsonObject[], { needsReasoning }: Outgoing): JsonObject[] => {
+  const thought = needsReasoning ? { reasoning_content: NO_THOUGHT } : {}
+  return messages.flatMap((message, at) =>
     messages[at - 1]?.role === 'tool' && message.role !== 'tool' && message.role !== 'assistant'
-      ? [{ role: 'assistant', content: 'I have the result.' }, message]
+      ? [{ role: 'assistant', ...thought, content: 'I have the result.' }, message]
       : [message],
   )
+}
 
 const isRound = (entry: JsonObject | Round): entry is Round => 'waiting' in entry
 
