@@ -20,6 +20,12 @@ const usd = (input: number, output: number, cacheRead: number, cacheWrite: numbe
   cacheWrite,
 })
 
+/** What vendor_a asks for inference that is kept to the United States, of models that can be. */
+const US = { us: 1.1 }
+
+/** vendor_b has two names for its faster class: newer models report `fast`, others `priority`. */
+const faster = (times: number) => ({ priority: times, fast: times })
+
 /** vendor_a's: of its input's price a tenth for what it reads from its cache, and 1.25 or 2 times as much to write there. */
 const cached = (input: number, output: number, serviceTiers?: Price['serviceTiers']): Price => ({
   ...usd(input, output, input / 10, input * 1.25),
@@ -53,7 +59,7 @@ export const BUILTIN_MODELS: readonly Model[] = [
     displayName: 'Opus 4.8',
     context: 1_000_000,
     maxOutput: 64_000,
-    price: cached(5, 25, { fast: 2 }),
+    price: cached(5, 25, { fast: 2, ...US }),
     released: '2026-05-20',
     quirks: { noSampling: true },
   }),
@@ -64,7 +70,7 @@ export const BUILTIN_MODELS: readonly Model[] = [
     displayName: 'Opus 4.7',
     context: 1_000_000,
     maxOutput: 64_000,
-    price: cached(5, 25),
+    price: cached(5, 25, US),
     released: '2026-03-10',
     quirks: { noSampling: true, noMidSystem: true },
   }),
@@ -75,7 +81,7 @@ export const BUILTIN_MODELS: readonly Model[] = [
     displayName: 'Sonnet 5',
     context: 1_000_000,
     maxOutput: 64_000,
-    price: cached(2, 10),
+    price: cached(2, 10, US),
     released: '2026-06-15',
     quirks: { noSampling: true },
   }),
@@ -86,7 +92,7 @@ export const BUILTIN_MODELS: readonly Model[] = [
     displayName: 'Sonnet 4.6',
     context: 1_000_000,
     maxOutput: 64_000,
-    price: cached(3, 15),
+    price: cached(3, 15, US),
     released: '2026-02-05',
     quirks: { noMidSystem: true, noXhighEffort: true },
   }),
@@ -108,7 +114,7 @@ export const BUILTIN_MODELS: readonly Model[] = [
     displayName: '5.5',
     context: 1_050_000,
     maxOutput: 128_000,
-    price: lengthy(usd(5, 30, 0.5, 5)),
+    price: { ...lengthy(usd(5, 30, 0.5, 5)), serviceTiers: { flex: 0.5, ...faster(2.5) } },
     released: '2026-07-01',
     // It thinks unless told not to, and takes none of it then.
     quirks: { noSampling: true },
@@ -120,7 +126,7 @@ export const BUILTIN_MODELS: readonly Model[] = [
     displayName: '5.4',
     context: 1_050_000,
     maxOutput: 128_000,
-    price: lengthy(usd(2.5, 15, 0.25, 2.5)),
+    price: { ...lengthy(usd(2.5, 15, 0.25, 2.5)), serviceTiers: { flex: 0.5, ...faster(2) } },
     released: '2026-03-05',
   }),
   model({
@@ -130,7 +136,7 @@ export const BUILTIN_MODELS: readonly Model[] = [
     displayName: '5.4 mini',
     context: 400_000,
     maxOutput: 128_000,
-    price: usd(0.75, 4.5, 0.075, 0.75),
+    price: { ...usd(0.75, 4.5, 0.075, 0.75), serviceTiers: { flex: 0.5, ...faster(2) } },
     released: '2026-03-17',
   }),
   model({
@@ -140,7 +146,7 @@ export const BUILTIN_MODELS: readonly Model[] = [
     displayName: '4o',
     context: 128_000,
     maxOutput: 16_384,
-    price: usd(2.5, 10, 1.25, 2.5),
+    price: { ...usd(2.5, 10, 1.25, 2.5), serviceTiers: faster(1.7) },
     released: '2024-05-13',
     quirks: { noReasoning: true },
   }),

@@ -12,7 +12,7 @@ export type Rates = { input: number; output: number; cacheRead: number; cacheWri
 
 /**
  * `long`: for all of an exchange whose prompt, what comes from a cache included, has more tokens than `above`.
- * `serviceTiers`: so many times as much, by the class of service that the provider told; 1 for others.
+ * `serviceTiers`: so many times as much, by the class of service and the region that the provider told; 1 for others.
  */
 export type Price = Rates & { long?: Rates & { above: number }; serviceTiers?: Readonly<Record<string, number>> }
 

@@ -28,7 +28,7 @@ providers:                        # remove a vendor you have no account with
 # models:                         # extends or overrides the built-in catalogue ("sluice models")
 #   vendorA-opus-4-8: { upstream: opus-4-8-20260101, price: { input: 5, output: 25, cache_read: 0.5, cache_write: 6.25 } }
 #   vendorB-5.4-mini: { price: { long_context: { above: 272000, input: 1.5, output: 6.75 } } }   # longer prompts
-#   vendorB-5.5: { price: { service_tiers: { flex: 0.5, priority: 2 } } }   # times as much
+#   vendorB-5.5: { price: { service_tiers: { flex: 0.5, priority: 2.5, fast: 2.5 } } }   # times as much
 
 aliases: { auto: vendorA-opus-4-8 }
 # fallbacks: { vendorA-opus-4-8: [vendorB-5.5] }   # tried when the provider of the first fails

@@ -181,7 +181,10 @@ const Model = Type.Object(
             Type.Record(
               Type.String(),
               Type.Number({ description: 'So many times as much', minimum: 0, maximum: 1000 }),
-              { description: 'By the class of service the provider tells: flex, priority, fast and the like' },
+              {
+                description:
+                  'By the class of service, or the region, that the provider tells: flex, fast, us and the like',
+              },
             ),
           ),
         },

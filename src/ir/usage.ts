@@ -6,7 +6,7 @@ import type { JsonObject } from './json.ts'
  * `input` excludes both cache classes: the prompt's size is the sum of the three. `reasoning` is a part of `output`,
  * `cacheWrite1h` (kept for an hour, which some vendors price apart) of `cacheWrite`: neither is ever added. A count the
  * provider did not give is absent, never 0; a later report overwrites an earlier one. `serviceTier`: absent for the
- * vendor's default tier.
+ * vendor's default tier. `inferenceGeo`: the region that the inference was kept to; absent where it was kept to none.
  */
 export type Usage = {
   input?: number
@@ -16,6 +16,7 @@ export type Usage = {
   output?: number
   reasoning?: number
   serviceTier?: string
+  inferenceGeo?: string
 }
 
 /** What is billed: the sum of the disjoint classes. */
@@ -50,7 +51,9 @@ export const inTier = <U extends Usage | undefined>(usage: U, tier: unknown): U 
 
 /** Counts of which some are part of others: the cached tokens of the prompt, the reasoning of the output. */
 export type Nested = {
-  [Name in 'prompt' | Exclude<keyof Usage, 'input' | 'cacheWrite1h' | 'serviceTier'> | 'total']: number | undefined
+  [Name in 'prompt' | Exclude<keyof Usage, 'input' | 'cacheWrite1h' | 'serviceTier' | 'inferenceGeo'> | 'total']:
+    | number
+    | undefined
 }
 
 /**

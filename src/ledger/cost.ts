@@ -29,7 +29,8 @@ export const costMicroUsd = (usage: Usage, price: Price | undefined): number => 
 const ratesFor = ({ input = 0, cacheRead = 0, cacheWrite = 0 }: Usage, price: Price): Rates =>
   price.long !== undefined && input + cacheRead + cacheWrite > price.long.above ? price.long : price
 
-const timesFor = ({ serviceTier }: Usage, { serviceTiers }: Price): number =>
-  serviceTiers !== undefined && serviceTier !== undefined && Object.hasOwn(serviceTiers, serviceTier)
-    ? (serviceTiers[serviceTier] ?? 1)
-    : 1
+const timesFor = ({ serviceTier, inferenceGeo }: Usage, { serviceTiers = {} }: Price): number => {
+  const times = (name: string | undefined): number =>
+    name !== undefined && Object.hasOwn(serviceTiers, name) ? (serviceTiers[name] ?? 1) : 1
+  return times(serviceTier) * times(inferenceGeo)
+}

@@ -36,5 +36,6 @@ export const wholeCounts = (usage: Usage): Usage => {
   if (usage.output !== undefined) counted.output = toCount(usage.output)
   if (usage.reasoning !== undefined) counted.reasoning = toCount(usage.reasoning)
   if (usage.serviceTier !== undefined) counted.serviceTier = usage.serviceTier
+  if (usage.inferenceGeo !== undefined) counted.inferenceGeo = usage.inferenceGeo
   return counted
 }

@@ -104,8 +104,31 @@ describe('built-in prices', () => {
     expect(costOf('vendorB-5.4', { ...short, input: 300_000 })).toBe(300_000 * 5 + 72_000 * 0.5 + 1_000 * 22.5)
   })
 
-  test('of the fast mode', () => {
-    expect(costOf('vendorA-opus-4-8', { input: 10, serviceTier: 'fast' })).toBe(100)
+  test.each([
+    ['vendorA-opus-4-8', 'fast', 2],
+    ['vendorB-5.5', 'priority', 2.5],
+    ['vendorB-5.5', 'fast', 2.5],
+    ['vendorB-5.5', 'flex', 0.5],
+    ['vendorB-5.4', 'priority', 2],
+    ['vendorB-5.4', 'flex', 0.5],
+    ['vendorB-5.4-mini', 'fast', 2],
+    ['vendorB-5.4-mini', 'flex', 0.5],
+    ['vendorB-4o', 'priority', 1.7],
+    ['vendorA-opus-4-8', 'priority', 1],
+  ])('of %s in the class %s', (id, serviceTier, times) => {
+    const usage: Usage = { input: 1_000, cacheRead: 2_000, output: 100 }
+    expect(costOf(id, { ...usage, serviceTier })).toBe(costOf(id, usage) * times)
+  })
+
+  test.each([
+    ['vendorA-opus-4-8', 1.1],
+    ['vendorA-opus-4-7', 1.1],
+    ['vendorA-sonnet-5', 1.1],
+    ['vendorA-sonnet-4-6', 1.1],
+    ['vendorA-haiku-4-5', 1],
+  ])('of %s where its inference is kept to the United States', (id, times) => {
+    const usage: Usage = { input: 1_000, cacheRead: 2_000, cacheWrite: 4_000, output: 100 }
+    expect(costOf(id, { ...usage, inferenceGeo: 'us' })).toBe(Math.round(costOf(id, usage) * times))
   })
 })
 

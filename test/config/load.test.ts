@@ -217,6 +217,7 @@ describe('a configuration', () => {
       output: 2,
       cacheRead: 0.5,
       cacheWrite: 5,
+      serviceTiers: { flex: 0.5, priority: 2.5, fast: 2.5 },
     })
   })
 

@@ -7,6 +7,7 @@ import { costMicroUsd } from '../../src/ledger/cost.ts'
 const price = (input: number, output = 0, cacheRead = 0, cacheWrite = 0) => ({ input, output, cacheRead, cacheWrite })
 
 const LONG = { ...price(1, 5, 0.1, 1.25), long: { ...price(2, 12, 0.3, 2), above: 100 } }
+const REGION = { ...price(1, 5), serviceTiers: { fast: 2, us: 1.1 } }
 const TIERS = { ...price(1, 5), serviceTiers: { flex: 0.5, priority: 1.75 } }
 
 test.each([
@@ -39,6 +40,9 @@ test.each([
   ['a dear one', { input: 100, output: 10, serviceTier: 'priority' }, TIERS, 263],
   ['one without a price at the usual', { input: 100, output: 10, serviceTier: 'constructor' }, TIERS, 150],
   ['any where classes have no prices', { input: 100, output: 10, serviceTier: 'flex' }, price(1, 5), 150],
+  ['a region at its price', { input: 100, output: 10, inferenceGeo: 'us' }, REGION, 165],
+  ['a class of service in a region', { input: 100, output: 10, serviceTier: 'fast', inferenceGeo: 'us' }, REGION, 330],
+  ['a region without a price at the usual', { input: 100, output: 10, inferenceGeo: 'eu' }, REGION, 150],
   ['a long prompt in it', { input: 101, serviceTier: 'flex' }, { ...LONG, serviceTiers: { flex: 0.5 } }, 101],
   ['what is written for an hour like the rest', { cacheWrite: 100, cacheWrite1h: 40 }, price(0, 0, 0, 6.25), 625],
 ])('%s', (_what, usage, prices, cost) => {

@@ -8,7 +8,13 @@ import { CHAT_WIRES, type ChatWire } from '../../src/ir/wire.ts'
 import type { Script } from '../support/provider/scripted.ts'
 import { CROSSINGS, type Money, spoken, startMoney } from './support.ts'
 
-const price = { input: 1, output: 2, cacheRead: 0.1, cacheWrite: 10, serviceTiers: { flex: 0.5, priority: 3, fast: 6 } }
+const price = {
+  input: 1,
+  output: 2,
+  cacheRead: 0.1,
+  cacheWrite: 10,
+  serviceTiers: { flex: 0.5, priority: 3, fast: 6, us: 2 },
+}
 const billed = { input: 1_000, output: 10 }
 const COST = 1_020
 
@@ -52,7 +58,15 @@ describe.each(CROSSINGS)('for a client of %s from a provider of %s', (client, pr
     ['the usual one', { service_tier: provider === 'messages' ? 'standard' : 'default' }, 1],
     ['none', { service_tier: null }, 1],
     ['one without a price', { service_tier: 'scale' }, 1],
-    ...(provider === 'messages' ? [['fast', { service_tier: 'standard', speed: 'fast' }, 6] as const] : []),
+    ...(provider === 'messages'
+      ? [
+          ['fast', { service_tier: 'standard', speed: 'fast' }, 6] as const,
+          ['kept to a region', { service_tier: 'standard', inference_geo: 'us' }, 2] as const,
+          ['kept to a region and fast', { inference_geo: 'us', speed: 'fast' }, 12] as const,
+          ['anywhere', { inference_geo: 'global' }, 1] as const,
+          ['by a model without regions', { inference_geo: 'not_available' }, 1] as const,
+        ]
+      : []),
   ])('%s', async (_, told, times) => {
     for (const stream of [false, true]) {
       money.answers((wire, streamed) => telling(wire as ChatWire, streamed, told))
@@ -97,6 +111,21 @@ describe.each(CROSSINGS)('for a client of %s from a provider of %s', (client, pr
     const { input, output, estimated, costMicroUsd } = money.row(response)
     const usual = Number(input) + 2 * Number(output)
     expect([estimated, usual > 0, costMicroUsd]).toEqual([true, true, Math.round(usual / 2)])
+  }
+})
+
+test('a region is billed that only the beginning of a stream reports, also of one that breaks off', async () => {
+  for (const client of CHAT_WIRES) {
+    for (const broken of [false, true]) {
+      money.answers((wire, streamed) =>
+        telling(wire as ChatWire, streamed, { inference_geo: 'us' }, { only: 'first', broken }),
+      )
+      const response = await money.ask(client, 'messages', { stream: true })
+      await response.text()
+      await money.idle()
+      const { input, output, costMicroUsd } = money.row(response)
+      expect(costMicroUsd).toBe(2 * (Number(input) + 2 * Number(output)))
+    }
   }
 })
 

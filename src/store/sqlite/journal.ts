@@ -49,7 +49,7 @@ const LEFT_OPEN = `
   FROM reservations ORDER BY row`
 
 type LeftRow = Omit<LeftOpen, 'usage' | 'stream' | 'wire'> & {
-  [name in Exclude<keyof Usage, 'cacheWrite1h' | 'serviceTier'>]-?: number | null
+  [name in Exclude<keyof Usage, 'cacheWrite1h' | 'serviceTier' | 'inferenceGeo'>]-?: number | null
 } & { wire: Wire; stream: number }
 
 /** Sums of one hour, key and model, in the order of SUMS. */

@@ -27,8 +27,13 @@ export const decodeUsage = (raw: unknown): Usage | undefined => {
       if (usage.cacheWrite !== undefined && hour !== undefined) usage.cacheWrite1h = (usage.cacheWrite1h ?? 0) + hour
     }
   }
-  return Object.keys(usage).length === 0 ? undefined : usage
+  if (Object.keys(usage).length === 0) return undefined
+  const geo = raw.inference_geo
+  return typeof geo === 'string' && !NO_REGION.has(geo) ? { ...usage, inferenceGeo: geo } : usage
 }
+
+/** Values of `inference_geo` for inference that may run anywhere, and for models that it cannot be asked of. */
+const NO_REGION = new Set(['', 'global', 'not_available'])
 
 /**
  * Whether the totals include the round, or it is not billed: a model that declined before it wrote anything. `fallback`:
@@ -75,7 +80,7 @@ export const encodeUsage = (usage: Usage, serviceTier?: string): JsonObject => (
   ...encodeUsageDelta(usage),
   cache_creation: lifetimesOf(usage),
   service_tier: serviceTier ?? null,
-  inference_geo: null,
+  inference_geo: usage.inferenceGeo ?? null,
 })
 
 const lifetimesOf = ({ cacheWrite = 0, cacheWrite1h }: Usage): JsonObject | null =>
