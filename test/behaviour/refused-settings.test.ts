@@ -440,3 +440,23 @@ test('a model that refuses several settings is asked without each of them', asyn
   const [client, body] = inMessages({ temperature: 0.3, thinking: { type: 'disabled' } })
   expect((await post(PATHS[client], body)).headers.get('x-gateway-dropped')).toBe('temperature, thinking')
 })
+
+test.each<[ChatWire, [ChatWire, JsonObject], string, string | null]>([
+  ['messages', inResponses({ user: 'u' }), 'metadata', 'user'],
+  ['messages', inResponses({ safety_identifier: 's' }), 'metadata', 'safety_identifier'],
+  ['messages', inChat({ metadata: { user_id: 'u' } }), 'metadata', 'metadata.user_id'],
+  ['responses', inMessages({}), 'store', null],
+  ['responses', inChat({ store: false }), 'store', null],
+])(
+  '%s: what is left out is listed as the client has said it, if it has: %j',
+  async (wire, [from, asked], name, left) => {
+    serve = (body) =>
+      body[name] === undefined ? json(ANSWERS[wire]) : refusal(`${name}: Extra inputs are not permitted`)
+    const { post } = await of(wire)
+    for (const _ of [1, 2]) {
+      const answer = await post(PATHS[from], asked)
+      expect([answer.status, answer.headers.get('x-gateway-dropped')]).toEqual([200, left])
+    }
+    expect(provider.requests.length).toBe(3)
+  },
+)

@@ -23,10 +23,9 @@ export const decodeError = (status: number, body: unknown): GatewayError => {
   }
   const effective = status >= 400 ? status : (STATUS_OF_TYPE[type ?? ''] ?? 500)
   // Some servers refuse with 422 what they cannot parse.
-  const told = effective === 400 || effective === 422 ? actionable(message, errorCode, details, provider) : undefined
-  if (told !== undefined) return told
-  if (effective === 400) return refusedRequest(error, message, errorCode, provider)
-  const length = effective === 413 || effective === 422 ? overlong(message, error) : undefined
+  if (effective === 400 || effective === 422)
+    return actionable(message, errorCode, details, provider) ?? refusedRequest(error, message, errorCode, provider)
+  const length = effective === 413 ? overlong(message, error) : undefined
   if (length !== undefined) return providerError('context-length', { provider, ...length })
   return providerError(CLASS_OF_STATUS[effective] ?? 'refused', { provider })
 }
@@ -46,7 +45,6 @@ const STATUS_OF_TYPE: { [type: string]: number } = {
 
 const CLASS_OF_STATUS: { [status: number]: FailureClass } = {
   413: 'too-large',
-  422: 'invalid',
   429: 'overloaded',
   503: 'overloaded',
   529: 'overloaded',
@@ -63,7 +61,7 @@ const SPENDING_CODES = new Set([
   'organization_on_hold',
 ])
 
-/** The provider answers all of these with 400 and one type: its message, or a code where there is one, tells which. */
+/** The provider answers all of these with one status and one type: its message, or a code where there is one, tells which. */
 const refusedRequest = (
   error: JsonObject,
   message: string,

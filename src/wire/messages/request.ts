@@ -30,7 +30,7 @@ import { toolNames } from './names.ts'
 import { encodeOutput } from './output.ts'
 import { strictRoom } from './output-schema.ts'
 import { callsUnthought, decodeThinking, encodeReasoning, isEffort, lacksThought, NO_THOUGHT } from './reasoning.ts'
-import { cap, encodeRest, encodeSampling, SAFETY, userOf } from './settings.ts'
+import { cap, encodeRest, encodeSampling, SAFETY, userMember, userOf } from './settings.ts'
 import { changedTools } from './tool-changes.ts'
 import { canGo, decodeToolChoice, decodeTools, encodeToolUse, forces, withAllowedTools } from './tools.ts'
 
@@ -239,7 +239,7 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
   for (const name of quirks.rejects ?? []) {
     if (body[name] === undefined) continue
     delete body[name]
-    dropped.path(name)
+    dropped.path(name === 'metadata' && !own ? userMember(request) : name)
   }
   if (output.jsonTool !== undefined) undo.jsonTool = output.jsonTool.name
   if (Object.keys(names.undo).length > 0) undo.tools = names.undo

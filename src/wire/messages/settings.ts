@@ -56,6 +56,12 @@ export const userOf = ({ user, metadata, opaque }: ChatRequest): string | undefi
   return user ?? metadata?.user_id ?? (typeof safety === 'string' && safety.length <= MAX_USER ? safety : undefined)
 }
 
+/** The client's member of it. */
+export const userMember = ({ user, metadata }: ChatRequest): string => {
+  if (user !== undefined) return 'user'
+  return metadata?.user_id === undefined ? SAFETY : 'metadata.user_id'
+}
+
 /** The other vendor's member for what this wire's user id is: it identifies users who misuse the model. */
 export const SAFETY = 'safety_identifier'
 
@@ -75,7 +81,7 @@ export const encodeRest = (request: ChatRequest, body: JsonObject, dropped: Drop
   const { user_id: _, ...metadata } = request.metadata ?? {}
   const user = userOf(request)
   if (user !== undefined && (own || user.length <= MAX_USER)) body.metadata = { user_id: user }
-  else if (user !== undefined) dropped.path('user')
+  else if (user !== undefined) dropped.path(userMember(request))
   if (Object.keys(metadata).length > 0) dropped.path('metadata')
 
   const tier = request.serviceTier === undefined ? undefined : TIERS.get(request.serviceTier)

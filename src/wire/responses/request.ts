@@ -194,9 +194,11 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
     if (request.logprobs.top > 0) body.top_logprobs = Math.min(20, request.logprobs.top)
   }
   for (const name of out.quirks.rejects ?? []) {
-    if (body[name] === undefined) continue
+    const value = body[name]
+    if (value === undefined) continue
     delete body[name]
-    out.drop(memberName(out.origin, name))
+    // The gateway has said so itself.
+    if (name !== 'store' || value !== false || out.own) out.drop(memberName(out.origin, name))
   }
   if (Object.keys(out.names.undo).length > 0) undo.tools = out.names.undo
   return { body, dropped: [...out.dropped], undo }

@@ -353,7 +353,7 @@ describe('what this wire has no member for', () => {
       {},
       ['messages.0.name'],
     ],
-    ['members the provider refuses', { user: 'u' }, { rejects: ['metadata'] }, ['metadata']],
+    ['members the provider refuses', { user: 'u' }, { rejects: ['metadata'] }, ['user']],
   ])('is listed: %s', (_, request, quirks, dropped) => {
     expect(encode(request, quirks).dropped.toSorted()).toEqual(dropped.toSorted())
   })
