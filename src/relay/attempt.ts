@@ -4,7 +4,7 @@ import { type JsonObject, parseObject } from '../ir/json.ts'
 import type { Usage } from '../ir/usage.ts'
 import { withExact } from '../lib/json-exact.ts'
 import { endpoint } from '../provider/endpoint.ts'
-import { includeUsage, wantsSeveral } from '../wire/chat-completions/pass.ts'
+import { breaksTurns, includeUsage, wantsSeveral } from '../wire/chat-completions/pass.ts'
 import type { Ask, PassCodec, Tap, Undo } from '../wire/codec.ts'
 import { framesOf } from '../wire/images/frames.ts'
 import { CODECS, chatCodec } from '../wire/index.ts'
@@ -103,7 +103,7 @@ const passesThrough = ({ wire, bodyWire, codec, body }: Exchange, target: Target
   target.wire === wire &&
   bodyWire === wire &&
   target.withoutReasoning !== true &&
-  (target.learned?.noRepeatedUser !== true || wantsSeveral(body.outline)) &&
+  (target.learned?.noRepeatedUser !== true || wantsSeveral(body.outline) || !breaksTurns(body.outline)) &&
   codec.needsTranslation?.(body.outline) !== true
 
 export const readAnswer: Read<JsonAnswer> = async (reading, response, heard) => {

@@ -399,6 +399,14 @@ test.each([
   expect((await gateway.post('/v1/chat/completions', { model, messages: own })).status).toBe(200)
   expect(sent()[4]).toEqual([{ role: 'user', content: 'Hi\n\nHi' }, ...due.slice(1, 4), hi])
   expect((await gateway.post('/v1/chat/completions', { model, messages: own, n: 2 })).status).toBe(502)
+  // What speaks in turns passes, whatever else it holds.
+  const [system, ...turns] = due
+  const kept = JSON.stringify({ model, messages: [system, ...turns], reasoning_effort: 'deep', x: 0 }, null, 1).replace(
+    '"x": 0',
+    '"x": 12345678901234567890',
+  )
+  expect((await gateway.post('/v1/chat/completions', kept)).status).toBe(200)
+  expect(provider.requests.at(-1)?.text).toBe(kept)
 })
 
 test('a server that adds what may be answered to the prompt is asked for what the context has room for', async () => {

@@ -38,6 +38,15 @@ export const needsTranslation = (body: JsonObject): boolean =>
           message.content.some((part) => isObject(part) && BLOCKS.has(part.type)),
       )))
 
+/** Whether the user, or the system within the conversation, speaks again before the model has. */
+export const breaksTurns = ({ messages }: JsonObject): boolean => {
+  if (!Array.isArray(messages)) return false
+  const speakers = messages.map((message) => (isSystem(message) ? 'system' : isObject(message) ? message.role : ''))
+  const from = speakers.findIndex((role) => role !== 'system')
+  const spoken = from === -1 ? [] : speakers.slice(from).map((role) => (role === 'system' ? 'user' : role))
+  return spoken.some((role, at) => role === 'user' && (spoken[at - 1] === 'user' || spoken[at - 1] === 'tool'))
+}
+
 export const needsWhole = (
   { messages }: JsonObject,
   { shortCallIds, noMidSystem, needsReasoning }: Quirks,
