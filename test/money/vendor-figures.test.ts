@@ -6,7 +6,7 @@ import type { ChatWire } from '../../src/ir/wire.ts'
 import { hasCorpus, type Recording, recordings } from '../support/corpus.ts'
 import { framesOf } from '../support/frames.ts'
 import { slices } from '../support/provider/scripted.ts'
-import { CROSSINGS, type Money, startMoney, totalOf } from './support.ts'
+import { CROSSINGS, type Money, spoken, startMoney, totalOf } from './support.ts'
 
 let money: Money
 beforeAll(async () => {
@@ -90,4 +90,22 @@ describe.skipIf(!hasCorpus).each(CROSSINGS)('to a client of %s what a provider o
     })
     expect(told(JSON.parse(row.rawUsage ?? '{}'))).toEqual(told(usage))
   })
+})
+
+test('a last report of nothing leaves the figures before it', async () => {
+  const details = { prompt_tokens_details: { cached_tokens: 0 } }
+  const zeros = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, ...details }
+  money.answers((wire) => {
+    const script = spoken(wire as ChatWire, true, { billed: { input: 12, cached: 8, output: 5 } })
+    const steps = [...(script.steps as Iterable<string>)].map((step) =>
+      step.replace('data: [DONE]', `data: ${JSON.stringify({ id: 'c1', choices: [], usage: zeros })}\n\ndata: [DONE]`),
+    )
+    return { ...script, steps }
+  })
+  for (const client of ['chat-completions', 'messages', 'responses'] as const) {
+    const response = await money.ask(client, 'chat-completions', { stream: true })
+    await response.text()
+    await money.idle()
+    expect(money.row(response)).toMatchObject({ input: 12, cacheRead: 8, output: 5, estimated: false })
+  }
 })

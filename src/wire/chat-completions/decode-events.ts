@@ -5,7 +5,7 @@ import type { ChatEvent, Start } from '../../ir/event.ts'
 import { brokenOff } from '../../ir/fold.ts'
 import { isFilled, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Citation, Logprob, Seal } from '../../ir/part.ts'
-import { mergeReport, type Usage } from '../../ir/usage.ts'
+import type { Usage } from '../../ir/usage.ts'
 import { digest } from '../../lib/digest.ts'
 import { parseExact } from '../../lib/json-exact.ts'
 import type { EventDecoder, Undo } from '../codec.ts'
@@ -19,7 +19,7 @@ import { openCalls } from './calls.ts'
 import { addPiece, detailSeal, detailText, isSealed, LISTS, type List } from './details.ts'
 import { decodeError, failureIn } from './error.ts'
 import { decodeFinish } from './finish.ts'
-import { decodeUsage } from './usage.ts'
+import { decodeUsage, withReport } from './usage.ts'
 
 /** At most one text, refusal or thought is open at a time; calls may overlap. See `openCalls`. */
 type Prose = {
@@ -188,7 +188,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   }
 
   const readUsage = (raw: JsonObject, out: ChatEvent[]): void => {
-    rawUsage = mergeReport(rawUsage, raw)
+    rawUsage = withReport(rawUsage, raw)
     usage = decodeUsage(rawUsage)
     complete = reason !== undefined
     if (usage === undefined) return

@@ -3,7 +3,6 @@
 
 import { brokenOff } from '../../ir/fold.ts'
 import { isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
-import { mergeReport } from '../../ir/usage.ts'
 import { FrameTemplate } from '../../lib/frame-template.ts'
 import { findMember } from '../../lib/json-scan.ts'
 import { splice } from '../../lib/json-splice.ts'
@@ -14,7 +13,7 @@ import { malformedAnswer, openNotes, textOf } from '../pass.ts'
 import { callsIn, inputText, reasoningText, textIn, thoughtIn } from './assistant.ts'
 import { endsAudio } from './audio.ts'
 import { decodeError, encodeError, failureIn } from './error.ts'
-import { decodeUsage } from './usage.ts'
+import { decodeUsage, withReport } from './usage.ts'
 
 const NO_USAGE = ',"usage":null'
 
@@ -34,7 +33,7 @@ export const tap = (options: TapOptions): Tap => {
   let inDeltas = false
 
   const report = (usage: JsonObject): void => {
-    noted.rawUsage = mergeReport(noted.rawUsage, usage)
+    noted.rawUsage = withReport(noted.rawUsage, usage)
     noted.usage = decodeUsage(noted.rawUsage)
     noted.complete = hasFinishReason && open.size === 0
   }

@@ -1,7 +1,7 @@
 // Usage on this wire: `prompt_tokens` includes cached tokens, `completion_tokens` includes reasoning.
 
 import { isObject, type JsonObject } from '../../ir/json.ts'
-import { count, disjoint, type Usage } from '../../ir/usage.ts'
+import { count, disjoint, mergeReport, type Usage } from '../../ir/usage.ts'
 
 /** The disjoint classes of a `usage` object; undefined where it holds no count at all. */
 export const decodeUsage = (raw: unknown): Usage | undefined => {
@@ -33,6 +33,18 @@ export const decodeUsage = (raw: unknown): Usage | undefined => {
     reasoning: reasoning ?? beside,
     total: apart ? prompt + output + beside : count(raw.total_tokens),
   })
+}
+
+/**
+ * A stream's usage object with a later report merged in. A report of no prompt tokens keeps the earlier ones, and where it
+ * has no output either, all that was reported: some servers end with zeros.
+ */
+export const withReport = (before: JsonObject | undefined, report: JsonObject): JsonObject => {
+  if (before === undefined || report.prompt_tokens !== 0 || !count(before.prompt_tokens))
+    return mergeReport(before, report)
+  if (!count(report.completion_tokens)) return before
+  const { prompt_tokens: _, prompt_tokens_details: _details, total_tokens: _total, ...rest } = report
+  return mergeReport(before, rest)
 }
 
 /** A `usage` object. The wire requires prompt, completion and total: a class that was not reported counts as 0 there. */
