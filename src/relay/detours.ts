@@ -177,8 +177,16 @@ export const withLearned = (
 }
 
 /** What the gateway itself has added to a body that passes is left out again. */
-const isClientsAffair = (remedy: Remedy, named: readonly string[], { body: { outline } }: Request): boolean =>
-  remedy === 'without-members' ? named.some((name) => outline[name] !== undefined) : TRANSLATED_ONLY.has(remedy)
+const isClientsAffair = (
+  remedy: Remedy,
+  named: readonly string[],
+  { bodyWire, body: { outline } }: Request,
+): boolean => {
+  if (remedy === 'without-members') return named.some((name) => outline[name] !== undefined)
+  // Agents of the messages wire make a system's turn the user's themselves, and move what else it sets.
+  if (remedy === 'no-mid-system') return bodyWire === 'messages'
+  return TRANSLATED_ONLY.has(remedy)
+}
 
 /** Undefined for what is known. What is told in parts is added up. */
 const toldBy = (remedy: Remedy, named: readonly string[], target: Target): Quirks | undefined => {

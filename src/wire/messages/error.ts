@@ -129,12 +129,24 @@ const BETA_MEMBERS =
 
 const UNKNOWN_BETAS = /Unexpected value\(s\) ([\w`., -]{1,2000}) for the `[\w-]{1,64}` header/
 
+/** A model that takes no system message within the conversation, in the words of several servers. */
+const NO_SYSTEM_TURN =
+  /Unexpected role "system"|messages\.\d+\.role: Input should be 'user' or 'assistant'|messages?\[\d+\](?:\.role)?:? (?:unknown variant `system`|must be either 'user' or 'assistant'|has invalid role: system)|invalid message role: system|role .?system.? (?:messages? )?(?:is|are) not supported|text-only role .?system.? messages require|top-level .?system.? parameter for the initial system prompt/
+/** One that takes it, in another place. */
+const MISPLACED_SYSTEM_TURN = /(?:^|\s)(?:messages\.(\d{1,6}): )?role .?system.? must (?:precede an|follow a)/
+
+/** Claude Code speaks as the user where it reads these words, of which it wants all. */
+const systemTurnRefused = (message: string): string | undefined => {
+  if (NO_SYSTEM_TURN.test(message))
+    return 'Unexpected role "system" as an input message role. This model takes instructions only in the top-level `system` member.'
+  const misplaced = MISPLACED_SYSTEM_TURN.exec(message)
+  if (misplaced === null) return undefined
+  const path = misplaced[1] === undefined ? 'messages' : `messages.${misplaced[1]}`
+  return `${path}: role "system" must follow a user message and come last or precede an assistant message.`
+}
+
 /** Refusals of a conversation. */
 const REFUSED_MESSAGES: [RegExp, string][] = [
-  [
-    /Unexpected role "system"|messages\.\d+\.role: Input should be 'user' or 'assistant'|messages?\[\d+\](?:\.role)?:? (?:unknown variant `system`|must be either 'user' or 'assistant'|has invalid role: system)|invalid message role: system/,
-    'Unexpected role "system". This model takes instructions only in the top-level `system` member.',
-  ],
   [
     /does not support assistant message prefill/,
     'This model does not support assistant message prefill. The conversation must end with a user message.',
@@ -161,7 +173,18 @@ const REFUSED_THOUGHTS: [RegExp, string][] = [
     '`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. Send them back as they were given, or leave them out.',
   ],
 ]
-const EXTRA_MEMBER = /(?:^|\s)(context_management|thread): Extra inputs are not permitted/
+const EXTRA_MEMBER =
+  /(?:^|\s)(context_management|thread|output_config(?:\.(?:format|effort))?): Extra inputs are not permitted/
+/** Refusals of markers in these places have other reasons. */
+const EXTRA_MARKER =
+  /^(?!.*(?:\bsystem\.\d|tool_result|ttl)).*\bcache_control(?:\.\w{1,40})?: Extra inputs are not permitted/
+/** How the request is asked again. A server without the first knows only the older way of thinking. */
+const WITHOUT_MEMBER: { [member: string]: Pick<FailureDetails, 'remedy' | 'named'> } = {
+  output_config: { remedy: 'thinking-budget' },
+  'output_config.effort': { remedy: 'other-effort', named: [] },
+  'output_config.format': { remedy: 'output-by-tool' },
+}
+const NO_EFFORT = /output_config.{1,80}requires a model that supports/
 const CODE = /^[\w.-]{1,64}$/
 
 /** Refusals that coding agents act on: our own sentence with the phrase or the code that they look for. */
@@ -171,6 +194,9 @@ const actionable = (
   details: JsonObject,
   provider: ProviderFailure,
 ): GatewayError | undefined => {
+  const systemTurn = systemTurnRefused(message)
+  if (systemTurn !== undefined)
+    return new GatewayError('invalid_request', systemTurn, { param: 'messages', provider, remedy: 'no-mid-system' })
   const refused = sentenceOf(REFUSED_MESSAGES, message)
   if (refused !== undefined) return new GatewayError('invalid_request', refused, { param: 'messages', provider })
   if (FORCED_TOOL.test(message)) {
@@ -184,14 +210,16 @@ const actionable = (
   if (thought !== undefined) {
     return new GatewayError('invalid_request', thought, { param: 'messages', provider, remedy: 'no-reasoning' })
   }
-  const member = EXTRA_MEMBER.exec(message)?.[1]
-  if (member === 'context_management') {
-    return new GatewayError('invalid_request', 'context_management: Extra inputs are not permitted for this model.', {
-      param: member,
-      provider,
-    })
-  }
+  const member = NO_EFFORT.test(message)
+    ? 'output_config'
+    : EXTRA_MARKER.test(message)
+      ? 'cache_control'
+      : EXTRA_MEMBER.exec(message)?.[1]
   if (member === 'thread') return threadError('thread_unsupported_request', ['thread'], provider)
+  if (member !== undefined) {
+    const sentence = `${member}: Extra inputs are not permitted for this model.`
+    return new GatewayError('invalid_request', sentence, { param: member, provider, ...WITHOUT_MEMBER[member] })
+  }
   return byCode(errorCode, details, provider) ?? unreadable(message, errorCode, provider)
 }
 

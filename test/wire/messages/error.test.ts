@@ -118,7 +118,7 @@ describe('refusals that coding agents act on', () => {
     [
       'system turns',
       failure('invalid_request_error', 'messages: Unexpected role "system". The Messages API accepts a top-level…'),
-      'Unexpected role "system"',
+      'Unexpected role "system" as an input message role',
     ],
     [
       'system turns, in a list of faults',
@@ -139,10 +139,31 @@ describe('refusals that coding agents act on', () => {
       "messages[1].role must be either 'user' or 'assistant', but got 'system'",
       'message[1] has invalid role: system',
       'chat content has invalid message role: system (2013)',
+      "role 'system' is not supported on this model",
+      'messages.1: text-only role "system" messages require a newer model',
+      'messages.0: use the top-level `system` parameter for the initial system prompt',
     ].map((said): [string, JsonObject, string] => [
       `system turns, in another server’s: ${said}`,
       failure('invalid_request_error', said),
-      'Unexpected role "system"',
+      'Unexpected role "system" as an input message role',
+    ]),
+    [
+      'a system turn in a place that the model does not take',
+      failure('invalid_request_error', "messages.2: role 'system' must precede an assistant message secret"),
+      'messages.2: role "system" must follow a user message',
+    ],
+    ...[
+      ['output_config: Extra inputs are not permitted', 'output_config: Extra inputs are not permitted'],
+      ['output_config.format: Extra inputs are not permitted', 'output_config.format: Extra inputs are not permitted'],
+      ['output_config.effort requires a model that supports it', 'output_config: Extra inputs are not permitted'],
+      [
+        'messages.0.content.0.text.cache_control.scope: Extra inputs are not permitted',
+        'cache_control: Extra inputs are not permitted',
+      ],
+    ].map(([message = '', phrase = '']): [string, JsonObject, string] => [
+      `members that the server does not know: ${message}`,
+      failure('invalid_request_error', message),
+      phrase,
     ]),
     [
       'context management',
