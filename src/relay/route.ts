@@ -7,9 +7,9 @@ import { permits } from '../keys/key.ts'
 import type { Account, Provider } from '../provider/provider.ts'
 import { CODECS } from '../wire/index.ts'
 import { answerKey, conversationOf, previousAnswerOf } from './affinity.ts'
-import type { Learned } from './detours.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
 import { targetName } from './health.ts'
+import type { Learned } from './remedies.ts'
 
 export type Target = {
   provider: Provider
