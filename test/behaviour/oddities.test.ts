@@ -175,6 +175,24 @@ test('what the system says first is one message where the provider takes no more
   }
 })
 
+test('of several items with one id, as agents write what another model has said, the first keeps it', async () => {
+  const reader = await startScripted(() => ({
+    steps: [JSON.stringify({ id: 'resp_1', object: 'response', status: 'completed', output: [] })],
+  }))
+  const strict = await startGateway({ config: onlyProvider(`${reader.origin}/v1`, { wires: ['responses'] }) })
+  const said = (id: string) => ({ type: 'message', id, role: 'assistant', content: 'So.' })
+  const reference = { type: 'item_reference', id: 'msg_6' }
+  try {
+    const input = [said('msg_6'), said('msg_6'), said('msg_7'), said('msg_6'), reference]
+    expect((await strict.post('/v1/responses', { model: 'vendorB-5.5', input })).status).toBe(200)
+    const sent = JSON.parse(reader.requests[0]?.text ?? '').input as JsonObject[]
+    expect(sent.map(({ id }) => id)).toEqual(['msg_6', undefined, 'msg_7', undefined, 'msg_6'])
+  } finally {
+    await strict.stop()
+    await reader.stop()
+  }
+})
+
 test('ids of items that the wire does not take are left out, however long the conversation, and others stay', async () => {
   const reader = await startScripted(() => ({
     steps: [JSON.stringify({ id: 'resp_1', object: 'response', status: 'completed', output: [] })],
@@ -216,8 +234,9 @@ test('ids of items that the wire does not take are left out, however long the co
   const every = items.flatMap(([start, item]) =>
     [...[...taken(start), ...refused(start)].map((end) => start + end), ...made].map((id) => ({ id, ...item })),
   )
-  const due = items.flatMap(([start, item]) => [
-    ...taken(start).map((end) => ({ id: start + end, ...item })),
+  // The second message's ids are those of the first.
+  const due = items.flatMap(([start, item], at) => [
+    ...taken(start).map((end) => (at === 2 ? item : { id: start + end, ...item })),
     ...[...refused(start), ...made].map(() => item),
   ])
   try {

@@ -64,9 +64,12 @@ const BEGINNINGS = new Map<Json | undefined, string>([
 
 const TAKEN_ID = /^[a-zA-Z0-9_-]{1,64}$/
 
+export const isMessage = ({ type, role }: JsonObject): boolean => type === 'message' || (!given(type) && given(role))
+
 /** Whether an item has an id that is refused and that it does not need. */
-export const hasRefusedId = ({ type, role, id }: JsonObject): boolean => {
-  const beginning = BEGINNINGS.get(given(type) || !given(role) ? type : 'message')
+export const hasRefusedId = (item: JsonObject): boolean => {
+  const { type, id } = item
+  const beginning = BEGINNINGS.get(isMessage(item) ? 'message' : type)
   return beginning !== undefined && typeof id === 'string' && !(id.startsWith(beginning) && TAKEN_ID.test(id))
 }
 

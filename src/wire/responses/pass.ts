@@ -6,7 +6,7 @@ import type { Edit } from '../../lib/json-splice.ts'
 import type { PassEdit, PassOptions } from '../codec.ts'
 import { isForeign, modelEdit, refusedMembers, withoutRefused } from '../pass.ts'
 import { summaryIn } from './compaction.ts'
-import { hasRefusedId } from './names.ts'
+import { hasRefusedId, isMessage } from './names.ts'
 
 export const outputCap = (body: JsonObject): number | undefined =>
   typeof body.max_output_tokens === 'number' ? body.max_output_tokens : undefined
@@ -38,13 +38,16 @@ export const passEdits = (body: JsonObject, options: PassOptions): PassEdit[] =>
 export const needsWhole = ({ input }: JsonObject): boolean =>
   Array.isArray(input) && input.some((item) => isObject(item) && typeof item.id === 'string' && mayBeCut(item.id))
 
-/** Removes ids that the provider would refuse, as other servers and some clients make them. */
-const idEdits = (input: Json[]): Edit[] =>
-  input.flatMap((item, at) =>
-    isObject(item) && hasRefusedId(item) && !isForeign(item.encrypted_content)
-      ? [{ path: ['input', at, 'id'], value: undefined }]
-      : [],
-  )
+/** Removes ids that the provider would refuse, as other servers and some clients make them: a message's that stands before, too. */
+const idEdits = (input: Json[]): Edit[] => {
+  const seen = new Set<Json>()
+  return input.flatMap((item, at) => {
+    if (!isObject(item) || typeof item.id !== 'string' || isForeign(item.encrypted_content)) return []
+    const isRefused = hasRefusedId(item) || (seen.has(item.id) && isMessage(item))
+    seen.add(item.id)
+    return isRefused ? [{ path: ['input', at, 'id'], value: undefined }] : []
+  })
+}
 
 /** For a provider without the role `developer`. */
 const roleEdits = (input: Json[]): Edit[] =>
