@@ -9,7 +9,7 @@ const BETA_HEADERS = ['anthropic-beta', 'vendorA-beta']
 const ANY_BETA = '*'
 
 /** `name`: of the provider's header. `asked`: of the client's. */
-export type Betas = { name: string; asked: string; sent: string[]; leftOut: string[] }
+type Betas = { name: string; asked: string; sent: string[]; leftOut: string[] }
 
 /** Undefined where the client asks for none, or the provider has no such header. */
 export const betasFor = ({ provider, wire, learned }: Target, client: Headers): Betas | undefined => {
@@ -28,6 +28,7 @@ export const betasFor = ({ provider, wire, learned }: Target, client: Headers): 
 
 /** Those that the target is not asked for, by the client's header. */
 export const droppedBetas = (target: Target, client: Headers): string[] => {
+  if (target.learned?.unknownBetas === undefined) return []
   const { asked, leftOut = [] } = betasFor(target, client) ?? {}
   return leftOut.map((beta) => `${asked}.${beta}`)
 }

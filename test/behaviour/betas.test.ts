@@ -4,12 +4,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/ir/json.ts'
 import { onlyProvider, startGateway, type TestGateway } from '../support/gateway.ts'
-import { type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
+import { json, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
 
-const refusal = (message: string): Script => ({
-  status: 400,
-  steps: [JSON.stringify({ type: 'error', error: { type: 'invalid_request_error', message }, request_id: 'req_1' })],
-})
+const refusal = (message: string): Script =>
+  json({ type: 'error', error: { type: 'invalid_request_error', message }, request_id: 'req_1' }, 400)
 const ANSWER: Script = {
   steps: [
     JSON.stringify({

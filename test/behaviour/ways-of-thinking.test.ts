@@ -5,12 +5,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:te
 import type { JsonObject } from '../../src/ir/json.ts'
 import { sealTag } from '../../src/wire/seal.ts'
 import { onlyProvider, startGateway, type TestGateway } from '../support/gateway.ts'
-import { type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
+import { json, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
 
-const refusal = (message: string): Script => ({
-  status: 400,
-  steps: [JSON.stringify({ type: 'error', error: { type: 'invalid_request_error', message }, request_id: 'req_1' })],
-})
+const refusal = (message: string): Script =>
+  json({ type: 'error', error: { type: 'invalid_request_error', message }, request_id: 'req_1' }, 400)
 const NO_BUDGET = refusal(
   '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.',
 )
