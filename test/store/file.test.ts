@@ -4,6 +4,7 @@ import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, describe, expect, mock, test } from 'bun:test'
 import * as fs from 'node:fs'
 import {
+  chownSync,
   copyFileSync,
   existsSync,
   linkSync,
@@ -325,6 +326,33 @@ test('the database, its log, lock and copies are readable by their owner alone, 
   const modes = ['', '-wal', '-shm', '.lock', '.copy'].map((end) => statSync(path + end).mode & 0o777)
   expect(modes).toEqual(Array(5).fill(0o600))
 })
+
+test.skipIf(process.getuid?.() !== 0)(
+  'what root makes of a database is for the user whose it is, or whose folder',
+  () => {
+    const [service, other] = [65_534, 65_533]
+    const ownersOf = (path: string): number[] =>
+      ['', '-wal', '-shm', '.lock'].flatMap((end) => statSync(path + end, { throwIfNoEntry: false })?.uid ?? [])
+    const path = newPath()
+    mkdirSync(dirname(path), { recursive: true })
+    chownSync(dirname(path), service, service)
+    const made = open(path)
+    made.keys.issue(newKey(), ACTOR)
+    made.journal.claim(() => {})
+    expect(ownersOf(path)).toEqual([service, service, service, service])
+    const copy = newPath()
+    backupStore(path, copy)
+    expect(ownersOf(copy)).toEqual([0])
+    made.close()
+    chownSync(path, other, other)
+    restoreStore(copy, path)
+    expect(ownersOf(path)).toEqual([other, service])
+    rmSync(path)
+    rmSync(`${path}.lock`)
+    restoreStore(copy, path)
+    expect(ownersOf(path)).toEqual([service, service])
+  },
+)
 
 describe('the lock of the server', () => {
   /** Makes of a database what the version before the last migration had. */

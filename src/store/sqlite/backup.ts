@@ -50,22 +50,23 @@ export const restoreStore = (copy: string, named: string): void => {
   const source = new Database(file, { readonly: true })
   try {
     if (appliedMigrations(source) === undefined) throw storeError(`The file ${file} is not a backup of sluice.`)
-    copyTo(source, `${path}.partial`, path, () => setAside(path))
+    copyTo(source, `${path}.partial`, path, path)
   } finally {
     source.close()
     unlock()
   }
 }
 
-const copyTo = (db: Database, partial: string, file: string, before?: () => void): void => {
+/** `database`: the one that the copy is put in place of. */
+const copyTo = (db: Database, partial: string, file: string, database?: string): void => {
   makeFolder(file)
   rmSync(partial, { force: true })
   try {
-    createPrivate(partial)
+    createPrivate(partial, database)
     vacuumInto(db, partial)
     checkFile(partial, { thorough: true })
     syncFile(partial)
-    before?.()
+    if (database !== undefined) setAside(database)
     renameSync(partial, file)
     syncFolder(dirname(file))
   } catch (error) {

@@ -15,7 +15,7 @@ export const lockServer = (path: string, taken = anotherOn(path), waitMs = 0): (
   const file = `${path}.lock`
   let db: Database | undefined
   try {
-    createPrivate(file)
+    createPrivate(file, path)
     db = new Database(file, { create: true, readwrite: true })
     db.run(`PRAGMA busy_timeout = ${waitMs}`)
     db.run('PRAGMA journal_mode = MEMORY')

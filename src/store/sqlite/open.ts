@@ -47,7 +47,7 @@ export const openStore = (named: string, options: OpenOptions = {}): Store => {
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
       undoSetAside(path)
       checkFile(path)
-      createPrivate(path)
+      createPrivate(path, path)
     }
     db = new Database(path, { create: true, readwrite: true })
     prepare(db, path)
