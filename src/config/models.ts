@@ -43,7 +43,7 @@ export const readModels = (reader: Reader, providers: readonly Provider[], brand
       const hint = near === undefined ? '' : `; or did you mean the model "${near}"?`
       reader.report(`${path}.provider`, mismatch(undefined, list(providers.map((provider) => provider.id)) + hint))
     }
-    if (file.price === undefined) reader.warn(`${path} has no price: its cost counts as 0`)
+    warnOfNone(reader, path, file.price)
     return readModel(reader, blank(id), file, path, providers)
   })
   return [...known, ...own]
@@ -93,7 +93,7 @@ const readModel = (
     outputModalities: file.output ?? (kind === base.kind ? base.outputModalities : [kind]),
     contextWindow,
     maxOutput: Math.min(file.max_output ?? base.maxOutput, contextWindow),
-    price: file.price === undefined ? base.price : readPrice(file.price, base),
+    price: file.price === undefined ? base.price : readPrice(reader, `${path}.price`, file.price, base),
     tokensPerImage: file.tokens_per_image ?? base.tokensPerImage,
     createdAt: file.created === undefined ? base.createdAt : readDate(reader, `${path}.created`, file.created),
     upstream: file.upstream ?? base.upstream,
@@ -101,7 +101,29 @@ const readModel = (
   }
 }
 
-const readPrice = (file: NonNullable<FileModel['price']>, { provider, price }: Model): Price => {
+type FilePrice = NonNullable<FileModel['price']>
+
+const warnOfNone = (reader: Reader, path: string, price: FilePrice | undefined): void => {
+  const missing = (['input', 'output'] as const).filter((name) => price?.[name] === undefined)
+  if (missing.length === 2) reader.warn(`${path} has no price: its cost counts as 0`)
+  else if (missing.length === 1) reader.warn(`${path}.price has no ${missing[0]}, which counts as 0`)
+}
+
+/** USD per million tokens below which no vendor sells: other programs' tables have prices of single tokens. */
+const LOWEST = 0.001
+
+const warnOfSingle = (reader: Reader, path: string, file: FileRates): void => {
+  for (const name of RATES) {
+    const price = file[name]
+    if (price === undefined || price === 0 || price >= LOWEST) continue
+    const meant = Number((price * 1_000_000).toPrecision(12))
+    reader.warn(`${path}.${name} is ${price} USD per million tokens; is ${meant} meant?`)
+  }
+}
+
+const readPrice = (reader: Reader, path: string, file: FilePrice, { provider, price }: Model): Price => {
+  warnOfSingle(reader, path, file)
+  if (file.long_context !== undefined) warnOfSingle(reader, `${path}.long_context`, file.long_context)
   // A new model's cached input costs what its input costs unless the file says otherwise.
   const cached = provider === '' ? file.input : undefined
   const rates = readRates(file, cached === undefined ? price : { ...price, cacheRead: cached, cacheWrite: cached })
@@ -118,10 +140,9 @@ const readPrice = (file: NonNullable<FileModel['price']>, { provider, price }: M
 
 const RATES = ['input', 'output', 'cache_read', 'cache_write', 'cache_write_1h'] as const
 
-const readRates = (
-  file: Omit<NonNullable<FileModel['price']>, 'long_context' | 'service_tiers'>,
-  otherwise: Rates,
-): Rates => {
+type FileRates = Omit<FilePrice, 'long_context' | 'service_tiers'>
+
+const readRates = (file: FileRates, otherwise: Rates): Rates => {
   // One that is set for five minutes is not for the hour of another price.
   const hour = file.cache_write_1h ?? (file.cache_write === undefined ? otherwise.cacheWrite1h : undefined)
   return {

@@ -25,7 +25,7 @@ providers:                        # remove a vendor you have no account with
   #   auth: bearer
   #   accounts: [{ name: main, base_url: "http://127.0.0.1:11434/v1", credential: env:LOCAL_API_KEY }]
 
-# models:                         # extends or overrides the built-in catalogue ("sluice models")
+# models:                         # extends or overrides the built-in catalogue ("sluice models"); USD per million tokens
 #   vendorA-opus-4-8: { upstream: opus-4-8-20260101, price: { input: 5, output: 25, cache_read: 0.5, cache_write: 6.25 } }
 #   vendorB-5.4-mini: { price: { long_context: { above: 272000, input: 1.5, output: 6.75 } } }   # longer prompts
 #   vendorB-5.5: { price: { service_tiers: { flex: 0.5, priority: 2.5, fast: 2.5 } } }   # times as much

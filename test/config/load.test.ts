@@ -612,6 +612,22 @@ describe('the operator is warned', () => {
     ],
     [{ env: { ...ENV_A, VENDOR_B_API_KEY: 'k' } }, 'VENDOR_B_API_KEY is set but VENDOR_B_BASE_URL is not'],
     [{ yaml: 'models: { mine: { provider: vendor_a } }', env: ENV_A }, 'models.mine has no price'],
+    [
+      { yaml: 'models: { mine: { provider: vendor_a, price: { input: 3 } } }', env: ENV_A },
+      'models.mine.price has no output, which counts as 0',
+    ],
+    [
+      { yaml: 'models: { mine: { provider: vendor_a, price: { output: 3 } } }', env: ENV_A },
+      'models.mine.price has no input, which counts as 0',
+    ],
+    [
+      { yaml: 'models: { vendorA-opus-4-8: { price: { cache_read: 5e-7 } } }', env: ENV_A },
+      'models.vendorA-opus-4-8.price.cache_read is 5e-7 USD per million tokens; is 0.5 meant?',
+    ],
+    [
+      { yaml: 'models: { vendorA-opus-4-8: { price: { long_context: { above: 9, output: 3.75e-5 } } } }', env: ENV_A },
+      'models.vendorA-opus-4-8.price.long_context.output is 0.0000375 USD per million tokens; is 37.5 meant?',
+    ],
   ] as [Given, string][])('of %j', (given, sentence) => {
     expect(config(given).warnings).toContainEqual(expect.stringContaining(sentence))
   })
