@@ -107,7 +107,13 @@ const send = async <N extends RouteName>({ url, token }: ServerAddress, name: N,
     if (error instanceof Error && error.name === 'TimeoutError') {
       throw failure(`The gateway at ${url} did not answer within ${TIMEOUT_MS / 1000} s.`)
     }
-    throw failure(`No gateway can be reached at ${url} (${reasonOf(error)}); is it running, and is the address right?`)
+    const reason = reasonOf(error)
+    if (reason.includes('CERT') || reason.includes('VERIFY')) {
+      throw failure(
+        `The certificate of ${url} is not trusted (${reason}). If an authority of your own signed it, name its file in NODE_EXTRA_CA_CERTS.`,
+      )
+    }
+    throw failure(`No gateway can be reached at ${url} (${reason}); is it running, and is the address right?`)
   }
 }
 

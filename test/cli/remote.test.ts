@@ -6,6 +6,28 @@ import { json, type Scripted, startScripted } from '../support/provider/scripted
 import { stopAfterAll } from '../support/stopping.ts'
 import { openTerminal, type Said, type Terminal } from './terminal.ts'
 
+/** Of localhost, signed by itself. */
+const SELF_SIGNED = {
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgjDKo9BtcjQFZ6GQW
+wABSxag/t36wGgYBlMrVVIzb7qKhRANCAATTMu80mtFAFIzxspDHbdWOthBRW5dv
+5REhnZFTIaHx7jdC4phyEgxPtQmgwgmVek10Nthu0JyPjeEtSzwMZyLH
+-----END PRIVATE KEY-----
+`,
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBfzCCASWgAwIBAgIUf5rpZ0mY1va/TsLlPFmXX0vaHUcwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyNDAwMjk0MVoYDzIxMjYxMDMx
+MDAyOTQxWjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAATTMu80mtFAFIzxspDHbdWOthBRW5dv5REhnZFTIaHx7jdC4phyEgxP
+tQmgwgmVek10Nthu0JyPjeEtSzwMZyLHo1MwUTAdBgNVHQ4EFgQUB3r4KDU9V8p8
+PorFOB+n7OuIM4kwHwYDVR0jBBgwFoAUB3r4KDU9V8p8PorFOB+n7OuIM4kwDwYD
+VR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNIADBFAiEA6yvRCeJ1BjAEyuW83tTL
+ESIDfERJxEQLsAr0wIa7dL4CIFftUb6f4GilOr8L1b5EztKVbX+nZiNqhxQFGP89
+Mtut
+-----END CERTIFICATE-----
+`,
+}
+
 const DAY_MS = 86_400_000
 const hello = { model: 'auto', max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] }
 
@@ -296,6 +318,17 @@ describe('the server', () => {
       expect({ ...said }).toMatchObject({ code: 1, out: '', err: expect.stringContaining(sentence) })
       expect(said.err.split('\n')).toHaveLength(1)
       expect(said.err).not.toContain(secret)
+    }
+  })
+
+  test('whose certificate nobody known has signed is one sentence and 1', async () => {
+    const server = Bun.serve({ port: 0, tls: SELF_SIGNED, fetch: () => new Response() })
+    try {
+      const said = await terminal.type('keys', 'list', '--server', server.url.href, '--token', token)
+      expect({ ...said }).toMatchObject({ code: 1, out: '', err: expect.stringContaining('NODE_EXTRA_CA_CERTS') })
+      expect(said.err.split('\n')).toHaveLength(1)
+    } finally {
+      await server.stop(true)
     }
   })
 
