@@ -100,6 +100,11 @@ describe('a change', () => {
     const modern = { origin: undefined, 'sec-fetch-site': 'same-origin' }
     expect((await desk.request('keys.create', desk.admin, input, modern)).status).toBe(200)
   })
+  test('through a proxy that sets a Host of its own is refused with what the proxy must do', async () => {
+    const headers = { origin: 'https://gateway.example', 'sec-fetch-site': 'same-origin' }
+    const response = await desk.request('keys.create', desk.admin, { label: 'x' }, headers)
+    expect(await refusal(response)).toMatchObject({ status: 403, message: expect.stringContaining('Host header') })
+  })
   test('forwarded headers of an untrusted sender change nothing', async () => {
     const headers = { origin: 'https://evil.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' }
     expect((await desk.request('keys.create', desk.admin, { label: 'x' }, headers)).status).toBe(403)

@@ -71,7 +71,10 @@ export const requireOwnOrigin = (request: Request, trustProxy: boolean): void =>
   const { host } = ownOrigin(request, trustProxy)
   const own = origin !== null && hostOf(origin) === withoutDefaultPort(host, origin)
   if ((origin === null && site === null) || (origin !== null && !own) || (site !== null && site !== 'same-origin')) {
-    throw new GatewayError('permission_denied', 'Changes are taken from the dashboard itself only.')
+    throw new GatewayError(
+      'permission_denied',
+      'Changes are taken from the dashboard itself only. A proxy in front of it must pass the Host header on.',
+    )
   }
 }
 
