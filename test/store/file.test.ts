@@ -263,6 +263,41 @@ describe('backup and restore', () => {
     expect(keysOf(path, file)).toBe(51)
   })
 
+  test.each<[string, (path: string) => string[]]>([
+    [
+      'opened',
+      (path) =>
+        open(path)
+          .keys.list()
+          .map(({ label }) => label),
+    ],
+    [
+      'copied',
+      (path) => {
+        backupStore(path, `${path}.copy`)
+        return open(`${path}.copy`)
+          .keys.list()
+          .map(({ label }) => label)
+      },
+    ],
+  ])('a database whose conversion to a log was cut off is as it was before when it is %s', (_what, labelsOf) => {
+    const path = filled()
+    const db = new Database(path)
+    db.run('PRAGMA journal_mode = DELETE')
+    db.run('PRAGMA cache_size = 1')
+    db.run("BEGIN; UPDATE keys SET label = 'half done'; UPDATE audit SET action = 'half done'")
+    db.run('CREATE TABLE more AS SELECT randomblob(9000) FROM audit')
+    // As a kill leaves it: pages written, and what they were before.
+    const [main, journal] = [readFileSync(path), readFileSync(`${path}-journal`)]
+    db.run('ROLLBACK')
+    db.close()
+    // The first page, which tells how many there are, is written before the last.
+    main.writeUInt32BE(main.length / 4096 + 9, 28)
+    writeFileSync(path, main)
+    writeFileSync(`${path}-journal`, journal)
+    expect(labelsOf(path)).toEqual(Array(50).fill('a key'))
+  })
+
   test('a backup never writes over a file', () => {
     const path = filled()
     const file = `${path}.copy`

@@ -1,4 +1,4 @@
-// Checks that a file is a database of this program, undamaged and not of a newer version. Never writes to it.
+// Checks that a file is a database of this program, undamaged and not of a newer version. Leaves what it holds as it is.
 
 import { constants, Database } from 'bun:sqlite'
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
@@ -28,10 +28,14 @@ export const checkFile = (path: string, options: { thorough?: boolean } = {}): v
   }
 }
 
-/** Without a log file nobody has the database open: it is opened without creating one. Otherwise SQLite recovers it first. */
+/**
+ * Without a log file nobody has the database open: it is opened without creating one. Otherwise SQLite recovers it first:
+ * a change that was cut off before the database had its log stands half done in the file, and is undone there.
+ */
 const openAsIs = (path: string): Database => {
-  if (existsSync(`${path}-wal`) || existsSync(`${path}-journal`)) {
-    const db = new Database(path, { readonly: true })
+  const halfDone = existsSync(`${path}-journal`)
+  if (halfDone || existsSync(`${path}-wal`)) {
+    const db = new Database(path, halfDone ? { readwrite: true } : { readonly: true })
     db.run('PRAGMA busy_timeout = 5000')
     return db
   }
@@ -94,10 +98,11 @@ const checkHeader = (path: string, size: number): void => {
   if (length < 100 || header.toString('latin1', 0, 16) !== MAGIC) {
     throw storeError(`The file ${path} is not a database of sluice, or its beginning is damaged.`)
   }
-  // A page size of 65,536 is written as 1. Pages still in the write-ahead log may be missing from the file.
+  // A page size of 65,536 is written as 1. Pages still in the write-ahead log, or of a change that was cut off, may be
+  // missing from the file.
   const pageSize = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16)
-  const log = `${path}-wal`
-  if ((!existsSync(log) || statSync(log).size === 0) && size < header.readUInt32BE(28) * pageSize) throw damaged(path)
+  const holds = (end: string): boolean => (statSync(path + end, { throwIfNoEntry: false })?.size ?? 0) > 0
+  if (!holds('-wal') && !holds('-journal') && size < header.readUInt32BE(28) * pageSize) throw damaged(path)
 }
 
 /** Names of the migrations a database has had, in order; undefined where it has no list of them. */
