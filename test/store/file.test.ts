@@ -263,31 +263,18 @@ describe('backup and restore', () => {
     expect(keysOf(path, file)).toBe(51)
   })
 
-  test.each<[string, (path: string) => string[]]>([
-    [
-      'opened',
-      (path) =>
-        open(path)
-          .keys.list()
-          .map(({ label }) => label),
-    ],
-    [
-      'copied',
-      (path) => {
-        backupStore(path, `${path}.copy`)
-        return open(`${path}.copy`)
-          .keys.list()
-          .map(({ label }) => label)
-      },
-    ],
-  ])('a database whose conversion to a log was cut off is as it was before when it is %s', (_what, labelsOf) => {
+  const labelsOf = (path: string): string[] =>
+    open(path)
+      .keys.list()
+      .map(({ label }) => label)
+  /** A database as a kill leaves it that has no log yet: pages written, and what they were before beside it. */
+  const cutOff = (): string => {
     const path = filled()
     const db = new Database(path)
     db.run('PRAGMA journal_mode = DELETE')
     db.run('PRAGMA cache_size = 1')
     db.run("BEGIN; UPDATE keys SET label = 'half done'; UPDATE audit SET action = 'half done'")
     db.run('CREATE TABLE more AS SELECT randomblob(9000) FROM audit')
-    // As a kill leaves it: pages written, and what they were before.
     const [main, journal] = [readFileSync(path), readFileSync(`${path}-journal`)]
     db.run('ROLLBACK')
     db.close()
@@ -295,7 +282,40 @@ describe('backup and restore', () => {
     main.writeUInt32BE(main.length / 4096 + 9, 28)
     writeFileSync(path, main)
     writeFileSync(`${path}-journal`, journal)
-    expect(labelsOf(path)).toEqual(Array(50).fill('a key'))
+    return path
+  }
+  test.each<[string, (path: string) => string]>([
+    ['opened', (path) => path],
+    [
+      'copied',
+      (path) => {
+        backupStore(path, `${path}.copy`)
+        return `${path}.copy`
+      },
+    ],
+    [
+      'replaced',
+      (path) => {
+        restoreStore(filled('restored'), path)
+        expect(labelsOf(path)).toEqual(Array(50).fill('restored'))
+        return `${path}.previous`
+      },
+    ],
+  ])('a database whose change was cut off before it had a log is as it was before when it is %s', (_what, then) => {
+    expect(labelsOf(then(cutOff()))).toEqual(Array(50).fill('a key'))
+  })
+
+  test('the log of a database that was deleted is not applied to the one restored', () => {
+    const path = filled()
+    const writer = open(path)
+    writer.keys.issue(newKey({ label: 'in the log' }), ACTOR)
+    const log = readFileSync(`${path}-wal`)
+    writer.close()
+    rmSync(path)
+    writeFileSync(`${path}-wal`, log)
+    restoreStore(filled('restored'), path)
+    expect(existsSync(`${path}-wal`)).toBe(false)
+    expect(labelsOf(path)).toEqual(Array(50).fill('restored'))
   })
 
   test('a backup never writes over a file', () => {

@@ -93,13 +93,15 @@ const makeFolder = (file: string): void => {
   }
 }
 
-// The old database keeps its own name too until the rename, so that there is always one. Its log must go with it: SQLite
-// would apply it to the new one.
+/** What belongs to a database and would be applied to another one in its place: its log, or a change that was cut off. */
+const LOGS = ['-wal', '-journal']
+
+// The old database keeps its own name too until the rename, so that there is always one.
 const setAside = (path: string): void => {
-  if (!existsSync(path)) return
-  for (const end of ['', '-wal']) rmSync(`${path}.previous${end}`, { force: true })
-  linkSync(path, `${path}.previous`)
-  if (existsSync(`${path}-wal`)) renameSync(`${path}-wal`, `${path}.previous-wal`)
+  const there = ['', ...LOGS].filter((end) => existsSync(path + end))
+  if (there.length === 0) return
+  for (const end of ['', ...LOGS]) rmSync(`${path}.previous${end}`, { force: true })
+  for (const end of there) (end === '' ? linkSync : renameSync)(path + end, `${path}.previous${end}`)
   rmSync(`${path}-shm`, { force: true })
 }
 
@@ -110,8 +112,10 @@ export const undoSetAside = (path: string): void => {
   try {
     unlock = lockServer(path)
     if (!isSetAside(path)) return
-    const [log, setAside] = [`${path}-wal`, `${path}.previous-wal`]
-    if (existsSync(setAside) && !existsSync(log)) renameSync(setAside, log)
+    for (const end of LOGS) {
+      const setAside = `${path}.previous${end}`
+      if (existsSync(setAside) && !existsSync(path + end)) renameSync(setAside, path + end)
+    }
     rmSync(`${path}.previous`)
   } catch {
     // It is being replaced at this moment.
