@@ -119,12 +119,6 @@ const orReported = (counting: Promise<Metered>, { usage = {}, rawUsage }: Report
   counting.catch(() => ({ usage, rawUsage, estimated: true }))
 
 const answerStream = (relay: Relay, exchange: Exchange, answer: StreamAnswer | Promise<StreamAnswer>): Response => {
-  const headers = streamHeaders(exchange)
-  if (exchange.client.gone && !(answer instanceof Promise)) {
-    answer.source.abort.abort()
-    void settleStream(relay, exchange, { answer, error: undefined, aborted: true })
-    return new Response(null, { headers })
-  }
   const body = toBody({
     codec: exchange.codec,
     requestId: exchange.id,
@@ -141,7 +135,7 @@ const answerStream = (relay: Relay, exchange: Exchange, answer: StreamAnswer | P
     onEnd: (end) => void onStreamEnd(relay, exchange, end, answer),
     onProgress: (answer) => relay.ledger.progress(exchange.reservation, meterProgress(exchange, answer)),
   })
-  return new Response(body, { headers })
+  return new Response(body, { headers: streamHeaders(exchange) })
 }
 
 const onStreamEnd = async (

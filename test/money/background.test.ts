@@ -181,8 +181,8 @@ const reached = (method: string, path: string): Promise<ScriptedRequest> =>
   vendor.next((request) => request.method === method && request.path === `/v1/responses${path}`)
 
 /** Resolves once an answer of a key is watched. */
-const watched = async (keyId: string): Promise<void> => {
-  const { background } = gateway.server.gateway
+const watched = async (keyId: string, { server }: Pick<TestGateway, 'server'> = gateway): Promise<void> => {
+  const { background } = server.gateway
   while (![...background.watched.values()].some(({ answer }) => answer.keyId === keyId)) await Bun.sleep(1)
 }
 
@@ -442,6 +442,32 @@ describe('a streamed background answer', () => {
     await look(key.id)
     expectBilled(key)
     expect(key.row()).toMatchObject({ outcome: 'done', status: 200 })
+  })
+
+  test.each([
+    ['before it has an answer to be begun with', 20_000],
+    ['before it is begun without an answer', 50],
+  ])('goes on when its client disconnects %s', async (_, earlyStartMs) => {
+    const early = await start({ config: { earlyStartMs } })
+    try {
+      const key = withKey(early)
+      before = gate()
+      const leaving = new AbortController()
+      const asking = reached('POST', '')
+      const response = key.ask({ stream: true }, leaving.signal).catch(() => undefined)
+      await asking
+      leaving.abort()
+      await response
+      // Set after the gateway's own timer, and so over after it.
+      if (earlyStartMs < 1_000) await Bun.sleep(earlyStartMs)
+      before.open()
+      await watched(key.id, early)
+      finish(`resp_${made}`)
+      await look(key.id, early)
+      expectBilled(key)
+    } finally {
+      await early.stop()
+    }
   })
 
   test('whose provider breaks off ends with the error frame, can be resumed, and is billed once', async () => {
