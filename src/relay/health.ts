@@ -24,8 +24,11 @@ export type Health = {
   begin(target: string): number
   /** `begunAt`: the success of an attempt that began before the breaker opened does not close it. */
   succeeded(target: string, begunAt?: number): void
-  /** `retryAfterMs`: how long the provider asked to be left alone. */
-  failed(target: string, retryAfterMs?: number): void
+  /**
+   * `retryAfterMs`: how long the provider asked to be left alone. The failure of an attempt that began before the breaker
+   * opened tells nothing else that is new.
+   */
+  failed(target: string, begunAt: number, retryAfterMs?: number): void
   /** A stream whose beginning counted as a success was broken off by its provider: it counts as a failure instead. */
   brokeOff(target: string, retryAfterMs?: number): void
   /** The attempt ended without saying anything about the target: the client disconnected, or the request was at fault. */
@@ -115,6 +118,7 @@ export const createHealth = (
     at.reported = true
     report(target, false)
   }
+  const isOld = (at: Circuit, begunAt: number): boolean => at.openUntil !== 0 && begunAt < at.openedAt
   const stateOf = (at: Circuit): BreakerState => {
     if (at.openUntil === 0) return 'closed'
     return clock.now() < at.openUntil ? 'open' : 'half-open'
@@ -134,7 +138,7 @@ export const createHealth = (
     },
     succeeded: (target, begunAt = Number.POSITIVE_INFINITY) => {
       const at = attemptEnded(target)
-      if (at.openUntil !== 0 && begunAt < at.openedAt) return
+      if (isOld(at, begunAt)) return
       // Failures from before the outage ended count no more.
       if (at.openUntil !== 0) at.bad = at.badBefore = 0
       at.openUntil = 0
@@ -146,9 +150,10 @@ export const createHealth = (
       at.reported = false
       report(target, true)
     },
-    failed: (target, retryAfterMs) => {
+    failed: (target, begunAt, retryAfterMs) => {
       const at = attemptEnded(target)
-      const wasProbe = at.probing
+      if (isOld(at, begunAt) && retryAfterMs === undefined) return
+      const wasProbe = at.probing && !isOld(at, begunAt)
       at.probing = false
       advance(at, clock.now())
       fail(target, at, wasProbe, retryAfterMs)

@@ -141,7 +141,7 @@ const tryTarget = async <Answer>(
     const { credential } = target.account
     if (code !== undefined && !repeats(code, credential)) note.providerCode = code
     if (requestId !== undefined && !repeats(requestId, credential)) note.providerRequestId = requestId
-    if (isTargetFault(error)) health.failed(target.name, restAsked(error))
+    if (isTargetFault(error)) health.failed(target.name, begunAt, restAsked(error))
     else health.ended(target.name)
     throw error
   }

@@ -55,7 +55,7 @@ describe('a report', () => {
     const attempt = (well: boolean, coolMs?: number): void => {
       const begun = health.begin('a')
       if (well) health.succeeded('a', begun)
-      else health.failed('a', coolMs)
+      else health.failed('a', begun, coolMs)
     }
     return { told, time, attempt }
   }
@@ -96,10 +96,7 @@ describe('a breaker', () => {
     const health = createHealth({ now: () => time.at }, undefined, { now: () => time.at })
     const attempts = (good: number, bad: number): void => {
       for (let at = 0; at < good; at++) health.succeeded('a', health.begin('a'))
-      for (let at = 0; at < bad; at++) {
-        health.begin('a')
-        health.failed('a')
-      }
+      for (let at = 0; at < bad; at++) health.failed('a', health.begin('a'))
     }
     const state = () => health.states()[0]?.state
     return { time, health, attempts, state }
@@ -202,6 +199,22 @@ describe('a breaker', () => {
     expect(state()).toBe('closed')
   })
 
+  test('is not prolonged by attempts from before it opened that fail, nor do they count as its probe', () => {
+    const { time, health, attempts, state } = watched()
+    const before = Array.from({ length: 6 }, () => health.begin('a'))
+    time.at += 1
+    attempts(0, 5)
+    time.at += PAUSE - 1
+    health.failed('a', before.pop() ?? 0)
+    time.at += 1
+    const probe = health.begin('a')
+    time.at += 1
+    for (const begun of before) health.failed('a', begun)
+    expect([state(), health.allows('a')]).toEqual(['half-open', false])
+    health.succeeded('a', probe)
+    expect(health.states()).toEqual([{ target: 'a', state: 'closed', inFlight: 0 }])
+  })
+
   test('lets one probe through, and closes or stays open by its outcome', () => {
     const { time, health, attempts, state } = watched()
     attempts(0, 5)
@@ -256,8 +269,7 @@ describe('a breaker', () => {
 
   test('is open for five minutes at most, whatever Retry-After says: accounts are topped up before it ends', () => {
     const { time, health, state } = watched()
-    health.begin('a')
-    health.failed('a', 5 * 86_400_000)
+    health.failed('a', health.begin('a'), 5 * 86_400_000)
     time.at += 299_999
     expect(state()).toBe('open')
     time.at += 1
@@ -268,14 +280,12 @@ describe('a breaker', () => {
     const { time, health, state } = watched()
     const before = health.begin('a')
     time.at += 1
-    health.begin('a')
-    health.failed('a', 30_000)
+    health.failed('a', health.begin('a'), 30_000)
     health.succeeded('a', before)
     expect(state()).toBe('open')
     time.at += 29_999
     expect(state()).toBe('open')
-    health.begin('a')
-    health.failed('a', 5)
+    health.failed('a', health.begin('a'), 5)
     time.at += 1
     expect(state()).toBe('open')
     time.at += 4
