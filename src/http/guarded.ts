@@ -2,7 +2,7 @@
 
 import type { Gateway } from '../gateway.ts'
 import type { Key } from '../keys/key.ts'
-import { errorResponse, requestId, toGatewayError } from './respond.ts'
+import { errorResponse, reported, requestId } from './respond.ts'
 
 export const guarded = async (
   gateway: Gateway,
@@ -13,7 +13,7 @@ export const guarded = async (
   try {
     const key = gateway.store.keys.authenticate(request.headers)
     return Response.json(await answer(key), { headers: { 'x-request-id': id, 'cache-control': 'no-store' } })
-  } catch (error) {
-    return errorResponse(toGatewayError(error), id, undefined)
+  } catch (thrown) {
+    return errorResponse(reported(gateway.log, thrown, { request: id }), id, undefined)
   }
 }
