@@ -30,6 +30,9 @@ export type ServeIo = { err: (line: string) => void }
 /** How long clients of a stopping server may take to read the end of their answers. */
 const LAST_READ_MS = 1_000
 
+/** How long it may take to count what was cut. What outlasts it is settled by the next start, by its last figures. */
+const COUNT_MS = 5_000
+
 /** Throws an error with a sentence for the operator when the store or the port is not available. */
 export const startServer = async (
   config: Config,
@@ -85,6 +88,7 @@ const startWith = async (
     await drain(gateway, gateway.config.drainMs)
     await listening.stop(true)
     await stopped.catch(() => undefined)
+    await until(() => gateway.open.size === 0, COUNT_MS)
     stopPruning()
     stopRenewing()
     unwatchDescriptors()
