@@ -274,10 +274,9 @@ export const createLedger = ({
       return cost
     },
     openCount(keyIds) {
-      if (keyIds === undefined) return open.size
-      let count = 0
-      for (const { keyId } of open.values()) if (keyIds.has(keyId)) count++
-      return count
+      const unwritten = retryDue ? settled.map((each) => each.open) : []
+      const all = [...open.values(), ...unwritten]
+      return keyIds === undefined ? all.length : all.filter(({ keyId }) => keyIds.has(keyId)).length
     },
     isStuck: () => retryDue,
     heldBy: (keyId) => held.get(keyId) ?? 0,

@@ -120,7 +120,10 @@ export type Ledger = {
    * progress. Returns the cost in micro-USD.
    */
   settle(reservation: Reservation, settlement: Settlement): number
-  /** How many reservations are not settled; of these keys only, where they are given. */
+  /**
+   * How many reservations are not settled, or settled in vain since the store refused to write it; of these keys only,
+   * where they are given.
+   */
   openCount(keyIds?: ReadonlySet<string>): number
   /** Whether usage waits because the store refused to write it: reservations are refused until it is written. */
   isStuck(): boolean
