@@ -42,10 +42,12 @@ export const call = async <Answer>(
   const first = Math.min(connectMs, last)
   let timer = setTimeout(() => {
     if (first === last) return giveUp()
+    timer = setTimeout(giveUp, last - first)
+    // Many models think for longer than it may take to connect.
+    if (answered) return
     void canConnect(target).then((can) => {
       if (!can && !answered) abort.abort(timedOut('could not be reached'))
     })
-    timer = setTimeout(giveUp, last - first)
   }, first)
   const heard = (): void => {
     clearTimeout(timer)

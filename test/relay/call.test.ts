@@ -1,7 +1,7 @@
 // What a provider's refusal says beside its body: when to come again, by what id the provider knows it, and whether it
 // is for a fault that nobody has looked for yet.
 
-import { afterEach, describe, expect, spyOn, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { GatewayError } from '../../src/errors.ts'
 import { call } from '../../src/relay/call.ts'
 import { type ClientBody, NO_BODY } from '../../src/relay/client-body.ts'
@@ -71,26 +71,41 @@ test.each([201, 202, 203])('a status of success is an answer: %p', async (status
   expect(await call(asked, { url: 'http://provider' }, (response) => response.text())).toBe('{}')
 })
 
-test('an answer is not cut off by a connection test that is still running', async () => {
-  const connecting = Promise.withResolvers<void>()
-  const connect = spyOn(Bun, 'connect').mockImplementation((() => {
-    connecting.resolve()
-    return new Promise(() => undefined)
-  }) as unknown as typeof Bun.connect)
+describe('a test of the connection', () => {
   const connectMs = 5
-  const slow = { ...target, account: { ...target.account, baseUrl: 'http://provider' } } as Target
-  slow.provider = { ...slow.provider, timeouts: { ...timeouts, connectMs } }
-  const fetch: Relay['fetch'] = async () => {
-    await connecting.promise
-    return new Response()
+  const connecting = Promise.withResolvers<void>()
+  let connect: ReturnType<typeof spyOn>
+  beforeEach(() => {
+    connect = spyOn(Bun, 'connect').mockImplementation((() => {
+      connecting.resolve()
+      return new Promise(() => undefined)
+    }) as unknown as typeof Bun.connect)
+  })
+  afterEach(() => connect.mockRestore())
+
+  /** Whether the call has been cut off, long after connecting may have taken. */
+  const isCut = (fetch: Relay['fetch']): Promise<unknown> => {
+    const slow = { ...target, account: { ...target.account, baseUrl: 'http://provider' } } as Target
+    slow.provider = { ...slow.provider, timeouts: { ...timeouts, connectMs } }
+    const abort = new AbortController()
+    const request = { headers: new Headers(), begunAt: performance.now() }
+    const calling = { relay: { fetch } as Relay, request, target: slow, codec: CODECS.messages, abort }
+    const read = () => new Promise((resolve) => setTimeout(() => resolve(abort.signal.aborted), 10 * connectMs))
+    return call(calling, { url: 'http://provider' }, read)
   }
-  const abort = new AbortController()
-  const request = { headers: new Headers(), begunAt: performance.now() }
-  const calling = { relay: { fetch } as Relay, request, target: slow, codec: CODECS.messages, abort }
-  // Due after the test of the connection has been given up.
-  const read = () => new Promise((resolve) => setTimeout(() => resolve(abort.signal.aborted), 10 * connectMs))
-  expect(await call(calling, { url: 'http://provider' }, read)).toBe(false)
-  connect.mockRestore()
+
+  test('that is still running does not cut an answer off', async () => {
+    const answered = async (): Promise<Response> => {
+      await connecting.promise
+      return new Response()
+    }
+    expect(await isCut(answered)).toBe(false)
+  })
+
+  test('is not made where the provider has answered and says nothing yet', async () => {
+    expect(await isCut(async () => new Response())).toBe(false)
+    expect(connect).not.toHaveBeenCalled()
+  })
 })
 
 test.each<[Record<string, string>, string | undefined]>([
