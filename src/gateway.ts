@@ -62,17 +62,10 @@ export type GatewayOptions = {
   store: Store
   log: Log
   /** Tests give their own. */
-  fetch?: Relay['fetch']
   clock?: Clock
 }
 
-export const createGateway = ({
-  config: given,
-  store,
-  log,
-  fetch = globalThis.fetch,
-  clock: givenClock,
-}: GatewayOptions): Gateway => {
+export const createGateway = ({ config: given, store, log, clock: givenClock }: GatewayOptions): Gateway => {
   // A copy: settings that admins change at run time are written into it.
   const config: Config = { ...given, limits: { ...given.limits } }
   const memory = createMemory()
@@ -118,7 +111,7 @@ export const createGateway = ({
     detours: createDetours(),
     recall: createRecall(),
     background: createBackground(store.background, patiently),
-    fetch,
+    fetch: globalThis.fetch,
     clock,
     stopwatch,
     open: new Map(),

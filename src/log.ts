@@ -101,7 +101,7 @@ const attemptOf = ({ provider, account, model, wire, ms, errorCode, ...failure }
   provider_request_id: failure.providerRequestId,
 })
 
-/** For tests and for commands without a log. */
+/** For servers whose log nobody reads. */
 export const silentLog: Log = {
   exchange: () => undefined,
   counted: () => undefined,

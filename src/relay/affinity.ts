@@ -18,7 +18,7 @@ const HEADERS = [
   'x-claude-code-session-id',
 ]
 
-/** The account that each conversation used last. */
+/** The account that each conversation was placed at. */
 export type Affinity = {
   accountOf(conversation: string): string | undefined
   remember(conversation: string, account: string): void

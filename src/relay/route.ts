@@ -63,7 +63,7 @@ export const route = (relay: Relay, request: ClientRequest): Target[] => {
   return [...healthy, ...failing]
 }
 
-/** The account that made the answer a request continues, else the one its conversation used last. */
+/** The account that made the answer a request continues, else the one its conversation was placed at. */
 const preferredAccount = (
   relay: Relay,
   { key, body }: ClientRequest,
