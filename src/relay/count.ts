@@ -34,7 +34,7 @@ export type Counted = { text: string; estimated: boolean }
 /** Counts for the model asked for, never a fallback, whose tokens differ. Throws GatewayError. */
 export const countPrompt = async (relay: Relay, request: ClientRequest, clientWire: CountingWire): Promise<Counted> => {
   const providerWire = providerCountingWire(relay.providers.get(request.model.provider), clientWire)
-  const targets = targetsOf(relay, request, providerWire)
+  const targets = await relay.turns(request.body.size, () => targetsOf(relay, request, providerWire))
   const text =
     providerWire === undefined && targets.length > 0
       ? undefined

@@ -44,7 +44,8 @@ export const relayExchange = async (relay: Relay, exchange: Exchange): Promise<R
 }
 
 const runAttempts = async <Made extends Answer>(relay: Relay, exchange: Exchange, read: Read<Made>): Promise<Made> => {
-  const answer = await firstAnswer(relay, exchange, route(relay, exchange), (target, abort) =>
+  const targets = await relay.turns(exchange.body.size, () => route(relay, exchange))
+  const answer = await firstAnswer(relay, exchange, targets, (target, abort) =>
     attempt(relay, exchange, target, abort, read),
   )
   const { target } = answer

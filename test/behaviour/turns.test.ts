@@ -1,4 +1,5 @@
-// What takes long of a large request is work in turns: reading it, translating it, translating its answer.
+// What takes long of a large request is work in turns: reading it, finding its conversation's account, translating it,
+// translating its answer.
 
 import { expect, test } from 'bun:test'
 import { CHAT, MESSAGES, whole } from '../chaos/support/stories.ts'
@@ -29,9 +30,10 @@ const start = async (script: Script) => {
 
 const chat = { model: 'vendorA-opus-4-8', messages: [{ role: 'user', content: 'hi' }] }
 
-test.each([false, true])('a request, its translation and a whole answer (stream asked for: %p)', async (stream) => {
+test.each([false, true])('a request, its place, its translation and a whole answer (a stream: %p)', async (stream) => {
   const { provider, gateway, turn, waiting } = await start(whole(MESSAGES))
   const asking = gateway.post('/v1/chat/completions', { ...chat, stream })
+  await turn()
   await turn()
   expect(provider.requests).toHaveLength(0)
   await turn()
@@ -44,17 +46,14 @@ test.each([false, true])('a request, its translation and a whole answer (stream 
 test('a request on its own wire and its answer', async () => {
   const { gateway, turn } = await start(whole(CHAT))
   const asking = gateway.post('/v1/chat/completions', { ...chat, model: 'vendorB-5.5' })
-  await turn()
-  await turn()
-  await turn()
+  for (let turns = 0; turns < 4; turns++) await turn()
   expect((await asking).status).toBe(200)
 })
 
 test('a prompt to count', async () => {
   const { gateway, turn, waiting } = await start({ steps: ['{"object":"response.input_tokens","input_tokens":12}'] })
   const asking = gateway.post('/v1/messages/count_tokens', { ...chat, model: 'vendorB-5.5' })
-  await turn()
-  await turn()
+  for (let turns = 0; turns < 3; turns++) await turn()
   expect([await (await asking).json(), waiting.length]).toEqual([{ input_tokens: 12 }, 0])
 })
 
@@ -65,6 +64,7 @@ test.each([false, true])(
     const { open, store } = gateway.server.gateway
     const leaving = new AbortController()
     const asking = gateway.post('/v1/chat/completions', { ...chat, stream }, {}, leaving.signal).catch(() => undefined)
+    await turn()
     await turn()
     while (waiting.length === 0) await new Promise((resolve) => setImmediate(resolve))
     const [client] = open.values()
