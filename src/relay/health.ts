@@ -32,7 +32,7 @@ export type Health = {
   /** A stream whose beginning counted as a success was broken off by its provider: it counts as a failure instead. */
   brokeOff(target: string, retryAfterMs?: number): void
   /** The attempt ended without saying anything about the target: the client disconnected, or the request was at fault. */
-  ended(target: string): void
+  ended(target: string, begunAt: number): void
   /**
    * Smooth weighted round robin: the targets in the order to try them. Over any stretch each comes first in proportion to
    * its weight, to within one request; between equals, the one with fewest attempts in flight. Each call counts as a use
@@ -58,7 +58,8 @@ type Circuit = {
   openUntil: number
   /** Whether its opening was reported, so that its closing is reported too. */
   reported: boolean
-  probing: boolean
+  /** When the request that may look whether it answers again began. */
+  probe: number | undefined
   /** Failures since the last success, and when the first of them was. */
   failures: number
   failingAt: number
@@ -90,7 +91,7 @@ export const createHealth = (
       openedAt: 0,
       openUntil: 0,
       reported: false,
-      probing: false,
+      probe: undefined,
       failures: 0,
       failingAt: 0,
       inFlight: 0,
@@ -99,9 +100,10 @@ export const createHealth = (
     circuits.set(target, fresh)
     return fresh
   }
-  const attemptEnded = (target: string): Circuit => {
+  const attemptEnded = (target: string, begunAt: number): Circuit => {
     const at = circuit(target)
     at.inFlight = Math.max(0, at.inFlight - 1)
+    if (at.probe === begunAt) at.probe = undefined
     return at
   }
   const fail = (target: string, at: Circuit, wasProbe: boolean, retryAfterMs: number | undefined): void => {
@@ -128,21 +130,22 @@ export const createHealth = (
     allows: (target) => {
       const at = circuits.get(target)
       if (at === undefined || at.openUntil === 0) return true
-      return stateOf(at) === 'half-open' && !at.probing
+      return stateOf(at) === 'half-open' && at.probe === undefined
     },
     begin: (target) => {
       const at = circuit(target)
       at.inFlight++
-      if (stateOf(at) === 'half-open') at.probing = true
-      return clock.now()
+      const now = clock.now()
+      if (stateOf(at) === 'half-open') at.probe ??= now
+      return now
     },
     succeeded: (target, begunAt = Number.POSITIVE_INFINITY) => {
-      const at = attemptEnded(target)
+      const at = attemptEnded(target, begunAt)
       if (isOld(at, begunAt)) return
       // Failures from before the outage ended count no more.
       if (at.openUntil !== 0) at.bad = at.badBefore = 0
       at.openUntil = 0
-      at.probing = false
+      at.probe = undefined
       at.failures = 0
       advance(at, clock.now())
       at.good++
@@ -151,10 +154,9 @@ export const createHealth = (
       report(target, true)
     },
     failed: (target, begunAt, retryAfterMs) => {
-      const at = attemptEnded(target)
+      const wasProbe = circuit(target).probe === begunAt
+      const at = attemptEnded(target, begunAt)
       if (isOld(at, begunAt) && retryAfterMs === undefined) return
-      const wasProbe = at.probing && !isOld(at, begunAt)
-      at.probing = false
       advance(at, clock.now())
       fail(target, at, wasProbe, retryAfterMs)
     },
@@ -167,9 +169,7 @@ export const createHealth = (
       else if (at.goodBefore > 0) at.goodBefore--
       fail(target, at, false, retryAfterMs)
     },
-    ended: (target) => {
-      attemptEnded(target).probing = false
-    },
+    ended: (target, begunAt) => void attemptEnded(target, begunAt),
     roundRobin: (targets) => {
       let all = 0
       const ranked = targets.map((target) => {

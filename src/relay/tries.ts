@@ -132,7 +132,7 @@ const tryTarget = async <Answer>(
     abort.abort()
     note.ms = Math.round(relay.stopwatch.now() - startedAt)
     if (!(error instanceof GatewayError) || request.client.gone) {
-      health.ended(target.name)
+      health.ended(target.name, begunAt)
       throw error
     }
     note.errorCode = error.code
@@ -142,7 +142,7 @@ const tryTarget = async <Answer>(
     if (code !== undefined && !repeats(code, credential)) note.providerCode = code
     if (requestId !== undefined && !repeats(requestId, credential)) note.providerRequestId = requestId
     if (isTargetFault(error)) health.failed(target.name, begunAt, restAsked(error))
-    else health.ended(target.name)
+    else health.ended(target.name, begunAt)
     throw error
   }
 }

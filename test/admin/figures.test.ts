@@ -400,9 +400,9 @@ describe('what serves', () => {
     const [main] = vendor?.accounts ?? []
     if (vendor === undefined || main === undefined) throw new Error('vendor_a has no account')
     vendor.accounts.push({ ...main, name: 'main/eu' })
-    health.begin('vendor_a/main/eu/vendorA-opus-4-7')
+    const begunAt = health.begin('vendor_a/main/eu/vendorA-opus-4-7')
     const { items } = await desk.call('accounts.list', desk.admin)
-    health.ended('vendor_a/main/eu/vendorA-opus-4-7')
+    health.ended('vendor_a/main/eu/vendorA-opus-4-7', begunAt)
     vendor.accounts.pop()
     expect(items.map(({ name, in_flight }) => [name, in_flight])).toEqual([
       ['main', 0],

@@ -217,15 +217,18 @@ describe('a breaker', () => {
 
   test('lets one probe through, and closes or stays open by its outcome', () => {
     const { time, health, attempts, state } = watched()
+    const before = health.begin('a')
     attempts(0, 5)
     time.at += PAUSE - 1
     expect([state(), health.allows('a')]).toEqual(['open', false])
     time.at += 1
     expect([state(), health.allows('a')]).toEqual(['half-open', true])
-    health.begin('a')
+    const probe = health.begin('a')
+    expect(health.allows('a')).toBe(false)
+    health.ended('a', before)
     expect(health.allows('a')).toBe(false)
     // One that ends without a word leaves its place to another.
-    health.ended('a')
+    health.ended('a', probe)
     expect(health.allows('a')).toBe(true)
     // Whatever was long ago, one failure is enough then.
     time.at += 3 * WINDOW
