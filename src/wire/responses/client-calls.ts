@@ -38,7 +38,7 @@ export const toolOf = (
  * Whether a call's arguments break off: its item has no form for that. `cut`: the answer may have ended within the call,
  * so that empty arguments count as broken off.
  */
-export const isTruncated = (input: string, cut = false): boolean =>
+export const isTruncated = (input: string, cut: boolean): boolean =>
   !isWhole(input) || (cut && Object.keys(parseObject(input) ?? {}).length === 0)
 
 /** Whether an item is a call for the client to run. */

@@ -1,7 +1,7 @@
 // Compaction of a conversation for providers without their own: an agent ends its input with a trigger and expects one
 // item that replaces everything before it. The model is asked for a summary, which the item carries.
 
-import type { ChatEvent, ChatResponse } from '../../ir/event.ts'
+import type { ChatEvent } from '../../ir/event.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { OpaquePart, UserPart } from '../../ir/part.ts'
 import { SEAL_PREFIX } from '../seal.ts'
@@ -68,10 +68,4 @@ export const compacted = (): ((event: ChatEvent) => ChatEvent[]) => {
         return []
     }
   }
-}
-
-/** The same for a whole answer. */
-export const compactedAnswer = (response: ChatResponse): ChatResponse => {
-  const summary = response.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
-  return summary === '' ? response : { ...response, parts: [compaction(response.id, summary)] }
 }

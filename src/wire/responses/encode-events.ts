@@ -10,20 +10,19 @@ import { DECLINED, finalResponse, incompleteReason, initialResponse, needsRefusa
 import { type ClientTools, clientTools } from './client-tools.ts'
 import { asksCompaction, compacted } from './compaction.ts'
 import { failureFrames } from './failure-frames.ts'
-import { numberedFrames } from './frames.ts'
+import { type Frames, numberedFrames } from './frames.ts'
 import { type ItemWriter, itemWriter } from './item-writer.ts'
 import { bareId } from './names.ts'
 
 export const encodeEvents = (ask: Ask): EventEncoder => {
   const inOrder = sequence()
-  const stream = answerStream(ask)
-  const shaped = asksCompaction(ask.body) ? compacted() : undefined
+  const writer = answerWriter(ask, numberedFrames())
   let over = false
   return {
     push(event) {
       if (over) return ''
       let text = ''
-      for (const next of inOrder(event)) for (const made of shaped?.(next) ?? [next]) text += stream(made)
+      for (const next of inOrder(event)) text += writer.write(next)
       if (event.type === 'finish' || event.type === 'error') over = true
       return text
     },
@@ -33,10 +32,18 @@ export const encodeEvents = (ask: Ask): EventEncoder => {
 /** `base`: the response before any output. */
 type Answer = { base: JsonObject; items: ItemWriter }
 
-const answerStream = (ask: Ask): ((event: ChatEvent) => string) => {
-  const frames = numberedFrames()
+type AnswerWriter = {
+  /** The text to send for an event. Parts must not overlap. */
+  write(event: ChatEvent): string
+  /** The response at its end; undefined before. */
+  readonly finished: JsonObject | undefined
+}
+
+export const answerWriter = (ask: Ask, frames: Frames): AnswerWriter => {
   const { frame } = frames
+  const shaped = asksCompaction(ask.body) ? compacted() : undefined
   let answer: Answer | undefined
+  let finished: JsonObject | undefined
   let usage: Usage = {}
   let tools: ClientTools | undefined
   /** Created with the first call, as it reads the client's whole body. */
@@ -54,7 +61,7 @@ const answerStream = (ask: Ask): ((event: ChatEvent) => string) => {
     const declined = needsRefusalText(event.reason, items) ? decline(items) : ''
     const cut = incompleteReason(event.reason, items.calls) !== undefined
     const closed = items.close(cut ? 'incomplete' : 'completed')
-    const finished = finalResponse(base, items.output, { ...event, usage: { ...usage, ...event.usage } }, ask)
+    finished = finalResponse(base, items.output, { ...event, usage: { ...usage, ...event.usage } }, ask)
     return declined + closed + frame(`response.${String(finished.status)}`, { response: finished })
   }
 
@@ -68,7 +75,7 @@ const answerStream = (ask: Ask): ((event: ChatEvent) => string) => {
       echo: { ...base, output: items.output, usage: null },
     })
 
-  return (event) => {
+  const write = (event: ChatEvent): string => {
     if (event.type === 'ping') return ''
     if (event.type === 'usage') {
       usage = { ...usage, ...event.usage }
@@ -89,6 +96,13 @@ const answerStream = (ask: Ask): ((event: ChatEvent) => string) => {
       default:
         return text + answer.items.write(event)
     }
+  }
+
+  return {
+    write: (event) => (shaped?.(event) ?? [event]).map(write).join(''),
+    get finished() {
+      return finished
+    },
   }
 }
 

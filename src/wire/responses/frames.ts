@@ -22,3 +22,11 @@ export const numberedFrames = () => {
 
   return { frame, delta, writeDelta, next: () => number }
 }
+
+/** For an answer of which only the whole is wanted. */
+export const NO_FRAMES: Frames = {
+  frame: () => '',
+  delta: () => ({ head: '', tail: '' }),
+  writeDelta: () => '',
+  next: () => 0,
+}

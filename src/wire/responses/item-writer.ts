@@ -199,7 +199,7 @@ export const itemWriter = ({ frame, delta, writeDelta }: Frames, base: string, o
     return text + addItem(callItem(id, call, '', 'in_progress'))
   }
 
-  const endOwn = ({ tool, callId, itemId, input }: OwnCall, cut?: boolean): string => {
+  const endOwn = ({ tool, callId, itemId, input }: OwnCall, cut: boolean): string => {
     const written = input.join('')
     if (isTruncated(written, cut)) return ''
     calls = true
