@@ -64,11 +64,17 @@ export const editsFor = (
   { outline, whole }: ClientBody,
   target: Target,
   outputCap?: number,
-): PassEdit[] => {
-  const quirks = passQuirksOf(target, outline)
-  const seen = codec.needsWhole?.(outline, quirks) === true ? whole().body : outline
-  return codec.passEdits(seen, { model: target.model.upstream, outputCap, quirks, learned: target.learned })
-}
+): PassEdit[] =>
+  codec.passEdits(
+    outline,
+    {
+      model: target.model.upstream,
+      outputCap,
+      quirks: passQuirksOf(target, outline),
+      learned: target.learned,
+    },
+    () => whole().body,
+  )
 
 /** The paths of what the edits take from what the client has asked for. */
 export const lostIn = (edits: readonly PassEdit[]): string[] =>

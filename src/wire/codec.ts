@@ -158,13 +158,11 @@ export type PassCodec = {
   wire: Wire
   /** The schema of a client's body, open to unknown members. */
   requestSchema: TSchema
-  /** The members to splice into a client's body for a provider of the same wire. */
-  passEdits(body: JsonObject, options: PassOptions): PassEdit[]
   /**
-   * Whether `passEdits` must see the whole body: an outline cuts long ids, which could then look alike, thoughts, and what
-   * the system says.
+   * The members to splice into a client's body for a provider of the same wire. The body may be an outline. `whole`: all of
+   * it, for what the beginnings of long strings do not tell: ids could look alike, and thoughts empty.
    */
-  needsWhole?(outline: JsonObject, quirks: Quirks): boolean
+  passEdits(body: JsonObject, options: PassOptions, whole?: () => JsonObject): PassEdit[]
   /** Whether a client's body uses forms of another wire: its bytes cannot pass, and it is decoded and encoded again. */
   needsTranslation?(body: JsonObject): boolean
   /** The client's own cap on output tokens, where it gave one. */

@@ -7,7 +7,7 @@ import { faultOf, KEEP_ALIVE, malformedAnswer, usageIn } from '../pass.ts'
 import { decodeEvents } from './decode-events.ts'
 import { encodeEvents } from './encode-events.ts'
 import { decodeError, encodeError, failureIn } from './error.ts'
-import { needsTranslation, needsWhole, outputCap, passEdits } from './pass.ts'
+import { needsTranslation, outputCap, passEdits } from './pass.ts'
 import { decodeRequest, encodeRequest } from './request.ts'
 import { decodeResponse, encodeResponse, messageOf } from './response.ts'
 import { ChatCompletionsRequest } from './schema.ts'
@@ -18,7 +18,6 @@ export const chatCompletions: ChatCodec = {
   wire: 'chat-completions',
   requestSchema: ChatCompletionsRequest,
   passEdits,
-  needsWhole,
   needsTranslation,
   outputCap,
   tap,

@@ -3,7 +3,7 @@
 import { isFilled, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Quirks } from '../../ir/quirks.ts'
 import type { Edit } from '../../lib/json-splice.ts'
-import type { PassEdit, PassOptions } from '../codec.ts'
+import type { PassCodec } from '../codec.ts'
 import { isForeign, modelEdit, refusedMembers, withoutRefused } from '../pass.ts'
 import { given } from '../read.ts'
 import { callIdEdits } from './call-ids.ts'
@@ -47,10 +47,8 @@ export const breaksTurns = ({ messages }: JsonObject): boolean => {
   return spoken.some((role, at) => role === 'user' && (spoken[at - 1] === 'user' || spoken[at - 1] === 'tool'))
 }
 
-export const needsWhole = (
-  { messages }: JsonObject,
-  { shortCallIds, noMidSystem, needsReasoning }: Quirks,
-): boolean => {
+/** Whether an outline's cut strings leave open which edits are due. */
+const needsWhole = ({ messages }: JsonObject, { shortCallIds, noMidSystem, needsReasoning }: Quirks): boolean => {
   if (shortCallIds || !Array.isArray(messages)) return shortCallIds === true
   if (noMidSystem && messages.slice(0, 2).filter(isSystem).length === 2) return true
   // An outline cuts a long thought before its first escape: one that begins with a new line looks empty.
@@ -67,8 +65,9 @@ const refusedIn = (body: JsonObject, quirks: Quirks): Edit['path'][] => {
   return refused
 }
 
-export const passEdits = (body: JsonObject, options: PassOptions): PassEdit[] => {
+export const passEdits: PassCodec['passEdits'] = (outline, options, whole = () => outline) => {
   const { quirks } = options
+  const body = needsWhole(outline, quirks) ? whole() : outline
   const edits: Edit[] = [modelEdit(options)]
   if (body.stream === true) {
     // Made even where it is asked for: written twice, the provider might read the other one, and reasoning that is not told

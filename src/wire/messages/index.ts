@@ -6,7 +6,7 @@ import { counting } from './counting.ts'
 import { decodeEvents } from './decode-events.ts'
 import { encodeEvents, PING } from './encode-events.ts'
 import { decodeError, encodeError } from './error.ts'
-import { needsWhole, outputCap, passEdits } from './pass.ts'
+import { outputCap, passEdits } from './pass.ts'
 import { decodeRequest, encodeRequest } from './request.ts'
 import { decodeResponse, encodeResponse } from './response.ts'
 import { MessagesRequest } from './schema.ts'
@@ -17,7 +17,6 @@ export const messages: ChatCodec = {
   wire: 'messages',
   requestSchema: MessagesRequest,
   passEdits,
-  needsWhole,
   outputCap,
   decodeRequest,
   encodeRequest,

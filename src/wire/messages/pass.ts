@@ -3,7 +3,7 @@
 import { isObject, type JsonObject } from '../../ir/json.ts'
 import type { Quirks } from '../../ir/quirks.ts'
 import { type Edit, FRONT } from '../../lib/json-splice.ts'
-import type { PassEdit, PassOptions } from '../codec.ts'
+import type { PassCodec, PassEdit } from '../codec.ts'
 import { isForeign, modelEdit, refusedMembers, withoutRefused } from '../pass.ts'
 import { isMadeLink } from './decode-content.ts'
 import { type Remaining, thinkingEdits } from './pass-thinking.ts'
@@ -12,16 +12,20 @@ import { callsUnthought, NO_THOUGHT } from './reasoning.ts'
 export const outputCap = (body: JsonObject): number | undefined =>
   typeof body.max_tokens === 'number' ? body.max_tokens : undefined
 
-export const passEdits = (body: JsonObject, options: PassOptions): PassEdit[] => {
+export const passEdits: PassCodec['passEdits'] = (outline, options, whole = () => outline) => {
   const { outputCap: cap, quirks } = options
-  const messages = Array.isArray(body.messages) && !quirks.readsTags ? body.messages : []
+  const messagesIn = (body: JsonObject) => (Array.isArray(body.messages) && !quirks.readsTags ? body.messages : [])
+  // An outline cuts a long string before its first escape: what is sealed and begins with an escaped slash looks empty.
+  const isLinked = linkEdits(messagesIn(outline)).length > 0
+  const body = isLinked ? whole() : outline
+  const messages = messagesIn(body)
   const removals = foreignEdits(messages)
   const remaining = { isShorter: removals.length > 0, messages: () => withoutForeign(messages) }
   const edits: PassEdit[] = [
     modelEdit(options),
     ...thinkingEdits(body, remaining, options),
     ...removals,
-    ...linkEdits(messages),
+    ...(isLinked ? linkEdits(messages) : []),
   ]
   if (quirks.needsReasoning) edits.push(...blankThoughts(messages))
   if (cap !== undefined) edits.push({ path: ['max_tokens'], value: String(cap) })
@@ -76,10 +80,6 @@ const linkEdits = (messages: readonly unknown[]): Edit[] => {
   })
   return edits
 }
-
-/** An outline cuts a long string before its first escape: what is sealed and begins with an escaped slash looks empty. */
-export const needsWhole = ({ messages }: JsonObject, { readsTags }: Quirks): boolean =>
-  readsTags !== true && Array.isArray(messages) && linkEdits(messages).length > 0
 
 /** A thought before the calls of each message that has none but other providers'. */
 const blankThoughts = (messages: readonly unknown[]): Edit[] =>

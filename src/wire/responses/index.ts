@@ -7,7 +7,7 @@ import { counting } from './counting.ts'
 import { decodeEvents } from './decode-events.ts'
 import { encodeEvents } from './encode-events.ts'
 import { decodeError, encodeError } from './error.ts'
-import { LEAST_OUTPUT, needsWhole, outputCap, passEdits } from './pass.ts'
+import { LEAST_OUTPUT, outputCap, passEdits } from './pass.ts'
 import { decodeRequest, encodeRequest } from './request.ts'
 import { decodeResponse, encodeResponse } from './response.ts'
 import { ResponsesRequest } from './schema.ts'
@@ -18,7 +18,6 @@ export const responses: ChatCodec = {
   wire: 'responses',
   requestSchema: ResponsesRequest,
   passEdits,
-  needsWhole,
   outputCap,
   leastOutput: LEAST_OUTPUT,
   decodeRequest,

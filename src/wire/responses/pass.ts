@@ -3,7 +3,7 @@
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { mayBeCut } from '../../lib/json-outline.ts'
 import type { Edit } from '../../lib/json-splice.ts'
-import type { PassEdit, PassOptions } from '../codec.ts'
+import type { PassCodec } from '../codec.ts'
 import { isForeign, modelEdit, refusedMembers, withoutRefused } from '../pass.ts'
 import { summaryIn } from './compaction.ts'
 import { hasRefusedId, isMessage } from './names.ts'
@@ -14,29 +14,35 @@ export const outputCap = (body: JsonObject): number | undefined =>
 /** The lowest output cap that the provider accepts, in tokens. */
 export const LEAST_OUTPUT = 16
 
-export const passEdits = (body: JsonObject, options: PassOptions): PassEdit[] => {
+export const passEdits: PassCodec['passEdits'] = (outline, options, whole = () => outline) => {
   const edits: Edit[] = [modelEdit(options)]
   if (options.outputCap !== undefined) {
     edits.push({ path: ['max_output_tokens'], value: String(Math.max(LEAST_OUTPUT, options.outputCap)) })
   }
-  if (Array.isArray(body.input) && !options.quirks.readsTags) {
-    body.input.forEach((item, at) => {
-      if (!isObject(item) || !isForeign(item.encrypted_content)) return
-      // A compaction item of the gateway becomes its summary as a message. A foreign thought is removed, as this provider
-      // could not read it.
-      const summary = summaryIn(item)
-      const message = summary === undefined ? undefined : { type: 'message', role: 'user', content: summary }
-      edits.push({ path: ['input', at], value: message === undefined ? undefined : JSON.stringify(message) })
-    })
+  const { input } = mayHoldCutId(outline) ? whole() : outline
+  if (Array.isArray(input)) {
+    if (!options.quirks.readsTags) edits.push(...foreignEdits(input))
+    edits.push(...idEdits(input))
+    if (options.quirks.noDeveloperRole) edits.push(...roleEdits(input))
   }
-  if (Array.isArray(body.input)) edits.push(...idEdits(body.input))
-  if (Array.isArray(body.input) && options.quirks.noDeveloperRole) edits.push(...roleEdits(body.input))
-  return withoutRefused(edits, refusedMembers(body, options.quirks), options.quirks)
+  return withoutRefused(edits, refusedMembers(outline, options.quirks), options.quirks)
 }
 
 /** Whether there may be an id that is too long: of one in a large body only the beginning is read. */
-export const needsWhole = ({ input }: JsonObject): boolean =>
+const mayHoldCutId = ({ input }: JsonObject): boolean =>
   Array.isArray(input) && input.some((item) => isObject(item) && typeof item.id === 'string' && mayBeCut(item.id))
+
+/**
+ * A compaction item of the gateway becomes its summary as a message. A foreign thought is removed, as this provider could
+ * not read it.
+ */
+const foreignEdits = (input: Json[]): Edit[] =>
+  input.flatMap((item, at) => {
+    if (!isObject(item) || !isForeign(item.encrypted_content)) return []
+    const summary = summaryIn(item)
+    const message = summary === undefined ? undefined : { type: 'message', role: 'user', content: summary }
+    return [{ path: ['input', at], value: message === undefined ? undefined : JSON.stringify(message) }]
+  })
 
 /** Removes ids that the provider would refuse, as other servers and some clients make them: a message's that stands before, too. */
 const idEdits = (input: Json[]): Edit[] => {
