@@ -42,6 +42,9 @@ export type DocumentPart = {
 }
 export type RefusalPart = { type: 'refusal'; text: string }
 
+/** Content of a message or of a tool's result. */
+export type ContentPart = TextPart | ImagePart | DocumentPart | OpaquePart
+
 /** A tool that the client's search has found: it is in the request's list. */
 export type FoundTool = { name: string; namespace?: string }
 
@@ -66,7 +69,7 @@ export type ToolResultPart = {
   type: 'tool-result'
   callId: string
   kind: 'function' | 'custom'
-  parts: (TextPart | ImagePart | DocumentPart | OpaquePart)[]
+  parts: ContentPart[]
   /** Of a search for tools: what encoders of other wires tell the model in place of `parts`. */
   found?: FoundTool[]
   isError?: boolean
@@ -89,5 +92,5 @@ export type ReasoningPart = { type: 'reasoning'; text: string; full?: boolean; s
 export type OpaquePart = { type: 'opaque'; origin: ChatWire; value: JsonObject; met?: true }
 
 export type SystemPart = TextPart | OpaquePart
-export type UserPart = TextPart | ImagePart | DocumentPart | ToolResultPart | OpaquePart
+export type UserPart = ContentPart | ToolResultPart
 export type AssistantPart = TextPart | RefusalPart | ToolCallPart | ReasoningPart | OpaquePart

@@ -4,7 +4,7 @@
 import { GatewayError } from '../errors.ts'
 import { distinct } from './distinct.ts'
 import type { ChatEvent, ChatResponse, FinishReason } from './event.ts'
-import { isObject, parseJson } from './json.ts'
+import { parseJson, parseObject } from './json.ts'
 
 /** Finish reasons that tell the client the answer was cut, so that it may end within a call. */
 const CUTS = new Set<FinishReason>(['length', 'context-length', 'content-filter', 'refusal'])
@@ -14,14 +14,7 @@ const broken = () =>
 const nameless = () => new GatewayError('upstream_error', 'The model gave a tool call without a name. Try again.')
 
 /** Whether a function's arguments are an object, or nothing at all. */
-export const isWhole = (input: string): boolean => {
-  if (input.trim() === '') return true
-  try {
-    return isObject(JSON.parse(input))
-  } catch {
-    return false
-  }
-}
+export const isWhole = (input: string): boolean => input.trim() === '' || parseObject(input) !== undefined
 
 /**
  * The text of the object in arguments that are themselves the JSON of a text, as some models and their servers write

@@ -6,6 +6,9 @@ import type { ChatWire } from '../ir/wire.ts'
 
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const satisfies Effort[]
 
+/** The summaries of a thought that vendor_b's clients may ask for. */
+export const SUMMARIES = ['auto', 'concise', 'detailed'] as const satisfies Reasoning['summary'][]
+
 /**
  * The effort to ask for; undefined where the client leaves it to the model. A budget has no counterpart and becomes the
  * effort that uses about as many tokens. `drop` is called for what the client asked and does not get.

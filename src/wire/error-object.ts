@@ -173,6 +173,9 @@ const statusIn = ({ code, status, http_status_code, http_code }: JsonObject): nu
     .filter((value) => typeof value !== 'object' && /^[45]\d\d$/.test(`${value}`))
     .map(Number)[0]
 
+/** `body`: of any shape. `status`: 200 for an error within a stream or a 200 answer. */
+export const decodeError = (status: number, body: unknown): GatewayError => classified(readErrorObject(status, body))
+
 /**
  * The error with the gateway's own message. Ten things are read from the provider's text: the token counts of a prompt
  * that is too long, how long to wait for a rate limit, that waiting will not help, what is wrong with an image or a PDF,

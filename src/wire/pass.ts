@@ -1,11 +1,12 @@
 // What the wires share for bodies and streams that pass through: edits, faults and usage of answers, the state of taps.
 
-import { GatewayError } from '../errors.ts'
+import { envelope, GatewayError } from '../errors.ts'
 import { isFilled, isObject, type JsonObject } from '../ir/json.ts'
 import type { Quirks } from '../ir/quirks.ts'
 import { inTier, type Usage } from '../ir/usage.ts'
 import type { Edit } from '../lib/json-splice.ts'
 import { OutputText } from '../lib/output-text.ts'
+import { writeFrame } from '../lib/sse.ts'
 import type { PassEdit, PassOptions, Tap } from './codec.ts'
 import { SEAL_PREFIX } from './seal.ts'
 
@@ -34,7 +35,7 @@ export const malformedAnswer = (cause?: unknown): GatewayError =>
 /** The error that a body reports, or that it lacks the member every answer of its wire has. */
 export const faultOf = (
   body: JsonObject,
-  member: 'choices' | 'content' | 'output' | 'data',
+  member: 'content' | 'output' | 'data',
   decodeError: (status: number, body: JsonObject) => GatewayError,
 ): GatewayError | undefined => {
   const { error } = body
@@ -53,6 +54,10 @@ export const usageIn = (
   const usage = isObject(raw) ? inTier(decodeUsage(raw), tier) : undefined
   return isObject(raw) && usage !== undefined ? { usage, raw } : undefined
 }
+
+/** The frame that ends a broken stream, for clients that read the gateway's envelope as it is. */
+export const errorFrame = (error: GatewayError): string =>
+  writeFrame({ event: 'error', data: JSON.stringify(envelope(error)) })
 
 /** A comment, which every reader skips. Not followed by an empty line, at which older SDKs dispatch an event without data. */
 export const KEEP_ALIVE = ': keep-alive\n'

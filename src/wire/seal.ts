@@ -1,6 +1,6 @@
 // Tags: a thought sealed by one wire's provider as one string, which clients of another wire send back unchanged.
 
-import { isObject, type Json } from '../ir/json.ts'
+import { isObject, type Json, parseObject } from '../ir/json.ts'
 import type { ReasoningPart, Seal } from '../ir/part.ts'
 import { CHAT_WIRES } from '../ir/wire.ts'
 
@@ -62,19 +62,15 @@ export const readPlacedTag = (text: string): { part: ReasoningPart; before?: Bef
   const dot = text.indexOf('.', SEAL_PREFIX.length)
   const origin = CHAT_WIRES.find((wire) => wire === text.slice(SEAL_PREFIX.length, dot))
   if (dot === -1 || origin === undefined) return undefined
-  try {
-    const thought: unknown = JSON.parse(Buffer.from(text.slice(dot + 1), 'base64url').toString('utf8'))
-    if (!isObject(thought) || typeof thought.text !== 'string' || !isObject(thought.value)) return undefined
-    const part: ReasoningPart = { type: 'reasoning', text: thought.text }
-    if (typeof thought.full === 'boolean') part.full = thought.full
-    part.seal = { origin, value: thought.value as { [name: string]: Json } }
-    const { before } = thought
-    return isObject(before) && isCount(before.text) && isCount(before.calls)
-      ? { part, before: { text: before.text, calls: before.calls } }
-      : { part }
-  } catch {
-    return undefined
-  }
+  const thought = parseObject(Buffer.from(text.slice(dot + 1), 'base64url').toString('utf8'))
+  if (typeof thought?.text !== 'string' || !isObject(thought.value)) return undefined
+  const part: ReasoningPart = { type: 'reasoning', text: thought.text }
+  if (typeof thought.full === 'boolean') part.full = thought.full
+  part.seal = { origin, value: thought.value as { [name: string]: Json } }
+  const { before } = thought
+  return isObject(before) && isCount(before.text) && isCount(before.calls)
+    ? { part, before: { text: before.text, calls: before.calls } }
+    : { part }
 }
 
 /** Clients can forge a tag: at a count that is no whole number, a text could never be cut. */

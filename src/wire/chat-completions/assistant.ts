@@ -2,12 +2,12 @@
 
 import { invalidRequest } from '../../errors.ts'
 import { filledText, isFilled, isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import type { AssistantPart, ReasoningPart, RefusalPart, Seal, ToolCallPart } from '../../ir/part.ts'
+import type { AssistantPart, ContentPart, ReasoningPart, RefusalPart, Seal, ToolCallPart } from '../../ir/part.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import { decodeBreakpoint } from '../breakpoint.ts'
 import { type Before, plainSeal, readPlacedTag, sealTag, type ThoughtMember } from '../seal.ts'
 import { detailSeal, detailsIn, detailText, isSealed } from './details.ts'
-import { type ContentPart, decodeContent } from './parts.ts'
+import { decodeContent } from './parts.ts'
 
 /**
  * The parts of a message: thoughts, text, refusal, audio, calls. Thoughts whose tag says that they stood between texts or

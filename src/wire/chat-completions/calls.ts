@@ -1,7 +1,7 @@
 // The calls of one stream: their deltas, told apart by index, become parts that may overlap.
 
 import type { ChatEvent } from '../../ir/event.ts'
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
 import type { Seal } from '../../ir/part.ts'
 import { type JsonNesting, jsonNesting } from '../../lib/json-nesting.ts'
 import type { Undo } from '../codec.ts'
@@ -269,9 +269,5 @@ const isObjectIn = ({ pieces, nesting }: Call): boolean => {
   // Long arguments have many pieces that end in a brace: not each may have all of them parsed.
   const last = pieces.findLast((piece) => piece.trim() !== '')?.trimEnd()
   if (last?.endsWith('}') !== true || !nesting.isClosed(pieces)) return false
-  try {
-    return isObject(JSON.parse(pieces.join('')))
-  } catch {
-    return false
-  }
+  return parseObject(pieces.join('')) !== undefined
 }

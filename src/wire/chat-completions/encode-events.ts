@@ -1,12 +1,11 @@
 // Events as a stream of this wire: chunks, the usage chunk if the client asked for it, and one end.
 
-import { envelope } from '../../errors.ts'
 import type { ChatEvent, Finish } from '../../ir/event.ts'
 import { isObject } from '../../ir/json.ts'
 import { sequence } from '../../ir/sequence.ts'
 import { type Usage, withPrompt } from '../../ir/usage.ts'
-import { writeFrame } from '../../lib/sse.ts'
 import type { Ask, EventEncoder } from '../codec.ts'
+import { errorFrame } from '../pass.ts'
 import type { Before } from '../seal.ts'
 import { encodeCitation, encodeLogprob, encodeVerdicts } from './annotations.ts'
 import { encodeDetails, readsReasoning } from './assistant.ts'
@@ -139,7 +138,7 @@ export const encodeEvents = (ask: Ask): EventEncoder => {
         return finish(event)
       case 'error':
         ended = true
-        return writeFrame({ event: 'error', data: JSON.stringify(envelope(event.error)) })
+        return errorFrame(event.error)
       default:
         return ''
     }

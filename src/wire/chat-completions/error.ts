@@ -1,6 +1,6 @@
-// Errors of this wire: the provider's, classified by status and machine code, and the gateway's in its clients' form.
+// The provider's errors on this wire, classified by status and machine code.
 
-import { envelope, GatewayError, type Remedy } from '../../errors.ts'
+import { GatewayError, type Remedy } from '../../errors.ts'
 import { isFilled, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { badOutcome, classified, type ErrorObject, readErrorObject } from '../error-object.ts'
 import { providerError } from '../failure.ts'
@@ -97,6 +97,3 @@ const isBroken = (choice: Json): boolean =>
   (isFilled(choice.error) || isFailure(choice.finish_reason) || isFailure(choice.native_finish_reason))
 
 const isFailure = (reason: Json | undefined): boolean => typeof reason === 'string' && FAILED.test(reason)
-
-/** This wire's clients read the gateway's envelope as it is. */
-export const encodeError = (error: GatewayError): JsonObject => envelope(error)

@@ -36,7 +36,7 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): JsonObject[] =
         opening.message.content = encodeContent(opening.parts, out)
         continue
       }
-      const role = hasBegun && out.noMidSystem ? 'user' : roleOf(turn, out)
+      const role = hasBegun && out.quirks.noMidSystem ? 'user' : roleOf(turn, out)
       const message = { role, content: encodeContent(parts, out), ...nameOf(turn) }
       opening ??= { message, parts }
       messages.push(message)
@@ -91,8 +91,8 @@ const settled = ({ message, waiting, results, attachments }: Round): JsonObject[
 ]
 
 /** The vendor takes both roles. Requests of other wires are mostly for other servers, many of which take `system` only. */
-const roleOf = (turn: Extract<Turn, { role: 'system' }>, { origin, noDeveloperRole }: Outgoing): string =>
-  turn.developer && origin === 'chat-completions' && !noDeveloperRole ? 'developer' : 'system'
+const roleOf = (turn: Extract<Turn, { role: 'system' }>, { origin, quirks }: Outgoing): string =>
+  turn.developer && origin === 'chat-completions' && !quirks.noDeveloperRole ? 'developer' : 'system'
 
 const nameOf = (turn: Turn): JsonObject => (turn.name === undefined ? {} : { name: turn.name })
 
@@ -166,7 +166,7 @@ const encodeAssistant = (
         const again = round.waiting.has(out.callId(part.id)) ? `${part.id} ${index}` : part.id
         const sent = out.callId(again)
         const name = out.names.of(part.name, part.namespace)
-        const made = encodeCall(withObjectInput(out.customAsFunction ? asFunction(part) : part, out), sent, name)
+        const made = encodeCall(withObjectInput(out.quirks.noCustomTools ? asFunction(part) : part, out), sent, name)
         // The first of calls that were made at once speaks for all.
         if (out.quirks.needsSignatures && calls.length === 0) signature ??= NO_SIGNATURE
         calls.push(signature === undefined ? made : { ...made, extra_content: signature })

@@ -1,12 +1,12 @@
 // The chat-completions wire: its codec, for the clients and for the providers that speak it.
 
-import type { GatewayError } from '../../errors.ts'
+import { envelope, type GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../ir/json.ts'
 import type { ChatCodec } from '../codec.ts'
-import { faultOf, KEEP_ALIVE, malformedAnswer, usageIn } from '../pass.ts'
+import { KEEP_ALIVE, malformedAnswer, usageIn } from '../pass.ts'
 import { decodeEvents } from './decode-events.ts'
 import { encodeEvents } from './encode-events.ts'
-import { decodeError, encodeError, failureIn } from './error.ts'
+import { decodeError, failureIn } from './error.ts'
 import { needsTranslation, outputCap, passEdits } from './pass.ts'
 import { decodeRequest, encodeRequest } from './request.ts'
 import { decodeResponse, encodeResponse, messageOf } from './response.ts'
@@ -22,10 +22,11 @@ export const chatCompletions: ChatCodec = {
   outputCap,
   tap,
   counting: undefined,
-  faultIn: (body) => failureIn(body) ?? faultOf(body, 'choices', decodeError) ?? choiceless(body),
+  faultIn: (body) => failureIn(body) ?? choiceless(body),
   readUsage: (body) => usageIn(body, decodeUsage),
   decodeError,
-  encodeError,
+  // Its clients read the gateway's envelope as it is.
+  encodeError: envelope,
   keepAlive: KEEP_ALIVE,
   decodeRequest,
   encodeRequest,

@@ -12,12 +12,6 @@ export type Outgoing = {
   origin: ChatWire
   quirks: Quirks
   names: ToolNames
-  /** Tools of free text are sent as functions with one string argument. */
-  customAsFunction: boolean
-  /** Messages of a developer are sent as the system's. */
-  noDeveloperRole: boolean
-  /** System messages within the conversation are sent as the user's. */
-  noMidSystem: boolean
   /** Whether instructions that begin the conversation become one message: many models' templates refuse a second, or drop it. */
   oneSystem: boolean
   /** Whether a plain thought is sent back in this member: servers that give them want them back, at least with calls. */
@@ -40,9 +34,6 @@ export const outgoing = (request: ChatRequest, quirks: Quirks): Outgoing => {
     origin: request.origin,
     quirks,
     names: toolNames(request, quirks.noCustomTools === true),
-    customAsFunction: quirks.noCustomTools === true,
-    noDeveloperRole: quirks.noDeveloperRole === true,
-    noMidSystem: quirks.noMidSystem === true,
     oneSystem: request.origin !== 'chat-completions' || quirks.noMidSystem === true,
     takesThoughts,
     needsReasoning: quirks.needsReasoning === true && takesThoughts('reasoning_content'),

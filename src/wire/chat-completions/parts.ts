@@ -2,7 +2,7 @@
 
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import type { DocumentPart, ImagePart, OpaquePart, Source, TextPart } from '../../ir/part.ts'
+import type { ContentPart, DocumentPart, Source } from '../../ir/part.ts'
 import { placed } from '../../ir/place.ts'
 import { decodeBreakpoint, encodeBreakpoint } from '../breakpoint.ts'
 import { decodeText } from '../data-url.ts'
@@ -10,8 +10,6 @@ import { given, optionalString, readObject, readString } from '../read.ts'
 import { foreignFile } from '../refusals.ts'
 import { decodeBlock, decodeDocument, decodeFile, isBlock, urlSource } from './files.ts'
 import type { Outgoing } from './outgoing.ts'
-
-export type ContentPart = TextPart | ImagePart | DocumentPart | OpaquePart
 
 /** A message's `content` as parts: none for absent, null or ''. */
 export const decodeContent = (content: Json | undefined, path: string): ContentPart[] => {

@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest, OpaqueMember, Reasoning, Sampling } from '../../ir/request.ts'
 import type { EncodedRequest, Target } from '../codec.ts'
-import { EFFORTS, effortFor } from '../effort.ts'
+import { EFFORTS, effortFor, SUMMARIES } from '../effort.ts'
 import { isFormless, JSON_ONLY, jsonBySchema } from '../json-mode.ts'
 import { CONTINUE, prefilledTurn } from '../prefill.ts'
 import {
@@ -109,8 +109,6 @@ const otherThinking = (body: JsonObject): Reasoning | undefined => {
   if (summary !== undefined) return { ...amount, summary }
   return reasoning.exclude === true || thinking.display === 'omitted' ? { ...amount, summary: 'omitted' } : amount
 }
-
-const SUMMARIES = ['auto', 'concise', 'detailed'] as const
 
 const amountOf = (reasoning: JsonObject, { type, budget_tokens: budget }: JsonObject): Reasoning | undefined => {
   const effort = EFFORTS.find((one) => one === reasoning.effort)

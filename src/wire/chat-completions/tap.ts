@@ -9,10 +9,10 @@ import { splice } from '../../lib/json-splice.ts'
 import type { OutputText } from '../../lib/output-text.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
-import { malformedAnswer, openNotes, textOf } from '../pass.ts'
+import { errorFrame, malformedAnswer, openNotes, textOf } from '../pass.ts'
 import { callsIn, inputText, reasoningText, textIn, thoughtIn } from './assistant.ts'
 import { endsAudio } from './audio.ts'
-import { decodeError, encodeError, failureIn } from './error.ts'
+import { decodeError, failureIn } from './error.ts'
 import { decodeUsage, withReport } from './usage.ts'
 
 const NO_USAGE = ',"usage":null'
@@ -106,7 +106,7 @@ export const tap = (options: TapOptions): Tap => {
     see,
     end: (() =>
       options.noDone && (hasFinishReason || audioEnded) ? see({ data: '[DONE]' }) : '') satisfies Tap['end'],
-    fail: ((why) => writeFrame({ event: 'error', data: JSON.stringify(encodeError(why)) })) satisfies Tap['fail'],
+    fail: errorFrame,
   })
 }
 

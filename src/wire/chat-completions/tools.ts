@@ -194,7 +194,7 @@ export const encodeTools = (tools: Tool[], out: Outgoing): JsonObject[] =>
       throw foreignTool(path)
     }
     const name = out.names.of(tool.name, tool.namespace)
-    if (tool.type === 'custom' && out.customAsFunction)
+    if (tool.type === 'custom' && out.quirks.noCustomTools)
       return [{ type: 'function', function: { name, ...textDescription(tool), parameters: TEXT_SCHEMA } }]
     const head: JsonObject = { name }
     if (tool.description !== undefined) head.description = tool.description
@@ -240,7 +240,7 @@ export const encodeToolChoice = (choice: ToolChoice, tools: Tool[], out: Outgoin
   const named = (wanted: { name: string; kind: 'function' | 'custom' }): JsonObject => {
     const name = sent.get(`${wanted.kind} ${wanted.name}`)
     if (name === undefined) throw unknownTool(choice, wanted.name)
-    const kind = out.customAsFunction ? 'function' : wanted.kind
+    const kind = out.quirks.noCustomTools ? 'function' : wanted.kind
     return { type: kind, [kind]: { name } }
   }
   switch (choice.type) {

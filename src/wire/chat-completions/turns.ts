@@ -2,14 +2,14 @@
 
 import { invalidRequest } from '../../errors.ts'
 import { isFilled, type Json, type JsonObject } from '../../ir/json.ts'
-import type { SystemPart, ToolCallPart, ToolResultPart, UserPart } from '../../ir/part.ts'
+import type { ContentPart, SystemPart, ToolCallPart, ToolResultPart, UserPart } from '../../ir/part.ts'
 import { placed } from '../../ir/place.ts'
 import type { Turn } from '../../ir/request.ts'
 import { decodeBreakpoint } from '../breakpoint.ts'
 import { given, optionalString, readArray, readObject, readString } from '../read.ts'
 import { shownTurn } from '../shown-turn.ts'
 import { decodeAssistant } from './assistant.ts'
-import { type ContentPart, decodeContent } from './parts.ts'
+import { decodeContent } from './parts.ts'
 
 export const decodeTurns = (messages: Json | undefined): Turn[] => {
   const list = readArray(messages, 'messages')

@@ -1,8 +1,9 @@
 // The images wire: its codec. Its requests pass to providers that speak it, and are never translated.
 
+import { envelope } from '../../errors.ts'
 import type { PassCodec } from '../codec.ts'
+import { decodeError } from '../error-object.ts'
 import { faultOf, KEEP_ALIVE, modelEdit, refusedMembers, usageIn, withoutRefused } from '../pass.ts'
-import { decodeError, encodeError } from './error.ts'
 import { requestSchema } from './schema.ts'
 import { tap } from './tap.ts'
 import { decodeUsage, usageObject } from './usage.ts'
@@ -28,6 +29,6 @@ export const images: PassCodec = {
   faultIn: (body) => faultOf(body, 'data', decodeError),
   readUsage: (body) => usageIn({ ...body, usage: usageObject(body) }, decodeUsage),
   decodeError,
-  encodeError,
+  encodeError: envelope,
   keepAlive: KEEP_ALIVE,
 }

@@ -6,8 +6,8 @@ import { findMember } from '../../lib/json-scan.ts'
 import { splice } from '../../lib/json-splice.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
-import { malformedAnswer, openNotes } from '../pass.ts'
-import { decodeError, encodeError } from './error.ts'
+import { decodeError } from '../error-object.ts'
+import { errorFrame, malformedAnswer, openNotes } from '../pass.ts'
 import { decodeUsage } from './usage.ts'
 
 export const tap = (options: TapOptions): Tap => {
@@ -54,6 +54,6 @@ export const tap = (options: TapOptions): Tap => {
       if (images > 0 && pictures.come === images && noted.state === 'open') noted.state = 'done'
       return ''
     },
-    fail: ((why) => writeFrame({ event: 'error', data: JSON.stringify(encodeError(why)) })) satisfies Tap['fail'],
+    fail: errorFrame,
   })
 }

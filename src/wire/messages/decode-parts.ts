@@ -4,6 +4,7 @@ import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type {
   AssistantPart,
+  ContentPart,
   OpaquePart,
   ReasoningPart,
   SystemPart,
@@ -163,12 +164,7 @@ const decodeToolResult = (block: JsonObject, path: string, extras: Collected): T
   }
 }
 
-const resultPart = (
-  block: JsonObject,
-  type: string,
-  path: string,
-  extras: Collected,
-): ToolResultPart['parts'][number] => {
+const resultPart = (block: JsonObject, type: string, path: string, extras: Collected): ContentPart => {
   switch (type) {
     case 'text':
     case 'image':

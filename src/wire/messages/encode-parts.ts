@@ -5,6 +5,7 @@ import type { JsonObject } from '../../ir/json.ts'
 import type {
   AssistantPart,
   CacheMark,
+  ContentPart,
   DocumentPart,
   ImagePart,
   OpaquePart,
@@ -124,11 +125,7 @@ export const encodeToolResult = (part: ToolResultPart, id: string, path: string,
 }
 
 /** Content of a user's message or of a tool's result. */
-export const encodeContentPart = (
-  part: ToolResultPart['parts'][number],
-  path: string,
-  context: PartContext,
-): JsonObject[] => {
+export const encodeContentPart = (part: ContentPart, path: string, context: PartContext): JsonObject[] => {
   switch (part.type) {
     case 'text':
       return encodeText(part, path, context)

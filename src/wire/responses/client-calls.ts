@@ -3,7 +3,7 @@
 // that the client can run or answer.
 
 import { invalidRequest } from '../../errors.ts'
-import { isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
+import { isObject, type Json, type JsonObject, parseJson, parseObject } from '../../ir/json.ts'
 import type { FoundTool, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
 import { isWhole } from '../../ir/whole.ts'
 import { callInput } from '../call-input.ts'
@@ -204,14 +204,8 @@ const stringsIn = (value: Json | undefined): string[] | undefined => {
 }
 
 const parseStrings = (text: string): string[] | undefined => {
-  if (!text.startsWith('[')) return undefined
-  try {
-    const list: unknown = JSON.parse(text)
-    return Array.isArray(list) && list.length > 0 && list.every((line) => typeof line === 'string') ? list : undefined
-  } catch {
-    // A shell command that begins with a bracket.
-    return undefined
-  }
+  const list = parseJson(text)
+  return Array.isArray(list) && list.length > 0 && list.every((line) => typeof line === 'string') ? list : undefined
 }
 
 /** A command line is run by a shell. Clients cannot answer a call without a command, so a missing one becomes ''. */

@@ -2,7 +2,7 @@
 
 import { invalidRequest } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
-import type { DocumentPart, ImagePart, OpaquePart, Source, TextPart } from '../../ir/part.ts'
+import type { ContentPart, DocumentPart, ImagePart, Source } from '../../ir/part.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import type { OpaqueMember } from '../../ir/request.ts'
 import { decodeBreakpoint, encodeBreakpoint } from '../breakpoint.ts'
@@ -10,8 +10,6 @@ import { parseDataUrl, sniffMediaType } from '../data-url.ts'
 import { given, optionalString, readObject, readString } from '../read.ts'
 import { foreignFile } from '../refusals.ts'
 import type { Outgoing } from './outgoing.ts'
-
-export type ContentPart = TextPart | ImagePart | DocumentPart | OpaquePart
 
 /**
  * A message's content or a tool's output: text, or a list of parts. Parts of unknown types stay whole and are listed in

@@ -2,14 +2,22 @@
 // result is without its call, and no thought comes last among the model's items.
 
 import type { JsonObject } from '../../ir/json.ts'
-import type { AssistantPart, RefusalPart, Seal, TextPart, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
+import type {
+  AssistantPart,
+  ContentPart,
+  RefusalPart,
+  Seal,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+} from '../../ir/part.ts'
 import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest, Turn } from '../../ir/request.ts'
 import { dropMark } from '../breakpoint.ts'
 import { isEmptyInput } from '../call-input.ts'
 import { failedText } from '../failed-result.ts'
 import { waitingCalls } from '../waiting-calls.ts'
-import { type ContentPart, encodeContent, shortest } from './content.ts'
+import { encodeContent, shortest } from './content.ts'
 import { callId, withTakenId } from './names.ts'
 import type { Outgoing } from './outgoing.ts'
 import { encodeCitation, encodeLogprobs, refusalContent, textContent } from './output.ts'

@@ -1,12 +1,13 @@
 // The responses wire: its codec, for the clients and for the providers that speak it.
 
+import { envelope } from '../../errors.ts'
 import type { ChatCodec } from '../codec.ts'
+import { decodeError } from '../error-object.ts'
 import { faultOf, KEEP_ALIVE, usageIn } from '../pass.ts'
 import { isBegun } from './background.ts'
 import { counting } from './counting.ts'
 import { decodeEvents } from './decode-events.ts'
 import { encodeEvents } from './encode-events.ts'
-import { decodeError, encodeError } from './error.ts'
 import { LEAST_OUTPUT, outputCap, passEdits } from './pass.ts'
 import { decodeRequest, encodeRequest } from './request.ts'
 import { decodeResponse, encodeResponse } from './response.ts'
@@ -27,7 +28,7 @@ export const responses: ChatCodec = {
   decodeEvents,
   encodeEvents,
   decodeError,
-  encodeError,
+  encodeError: (error, requestId) => ({ ...envelope(error), request_id: requestId }),
   faultIn: (body) => (isBegun(body) ? undefined : faultOf(body, 'output', decodeError)),
   readUsage: (body) => usageIn({ ...body, usage: usageObject(body) }, decodeUsage),
   tap,

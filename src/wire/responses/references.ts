@@ -2,7 +2,7 @@
 // they set `store: false`. For answers translated from another wire only the gateway can resolve them.
 
 import { invalidRequest } from '../../errors.ts'
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import { given } from '../read.ts'
 
@@ -62,13 +62,8 @@ export const rememberable = (sent: JsonObject, body: JsonObject, answer: JsonObj
 /** The answer in the last frame of a stream's text; undefined where it has none. */
 export const answerIn = (text: string): JsonObject | undefined => {
   const at = text.lastIndexOf('\ndata: ')
-  if (at === -1) return undefined
-  try {
-    const event: unknown = JSON.parse(text.slice(at + '\ndata: '.length))
-    return isObject(event) && isObject(event.response) ? event.response : undefined
-  } catch {
-    return undefined
-  }
+  const event = at === -1 ? undefined : parseObject(text.slice(at + '\ndata: '.length))
+  return isObject(event?.response) ? event.response : undefined
 }
 
 const listOf = (input: Json | undefined): Json[] => {

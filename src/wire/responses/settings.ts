@@ -3,7 +3,7 @@
 import { invalidRequest } from '../../errors.ts'
 import type { JsonObject } from '../../ir/json.ts'
 import type { OpaqueMember, OutputFormat, Reasoning } from '../../ir/request.ts'
-import { EFFORTS, effortOf, leastThought } from '../effort.ts'
+import { EFFORTS, effortOf, leastThought, SUMMARIES } from '../effort.ts'
 import { objectRoot } from '../object-schema.ts'
 import { withReadablePatterns } from '../pattern.ts'
 import { given, optionalBoolean, optionalObject, optionalString, readObject, readString } from '../read.ts'
@@ -15,7 +15,6 @@ import { encodeSchema } from './tools.ts'
 
 const THINKING_MEMBERS = new Set(['effort', 'summary', 'generate_summary'])
 const TEXT_MEMBERS = new Set(['format', 'verbosity'])
-const SUMMARIES = ['auto', 'concise', 'detailed'] as const
 const TIERS = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast', 'ultrafast'])
 
 export const isTier = (tier: unknown): tier is string => typeof tier === 'string' && TIERS.has(tier)
