@@ -7,7 +7,6 @@ import { isFormless } from '../json-mode.ts'
 import { given, optionalBoolean, optionalString, readObject, readString } from '../read.ts'
 import { encodeSchemaForm } from '../schema-form.ts'
 import { withinGrammar } from '../schema-limits.ts'
-import { memberName } from './members.ts'
 import type { Outgoing } from './outgoing.ts'
 import { rooted } from './tools.ts'
 
@@ -43,9 +42,9 @@ export const decodeForm = (raw: Json | undefined): OutputFormat | undefined => {
   }
 }
 
-export const encodeForm = (output: OutputFormat, { origin, drop, quirks }: Outgoing): JsonObject => {
+export const encodeForm = (output: OutputFormat, { origin, drop, quirks, nameOf }: Outgoing): JsonObject => {
   if (output.type === 'json-object') return { type: 'json_object' }
-  const dropped = (member: string): void => drop(`${memberName(origin, 'response_format')}.schema.${member}`)
+  const dropped = (member: string): void => drop(`${nameOf('response_format')}.schema.${member}`)
   const { schema, ...form } = encodeSchemaForm(output, origin, dropped)
   return { type: 'json_schema', json_schema: { ...form, schema: withinGrammar(schema, quirks) } }
 }
@@ -61,7 +60,7 @@ export const askForJson = (instruction: string, messages: JsonObject[], out: Out
   if (typeof opening?.content === 'string') opening.content += `\n\n${instruction}`
   else if (Array.isArray(opening?.content)) opening.content.push({ type: 'text', text: instruction })
   else messages.splice(at, 0, { role: 'system', content: instruction })
-  out.drop(memberName(out.origin, 'response_format'))
+  out.drop(out.nameOf('response_format'))
 }
 
 /**
@@ -70,11 +69,11 @@ export const askForJson = (instruction: string, messages: JsonObject[], out: Out
  */
 export const forceTool = (output: OutputFormat, body: JsonObject, out: Outgoing): string => {
   const others = Array.isArray(body.tools) ? body.tools : []
-  const taken = new Set(others.map(nameOf))
+  const taken = new Set(others.map(toolName))
   let name = 'json'
   while (taken.has(name)) name = `${name}_output`
   const { schema = {}, description = 'Gives the answer as JSON.' } = output.type === 'json-schema' ? output : {}
-  const root = rooted(schema, () => out.drop(memberName(out.origin, 'response_format')))
+  const root = rooted(schema, () => out.drop(out.nameOf('response_format')))
   const parameters = withinGrammar(root, out.quirks)
   const callable = others.length > 0 && body.tool_choice !== 'none'
   body.tools = [...others, { type: 'function', function: { name, description, parameters } }]
@@ -84,7 +83,7 @@ export const forceTool = (output: OutputFormat, body: JsonObject, out: Outgoing)
   return name
 }
 
-const nameOf = (tool: Json): Json | undefined => {
+const toolName = (tool: Json): Json | undefined => {
   if (!isObject(tool)) return undefined
   const body = tool.function ?? tool.custom
   return isObject(body) ? body.name : tool.name

@@ -1,8 +1,7 @@
-// Names and values on this wire: sampling parameters, service tiers, and the other wires' names of its members.
+// Names and values on this wire: sampling parameters, service tiers, what others ask for.
 
 import type { JsonObject } from '../../ir/json.ts'
 import type { Sampling } from '../../ir/request.ts'
-import type { ChatWire } from '../../ir/wire.ts'
 
 /** The members that hold sampling parameters. */
 export const SAMPLING = {
@@ -32,28 +31,3 @@ const TIERS = ['auto', 'default', 'flex', 'scale', 'priority', 'fast']
 /** The tier, where the wire has it. */
 export const tierOf = (tier: string | undefined): string | undefined =>
   tier !== undefined && TIERS.includes(tier) ? tier : undefined
-
-const NAMES: Record<ChatWire, Record<string, string>> = {
-  'chat-completions': { 'reasoning.summary': 'reasoning_effort' },
-  messages: {
-    stop: 'stop_sequences',
-    user: 'metadata.user_id',
-    reasoning_effort: 'thinking',
-    'reasoning.summary': 'thinking.display',
-    max_completion_tokens: 'max_tokens',
-    response_format: 'output_config.format',
-    parallel_tool_calls: 'tool_choice.disable_parallel_tool_use',
-  },
-  responses: {
-    messages: 'input',
-    reasoning_effort: 'reasoning',
-    verbosity: 'text.verbosity',
-    max_completion_tokens: 'max_output_tokens',
-    max_tokens: 'max_output_tokens',
-    response_format: 'text.format',
-    logprobs: 'include',
-  },
-}
-
-/** The name that clients of `origin` have for a member of this wire, for refusals and dropped paths. */
-export const memberName = (origin: ChatWire, member: string): string => NAMES[origin][member] ?? member

@@ -4,6 +4,7 @@ import type { Quirks } from '../../ir/quirks.ts'
 import type { ChatRequest } from '../../ir/request.ts'
 import type { ChatWire } from '../../ir/wire.ts'
 import { type PathOf, pathsOf } from '../client-path.ts'
+import { memberName } from '../member-names.ts'
 import type { ThoughtMember } from '../seal.ts'
 import { sentCallId } from './call-ids.ts'
 import { type ToolNames, toolNames } from './tools.ts'
@@ -24,6 +25,8 @@ export type Outgoing = {
   drop(path: string): void
   dropped: Set<string>
   pathOf: PathOf
+  /** The client's name for a member of this wire. */
+  nameOf(member: string): string
 }
 
 export const outgoing = (request: ChatRequest, quirks: Quirks): Outgoing => {
@@ -41,5 +44,6 @@ export const outgoing = (request: ChatRequest, quirks: Quirks): Outgoing => {
     dropped,
     drop: (path) => dropped.add(path),
     pathOf: pathsOf(request),
+    nameOf: (member) => memberName(request.origin, 'chat-completions', member),
   }
 }

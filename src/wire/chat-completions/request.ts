@@ -24,7 +24,7 @@ import { withFoundNames, withToolsFor } from '../tool-list.ts'
 import { decodeExtras } from './extras.ts'
 import { askForJson, decodeForm, encodeForm, forceTool } from './form.ts'
 import { encodeTurns } from './history.ts'
-import { memberName, SAMPLING, SAMPLING_KEYS } from './members.ts'
+import { SAMPLING, SAMPLING_KEYS } from './members.ts'
 import { type Outgoing, outgoing } from './outgoing.ts'
 import { includeUsage } from './pass.ts'
 import { encodeLabels, encodeMetadata, encodeOpaque, encodeSampling, encodeStop, encodeThinking } from './settings.ts'
@@ -214,7 +214,7 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
   encodeThinking(request, target, body, out)
   if (request.verbosity !== undefined) {
     if (['low', 'medium', 'high'].includes(request.verbosity)) body.verbosity = request.verbosity
-    else out.drop(memberName(out.origin, 'verbosity'))
+    else out.drop(out.nameOf('verbosity'))
   }
   if (request.logprobs !== undefined) {
     body.logprobs = true
@@ -223,12 +223,12 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
   encodeLabels(request, body, out)
   encodeOpaque(request, body, out)
   // Checked last: a conversation kept at another provider is refused for that first, with a code that its client acts on.
-  if (messages.length === 0) throw nothingToRead(memberName(out.origin, 'messages'))
+  if (messages.length === 0) throw nothingToRead(out.nameOf('messages'))
   encodeMetadata(request, body, out)
   for (const name of quirks.rejects ?? []) {
     if (body[name] === undefined) continue
     delete body[name]
-    out.drop(memberName(out.origin, name))
+    out.drop(out.nameOf(name))
   }
   return { body, dropped: [...out.dropped], undo }
 }

@@ -7,7 +7,7 @@ import { effortOf, leastThought } from '../effort.ts'
 import { leaveOut, SHARED } from '../opaque-member.ts'
 import { withoutDefaults } from '../sampling.ts'
 import { stopInGateway } from '../stops.ts'
-import { memberName, SAMPLING, SAMPLING_KEYS, tierOf } from './members.ts'
+import { SAMPLING, SAMPLING_KEYS, tierOf } from './members.ts'
 import type { Outgoing } from './outgoing.ts'
 
 export const encodeSampling = (
@@ -33,7 +33,7 @@ export const encodeStop = ({ stop, origin }: ChatRequest, body: JsonObject, out:
   const most = out.quirks.rejects?.includes('stop') === true ? 0 : MAX_STOPS
   const sent = origin === 'chat-completions' && most > 0 ? stop : stop.slice(0, most)
   if (sent.length > 0) body.stop = sent
-  if (!stopInGateway(stop.slice(sent.length), out.names.undo)) out.drop(memberName(out.origin, 'stop'))
+  if (!stopInGateway(stop.slice(sent.length), out.names.undo)) out.drop(out.nameOf('stop'))
 }
 
 export const encodeThinking = (
@@ -46,14 +46,14 @@ export const encodeThinking = (
   // It was read from `reasoning` or `thinking`, which are sent as they came.
   if (origin === 'chat-completions' && opaque.some(({ name, met }) => met && name !== 'store')) return
   const drop = (setting: 'reasoning' | 'effort'): void =>
-    out.drop(memberName(out.origin, setting === 'effort' ? 'output_config.effort' : 'reasoning_effort'))
+    out.drop(out.nameOf(setting === 'effort' ? 'output_config.effort' : 'reasoning_effort'))
   const wanted = leastThought(reasoning, quirks, drop)
   const { mode, effort, summary } = wanted
   if (quirks.noReasoning) {
     if (mode !== 'off' && effort !== 'none') drop('reasoning')
     return
   }
-  if (summary !== undefined && summary !== 'omitted') out.drop(memberName(out.origin, 'reasoning.summary'))
+  if (summary !== undefined && summary !== 'omitted') out.drop(out.nameOf('reasoning.summary'))
   const sent = effortOf(wanted, quirks, out.origin, drop)
   if (sent !== undefined) body.reasoning_effort = sent
 }
@@ -64,7 +64,7 @@ const MAX_LABEL = 64
 export const encodeLabels = (request: ChatRequest, body: JsonObject, out: Outgoing): void => {
   const label = (member: string, value: string | undefined): void => {
     if (value === undefined) return
-    if (value.length > MAX_LABEL && out.origin !== 'chat-completions') out.drop(memberName(out.origin, member))
+    if (value.length > MAX_LABEL && out.origin !== 'chat-completions') out.drop(out.nameOf(member))
     else body[member] = value
   }
   label('user', request.user)

@@ -42,7 +42,7 @@ export const encodeTurns = (request: ChatRequest, context: PartContext, noMidSys
   if (messages.length > 0) return { system, messages }
   // The provider needs a message: instructions alone become the user's.
   if (system.length > 0) return { system: [], messages: [{ role: 'user', content: system }] }
-  const list = request.origin === 'responses' ? 'input' : 'messages'
+  const list = context.dropped.nameOf('messages')
   throw invalidRequest(`'${list}' must hold at least one message with content.`, list)
 }
 

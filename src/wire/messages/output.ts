@@ -26,23 +26,23 @@ export const encodeOutput = (
   const own = request.origin === 'messages'
   if (output.type === 'json-object' || (!own && isFormless(output))) {
     // Listed: an instruction asks the model for JSON, but does not force it.
-    dropped.member('output')
+    dropped.member('output_config.format')
     return { instruction: JSON_ONLY }
   }
   if (own && !byTool) return { format: { type: 'json_schema', schema: output.schema } }
   const { type } = output.schema
   if (type !== undefined && type !== 'object') {
-    const path = dropped.nameOf('output')
+    const path = dropped.nameOf('output_config.format')
     throw invalidRequest(`'${path}': the schema must describe an object.`, path)
   }
   const described = withDescription(output)
   const schema = byTool ? undefined : strictSchema(rooted(described), room)
   if (schema !== undefined) return { format: { type: 'json_schema', schema } }
   if (noForcedTools) {
-    dropped.member('output')
+    dropped.member('output_config.format')
     return { instruction: jsonBySchema(described) }
   }
-  const path = dropped.nameOf('output')
+  const path = dropped.nameOf('output_config.format')
   const root = objectRoot(output.schema, (member) => dropped.path(`${path}.${member}`))
   return jsonTool(names, root, output.description ?? 'Give your whole answer in the form of the schema.')
 }

@@ -97,9 +97,11 @@ export const encodeReasoning = (
   dropped: Dropped,
 ): Thinking => {
   if (request.reasoning === undefined) return {}
-  const reasoning = withoutBudget(leastThought(request.reasoning, quirks, dropped.member), quirks, dropped)
+  const drop = (setting: 'reasoning' | 'effort'): void =>
+    dropped.member(setting === 'effort' ? 'output_config.effort' : 'thinking')
+  const reasoning = withoutBudget(leastThought(request.reasoning, quirks, drop), quirks, dropped)
   if (quirks.noReasoning === true) {
-    if (reasoning.mode !== 'off' && reasoning.effort !== 'none') dropped.member('reasoning')
+    if (reasoning.mode !== 'off' && reasoning.effort !== 'none') dropped.member('thinking')
     return {}
   }
   const effort = encodeEffort(reasoning.effort, quirks, reasoning.mode !== undefined, dropped)
@@ -107,7 +109,7 @@ export const encodeReasoning = (
   const thinking = encodeMode(request, reasoning, quirks.noAdaptiveThinking === true, limits.maxTokens, dropped)
   if (thinking === undefined) return effort
   if (request.origin !== 'messages' && limits.cannotThink(thinking.type === 'enabled')) {
-    dropped.member('reasoning')
+    dropped.member('thinking')
     return effort
   }
   return { thinking, ...effort }
@@ -132,7 +134,7 @@ const encodeEffort = (
     const asked = nearestEffort(own === 'xhigh' && noXhighEffort ? 'high' : own, efforts)
     if (asked !== undefined) return { effort: asked }
   }
-  if (hasMode || efforts !== undefined) dropped.member('effort')
+  if (hasMode || efforts !== undefined) dropped.member('output_config.effort')
   return {}
 }
 
@@ -147,7 +149,7 @@ const encodeMode = (
   const budget = (tokens: number): JsonObject | undefined => {
     const fitting = Math.min(Math.max(Math.trunc(tokens), MIN_BUDGET), maxTokens - 1)
     if (fitting >= MIN_BUDGET) return { type: 'enabled', budget_tokens: fitting, ...display }
-    dropped.member('reasoning')
+    dropped.member('thinking')
     return undefined
   }
   if (mode === 'budget') return budget(budgetTokens ?? BUDGETS.medium)
@@ -156,7 +158,7 @@ const encodeMode = (
   if (!budgetsOnly)
     return { type: 'adaptive', ...(showsUnasked(request, summary) ? { display: 'summarized' } : display) }
   if (mode === undefined && effort === undefined) {
-    dropped.member('reasoning')
+    dropped.member('thinking')
     return undefined
   }
   return budget(budgetFor(effort, maxTokens))

@@ -194,7 +194,7 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
   const dropped = droppedOf(request)
   const extras = extrasOf(request)
   if (request.logprobs !== undefined) {
-    const name = request.origin === 'responses' ? 'include' : 'logprobs'
+    const name = dropped.nameOf('logprobs')
     throw invalidRequest(`'${name}' cannot be used with this model. It gives no log probabilities.`, name)
   }
   if (!own) refuseForeign(request, dropped)
@@ -239,7 +239,7 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
   for (const name of quirks.rejects ?? []) {
     if (body[name] === undefined) continue
     delete body[name]
-    dropped.path(name === 'metadata' && !own ? userMember(request) : name)
+    dropped.path(name === 'metadata' && !own ? userMember(request) : dropped.nameOf(name))
   }
   if (output.jsonTool !== undefined) undo.jsonTool = output.jsonTool.name
   if (Object.keys(names.undo).length > 0) undo.tools = names.undo

@@ -76,7 +76,7 @@ export const encodeRest = (request: ChatRequest, body: JsonObject, dropped: Drop
   const stop = request.stop?.filter((text) => !isBlank(text)) ?? []
   if (stop.length > 0) body.stop_sequences = stop
   // The vendor refuses stop sequences of white space alone.
-  if (!stopInGateway(request.stop?.filter(isBlank) ?? [], undo)) dropped.path(own ? 'stop_sequences' : 'stop')
+  if (!stopInGateway(request.stop?.filter(isBlank) ?? [], undo)) dropped.member('stop_sequences')
 
   const { user_id: _, ...metadata } = request.metadata ?? {}
   const user = userOf(request)

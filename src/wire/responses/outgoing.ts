@@ -4,6 +4,7 @@ import type { Quirks } from '../../ir/quirks.ts'
 import type { ChatRequest } from '../../ir/request.ts'
 import type { ChatWire } from '../../ir/wire.ts'
 import { type PathOf, pathsOf } from '../client-path.ts'
+import { memberName } from '../member-names.ts'
 import { type ToolNames, toolNames } from './names.ts'
 
 export type Outgoing = {
@@ -16,6 +17,8 @@ export type Outgoing = {
   /** Lists the client's member as dropped. */
   drop(path: string): void
   pathOf: PathOf
+  /** The client's name for a member of this wire. */
+  nameOf(member: string): string
 }
 
 export const outgoing = (request: ChatRequest, quirks: Quirks): Outgoing => {
@@ -29,5 +32,6 @@ export const outgoing = (request: ChatRequest, quirks: Quirks): Outgoing => {
     dropped,
     drop: (path) => dropped.add(path),
     pathOf: pathsOf(request),
+    nameOf: (member) => memberName(request.origin, 'responses', member),
   }
 }

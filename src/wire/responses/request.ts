@@ -27,7 +27,6 @@ import { clientTools } from './client-tools.ts'
 import { asksCompaction } from './compaction.ts'
 import { encodeTurns } from './history.ts'
 import { decodeInput } from './input.ts'
-import { memberName } from './members.ts'
 import { label } from './names.ts'
 import { encodeOpaque } from './opaque.ts'
 import { type Outgoing, outgoing } from './outgoing.ts'
@@ -161,7 +160,7 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
   const inWords =
     out.quirks.structuredOutputByTool === true && request.output !== undefined && isFormless(request.output)
   if (inWords) {
-    out.drop(memberName(out.origin, 'text.format'))
+    out.drop(out.nameOf('text.format'))
     input.unshift({ type: 'message', role: 'system', content: JSON_ONLY })
   }
   const begun = prefilledTurn(request)
@@ -188,7 +187,7 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
   if (text !== undefined) body.text = text
   encodeOpaque(request, body, out)
   // Checked last, so that a member which is refused, and leaves the input empty, is named instead.
-  if (input.length === 0 && !out.own) throw nothingToRead(memberName(out.origin, 'input'))
+  if (input.length === 0 && !out.own) throw nothingToRead(out.nameOf('input'))
   if (request.logprobs !== undefined) {
     body.include = [...(Array.isArray(body.include) ? body.include : []), LOGPROBS]
     if (request.logprobs.top > 0) body.top_logprobs = Math.min(20, request.logprobs.top)
@@ -197,8 +196,9 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
     const value = body[name]
     if (value === undefined) continue
     delete body[name]
-    // The gateway has said so itself.
-    if (name !== 'store' || value !== false || out.own) out.drop(memberName(out.origin, name))
+    // Of other wires' requests the gateway has said so itself.
+    const isAdded = (name === 'store' && value === false) || (name === 'include' && request.logprobs === undefined)
+    if (out.own || !isAdded) out.drop(out.nameOf(name))
   }
   if (Object.keys(out.names.undo).length > 0) undo.tools = out.names.undo
   return { body, dropped: [...out.dropped], undo }
@@ -232,18 +232,13 @@ const choiceWithForm = (formTool: string, request: ChatRequest, out: Outgoing): 
   return tools.length === 0 || choice?.type === 'none' ? { type: 'function', name: formTool } : 'required'
 }
 
-const encodeLimits = (
-  { maxOutput, stop, origin }: ChatRequest,
-  target: Target,
-  out: Outgoing,
-  undo: Undo,
-): JsonObject => {
+const encodeLimits = ({ maxOutput, stop }: ChatRequest, target: Target, out: Outgoing, undo: Undo): JsonObject => {
   const limits: JsonObject = {}
   if (maxOutput !== undefined) {
-    if (maxOutput < LEAST_OUTPUT) out.drop(memberName(origin, 'max_output_tokens'))
+    if (maxOutput < LEAST_OUTPUT) out.drop(out.nameOf('max_output_tokens'))
     limits.max_output_tokens = Math.max(LEAST_OUTPUT, Math.min(maxOutput, target.maxOutput))
   }
-  if (stop !== undefined && !stopInGateway(stop, undo)) out.drop(memberName(origin, 'stop'))
+  if (stop !== undefined && !stopInGateway(stop, undo)) out.drop(out.nameOf('stop'))
   return limits
 }
 
@@ -291,7 +286,7 @@ const encodeText = ({ output, verbosity }: ChatRequest, out: Outgoing): JsonObje
   if (output !== undefined && out.quirks.structuredOutputByTool !== true) text.format = encodeFormat(output, out)
   if (verbosity !== undefined) {
     if (['low', 'medium', 'high'].includes(verbosity)) text.verbosity = verbosity
-    else out.drop(memberName(out.origin, 'text.verbosity'))
+    else out.drop(out.nameOf('text.verbosity'))
   }
   return Object.keys(text).length === 0 ? undefined : text
 }

@@ -8,7 +8,6 @@ import { objectRoot } from '../object-schema.ts'
 import { withReadablePatterns } from '../pattern.ts'
 import { given, optionalBoolean, optionalObject, optionalString, readObject, readString } from '../read.ts'
 import { encodeSchemaForm } from '../schema-form.ts'
-import { memberName } from './members.ts'
 import { keepRest } from './opaque.ts'
 import type { Outgoing } from './outgoing.ts'
 import { encodeSchema } from './tools.ts'
@@ -35,7 +34,8 @@ export const decodeThinking = (value: JsonObject, opaque: OpaqueMember[]): Reaso
 }
 
 export const encodeThinking = (wish: Reasoning, out: Outgoing): JsonObject | undefined => {
-  const drop = (setting: 'reasoning' | 'effort'): void => out.drop(memberName(out.origin, setting))
+  const drop = (setting: 'reasoning' | 'effort'): void =>
+    out.drop(out.nameOf(setting === 'effort' ? 'reasoning.effort' : 'reasoning'))
   const reasoning = leastThought(wish, out.quirks, drop)
   if (out.quirks.noReasoning === true) {
     if (reasoning.mode !== 'off' && reasoning.effort !== 'none') drop('reasoning')
@@ -46,7 +46,7 @@ export const encodeThinking = (wish: Reasoning, out: Outgoing): JsonObject | und
   const thinking = out.origin === 'messages' && (reasoning.mode === 'budget' || reasoning.mode === 'adaptive')
   const requested = reasoning.summary ?? (thinking ? 'auto' : 'omitted')
   const isHidden = requested === 'omitted' || out.quirks.noSummary === true
-  if (isHidden && (reasoning.summary ?? 'omitted') !== 'omitted') out.drop(memberName(out.origin, 'reasoning.summary'))
+  if (isHidden && (reasoning.summary ?? 'omitted') !== 'omitted') out.drop(out.nameOf('reasoning.summary'))
   const summary = isHidden ? {} : { summary: requested }
   const encoded = { ...(effort === undefined ? {} : { effort }), ...summary }
   return Object.keys(encoded).length === 0 ? undefined : encoded
@@ -77,9 +77,9 @@ const decodeFormat = (value: JsonObject, opaque: OpaqueMember[]): OutputFormat |
   }
 }
 
-export const encodeFormat = (output: OutputFormat, { origin, drop }: Outgoing): JsonObject => {
+export const encodeFormat = (output: OutputFormat, { origin, drop, nameOf }: Outgoing): JsonObject => {
   if (output.type === 'json-object') return { type: 'json_object' }
-  const dropped = (member: string): void => drop(`${memberName(origin, 'text.format')}.schema.${member}`)
+  const dropped = (member: string): void => drop(`${nameOf('text.format')}.schema.${member}`)
   return { type: 'json_schema', ...encodeSchemaForm(output, origin, dropped) }
 }
 
@@ -97,9 +97,7 @@ export const jsonTool = (
     type: 'function',
     name,
     description: 'Gives the final answer. Call it once, with the whole answer as its arguments.',
-    parameters: encodeSchema(
-      withReadablePatterns(objectRoot(schema, () => out.drop(memberName(out.origin, 'text.format')))),
-    ),
+    parameters: encodeSchema(withReadablePatterns(objectRoot(schema, () => out.drop(out.nameOf('text.format'))))),
     strict,
   }
 }

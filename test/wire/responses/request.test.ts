@@ -770,16 +770,28 @@ describe('sending for clients of other wires', () => {
   })
 
   test.each<[ChatRequest['origin'], string[]]>([
-    ['messages', ['metadata.user_id', 'max_tokens', 'output_config.format', 'include']],
-    ['chat-completions', ['user', 'max_completion_tokens', 'response_format', 'include']],
+    ['messages', ['metadata.user_id', 'max_tokens', 'output_config.format', 'logprobs']],
+    ['chat-completions', ['user', 'max_completion_tokens', 'response_format', 'logprobs']],
   ])(
     'members that a provider refuses are left out, and listed by the names that clients of %s use',
     (origin, names) => {
       const rejects = ['user', 'max_output_tokens', 'text', 'include']
-      const asked = { origin, user: 'u', maxOutput: 100, output: { type: 'json-object' as const } }
+      const asked = {
+        origin,
+        user: 'u',
+        maxOutput: 100,
+        output: { type: 'json-object' as const },
+        logprobs: { top: 0 },
+      }
       const { body, dropped } = send(asked, { rejects })
       for (const name of rejects) expect(body).not.toHaveProperty(name)
       expect(dropped).toEqual(names)
     },
   )
+
+  test('what the gateway itself has added and a provider refuses is not listed', () => {
+    const { body, dropped } = send({ origin: 'messages' }, { rejects: ['include', 'store'] })
+    expect(body).not.toHaveProperty('include')
+    expect(dropped).toEqual([])
+  })
 })
