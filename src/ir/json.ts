@@ -6,6 +6,11 @@ export type JsonObject = { [name: string]: Json | undefined }
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** The object, the list, the objects in the list; empty for any other value. */
+export const asObject = (value: unknown): JsonObject => (isObject(value) ? value : {})
+export const asList = (value: unknown): Json[] => (Array.isArray(value) ? value : [])
+export const asObjects = (value: unknown): JsonObject[] => asList(value).filter(isObject)
+
 /** Whether a value is an object that says anything: some servers write members that they do not use as empty objects. */
 export const isFilled = (value: unknown): value is JsonObject =>
   isObject(value) && Object.values(value).some((one) => (typeof one === 'object' ? !isBlank(one) : Boolean(one)))

@@ -2,7 +2,7 @@
 // then by status.
 
 import { GatewayError } from '../errors.ts'
-import { filledText, isObject, type Json, type JsonObject } from '../ir/json.ts'
+import { asList, asObject, asObjects, filledText, isObject, type Json, type JsonObject } from '../ir/json.ts'
 import { type FailureClass, type FailureDetails, providerError } from './failure.ts'
 import { overlong } from './overlong.ts'
 import { refusedSetting } from './refused-setting.ts'
@@ -130,8 +130,8 @@ export const membersOf = (body: unknown): JsonObject => {
   if (typeof whole === 'string') return { message: whole }
   if (!isObject(whole)) return {}
   const { error, errors, detail } = whole
-  if (Array.isArray(errors) && errors.some(isFault)) return { detail: errors }
-  return [error, firstOf(errors), detail].find(isObject) ?? badOutcome(whole) ?? whole
+  if (asList(errors).some(isFault)) return { detail: errors }
+  return [error, asList(errors)[0], detail].find(isObject) ?? badOutcome(whole) ?? whole
 }
 
 /** The outcome of a request that failed, which some servers tell by number with a 200; undefined for a good one. */
@@ -140,12 +140,10 @@ export const badOutcome = ({ [OUTCOME]: outcome }: JsonObject): JsonObject | und
   return { code: `${OUTCOME}.${outcome.status_code}`, message: outcome.status_msg }
 }
 
-const firstOf = (list: Json | undefined): Json | undefined => (Array.isArray(list) ? list[0] : undefined)
-
 /** The error's message, followed by the one it quotes from the server behind its own. */
 export const messageIn = ({ message, error, errors, detail, metadata }: JsonObject): string => {
   const lists = [detail, message, isObject(message) ? message.detail : undefined].map(faultsIn)
-  const text = [message, error, firstOf(errors), detail, ...lists].find((value) => typeof value === 'string') ?? ''
+  const text = [message, error, asList(errors)[0], detail, ...lists].find((value) => typeof value === 'string') ?? ''
   return isObject(metadata) && typeof metadata.raw === 'string' ? `${text}\n${metadata.raw}` : `${text}`
 }
 
@@ -153,7 +151,7 @@ export const messageIn = ({ message, error, errors, detail, metadata }: JsonObje
 const faultsIn = (list: Json | undefined): string | undefined => {
   if (!Array.isArray(list)) return undefined
   const faults = list.filter(isFault).map(({ loc, msg }) => {
-    const path = Array.isArray(loc) ? loc.filter((step) => typeof step === 'string' || typeof step === 'number') : []
+    const path = asList(loc).filter((step) => typeof step === 'string' || typeof step === 'number')
     return `${path.join('.')}: ${typeof msg === 'string' ? msg : ''}`
   })
   return faults.length === 0 ? undefined : faults.join('\n')
@@ -163,9 +161,7 @@ const isFault = (one: Json): one is JsonObject => isObject(one) && one.msg !== u
 
 /** Some servers give the HTTP status as the code, and the machine code as a `reason` among the details. */
 const reasonIn = ({ details }: JsonObject): string | undefined =>
-  Array.isArray(details)
-    ? filledText(details.filter(isObject).find(({ reason }) => filledText(reason))?.reason)
-    : undefined
+  filledText(asObjects(details).find(({ reason }) => filledText(reason))?.reason)
 
 /** Some servers name the status in the error object. */
 const statusIn = ({ code, status, http_status_code, http_code }: JsonObject): number | undefined =>
@@ -252,8 +248,7 @@ const TOO_MANY_TOOLS =
   /^Invalid '(?:tools|functions)': array too long\. Expected an array with maximum length (\d{1,6}),/
 
 /** Some relays refuse with 403 by their own moderation, and list the reasons. */
-const isFlagged = ({ metadata }: JsonObject): boolean =>
-  isObject(metadata) && Array.isArray(metadata.reasons) && metadata.reasons.length > 0
+const isFlagged = ({ metadata }: JsonObject): boolean => asList(asObject(metadata).reasons).length > 0
 
 const FAULTS_OF_REQUESTS = new Set([400, 413, 422])
 const REFUSALS = new Set([400, 403])

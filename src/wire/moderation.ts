@@ -1,7 +1,7 @@
 // Moderation results of prompt and answer, which both of vendor_b's text wires have, each in its own form.
 
 import type { Moderation } from '../ir/event.ts'
-import { isObject, type Json, type JsonObject } from '../ir/json.ts'
+import { asObject, isObject, type Json, type JsonObject } from '../ir/json.ts'
 
 /** The `moderation` of an answer in either form; no member where it has none. */
 export const decodeModeration = (raw: Json | undefined): { moderation?: Moderation } =>
@@ -29,7 +29,7 @@ const verdict = (raw: Json): JsonObject[] => {
 }
 
 const those = (members: Json | undefined, holds: (value: Json | undefined) => boolean): JsonObject =>
-  Object.fromEntries(Object.entries(isObject(members) ? members : {}).filter(([, value]) => holds(value)))
+  Object.fromEntries(Object.entries(asObject(members)).filter(([, value]) => holds(value)))
 
 const isInput = (value: Json): boolean => value === 'text' || value === 'image'
 

@@ -1,6 +1,6 @@
 // JSON schemas with an object at the root, as every vendor requires for a tool's arguments.
 
-import { isObject, type Json, type JsonObject } from '../ir/json.ts'
+import { asList, asObject, asObjects, isObject, type Json, type JsonObject } from '../ir/json.ts'
 import { toDraft2020 } from './schema-dialect.ts'
 
 const COMBINATORS = ['anyOf', 'oneOf', 'allOf'] as const
@@ -28,10 +28,10 @@ export const objectRoot = (given: JsonObject | undefined, drop: (member: string)
     const ways = followed[combinator]
     if (ways === undefined) continue
     drop(combinator)
-    const branches = Array.isArray(ways) ? ways.filter(isObject).map((branch) => follow(branch, schema)) : []
+    const branches = asObjects(ways).map((branch) => follow(branch, schema))
     if (branches.length === 0) continue
     const properties = gathered(branches, combinator === 'allOf' ? 'allOf' : 'anyOf')
-    root.properties = { ...properties, ...(isObject(root.properties) ? root.properties : {}) }
+    root.properties = { ...properties, ...asObject(root.properties) }
     const required: string[] = [...new Set([...names(root.required), ...demanded(branches, combinator)])]
     if (required.length > 0) root.required = required
   }
@@ -99,8 +99,7 @@ export const withNotes = (schema: JsonObject, keywords: JsonObject): JsonObject 
   return { ...schema, description: [...said, `{${told.join(', ')}}`].join('\n\n') }
 }
 
-export const names = (value: Json | undefined): string[] =>
-  Array.isArray(value) ? value.filter((name) => typeof name === 'string') : []
+export const names = (value: Json | undefined): string[] => asList(value).filter((name) => typeof name === 'string')
 
 /** The keywords that vendor_b accepts in strict schemas: it refuses a request for any other. */
 const STRICT = new Set([
@@ -135,6 +134,6 @@ const isStrict = (schema: Json): boolean => {
   }
   if (types.includes('array') && !isObject(items)) return false
   const named = [properties, $defs, definitions].flatMap((group) => (isObject(group) ? Object.values(group) : []))
-  const listed = Array.isArray(anyOf) ? anyOf : []
+  const listed = asList(anyOf)
   return [...named, ...listed, ...(items === undefined ? [] : [items])].every((inner = null) => isStrict(inner))
 }

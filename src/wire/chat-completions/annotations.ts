@@ -1,22 +1,20 @@
 // Citations and log probabilities of a text, both ways, and the moderation results of an answer.
 
 import type { Moderation } from '../../ir/event.ts'
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asList, asObjects, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Citation, Logprob, TokenLogprob } from '../../ir/part.ts'
 import { encodeModeration } from '../moderation.ts'
 
-export const decodeCitations = (annotations: Json | undefined): Citation[] =>
-  Array.isArray(annotations) ? annotations.filter(isObject).map(decodeCitation) : []
+export const decodeCitations = (annotations: Json | undefined): Citation[] => asObjects(annotations).map(decodeCitation)
 
 /** Sources that some servers list for the whole answer: its text cites all of them. */
 export const decodeSources = ({ search_results: found, citations }: JsonObject): Citation[] => {
-  const list = Array.isArray(found) && found.length > 0 ? found : citations
-  return Array.isArray(list) ? list.flatMap(decodeSource) : []
+  return asList(asList(found).length > 0 ? found : citations).flatMap(decodeSource)
 }
 
 /** Whether there are any: later chunks may have the members with nothing in them. */
 export const namesSources = ({ search_results: found, citations }: JsonObject): boolean =>
-  [found, citations].some((list) => Array.isArray(list) && list.length > 0)
+  [found, citations].some((list) => asList(list).length > 0)
 
 const decodeSource = (source: Json): Citation[] => {
   const { url, title } = isObject(source) ? source : { url: source }
@@ -47,14 +45,11 @@ export const encodeCitation = (citation: Citation, offset: number, length: numbe
 }
 
 export const decodeLogprobs = (content: Json | undefined): Logprob[] =>
-  Array.isArray(content)
-    ? content.filter(isObject).flatMap((raw) => {
-        const token = decodeToken(raw)
-        if (token === undefined) return []
-        const top = Array.isArray(raw.top_logprobs) ? raw.top_logprobs.filter(isObject) : []
-        return [{ ...token, top: top.flatMap((one) => decodeToken(one) ?? []) }]
-      })
-    : []
+  asObjects(content).flatMap((raw) => {
+    const token = decodeToken(raw)
+    if (token === undefined) return []
+    return [{ ...token, top: asObjects(raw.top_logprobs).flatMap((one) => decodeToken(one) ?? []) }]
+  })
 
 const decodeToken = ({ token, logprob, bytes }: JsonObject): TokenLogprob | undefined => {
   if (typeof token !== 'string' || typeof logprob !== 'number') return undefined

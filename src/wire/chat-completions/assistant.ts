@@ -1,7 +1,16 @@
 // An assistant message as parts, both ways, for the history of requests and for whole answers.
 
 import { invalidRequest } from '../../errors.ts'
-import { filledText, isFilled, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import {
+  asList,
+  asObject,
+  asObjects,
+  filledText,
+  isFilled,
+  isObject,
+  type Json,
+  type JsonObject,
+} from '../../ir/json.ts'
 import type { AssistantPart, ContentPart, ReasoningPart, RefusalPart, Seal, ToolCallPart } from '../../ir/part.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import { decodeBreakpoint } from '../breakpoint.ts'
@@ -41,12 +50,10 @@ export const decodeAssistant = (
   }
   if (isFilled(message.function_call))
     parts.push(decodeCall({ function: message.function_call }, `${path}.function_call`, madeId(0)))
-  if (Array.isArray(message.tool_calls)) {
-    for (const [at, call] of message.tool_calls.entries()) {
-      const signature = isObject(call) ? signatureOf(call) : undefined
-      if (signature !== undefined) parts.push({ type: 'reasoning', text: '', seal: signature })
-      parts.push(decodeCall(call, `${path}.tool_calls.${at}`, madeId(at)))
-    }
+  for (const [at, call] of asList(message.tool_calls).entries()) {
+    const signature = signatureOf(asObject(call))
+    if (signature !== undefined) parts.push({ type: 'reasoning', text: '', seal: signature })
+    parts.push(decodeCall(call, `${path}.tool_calls.${at}`, madeId(at)))
   }
   return later.length === 0 ? parts : withThoughts(parts, later)
 }
@@ -159,8 +166,9 @@ export const withThoughtMember = (parts: AssistantPart[], message: JsonObject): 
 /** A text, or a list of texts, as some servers write it. */
 export const textIn = (value: Json | undefined): string => {
   if (typeof value === 'string') return value
-  if (!Array.isArray(value)) return ''
-  return value.map((part) => (isObject(part) && typeof part.text === 'string' ? part.text : '')).join('')
+  return asObjects(value)
+    .map(({ text }) => (typeof text === 'string' ? text : ''))
+    .join('')
 }
 
 const decodeThoughts = (message: JsonObject): { part: ReasoningPart; before?: Before }[] => {
@@ -198,7 +206,7 @@ export const signatureOf = ({ extra_content: signed }: JsonObject): Seal | undef
   isFilled(signed) ? { origin: 'chat-completions', value: { extra_content: signed } } : undefined
 
 const decodeCall = (raw: Json, path: string, madeId: string): ToolCallPart => {
-  const call = isObject(raw) ? raw : {}
+  const call = asObject(raw)
   const kind = callKind(call)
   const body = call[kind]
   if (!isObject(body) || typeof body.name !== 'string' || body.name === '') {

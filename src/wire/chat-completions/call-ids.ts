@@ -1,6 +1,6 @@
 // Ids of calls that a provider of this wire accepts, derived from any others so that the same one always gives the same.
 
-import { isObject } from '../../ir/json.ts'
+import { asList, isObject } from '../../ir/json.ts'
 import type { Quirks } from '../../ir/quirks.ts'
 import { digest } from '../../lib/digest.ts'
 import type { Edit } from '../../lib/json-splice.ts'
@@ -26,8 +26,7 @@ export const callIdEdits = (messages: readonly unknown[]): Edit[] => {
   for (const [at, message] of messages.entries()) {
     if (!isObject(message)) continue
     shorten(message.tool_call_id, ['messages', at, 'tool_call_id'])
-    if (!Array.isArray(message.tool_calls)) continue
-    for (const [index, call] of message.tool_calls.entries())
+    for (const [index, call] of asList(message.tool_calls).entries())
       if (isObject(call)) shorten(call.id, ['messages', at, 'tool_calls', index, 'id'])
   }
   return edits

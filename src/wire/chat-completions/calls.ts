@@ -41,7 +41,7 @@ type Entry = {
   text: string
 }
 
-export type Calls = {
+type Calls = {
   /** The events of a delta's `tool_calls`. */
   delta(list: readonly JsonObject[]): ChatEvent[]
   /** Ends the calls whose arguments are whole JSON; `all`: ends every call. */

@@ -3,7 +3,7 @@
 import type { GatewayError } from '../../errors.ts'
 import type { ChatEvent, Start } from '../../ir/event.ts'
 import { brokenOff } from '../../ir/fold.ts'
-import { isFilled, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asList, asObjects, isFilled, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Citation, Logprob, Seal } from '../../ir/part.ts'
 import type { Usage } from '../../ir/usage.ts'
 import { digest } from '../../lib/digest.ts'
@@ -104,9 +104,8 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     out.push({ type: 'reasoning-end', part, seal: value })
   }
 
-  const readDetails = (list: List, details: Json[], out: ChatEvent[]): void => {
+  const readDetails = (list: List, details: JsonObject[], out: ChatEvent[]): void => {
     for (const detail of details) {
-      if (!isObject(detail)) continue
       const opened = taggedThoughtIn(detail)?.part
       if (opened?.seal !== undefined) {
         seal(opened.text, opened.full, opened.seal, out)
@@ -150,10 +149,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
       plainThoughts = true
       readThought(thought, out, thoughtMemberIn(delta))
     }
-    for (const list of LISTS) {
-      const details = delta[list]
-      if (Array.isArray(details)) readDetails(list, details, out)
-    }
+    for (const list of LISTS) readDetails(list, asObjects(delta[list]), out)
     readContent(delta.content, isObject(logprobs) ? decodeLogprobs(logprobs.content) : [], out)
     if (typeof delta.refusal === 'string' && delta.refusal !== '') {
       refused = true
@@ -205,7 +201,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     if (typeof chunk.service_tier === 'string') serviceTier = chunk.service_tier
     if (isObject(chunk.moderation)) moderation = chunk.moderation
     if (namesSources(chunk)) sourced = chunk
-    const choices = Array.isArray(chunk.choices) ? chunk.choices : []
+    const choices = asList(chunk.choices)
     // A first chunk without choices may come before the answer's id is known.
     if (choices.length > 0 || (typeof chunk.id === 'string' && chunk.id !== '')) begin(chunk, out)
     for (const choice of choices) {

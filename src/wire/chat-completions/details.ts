@@ -1,6 +1,6 @@
 // Sealed thoughts as servers of this wire write them: a list of entries, which streams send in pieces.
 
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asObjects, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Seal } from '../../ir/part.ts'
 
 /** The members that hold such a list. */
@@ -11,7 +11,7 @@ export type List = (typeof LISTS)[number]
 export const detailsIn = (message: JsonObject): { list: List; details: JsonObject[] } => {
   const list = LISTS.find((name) => Array.isArray(message[name])) ?? 'reasoning_details'
   const entries = message[list]
-  return { list, details: Array.isArray(entries) ? entries.filter(isObject) : [] }
+  return { list, details: asObjects(entries) }
 }
 
 export const detailSeal = (list: List, details: JsonObject[]): Seal => ({

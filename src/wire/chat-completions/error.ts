@@ -1,7 +1,7 @@
 // The provider's errors on this wire, classified by status and machine code.
 
 import { GatewayError, type Remedy } from '../../errors.ts'
-import { isFilled, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asList, isFilled, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { badOutcome, classified, type ErrorObject, readErrorObject } from '../error-object.ts'
 import { providerError } from '../failure.ts'
 import { OTHERS_WISHES } from './members.ts'
@@ -88,7 +88,7 @@ export const failureIn = (body: JsonObject): GatewayError | undefined => {
   const { error, object, choices } = body
   const failed = isFilled(error) || (typeof error === 'string' && error !== '') || object === 'error'
   if (failed || badOutcome(body) !== undefined) return decodeError(200, body)
-  const broken = Array.isArray(choices) ? choices.find(isBroken) : undefined
+  const broken = asList(choices).find(isBroken)
   return broken === undefined ? undefined : decodeError(200, broken)
 }
 

@@ -1,7 +1,7 @@
 // Members of a request's messages and tools that the decoders do not read. Other wires' encoders list them as dropped, or
 // refuse them where they are input for the model.
 
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asList, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { OpaqueMember } from '../../ir/request.ts'
 import { given } from '../read.ts'
 import { isBlock } from './files.ts'
@@ -94,4 +94,4 @@ const isRead = (part: JsonObject): boolean =>
 
 /** The objects in a list, with their indexes. */
 const objects = (list: Json | undefined): [number, JsonObject][] =>
-  Array.isArray(list) ? list.flatMap((one, at): [number, JsonObject][] => (isObject(one) ? [[at, one]] : [])) : []
+  asList(list).flatMap((one, at): [number, JsonObject][] => (isObject(one) ? [[at, one]] : []))

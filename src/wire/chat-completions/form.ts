@@ -1,7 +1,7 @@
 // `response_format`, both ways, and what replaces it for servers without structured output.
 
 import { invalidRequest } from '../../errors.ts'
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asList, asObject, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { OutputFormat } from '../../ir/request.ts'
 import { isFormless } from '../json-mode.ts'
 import { given, optionalBoolean, optionalString, readObject, readString } from '../read.ts'
@@ -18,7 +18,7 @@ export const decodeForm = (raw: Json | undefined): OutputFormat | undefined => {
       return undefined
     case 'json_object': {
       // Some servers take a schema here, and frameworks send it to all of them.
-      const form: OutputFormat = { type: 'json-schema', schema: isObject(format.schema) ? format.schema : {} }
+      const form: OutputFormat = { type: 'json-schema', schema: asObject(format.schema) }
       return isFormless(form) ? { type: 'json-object' } : form
     }
     case 'json_schema': {
@@ -68,7 +68,7 @@ export const askForJson = (instruction: string, messages: JsonObject[], out: Out
  * stay callable where the client brought some.
  */
 export const forceTool = (output: OutputFormat, body: JsonObject, out: Outgoing): string => {
-  const others = Array.isArray(body.tools) ? body.tools : []
+  const others = asList(body.tools)
   const taken = new Set(others.map(toolName))
   let name = 'json'
   while (taken.has(name)) name = `${name}_output`

@@ -1,7 +1,7 @@
 // Content parts of system, user and tool messages, both ways.
 
 import { invalidRequest } from '../../errors.ts'
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asList, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { ContentPart, DocumentPart, Source } from '../../ir/part.ts'
 import { placed } from '../../ir/place.ts'
 import { decodeBreakpoint, encodeBreakpoint } from '../breakpoint.ts'
@@ -156,7 +156,7 @@ export const joinedContent = (messages: readonly Json[]): Json => {
   const contents = messages.map((message) => (isObject(message) ? message.content : undefined))
   if (contents.every((content) => typeof content === 'string')) return contents.join('\n\n')
   const parts = contents.flatMap((content) =>
-    typeof content === 'string' ? [{ type: 'text', text: content }] : Array.isArray(content) ? content : [],
+    typeof content === 'string' ? [{ type: 'text', text: content }] : asList(content),
   )
   return parts.length === 0 ? '' : parts
 }

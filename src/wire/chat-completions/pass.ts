@@ -1,6 +1,6 @@
 // The chat-completions wire to a provider that speaks it: the members to splice, everything else is the client's.
 
-import { isFilled, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asList, asObject, asObjects, isFilled, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Quirks } from '../../ir/quirks.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { PassCodec } from '../codec.ts'
@@ -29,19 +29,14 @@ export const wantsSeveral = ({ n }: JsonObject): boolean => given(n) && n !== 1
 /** Some editors send other wires' forms of tools and content to this wire's path. */
 export const needsTranslation = (body: JsonObject): boolean =>
   !wantsSeveral(body) &&
-  ((Array.isArray(body.tools) && body.tools.some((tool) => isObject(tool) && isFlat(tool))) ||
-    (Array.isArray(body.messages) &&
-      body.messages.some(
-        (message) =>
-          isObject(message) &&
-          Array.isArray(message.content) &&
-          message.content.some((part) => isObject(part) && BLOCKS.has(part.type)),
-      )))
+  (asObjects(body.tools).some(isFlat) ||
+    asObjects(body.messages).some(({ content }) => asObjects(content).some(({ type }) => BLOCKS.has(type))))
 
 /** Whether the user, or the system within the conversation, speaks again before the model has. */
 export const breaksTurns = ({ messages }: JsonObject): boolean => {
-  if (!Array.isArray(messages)) return false
-  const speakers = messages.map((message) => (isSystem(message) ? 'system' : isObject(message) ? message.role : ''))
+  const speakers = asList(messages).map((message) =>
+    isSystem(message) ? 'system' : isObject(message) ? message.role : '',
+  )
   const from = speakers.findIndex((role) => role !== 'system')
   const spoken = from === -1 ? [] : speakers.slice(from).map((role) => (role === 'system' ? 'user' : role))
   return spoken.some((role, at) => role === 'user' && (spoken[at - 1] === 'user' || spoken[at - 1] === 'tool'))
@@ -49,17 +44,17 @@ export const breaksTurns = ({ messages }: JsonObject): boolean => {
 
 /** Whether an outline's cut strings leave open which edits are due. */
 const needsWhole = ({ messages }: JsonObject, { shortCallIds, noMidSystem, needsReasoning }: Quirks): boolean => {
-  if (shortCallIds || !Array.isArray(messages)) return shortCallIds === true
-  if (noMidSystem && messages.slice(0, 2).filter(isSystem).length === 2) return true
+  if (shortCallIds) return true
+  if (noMidSystem && asList(messages).slice(0, 2).filter(isSystem).length === 2) return true
   // An outline cuts a long thought before its first escape: one that begins with a new line looks empty.
-  return needsReasoning === true && messages.some((message) => isObject(message) && message.reasoning_content === '')
+  return needsReasoning === true && asObjects(messages).some(({ reasoning_content: thought }) => thought === '')
 }
 
 /** With `reasoning_content` among the refused members, also those of the assistant's messages. */
 const refusedIn = (body: JsonObject, quirks: Quirks): Edit['path'][] => {
   const refused = refusedMembers(body, quirks)
-  if (quirks.rejects?.includes('reasoning_content') !== true || !Array.isArray(body.messages)) return refused
-  for (const [at, message] of body.messages.entries())
+  if (quirks.rejects?.includes('reasoning_content') !== true) return refused
+  for (const [at, message] of asList(body.messages).entries())
     if (isObject(message) && message.reasoning_content !== undefined)
       refused.push(['messages', at, 'reasoning_content'])
   return refused
@@ -79,7 +74,7 @@ export const passEdits: PassCodec['passEdits'] = (outline, options, whole = () =
     )
   }
   edits.push(...capEdits(body, options.outputCap, quirks.maxTokensField))
-  const messages = Array.isArray(body.messages) ? body.messages : []
+  const messages = asList(body.messages)
   const system = quirks.noDeveloperRole || quirks.noMidSystem ? systemEdits(messages, quirks) : []
   // What the system says may have been joined.
   const isJoined = system.some(({ path }) => path[2] === 'content')
@@ -132,7 +127,7 @@ const capEdits = (body: JsonObject, cap: number | undefined, own: Quirks['maxTok
 /** Adds a signature to the first call of a message that has none. */
 const signatureEdits = (messages: readonly Json[]): Edit[] =>
   messages.flatMap((message, at) => {
-    const [call] = isObject(message) && Array.isArray(message.tool_calls) ? message.tool_calls : []
+    const [call] = asList(asObject(message).tool_calls)
     if (!isObject(call) || isFilled(call.extra_content)) return []
     return [{ path: ['messages', at, 'tool_calls', 0, 'extra_content'], value: JSON.stringify(NO_SIGNATURE) }]
   })
@@ -144,9 +139,7 @@ const thoughtEdits = (messages: readonly unknown[], { readsTags, needsReasoning,
     if (!isObject(message)) return []
     const { role, reasoning_details: details, reasoning_content: thought } = message
     const isTagged =
-      readsTags !== true &&
-      Array.isArray(details) &&
-      details.some((detail) => isObject(detail) && (isForeign(detail.data) || isForeign(detail.signature)))
+      readsTags !== true && asObjects(details).some(({ data, signature }) => isForeign(data) || isForeign(signature))
     const path = ['messages', at, 'reasoning_content']
     const isMissing = isTagged || typeof thought !== 'string' || thought === ''
     return [

@@ -1,7 +1,7 @@
 // Requests, both ways. Members that the IR does not have are kept whole.
 
 import { invalidRequest } from '../../errors.ts'
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asObject, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest, OpaqueMember, Reasoning, Sampling } from '../../ir/request.ts'
 import type { EncodedRequest, Target } from '../codec.ts'
@@ -101,8 +101,8 @@ const decodeThinking = (body: JsonObject): Reasoning | undefined => {
  * `thinking` in the form of the messages wire. A budget becomes the effort that spends about as much.
  */
 const otherThinking = (body: JsonObject): Reasoning | undefined => {
-  const reasoning = isObject(body.reasoning) ? body.reasoning : {}
-  const thinking = isObject(body.thinking) ? body.thinking : {}
+  const reasoning = asObject(body.reasoning)
+  const thinking = asObject(body.thinking)
   const amount = amountOf(reasoning, thinking)
   if (amount === undefined) return undefined
   const summary = SUMMARIES.find((one) => one === reasoning.summary)

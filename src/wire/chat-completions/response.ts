@@ -1,7 +1,7 @@
 // Whole answers, both ways.
 
 import type { ChatResponse } from '../../ir/event.ts'
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asObjects, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, Citation, Logprob } from '../../ir/part.ts'
 import { withPrompt } from '../../ir/usage.ts'
 import { digest } from '../../lib/digest.ts'
@@ -27,7 +27,7 @@ import { decodeUsage, encodeUsage } from './usage.ts'
 export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse => {
   const failure = failureIn(body)
   if (failure !== undefined) throw failure
-  const choices = Array.isArray(body.choices) ? body.choices.filter(isObject) : []
+  const choices = asObjects(body.choices)
   const choice = choices.find((one) => one.index === 0) ?? choices[0]
   if (choice === undefined) throw malformedAnswer()
   const id = typeof body.id === 'string' ? body.id : ''

@@ -1,6 +1,6 @@
 // A request's settings, encoded: sampling, stop sequences, reasoning, labels, and members that only one wire has.
 
-import { isObject, type JsonObject } from '../../ir/json.ts'
+import { asObject, isObject, type JsonObject } from '../../ir/json.ts'
 import type { ChatRequest } from '../../ir/request.ts'
 import type { Target } from '../codec.ts'
 import { effortOf, leastThought } from '../effort.ts'
@@ -101,9 +101,9 @@ export const encodeOpaque = (request: ChatRequest, body: JsonObject, out: Outgoi
       if (name !== 'stream_options') body[name] = value
       else if (request.stream && isObject(value)) body.stream_options = { ...value, include_usage: true }
     } else if (request.origin === 'responses' && SHARED.has(name)) {
-      const known = KNOWN[name]?.(isObject(value) ? value : {}) ?? value
+      const known = KNOWN[name]?.(asObject(value)) ?? value
       if (JSON.stringify(known) !== JSON.stringify(value)) out.drop(name)
-      if (name === 'stream_options') Object.assign(isObject(body.stream_options) ? body.stream_options : {}, known)
+      if (name === 'stream_options') Object.assign(asObject(body.stream_options), known)
       else if (!isObject(known) || Object.keys(known).length > 0) body[name] = known
     } else {
       leaveOut(member, out.drop)

@@ -2,7 +2,7 @@
 // asked for, the end and the failure. Only clients that asked for usage get it.
 
 import { brokenOff } from '../../ir/fold.ts'
-import { isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
+import { asList, isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
 import { FrameTemplate } from '../../lib/frame-template.ts'
 import { findMember } from '../../lib/json-scan.ts'
 import { splice } from '../../lib/json-splice.ts'
@@ -71,7 +71,7 @@ export const tap = (options: TapOptions): Tap => {
       return noted.failed(failure)
     }
     noted.serviceTier = textOf(chunk.service_tier) ?? noted.serviceTier
-    const choices = Array.isArray(chunk.choices) ? chunk.choices : []
+    const choices = asList(chunk.choices)
     let hasInnerUsage = false
     for (const choice of choices) {
       if (!isObject(choice)) continue

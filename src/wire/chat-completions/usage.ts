@@ -1,6 +1,6 @@
 // Usage on this wire: `prompt_tokens` includes cached tokens, `completion_tokens` includes reasoning.
 
-import { isObject, type JsonObject } from '../../ir/json.ts'
+import { asObject, isObject, type JsonObject } from '../../ir/json.ts'
 import { count, disjoint, mergeReport, type Usage } from '../../ir/usage.ts'
 
 /** The disjoint classes of a `usage` object; undefined where it holds no count at all. */
@@ -9,8 +9,8 @@ export const decodeUsage = (raw: unknown): Usage | undefined => {
   const prompt = count(raw.prompt_tokens)
   const output = count(raw.completion_tokens)
   if (prompt === undefined && output === undefined) return undefined
-  const inPrompt = isObject(raw.prompt_tokens_details) ? raw.prompt_tokens_details : {}
-  const inOutput = isObject(raw.completion_tokens_details) ? raw.completion_tokens_details : {}
+  const inPrompt = asObject(raw.prompt_tokens_details)
+  const inOutput = asObject(raw.completion_tokens_details)
   const reasoning = count(inOutput.reasoning_tokens)
   const beside = reasoning === undefined ? count(raw.reasoning_tokens) : undefined
   // Beside the details, more reasoning than output is no part of it, although the total may leave it out.

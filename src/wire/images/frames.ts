@@ -1,6 +1,6 @@
 // A whole answer as the events of the stream that it would have been, and the other way round.
 
-import { isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
+import { asObjects, isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
 import type { Frame } from '../../lib/sse.ts'
 import { usageObject } from './usage.ts'
 
@@ -11,7 +11,7 @@ const COMMON = ['background', 'output_format', 'quality', 'size'] as const
 
 /** One event for each image, `most` at most; the usage, which is of all of them, is told with the last. */
 export const framesOf = (body: JsonObject, most: number): Frame[] => {
-  const images = Array.isArray(body.data) ? body.data.filter(isObject).slice(0, most) : []
+  const images = asObjects(body.data).slice(0, most)
   const common: JsonObject = { created_at: body.created }
   for (const name of COMMON) common[name] = body[name]
   return images.map((image, at) => {

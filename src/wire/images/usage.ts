@@ -1,6 +1,6 @@
 // Usage of the images wire: input and output tokens, the output being image tokens.
 
-import { isObject, type JsonObject } from '../../ir/json.ts'
+import { asObject, isObject, type JsonObject } from '../../ir/json.ts'
 import { count, disjoint, sum, type Usage } from '../../ir/usage.ts'
 
 /** An answer's usage object, with that of the model that wrote an SVG image: it is reported and billed separately. */
@@ -13,7 +13,7 @@ export const usageObject = ({ usage, svg_usage: svgUsage }: JsonObject): JsonObj
 export const decodeUsage = (raw: unknown): Usage | undefined => {
   if (!isObject(raw)) return undefined
   const svgUsage = isObject(raw.svg_usage) ? decodeUsage({ ...raw.svg_usage, svg_usage: null }) : undefined
-  const details = isObject(raw.input_tokens_details) ? raw.input_tokens_details : {}
+  const details = asObject(raw.input_tokens_details)
   const usage = disjoint({
     prompt: count(raw.input_tokens ?? raw.prompt_tokens),
     cacheRead: count(details.cached_tokens),

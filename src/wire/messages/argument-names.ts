@@ -48,7 +48,7 @@ export const undoOf = (replaced: ReplacedNames): NonNullable<Undo['arguments']> 
   )
 
 /** Arguments in pieces, as they arrive: `end` gives what is left of text that breaks off. */
-export type RestoredNames = { push(piece: string): string; end(): string }
+type RestoredNames = { push(piece: string): string; end(): string }
 
 /** The JSON text of a call's arguments with the client's names. Text that is not an object stays as it is. */
 export const restoredNames = (sent: SentArguments): RestoredNames => {

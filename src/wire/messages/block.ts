@@ -2,7 +2,7 @@
 // the start, in deltas or in both.
 
 import type { ChatEvent } from '../../ir/event.ts'
-import { isObject, type JsonObject, parseObject } from '../../ir/json.ts'
+import { asObjects, isObject, type JsonObject, parseObject } from '../../ir/json.ts'
 import type { Citation } from '../../ir/part.ts'
 import type { SentArguments } from '../codec.ts'
 import { freeText } from '../undo.ts'
@@ -22,7 +22,7 @@ export type Block = {
 
 /** Citations apply to the whole text but arrive before it: they are passed on at its end. */
 export const textBlock = (part: number, raw: JsonObject): Block => {
-  const citations = Array.isArray(raw.citations) ? raw.citations.filter(isObject).map(decodeCitation) : []
+  const citations = asObjects(raw.citations).map(decodeCitation)
   return {
     prose: 'text',
     started: [{ type: 'text-start', part }, ...delta('text-delta', part, raw.text)],

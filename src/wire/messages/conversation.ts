@@ -18,6 +18,7 @@ import {
   type PartContext,
 } from './encode-parts.ts'
 import { type Pairing, pair } from './pairing.ts'
+import { isThought } from './reasoning.ts'
 
 type Message = { role: 'user' | 'assistant' | 'system'; content: JsonObject[] }
 type Conversation = { system: JsonObject[]; messages: Message[] }
@@ -218,7 +219,7 @@ const accepted = (messages: Message[], own: boolean): Message[] => {
   const list = messages.flatMap((message) => {
     if (message.role !== 'assistant') return [message]
     // A message of the model must not end with a thought.
-    const last = message.content.findLastIndex(({ type }) => type !== 'thinking' && type !== 'redacted_thinking')
+    const last = message.content.findLastIndex((block) => !isThought(block))
     return last === -1 ? [] : [{ ...message, content: message.content.slice(0, last + 1) }]
   })
   const last = list.at(-1)

@@ -1,7 +1,7 @@
 // Texts, images and documents as parts of the IR.
 
 import { invalidRequest } from '../../errors.ts'
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asObjects, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { CacheMark, Citation, DocumentPart, ImagePart, Source, TextPart } from '../../ir/part.ts'
 import { optionalArray, optionalObject, optionalString, readName, readObject, readString } from '../read.ts'
 import type { Collected } from './extras.ts'
@@ -115,8 +115,9 @@ const decodeSource = (value: Json | undefined, path: string): Source => {
 /** The text of a string or of the text blocks in an array. */
 const textOf = (content: Json | undefined): string => {
   if (typeof content === 'string') return content
-  if (!Array.isArray(content)) return ''
-  return content.flatMap((raw) => (isObject(raw) && typeof raw.text === 'string' ? [raw.text] : [])).join('\n')
+  return asObjects(content)
+    .flatMap(({ text }) => (typeof text === 'string' ? [text] : []))
+    .join('\n')
 }
 
 export const cacheOf = (block: JsonObject, path: string): { cache?: CacheMark } => {

@@ -1,7 +1,7 @@
 // Errors of this wire: the provider's, classified by status and machine code, and the gateway's in its clients' form.
 
 import { envelope, GatewayError, type ProviderFailure, type Remedy } from '../../errors.ts'
-import { filledText, isObject, type JsonObject } from '../../ir/json.ts'
+import { asList, asObject, filledText, isObject, type JsonObject } from '../../ir/json.ts'
 import { membersOf, messageIn, OUT_OF_MONEY } from '../error-object.ts'
 import { type FailureClass, type FailureDetails, providerError } from '../failure.ts'
 import { overlong } from '../overlong.ts'
@@ -13,7 +13,7 @@ export const decodeError = (status: number, body: unknown): GatewayError => {
   const error = membersOf(body)
   const type = filledText(error.type)
   const message = messageIn(error)
-  const details = isObject(error.details) ? error.details : {}
+  const details = asObject(error.details)
   const errorCode = filledText(details.error_code)
   const requestId = isObject(body) ? filledText(body.request_id) : undefined
   const provider: ProviderFailure = {
@@ -284,7 +284,7 @@ const largeImages = (
       details: {
         error_code: 'image_dimensions_too_large',
         ...(most === undefined ? {} : { max_side_length_pixels: most }),
-        paths: Array.isArray(paths) ? paths.filter((path) => typeof path === 'string' && IMAGE_PATH.test(path)) : [],
+        paths: asList(paths).filter((path) => typeof path === 'string' && IMAGE_PATH.test(path)),
       },
       provider,
     },

@@ -1,6 +1,6 @@
 // Cache marks of a request: the provider's limits on them, and whether to add one for a client of another wire.
 
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asObjects, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { ChatRequest } from '../../ir/request.ts'
 import { mark } from './encode-parts.ts'
 
@@ -79,7 +79,7 @@ const isMark = (value: Json | undefined): boolean => value !== undefined && valu
 /** One entry for each mark on the block and, in a result, on its content. */
 const marksIn = (block: JsonObject, counts = isMark): true[] => {
   const { content } = block
-  const inner = Array.isArray(content) ? content.flatMap((item) => (isObject(item) ? marksIn(item, counts) : [])) : []
+  const inner = asObjects(content).flatMap((item) => marksIn(item, counts))
   return counts(block.cache_control) ? [...inner, true] : inner
 }
 

@@ -1,6 +1,6 @@
 // JSON schemas in the subset that the provider takes for strict tools and structured output.
 
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asList, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { names, withNotes } from '../object-schema.ts'
 
 const KEPT = new Set(['type', 'enum', 'const', 'title', 'description', 'default', '$ref', 'format', 'pattern'])
@@ -42,7 +42,7 @@ class Unsupported extends Error {}
 const choicesIn = (schema: Json | undefined): StrictRoom => {
   if (!isObject(schema)) return { optional: 0, unions: 0 }
   const { type, properties, items, $defs, definitions } = schema
-  const alternatives = [schema.anyOf, schema.allOf].flatMap((list) => (Array.isArray(list) ? list : []))
+  const alternatives = [schema.anyOf, schema.allOf].flatMap(asList)
   const named = [properties, $defs, definitions].flatMap((group) => (isObject(group) ? Object.values(group) : []))
   const required = new Set(names(schema.required))
   const absent = isObject(properties) ? Object.keys(properties).filter((name) => !required.has(name)).length : 0

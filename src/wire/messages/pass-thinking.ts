@@ -1,6 +1,6 @@
 // How a body that passes asks its model to think: with a budget below the output cap, and in the way that the model takes.
 
-import { isObject, type JsonObject } from '../../ir/json.ts'
+import { asList, asObject, isObject, type JsonObject } from '../../ir/json.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { PassEdit, PassOptions } from '../codec.ts'
 import { effortFor } from '../effort.ts'
@@ -40,7 +40,7 @@ const adaptive = ({ output_config: config }: JsonObject, budget: unknown): PassE
 /** The effort becomes a budget. Models that think by budget only know no effort. */
 const byBudget = (body: JsonObject, remaining: Remaining, cap: number): PassEdit[] => {
   const { output_config: config } = body
-  const { effort, ...others } = isObject(config) ? config : {}
+  const { effort, ...others } = asObject(config)
   const budget = budgetFor(isEffort(effort) ? effort : undefined, cap)
   const path = Object.keys(others).length === 0 ? ['output_config'] : ['output_config', 'effort']
   const lost: PassEdit[] = effort === undefined ? [] : [{ path, value: undefined, lost: true }]
@@ -54,7 +54,7 @@ const byBudget = (body: JsonObject, remaining: Remaining, cap: number): PassEdit
 
 /** Without thinking, the provider refuses the edits of the context that clear thoughts: they are removed as well. */
 const withoutThinking = ({ context_management: management }: JsonObject): PassEdit[] => {
-  const list = isObject(management) && Array.isArray(management.edits) ? management.edits : []
+  const list = asList(asObject(management).edits)
   const clearing = list.flatMap((edit, at) => (isObject(edit) && CLEARS_THOUGHTS.test(String(edit.type)) ? [at] : []))
   const removed: Edit['path'][] =
     clearing.length > 0 && clearing.length === list.length

@@ -1,6 +1,6 @@
 // The messages wire to a provider that speaks it: the members to splice, everything else is the client's.
 
-import { isObject, type JsonObject } from '../../ir/json.ts'
+import { asList, asObjects, isObject, type JsonObject } from '../../ir/json.ts'
 import type { Quirks } from '../../ir/quirks.ts'
 import { type Edit, FRONT } from '../../lib/json-splice.ts'
 import type { PassCodec, PassEdit } from '../codec.ts'
@@ -14,7 +14,7 @@ export const outputCap = (body: JsonObject): number | undefined =>
 
 export const passEdits: PassCodec['passEdits'] = (outline, options, whole = () => outline) => {
   const { outputCap: cap, quirks } = options
-  const messagesIn = (body: JsonObject) => (Array.isArray(body.messages) && !quirks.readsTags ? body.messages : [])
+  const messagesIn = (body: JsonObject) => (quirks.readsTags ? [] : asList(body.messages))
   // An outline cuts a long string before its first escape: what is sealed and begins with an escaped slash looks empty.
   const isLinked = linkEdits(messagesIn(outline)).length > 0
   const body = isLinked ? whole() : outline
@@ -36,7 +36,7 @@ export const passEdits: PassCodec['passEdits'] = (outline, options, whole = () =
 /** Removes what the provider refuses, of every tool and of the request. */
 const betaEdits = (body: JsonObject, { rejectsOfBetas = [] }: Quirks): PassEdit[] => {
   const removed = (path: Edit['path']): PassEdit => ({ path, value: undefined, lost: true })
-  const tools = Array.isArray(body.tools) ? body.tools : []
+  const tools = asList(body.tools)
   return rejectsOfBetas.flatMap((path) => {
     const [first = '', name] = path.split('.')
     if (name === undefined) return body[first] === undefined ? [] : [removed([first])]
@@ -98,7 +98,7 @@ const NO_CONTENT = '[{"type":"text","text":"(no content)"}]'
 /** The messages with blocks that `foreignEdits` leaves. Strings, which hold no thought, count as no blocks. */
 const withoutForeign = (messages: readonly unknown[]): ReturnType<Remaining['messages']> =>
   messages.filter(isObject).flatMap(({ role, content }) => {
-    const blocks = Array.isArray(content) ? content.filter(isObject) : []
+    const blocks = asObjects(content)
     const kept = blocks.filter((block) => !isForeignThought(block))
     return blocks.length > 0 && kept.length === 0 ? [] : [{ role, content: kept }]
   })

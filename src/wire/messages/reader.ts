@@ -2,7 +2,7 @@
 
 import type { GatewayError } from '../../errors.ts'
 import type { ChatEvent } from '../../ir/event.ts'
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asList, asObject, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { count, type Usage } from '../../ir/usage.ts'
 import { digest } from '../../lib/digest.ts'
 import type { SentTool, Undo } from '../codec.ts'
@@ -83,7 +83,7 @@ export class Reader {
   }
 
   #start(raw: unknown): ChatEvent[] {
-    const message = isObject(raw) ? raw : {}
+    const message = asObject(raw)
     if (this.#started) {
       // After content has been sent, a second start would repeat all of it.
       return this.#parts > 0 || this.#blocks.size > 0 ? this.fail(malformedAnswer()) : []
@@ -103,7 +103,7 @@ export class Reader {
       },
     ]
     // The blocks that the provider continues from, or all blocks of a whole answer.
-    for (const block of Array.isArray(content) ? content : []) {
+    for (const block of asList(content)) {
       if (!isObject(block)) return [...out, ...this.fail(malformedAnswer())]
       // A placeholder for text that follows in deltas, unless the answer is complete.
       if (block.type === 'text' && block.text === '' && this.#stop === undefined) continue

@@ -71,21 +71,20 @@ export const lacksThought = (
     // Messages of the model that follow one another are one to the provider.
     if (role !== 'assistant' || messages[at - 1]?.role === 'assistant') continue
     if (!isInRound) return false
-    const first = content[0]?.type
-    if (first !== 'thinking' && first !== 'redacted_thinking') return true
+    if (content[0] === undefined || !isThought(content[0])) return true
     isInRound = false
   }
   return false
 }
+
+export const isThought = ({ type }: JsonObject): boolean => type === 'thinking' || type === 'redacted_thinking'
 
 /** The thought of a turn without one, for servers that want one with calls. */
 export const NO_THOUGHT: JsonObject = { type: 'thinking', thinking: ' ', signature: '' }
 
 /** Whether a message of the model's has calls and no thought. */
 export const callsUnthought = ({ role, content }: { role: unknown; content: readonly JsonObject[] }): boolean =>
-  role === 'assistant' &&
-  content.some(({ type }) => type === 'tool_use') &&
-  !content.some(({ type }) => type === 'thinking' || type === 'redacted_thinking')
+  role === 'assistant' && content.some(({ type }) => type === 'tool_use') && !content.some(isThought)
 
 type Thinking = { thinking?: JsonObject; effort?: string }
 

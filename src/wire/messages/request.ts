@@ -1,7 +1,7 @@
 // Requests: from this wire to the IR, and from the IR to one that the provider accepts.
 
 import { invalidRequest } from '../../errors.ts'
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asList, asObject, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { placed } from '../../ir/place.ts'
 import type { ChatRequest, OutputFormat, Reasoning, Sampling, Turn } from '../../ir/request.ts'
 import type { EncodedRequest, Target, Undo } from '../codec.ts'
@@ -127,7 +127,7 @@ const effortIn = (config: Json | undefined): Json | undefined => (isObject(confi
 
 /** The effort that the last of the conversation's system messages to set one has set. */
 const directedEffort = (messages: Json | undefined): Json | undefined =>
-  (Array.isArray(messages) ? messages : [])
+  asList(messages)
     .map((message) => (isObject(message) && message.role === 'system' ? effortIn(message.output_config) : undefined))
     .findLast(isEffort)
 
@@ -148,8 +148,7 @@ const decodeConfig = (body: JsonObject, extras: Collected): { reasoning?: Reason
   const { effort: first, format, ...others } = config
   const effort = directedEffort(body.messages) ?? first
   extras.rest(others, new Set(), 'output_config')
-  const thinking = decodeThinking(body.thinking, extras)
-  const reasoning: Reasoning = { ...thinking }
+  const reasoning = decodeThinking(body.thinking, extras)
   if (isEffort(effort)) reasoning.effort = effort
   else if (effort !== undefined && effort !== null) extras.add('output_config.effort', effort)
   // Earlier betas had it beside `output_config`.
@@ -258,6 +257,6 @@ const restore = (body: JsonObject, name: string, value: Json): void => {
   if (inner === undefined) body[outer] = value
   else {
     const holder = body[outer]
-    body[outer] = { ...(isObject(holder) ? holder : {}), [inner]: value }
+    body[outer] = { ...asObject(holder), [inner]: value }
   }
 }

@@ -1,7 +1,7 @@
 // Tools that blocks of the conversation add or remove. Other wires have only one list: the tools at the end of the
 // conversation.
 
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asList, asObject, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import type { Tool } from '../../ir/request.ts'
 import { isToolChange } from './decode-parts.ts'
@@ -32,12 +32,12 @@ export const changedTools = (list: Tool[], messages: Json[], extras: Collected):
     }
   }
   for (const [at, message] of messages.entries()) {
-    const content = isObject(message) && Array.isArray(message.content) ? message.content : []
+    const content = asList(asObject(message).content)
     for (const [number, block] of content.entries()) {
       if (!isObject(block)) continue
       const path = `messages.${at}.content.${number}`
       if (isToolChange(block)) change(block, path)
-      const inner = block.type === 'compaction' && Array.isArray(block.tool_changes) ? block.tool_changes : []
+      const inner = block.type === 'compaction' ? asList(block.tool_changes) : []
       for (const [index, kept] of inner.entries()) if (isObject(kept)) change(kept, `${path}.tool_changes.${index}`)
     }
   }

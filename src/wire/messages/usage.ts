@@ -1,6 +1,6 @@
 // Usage as the messages wire reports it: its classes are disjoint already, so that only names change.
 
-import { isObject, type JsonObject } from '../../ir/json.ts'
+import { asObjects, isObject, type JsonObject } from '../../ir/json.ts'
 import { count, inTier, mergeReport, type Usage } from '../../ir/usage.ts'
 
 /**
@@ -15,17 +15,15 @@ export const decodeUsage = (raw: unknown): Usage | undefined => {
   const details = raw.output_tokens_details
   const reasoning = isObject(details) ? count(details.thinking_tokens) : undefined
   if (reasoning !== undefined) usage.reasoning = reasoning
-  if (Array.isArray(raw.iterations)) {
-    const rounds = raw.iterations.filter(isObject)
-    const fallback = rounds.findLast(({ type }) => type === 'fallback_message')
-    for (const round of rounds) {
-      if (isIncluded(round, fallback)) continue
-      const extra = classesOf(round)
-      // A class that this report leaves out was reported earlier, without this round: it cannot be added to.
-      for (const name of CLASSES) if (usage[name] !== undefined) usage[name] += extra[name] ?? 0
-      const hour = extra.cacheWrite1h
-      if (usage.cacheWrite !== undefined && hour !== undefined) usage.cacheWrite1h = (usage.cacheWrite1h ?? 0) + hour
-    }
+  const rounds = asObjects(raw.iterations)
+  const fallback = rounds.findLast(({ type }) => type === 'fallback_message')
+  for (const round of rounds) {
+    if (isIncluded(round, fallback)) continue
+    const extra = classesOf(round)
+    // A class that this report leaves out was reported earlier, without this round: it cannot be added to.
+    for (const name of CLASSES) if (usage[name] !== undefined) usage[name] += extra[name] ?? 0
+    const hour = extra.cacheWrite1h
+    if (usage.cacheWrite !== undefined && hour !== undefined) usage.cacheWrite1h = (usage.cacheWrite1h ?? 0) + hour
   }
   if (Object.keys(usage).length === 0) return undefined
   const geo = raw.inference_geo

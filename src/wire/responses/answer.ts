@@ -2,7 +2,7 @@
 // defaults.
 
 import type { FinishReason, Moderation } from '../../ir/event.ts'
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asList, asObject, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { type Usage, withPrompt } from '../../ir/usage.ts'
 import type { Ask } from '../codec.ts'
 import { encodeModeration } from '../moderation.ts'
@@ -27,20 +27,20 @@ export const initialResponse = (ask: Ask, id: string, createdAt: number): JsonOb
     instructions: ifString(body.instructions),
     max_output_tokens: ifNumber(body.max_output_tokens),
     max_tool_calls: ifNumber(body.max_tool_calls),
-    metadata: isObject(body.metadata) ? body.metadata : {},
+    metadata: asObject(body.metadata),
     model: ask.model,
     output: [],
     parallel_tool_calls: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : true,
     previous_response_id: ifString(body.previous_response_id),
     prompt_cache_key: ifString(body.prompt_cache_key),
-    reasoning: { effort: null, summary: null, ...objectOr(body.reasoning) },
+    reasoning: { effort: null, summary: null, ...asObject(body.reasoning) },
     safety_identifier: ifString(body.safety_identifier),
     service_tier: isTier(body.service_tier) ? body.service_tier : 'default',
     store: ask.stored ?? false,
     temperature: ifNumber(body.temperature) ?? 1,
     text: echoText(body.text),
     tool_choice: typeof body.tool_choice === 'string' || isObject(body.tool_choice) ? body.tool_choice : 'auto',
-    tools: Array.isArray(body.tools) ? body.tools.flatMap(echoTool) : [],
+    tools: asList(body.tools).flatMap(echoTool),
     top_logprobs: ifNumber(body.top_logprobs) ?? 0,
     top_p: ifNumber(body.top_p) ?? 1,
     truncation: body.truncation === 'auto' ? 'auto' : 'disabled',
@@ -51,10 +51,9 @@ export const initialResponse = (ask: Ask, id: string, createdAt: number): JsonOb
 
 const ifString = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null)
 const ifNumber = (value: Json | undefined): number | null => (typeof value === 'number' ? value : null)
-const objectOr = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
 
 const echoText = (value: Json | undefined): JsonObject => {
-  const text = objectOr(value)
+  const text = asObject(value)
   return {
     format: isObject(text.format) ? text.format : { type: 'text' },
     verbosity: given(text.verbosity) ? text.verbosity : 'medium',

@@ -3,7 +3,7 @@
 // that the client can run or answer.
 
 import { invalidRequest } from '../../errors.ts'
-import { isObject, type Json, type JsonObject, parseJson, parseObject } from '../../ir/json.ts'
+import { asList, asObject, isObject, type Json, type JsonObject, parseJson, parseObject } from '../../ir/json.ts'
 import type { FoundTool, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
 import { isWhole } from '../../ir/whole.ts'
 import { callInput } from '../call-input.ts'
@@ -125,7 +125,7 @@ export const shellText = ({ output, max_output_length: most }: JsonObject, path:
 }
 
 const endOf = (outcome: Json | undefined, stderr: string): { how: string; stderr: string } => {
-  const { type, exit_code: code } = isObject(outcome) ? outcome : {}
+  const { type, exit_code: code } = asObject(outcome)
   return {
     how: type === 'timeout' ? 'timed out' : given(code) ? `exit code ${JSON.stringify(code)}` : '',
     stderr: stderr === '' ? '' : `stderr:\n${stderr}`,
@@ -199,7 +199,7 @@ const count = (value: Json | undefined): number | null =>
 /** A list of strings, also where it is written as JSON in a string; any other string is a list of one. */
 const stringsIn = (value: Json | undefined): string[] | undefined => {
   if (typeof value === 'string') return parseStrings(value) ?? [value]
-  const lines = Array.isArray(value) ? value.filter((line) => typeof line === 'string') : []
+  const lines = asList(value).filter((line) => typeof line === 'string')
   return lines.length === 0 ? undefined : lines
 }
 

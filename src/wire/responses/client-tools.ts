@@ -2,7 +2,7 @@
 // of their own. To other vendors' models they are functions: here are their names, descriptions and schemas.
 
 import { distinct } from '../../ir/distinct.ts'
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asList, asObject, asObjects, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { FunctionTool } from '../../ir/request.ts'
 import { given, stringOr } from '../read.ts'
 import { hasEncrypted } from './encrypted.ts'
@@ -103,7 +103,7 @@ export const toFunction = (kind: ClientTool, tool: JsonObject, name: string): Fu
 
 /** Lists the client's skills in the description: folders on its machine, which the model reads by shell commands. */
 const skillsOf = ({ environment }: JsonObject): string[] => {
-  const skills = isObject(environment) && Array.isArray(environment.skills) ? environment.skills.filter(isObject) : []
+  const skills = asObjects(asObject(environment).skills)
   const lines = skills.map(
     ({ name, description, path }) => `- ${stringOr(name, '')}: ${stringOr(description, '')} (${stringOr(path, '')})`,
   )
@@ -115,7 +115,7 @@ const skillsOf = ({ environment }: JsonObject): string[] => {
 const deferredIn = (tools: readonly Json[]): string[] => {
   const lines = tools
     .filter(isObject)
-    .filter((tool) => isDeferred(tool) || (Array.isArray(tool.tools) && tool.tools.filter(isObject).some(isDeferred)))
+    .filter((tool) => isDeferred(tool) || asObjects(tool.tools).some(isDeferred))
     .map(({ name, description }) => `- ${[name, description].filter((text) => typeof text === 'string').join(': ')}`)
   return lines.length === 0 ? [] : [`It can find:\n${lines.join('\n')}`]
 }
@@ -162,9 +162,7 @@ export const clientTools = (body: JsonObject): ClientTools => {
 const functionsOf = (tools: readonly Json[], namespace: string | undefined): JsonObject[] => {
   const listed = tools.filter(isObject)
   const within =
-    namespace === undefined
-      ? listed
-      : listed.flatMap((tool) => (tool.name === namespace && Array.isArray(tool.tools) ? tool.tools : []))
+    namespace === undefined ? listed : listed.flatMap((tool) => (tool.name === namespace ? asList(tool.tools) : []))
   return within.filter(isObject).filter(({ type }) => type === 'function')
 }
 
@@ -172,10 +170,10 @@ const MAX_NAME = 64
 
 /** The tools of the list, and those added in the conversation by items of these types. */
 const allTools = ({ tools, input }: JsonObject, adding: readonly (Json | undefined)[] = ADDING): Json[] => {
-  const later = (Array.isArray(input) ? input : []).flatMap((item) =>
-    isObject(item) && adding.includes(item.type) && Array.isArray(item.tools) ? item.tools : [],
+  const later = asList(input).flatMap((item) =>
+    isObject(item) && adding.includes(item.type) ? asList(item.tools) : [],
   )
-  return [...(Array.isArray(tools) ? tools : []), ...later]
+  return [...asList(tools), ...later]
 }
 
 const ADDING = ['additional_tools', 'tool_search_output']

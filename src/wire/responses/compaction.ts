@@ -2,7 +2,7 @@
 // item that replaces everything before it. The model is asked for a summary, which the item carries.
 
 import type { ChatEvent } from '../../ir/event.ts'
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asList, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { OpaquePart, UserPart } from '../../ir/part.ts'
 import { SEAL_PREFIX } from '../seal.ts'
 import { bareId } from './names.ts'
@@ -21,7 +21,7 @@ const TAG = `${SEAL_PREFIX}compaction.`
 const isTrigger = (item: Json | undefined): boolean => isObject(item) && item.type === 'compaction_trigger'
 
 /** Whether the answer must be one compaction item: the last item is a trigger. */
-export const asksCompaction = (body: JsonObject): boolean => Array.isArray(body.input) && isTrigger(body.input.at(-1))
+export const asksCompaction = (body: JsonObject): boolean => isTrigger(asList(body.input).at(-1))
 
 export const instruction = (): UserPart => ({ type: 'text', text: INSTRUCTION })
 

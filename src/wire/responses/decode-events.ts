@@ -4,7 +4,7 @@
 import type { GatewayError } from '../../errors.ts'
 import type { ChatEvent, FinishReason } from '../../ir/event.ts'
 import { brokenOff } from '../../ir/fold.ts'
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asList, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Usage } from '../../ir/usage.ts'
 import type { Frame } from '../../lib/sse.ts'
 import type { EventDecoder, Undo } from '../codec.ts'
@@ -105,7 +105,7 @@ export const answerReader = (undo: Undo): AnswerReader => {
 
   const finish = (response: JsonObject): void => {
     begin(response)
-    items.settle(Array.isArray(response.output) ? response.output : [])
+    items.settle(asList(response.output))
     over = true
     out.push({
       type: 'finish',

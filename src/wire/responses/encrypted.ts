@@ -1,13 +1,13 @@
 // What a client's agents tell each other. Codex marks the arguments that hold it as encrypted, and vendor_b encrypts what
 // its models write there. No other model's are, and a client that is not told so takes them for encrypted all the same.
 
-import { isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
+import { asObject, isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
 
 /** Whether a function has an argument that its own provider would encrypt. */
 export const hasEncrypted = ({ parameters }: JsonObject): boolean =>
-  isObject(parameters) && isObject(parameters.properties) && Object.values(parameters.properties).some(isEncrypted)
+  Object.values(asObject(asObject(parameters).properties)).some(isEncrypted)
 
-const isEncrypted = (schema: Json | undefined): boolean => isObject(schema) && schema.encrypted === true
+const isEncrypted = (schema: Json | undefined): boolean => asObject(schema).encrypted === true
 
 /** The mark of a call none of whose arguments is encrypted. */
 export const plainMark = (input: string): JsonObject =>

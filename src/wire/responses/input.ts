@@ -2,7 +2,7 @@
 // answer (thoughts, calls, a message) is one assistant turn, and results sent together are one user turn.
 
 import { invalidRequest } from '../../errors.ts'
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asList, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, ContentPart, FoundTool, OpaquePart, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import type { OpaqueMember, Tool, Turn } from '../../ir/request.ts'
@@ -283,12 +283,9 @@ const decodeSaid = (content: Json | undefined, path: string): AssistantPart[] =>
 
 /** The pictures and files of an assistant message. */
 const decodeShown = (content: Json | undefined, path: string, opaque: OpaqueMember[]): ContentPart[] =>
-  Array.isArray(content)
-    ? content.flatMap((value, at) => {
-        if (!isShown(value)) return []
-        return [placed(decodePart(value, `${path}.${at}`, opaque), `${path}.${at}`)]
-      })
-    : []
+  asList(content).flatMap((value, at) =>
+    isShown(value) ? [placed(decodePart(value, `${path}.${at}`, opaque), `${path}.${at}`)] : [],
+  )
 
 const isShown = (part: Json): boolean => isObject(part) && (part.type === 'input_image' || part.type === 'input_file')
 

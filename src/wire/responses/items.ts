@@ -2,7 +2,7 @@
 // when the answer is.
 
 import type { ChatEvent } from '../../ir/event.ts'
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asList, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { digest } from '../../lib/digest.ts'
 import type { Undo } from '../codec.ts'
 import { stringOr } from '../read.ts'
@@ -197,7 +197,7 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
   }
 
   const endMessage = (at: number, owner: Message, whole: JsonObject | undefined): void => {
-    const parts = Array.isArray(whole?.content) ? whole.content : []
+    const parts = asList(whole?.content)
     const told = [...owner.contents.keys()].sort((a, b) => a - b)
     parts.forEach((part, nth) => {
       if (!isObject(part)) return

@@ -1,6 +1,6 @@
 // Decodes and encodes the parts of an answer: output content and call items.
 
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asObjects, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Citation, Logprob, TextPart, TokenLogprob, ToolCallPart } from '../../ir/part.ts'
 import { isWhole } from '../../ir/whole.ts'
 import { given, stringOr } from '../read.ts'
@@ -26,8 +26,7 @@ export const decodeText = (part: JsonObject): TextPart => {
   }
 }
 
-export const decodeCitations = (value: Json | undefined): Citation[] =>
-  Array.isArray(value) ? value.flatMap((annotation) => (isObject(annotation) ? [decodeCitation(annotation)] : [])) : []
+export const decodeCitations = (value: Json | undefined): Citation[] => asObjects(value).map(decodeCitation)
 
 export const decodeCitation = (value: JsonObject): Citation => {
   if (value.type !== 'url_citation' || typeof value.url !== 'string')
@@ -55,14 +54,10 @@ export const encodeCitation = (citation: Citation, length: number): JsonObject[]
   ]
 }
 
-export const decodeLogprobs = (value: Json | undefined): Logprob[] => {
-  if (!Array.isArray(value)) return []
-  return value.flatMap((entry) => {
-    if (!isObject(entry) || typeof entry.token !== 'string') return []
-    const top = Array.isArray(entry.top_logprobs) ? entry.top_logprobs : []
-    return [{ ...tokenLogprob(entry), top: top.flatMap((other) => (isObject(other) ? [tokenLogprob(other)] : [])) }]
-  })
-}
+export const decodeLogprobs = (value: Json | undefined): Logprob[] =>
+  asObjects(value)
+    .filter(({ token }) => typeof token === 'string')
+    .map((entry) => ({ ...tokenLogprob(entry), top: asObjects(entry.top_logprobs).map(tokenLogprob) }))
 
 const tokenLogprob = (entry: JsonObject): TokenLogprob => ({
   token: stringOr(entry.token, ''),

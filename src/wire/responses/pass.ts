@@ -1,6 +1,6 @@
 // Edits of a responses body that passes to a provider of the same wire.
 
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asList, asObjects, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { mayBeCut } from '../../lib/json-outline.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { PassCodec } from '../codec.ts'
@@ -19,18 +19,17 @@ export const passEdits: PassCodec['passEdits'] = (outline, options, whole = () =
   if (options.outputCap !== undefined) {
     edits.push({ path: ['max_output_tokens'], value: String(Math.max(LEAST_OUTPUT, options.outputCap)) })
   }
-  const { input } = mayHoldCutId(outline) ? whole() : outline
-  if (Array.isArray(input)) {
-    if (!options.quirks.readsTags) edits.push(...foreignEdits(input))
-    edits.push(...idEdits(input))
-    if (options.quirks.noDeveloperRole) edits.push(...roleEdits(input))
-  }
+  const body = mayHoldCutId(outline) ? whole() : outline
+  const input = asList(body.input)
+  if (!options.quirks.readsTags) edits.push(...foreignEdits(input))
+  edits.push(...idEdits(input))
+  if (options.quirks.noDeveloperRole) edits.push(...roleEdits(input))
   return withoutRefused(edits, refusedMembers(outline, options.quirks), options.quirks)
 }
 
 /** Whether there may be an id that is too long: of one in a large body only the beginning is read. */
 const mayHoldCutId = ({ input }: JsonObject): boolean =>
-  Array.isArray(input) && input.some((item) => isObject(item) && typeof item.id === 'string' && mayBeCut(item.id))
+  asObjects(input).some(({ id }) => typeof id === 'string' && mayBeCut(id))
 
 /**
  * A compaction item of the gateway becomes its summary as a message. A foreign thought is removed, as this provider could

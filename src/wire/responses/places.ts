@@ -6,7 +6,7 @@ import { filledText, isObject, type Json, type JsonObject } from '../../ir/json.
 export type ItemKind = 'message' | 'call' | 'reasoning' | 'opaque'
 
 /** What is known of the item at a place. */
-export type Held = { kind: ItemKind; isDone: boolean }
+type Held = { kind: ItemKind; isDone: boolean }
 
 export type Places = {
   /** The place of the item that an event concerns: mostly its index. */
@@ -136,7 +136,7 @@ const KINDS = new Map<Json | undefined, ItemKind>([
   ['reasoning', 'reasoning'],
 ])
 
-export const kindOf = ({ type }: JsonObject): ItemKind => KINDS.get(type) ?? 'opaque'
+const kindOf = ({ type }: JsonObject): ItemKind => KINDS.get(type) ?? 'opaque'
 
 /** Some servers give calls no id of their own. */
 export const idOf = ({ id, call_id: callId }: JsonObject): string | undefined => filledText(id) ?? filledText(callId)

@@ -1,6 +1,6 @@
 // Thoughts as reasoning items, whose `encrypted_content` only the provider can read.
 
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asObjects, type Json, type JsonObject } from '../../ir/json.ts'
 import type { ReasoningPart, Seal } from '../../ir/part.ts'
 import { stringOr } from '../read.ts'
 import { slotTag, taggedThought } from '../seal.ts'
@@ -61,9 +61,7 @@ export const reasoningItem = (id: string, part: ReasoningPart): JsonObject => {
 const summaryOf = (text: string): JsonObject[] => (text === '' ? [] : [{ type: 'summary_text', text }])
 
 const texts = (value: Json | undefined): string[] =>
-  Array.isArray(value)
-    ? value.flatMap((part) => (isObject(part) && typeof part.text === 'string' ? [part.text] : []))
-    : []
+  asObjects(value).flatMap(({ text }) => (typeof text === 'string' ? [text] : []))
 
 const sameAs = (value: Json, expected: string[]): boolean => {
   const found = texts(value)

@@ -2,7 +2,7 @@
 // they set `store: false`. For answers translated from another wire only the gateway can resolve them.
 
 import { invalidRequest } from '../../errors.ts'
-import { isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
+import { asList, isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import { given } from '../read.ts'
 
@@ -68,7 +68,7 @@ export const answerIn = (text: string): JsonObject | undefined => {
 
 const listOf = (input: Json | undefined): Json[] => {
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }]
-  return Array.isArray(input) ? input : []
+  return asList(input)
 }
 
 /** The id in a reference: an `item_reference`, or an item with neither type nor role. */

@@ -1,7 +1,7 @@
 // Decodes and encodes a responses request.
 
 import { invalidRequest } from '../../errors.ts'
-import { type Json, type JsonObject, parseObject } from '../../ir/json.ts'
+import { asList, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, OpaqueMember, Sampling } from '../../ir/request.ts'
 import { digest } from '../../lib/digest.ts'
@@ -189,7 +189,7 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
   // Checked last, so that a member which is refused, and leaves the input empty, is named instead.
   if (input.length === 0 && !out.own) throw nothingToRead(out.nameOf('input'))
   if (request.logprobs !== undefined) {
-    body.include = [...(Array.isArray(body.include) ? body.include : []), LOGPROBS]
+    body.include = [...asList(body.include), LOGPROBS]
     if (request.logprobs.top > 0) body.top_logprobs = Math.min(20, request.logprobs.top)
   }
   for (const name of out.quirks.rejects ?? []) {

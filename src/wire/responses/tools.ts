@@ -2,7 +2,7 @@
 // the provider's own and stay opaque.
 
 import { invalidRequest } from '../../errors.ts'
-import { isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asList, asObject, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, CustomTool, FunctionTool, OpaqueMember, Tool, ToolChoice } from '../../ir/request.ts'
 import { dropMark } from '../breakpoint.ts'
@@ -152,7 +152,7 @@ const encodeParameters = ({ schema }: FunctionTool, path: string, out: Outgoing)
 export const encodeSchema = (schema: JsonObject): JsonObject => {
   if (schema.type === 'object' && isObject(schema.properties)) return schema
   if (given(schema.type) && schema.type !== 'object') return schema
-  return { ...schema, type: 'object', properties: isObject(schema.properties) ? schema.properties : {} }
+  return { ...schema, type: 'object', properties: asObject(schema.properties) }
 }
 
 /** Undefined for a choice that only this wire's provider understands, which is kept as an essential member. */
@@ -173,7 +173,7 @@ export const decodeToolChoice = (
   const chosen = chosenTool(value, own)
   if (chosen !== undefined) return { type: 'tool', ...chosen }
   const allowed = allowedTools(value, own)
-  const isComplete = Array.isArray(value.tools) && value.tools.length === allowed?.tools.length
+  const isComplete = asList(value.tools).length === allowed?.tools.length
   if (!isComplete) opaque.push({ name: 'tool_choice', value, essential: allowed === undefined })
   return allowed
 }

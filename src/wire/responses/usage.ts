@@ -1,6 +1,6 @@
 // Usage on the responses wire: `input_tokens` is the whole prompt, cached tokens included.
 
-import { isObject, type JsonObject } from '../../ir/json.ts'
+import { asObject, isObject, type JsonObject } from '../../ir/json.ts'
 import { count, disjoint, sum, totalTokens, type Usage } from '../../ir/usage.ts'
 
 /** A response's usage object, with the usage of the image generation tool, which is reported and billed separately. */
@@ -20,8 +20,8 @@ const imageUsage = ({ tool_usage: tools }: JsonObject): Usage | undefined => {
 }
 
 const classesOf = (raw: JsonObject): Usage => {
-  const inPrompt = isObject(raw.input_tokens_details) ? raw.input_tokens_details : {}
-  const inOutput = isObject(raw.output_tokens_details) ? raw.output_tokens_details : {}
+  const inPrompt = asObject(raw.input_tokens_details)
+  const inOutput = asObject(raw.output_tokens_details)
   const usage = disjoint({
     prompt: count(raw.input_tokens),
     cacheRead: count(inPrompt.cached_tokens),
@@ -31,7 +31,7 @@ const classesOf = (raw: JsonObject): Usage => {
     total: count(raw.total_tokens),
   })
   // The wire's longer lifetime, 12 hours, is counted as the IR's longer one, an hour.
-  const lifetimes = isObject(inPrompt.cache_write_tokens_details) ? inPrompt.cache_write_tokens_details : {}
+  const lifetimes = asObject(inPrompt.cache_write_tokens_details)
   const long = Math.min(count(lifetimes.ttl_12h_tokens) ?? 0, usage.cacheWrite ?? 0)
   if (long > 0) usage.cacheWrite1h = long
   return usage
