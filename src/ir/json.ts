@@ -6,7 +6,8 @@ export type JsonObject = { [name: string]: Json | undefined }
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The object, the list, the objects in the list; empty for any other value. */
+/** The text, the object, the list, the objects in the list; empty for any other value. */
+export const asText = (value: unknown): string => (typeof value === 'string' ? value : '')
 export const asObject = (value: unknown): JsonObject => (isObject(value) ? value : {})
 export const asList = (value: unknown): Json[] => (Array.isArray(value) ? value : [])
 export const asObjects = (value: unknown): JsonObject[] => asList(value).filter(isObject)

@@ -56,6 +56,7 @@ export const streamFromWhole = (
   const decoder: EventDecoder = {
     push: () => unfold(provider.decodeResponse(body, undo)),
     end: () => [],
+    complete: false,
     rawUsage: provider.readUsage(body)?.raw,
     serviceTier: textOf(body.service_tier),
   }

@@ -212,7 +212,7 @@ export const translateStream = (
     noted.rawUsage = decoder.rawUsage
     noted.serviceTier = decoder.serviceTier
     noted.summed = decoder.summed ?? true
-    noted.complete = decoder.complete ?? false
+    noted.complete = decoder.complete
     if (isDone()) onDone?.(text)
     return text
   }

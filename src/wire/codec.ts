@@ -76,8 +76,8 @@ export type EventDecoder = {
   readonly serviceTier: string | undefined
   /** See `Tap`. Absent means true. */
   readonly summed?: boolean
-  /** See `Tap`. Absent means false. */
-  readonly complete?: boolean
+  /** See `Tap`. */
+  readonly complete: boolean
 }
 
 /** Events in, the wire's text out ('' for nothing), blank lines included. Nothing is written after a terminal event. */

@@ -2,7 +2,7 @@
 // then by status.
 
 import { GatewayError } from '../errors.ts'
-import { asList, asObject, asObjects, filledText, isObject, type Json, type JsonObject } from '../ir/json.ts'
+import { asList, asObject, asObjects, asText, filledText, isObject, type Json, type JsonObject } from '../ir/json.ts'
 import { type FailureClass, type FailureDetails, providerError } from './failure.ts'
 import { overlong } from './overlong.ts'
 import { refusedSetting } from './refused-setting.ts'
@@ -152,7 +152,7 @@ const faultsIn = (list: Json | undefined): string | undefined => {
   if (!Array.isArray(list)) return undefined
   const faults = list.filter(isFault).map(({ loc, msg }) => {
     const path = asList(loc).filter((step) => typeof step === 'string' || typeof step === 'number')
-    return `${path.join('.')}: ${typeof msg === 'string' ? msg : ''}`
+    return `${path.join('.')}: ${asText(msg)}`
   })
   return faults.length === 0 ? undefined : faults.join('\n')
 }

@@ -1,6 +1,7 @@
 // The classes of provider failures that codecs recognise, each of which becomes one error of the contract.
 
 import { type ContextWindow, GatewayError, type ProviderFailure, type Remedy } from '../errors.ts'
+import type { Overlong } from './overlong.ts'
 
 /**
  * `context-length`, `content-policy`, `too-large`: the request's own fault, the same at every provider of its kind.
@@ -20,14 +21,9 @@ export type FailureClass =
   | 'invalid'
   | 'refused'
 
-export type FailureDetails = {
+/** The token counts are for `context-length`. */
+export type FailureDetails = Overlong & {
   provider: ProviderFailure
-  /** For `context-length`: the token counts the provider gave. */
-  tokens?: number
-  maximum?: number
-  prompt?: number
-  answer?: number
-  atLeast?: true
   retryAfterMs?: number
   /** For `invalid`. */
   remedy?: Remedy
@@ -90,7 +86,7 @@ const DEFAULT_RETRY_AFTER_MS = 5_000
 // Claude Code looks for vendor_a's sentence and asks for a shorter answer. Some servers then count only the prompt, which
 // would seem to fit, so a count below the maximum is left out. Of a prompt that was not counted to its end, Claude Code would
 // ask for an answer that is a little shorter each time.
-const contextMessage = ({ tokens: reported, maximum, prompt, answer, atLeast }: Figures): string => {
+const contextMessage = ({ tokens: reported, maximum, prompt, answer, atLeast }: Overlong): string => {
   const both = prompt === undefined || answer === undefined ? undefined : prompt + answer
   const tokens = both ?? reported
   if (tokens === undefined || maximum === undefined || tokens <= maximum)
@@ -102,7 +98,5 @@ const contextMessage = ({ tokens: reported, maximum, prompt, answer, atLeast }: 
   return `prompt is too long: ${tokens} tokens > ${maximum} maximum (this model's maximum context length is ${maximum} tokens${room})`
 }
 
-type Figures = Omit<FailureDetails, 'provider'>
-
-const windowIn = ({ maximum, prompt, atLeast }: Figures): ContextWindow | undefined =>
+const windowIn = ({ maximum, prompt, atLeast }: Overlong): ContextWindow | undefined =>
   maximum === undefined || prompt === undefined ? undefined : { maximum, prompt, atLeast: atLeast === true }

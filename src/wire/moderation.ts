@@ -1,7 +1,7 @@
 // Moderation results of prompt and answer, which both of vendor_b's text wires have, each in its own form.
 
 import type { Moderation } from '../ir/event.ts'
-import { asObject, isObject, type Json, type JsonObject } from '../ir/json.ts'
+import { asObject, asText, isObject, type Json, type JsonObject } from '../ir/json.ts'
 
 /** The `moderation` of an answer in either form; no member where it has none. */
 export const decodeModeration = (raw: Json | undefined): { moderation?: Moderation } =>
@@ -19,7 +19,7 @@ const verdict = (raw: Json): JsonObject[] => {
   return [
     {
       type: 'moderation_result',
-      model: typeof model === 'string' ? model : '',
+      model: asText(model),
       flagged,
       categories: those(categories, (value) => typeof value === 'boolean'),
       category_scores: those(scores, (value) => typeof value === 'number'),

@@ -1,6 +1,8 @@
-// Members of a request that only one wire has, when the provider speaks another.
+// Members of a request that its provider does not take: of another wire, or refused.
 
 import { GatewayError } from '../errors.ts'
+import type { Json, JsonObject } from '../ir/json.ts'
+import type { Quirks } from '../ir/quirks.ts'
 import type { OpaqueMember } from '../ir/request.ts'
 
 /** Members that both of vendor_b's text wires have, under one name and with one meaning. */
@@ -28,4 +30,18 @@ export const leaveOut = (
     `'${name}' cannot be used with this model. ${advice ?? 'Leave it out, or use a model whose provider has it.'}`,
     { param: name, ...(details === undefined ? {} : { details }) },
   )
+}
+
+/** Removes the members of an encoded body that the provider refuses. `drop` is called with each. */
+export const removeRefused = (
+  body: JsonObject,
+  { rejects = [] }: Quirks,
+  drop: (name: string, value: Json) => void,
+): void => {
+  for (const name of rejects) {
+    const value = body[name]
+    if (value === undefined) continue
+    delete body[name]
+    drop(name, value)
+  }
 }

@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../ir/json.ts'
  * Token counts. `prompt` and `answer` (the output cap): given where only the two together exceed the maximum. `atLeast`: the
  * server has counted the prompt only until it was too long.
  */
-type Overlong = { tokens?: number; maximum?: number; prompt?: number; answer?: number; atLeast?: true }
+export type Overlong = { tokens?: number; maximum?: number; prompt?: number; answer?: number; atLeast?: true }
 
 /** The counts in an error's message or members; `{}` for a prompt that is too long by unknown counts; else undefined. */
 export const overlong = (message: string, members: JsonObject): Overlong | undefined => {

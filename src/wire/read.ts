@@ -63,5 +63,3 @@ export const readCount = (value: Maybe, path: string, least: number): number => 
 
 export const optionalCount = (value: Maybe, path: string, least: number): number | undefined =>
   given(value) ? readCount(value, path, least) : undefined
-
-export const stringOr = (value: Maybe, otherwise: string): string => (typeof value === 'string' ? value : otherwise)

@@ -15,6 +15,10 @@ export const foreignTool = (path: string): GatewayError =>
 export const foreignFile = (path: string): GatewayError =>
   invalidRequest(`'${path}' is a file kept at another provider than this model's. Send its content.`, path)
 
+/** For a text at `path` that the client calls an image. */
+export const textForImage = (path: string): GatewayError =>
+  invalidRequest(`'${path}' is text where an image must be.`, path)
+
 /** For a choice of a tool that the request does not have. */
 export const unknownTool = (choice: ToolChoice, name: string): GatewayError => {
   const path = placeOf(choice, 'tool_choice')

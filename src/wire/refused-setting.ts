@@ -2,7 +2,7 @@
 // servers. Which they take differs within one vendor's models, and no client of another wire can know it by a model's name.
 
 import type { Remedy } from '../errors.ts'
-import type { Json, JsonObject } from '../ir/json.ts'
+import { asText, type JsonObject } from '../ir/json.ts'
 import type { Effort } from '../ir/request.ts'
 import { EFFORTS } from './effort.ts'
 
@@ -12,7 +12,7 @@ type Refused = { remedy: Remedy; named?: readonly string[] }
 
 /** How to ask without what is refused; undefined for a refusal of anything else. */
 export const refusedSetting = ({ code, message, members }: Refusal): Refused | undefined => {
-  const param = nameIn(members.param)
+  const param = asText(members.param)
   const isUnsupported = UNSUPPORTED_CODES.has(code)
   if ((isUnsupported && SAMPLING.includes(param)) || NO_SAMPLING.test(message)) return { remedy: 'no-sampling' }
   if ((isUnsupported && param === 'reasoning.summary') || NO_SUMMARY.test(`${param}: ${message}`))
@@ -26,8 +26,6 @@ export const refusedSetting = ({ code, message, members }: Refusal): Refused | u
   const wishes = [...new Set(unknown)].filter((name) => WISHES.has(name))
   return wishes.length === 0 ? undefined : { remedy: 'without-members', named: wishes }
 }
-
-const nameIn = (param: Json | undefined): string => (typeof param === 'string' ? param : '')
 
 const UNKNOWN_CODES = new Set<string | undefined>(['unknown_parameter', 'unsupported_parameter'])
 const UNSUPPORTED_CODES = new Set<string | undefined>(['unsupported_value', 'unsupported_parameter'])

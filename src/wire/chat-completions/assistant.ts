@@ -5,6 +5,7 @@ import {
   asList,
   asObject,
   asObjects,
+  asText,
   filledText,
   isFilled,
   isObject,
@@ -167,7 +168,7 @@ export const withThoughtMember = (parts: AssistantPart[], message: JsonObject): 
 export const textIn = (value: Json | undefined): string => {
   if (typeof value === 'string') return value
   return asObjects(value)
-    .map(({ text }) => (typeof text === 'string' ? text : ''))
+    .map(({ text }) => asText(text))
     .join('')
 }
 

@@ -1,7 +1,7 @@
 // The calls of one stream: their deltas, told apart by index, become parts that may overlap.
 
 import type { ChatEvent } from '../../ir/event.ts'
-import { isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
+import { asText, isObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
 import type { Seal } from '../../ir/part.ts'
 import { type JsonNesting, jsonNesting } from '../../lib/json-nesting.ts'
 import type { Undo } from '../codec.ts'
@@ -214,8 +214,8 @@ const entryOf = (raw: JsonObject): Entry => {
     raw,
     kind,
     index: typeof raw.index === 'number' ? raw.index : undefined,
-    id: typeof raw.id === 'string' ? raw.id : '',
-    sent: typeof body.name === 'string' ? body.name : '',
+    id: asText(raw.id),
+    sent: asText(body.name),
     text: argumentText(kind === 'custom' ? body.input : body.arguments),
   }
 }

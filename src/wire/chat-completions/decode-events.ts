@@ -3,7 +3,7 @@
 import type { GatewayError } from '../../errors.ts'
 import type { ChatEvent, Start } from '../../ir/event.ts'
 import { brokenOff } from '../../ir/fold.ts'
-import { asList, asObjects, isFilled, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asList, asObjects, asText, isFilled, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Citation, Logprob, Seal } from '../../ir/part.ts'
 import type { Usage } from '../../ir/usage.ts'
 import { digest } from '../../lib/digest.ts'
@@ -177,7 +177,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
 
   const begin = (chunk: JsonObject, out: ChatEvent[]): void => {
     if (start !== undefined) return
-    start = { type: 'start', id: typeof chunk.id === 'string' ? chunk.id : '' }
+    start = { type: 'start', id: asText(chunk.id) }
     if (typeof chunk.model === 'string' && chunk.model !== '') start.model = chunk.model
     if (typeof chunk.created === 'number') start.createdAt = Math.floor(chunk.created)
     out.push(start)

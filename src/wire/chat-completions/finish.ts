@@ -1,7 +1,7 @@
 // Finish reasons, both ways.
 
 import type { FinishReason } from '../../ir/event.ts'
-import type { Json } from '../../ir/json.ts'
+import { asText, type Json } from '../../ir/json.ts'
 
 /** What the answer holds: some servers' reasons contradict it. */
 type Held = { calls: boolean; refused: boolean }
@@ -16,7 +16,7 @@ export const isFiltered = (reason: Json | undefined): boolean => typeof reason =
 
 /** Other servers use more reasons than the vendor. An unknown one counts as an end. */
 export const decodeFinish = (reason: Json | undefined, { calls, refused }: Held): FinishReason => {
-  const value = typeof reason === 'string' ? reason : ''
+  const value = asText(reason)
   if (CUT.test(value)) return 'length'
   if (isFiltered(value)) return 'content-filter'
   if (value === 'model_context_window_exceeded') return 'context-length'

@@ -109,18 +109,18 @@ const encodeDocument = (part: DocumentPart, path: string, out: Outgoing): JsonOb
   const { source, name } = part
   const mark = encodeBreakpoint(part.cache, path, out)
   const own = out.origin === 'chat-completions'
-  const asText = (text: string): JsonObject[] => {
+  const textParts = (text: string): JsonObject[] => {
     const head = [name, part.context].filter((line) => line !== undefined && line !== '')
     return [{ type: 'text', text: [...head, text].join('\n\n'), ...mark }]
   }
   const context: JsonObject[] = part.context ? [{ type: 'text', text: part.context }] : []
   switch (source.kind) {
     case 'text':
-      return asText(source.text)
+      return textParts(source.text)
     case 'base64': {
       // The vendor takes only PDFs as files: text is sent as text.
       const text = own || source.mediaType === 'application/pdf' ? undefined : decodeText(source)
-      if (text !== undefined) return asText(text)
+      if (text !== undefined) return textParts(text)
       return [
         ...context,
         {

@@ -7,6 +7,7 @@ import type { ChatRequest, OpaqueMember, Reasoning, Sampling } from '../../ir/re
 import type { EncodedRequest, Target } from '../codec.ts'
 import { EFFORTS, effortFor, SUMMARIES } from '../effort.ts'
 import { isFormless, JSON_ONLY, jsonBySchema } from '../json-mode.ts'
+import { removeRefused } from '../opaque-member.ts'
 import { CONTINUE, prefilledTurn } from '../prefill.ts'
 import {
   given,
@@ -225,11 +226,7 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
   // Checked last: a conversation kept at another provider is refused for that first, with a code that its client acts on.
   if (messages.length === 0) throw nothingToRead(out.nameOf('messages'))
   encodeMetadata(request, body, out)
-  for (const name of quirks.rejects ?? []) {
-    if (body[name] === undefined) continue
-    delete body[name]
-    out.drop(out.nameOf(name))
-  }
+  removeRefused(body, quirks, (name) => out.drop(out.nameOf(name)))
   return { body, dropped: [...out.dropped], undo }
 }
 

@@ -1,7 +1,7 @@
 // Whole answers, both ways.
 
 import type { ChatResponse } from '../../ir/event.ts'
-import { asObjects, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asObjects, asText, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, Citation, Logprob } from '../../ir/part.ts'
 import { withPrompt } from '../../ir/usage.ts'
 import { digest } from '../../lib/digest.ts'
@@ -30,7 +30,7 @@ export const decodeResponse = (body: JsonObject, undo: Undo = {}): ChatResponse 
   const choices = asObjects(body.choices)
   const choice = choices.find((one) => one.index === 0) ?? choices[0]
   if (choice === undefined) throw malformedAnswer()
-  const id = typeof body.id === 'string' ? body.id : ''
+  const id = asText(body.id)
   // Some servers write the text and each call of an answer as choices of one index.
   const parts = choices
     .filter(({ index }) => index === choice.index)

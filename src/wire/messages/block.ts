@@ -2,7 +2,7 @@
 // the start, in deltas or in both.
 
 import type { ChatEvent } from '../../ir/event.ts'
-import { asObjects, isObject, type JsonObject, parseObject } from '../../ir/json.ts'
+import { asObjects, asText, isObject, type JsonObject, parseObject } from '../../ir/json.ts'
 import type { Citation } from '../../ir/part.ts'
 import type { SentArguments } from '../codec.ts'
 import { freeText } from '../undo.ts'
@@ -39,7 +39,7 @@ export const textBlock = (part: number, raw: JsonObject): Block => {
 }
 
 export const thoughtBlock = (part: number, raw: JsonObject): Block => {
-  let signature = typeof raw.signature === 'string' ? raw.signature : ''
+  let signature = asText(raw.signature)
   return {
     prose: 'thinking',
     started: [{ type: 'reasoning-start', part }, ...delta('reasoning-delta', part, raw.thinking)],
@@ -54,7 +54,7 @@ export const thoughtBlock = (part: number, raw: JsonObject): Block => {
 
 /** Its start holds all of it. */
 export const redactedBlock = (part: number, { data }: JsonObject): Block => ({
-  started: [{ type: 'reasoning-start', part }, endOfThought(part, 'data', typeof data === 'string' ? data : '')],
+  started: [{ type: 'reasoning-start', part }, endOfThought(part, 'data', asText(data))],
   append: () => [],
   end: () => [],
 })

@@ -16,6 +16,7 @@ import { placed } from '../../ir/place.ts'
 import { isEmptyInput } from '../call-input.ts'
 import { optionalString, readName, readObject, readString } from '../read.ts'
 import { taggedThought } from '../seal.ts'
+import { SEALED_ADVICE, summaryText } from '../summary.ts'
 import { cacheOf, decodeReadable, decodeText } from './decode-content.ts'
 import type { Collected } from './extras.ts'
 
@@ -126,19 +127,15 @@ const toolChangeOr = (
   extras: Collected,
 ): OpaquePart => (isToolChange(block) ? { ...opaque(block), met: true } : otherwise(block, path, extras))
 
-const SEALED = 'Only the provider that made it can read it: go on with one of its models, or begin a new conversation.'
-
-const SUMMARY = 'The conversation up to here, as a summary of what was said and done:\n\n'
-
 /** A summary that replaces what came before it: text for other wires, unless it is encrypted. */
 const decodeCompaction = (block: JsonObject, path: string, extras: Collected): TextPart | OpaquePart => {
   const content = optionalString(block.content, `${path}.content`)
   if (content !== undefined && content !== '') {
     extras.add(path, block, { met: true })
-    return { type: 'text', text: SUMMARY + content, ...cacheOf(block, path) }
+    return { type: 'text', text: summaryText(content), ...cacheOf(block, path) }
   }
   const sealed = optionalString(block.encrypted_content, `${path}.encrypted_content`)
-  return sealed === undefined ? { ...opaque(block), met: true } : shown(block, path, extras, SEALED)
+  return sealed === undefined ? { ...opaque(block), met: true } : shown(block, path, extras, SEALED_ADVICE)
 }
 
 /** A thought that the client sends back: another wire's as a tag, this wire's own, or one without a seal. */

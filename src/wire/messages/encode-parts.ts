@@ -15,7 +15,7 @@ import type {
 } from '../../ir/part.ts'
 import { placeOf } from '../../ir/place.ts'
 import { decodeText, parseDataUrl, sniffMediaType } from '../data-url.ts'
-import { foreignFile } from '../refusals.ts'
+import { foreignFile, textForImage } from '../refusals.ts'
 import { INVALID_IMAGE } from '../unreadable.ts'
 import type { Dropped } from './dropped.ts'
 import type { Extras } from './extras.ts'
@@ -56,7 +56,7 @@ const encodeImage = (part: ImagePart, path: string, { extras, dropped }: PartCon
     case 'file':
       return [extras.restore(path, { type: 'image', source: ownFile(source, path), ...mark(part.cache) })]
     case 'text':
-      throw invalidRequest(`'${path}' is text where an image must be.`, path)
+      throw textForImage(path)
   }
 }
 

@@ -2,7 +2,7 @@
 
 import type { GatewayError } from '../../errors.ts'
 import type { ChatEvent } from '../../ir/event.ts'
-import { asList, asObject, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asList, asObject, asText, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { count, type Usage } from '../../ir/usage.ts'
 import { digest } from '../../lib/digest.ts'
 import type { SentTool, Undo } from '../codec.ts'
@@ -154,7 +154,7 @@ export class Reader {
 
   #openCall(raw: JsonObject): Block {
     const part = this.#parts++
-    const name = typeof raw.name === 'string' ? raw.name : ''
+    const name = asText(raw.name)
     const { jsonTool, arguments: sent = {} } = this.#undo
     const sentArguments = Object.hasOwn(sent, name) ? sent[name] : undefined
     if (name !== '' && name === jsonTool) return callBlock({ type: 'text-start', part }, raw, sentArguments)

@@ -5,7 +5,7 @@ import { asList, asObject, isObject, type Json, type JsonObject } from '../../ir
 import { placed } from '../../ir/place.ts'
 import type { ChatRequest, OutputFormat, Reasoning, Sampling, Turn } from '../../ir/request.ts'
 import type { EncodedRequest, Target, Undo } from '../codec.ts'
-import { leaveOut } from '../opaque-member.ts'
+import { leaveOut, removeRefused } from '../opaque-member.ts'
 import {
   optionalArray,
   optionalBoolean,
@@ -235,11 +235,9 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
   for (const member of extras.top) restore(body, member.name, member.value)
   if (request.stream) body.stream = true
   if (caches) Object.assign(body, mark({}))
-  for (const name of quirks.rejects ?? []) {
-    if (body[name] === undefined) continue
-    delete body[name]
+  removeRefused(body, quirks, (name) => {
     dropped.path(name === 'metadata' && !own ? userMember(request) : dropped.nameOf(name))
-  }
+  })
   if (output.jsonTool !== undefined) undo.jsonTool = output.jsonTool.name
   if (Object.keys(names.undo).length > 0) undo.tools = names.undo
   if (names.replacedArguments.size > 0) undo.arguments = undoOf(names.replacedArguments)

@@ -3,11 +3,20 @@
 // that the client can run or answer.
 
 import { invalidRequest } from '../../errors.ts'
-import { asList, asObject, isObject, type Json, type JsonObject, parseJson, parseObject } from '../../ir/json.ts'
+import {
+  asList,
+  asObject,
+  asText,
+  isObject,
+  type Json,
+  type JsonObject,
+  parseJson,
+  parseObject,
+} from '../../ir/json.ts'
 import type { FoundTool, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
 import { isWhole } from '../../ir/whole.ts'
 import { callInput } from '../call-input.ts'
-import { given, optionalObject, optionalString, readName, stringOr } from '../read.ts'
+import { given, optionalObject, optionalString, readName } from '../read.ts'
 import type { ClientTool, ClientTools } from './client-tools.ts'
 import { argumentsText } from './output.ts'
 
@@ -114,7 +123,7 @@ export const shellText = ({ output, max_output_length: most }: JsonObject, path:
   const max = count(most) ?? Number.POSITIVE_INFINITY
   return output
     .map((entry, at) => {
-      if (!isObject(entry)) return stringOr(entry, '')
+      if (!isObject(entry)) return asText(entry)
       const end = endOf(entry.outcome, optionalString(entry.stderr, `${path}.output.${at}.stderr`) ?? '')
       const wrote = optionalString(entry.stdout, `${path}.output.${at}.stdout`) ?? ''
       const about = [output.length > 1 ? `Command ${at + 1}` : '', end.how].filter((word) => word !== '').join(': ')
@@ -219,10 +228,10 @@ const localAction = ({
   const words = typeof command === 'string' ? parseStrings(command) : stringsIn(command)
   const milliseconds = count(timeout)
   return {
-    command: words ?? ['bash', '-lc', stringOr(command, '')],
+    command: words ?? ['bash', '-lc', asText(command)],
     env: isObject(env)
       ? Object.fromEntries(
-          Object.entries(env).flatMap(([name, value]) => (given(value) ? [[name, asText(value)]] : [])),
+          Object.entries(env).flatMap(([name, value]) => (given(value) ? [[name, written(value)]] : [])),
         )
       : {},
     ...(milliseconds === null ? {} : { timeout_ms: milliseconds }),
@@ -231,15 +240,15 @@ const localAction = ({
   }
 }
 
-const asText = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value))
+const written = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 /**
  * Clients stop at an operation without a path or a required diff, but report one that fails to the model. So an incomplete
  * operation becomes one that fails. Only a file that is named is deleted.
  */
 const operationIn = ({ type, path, diff }: JsonObject): JsonObject => {
-  const file = stringOr(path, '')
-  const patch = stringOr(diff, '')
+  const file = asText(path)
+  const patch = asText(diff)
   if (file === '') return { type: 'update_file', path: '.', diff: NO_CHANGE }
   if (type === 'delete_file') return { type, path: file }
   if (type === 'create_file') return { type, path: file, diff: patch === '' ? EMPTY_FILE : patch }

@@ -2,9 +2,9 @@
 // of their own. To other vendors' models they are functions: here are their names, descriptions and schemas.
 
 import { distinct } from '../../ir/distinct.ts'
-import { asList, asObject, asObjects, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asList, asObject, asObjects, asText, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { FunctionTool } from '../../ir/request.ts'
-import { given, stringOr } from '../read.ts'
+import { given } from '../read.ts'
 import { hasEncrypted } from './encrypted.ts'
 
 const CLIENT_TOOLS = ['local_shell', 'shell', 'apply_patch', 'tool_search'] as const
@@ -96,7 +96,7 @@ export const clientTool = (tool: JsonObject): ClientTool | undefined => {
 export const toFunction = (kind: ClientTool, tool: JsonObject, name: string): FunctionTool => {
   const form = FORMS[kind]
   const own = kind === 'tool_search' ? tool : {}
-  const description = stringOr(own.description, form.description)
+  const description = typeof own.description === 'string' ? own.description : form.description
   const schema = isObject(own.parameters) ? own.parameters : form.schema
   return { type: 'function', name, description: [description, ...skillsOf(tool)].join('\n\n'), schema }
 }
@@ -105,7 +105,7 @@ export const toFunction = (kind: ClientTool, tool: JsonObject, name: string): Fu
 const skillsOf = ({ environment }: JsonObject): string[] => {
   const skills = asObjects(asObject(environment).skills)
   const lines = skills.map(
-    ({ name, description, path }) => `- ${stringOr(name, '')}: ${stringOr(description, '')} (${stringOr(path, '')})`,
+    ({ name, description, path }) => `- ${asText(name)}: ${asText(description)} (${asText(path)})`,
   )
   if (lines.length === 0) return []
   return [`Skills, each in its folder: before one is used, its SKILL.md is read.\n${lines.join('\n')}`]

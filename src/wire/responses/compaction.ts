@@ -5,6 +5,7 @@ import type { ChatEvent } from '../../ir/event.ts'
 import { asList, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { OpaquePart, UserPart } from '../../ir/part.ts'
 import { SEAL_PREFIX } from '../seal.ts'
+import { summaryText } from '../summary.ts'
 import { bareId } from './names.ts'
 
 /** What the model is asked in place of the trigger. */
@@ -13,8 +14,6 @@ const INSTRUCTION =
   'over the work: what the user wants and has said must or must not be done, what has been done and found out so far ' +
   '(name files, commands, identifiers and results exactly), what was decided and why, and what remains to be done next. ' +
   'Answer with the summary only and call no tools.'
-
-const PREFACE = 'The conversation up to here, as a summary of what was said and done:\n\n'
 
 const TAG = `${SEAL_PREFIX}compaction.`
 
@@ -29,7 +28,7 @@ export const instruction = (): UserPart => ({ type: 'text', text: INSTRUCTION })
 export const summaryIn = (item: JsonObject): string | undefined => {
   const { type, encrypted_content: sealed } = item
   if (type !== 'compaction' || typeof sealed !== 'string' || !sealed.startsWith(TAG)) return undefined
-  return PREFACE + Buffer.from(sealed.slice(TAG.length), 'base64url').toString('utf8')
+  return summaryText(Buffer.from(sealed.slice(TAG.length), 'base64url').toString('utf8'))
 }
 
 const compaction = (answerId: string, summary: string): OpaquePart => ({

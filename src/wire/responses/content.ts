@@ -8,7 +8,7 @@ import type { OpaqueMember } from '../../ir/request.ts'
 import { decodeBreakpoint, encodeBreakpoint } from '../breakpoint.ts'
 import { parseDataUrl, sniffMediaType } from '../data-url.ts'
 import { given, optionalString, readObject, readString } from '../read.ts'
-import { foreignFile } from '../refusals.ts'
+import { foreignFile, textForImage } from '../refusals.ts'
 import type { Outgoing } from './outgoing.ts'
 
 /**
@@ -149,7 +149,7 @@ const imageSource = ({ source }: ImagePart, path: string): JsonObject => {
     case 'file':
       return { file_id: ownFile(source, path) }
     case 'text':
-      throw invalidRequest(`'${path}' is text where an image must be.`, path)
+      throw textForImage(path)
   }
 }
 

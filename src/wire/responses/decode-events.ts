@@ -4,14 +4,14 @@
 import type { GatewayError } from '../../errors.ts'
 import type { ChatEvent, FinishReason } from '../../ir/event.ts'
 import { brokenOff } from '../../ir/fold.ts'
-import { asList, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asList, asText, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Usage } from '../../ir/usage.ts'
 import type { Frame } from '../../lib/sse.ts'
 import type { EventDecoder, Undo } from '../codec.ts'
 import { decodeError } from '../error-object.ts'
 import { decodeModeration } from '../moderation.ts'
 import { malformedAnswer } from '../pass.ts'
-import { given, stringOr } from '../read.ts'
+import { given } from '../read.ts'
 import { type ItemReader, itemReader } from './items.ts'
 import { decodeUsage, usageObject } from './usage.ts'
 
@@ -75,7 +75,7 @@ export const answerReader = (undo: Undo): AnswerReader => {
     if (started) return
     started = true
     const { model, created_at: createdAt } = response ?? {}
-    id = stringOr(response?.id, '')
+    id = asText(response?.id)
     out.push({
       type: 'start',
       id,

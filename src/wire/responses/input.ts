@@ -2,12 +2,13 @@
 // answer (thoughts, calls, a message) is one assistant turn, and results sent together are one user turn.
 
 import { invalidRequest } from '../../errors.ts'
-import { asList, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asList, asText, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { AssistantPart, ContentPart, FoundTool, OpaquePart, ToolCallPart, ToolResultPart } from '../../ir/part.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import type { OpaqueMember, Tool, Turn } from '../../ir/request.ts'
-import { given, optionalArray, optionalString, readName, readObject, readString, stringOr } from '../read.ts'
+import { given, optionalArray, optionalString, readName, readObject, readString } from '../read.ts'
 import { shownTurn } from '../shown-turn.ts'
+import { SEALED_ADVICE } from '../summary.ts'
 import { UNKNOWN_ITEM } from '../unknown-reference.ts'
 import { calledTool, clientResult, decodeClientCall, isClientSearch, searchResult, shellText } from './client-calls.ts'
 import type { ClientTools } from './client-tools.ts'
@@ -26,7 +27,7 @@ const ESSENTIAL = new Set(['item_reference', 'mcp_approval_response'])
 
 const ADVICE: { [type: string]: string } = {
   item_reference: UNKNOWN_ITEM,
-  compaction: 'Only the provider that made it can read it: go on with one of its models, or begin a new conversation.',
+  compaction: SEALED_ADVICE,
 }
 
 /** Types of items that a client writes: they stay in the current turn. All others are the model's. */
@@ -298,7 +299,7 @@ const decodeSaidPart = (value: Json, path: string): AssistantPart => {
     case 'text':
       return decodeText(part)
     case 'refusal':
-      return { type: 'refusal', text: stringOr(part.refusal, '') }
+      return { type: 'refusal', text: asText(part.refusal) }
     default:
       return { type: 'opaque', origin: 'responses', value: part }
   }

@@ -2,10 +2,9 @@
 // when the answer is.
 
 import type { ChatEvent } from '../../ir/event.ts'
-import { asList, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asList, asText, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { digest } from '../../lib/digest.ts'
 import type { Undo } from '../codec.ts'
-import { stringOr } from '../read.ts'
 import { originalTool } from '../undo.ts'
 import { argumentsText, decodeCitation, decodeCitations, decodeLogprobs } from './output.ts'
 import { type ItemKind, idOf, itemPlaces, type Places } from './places.ts'
@@ -30,8 +29,8 @@ type Message = {
   untold: Set<Content>
   told: Map<string, Content>
 }
-/** `asText`: a call of the JSON tool, whose arguments are the structured answer. */
-type Call = { kind: 'call'; part: number; text: string; asText: boolean; custom: boolean }
+/** `isAnswer`: a call of the JSON tool, whose arguments are the structured answer. */
+type Call = { kind: 'call'; part: number; text: string; isAnswer: boolean; custom: boolean }
 /** `interrupted`: its part was ended because another item began. `told`: the end of the paragraph was. */
 type Thought = {
   kind: 'reasoning'
@@ -211,13 +210,13 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
   // Calls.
 
   const beginCall = (at: number, item: JsonObject): Call => {
-    const name = stringOr(item.name, '')
+    const name = asText(item.name)
     const custom = item.type === 'custom_tool_call'
-    const asText = name !== '' && name === undo.jsonTool
+    const isAnswer = name !== '' && name === undo.jsonTool
     speak(undefined)
-    const call: Call = { kind: 'call', part: next++, text: '', asText, custom }
+    const call: Call = { kind: 'call', part: next++, text: '', isAnswer, custom }
     items.set(at, call)
-    if (asText) {
+    if (isAnswer) {
       emit({ type: 'text-start', part: call.part })
       return call
     }
@@ -228,7 +227,7 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
     emit({
       type: 'tool-start',
       part: call.part,
-      id: stringOr(item.call_id, '') || stringOr(item.id, '') || `call_${digest(answerId())}_${call.part}`,
+      id: asText(item.call_id) || asText(item.id) || `call_${digest(answerId())}_${call.part}`,
       name: sent?.name ?? name,
       kind: custom ? 'custom' : 'function',
       ...(namespace === undefined ? {} : { namespace }),
@@ -240,14 +239,14 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
   const feed = (call: Call, text: string): void => {
     if (text === '') return
     call.text += text
-    emit({ type: call.asText ? 'text-delta' : 'tool-delta', part: call.part, text })
+    emit({ type: call.isAnswer ? 'text-delta' : 'tool-delta', part: call.part, text })
   }
 
   const endCall = (call: Call, item: JsonObject | undefined): void => {
     if (item !== undefined) {
-      feed(call, unstreamed(call.custom ? stringOr(item.input, '') : argumentsText(item.arguments), call.text))
+      feed(call, unstreamed(call.custom ? asText(item.input) : argumentsText(item.arguments), call.text))
     }
-    emit({ type: call.asText ? 'text-end' : 'tool-end', part: call.part })
+    emit({ type: call.isAnswer ? 'text-end' : 'tool-end', part: call.part })
   }
 
   // Thoughts.
@@ -410,7 +409,7 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
 const contentKind = ({ type }: JsonObject): Content['kind'] | undefined =>
   type === 'output_text' ? 'text' : type === 'refusal' ? 'refusal' : undefined
 
-const wholeText = ({ type, text, refusal }: JsonObject): string => stringOr(type === 'refusal' ? refusal : text, '')
+const wholeText = ({ type, text, refusal }: JsonObject): string => asText(type === 'refusal' ? refusal : text)
 
 /** The rest of a whole text after what was streamed of it; '' where the two disagree. */
 const unstreamed = (whole: string, streamed: string): string =>

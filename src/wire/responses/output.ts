@@ -1,9 +1,9 @@
 // Decodes and encodes the parts of an answer: output content and call items.
 
-import { asObjects, type Json, type JsonObject } from '../../ir/json.ts'
+import { asObjects, asText, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Citation, Logprob, TextPart, TokenLogprob, ToolCallPart } from '../../ir/part.ts'
 import { isWhole } from '../../ir/whole.ts'
-import { given, stringOr } from '../read.ts'
+import { given } from '../read.ts'
 import type { ClientTools } from './client-tools.ts'
 import { plainMark } from './encrypted.ts'
 import { callId } from './names.ts'
@@ -20,7 +20,7 @@ export const decodeText = (part: JsonObject): TextPart => {
   const logprobs = decodeLogprobs(part.logprobs)
   return {
     type: 'text',
-    text: stringOr(part.text, ''),
+    text: asText(part.text),
     ...(citations.length === 0 ? {} : { citations }),
     ...(logprobs.length === 0 ? {} : { logprobs }),
   }
@@ -60,7 +60,7 @@ export const decodeLogprobs = (value: Json | undefined): Logprob[] =>
     .map((entry) => ({ ...tokenLogprob(entry), top: asObjects(entry.top_logprobs).map(tokenLogprob) }))
 
 const tokenLogprob = (entry: JsonObject): TokenLogprob => ({
-  token: stringOr(entry.token, ''),
+  token: asText(entry.token),
   logprob: typeof entry.logprob === 'number' ? entry.logprob : 0,
   ...(Array.isArray(entry.bytes) ? { bytes: entry.bytes.filter((byte) => typeof byte === 'number') } : {}),
 })

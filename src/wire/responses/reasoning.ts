@@ -1,8 +1,7 @@
 // Thoughts as reasoning items, whose `encrypted_content` only the provider can read.
 
-import { asObjects, type Json, type JsonObject } from '../../ir/json.ts'
+import { asObjects, asText, type Json, type JsonObject } from '../../ir/json.ts'
 import type { ReasoningPart, Seal } from '../../ir/part.ts'
-import { stringOr } from '../read.ts'
 import { slotTag, taggedThought } from '../seal.ts'
 
 /**
@@ -33,7 +32,7 @@ export const decodeReasoning = (item: JsonObject, emitted?: 'full' | 'summary'):
 /** Decodes a client's reasoning item; where its `encrypted_content` is a tag, to the foreign thought in that. */
 export const openReasoning = (item: JsonObject): ReasoningPart => {
   const part = decodeReasoning(item)
-  return taggedThought(stringOr(item.encrypted_content, ''), part.text) ?? part
+  return taggedThought(asText(item.encrypted_content), part.text) ?? part
 }
 
 /** The id of the item that a seal of this wire is of. */

@@ -7,6 +7,7 @@ import type { ChatRequest, OpaqueMember, Sampling } from '../../ir/request.ts'
 import { digest } from '../../lib/digest.ts'
 import type { EncodedRequest, Target, Undo } from '../codec.ts'
 import { isFormless, JSON_ONLY } from '../json-mode.ts'
+import { removeRefused } from '../opaque-member.ts'
 import { CONTINUE, prefilledTurn } from '../prefill.ts'
 import {
   given,
@@ -192,14 +193,11 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
     body.include = [...asList(body.include), LOGPROBS]
     if (request.logprobs.top > 0) body.top_logprobs = Math.min(20, request.logprobs.top)
   }
-  for (const name of out.quirks.rejects ?? []) {
-    const value = body[name]
-    if (value === undefined) continue
-    delete body[name]
+  removeRefused(body, out.quirks, (name, value) => {
     // Of other wires' requests the gateway has said so itself.
     const isAdded = (name === 'store' && value === false) || (name === 'include' && request.logprobs === undefined)
     if (out.own || !isAdded) out.drop(out.nameOf(name))
-  }
+  })
   if (Object.keys(out.names.undo).length > 0) undo.tools = out.names.undo
   return { body, dropped: [...out.dropped], undo }
 }
