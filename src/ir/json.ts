@@ -10,7 +10,7 @@ export const isObject = (value: unknown): value is JsonObject =>
 export const asText = (value: unknown): string => (typeof value === 'string' ? value : '')
 export const asObject = (value: unknown): JsonObject => (isObject(value) ? value : {})
 export const asList = (value: unknown): Json[] => (Array.isArray(value) ? value : [])
-export const asObjects = (value: unknown): JsonObject[] => asList(value).filter(isObject)
+export const asObjects = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
 /** Whether a value is an object that says anything: some servers write members that they do not use as empty objects. */
 export const isFilled = (value: unknown): value is JsonObject =>

@@ -14,7 +14,7 @@ export const decodeSources = ({ search_results: found, citations }: JsonObject):
 
 /** Whether there are any: later chunks may have the members with nothing in them. */
 export const namesSources = ({ search_results: found, citations }: JsonObject): boolean =>
-  [found, citations].some((list) => asList(list).length > 0)
+  [found, citations].some((list) => Array.isArray(list) && list.length > 0)
 
 const decodeSource = (source: Json): Citation[] => {
   const { url, title } = isObject(source) ? source : { url: source }

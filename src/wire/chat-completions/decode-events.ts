@@ -149,13 +149,13 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
       plainThoughts = true
       readThought(thought, out, thoughtMemberIn(delta))
     }
-    for (const list of LISTS) readDetails(list, asObjects(delta[list]), out)
+    for (const list of LISTS) if (delta[list] !== undefined) readDetails(list, asObjects(delta[list]), out)
     readContent(delta.content, isObject(logprobs) ? decodeLogprobs(logprobs.content) : [], out)
     if (typeof delta.refusal === 'string' && delta.refusal !== '') {
       refused = true
       out.push({ type: 'refusal-delta', part: inProse('refusal', out), text: delta.refusal })
     }
-    readCitations(decodeCitations(delta.annotations), out)
+    if (delta.annotations !== undefined) readCitations(decodeCitations(delta.annotations), out)
     if (isFilled(delta.function_call)) out.push(...calls.delta([{ index: -1, function: delta.function_call }]))
     if (delta.tool_calls) out.push(...calls.delta(callsIn(delta)))
     if (isFilled(delta.audio)) audio.add(delta.audio)

@@ -99,7 +99,7 @@ export const answerWriter = (ask: Ask, frames: Frames): AnswerWriter => {
   }
 
   return {
-    write: (event) => (shaped?.(event) ?? [event]).map(write).join(''),
+    write: shaped === undefined ? write : (event) => shaped(event).map(write).join(''),
     get finished() {
       return finished
     },
