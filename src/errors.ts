@@ -84,6 +84,8 @@ export type Remedy =
   | 'reply-to-tools'
   /** With one of the efforts that are named, or without any where none is. */
   | 'other-effort'
+  /** The same where thinking is turned off. */
+  | 'other-idle-effort'
   /** Without sampling parameters, without a summary of its thought, or without anything about thinking. */
   | 'no-sampling'
   | 'no-summary'

@@ -45,6 +45,8 @@ export type Quirks = {
   rejectsOfBetas?: readonly string[]
   /** The only efforts that the model takes: the nearest is asked for, none where there are none. */
   efforts?: readonly Effort[]
+  /** Messages: the only efforts that the model takes where thinking is turned off, as above. */
+  idleEfforts?: readonly Effort[]
   /** Chat: no two messages of the user's in a row: they are joined. */
   noRepeatedUser?: boolean
   /** Chat: its grammars hold no patterns and lengths: those of schemas are told in words. */

@@ -83,6 +83,8 @@ const toldBy = (remedy: Remedy, named: readonly string[], target: Target): Quirk
       const efforts = before.filter((one) => named.includes(one))
       return efforts.length === before.length ? undefined : { efforts }
     }
+    case 'other-idle-effort':
+      return known.idleEfforts === undefined ? { idleEfforts: EFFORTS.filter((one) => named.includes(one)) } : undefined
     case 'without-members':
       return toldMembers(named, known)
     case 'without-beta-members': {

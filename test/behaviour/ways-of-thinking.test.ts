@@ -130,6 +130,37 @@ test.each<[string, JsonObject, JsonObject]>([
   expect(thoughts()).toEqual([asked, sent])
 })
 
+test.each<[string, string, JsonObject | undefined, string]>([
+  [
+    "output_config.effort 'xhigh' is not supported when thinking is disabled on this model. Use effort 'high' or below, or enable thinking.",
+    'xhigh',
+    { effort: 'high' },
+    'output_config.effort',
+  ],
+  ['thinking options type cannot be disabled when reasoning_effort is set', 'low', undefined, 'output_config'],
+])('an effort that is refused where thinking is off is not asked for there: %s', async (words, effort, sent, lost) => {
+  refused = ({ thinking, output_config: output }) =>
+    thinking?.type === 'disabled' && output?.effort === effort ? words : undefined
+  const off = { type: 'disabled' }
+  for (const _ of [1, 2]) {
+    const answer = await ask('vendorA-sonnet-5', off, { output_config: { effort } })
+    expect([answer.status, answer.headers.get('x-gateway-dropped')]).toEqual([200, lost])
+  }
+  const format = { type: 'json_schema', schema: { type: 'object', properties: {}, additionalProperties: false } }
+  expect((await ask('vendorA-sonnet-5', off, { output_config: { effort, format } })).status).toBe(200)
+  expect((await ask('vendorA-sonnet-5', { type: 'adaptive' }, { output_config: { effort } })).status).toBe(200)
+  const asked = provider.requests
+    .map(({ text }) => JSON.parse(text))
+    .map(({ thinking, output_config: output }) => [thinking.type, output])
+  expect(asked).toEqual([
+    ['disabled', { effort }],
+    ['disabled', sent],
+    ['disabled', sent],
+    ['disabled', { ...sent, format }],
+    ['adaptive', { effort }],
+  ])
+})
+
 test('a server that wants a thought with calls gets a blank one where there is none of its own', async () => {
   const types = (content: unknown): unknown[] => (Array.isArray(content) ? content.map(({ type }) => type) : [])
   refused = (body) =>

@@ -2,6 +2,7 @@
 
 import { envelope, GatewayError, type ProviderFailure, type Remedy } from '../../errors.ts'
 import { asList, asObject, filledText, isObject, type JsonObject } from '../../ir/json.ts'
+import { EFFORTS } from '../effort.ts'
 import { membersOf, messageIn, OUT_OF_MONEY } from '../error-object.ts'
 import { type FailureClass, type FailureDetails, providerError } from '../failure.ts'
 import { overlong } from '../overlong.ts'
@@ -89,6 +90,11 @@ const refusedRequest = (
   if (errorCode === 'request_body_too_large_after_decoding') return fault('too-large')
   const remedy = WAYS_OF_THINKING.find(([pattern]) => pattern.test(message))?.[1]
   if (remedy !== undefined) return fault('invalid', { remedy })
+  const idle = IDLE_EFFORT.exec(message)
+  if (idle !== null) {
+    const highest = EFFORTS.findIndex((effort) => effort === idle[1])
+    return fault('invalid', { remedy: 'other-idle-effort', named: EFFORTS.slice(0, highest + 1) })
+  }
   const unknown = betaMembersIn(message)
   if (unknown.length > 0) return fault('invalid', { remedy: 'without-beta-members', named: unknown })
   const betas = refusedBetas(message)
@@ -109,6 +115,10 @@ const WAYS_OF_THINKING: [RegExp, Remedy][] = [
   // Other vendors' models want a thought in each of their turns with calls.
   [/content\[\]\.thinking\W.{0,40}passed back/, 'all-reasoning'],
 ]
+
+/** Where thinking is turned off, a model takes no effort, or none above the one that is named. */
+const IDLE_EFFORT =
+  /not supported when thinking is disabled on this model(?:\. Use effort '(\w{1,9})' or below)?|cannot be disabled when reasoning_effort is set/
 
 /**
  * The betas that the provider does not know, `[]` for any of them; undefined for an error about something else. The

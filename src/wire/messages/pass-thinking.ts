@@ -1,9 +1,10 @@
 // How a body that passes asks its model to think: with a budget below the output cap, and in the way that the model takes.
 
 import { asList, asObject, isObject, type JsonObject } from '../../ir/json.ts'
+import type { Effort } from '../../ir/request.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { PassEdit, PassOptions } from '../codec.ts'
-import { effortFor } from '../effort.ts'
+import { effortFor, nearestEffort } from '../effort.ts'
 import { BUDGETS, budgetFor, isEffort, lacksThought, MIN_BUDGET } from './reasoning.ts'
 
 /** What the provider gets of the conversation. `isShorter`: thoughts of other providers are left out of it. */
@@ -20,6 +21,7 @@ export const thinkingEdits = (body: JsonObject, remaining: Remaining, options: P
   if (learned.noThinkingBudget && thinking.type === 'enabled') return adaptive(body, thinking.budget_tokens)
   if (learned.noAdaptiveThinking && thinking.type === 'adaptive')
     return byBudget(body, remaining, Math.min(cap, typeof asked === 'number' ? asked : cap))
+  if (learned.idleEfforts !== undefined && thinking.type === 'disabled') return idly(body, learned.idleEfforts)
   if (typeof thinking.budget_tokens !== 'number') return []
   if (remaining.isShorter && lacksThought(remaining.messages())) return withoutThinking(body)
   if (thinking.budget_tokens < cap) return []
@@ -39,17 +41,33 @@ const adaptive = ({ output_config: config }: JsonObject, budget: unknown): PassE
 
 /** The effort becomes a budget. Models that think by budget only know no effort. */
 const byBudget = (body: JsonObject, remaining: Remaining, cap: number): PassEdit[] => {
-  const { output_config: config } = body
-  const { effort, ...others } = asObject(config)
+  const { effort } = configOf(body)
   const budget = budgetFor(isEffort(effort) ? effort : undefined, cap)
-  const path = Object.keys(others).length === 0 ? ['output_config'] : ['output_config', 'effort']
-  const lost: PassEdit[] = effort === undefined ? [] : [{ path, value: undefined, lost: true }]
+  const lost = withoutEffort(body)
   if (budget < MIN_BUDGET || lacksThought(remaining.messages())) return [...withoutThinking(body), ...lost]
   return [
     { path: ['thinking', 'type'], value: '"enabled"' },
     { path: ['thinking', 'budget_tokens'], value: String(budget) },
     ...lost,
   ]
+}
+
+/** The effort becomes one that the model takes while it does not think. */
+const idly = (body: JsonObject, taken: readonly Effort[]): PassEdit[] => {
+  const { effort } = configOf(body)
+  if (!isEffort(effort) || taken.includes(effort)) return []
+  const nearest = nearestEffort(effort, taken)
+  if (nearest === undefined) return withoutEffort(body)
+  return [{ path: ['output_config', 'effort'], value: JSON.stringify(nearest), lost: true }]
+}
+
+const configOf = ({ output_config: config }: JsonObject): JsonObject => asObject(config)
+
+const withoutEffort = (body: JsonObject): PassEdit[] => {
+  const { effort, ...others } = configOf(body)
+  if (effort === undefined) return []
+  const path = Object.keys(others).length === 0 ? ['output_config'] : ['output_config', 'effort']
+  return [{ path, value: undefined, lost: true }]
 }
 
 /** Without thinking, the provider refuses the edits of the context that clear thoughts: they are removed as well. */
