@@ -41,7 +41,7 @@ export type Quirks = {
   noDeveloperRole?: boolean
   /** Chat: no user's message right after a tool's: a reply of the model's goes between them. */
   noUserAfterTool?: boolean
-  /** Messages: members that come with betas and that the provider refuses, those of tools as `tools.…`. */
+  /** Messages: members that come with betas and that the provider refuses, those of tools as `tools.…`, of messages as `messages.…`. */
   rejectsOfBetas?: readonly string[]
   /** The only efforts that the model takes: the nearest is asked for, none where there are none. */
   efforts?: readonly Effort[]

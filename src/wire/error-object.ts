@@ -144,8 +144,12 @@ export const badOutcome = ({ [OUTCOME]: outcome }: JsonObject): JsonObject | und
 export const messageIn = ({ message, error, errors, detail, metadata }: JsonObject): string => {
   const lists = [detail, message, isObject(message) ? message.detail : undefined].map(faultsIn)
   const text = [message, error, asList(errors)[0], detail, ...lists].find((value) => typeof value === 'string') ?? ''
-  return isObject(metadata) && typeof metadata.raw === 'string' ? `${text}\n${metadata.raw}` : `${text}`
+  const said = isObject(metadata) && typeof metadata.raw === 'string' ? `${text}\n${metadata.raw}` : `${text}`
+  return said.replace(PATH_BEHIND, (_, fault, path) => `${path.replace(/\[(\w+)\]/g, '.$1')}: ${fault}`)
 }
+
+/** One of the servers names the member behind its fault. */
+const PATH_BEHIND = /(Extra inputs are not permitted), field: '([\w.[\]]{1,200})'/g
 
 /** Servers that check a request by its schema list all of its faults, each with the path of a member. */
 const faultsIn = (list: Json | undefined): string | undefined => {

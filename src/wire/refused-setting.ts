@@ -81,12 +81,28 @@ const REFUSED_EFFORT = new RegExp(`(?:Unsupported value: |does not support )'(${
 const UNKNOWN =
   /unsupported parameter|unrecogni[sz]ed|unknown (?:parameter|argument|name|field)|extra inputs|not support/i
 
-/** Members of the body itself, in the words of five servers, of which some list several. */
+/** Members of the body itself, in the words of many servers, of which some list several. */
 const unknownMembers = (message: string): string[] =>
   [...message.matchAll(UNKNOWN_MEMBERS)].flatMap(([, ...names]) => names.filter(Boolean))
 
-const UNKNOWN_MEMBERS =
-  /(?:(?:Unsupported|Unknown) parameter: |Unrecognized request argument supplied: |Unknown name |property )['"]?(?:body\.)?(\w+)(?![\w.])|(?:^|\s)(?:body\.)?(\w+): Extra inputs are not permitted|'(verbosity)' does not support '/g
+const BEFORE_MEMBER = [
+  '(?:Unsupported|Unknown) parameter: ',
+  'Unrecognized request argument supplied: ',
+  'Unknown name ',
+  'unknown field ',
+  'property ',
+  'does not support parameter ',
+  'Argument not supported on this model: ',
+].join('|')
+
+const UNKNOWN_MEMBERS = new RegExp(
+  [
+    `(?:${BEFORE_MEMBER})['"\`]?(?:body\\.)?(\\w{1,64})(?![\\w.]{0,64}\\w)`,
+    '(?:^|\\s)(?:body\\.|#/)?(\\w+): Extra inputs are not permitted',
+    "'(verbosity)' does not support '",
+  ].join('|'),
+  'g',
+)
 
 /** Members without which an answer is still the one that was asked for: the cap has an older name, and the gateway can stop. */
 const WISHES = new Set([

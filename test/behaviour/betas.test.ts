@@ -119,6 +119,45 @@ test('members that the provider does not know are left out, one by one, and from
   expect(provider.requests.slice(3).map(({ text }) => JSON.parse(text))).toEqual([known, known])
 })
 
+test('a server that names the member behind its fault is understood', async () => {
+  const faults = (tools: JsonObject[]) =>
+    tools.flatMap(({ eager_input_streaming: eager }, at) =>
+      eager === undefined
+        ? []
+        : `Extra inputs are not permitted, field: 'tools[${at}].eager_input_streaming', value: True`,
+    )
+  refuse = (_, { tools }) => {
+    const all = faults(tools as JsonObject[])
+    return all.length === 0 ? undefined : `${all.length} request validation errors: ${all.join('; ')}`
+  }
+  const tools = ['a', 'b'].map((name) => ({ name, input_schema: schema, eager_input_streaming: true }))
+  expect((await gateway.post('/v1/messages', { ...body, tools })).status).toBe(200)
+  expect(provider.requests.length).toBe(2)
+})
+
+test('settings within the conversation that the provider does not know are left out', async () => {
+  refuse = (_, { messages }) => {
+    const at = (messages as JsonObject[]).findIndex(({ output_config: config }) => config !== undefined)
+    return at === -1 ? undefined : `messages.${at}.output_config: Extra inputs are not permitted`
+  }
+  const config = { output_config: { effort: 'low' } }
+  const [user] = body.messages
+  const said = { role: 'assistant', content: 'Ho.' }
+  const messages = [
+    user,
+    { role: 'system', ...config },
+    said,
+    user,
+    { role: 'system', content: 'Be brief.', ...config },
+  ]
+  for (const _ of [1, 2]) {
+    const { status, headers } = await gateway.post('/v1/messages', { ...body, messages })
+    expect([status, headers.get('x-gateway-dropped')]).toEqual([200, 'messages.1, messages.4.output_config'])
+  }
+  const known = { ...body, messages: [user, said, user, { role: 'system', content: 'Be brief.' }] }
+  expect(provider.requests.slice(1).map(({ text }) => JSON.parse(text))).toEqual([known, known])
+})
+
 test('a client of another wire gets its strict tool without that', async () => {
   refuse = refusesMembers
   const tools = [{ type: 'function', name: 'a', parameters: schema, strict: true }]

@@ -312,6 +312,42 @@ test.each<[ChatWire, [ChatWire, JsonObject], JsonObject, string[], string | null
     'service_tier',
   ],
   [
+    'chat-completions',
+    inResponses({ tools: [tool], parallel_tool_calls: true, user: 'u', prompt_cache_key: 'k' }),
+    {
+      error: {
+        ...{ object: 'error', type: 'invalid_request_error', code: 'invalid_request_error' },
+        message:
+          "2 request validation errors: Extra inputs are not permitted, field: 'parallel_tool_calls', value: True; Extra inputs are not permitted, field: 'prompt_cache_key', value: 'k'",
+      },
+    },
+    ['parallel_tool_calls', 'prompt_cache_key'],
+    'parallel_tool_calls, prompt_cache_key',
+  ],
+  [
+    'chat-completions',
+    inResponses({ user: 'u', service_tier: 'flex' }),
+    { error: { message: 'Validation error at #/user: Extra inputs are not permitted', code: 'Bad Request' } },
+    ['user'],
+    'user',
+  ],
+  [
+    'chat-completions',
+    inResponses({ prompt_cache_key: 'k', user: 'u' }),
+    {
+      error: { message: 'invalid request body: json: unknown field "prompt_cache_key"', type: 'invalid_request_error' },
+    },
+    ['prompt_cache_key'],
+    'prompt_cache_key',
+  ],
+  [
+    'chat-completions',
+    inResponses({ prompt_cache_key: 'k', user: 'u' }),
+    { error: 'Failed to deserialize the JSON body: unknown field `user`, expected one of `model`, `messages`' },
+    ['user'],
+    'user',
+  ],
+  [
     'responses',
     inChat({ prompt_cache_key: 'k', user: 'u' }),
     { error: { message: "Unknown parameter: 'prompt_cache_key'.", code: 'unknown_parameter' } },
@@ -350,12 +386,13 @@ test('a server that lists all it does not know is asked without any of it, and f
   expect(provider.requests).toHaveLength(4)
 })
 
-test('stop sequences that a model does not take are met in the gateway', async () => {
+test.each<[JsonObject]>([
+  [{ message: "Unsupported parameter: 'stop' is not supported with this model.", param: 'stop' }],
+  [{ message: 'Model x does not support parameter stop.' }],
+  [{ message: 'Argument not supported on this model: stop' }],
+])('stop sequences that a model does not take are met in the gateway: %j', async (error) => {
   const choices = [{ index: 0, message: { content: 'One, two, three.' }, finish_reason: 'stop' }]
-  serve = ({ stop }) =>
-    stop === undefined
-      ? json({ ...ANSWERS['chat-completions'], choices })
-      : refusal({ message: "Unsupported parameter: 'stop' is not supported with this model.", param: 'stop' })
+  serve = ({ stop }) => (stop === undefined ? json({ ...ANSWERS['chat-completions'], choices }) : refusal(error))
   const { post } = await of('chat-completions')
   const [client, body] = inMessages({ stop_sequences: [' three'] })
   const answer = await post(PATHS[client], body)

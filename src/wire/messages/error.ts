@@ -132,10 +132,12 @@ const refusedBetas = (message: string): string[] | undefined => {
 
 /** Those of the members that come with betas that are refused, and that a request means the same without. */
 const betaMembersIn = (message: string): string[] =>
-  [...message.matchAll(BETA_MEMBERS)].flatMap(([, ofTools, ofBody]) => ofBody ?? (ofTools ? [`tools.${ofTools}`] : []))
+  [...message.matchAll(BETA_MEMBERS)].flatMap(
+    ([, list, ofList, ofBody]) => ofBody ?? (ofList ? [`${list}.${ofList}`] : []),
+  )
 
 const BETA_MEMBERS =
-  /tools\.\d+\.(?:custom\.)?(defer_loading|eager_input_streaming|input_examples|strict): Extra inputs|(?:^|\s)(safeguards|diagnostics): Extra inputs/g
+  /(tools|messages)\.\d+\.(?:custom\.)?(defer_loading|eager_input_streaming|input_examples|strict|output_config): Extra inputs|(?:^|\s)(safeguards|diagnostics): Extra inputs/g
 
 const UNKNOWN_BETAS = /Unexpected value\(s\) ([\w`., -]{1,2000}) for the `[\w-]{1,64}` header/
 

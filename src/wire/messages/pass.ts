@@ -33,16 +33,23 @@ export const passEdits: PassCodec['passEdits'] = (outline, options, whole = () =
   return withoutRefused(edits, refusedMembers(body, quirks), quirks)
 }
 
-/** Removes what the provider refuses, of every tool and of the request. */
+/** Removes what the provider refuses, of every tool, of every message and of the request. */
 const betaEdits = (body: JsonObject, { rejectsOfBetas = [] }: Quirks): PassEdit[] => {
   const removed = (path: Edit['path']): PassEdit => ({ path, value: undefined, lost: true })
-  const tools = asList(body.tools)
   return rejectsOfBetas.flatMap((path) => {
     const [first = '', name] = path.split('.')
-    if (name === undefined) return body[first] === undefined ? [] : [removed([first])]
-    return tools.flatMap((tool, at) => (isObject(tool) && tool[name] !== undefined ? [removed([first, at, name])] : []))
+    const { [first]: value } = body
+    if (name === undefined) return value === undefined ? [] : [removed([first])]
+    return asList(value).flatMap((one, at) => {
+      if (!isObject(one) || one[name] === undefined) return []
+      return [removed(first === 'messages' && !saysAnything(one) ? [first, at] : [first, at, name])]
+    })
   })
 }
+
+/** A system message may hold settings and nothing else. */
+const saysAnything = ({ content }: JsonObject): boolean =>
+  (typeof content === 'string' || Array.isArray(content)) && content.length > 0
 
 const isForeignThought = (block: unknown): boolean =>
   isObject(block) && (isForeign(block.signature) || isForeign(block.data))
