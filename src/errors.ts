@@ -73,6 +73,9 @@ export type Remedy =
   /** Thinking adaptively in place of by a budget, or the other way round. */
   | 'adaptive-thinking'
   | 'thinking-budget'
+  /** Thinking all the same, in its own way or by a budget. */
+  | 'always-thinking'
+  | 'always-by-budget'
   /** With the system speaking at the beginning only. */
   | 'no-mid-system'
   /** Where the model may choose whether to call a tool. */

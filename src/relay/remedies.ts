@@ -21,6 +21,8 @@ const LEARNED: Partial<Record<Remedy, Quirks>> = {
   // Of a model that refuses both, the second refusal stands.
   'adaptive-thinking': { noThinkingBudget: true, noAdaptiveThinking: false },
   'thinking-budget': { noThinkingBudget: false, noAdaptiveThinking: true },
+  'always-thinking': { alwaysThinks: true },
+  'always-by-budget': { alwaysThinks: true, noThinkingBudget: false, noAdaptiveThinking: true },
   'all-reasoning': { needsReasoning: true },
   'signed-calls': { needsSignatures: true },
   'no-mid-system': { noMidSystem: true },

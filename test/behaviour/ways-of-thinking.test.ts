@@ -120,6 +120,16 @@ test.each<[string, JsonObject, JsonObject]>([
     { type: 'enabled', budget_tokens: 8_192 },
   ],
   [
+    'Validation: `thinking.type` must be `enabled` or `disabled`',
+    { type: 'adaptive' },
+    { type: 'enabled', budget_tokens: 8_192 },
+  ],
+  [
+    `event:error\ndata:{"message":"Only 'enabled' and 'disabled' are supported for thinking; 'adaptive' is not supported."}`,
+    { type: 'adaptive' },
+    { type: 'enabled', budget_tokens: 8_192 },
+  ],
+  [
     'invalid params, invalid thinking.type: "enabled" (allowed: adaptive, disabled) (2013)',
     { type: 'enabled', budget_tokens: 2_048 },
     { type: 'adaptive' },
@@ -141,7 +151,6 @@ test.each<[string, string, JsonObject | undefined, string]>([
 ])('an effort that is refused where thinking is off is not asked for there: %s', async (words, effort, sent, lost) => {
   refused = ({ thinking, output_config: output }) =>
     thinking?.type === 'disabled' && output?.effort === effort ? words : undefined
-  const off = { type: 'disabled' }
   for (const _ of [1, 2]) {
     const answer = await ask('vendorA-sonnet-5', off, { output_config: { effort } })
     expect([answer.status, answer.headers.get('x-gateway-dropped')]).toEqual([200, lost])
@@ -160,6 +169,49 @@ test.each<[string, string, JsonObject | undefined, string]>([
     ['adaptive', { effort }],
   ])
 })
+
+const off = { type: 'disabled' }
+const enabled = (budget: number): JsonObject => ({ type: 'enabled', budget_tokens: budget })
+
+test.each<[string, (type: unknown) => boolean, [JsonObject, JsonObject | undefined, string | null][], JsonObject]>([
+  [
+    '"thinking.type.disabled" is not supported for this model. Thinking defaults to adaptive mode when not specified.',
+    (type) => type === 'disabled',
+    [
+      [{ thinking: off }, undefined, 'thinking'],
+      [{}, undefined, null],
+      [{ thinking: { type: 'adaptive' } }, { type: 'adaptive' }, null],
+    ],
+    { type: 'adaptive' },
+  ],
+  [
+    'invalid thinking: only type=enabled is allowed for this model',
+    (type) => type !== 'enabled',
+    [
+      [{}, enabled(1_024), null],
+      [{ thinking: off }, enabled(1_024), 'thinking'],
+      [{ thinking: { type: 'adaptive' } }, enabled(8_192), null],
+      [{ max_tokens: 90 }, { type: 'enabled' }, null],
+    ],
+    enabled(2_048),
+  ],
+])(
+  'a model whose thinking cannot be turned off thinks as little as it may: %s',
+  async (words, isRefused, asked, crossed) => {
+    refused = ({ thinking }) => (isRefused(thinking?.type) ? words : undefined)
+    const own = { model: 'vendorA-sonnet-5', max_tokens: 20_000, messages }
+    for (const [more, sent, lost] of asked) {
+      const answer = await gateway.post('/v1/messages', { ...own, ...more })
+      expect([answer.status, answer.headers.get('x-gateway-dropped')]).toEqual([200, lost])
+      expect(thoughts().at(-1)).toEqual(sent)
+    }
+    expect(provider.requests.length).toBe(asked.length + 1)
+    const other = { model: own.model, messages, reasoning_effort: 'none', max_completion_tokens: 20_000 }
+    const answer = await gateway.post('/v1/chat/completions', other)
+    expect([answer.status, answer.headers.get('x-gateway-dropped')]).toEqual([200, 'reasoning_effort'])
+    expect(thoughts().at(-1)).toEqual(crossed)
+  },
+)
 
 test('a server that wants a thought with calls gets a blank one where there is none of its own', async () => {
   const types = (content: unknown): unknown[] => (Array.isArray(content) ? content.map(({ type }) => type) : [])

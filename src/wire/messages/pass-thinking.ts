@@ -1,6 +1,7 @@
 // How a body that passes asks its model to think: with a budget below the output cap, and in the way that the model takes.
 
 import { asList, asObject, isObject, type JsonObject } from '../../ir/json.ts'
+import type { Quirks } from '../../ir/quirks.ts'
 import type { Effort } from '../../ir/request.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { PassEdit, PassOptions } from '../codec.ts'
@@ -17,10 +18,12 @@ export type Remaining = { isShorter: boolean; messages: () => Parameters<typeof 
 export const thinkingEdits = (body: JsonObject, remaining: Remaining, options: PassOptions): PassEdit[] => {
   const { outputCap: cap = Number.POSITIVE_INFINITY, learned = {} } = options
   const { thinking, max_tokens: asked } = body
+  if (learned.alwaysThinks && (!isObject(thinking) || thinking.type === 'disabled'))
+    return thinkingLeast(body, learned, outputCap(asked, cap))
   if (!isObject(thinking)) return []
   if (learned.noThinkingBudget && thinking.type === 'enabled') return adaptive(body, thinking.budget_tokens)
   if (learned.noAdaptiveThinking && thinking.type === 'adaptive')
-    return byBudget(body, remaining, Math.min(cap, typeof asked === 'number' ? asked : cap))
+    return byBudget(body, remaining, learned, outputCap(asked, cap))
   if (learned.idleEfforts !== undefined && thinking.type === 'disabled') return idly(body, learned.idleEfforts)
   if (typeof thinking.budget_tokens !== 'number') return []
   if (remaining.isShorter && lacksThought(remaining.messages())) return withoutThinking(body)
@@ -40,16 +43,27 @@ const adaptive = ({ output_config: config }: JsonObject, budget: unknown): PassE
 }
 
 /** The effort becomes a budget. Models that think by budget only know no effort. */
-const byBudget = (body: JsonObject, remaining: Remaining, cap: number): PassEdit[] => {
+const byBudget = (body: JsonObject, remaining: Remaining, learned: Quirks, cap: number): PassEdit[] => {
   const { effort } = configOf(body)
   const budget = budgetFor(isEffort(effort) ? effort : undefined, cap)
   const lost = withoutEffort(body)
-  if (budget < MIN_BUDGET || lacksThought(remaining.messages())) return [...withoutThinking(body), ...lost]
+  if (budget < MIN_BUDGET || lacksThought(remaining.messages()))
+    return [...(learned.alwaysThinks ? thinkingLeast(body, learned, cap) : withoutThinking(body)), ...lost]
   return [
     { path: ['thinking', 'type'], value: '"enabled"' },
     { path: ['thinking', 'budget_tokens'], value: String(budget) },
     ...lost,
   ]
+}
+
+const outputCap = (asked: unknown, cap: number): number => Math.min(cap, typeof asked === 'number' ? asked : cap)
+
+/** As little thinking as the model takes that cannot be told not to think. It does so unasked, unless it wants a budget. */
+const thinkingLeast = (body: JsonObject, { noAdaptiveThinking }: Quirks, cap: number): PassEdit[] => {
+  const lost = isObject(body.thinking) ? { lost: true as const } : {}
+  if (!noAdaptiveThinking) return isObject(body.thinking) ? [{ path: ['thinking'], value: undefined, ...lost }] : []
+  const budget = cap > MIN_BUDGET ? { budget_tokens: MIN_BUDGET } : {}
+  return [{ path: ['thinking'], value: JSON.stringify({ type: 'enabled', ...budget }), ...lost }]
 }
 
 /** The effort becomes one that the model takes while it does not think. */

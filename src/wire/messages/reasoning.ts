@@ -88,6 +88,9 @@ export const callsUnthought = ({ role, content }: { role: unknown; content: read
 
 type Thinking = { thinking?: JsonObject; effort?: string }
 
+/** Of a model that thinks by a budget only and cannot be told not to: some want one with every request. */
+const LEAST: Reasoning = { effort: 'low' }
+
 /** `cannotThink`: whether the provider refuses to think in this request, by budget or adaptively. */
 export const encodeReasoning = (
   request: ChatRequest,
@@ -95,10 +98,11 @@ export const encodeReasoning = (
   limits: { maxTokens: number; cannotThink: (budget: boolean) => boolean },
   dropped: Dropped,
 ): Thinking => {
-  if (request.reasoning === undefined) return {}
+  const asked = request.reasoning ?? (quirks.alwaysThinks && quirks.noAdaptiveThinking ? LEAST : undefined)
+  if (asked === undefined) return {}
   const drop = (setting: 'reasoning' | 'effort'): void =>
     dropped.member(setting === 'effort' ? 'output_config.effort' : 'thinking')
-  const reasoning = withoutBudget(leastThought(request.reasoning, quirks, drop), quirks, dropped)
+  const reasoning = withoutBudget(leastThought(asked, quirks, drop), quirks, dropped)
   if (quirks.noReasoning === true) {
     if (reasoning.mode !== 'off' && reasoning.effort !== 'none') dropped.member('thinking')
     return {}
