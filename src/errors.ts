@@ -63,6 +63,9 @@ export type ContextWindow = { maximum: number; prompt: number; atLeast: boolean 
 /** How a provider may take the request that it refused. */
 export type Remedy =
   | 'responses-wire'
+  | 'chat-wire'
+  /** With functions in place of tools of other types. */
+  | 'functions-only'
   /** Without the conversation's thoughts, or with one in each turn of the model's. */
   | 'no-reasoning'
   | 'all-reasoning'

@@ -3,8 +3,9 @@
 // a refusal may quote its request, and concern it alone.
 
 import type { Model } from '../catalogue/model.ts'
-import type { GatewayError } from '../errors.ts'
+import type { GatewayError, Remedy } from '../errors.ts'
 import type { Wire } from '../ir/wire.ts'
+import type { AttemptNote } from '../ledger/ledger.ts'
 import { createRecent, type Recent } from '../lib/recent.ts'
 import type { Provider } from '../provider/provider.ts'
 import { OTHERS_WISHES } from '../wire/chat-completions/members.ts'
@@ -85,17 +86,26 @@ const similarityKey = (provider: string, model: string, { key, bodyWire, body: {
   ].join(' ')
 }
 
-/** The same account on the wire that its refusal names, if it is configured to speak it. */
+const WIRES: Partial<Record<Remedy, Wire>> = { 'responses-wire': 'responses', 'chat-wire': 'chat-completions' }
+
+/** The same account on the wire that its refusal tells of, if it is configured to speak it and has not refused there. */
 export const detourFor = (
   { detours }: Pick<Relay, 'detours'>,
-  request: Request,
+  request: ClientRequest,
   { remedy }: GatewayError,
   target: Target,
 ): Target | undefined => {
-  const wire = 'responses'
-  const isDetour = remedy === 'responses-wire' && target.wire !== wire && target.provider.wires.includes(wire)
-  return isDetour ? onWire(detours, request, target, wire) : undefined
+  const wire = remedy && WIRES[remedy]
+  if (wire === undefined || !target.provider.wires.includes(wire)) return undefined
+  const hasRefused = triesOn(request, target, wire).some(({ providerStatus }) => providerStatus !== undefined)
+  return hasRefused ? undefined : onWire(detours, request, target, wire)
 }
+
+const triesOn = ({ attempts }: ClientRequest, { provider, account, model }: Target, wire: Wire): AttemptNote[] =>
+  attempts.filter(
+    (one) =>
+      one.provider === provider.id && one.account === account.name && one.model === model.id && one.wire === wire,
+  )
 
 const onWire = (detours: Detours, request: Request, { learned: _, ...target }: Target, wire: Wire): Target => {
   const learned = detours.learnedOf(target.name, wire, request)
@@ -112,13 +122,11 @@ export const withoutDetour = (
   { code, provider: refusedBy }: GatewayError,
   target: Target,
 ): Target | undefined => {
-  const { provider, account, model } = target
+  const { provider, model } = target
   if (code !== 'invalid_request' || refusedBy !== undefined) return undefined
   if (detours.wireFor(provider, model, request) !== target.wire) return undefined
   const wire = wireOf(provider, request.bodyWire)
-  const isTried = request.attempts.some(
-    (one) =>
-      one.provider === provider.id && one.account === account.name && one.model === model.id && one.wire === wire,
-  )
-  return wire === undefined || isTried ? undefined : onWire(detours, request, target, wire)
+  return wire === undefined || triesOn(request, target, wire).length > 0
+    ? undefined
+    : onWire(detours, request, target, wire)
 }

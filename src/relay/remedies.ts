@@ -26,6 +26,7 @@ const LEARNED: Partial<Record<Remedy, Quirks>> = {
   'all-reasoning': { needsReasoning: true },
   'signed-calls': { needsSignatures: true },
   'no-mid-system': { noMidSystem: true },
+  'functions-only': { noCustomTools: true },
   'no-forced-tools': { noForcedTools: true },
   'output-by-tool': { structuredOutputByTool: true },
   'output-or-tools': { outputOrTools: true },
@@ -73,6 +74,7 @@ const isClientsAffair = (
   if (remedy === 'without-members') return named.some((name) => outline[name] !== undefined)
   // Agents of the messages wire make a system's turn the user's themselves, and move what else it sets.
   if (remedy === 'no-mid-system') return bodyWire === 'messages'
+  if (remedy === 'functions-only') return CODECS[bodyWire].needsTranslation?.(outline) !== true
   return TRANSLATED_ONLY.has(remedy)
 }
 

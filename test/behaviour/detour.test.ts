@@ -63,12 +63,19 @@ const chat = {
   usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
 }
 
+/** Of a server that knows functions only, in its words. */
+let wordsForTools: { status: number; error: JsonObject | string } | undefined
+const refusedTool = (tools: JsonObject[] = []): Script | undefined =>
+  wordsForTools !== undefined && tools.some(({ type }) => type !== 'function')
+    ? { status: wordsForTools.status, steps: [JSON.stringify({ error: wordsForTools.error })] }
+    : undefined
+
 let provider: Scripted
 beforeAll(async () => {
   provider = await startScripted(({ path, text }) => {
     const body = JSON.parse(text)
     const { model, tools, reasoning_effort: effort, stream, seed, max_tokens: cap, user } = body
-    if (path.endsWith('/responses')) return told(stream)
+    if (path.endsWith('/responses')) return refusedTool(tools) ?? told(stream)
     const foreign = ['reasoning', 'thinking', 'include_reasoning', 'reasoning_format', 'usage'].find(
       (name) => name in body,
     )
@@ -86,6 +93,7 @@ const behind = async (wires: Wire[]): Promise<void> => {
   gateway = await startGateway({ config: onlyProvider(`${provider.origin}/v1`, { wires }) })
 }
 beforeEach(() => {
+  wordsForTools = undefined
   provider.requests.length = 0
 })
 
@@ -192,5 +200,54 @@ test('a model that knows the output cap by its newer name only gets it under tha
   expect((await ask({ max_tokens: 80 }, 'vendorB-5.4-mini')).status).toBe(200)
   expect((await ask({ max_tokens: 70 })).status).toBe(200)
   expect(caps().slice(2)).toEqual([{ max_completion_tokens: 80 }, { max_tokens: 70 }])
+  await gateway.stop()
+})
+
+const invalid = 'invalid_request_error'
+test.each<[number, JsonObject | string]>([
+  [400, { message: 'Invalid', type: invalid, param: 'tools.1.type', code: 'invalid_string' }],
+  [400, { message: "Invalid value: 'namespace'.", type: invalid, param: 'tools[1].type', code: 'invalid_value' }],
+  [400, { message: "Invalid value: 'custom'", type: invalid, param: 'tools', code: 'unknown_parameter' }],
+  [400, { message: "'type' of tool must be 'function'", type: invalid, code: 400 }],
+  [400, { message: 'Invalid Responses API request', code: 'invalid_prompt' }],
+  [400, { message: "Input should be 'function', field: 'tools[1].type', value: 'custom'", type: invalid }],
+  [400, { message: 'tool type namespace not supported', type: 'BadRequestError', code: 400 }],
+  [
+    422,
+    'Failed to deserialize the JSON body into the target type: tools[1]: unknown variant `custom`, expected `function`',
+  ],
+  [500, { message: 'Failed to parse tools: Unsupported tool type: {"type":"namespace"}', type: 'api_error' }],
+])('an agent whose tools a server takes on the other wire only is answered there: %d %j', async (status, error) => {
+  wordsForTools = { status, error }
+  await behind(['responses', 'chat-completions'])
+  const patch = { type: 'custom', name: 'patch', format: { type: 'text' } }
+  const mine = {
+    type: 'namespace',
+    name: 'mcp',
+    description: 'Mine.',
+    tools: [{ type: 'function', name: 'look', parameters: {} }],
+  }
+  const run = { type: 'function', name: 'run', parameters: {} }
+  const asked = { model: 'vendorB-4o', input: 'Hi', reasoning: { effort: 'none' }, tools: [run, patch, mine] }
+  for (const _ of [1, 2]) expect((await gateway.post('/v1/responses', asked)).status).toBe(200)
+  expect(paths()).toEqual(['/v1/responses', '/v1/chat/completions', '/v1/chat/completions'])
+  await gateway.stop()
+})
+
+test('a request that neither wire takes is refused once by each', async () => {
+  wordsForTools = { status: 400, error: { message: 'Unsupported tool type', type: invalid } }
+  await behind(['responses', 'chat-completions'])
+  const asked = { model: 'vendorB-5.4', input: 'Hi', tools: [{ type: 'custom', name: 'patch' }] }
+  expect((await gateway.post('/v1/responses', asked)).status).toBe(502)
+  expect(paths()).toEqual(['/v1/responses', '/v1/chat/completions'])
+  await gateway.stop()
+})
+
+test('a server of one wire is told to be at fault for a tool that it does not know', async () => {
+  wordsForTools = { status: 400, error: { message: 'Invalid Responses API request', code: 'invalid_prompt' } }
+  await behind(['responses'])
+  const asked = { model: 'vendorB-4o', input: 'Hi', tools: [{ type: 'custom', name: 'patch' }] }
+  expect((await gateway.post('/v1/responses', asked)).status).toBe(502)
+  expect(paths()).toEqual(['/v1/responses'])
   await gateway.stop()
 })

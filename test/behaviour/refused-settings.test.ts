@@ -401,6 +401,39 @@ test.each<[JsonObject]>([
   expect(await answer.json()).toMatchObject(said)
 })
 
+test.each<[number, JsonObject | string]>([
+  [
+    400,
+    { message: "'tools.1.type' : value is not one of the allowed values ['function']", type: 'invalid_request_error' },
+  ],
+  [
+    400,
+    { message: `{'type': 'literal_error', 'loc': ('body', 'tools', 1, 'type'), 'msg': "Input should be 'function'"}` },
+  ],
+  [
+    422,
+    'Failed to deserialize the JSON body into the target type: tools[1]: missing field `function` at line 1 column 9',
+  ],
+  [500, { message: 'Failed to parse tools: Unsupported tool type: {"type":"custom"}', code: 500 }],
+])('a server that has functions only gets free-text tools as functions: %d %j', async (status, error) => {
+  serve = ({ tools }) =>
+    (tools as JsonObject[]).some(({ type }) => type !== 'function')
+      ? json({ error }, status)
+      : json(ANSWERS['chat-completions'])
+  const { post } = await of('chat-completions')
+  const [client, body] = inResponses({ tools: [tool, { type: 'custom', name: 'patch' }] })
+  for (const _ of [1, 2]) expect((await post(PATHS[client], body)).status).toBe(200)
+  const types = provider.requests.map(({ text }) => JSON.parse(text).tools.map(({ type }: JsonObject) => type))
+  expect(types).toEqual([
+    ['function', 'custom'],
+    ['function', 'function'],
+    ['function', 'function'],
+  ])
+  const own = { type: 'custom', custom: { name: 'patch' } }
+  expect((await post(PATHS['chat-completions'], { model: MODEL, messages: hi, tools: [own, own] })).status).toBe(502)
+  expect(provider.requests.length).toBe(4)
+})
+
 test('what clients of another wire have taught leaves the requests of the own wire whole', async () => {
   serve = (sent) =>
     'stop' in sent

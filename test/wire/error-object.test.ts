@@ -349,7 +349,7 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
   })
 
   test.each<JsonObject>([
-    { message: "Invalid value: 'thinking'. Supported values are: 'text'.", param: 'tools[0].type' },
+    { message: "Invalid value: 'thinking'. Supported values are: 'text'.", param: 'tools[0].name' },
     { message: "Invalid value: 'audio'. Supported values are: 'text'.", param: 'messages[1].content[0].type' },
   ])('about something else does not: %j', (error) => {
     expect(decode(400, error).remedy).toBeUndefined()

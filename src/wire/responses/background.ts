@@ -2,8 +2,8 @@
 
 import { isObject, type JsonObject } from '../../ir/json.ts'
 import type { Edit } from '../../lib/json-splice.ts'
-import { decodeError } from '../error-object.ts'
 import { given } from '../read.ts'
+import { decodeError } from './error.ts'
 import { failureOf } from './failure-frames.ts'
 
 /** `open`: not finished. */

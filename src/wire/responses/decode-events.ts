@@ -8,10 +8,10 @@ import { asList, asText, isObject, type Json, type JsonObject } from '../../ir/j
 import type { Usage } from '../../ir/usage.ts'
 import type { Frame } from '../../lib/sse.ts'
 import type { EventDecoder, Undo } from '../codec.ts'
-import { decodeError } from '../error-object.ts'
 import { decodeModeration } from '../moderation.ts'
 import { malformedAnswer } from '../pass.ts'
 import { given } from '../read.ts'
+import { decodeError } from './error.ts'
 import { type ItemReader, itemReader } from './items.ts'
 import { decodeUsage, usageObject } from './usage.ts'
 

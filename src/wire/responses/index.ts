@@ -2,12 +2,12 @@
 
 import { envelope } from '../../errors.ts'
 import type { ChatCodec } from '../codec.ts'
-import { decodeError } from '../error-object.ts'
 import { faultOf, KEEP_ALIVE, usageIn } from '../pass.ts'
 import { isBegun } from './background.ts'
 import { counting } from './counting.ts'
 import { decodeEvents } from './decode-events.ts'
 import { encodeEvents } from './encode-events.ts'
+import { decodeError } from './error.ts'
 import { LEAST_OUTPUT, outputCap, passEdits } from './pass.ts'
 import { decodeRequest, encodeRequest } from './request.ts'
 import { decodeResponse, encodeResponse } from './response.ts'

@@ -1,0 +1,16 @@
+// The provider's errors on this wire.
+
+import type { GatewayError } from '../../errors.ts'
+import { classified, readErrorObject } from '../error-object.ts'
+import { providerError } from '../failure.ts'
+import { refusesToolType } from '../tool-type.ts'
+
+/** `status` is 200 for a failure within a stream, where only the code counts. Accepts `{error}` and the bare error. */
+export const decodeError = (status: number, body: unknown): GatewayError => {
+  const error = readErrorObject(status, body)
+  if (!refusesToolType(error) && !UNREAD.test(error.message)) return classified(error)
+  return providerError('invalid', { provider: error.provider, remedy: 'chat-wire' })
+}
+
+/** A relay's words for a body that it cannot read, under the vendor's code for what is against its policy. */
+const UNREAD = /^Invalid Responses API request/
