@@ -145,11 +145,15 @@ export const messageIn = ({ message, error, errors, detail, metadata }: JsonObje
   const lists = [detail, message, isObject(message) ? message.detail : undefined].map(faultsIn)
   const text = [message, error, asList(errors)[0], detail, ...lists].find((value) => typeof value === 'string') ?? ''
   const said = isObject(metadata) && typeof metadata.raw === 'string' ? `${text}\n${metadata.raw}` : `${text}`
-  return said.replace(PATH_BEHIND, (_, fault, path) => `${path.replace(/\[(\w+)\]/g, '.$1')}: ${fault}`)
+  return said
+    .replace(PATH_BEHIND, (_, fault, path) => `${path.replace(/\[(\w+)\]/g, '.$1')}: ${fault}`)
+    .replace(PYTHON_FAULT, (_, steps, fault, other) => `\n${steps.match(/\w+/g)?.join('.')}: ${fault ?? other}`)
 }
 
 /** One of the servers names the member behind its fault. */
 const PATH_BEHIND = /(Extra inputs are not permitted), field: '([\w.[\]]{1,200})'/g
+/** Others write the list of faults as Python prints it. */
+const PYTHON_FAULT = /'loc': \(([^()\n]{1,200})\), 'msg': (?:'([^'\n]{0,300})'|"([^"\n]{0,300})")/g
 
 /** Servers that check a request by its schema list all of its faults, each with the path of a member. */
 const faultsIn = (list: Json | undefined): string | undefined => {

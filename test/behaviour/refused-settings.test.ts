@@ -326,6 +326,18 @@ test.each<[ChatWire, [ChatWire, JsonObject], JsonObject, string[], string | null
   ],
   [
     'chat-completions',
+    inResponses({ user: 'u', prompt_cache_key: 'k', service_tier: 'flex' }),
+    {
+      object: 'error',
+      message:
+        "2 validation errors:\n  {'type': 'extra_forbidden', 'loc': ('body', 'user'), 'msg': 'Extra inputs are not permitted', 'input': 'u'}\n  {'type': 'extra_forbidden', 'loc': ('body', 'service_tier'), 'msg': 'Extra inputs are not permitted', 'input': 'flex'}",
+      ...{ type: 'BadRequestError', code: 400 },
+    },
+    ['user', 'service_tier'],
+    'user, service_tier',
+  ],
+  [
+    'chat-completions',
     inResponses({ user: 'u', service_tier: 'flex' }),
     { error: { message: 'Validation error at #/user: Extra inputs are not permitted', code: 'Bad Request' } },
     ['user'],

@@ -140,13 +140,13 @@ const betaMembersIn = (message: string): string[] =>
   )
 
 const BETA_MEMBERS =
-  /(tools|messages)\.\d+\.(?:custom\.)?(defer_loading|eager_input_streaming|input_examples|strict|output_config): Extra inputs|(?:^|\s)(safeguards|diagnostics): Extra inputs/g
+  /(tools|messages)\.\d+\.(?:custom\.)?(defer_loading|eager_input_streaming|input_examples|strict|output_config): Extra inputs|(?:^|\s)(?:body\.)?(safeguards|diagnostics): Extra inputs/g
 
 const UNKNOWN_BETAS = /Unexpected value\(s\) ([\w`., -]{1,2000}) for the `[\w-]{1,64}` header/
 
 /** A model that takes no system message within the conversation, in the words of several servers. */
 const NO_SYSTEM_TURN =
-  /Unexpected role "system"|messages\.\d+\.role: Input should be 'user' or 'assistant'|messages?\[\d+\](?:\.role)?:? (?:unknown variant `system`|must be either 'user' or 'assistant'|has invalid role: system)|invalid message role: system|role .?system.? (?:messages? )?(?:is|are) not supported|text-only role .?system.? messages require|top-level .?system.? parameter for the initial system prompt/
+  /Unexpected role "system"|messages\.\d+\.role: (?:Input should be 'user' or 'assistant'|Invalid (?:discriminator|enum) value\. Expected 'user')|message role must be user or assistant|messages?\[\d+\](?:\.role)?:? (?:unknown variant `system`|must be either 'user' or 'assistant'|has invalid role: system)|invalid message role: system|role .?system.? (?:messages? )?(?:is|are) not supported|text-only role .?system.? messages require|top-level .?system.? parameter for the initial system prompt/
 /** One that takes it, in another place. */
 const MISPLACED_SYSTEM_TURN = /(?:^|\s)(?:messages\.(\d{1,6}): )?role .?system.? must (?:precede an|follow a)/
 
@@ -189,7 +189,7 @@ const REFUSED_THOUGHTS: [RegExp, string][] = [
   ],
 ]
 const EXTRA_MEMBER =
-  /(?:^|\s)(context_management|thread|output_config(?:\.(?:format|effort))?): Extra inputs are not permitted/
+  /(?:^|\s)(?:body\.)?(context_management|thread|output_config(?:\.(?:format|effort))?): Extra inputs are not permitted/
 /** Refusals of markers in these places have other reasons. */
 const EXTRA_MARKER =
   /^(?!.*(?:\bsystem\.\d|tool_result|ttl)).*\bcache_control(?:\.\w{1,40})?: Extra inputs are not permitted/

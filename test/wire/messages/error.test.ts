@@ -142,6 +142,10 @@ describe('refusals that coding agents act on', () => {
       "role 'system' is not supported on this model",
       'messages.1: text-only role "system" messages require a newer model',
       'messages.0: use the top-level `system` parameter for the initial system prompt',
+      "request.messages.1.role: Invalid discriminator value. Expected 'user' | 'assistant'",
+      "messages.1.role: Invalid enum value. Expected 'user' | 'assistant', received 'system'",
+      'message role must be user or assistant',
+      `1 validation error:\n  {'type': 'literal_error', 'loc': ('body', 'messages', 1, 'role'), 'msg': "Input should be 'user' or 'assistant'", 'input': 'system'}`,
     ].map((said): [string, JsonObject, string] => [
       `system turns, in another server’s: ${said}`,
       failure('invalid_request_error', said),
