@@ -28,7 +28,12 @@ const BUDGET_ONLY = 'vendorA-haiku-4-5'
 
 let refusesAll = false
 /** The words in which a request is refused; undefined where it is not. */
-let refused: (body: { messages: JsonObject[]; thinking?: JsonObject; output_config?: JsonObject }) => string | undefined
+let refused: (body: {
+  messages: JsonObject[]
+  thinking?: JsonObject
+  output_config?: JsonObject
+  tool_choice?: JsonObject
+}) => string | undefined
 let provider: Scripted
 beforeAll(async () => {
   provider = await startScripted(({ text }) => {
@@ -269,4 +274,44 @@ test('a client of another wire is answered by a model of which it was not known 
     { type: 'adaptive', display: 'summarized' },
     { type: 'enabled', budget_tokens: 16_384 },
   ])
+})
+
+test.each([
+  'tool_choice: type "tool" and "any" are not supported for this model.',
+  'Thinking mode does not support this tool_choice',
+])('a model that cannot be forced to call a tool may choose, for a client of another wire: %s', async (words) => {
+  refused = ({ tool_choice: choice }) => (choice === undefined || choice.type === 'auto' ? undefined : words)
+  const look = { name: 'look', parameters: { type: 'object', properties: {} } }
+  const asked = {
+    model: ADAPTIVE_ONLY,
+    messages,
+    tools: [{ type: 'function', function: look }],
+    tool_choice: 'required',
+  }
+  const answer = await gateway.post('/v1/chat/completions', asked)
+  expect([answer.status, answer.headers.get('x-gateway-dropped')]).toEqual([200, 'tool_choice'])
+  // A schema that structured output does not take is asked for by a tool where one can be forced, else in words.
+  const schema = { type: 'object', properties: { title: { type: 'string' } } }
+  const inSchema = {
+    model: ADAPTIVE_ONLY,
+    messages,
+    response_format: {
+      type: 'json_schema',
+      json_schema: { name: 'a', schema: { ...schema, additionalProperties: true } },
+    },
+  }
+  expect((await gateway.post('/v1/chat/completions', inSchema)).headers.get('x-gateway-dropped')).toContain(
+    'response_format',
+  )
+  // A client of the same wire learns more from the refusal.
+  const own = {
+    model: ADAPTIVE_ONLY,
+    max_tokens: 90,
+    messages,
+    tools: [{ name: 'look', input_schema: look.parameters }],
+    tool_choice: { type: 'any' },
+  }
+  const sent = provider.requests.length
+  expect((await gateway.post('/v1/messages', own)).status).toBe(400)
+  expect(provider.requests.length).toBe(sent + 1)
 })

@@ -92,8 +92,8 @@ const refusedRequest = (
   if (remedy !== undefined) return fault('invalid', { remedy })
   const idle = IDLE_EFFORT.exec(message)
   if (idle !== null) {
-    const highest = EFFORTS.findIndex((effort) => effort === idle[1])
-    return fault('invalid', { remedy: 'other-idle-effort', named: EFFORTS.slice(0, highest + 1) })
+    const named: string[] = [...EFFORTS]
+    return fault('invalid', { remedy: 'other-idle-effort', named: named.slice(0, named.indexOf(idle[1] ?? '') + 1) })
   }
   const unknown = betaMembersIn(message)
   if (unknown.length > 0) return fault('invalid', { remedy: 'without-beta-members', named: unknown })
@@ -168,7 +168,9 @@ const REFUSED_MESSAGES: [RegExp, string][] = [
   ],
   [/tool_use\.id: String should match pattern/, "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"],
 ]
-const FORCED_TOOL = /tool_choice: type .{0,24} are not supported|tool_choice forces tool use/
+/** A model that cannot be forced to call a tool, or not while it thinks, in the words of several servers. */
+const FORCED_TOOL =
+  /tool_choice: type .{0,24} are not supported|tool_choice forces tool use|not support this tool_choice|tool_choice .{0,40}incompatible with thinking/
 /** Why a thought is refused: it was changed, or comes from another conversation, model or provider. */
 const REFUSED_THOUGHTS: [RegExp, string][] = [
   [
@@ -218,7 +220,7 @@ const actionable = (
     return new GatewayError(
       'invalid_request',
       "'tool_choice': this model cannot be forced to use a tool, or not while it thinks. Choose auto or none.",
-      { param: 'tool_choice', provider },
+      { param: 'tool_choice', provider, remedy: 'no-forced-tools' },
     )
   }
   const thought = sentenceOf(REFUSED_THOUGHTS, message)

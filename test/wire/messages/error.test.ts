@@ -212,6 +212,8 @@ describe('refusals that coding agents act on', () => {
       'tool_choice: type "tool" and "any" are not supported for this model.',
       'tool_choice forces tool use is not compatible with this model',
       'Thinking may not be enabled when tool_choice forces tool use.',
+      'Thinking mode does not support this tool_choice',
+      "tool_choice 'specified' is incompatible with thinking enabled",
     ].map((words): [string, JsonObject, string] => [
       words,
       failure('invalid_request_error', words),
