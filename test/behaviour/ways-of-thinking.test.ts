@@ -218,13 +218,16 @@ test.each<[string, (type: unknown) => boolean, [JsonObject, JsonObject | undefin
   },
 )
 
-test('a server that wants a thought with calls gets a blank one where there is none of its own', async () => {
+test.each([
+  'The `content[].thinking` in the thinking mode must be passed back to the API.',
+  'thinking is enabled but reasoning_content is missing in assistant tool call message at index 3',
+])('a server that wants a thought with calls gets a blank one where there is none of its own: %s', async (words) => {
   const types = (content: unknown): unknown[] => (Array.isArray(content) ? content.map(({ type }) => type) : [])
   refused = (body) =>
     body.messages
       .map(({ content }) => types(content))
       .some((all) => all.includes('tool_use') && !all.includes('thinking'))
-      ? 'The `content[].thinking` in the thinking mode must be passed back to the API.'
+      ? words
       : undefined
   const made = (id: string) => ({ type: 'tool_use', id, name: 'look', input: { big: 1 } })
   const given = (id: string) => ({

@@ -116,7 +116,7 @@ const WAYS_OF_THINKING: [RegExp, Remedy][] = [
   [/thinking\.type\.disabled\W{0,2} is not supported/, 'always-thinking'],
   [/invalid thinking: only type=enabled is allowed/, 'always-by-budget'],
   // Other vendors' models want a thought in each of their turns with calls.
-  [/content\[\]\.thinking\W.{0,40}passed back/, 'all-reasoning'],
+  [/content\[\]\.thinking\W.{0,40}passed back|reasoning_content is missing in assistant tool call/, 'all-reasoning'],
 ]
 
 /** Where thinking is turned off, a model takes no effort, or none above the one that is named. */
