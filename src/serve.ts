@@ -128,7 +128,10 @@ const startWith = async (
 const drain = async (gateway: Gateway, drainMs: number): Promise<void> => {
   await until(() => gateway.open.size + gateway.arriving.count === 0, drainMs)
   for (const client of gateway.open.values()) {
-    disconnect(client, new GatewayError('service_unavailable', 'The gateway is stopping. Try again shortly.'))
+    disconnect(
+      client,
+      new GatewayError('service_unavailable', 'Service unavailable: the gateway is stopping. Try again shortly.'),
+    )
   }
   await until(() => gateway.open.size === 0, LAST_READ_MS)
   // The last answers may still be on their way to their clients.

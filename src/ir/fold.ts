@@ -7,7 +7,10 @@ import type { Usage } from './usage.ts'
 
 /** For an answer without its end. */
 export const brokenOff = (): GatewayError =>
-  new GatewayError('upstream_error', 'The answer of the provider broke off before its end. Try again.')
+  new GatewayError(
+    'upstream_error',
+    'Connection error: the provider broke off before the end of its answer. Try again.',
+  )
 
 /** Throws the error of a stream that failed, and `upstream_error` for one without an end. */
 export const fold = (events: Iterable<ChatEvent>): ChatResponse => {

@@ -161,7 +161,7 @@ export const toBody = (options: BodyOptions): ReadableStream<Uint8Array> => {
           finish(
             error instanceof GatewayError
               ? error
-              : new GatewayError('internal_error', 'The gateway failed. Try again.', { cause: error }),
+              : new GatewayError('internal_error', 'Internal error: the gateway failed. Try again.', { cause: error }),
           )
         }
       },

@@ -9,11 +9,12 @@ import { betasFor } from './betas.ts'
 import type { Relay } from './exchange.ts'
 import type { Target } from './route.ts'
 
+// A failed stream has no status: coding agents tell by words such as these whether to ask again (decisions/0003).
 export const timedOut = (what: string, options: ErrorOptions = {}): GatewayError =>
-  new GatewayError('gateway_timeout', `The provider ${what} in time. Try again.`, options)
+  new GatewayError('gateway_timeout', `Request timed out: the provider ${what} in time. Try again.`, options)
 
 export const broken = (cause?: unknown): GatewayError =>
-  new GatewayError('upstream_error', 'The connection to the provider broke off. Try again.', {
+  new GatewayError('upstream_error', 'Connection error: the provider broke off. Try again.', {
     cause,
     ...systemCode(cause),
   })
@@ -90,7 +91,7 @@ export const networkError = (error: unknown, abort: AbortController): GatewayErr
   // For a host with several addresses, fetch reports the lack of a descriptor as a refused connection.
   if (NO_DESCRIPTOR.has(code) || (UNREACHABLE.has(code) && !canOpen(1))) return outOfDescriptors(error)
   if (UNREACHABLE.has(code)) {
-    const message = 'The provider could not be reached. Try again.'
+    const message = 'Connection error: the provider could not be reached. Try again.'
     return new GatewayError('upstream_error', message, { cause: error, ...systemCode(error) })
   }
   return broken(error)
@@ -100,7 +101,7 @@ const NO_DESCRIPTOR = new Set(['EMFILE', 'ENFILE'])
 
 /** The gateway has run out of file descriptors: other targets would fail too, and none is at fault. */
 const outOfDescriptors = (cause: unknown): GatewayError =>
-  new GatewayError('service_unavailable', 'The gateway is busy. Try again shortly.', {
+  new GatewayError('service_unavailable', 'Service unavailable: the gateway is busy. Try again shortly.', {
     ...{ cause, failover: false, retryAfterMs: 2_000 },
     ...systemCode(cause),
   })

@@ -74,7 +74,9 @@ export const providerError = (kind: FailureClass, details: FailureDetails): Gate
         { provider, retry: false, remedy: details.remedy, named: details.named },
       )
     case 'refused':
-      return new GatewayError('upstream_error', 'The provider could not answer the request. Try again.', { provider })
+      return new GatewayError('upstream_error', 'Server error: the provider could not answer the request. Try again.', {
+        provider,
+      })
   }
 }
 

@@ -30,7 +30,9 @@ export const withoutRefused = (edits: PassEdit[], refused: Edit['path'][], { rej
 
 /** For an answer, or a part of one, that is none of its wire's. */
 export const malformedAnswer = (cause?: unknown): GatewayError =>
-  new GatewayError('upstream_error', 'The provider sent an answer that cannot be read. Try again.', { cause })
+  new GatewayError('upstream_error', 'Server error: the provider sent an answer that cannot be read. Try again.', {
+    cause,
+  })
 
 /** The error that a body reports, or that it lacks the member every answer of its wire has. */
 export const faultOf = (
