@@ -129,6 +129,12 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       expect(await page.getByLabel('Your name').count()).toBe(0)
     }))
 
+  test('a setup link that is opened again by who is signed in leads to the overview', () =>
+    admin(gateway.setupLink, async (page) => {
+      await heading(page, 'Overview').waitFor()
+      expect(page.url()).toBe(`${gateway.url}/dashboard`)
+    }))
+
   test('a stranger signs in with the right password only, and lands where they wanted to go', () =>
     visit('/dashboard/models', async (page) => {
       await page.getByLabel('Name').fill(ADMIN.name)

@@ -53,6 +53,7 @@ const Dashboard = ({ path }: { path: string }) => {
       <Frame key={who.member.id}>
         <Router onRouteChange={arrive}>
           <Route path="/dashboard" component={Overview} />
+          <Route path="/dashboard/setup" component={SetUp} />
           <Route path="/dashboard/keys" component={Keys} />
           <Route path="/dashboard/keys/:id" component={KeyPage} />
           <Route path="/dashboard/exchanges" component={Exchanges} />
@@ -74,6 +75,13 @@ const Dashboard = ({ path }: { path: string }) => {
 /** A new page has its heading read. */
 const arrive = (): void => {
   document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true })
+}
+
+/** The setup link once that is done, also where it is opened again from the terminal it still stands in. */
+const SetUp = () => {
+  const { route } = useLocation()
+  useEffect(() => route('/dashboard', true), [])
+  return null
 }
 
 const Missing = () => (

@@ -30,30 +30,18 @@ const Alone = ({ title, lead, children }: { title: string; lead?: ComponentChild
   )
 }
 
-/** Goes on to the page that was asked for, or to the overview. */
-const useEnter = () => {
-  const { path, url, route } = useLocation()
-  return (): void => {
-    const entry = /^\/dashboard\/(setup|invite)/.test(path)
-    route(entry ? '/dashboard' : url, true)
-  }
-}
+/** What follows is the page that was asked for. */
+export const SignIn = () => (
+  <Alone title="Sign in">
+    <SignInForm />
+  </Alone>
+)
 
-export const SignIn = () => {
-  const goOn = useEnter()
-  return (
-    <Alone title="Sign in">
-      <SignInForm onDone={goOn} />
-    </Alone>
-  )
-}
-
-const SignInForm = ({ known = '', onDone }: { known?: string | undefined; onDone?: () => void }) => {
+const SignInForm = ({ known = '' }: { known?: string | undefined }) => {
   const [name, setName] = useState(known)
   const [password, setPassword] = useState('')
   const signing = useAction(async () => {
     enter(await call('session.sign-in', { name: name.trim(), password }))
-    onDone?.()
   })
   return (
     <Form onSubmit={() => void signing.run()} error={signing.error}>
@@ -150,11 +138,9 @@ export const Setup = () => {
   const [name, setName] = useState('')
   const [password, setPassword] = useState('')
   const [again, setAgain] = useState('')
-  const goOn = useEnter()
   const setting = useAction(async () => {
     sameOrThrow(password, again)
     enter(await call('setup', { token, name: name.trim(), password }))
-    goOn()
   })
   if (token === '') {
     return (
@@ -195,11 +181,11 @@ const Accept = ({ token }: { token: string }) => {
   const opened = useResource((signal) => call('invitation.open', { token }, signal), [token])
   const [password, setPassword] = useState('')
   const [again, setAgain] = useState('')
-  const goOn = useEnter()
+  const { route } = useLocation()
   const accepting = useAction(async () => {
     sameOrThrow(password, again)
     enter(await call('invitation.accept', { token, password }))
-    goOn()
+    route('/dashboard', true)
   })
   if (opened.error) {
     return (
