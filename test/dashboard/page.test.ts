@@ -336,6 +336,22 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       expect(await dialog.getByRole('alert').textContent()).toContain('Expires: choose a time to come')
     }))
 
+  test('a point is a decimal before k and M only: alone it may part thousands, and a part of one is no limit', () =>
+    admin('/dashboard/keys', async (page) => {
+      const dialog = await newKey(page, 'with a point')
+      const quota = dialog.getByLabel('Token quota')
+      const refused = async (text: string): Promise<void> => {
+        await dialog.getByRole('button', { name: 'Create key' }).click()
+        await dialog.getByRole('alert').getByText(text).waitFor()
+      }
+      await quota.fill('250.000')
+      await refused('Token quota: write a whole number')
+      await quota.fill('0.25M')
+      await dialog.getByText('250,000 tokens', { exact: true }).waitFor()
+      await dialog.getByLabel('Requests / minute').fill('0.4')
+      await refused('Requests / minute: write a whole number')
+    }))
+
   test('no model stays chosen that is not ticked, and a pattern names those to come', () =>
     admin('/dashboard/keys', async (page) => {
       const dialog = await newKey(page, 'patterned')

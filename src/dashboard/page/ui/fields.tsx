@@ -168,9 +168,12 @@ export const Form = ({
   )
 }
 
-/** A whole number as typed, grouping and k/M endings allowed; undefined for anything else. */
+/**
+ * A whole number as typed, grouping and k/M endings allowed; undefined for anything else. A point stands before such an
+ * ending only: in many languages it parts thousands.
+ */
 export const readCount = (text: string): number | undefined => {
-  const match = /^(\d+(?:\.\d+)?)\s*([km])?$/i.exec(text.replace(/[\s,_']/g, ''))
+  const match = /^(\d+(?:\.\d+(?=[km]))?)([km])?$/i.exec(text.replace(/[\s,_']/g, ''))
   if (match === null) return undefined
   const factor = { k: 1_000, m: 1_000_000 }[(match[2] ?? '').toLowerCase()] ?? 1
   const value = Math.round(Number(match[1]) * factor)
