@@ -785,12 +785,39 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       expect(await page.evaluate('JSON.stringify(sessionStorage)')).toBe('{}')
     }))
 
-  test('the playground says in the gateway’s words why a request failed', () =>
+  test('the playground says why a request failed in words that say what to do', () =>
     admin('/dashboard/playground', async (page) => {
-      await page.getByLabel('Key', { exact: true }).fill('sk-sl-wrong')
-      await page.getByRole('button', { name: 'Send' }).click()
-      await page.getByText('Failed', { exact: true }).waitFor()
-      expect(await page.getByRole('alert').textContent()).toContain('API key')
+      const refused = async (secret: string, words: string): Promise<void> => {
+        await page.getByLabel('Key', { exact: true }).fill(secret)
+        await page.getByRole('button', { name: 'Send' }).click()
+        await page.getByRole('alert').getByText(words).waitFor()
+      }
+      await refused('sk-sl-wrong', 'The API key is not valid')
+      // No header can hold these: a placeholder that was taken along, a space of no width.
+      await refused('sk-sl-…', 'copy it again')
+      await refused('sk-sl-\u200bwrong', 'copy it again')
+      await page.context().setOffline(true)
+      await refused('sk-sl-wrong', 'The gateway did not answer')
+    }))
+
+  test('the playground sends a request once, however often it is asked to, and stops without losing the focus', () =>
+    admin('/dashboard/playground', async (page) => {
+      let sent = 0
+      page.on('request', (request) => {
+        if (request.url().endsWith('/v1/messages')) sent += 1
+      })
+      await page.getByLabel('Key', { exact: true }).fill((await issue()).secret)
+      await page.getByLabel('Wire').selectOption('messages')
+      const prompt = page.getByLabel('Prompt')
+      await prompt.fill('[[pace:100]] [[long:200]]')
+      for (let press = 0; press < 3; press++) await prompt.press('Control+Enter')
+      const said = page.getByRole('status').filter({ hasText: 'first frame' })
+      await said.getByText('Answering').waitFor()
+      await page.getByRole('button', { name: 'Stop' }).focus()
+      await page.keyboard.press('Enter')
+      await said.getByText('Stopped').waitFor()
+      expect(await page.evaluate('document.activeElement.textContent')).toBe('Stop')
+      expect(sent).toBe(1)
     }))
 
   test.each([
@@ -908,6 +935,11 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
         .waitFor()
       expect(page.url()).not.toContain(secret)
       expect(await page.locator('a[href^="/dashboard/"]').count()).toBe(0)
+      // Figures are never shown beside another key.
+      await page.getByLabel('Key').fill('sk-sl-…')
+      await page.getByRole('heading', { name: 'holder' }).waitFor({ state: 'detached' })
+      await page.getByRole('button', { name: 'Show usage' }).click()
+      await page.getByRole('alert').getByText('copy it again').waitFor()
     }))
 
   test('the documentation opens operations and guides without signing in', () =>

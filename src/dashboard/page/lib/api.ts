@@ -44,14 +44,25 @@ export const call = async <N extends RouteName>(name: N, input?: Ask<N>, signal?
   return (await answer.json()) as Answer<N>
 }
 
+/** How a key is shown. Throws an ApiError where no header can hold it: a placeholder, or what a chat put between. */
+export const bearer = (secret: string): { authorization: string } => {
+  if (/^[\x21-\x7e]+$/.test(secret)) return { authorization: `Bearer ${secret}` }
+  throw new ApiError(
+    401,
+    'invalid_api_key',
+    'This holds characters that no key has. Take the key itself: copy it again.',
+  )
+}
+
 /** A GET of the client API with a key. Throws an ApiError. */
 export const callWithKey = async <T>(path: string, secret: string): Promise<T> => {
-  const answer = await send(path, { headers: { authorization: `Bearer ${secret}` } })
+  const answer = await send(path, { headers: bearer(secret) })
   if (!answer.ok) throw await errorOf(answer)
   return (await answer.json()) as T
 }
 
-const send = async (url: string, init: RequestInit): Promise<Response> => {
+/** Throws an ApiError where no answer came. */
+export const send = async (url: string, init: RequestInit): Promise<Response> => {
   try {
     return await fetch(url, { credentials: 'same-origin', redirect: 'error', ...init })
   } catch (error) {
@@ -65,6 +76,8 @@ export const errorOf = async (answer: Response): Promise<ApiError> => {
     const body = (await answer.json()) as { error: { code: string; message: string } }
     return new ApiError(answer.status, body.error.code, body.error.message)
   } catch {
-    return new ApiError(answer.status, 'unreadable', `The gateway answered ${answer.status}.`)
+    // Not in our envelope: most likely a proxy's.
+    const message = `The gateway answered ${answer.status} without saying why. Try again in a moment.`
+    return new ApiError(answer.status, 'unreadable', message)
   }
 }

@@ -6,7 +6,7 @@ import { type Frame, FrameReader } from '../../../lib/sse.ts'
 import { decodeEvents as chatEvents } from '../../../wire/chat-completions/decode-events.ts'
 import { decodeEvents as messagesEvents } from '../../../wire/messages/decode-events.ts'
 import { decodeEvents as responsesEvents } from '../../../wire/responses/decode-events.ts'
-import { errorOf } from './api.ts'
+import { ApiError, bearer, errorOf, send } from './api.ts'
 
 export const PLAY_WIRES = [
   ['chat-completions', 'Chat completions', '/v1/chat/completions'],
@@ -151,9 +151,9 @@ export const play = async (
   put({})
   try {
     const path = PLAY_WIRES.find(([wire]) => wire === prompt.wire)?.[2] ?? ''
-    const answer = await fetch(path, {
+    const answer = await send(path, {
       method: 'POST',
-      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      headers: { ...bearer(secret), 'content-type': 'application/json' },
       body: JSON.stringify(bodyOf(prompt)),
       signal,
     })
@@ -176,11 +176,8 @@ export const play = async (
     if (so.state === 'running') put({ state: 'done' })
     put({ totalMs: now() })
   } catch (error) {
-    put(
-      signal.aborted
-        ? { state: 'stopped', totalMs: now() }
-        : { state: 'failed', error: `The connection broke: ${(error as Error).message}`, totalMs: now() },
-    )
+    const why = error instanceof ApiError ? error.message : 'The connection broke before the end. Try again.'
+    put({ ...(signal.aborted ? { state: 'stopped' } : { state: 'failed', error: why }), totalMs: now() })
   }
 }
 

@@ -42,7 +42,11 @@ export const Holder = () => {
               label="Key"
               type="password"
               value={secret}
-              onChange={setSecret}
+              onChange={(next) => {
+                // What is shown is of the key before.
+                setSeen(undefined)
+                setSecret(next)
+              }}
               placeholder="sk-sl-…"
               autocomplete="off"
               required

@@ -84,7 +84,9 @@ export const Playground = () => {
               <Button kind="primary" type="submit" busy={running}>
                 Send
               </Button>
-              {running && <Button onClick={() => abort.current?.abort()}>Stop</Button>}
+              <Button disabled={!running} onClick={() => abort.current?.abort()}>
+                Stop
+              </Button>
             </div>
           </Form>
         </Card>
@@ -178,9 +180,9 @@ const Status = ({ of }: { of: Play | undefined }) =>
   of === undefined ? (
     <>Answer</>
   ) : (
-    <span class="row">
+    <span class="row" role="status">
       <Badge tone={TONES[of.state]}>{WORDS[of.state]}</Badge>
-      <span class="muted small" style={{ fontWeight: 400 }} role="status">
+      <span class="muted small" style={{ fontWeight: 400 }}>
         {[
           of.status !== undefined && `HTTP ${of.status}`,
           of.firstMs !== undefined && `first frame ${duration(of.firstMs)}`,

@@ -77,8 +77,9 @@ export const Area = ({
         value={value}
         onInput={({ currentTarget }) => onChange(currentTarget.value)}
         onKeyDown={({ key, ctrlKey, metaKey, currentTarget }) => {
-          // Enter alone is a new line.
-          if (key === 'Enter' && (ctrlKey || metaKey)) currentTarget.form?.requestSubmit()
+          // Enter alone is a new line. The button knows when not to send.
+          if (key === 'Enter' && (ctrlKey || metaKey))
+            currentTarget.form?.querySelector<HTMLElement>('[type="submit"]')?.click()
         }}
         {...tied}
       />
