@@ -1,8 +1,11 @@
 // The API's document says what the server does.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import type { TSchema } from '@sinclair/typebox'
 import Ajv from 'ajv/dist/2020'
+import { Glob } from 'bun'
+import { BUILTIN_MODELS } from '../../src/catalogue/builtin.ts'
 import { ERRORS, type ErrorCode } from '../../src/errors.ts'
 import { ENDPOINTS } from '../../src/http/endpoints.ts'
 import { openApi } from '../../src/http/openapi.ts'
@@ -98,7 +101,21 @@ describe('the document', () => {
     expect(guides.map(({ name }) => name)).toContain('claude-code')
     for (const { html } of guides) expect(html).not.toMatch(/<script|\son\w+=/)
   })
+
+  test('gives a model the window it has, in every guide that tells a client of it', async () => {
+    const told: [string, string, number][] = []
+    for await (const path of new Glob('docs/guides/*.md').scan(join(import.meta.dir, '../..'))) {
+      for (const [block] of (await Bun.file(join(import.meta.dir, '../..', path)).text()).matchAll(/```.*?```/gs))
+        for (const [, model = '', tokens] of block.matchAll(WINDOW)) told.push([path, model, Number(tokens)])
+    }
+    expect(told.length).toBeGreaterThan(3)
+    const real = new Map(BUILTIN_MODELS.map(({ id, contextWindow }) => [id, contextWindow]))
+    expect(told).toEqual(told.map(([path, model]) => [path, model, real.get(model) ?? 0]))
+  })
 })
+
+/** A model, and what is said of its window next. */
+const WINDOW = /(vendor[AB]-[\w.-]+)"(?:(?!vendor[AB]-).)*?context(?:window|_window|_tokens)?"?\s*[:=]\s*(\d+)/gis
 
 const ANSWERS: [string, TSchema][] = [
   ['/v1', Discovery],
