@@ -12,7 +12,7 @@ import { Confirm, Dialog } from '../ui/dialog.tsx'
 import { countOrNull, Form, Select, Text } from '../ui/fields.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { ModelsField, needModels } from '../ui/models-field.tsx'
-import { Badge, Button, Card, Loaded, Notice, PageHead, Secret } from '../ui/parts.tsx'
+import { Badge, Button, Card, Failure, Loaded, Notice, PageHead, Secret } from '../ui/parts.tsx'
 import { Table } from '../ui/rows.tsx'
 
 type Invited = { member: Member; invitation: Invitation }
@@ -95,7 +95,11 @@ const MembersTable = ({
   })
   return (
     <>
-      {renewing.error && <Notice tone="bad">{renewing.error.message}</Notice>}
+      {renewing.error && (
+        <div class="failure">
+          <Failure error={renewing.error} />
+        </div>
+      )}
       <Table
         columns={['Name', ['Role', 'opt-1'], ['Keys', 'num opt-1'], ['Limits', 'opt-1'], ['Since', 'opt-4']]}
         actions
@@ -241,6 +245,7 @@ const MemberDialog = ({
                 placeholder="No limit"
               />
             </div>
+            <p class="muted small">An empty limit is no limit; 0 allows nothing.</p>
             <ModelsField value={models} onChange={setModels} />
           </>
         )}
