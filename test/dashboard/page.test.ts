@@ -1157,6 +1157,21 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       }
     }))
 
+  test('the figures of a key stay within their fields, and the page within the narrowest screen', () =>
+    admin('/dashboard/keys', async (page) => {
+      // Expires in 12 months.
+      await makeKey(page, 'narrow')
+      await page.getByRole('link', { name: 'narrow' }).click()
+      await page.getByRole('heading', { name: 'Usage over time' }).waitFor()
+      for (const width of [320, 360, 640]) {
+        await page.setViewportSize({ width, height: 740 })
+        const wider = await page.evaluate(
+          "[document.documentElement, ...document.querySelectorAll('.stat')].map((each) => each.scrollWidth - each.clientWidth)",
+        )
+        expect([width, wider]).toEqual([width, [0, 0, 0, 0, 0, 0]])
+      }
+    }))
+
   test('long names leave room for what stands beside them, on any screen', () =>
     admin('/dashboard/members', async (page) => {
       await page.getByRole('button', { name: 'Invite' }).click()
