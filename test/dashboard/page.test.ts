@@ -1019,6 +1019,33 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       expect(await search.inputValue()).toBe('nothing like it')
     }))
 
+  test('the way back leads to where on the page one was, and a page opened anew begins at its top', async () => {
+    for (let made = 0; made < 6; made++) await issue()
+    await admin(
+      '/dashboard/keys',
+      async (page) => {
+        const far = () => page.evaluate('scrollY') as Promise<number>
+        const last = page.locator('tbody a').last()
+        await last.scrollIntoViewIfNeeded()
+        const before = await far()
+        expect(before).toBeGreaterThan(200)
+        await last.click()
+        await page.getByRole('heading', { name: 'Usage over time' }).waitFor()
+        expect(await far()).toBe(0)
+        const asked = Promise.withResolvers<void>()
+        await page.route('**/admin/api/keys?*', async (route) => {
+          await asked.promise
+          await route.continue()
+        })
+        await page.goBack()
+        await page.locator('.bone').first().waitFor()
+        asked.resolve()
+        await page.waitForFunction((place) => (globalThis as unknown as { scrollY: number }).scrollY === place, before)
+      },
+      { viewport: { width: 1280, height: 300 } },
+    )
+  })
+
   test('an address past the last key shows the first ones', () =>
     admin('/dashboard/keys?offset=50000', async (page) => {
       await page.locator('tbody tr').first().waitFor()
