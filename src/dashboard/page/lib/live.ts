@@ -6,7 +6,7 @@ import { ADMIN_BASE, ROUTES } from '../../../admin-api/routes.ts'
 import type { Counters, Exchange } from '../../../admin-api/schema.ts'
 import { refreshSession } from './session.ts'
 
-export type LiveState = 'connecting' | 'live' | 'lost'
+type LiveState = 'connecting' | 'live' | 'lost'
 
 export const liveState = signal<LiveState>('connecting')
 export const counters = signal<Counters | undefined>(undefined)

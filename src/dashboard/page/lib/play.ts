@@ -110,7 +110,7 @@ export const bodyOf = ({ wire, model, text, image, tool, size }: Prompt): object
   }
 }
 
-export type Call = { name: string; input: string }
+type Call = { name: string; input: string }
 
 /** What has come so far. Times in milliseconds since the request went out. */
 export type Play = {

@@ -3,7 +3,7 @@
 import { computed, signal } from '@preact/signals'
 import { type Answer, call, onRefused } from './api.ts'
 
-export type Session = Answer<'session.get'>
+type Session = Answer<'session.get'>
 
 /** Characters of a password, as the contract has it. */
 export const MIN_PASSWORD = 12

@@ -2,7 +2,7 @@
 
 import { Badge, Snippet } from '../ui/parts.tsx'
 
-export type Schema = {
+type Schema = {
   type?: string | string[]
   description?: string
   properties?: Record<string, Schema>

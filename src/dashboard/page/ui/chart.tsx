@@ -9,7 +9,7 @@ const STEP_S = { hour: 3_600, day: 86_400 }
 /** Between the lines of the grid: there is no half a token. */
 const WHOLE_STEPS = Array.from({ length: 16 }, (_, zeros) => [1, 2, 5].map((step) => step * 10 ** zeros)).flat()
 
-export type ChartSeries = { label: string; values: number[] }
+type ChartSeries = { label: string; values: number[] }
 
 type Props = {
   /** What the chart shows, for those who do not see it. */

@@ -10,7 +10,7 @@ import { Chart, COLORS, colorOf } from './chart.tsx'
 import { Button, Card, Empty, Failure, Segments } from './parts.tsx'
 import { Table } from './rows.tsx'
 
-export type Measure = 'tokens' | 'usd' | 'khr' | 'requests'
+type Measure = 'tokens' | 'usd' | 'khr' | 'requests'
 
 const MEASURES = [
   ['tokens', 'Tokens'],
