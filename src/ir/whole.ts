@@ -10,8 +10,12 @@ import { parseJson, parseObject } from './json.ts'
 const CUTS = new Set<FinishReason>(['length', 'context-length', 'content-filter', 'refusal'])
 
 const broken = () =>
-  new GatewayError('upstream_error', 'The model gave a tool call that breaks off in the middle. Try again.')
-const nameless = () => new GatewayError('upstream_error', 'The model gave a tool call without a name. Try again.')
+  new GatewayError(
+    'upstream_error',
+    'Server error: the model gave a tool call that breaks off in the middle. Try again.',
+  )
+const nameless = () =>
+  new GatewayError('upstream_error', 'Server error: the model gave a tool call without a name. Try again.')
 
 /** Whether a function's arguments are an object, or nothing at all. */
 export const isWhole = (input: string): boolean => input.trim() === '' || parseObject(input) !== undefined

@@ -48,6 +48,6 @@ export const holdIn = (room: Room, abort: AbortController): Hold => {
 const noRoom = (): GatewayError =>
   new GatewayError(
     'service_unavailable',
-    'The gateway has no room for an answer of this size now. Try again shortly.',
+    'Service unavailable: the gateway has no room for an answer of this size now. Try again shortly.',
     { failover: false, retryAfterMs: 2_000 },
   )
