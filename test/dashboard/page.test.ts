@@ -966,6 +966,26 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       expect(await page.getByLabel('Riel for one US dollar').inputValue()).toBe('4100')
     }))
 
+  test('what a form cannot send is refused by the name of its field', () =>
+    admin('/dashboard/settings', async (page) => {
+      const gateway = page.locator('.card', { has: page.getByRole('heading', { name: 'Gateway' }) })
+      const refused = async (field: string, text: string, words: string): Promise<void> => {
+        const before = await gateway.getByLabel(field).inputValue()
+        await gateway.getByLabel(field).fill(text)
+        await gateway.getByRole('button', { name: 'Save', exact: true }).click()
+        await gateway.getByRole('alert').getByText(words).waitFor()
+        await gateway.getByLabel(field).fill(before)
+      }
+      await refused('Riel for one US dollar', '0', 'Riel for one US dollar: write a number above 0.')
+      await refused('Days until expiry', '0', 'Days until expiry: write a whole number from 1')
+      await page.getByRole('button', { name: 'Create token' }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByLabel('Label').fill('too late')
+      await dialog.getByLabel('Expires').fill('2020-01-01T00:00')
+      await dialog.getByRole('button', { name: 'Create token' }).click()
+      await dialog.getByRole('alert').getByText('Expires: choose a time to come.').waitFor()
+    }))
+
   test('a shorter time for exchanges is asked about before anything is removed', () =>
     admin('/dashboard/settings', async (page) => {
       const days = page.getByLabel('Keep single exchanges')

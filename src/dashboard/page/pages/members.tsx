@@ -9,7 +9,7 @@ import { compact, count, counted, dateTime, day, limitField } from '../lib/forma
 import { useAction, useResource } from '../lib/resource.ts'
 import { session } from '../lib/session.ts'
 import { Confirm, Dialog } from '../ui/dialog.tsx'
-import { countOrNull, Form, Select, Text } from '../ui/fields.tsx'
+import { countOrNull, Form, needDays, Select, Text } from '../ui/fields.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { ModelsField, needModels } from '../ui/models-field.tsx'
 import { Badge, Button, Card, Failure, Loaded, Notice, PageHead, Secret } from '../ui/parts.tsx'
@@ -198,7 +198,7 @@ const MemberDialog = ({
     const limits: MemberLimits = {
       max_keys: countOrNull(maxKeys, 'Keys'),
       max_tokens_per_key: countOrNull(maxTokens, 'Tokens for each key'),
-      max_expiry_days: countOrNull(maxDays, 'Days until expiry'),
+      max_expiry_days: maxDays.trim() === '' ? null : needDays(maxDays, 'Days until expiry'),
       models: needModels(models),
     }
     const member = { name: name.trim(), role }
@@ -245,7 +245,7 @@ const MemberDialog = ({
                 placeholder="No limit"
               />
             </div>
-            <p class="muted small">An empty limit is no limit; 0 allows nothing.</p>
+            <p class="muted small">An empty limit is no limit; 0 keys or tokens allow nothing.</p>
             <ModelsField value={models} onChange={setModels} />
           </>
         )}

@@ -8,7 +8,7 @@ import { counted, countField } from '../lib/format.ts'
 import { useAction, useResource } from '../lib/resource.ts'
 import { isAdmin, loadSession, MIN_PASSWORD, session, signOut } from '../lib/session.ts'
 import { Confirm } from '../ui/dialog.tsx'
-import { Check, Form, needCount, Text } from '../ui/fields.tsx'
+import { Check, Form, needCount, needDays, Text } from '../ui/fields.tsx'
 import { LIMITS, LimitFields } from '../ui/key-form.tsx'
 import { ModelsField, needModels } from '../ui/models-field.tsx'
 import { Badge, Button, Card, Failure, Loaded, Notice, PageHead } from '../ui/parts.tsx'
@@ -56,6 +56,13 @@ const number = (text: string, name: string): number => {
   return value
 }
 
+const rateIn = (text: string): number => {
+  const name = 'Riel for one US dollar'
+  const value = number(text, name)
+  if (value === 0) throw new Error(`${name}: write a number above 0.`)
+  return value
+}
+
 const GeneralForm = ({ of, onSaved }: { of: SettingsValue; onSaved: (value: SettingsValue) => void }) => {
   const [opened, setOpened] = useState(of)
   const [draft, setDraft] = useState(() => draftOf(of))
@@ -67,7 +74,7 @@ const GeneralForm = ({ of, onSaved }: { of: SettingsValue; onSaved: (value: Sett
 
   const changes = (): Put => {
     const figures = {
-      khr_per_usd: number(draft.rate, 'Riel for one US dollar'),
+      khr_per_usd: rateIn(draft.rate),
       retention_days: number(draft.retention, 'Keep single exchanges'),
       trust_proxy: draft.trust,
     }
@@ -81,7 +88,7 @@ const GeneralForm = ({ of, onSaved }: { of: SettingsValue; onSaved: (value: Sett
       }),
       ...changesWithin('key_defaults', key_defaults, {
         tokens_total: needCount(draft.tokens, 'Token quota'),
-        expires_days: needCount(draft.expiry, 'Days until expiry'),
+        expires_days: needDays(draft.expiry, 'Days until expiry'),
         models: needModels(draft.models),
       }),
     }

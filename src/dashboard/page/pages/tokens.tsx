@@ -6,7 +6,7 @@ import { call } from '../lib/api.ts'
 import { day } from '../lib/format.ts'
 import { useAction, useResource } from '../lib/resource.ts'
 import { Confirm, Dialog } from '../ui/dialog.tsx'
-import { Form, Text } from '../ui/fields.tsx'
+import { Form, needTimeToCome, Text } from '../ui/fields.tsx'
 import { Badge, Button, Card, Empty, Loaded, Notice, Secret, Snippet, When } from '../ui/parts.tsx'
 import { Table } from '../ui/rows.tsx'
 
@@ -110,7 +110,7 @@ const Create = ({ onClose, onMade }: { onClose: () => void; onMade: (made: Admin
     onMade(
       await call('tokens.create', {
         label: label.trim(),
-        expires_at: expires === '' ? null : new Date(expires).toISOString(),
+        expires_at: expires === '' ? null : needTimeToCome(expires, 'Expires'),
       }),
     )
   })

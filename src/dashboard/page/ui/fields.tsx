@@ -188,6 +188,20 @@ export const needCount = (text: string, name: string): number => {
   return value
 }
 
+/** The same of days to come. */
+export const needDays = (text: string, name: string): number => {
+  const value = readCount(text)
+  if (value === undefined || value < 1) throw new Error(`${name}: write a whole number from 1, such as 90.`)
+  return value
+}
+
+/** A local time that is to come, as the API takes it. Throws what to choose. */
+export const needTimeToCome = (local: string, name: string): string => {
+  const at = new Date(local)
+  if (!(at.getTime() > Date.now())) throw new Error(`${name}: choose a time to come.`)
+  return at.toISOString()
+}
+
 /** The same where nothing may stand too: null. */
 export const countOrNull = (text: string, name: string): number | null =>
   text.trim() === '' ? null : needCount(text, name)

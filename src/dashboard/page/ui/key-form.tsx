@@ -8,7 +8,7 @@ import { changesOf } from '../lib/changes.ts'
 import { count, countField, limitField, toLocalField } from '../lib/format.ts'
 import { useAction, useResource } from '../lib/resource.ts'
 import { isAdmin, session } from '../lib/session.ts'
-import { countOrNull, Form, needCount, readCount, Select, Text } from './fields.tsx'
+import { countOrNull, Form, needCount, needTimeToCome, readCount, Select, Text } from './fields.tsx'
 import { ModelsField, needModels } from './models-field.tsx'
 import { Button } from './parts.tsx'
 
@@ -99,10 +99,6 @@ const mayRenew = (limits: MemberLimits | undefined): boolean => (limits?.max_tok
 const renewalOptions = (limits: MemberLimits | undefined, existing: Key | undefined) =>
   RENEWAL_OPTIONS.filter(([name]) => mayRenew(limits) || name === NEVER || name === existing?.renews)
 
-const checkTime = (expires: string): void => {
-  if (Date.parse(expires) <= Date.now()) throw new Error('Expires: choose a time to come.')
-}
-
 const bodyOf = (draft: Draft) => ({
   label: draft.label.trim(),
   tokens_total: needCount(draft.tokens, 'Token quota'),
@@ -175,7 +171,7 @@ export const KeyForm = ({
   }
   const saving = useAction(async () => {
     const body = bodyOf(draft)
-    checkTime(draft.expires)
+    needTimeToCome(draft.expires, 'Expires')
     if (existing === undefined) {
       const made = await call('keys.create', { ...body, ...ownerIn(ownerId) })
       onDone(made, made.key)
