@@ -1,7 +1,7 @@
 // A value that follows a JSON schema, made from what the user said: arguments of tool calls and structured output.
 
-import type { Json, JsonObject } from '../ir/json.ts'
-import { asList, asNumber, asObject, asText } from './vendor.ts'
+import { asList, asObject, asText, type Json, type JsonObject } from '../ir/json.ts'
+import { asNumber } from './vendor.ts'
 
 const MAX_DEPTH = 12
 

@@ -1,7 +1,7 @@
 // What a demo vendor is: wires it speaks, how it checks a credential, how it words a failure. The demo providers are
 // servers of their own: nothing in the gateway's serving path knows them, and they know nothing of it.
 
-import { isObject, type Json, type JsonObject } from '../ir/json.ts'
+import { asList, asObject, asText, type Json, type JsonObject } from '../ir/json.ts'
 
 export type DemoWireName = 'messages' | 'chat-completions' | 'responses' | 'images' | 'count-tokens'
 
@@ -84,9 +84,6 @@ export type Vendor = {
   headers(requestId: string): Record<string, string>
 }
 
-export const asObject = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
-export const asList = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : [])
-export const asText = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 export const asNumber = (value: Json | undefined): number | undefined => (typeof value === 'number' ? value : undefined)
 
 /** The parts of a content that may be text alone; such a text is a part of type `text`. */

@@ -1,10 +1,11 @@
 // Refusals of a tool for its type, in the words of several servers: agents send more types than most of them know.
 
+import { asText } from '../ir/json.ts'
 import type { ErrorObject } from './error-object.ts'
 
 /** Whether a tool of the request is refused for its type. Some servers answer with 500 where they cannot read one. */
 export const refusesToolType = ({ status, message, members: { param } }: ErrorObject): boolean =>
-  STATUSES.has(status) && ((typeof param === 'string' && PATH.test(param)) || PATH.test(message) || WORDS.test(message))
+  STATUSES.has(status) && (PATH.test(asText(param)) || PATH.test(message) || WORDS.test(message))
 
 const STATUSES = new Set([400, 422, 500])
 

@@ -1,8 +1,7 @@
 // The history of a messages request: turns in order, calls and results in pairs, thinking as the vendor signed it.
 
-import type { Json, JsonObject } from '../../ir/json.ts'
+import { asList, asObject, asText, type Json, type JsonObject } from '../../ir/json.ts'
 import { createSeal } from '../seal.ts'
-import { asList, asObject, asText } from '../vendor.ts'
 import { invalid } from './error.ts'
 
 /** `at`: the turn's place in the request, as the vendor's error texts name it. */

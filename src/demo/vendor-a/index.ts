@@ -1,13 +1,13 @@
 // vendor_a: the messages wire, its credential header and its version header.
 
-import { isObject, type JsonObject } from '../../ir/json.ts'
+import { asList, asObject, asText, isObject, type JsonObject } from '../../ir/json.ts'
 import { createRecent } from '../../lib/recent.ts'
 import { writeFrame } from '../../lib/sse.ts'
 import { answer } from '../answer.ts'
 import { readDirectives } from '../directive.ts'
 import { createPrefixes } from '../prefixes.ts'
 import { promptTokens } from '../prompt.ts'
-import { asList, asObject, asText, type DemoWire, MARKER, type Vendor, VendorError } from '../vendor.ts'
+import { type DemoWire, MARKER, type Vendor, VendorError } from '../vendor.ts'
 import { errorBody, failure, invalid, unauthorised } from './error.ts'
 import { composeMessage, playMessage } from './message.ts'
 import { readRequest, said } from './request.ts'

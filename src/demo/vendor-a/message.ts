@@ -1,10 +1,9 @@
 // vendor_a's answers: the message as JSON, and the same message as its stream.
 
-import type { Json, JsonObject } from '../../ir/json.ts'
+import { asList, asObject, asText, type Json, type JsonObject } from '../../ir/json.ts'
 import { writeFrame } from '../../lib/sse.ts'
 import { randomId } from '../id.ts'
 import { type Answer, type Figures, fragments, words } from '../prompt.ts'
-import { asList, asObject, asText } from '../vendor.ts'
 import { redaction, signature } from './history.ts'
 
 const STOP_REASONS: Record<Answer['stop'], string> = {

@@ -1,6 +1,6 @@
 // vendor_a's messages requests: what the vendor refuses, and what its model reads.
 
-import type { JsonObject } from '../../ir/json.ts'
+import { asList, asObject, asText, type JsonObject } from '../../ir/json.ts'
 import {
   base64Bytes,
   countTokens,
@@ -11,7 +11,7 @@ import {
   segment,
   type Tool,
 } from '../prompt.ts'
-import { asList, asNumber, asObject, asText } from '../vendor.ts'
+import { asNumber } from '../vendor.ts'
 import { invalid } from './error.ts'
 import { blocksOf, checkHistory, type Turn, turnsOf } from './history.ts'
 

@@ -1,9 +1,9 @@
 // What vendor_b makes in the background: queued at first, in progress when first asked for, over from then on; streamed
 // again from any event, ended early, removed.
 
-import type { JsonObject } from '../../ir/json.ts'
+import { asText, type JsonObject } from '../../ir/json.ts'
 import { createRecent } from '../../lib/recent.ts'
-import { asText, type Kept } from '../vendor.ts'
+import type { Kept } from '../vendor.ts'
 import { invalid } from './error.ts'
 import { begun } from './responses.ts'
 import { playResponse } from './responses-stream.ts'

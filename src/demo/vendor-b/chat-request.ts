@@ -1,8 +1,8 @@
 // vendor_b's chat-completions requests: what the vendor refuses, and what its model reads.
 
-import type { Json, JsonObject } from '../../ir/json.ts'
+import { asList, asObject, asText, type Json, type JsonObject } from '../../ir/json.ts'
 import { base64Bytes, type Media, mediaSegment, type Prompt, type Segment, segment, type Tool } from '../prompt.ts'
-import { asList, asNumber, asObject, asText, partsOf, textOf } from '../vendor.ts'
+import { asNumber, partsOf, textOf } from '../vendor.ts'
 import { invalid } from './error.ts'
 
 const afterAssistant = (body: JsonObject): JsonObject[] => {

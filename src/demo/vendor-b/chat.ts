@@ -1,10 +1,9 @@
 // vendor_b's chat-completions answers: the completion as JSON, and the same completion as its chunks.
 
-import type { Json, JsonObject } from '../../ir/json.ts'
+import { asList, asObject, asText, type Json, type JsonObject } from '../../ir/json.ts'
 import { writeFrame } from '../../lib/sse.ts'
 import { randomId } from '../id.ts'
 import { type Answer, type Call, type Figures, fragments, words } from '../prompt.ts'
-import { asList, asObject, asText } from '../vendor.ts'
 
 const finishReason = (stop: Answer['stop']): string =>
   stop === 'tool-calls' ? 'tool_calls' : stop === 'max-tokens' ? 'length' : 'stop'

@@ -1,11 +1,11 @@
 // vendor_b's images: pictures it draws itself, as JSON or as a stream with partial pictures.
 
-import type { JsonObject } from '../../ir/json.ts'
+import { asText, type JsonObject } from '../../ir/json.ts'
 import { writeFrame } from '../../lib/sse.ts'
 import { withoutDirectives } from '../directive.ts'
 import { drawPng } from '../png.ts'
 import { countTokens } from '../prompt.ts'
-import { asNumber, asText, type DemoRequest } from '../vendor.ts'
+import { asNumber, type DemoRequest } from '../vendor.ts'
 import { invalid } from './error.ts'
 
 /** Tokens of a picture of 1024 × 1024 pixels, by quality. */

@@ -1,12 +1,12 @@
 // vendor_b: the chat-completions, responses and images wires, a bearer key.
 
-import type { JsonObject } from '../../ir/json.ts'
+import { asObject, asText, type JsonObject } from '../../ir/json.ts'
 import { writeFrame } from '../../lib/sse.ts'
 import { answer } from '../answer.ts'
 import { readDirectives } from '../directive.ts'
 import { createPrefixes } from '../prefixes.ts'
 import { promptTokens } from '../prompt.ts'
-import { asNumber, asObject, asText, type DemoWire, MARKER, type Vendor, type VendorError } from '../vendor.ts'
+import { asNumber, type DemoWire, MARKER, type Vendor, type VendorError } from '../vendor.ts'
 import { createBackground } from './background.ts'
 import { composeCompletion, playCompletion } from './chat.ts'
 import { chatSaid, readChat } from './chat-request.ts'

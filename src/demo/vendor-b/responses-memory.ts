@@ -1,8 +1,7 @@
 // What vendor_b keeps of stored responses: chains by `previous_response_id`, items by reference, reasoning it can check.
 
-import type { JsonObject } from '../../ir/json.ts'
+import { asList, asObject, asText, type JsonObject } from '../../ir/json.ts'
 import { createRecent } from '../../lib/recent.ts'
-import { asList, asObject, asText } from '../vendor.ts'
 import { invalid } from './error.ts'
 import { encryption } from './responses.ts'
 import { inputItems } from './responses-request.ts'

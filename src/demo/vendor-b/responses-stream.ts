@@ -1,9 +1,9 @@
 // A response of vendor_b as its stream: the full lifecycle of the response, its items and their parts, numbered.
 
-import type { Json, JsonObject } from '../../ir/json.ts'
+import { asList, asObject, asText, type Json, type JsonObject } from '../../ir/json.ts'
 import { writeFrame } from '../../lib/sse.ts'
 import { fragments, words } from '../prompt.ts'
-import { asList, asObject, asText, type VendorError } from '../vendor.ts'
+import type { VendorError } from '../vendor.ts'
 import { obfuscate } from './chat.ts'
 import { errorMembers } from './error.ts'
 import { begun } from './responses.ts'

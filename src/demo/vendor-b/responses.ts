@@ -1,10 +1,9 @@
 // vendor_b's responses: the response object as JSON, with its output items.
 
-import type { Json, JsonObject } from '../../ir/json.ts'
+import { asList, asObject, asText, type Json, type JsonObject } from '../../ir/json.ts'
 import { randomId } from '../id.ts'
 import type { Answer, Call, Figures } from '../prompt.ts'
 import { createSeal } from '../seal.ts'
-import { asList, asObject, asText } from '../vendor.ts'
 
 /** Encrypted reasoning, bound to the id of its item. */
 export const encryption = createSeal('vendor_b reasoning', 'gAAAAAB')
