@@ -3,9 +3,12 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { wireAt } from '../../src/http/endpoints.ts'
 import { CHAT_WIRES, type ChatWire } from '../../src/ir/wire.ts'
+import { spoken } from '../money/support.ts'
 import { onlyProvider, startGateway, type TestGateway } from '../support/gateway.ts'
-import { json, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
+import { PATHS } from '../support/paths.ts'
+import { json, type Scripted, startScripted } from '../support/provider/scripted.ts'
 
 /** Requests in forms other than the client's, and the one in its own. */
 const MOST_CALLS = 33
@@ -35,8 +38,6 @@ const REFUSALS = [
   "This model's maximum context length is 30000 tokens. However, you requested 34000 tokens (4000 in the messages, 30000 in the completion).",
 ]
 
-const PATHS = { messages: '/v1/messages', responses: '/v1/responses', 'chat-completions': '/v1/chat/completions' }
-
 const MESSAGES = [
   { role: 'user', content: 'Hi' },
   { role: 'system', content: 'Be brief.' },
@@ -63,23 +64,7 @@ const bodyIn = (wire: ChatWire, model: string, thinks: boolean): object => {
   }
 }
 
-const answerAt = (path: string): Script => {
-  if (path.endsWith('/messages'))
-    return json({
-      ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'up', stop_reason: 'end_turn' },
-      ...{ content: [{ type: 'text', text: 'Hi.' }], usage: { input_tokens: 3, output_tokens: 2 } },
-    })
-  if (path.endsWith('/responses'))
-    return json({
-      ...{ id: 'resp_1', object: 'response', status: 'completed' },
-      output: [{ type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'Hi.' }] }],
-      usage: { input_tokens: 3, output_tokens: 2, total_tokens: 5 },
-    })
-  return json({
-    ...{ id: 'chatcmpl-1', choices: [{ index: 0, message: { content: 'Hi.' }, finish_reason: 'stop' }] },
-    usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
-  })
-}
+const billed = { input: 3, output: 2 }
 const BILLED = 5
 
 /** The words of each refusal, one request after the other; undefined for an answer. */
@@ -91,7 +76,7 @@ beforeAll(async () => {
   provider = await startScripted(({ path }) => {
     const message = refusedAs(calls++)
     return message === undefined
-      ? answerAt(path)
+      ? spoken(wireAt(path) as ChatWire, false, { billed })
       : json({ type: 'error', error: { type: 'invalid_request_error', message, param: null, code: null } }, 400)
   })
 })

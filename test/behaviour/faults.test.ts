@@ -11,13 +11,9 @@ import { checkMessagesStream } from '../support/automaton/messages.ts'
 import { checkResponsesStream } from '../support/automaton/responses.ts'
 import { framesOf } from '../support/frames.ts'
 import { type DemoGateway, startDemoGateway } from '../support/gateway.ts'
+import { PATHS } from '../support/paths.ts'
 
 const MODELS = ['vendorA-opus-4-8', 'vendorB-5.5']
-const PATHS: Record<ChatWire, string> = {
-  'chat-completions': '/v1/chat/completions',
-  responses: '/v1/responses',
-  messages: '/v1/messages',
-}
 
 let gateway: DemoGateway
 

@@ -5,15 +5,10 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/ir/json.ts'
 import type { Wire } from '../../src/ir/wire.ts'
 import { onlyProvider, startGateway, type TestGateway } from '../support/gateway.ts'
+import { PATHS } from '../support/paths.ts'
 import { type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
 
 const WIRES = ['chat-completions', 'responses', 'messages'] as const
-const PATHS = {
-  'chat-completions': '/v1/chat/completions',
-  responses: '/v1/responses',
-  messages: '/v1/messages',
-  images: '/v1/images/generations',
-}
 
 const chat = (message: JsonObject, finish: string | null) => ({
   ...{ id: 'chatcmpl-1', created: 5, model: 'up' },

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:te
 import type { JsonObject } from '../../src/ir/json.ts'
 import type { ChatWire } from '../../src/ir/wire.ts'
 import { onlyProvider, startGateway, type TestGateway } from '../support/gateway.ts'
+import { PATHS } from '../support/paths.ts'
 import { json, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
 
 const usage = { input_tokens: 3, output_tokens: 2, total_tokens: 5 }
@@ -12,11 +13,6 @@ const ANSWERS: Record<ChatWire, JsonObject> = {
   'chat-completions': { id: 'chatcmpl-1', choices: [{ index: 0, message: { content: 'Hi.' }, finish_reason: 'stop' }] },
   responses: { id: 'resp_1', object: 'response', status: 'completed', output: [], usage },
   messages: { id: 'msg_1', type: 'message', role: 'assistant', content: [], stop_reason: 'end_turn', usage },
-}
-const PATHS: Record<ChatWire, string> = {
-  'chat-completions': '/v1/chat/completions',
-  responses: '/v1/responses',
-  messages: '/v1/messages',
 }
 
 let serve: (body: JsonObject) => Script

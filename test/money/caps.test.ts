@@ -3,7 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/ir/json.ts'
 import { CHAT_WIRES, type ChatWire } from '../../src/ir/wire.ts'
-import { CROSSINGS, capOf, MODEL_OF, type Money, PATHS, spoken, startMoney } from './support.ts'
+import { PATHS } from '../support/paths.ts'
+import { CROSSINGS, capOf, MODEL_OF, type Money, spoken, startMoney } from './support.ts'
 
 let money: Money
 beforeAll(async () => {

@@ -11,8 +11,9 @@ import { createLedger } from '../../src/ledger/create.ts'
 import { openStore } from '../../src/store/sqlite/index.ts'
 import type { Store } from '../../src/store/store.ts'
 import { type Child, endAll, launch } from '../binary/support/process.ts'
+import { PATHS } from '../support/paths.ts'
 import { type Handler, type Scripted, startScripted } from '../support/provider/scripted.ts'
-import { PATHS, requestOn, spoken, toldButOpen, totalOf } from './support.ts'
+import { requestOn, spoken, toldButOpen, totalOf } from './support.ts'
 
 const BINARY = process.env.SLUICE_BINARY
 const COMMAND = BINARY ?? [process.execPath, new URL('../../src/main.ts', import.meta.url).pathname]

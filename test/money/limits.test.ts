@@ -4,8 +4,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { CHAT_WIRES, type ChatWire } from '../../src/ir/wire.ts'
 import { connect, rawPost } from '../chaos/support/socket.ts'
+import { PATHS } from '../support/paths.ts'
 import { gate, type Script } from '../support/provider/scripted.ts'
-import { CROSSINGS, loadTokenizer, MODEL_OF, type Money, PATHS, requestOn, spoken, startMoney } from './support.ts'
+import { CROSSINGS, loadTokenizer, MODEL_OF, type Money, requestOn, spoken, startMoney } from './support.ts'
 
 const START = Date.UTC(2026, 8, 1, 12, 0, 0, 250)
 const time = { now: START }

@@ -6,14 +6,8 @@ import type { Key } from '../../src/keys/key.ts'
 import { tokenize } from '../../src/relay/tokenizer.ts'
 import type { ExchangeRow } from '../../src/store/store.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { PATHS } from '../support/paths.ts'
 import { type Handler, type Script, type Scripted, type Step, startScripted } from '../support/provider/scripted.ts'
-
-export const PATHS: Record<Wire, string> = {
-  'chat-completions': '/v1/chat/completions',
-  responses: '/v1/responses',
-  messages: '/v1/messages',
-  images: '/v1/images/generations',
-}
 
 /** A model that is reached on this wire, whatever its client speaks. */
 export const MODEL_OF: Record<ChatWire, string> = {

@@ -2,10 +2,11 @@
 
 import { isObject, type JsonObject } from '../../../src/ir/json.ts'
 import type { ChatWire } from '../../../src/ir/wire.ts'
+import { PATHS } from '../../support/paths.ts'
 import { sse } from '../../support/provider/scripted.ts'
 import { adaptAnswer } from './adapt-answer.ts'
 import type { Bench } from './bench.ts'
-import { CLIENTS, PATHS } from './client/index.ts'
+import { CLIENTS } from './client/index.ts'
 import { exactly } from './exact.ts'
 import { expectedLines, missing, receivedLines } from './received.ts'
 import { settingFaults, type Waived } from './request-settings.ts'

@@ -18,9 +18,3 @@ export type Client = {
 }
 
 export const CLIENTS: Record<ChatWire, Client> = { 'chat-completions': chat, responses, messages }
-
-export const PATHS: Record<ChatWire, string> = {
-  'chat-completions': '/v1/chat/completions',
-  responses: '/v1/responses',
-  messages: '/v1/messages',
-}
