@@ -8,10 +8,11 @@ const COMBINATORS = ['anyOf', 'oneOf', 'allOf'] as const
 /**
  * The schema in the dialect of 2020-12, with an object at its root. References of the root to its own definitions are
  * resolved. Vendors refuse `not` and combinators at the root. `not` is left out; the properties of all alternatives are
- * merged, and required only where every alternative requires them. `drop` is called with each keyword so removed.
+ * merged, and required only where every alternative requires them. `drop` is called with each keyword so removed. A tool
+ * without a schema takes no arguments.
  */
 export const objectRoot = (given: JsonObject | undefined, drop: (member: string) => void): JsonObject => {
-  if (given === undefined) return { type: 'object', properties: {} }
+  if (given === undefined) return { type: 'object', properties: {}, additionalProperties: false }
   const schema = toDraft2020(given)
   const followed = follow(schema, schema)
   const { anyOf: _, oneOf: __, allOf: ___, not, ...rest } = followed

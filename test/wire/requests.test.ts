@@ -548,6 +548,14 @@ describe('is translated', () => {
       ['tools.0.strict'],
     ]),
     [
+      'a strict tool without parameters',
+      chat,
+      'responses',
+      { tools: [{ type: 'function', function: { name: 'f', strict: true } }] },
+      { tools: [{ parameters: { type: 'object', properties: {}, additionalProperties: false }, strict: true }] },
+      [],
+    ],
+    [
       'a tool that is added in the conversation',
       'messages',
       'responses',
