@@ -879,6 +879,29 @@ describe('is translated', () => {
       },
       ['messages.5.output_config'],
     ],
+    ...(
+      [
+        ['messages', { thinking: { type: 'adaptive' }, output_config: { effort: 'low' } }],
+        [chat, { reasoning_effort: 'low' }],
+      ] as const
+    ).map(([to, sent]): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => [
+      'an effort that an item within the conversation sets',
+      'responses',
+      to,
+      {
+        reasoning: { effort: 'high' },
+        input: [
+          { role: 'user', content: 'hi' },
+          { type: 'configuration_update', reasoning: { effort: 'medium' } },
+          { role: 'assistant', content: 'hello' },
+          { type: 'configuration_update', reasoning: { effort: 'low' } },
+          { role: 'user', content: 'go on' },
+          { type: 'configuration_update', reasoning: { effort: null } },
+        ],
+      },
+      sent,
+      ['input.5'],
+    ]),
     [
       'a message from another agent that is marked as encrypted and is not',
       'responses',

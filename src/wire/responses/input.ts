@@ -17,6 +17,7 @@ import { decodeContent, decodePart } from './content.ts'
 import { plainText } from './encrypted.ts'
 import { argumentsText, decodeText } from './output.ts'
 import { openReasoning } from './reasoning.ts'
+import { updatedEffort } from './settings.ts'
 import { decodeTools } from './tools.ts'
 
 type Assistant = Extract<Turn, { role: 'assistant' }>
@@ -182,10 +183,13 @@ export const decodeInput = (
         else keep(item, type, path, true)
         break
       }
+      case 'configuration_update':
+        if (given(item.text)) keepEssential(item, type, path)
+        else keep(item, type, path, updatedEffort([item]) !== undefined)
+        break
       default:
-        if (ESSENTIAL.has(type) || (type === 'configuration_update' && given(item.text))) {
-          keepEssential(item, type, path)
-        } else keep(item, type, path)
+        if (ESSENTIAL.has(type)) keepEssential(item, type, path)
+        else keep(item, type, path)
     }
   })
   return turns

@@ -41,6 +41,7 @@ import {
   encodeThinking,
   isTier,
   jsonTool,
+  updatedEffort,
 } from './settings.ts'
 import {
   decodeToolChoice,
@@ -116,7 +117,9 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
   set('parallelTools', optionalBoolean(body.parallel_tool_calls, 'parallel_tool_calls'))
   set('maxOutput', optionalCount(body.max_output_tokens, 'max_output_tokens', 1))
   Object.assign(request, decodeText(optionalObject(body.text, 'text') ?? {}, opaque))
-  set('reasoning', decodeThinking(optionalObject(body.reasoning, 'reasoning') ?? {}, opaque))
+  const effort = updatedEffort(body.input)
+  const thinking = optionalObject(body.reasoning, 'reasoning') ?? {}
+  set('reasoning', decodeThinking(effort === undefined ? thinking : { ...thinking, effort }, opaque))
   set('metadata', decodeMetadata(optionalObject(body.metadata, 'metadata') ?? {}))
   set('user', optionalString(body.user, 'user'))
   set('cacheKey', optionalString(body.prompt_cache_key, 'prompt_cache_key'))

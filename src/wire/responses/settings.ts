@@ -1,8 +1,8 @@
 // Decodes and encodes `reasoning`, `text` (the form of the answer) and the labels of a request.
 
 import { invalidRequest } from '../../errors.ts'
-import type { JsonObject } from '../../ir/json.ts'
-import type { OpaqueMember, OutputFormat, Reasoning } from '../../ir/request.ts'
+import { asObjects, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { Effort, OpaqueMember, OutputFormat, Reasoning } from '../../ir/request.ts'
 import { EFFORTS, effortOf, leastThought, SUMMARIES } from '../effort.ts'
 import { objectRoot } from '../object-schema.ts'
 import { withReadablePatterns } from '../pattern.ts'
@@ -17,6 +17,15 @@ const TEXT_MEMBERS = new Set(['format', 'verbosity'])
 const TIERS = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast', 'ultrafast'])
 
 export const isTier = (tier: unknown): tier is string => typeof tier === 'string' && TIERS.has(tier)
+
+/** The effort that the last of the conversation's updates to set one has set. */
+export const updatedEffort = (input: Json | undefined): Effort | undefined =>
+  asObjects(input)
+    .flatMap(({ type, reasoning }) =>
+      type === 'configuration_update' && isObject(reasoning) ? [reasoning.effort] : [],
+    )
+    .map((effort) => EFFORTS.find((name) => name === effort))
+    .findLast((effort) => effort !== undefined)
 
 export const decodeThinking = (value: JsonObject, opaque: OpaqueMember[]): Reasoning | undefined => {
   const reasoning: Reasoning = {}
