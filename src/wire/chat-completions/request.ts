@@ -6,7 +6,7 @@ import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest, OpaqueMember, Reasoning, Sampling } from '../../ir/request.ts'
 import type { EncodedRequest, Target } from '../codec.ts'
 import { EFFORTS, effortFor, SUMMARIES } from '../effort.ts'
-import { isFormless, JSON_ONLY, jsonBySchema } from '../json-mode.ts'
+import { isFormless, JSON_ONLY, jsonBySchema, mustCall } from '../json-mode.ts'
 import { removeRefused } from '../opaque-member.ts'
 import { CONTINUE, prefilledTurn } from '../prefill.ts'
 import {
@@ -210,7 +210,7 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
     else if (isFormless(request.output)) askForJson(JSON_ONLY, messages, out)
     else if (quirks.noForcedTools && request.output.type === 'json-schema')
       askForJson(jsonBySchema(request.output.schema), messages, out)
-    else undo.jsonTool = forceTool(request.output, body, out)
+    else if (!mustCall(request)) undo.jsonTool = forceTool(request.output, body, out)
   }
   encodeThinking(request, target, body, out)
   if (request.verbosity !== undefined) {

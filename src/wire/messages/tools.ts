@@ -199,7 +199,7 @@ const encodeToolChoice = (
 ): JsonObject | undefined => {
   const parallel = request.parallelTools === undefined ? {} : { disable_parallel_tool_use: !request.parallelTools }
   const choice = request.toolChoice
-  if (jsonTool !== undefined && choice?.type !== 'tool') {
+  if (jsonTool !== undefined) {
     const alone = tools.length === 1 || choice?.type === 'none'
     // An answer and a call at once would be neither.
     return { ...(alone ? { type: 'tool', name: jsonTool } : { type: 'any' }), disable_parallel_tool_use: true }

@@ -6,7 +6,7 @@ import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, OpaqueMember, Sampling } from '../../ir/request.ts'
 import { digest } from '../../lib/digest.ts'
 import type { EncodedRequest, Target, Undo } from '../codec.ts'
-import { isFormless, JSON_ONLY } from '../json-mode.ts'
+import { isFormless, JSON_ONLY, mustCall } from '../json-mode.ts'
 import { removeRefused } from '../opaque-member.ts'
 import { CONTINUE, prefilledTurn } from '../prefill.ts'
 import {
@@ -209,7 +209,8 @@ const encodeToolUse = (request: ChatRequest, out: Outgoing, undo: Undo): JsonObj
   const { toolChoice: choice, output } = request
   const tools = encodeTools(request.tools, out)
   const parallel = request.parallelTools === undefined ? {} : { parallel_tool_calls: request.parallelTools }
-  if (output !== undefined && out.quirks.structuredOutputByTool === true && !isFormless(output)) {
+  const byTool = out.quirks.structuredOutputByTool === true && !mustCall(request)
+  if (output !== undefined && byTool && !isFormless(output)) {
     const formTool = jsonTool(output, tools, out)
     undo.jsonTool = formTool.name
     return { tools: [...tools, formTool], tool_choice: choiceWithForm(formTool.name, request, out), ...parallel }
@@ -229,7 +230,7 @@ const encodeToolUse = (request: ChatRequest, out: Outgoing, undo: Undo): JsonObj
 /** The choice where a tool is added for the structured answer: the client's tools stay callable as it chose. */
 const choiceWithForm = (formTool: string, request: ChatRequest, out: Outgoing): Json => {
   const { toolChoice: choice, tools } = request
-  if (choice?.type === 'tool' || choice?.type === 'allowed') return encodeToolChoice(choice, request, out)
+  if (choice?.type === 'allowed') return encodeToolChoice(choice, request, out)
   return tools.length === 0 || choice?.type === 'none' ? { type: 'function', name: formTool } : 'required'
 }
 

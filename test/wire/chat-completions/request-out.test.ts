@@ -484,6 +484,18 @@ describe('quirks', () => {
     expect(beside.body.tool_choice).toBe('required')
   })
 
+  test('structured output needs no tool where the answer has to be a call', () => {
+    const output = { type: 'json-schema' as const, schema: { type: 'object', properties: { a: {} } } }
+    const tools = [{ type: 'function' as const, name: 'f' }]
+    const request = foreign({ output, tools, toolChoice: { type: 'required' } })
+    const { body, undo } = encode(request, { structuredOutputByTool: true })
+    expect([body.tools, body.tool_choice, undo]).toEqual([
+      [{ type: 'function', function: { name: 'f' } }],
+      'required',
+      {},
+    ])
+  })
+
   test('a forced tool resolves a reference at the root of the schema', () => {
     const schema = { $ref: '#/$defs/a', $defs: { a: { type: 'object', properties: { b: { type: 'string' } } } } }
     const { body } = encode(foreign({ output: { type: 'json-schema', schema } }), { structuredOutputByTool: true })

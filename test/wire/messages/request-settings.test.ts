@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/ir/json.ts'
 import type { Quirks } from '../../../src/ir/quirks.ts'
-import type { ChatRequest } from '../../../src/ir/request.ts'
+import type { ChatRequest, ToolChoice } from '../../../src/ir/request.ts'
 import { JSON_ONLY } from '../../../src/wire/json-mode.ts'
 import { messages } from '../../../src/wire/messages/index.ts'
 import { sealTag } from '../../../src/wire/seal.ts'
@@ -304,6 +304,21 @@ describe('structured output', () => {
     )
     expect(undo.jsonTool).toBe('json_2')
     expect(body.tool_choice).toEqual({ type: 'any', disable_parallel_tool_use: true })
+  })
+
+  test.each<[ToolChoice, JsonObject]>([
+    [{ type: 'required' }, { type: 'any' }],
+    [
+      { type: 'tool', name: 'f', kind: 'function' },
+      { type: 'tool', name: 'f' },
+    ],
+  ])('needs no tool where the answer has to be a call: %j', (toolChoice, choice) => {
+    const { body, undo } = encode(
+      { output: { type: 'json-schema', schema }, tools: [{ type: 'function', name: 'f' }], toolChoice },
+      { structuredOutputByTool: true },
+    )
+    expect([body.tools, body.tool_choice, undo]).toMatchObject([[{ name: 'f' }], choice, {}])
+    expect(body.tools).toHaveLength(1)
   })
 })
 

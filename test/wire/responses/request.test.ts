@@ -709,6 +709,16 @@ describe('sending for clients of other wires', () => {
     expect(body).toMatchObject({ tool_choice: typeof choice === 'object' ? { type: 'function', ...choice } : choice })
   })
 
+  test('structured output needs no tool where the answer has to be a call', () => {
+    const output = { type: 'json-schema' as const, schema: { type: 'object', properties: { a: {} } } }
+    const { body, undo } = send(
+      { output, tools: [{ type: 'function', name: 'f' }], toolChoice: { type: 'required' } },
+      { structuredOutputByTool: true },
+    )
+    expect([body.tools, body.tool_choice, undo]).toMatchObject([[{ name: 'f' }], 'required', {}])
+    expect(body.tools).toHaveLength(1)
+  })
+
   test('the tool for structured output has a name that no other tool is sent under', () => {
     const output = { type: 'json-schema' as const, schema: { type: 'object', properties: { a: {} } } }
     const { body } = send(
