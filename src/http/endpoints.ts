@@ -49,11 +49,11 @@ export const servedAt = (pathname: string): { path: string; methods: string[] } 
 
 const METHODS = { GET: ['GET', 'HEAD'], POST: ['POST'], DELETE: ['DELETE'] }
 
-/** A model's id may contain slashes; an answer's does not. */
+/** A model's id may contain slashes; an answer's does not, and is not what the vendor calls an endpoint of its own. */
 const PATTERNS = new Map(
   ENDPOINTS.map(({ path }) => [
     path,
-    new RegExp(`^${path.replace('models/{id}', 'models/.+').replace('{id}', '[^/]+')}$`),
+    new RegExp(`^${path.replace('models/{id}', 'models/.+').replace('{id}', '(?!compact$)[^/]+')}$`),
   ]),
 )
 

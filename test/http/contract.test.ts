@@ -204,9 +204,12 @@ describe('endpoints', () => {
     })
   })
 
-  test.each(['/v1/nope', '/v2', '/v1/chat', '/nope'])('%s is 404 not_found', async (path) => {
-    await expectError(await gateway.post(path, {}), 'not_found', path)
-  })
+  test.each(['/v1/nope', '/v2', '/v1/chat', '/nope', '/v1/completions', '/v1/responses/compact'])(
+    '%s is 404 not_found',
+    async (path) => {
+      await expectError(await gateway.post(path, {}), 'not_found', path)
+    },
+  )
 
   test.each([
     ['GET', '/v1/chat/completions', 'POST'],
