@@ -130,7 +130,11 @@ const Provider = Type.Object(
     timeouts: Type.Optional(
       Type.Object(
         {
-          connect: Type.Optional(duration('Until connected (default 5s)')),
+          connect: Type.Optional(
+            duration(
+              'Until connected (default 5s). A provider silent by then is probed for up to 2s, 6s over https, before it counts as unreachable',
+            ),
+          ),
           first_byte: Type.Optional(duration('Until the first byte of the answer (default 600s)')),
           idle: Type.Optional(duration('Between two bytes (default 300s)')),
           total: Type.Optional(duration('For the whole answer (default 3600s)')),
