@@ -744,6 +744,28 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       await page.getByAltText('What the model drew').waitFor()
     }))
 
+  test('the playground puts every piece of a call to its own, though calls come in turns', () =>
+    admin('/dashboard/playground', async (page) => {
+      const piece = (index: number, call: object) => ({
+        choices: [{ index: 0, delta: { tool_calls: [{ index, ...call }] } }],
+      })
+      const begin = (index: number, name: string) =>
+        piece(index, { id: `call_${index}`, type: 'function', function: { name, arguments: '' } })
+      const go = (index: number, text: string) => piece(index, { function: { arguments: text } })
+      const chunks = [
+        ...[begin(0, 'first'), begin(1, 'second'), go(0, '{"a":'), go(1, '{"b":'), go(0, '1}'), go(1, '2}')],
+        { choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] },
+      ]
+      const frames = chunks.map((chunk) => `data: ${JSON.stringify({ id: 'c', model: 'm', ...chunk })}\n\n`)
+      await page.route('**/v1/chat/completions', (route) =>
+        route.fulfill({ contentType: 'text/event-stream', body: `${frames.join('')}data: [DONE]\n\n` }),
+      )
+      await page.getByLabel('Key', { exact: true }).fill('sk-sl-any')
+      await page.getByRole('button', { name: 'Send' }).click()
+      await page.getByText('Done', { exact: true }).waitFor()
+      expect(await page.locator('.snippet pre').allTextContents()).toEqual(['{"a":1}', '{"b":2}'])
+    }))
+
   test('the playground keeps what was asked and answered on the way back, without the key after a reload, and nothing after signing out', () =>
     visit('/dashboard/playground', async (page) => {
       await signIn(page)

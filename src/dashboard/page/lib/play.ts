@@ -110,7 +110,7 @@ export const bodyOf = ({ wire, model, text, image, tool, size }: Prompt): object
   }
 }
 
-type Call = { name: string; input: string }
+type Call = { part: number; name: string; input: string }
 
 /** What has come so far. Times in milliseconds since the request went out. */
 export type Play = {
@@ -213,12 +213,12 @@ const applied = (play: Play, event: ChatEvent): Play => {
     case 'reasoning-delta':
       return { ...play, reasoning: play.reasoning + event.text }
     case 'tool-start':
-      return { ...play, calls: [...play.calls, { name: event.name, input: '' }] }
+      return { ...play, calls: [...play.calls, { part: event.part, name: event.name, input: '' }] }
     case 'tool-delta':
       return {
         ...play,
-        calls: play.calls.map((call, index) =>
-          index === play.calls.length - 1 ? { ...call, input: call.input + event.text } : call,
+        calls: play.calls.map((call) =>
+          call.part === event.part ? { ...call, input: call.input + event.text } : call,
         ),
       }
     case 'usage':
