@@ -964,6 +964,27 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       await page.getByRole('alert').getByText('copy it again').waitFor()
     }))
 
+  test('what is told of a key is not shown beside another that was written meanwhile', () =>
+    visit('/usage', async (page) => {
+      const { secret } = await issue('the one before')
+      const answer = await hold(page, '**/v1/usage**')
+      await page.getByLabel('Key').fill(secret)
+      const show = page.getByRole('button', { name: 'Show usage' })
+      await show.click()
+      await page.locator('button[aria-busy="true"]').waitFor()
+      await page.getByLabel('Key').fill('sk-sl-another')
+      answer()
+      await page.locator('button[type="submit"][aria-busy="false"]').waitFor()
+      expect(await page.getByRole('heading', { name: 'the one before' }).count()).toBe(0)
+    }))
+
+  test('documentation that cannot be loaded says what to do', () =>
+    visit('/usage', async (page) => {
+      await page.route('**/docs/guides.json', (route) => route.abort())
+      await page.goto(`${gateway.url}/docs`)
+      await page.getByRole('alert').getByText('The gateway did not answer. Check that it is running').waitFor()
+    }))
+
   test('the documentation opens operations and guides without signing in', () =>
     visit('/docs', async (page) => {
       await heading(page, 'API reference').waitFor()

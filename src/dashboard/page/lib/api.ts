@@ -54,9 +54,9 @@ export const bearer = (secret: string): { authorization: string } => {
   )
 }
 
-/** A GET of the client API with a key. Throws an ApiError. */
-export const callWithKey = async <T>(path: string, secret: string): Promise<T> => {
-  const answer = await send(path, { headers: bearer(secret) })
+/** A GET of the client API or its documentation. Throws an ApiError. */
+export const getJson = async <T>(path: string, headers: Record<string, string> = {}): Promise<T> => {
+  const answer = await send(path, { headers })
   if (!answer.ok) throw await errorOf(answer)
   return (await answer.json()) as T
 }

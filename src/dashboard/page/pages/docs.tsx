@@ -3,23 +3,18 @@
 import { useEffect, useMemo } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import type { Guide } from '../../../http/guide.ts'
+import { getJson } from '../lib/api.ts'
 import { useResource } from '../lib/resource.ts'
 import { Brand, ThemeButton } from '../ui/frame.tsx'
 import { Loaded, Snippet } from '../ui/parts.tsx'
 import { type Document, Operations } from './operations.tsx'
 
-const fetchJson = async <T,>(url: string): Promise<T> => {
-  const answer = await fetch(url)
-  if (!answer.ok) throw new Error(`The documentation could not be loaded (${answer.status}).`)
-  return (await answer.json()) as T
-}
-
 export const Docs = () => {
   const { path } = useLocation()
   const loaded = useResource(
     async () => ({
-      guides: await fetchJson<Guide[]>('/docs/guides.json'),
-      document: await fetchJson<Document>('/docs/openapi.json'),
+      guides: await getJson<Guide[]>('/docs/guides.json'),
+      document: await getJson<Document>('/docs/openapi.json'),
     }),
     [],
   )

@@ -1,9 +1,10 @@
 // For someone who holds a key: what is left on it, and what was spent when and by which model. Nothing else.
 
+import type { Static } from '@sinclair/typebox'
 import { useEffect, useState } from 'preact/hooks'
+import type { UsageHistory, UsageRecord } from '../../../http/openapi-schemas.ts'
+import { bearer, getJson } from '../lib/api.ts'
 import { compact, count, dateTime, khr, scale, usd, usdColumn } from '../lib/format.ts'
-import type { UsageHistory, UsageRecord } from '../lib/holder.ts'
-import { DAYS, fetchHolder } from '../lib/holder.ts'
 import { useAction } from '../lib/resource.ts'
 import { Chart } from '../ui/chart.tsx'
 import { Form, Text } from '../ui/fields.tsx'
@@ -13,15 +14,28 @@ import { KeyStatus, QuotaMeter } from '../ui/key-status.tsx'
 import { Button, Card, Empty, Stat, When } from '../ui/parts.tsx'
 import { Table } from '../ui/rows.tsx'
 
-type Seen = { record: UsageRecord; history: UsageHistory }
+const DAYS = 90
+
+type Seen = { record: Static<typeof UsageRecord>; history: Static<typeof UsageHistory> }
+
+const look = async (secret: string): Promise<Seen> => {
+  const headers = bearer(secret)
+  const [record, history] = await Promise.all([
+    getJson<Seen['record']>('/v1/usage', headers),
+    getJson<Seen['history']>(`/v1/usage/history?days=${DAYS}`, headers),
+  ])
+  return { record, history }
+}
 
 export const Holder = () => {
   const [secret, setSecret] = useState('')
-  const [seen, setSeen] = useState<Seen>()
+  const [told, setTold] = useState<{ of: string; seen: Seen }>()
+  // Figures of one key are never shown beside another, however late they come.
+  const seen = told?.of === secret ? told.seen : undefined
   useEffect(() => {
     document.title = 'Key usage · sluice'
   }, [])
-  const looking = useAction(async () => setSeen(await fetchHolder(secret.trim())))
+  const looking = useAction(async () => setTold({ of: secret, seen: await look(secret.trim()) }))
   return (
     <div class="frameless">
       <header>
@@ -42,11 +56,7 @@ export const Holder = () => {
               label="Key"
               type="password"
               value={secret}
-              onChange={(next) => {
-                // What is shown is of the key before.
-                setSeen(undefined)
-                setSecret(next)
-              }}
+              onChange={setSecret}
               placeholder="sk-sl-…"
               autocomplete="off"
               required
@@ -58,7 +68,7 @@ export const Holder = () => {
               {seen && (
                 <Button
                   onClick={() => {
-                    setSeen(undefined)
+                    setTold(undefined)
                     setSecret('')
                   }}
                 >
