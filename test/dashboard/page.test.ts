@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import Anthropic from '@anthropic-ai/sdk'
 import axe from 'axe-core'
 import OpenAI from 'openai'
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Page, Request } from 'playwright-core'
 import type { Key, KeyWithSecret, Member, Settings, Usage } from '../../src/admin-api/schema.ts'
 import { chromiumPath, launchBrowser, MISSING } from './browser.ts'
 import { type Started, startDashboard } from './support.ts'
@@ -269,6 +269,42 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     })
     const kept = { label: 'busy, renamed', tokens_total: 1_500_000, models: ['vendorA-opus-4-8'] }
     expect(await asAdmin<Key>('GET', `/keys/${id}`)).toMatchObject(kept)
+  })
+
+  test('a key that was changed is shown so, whatever was on its way from before', async () => {
+    const { id, secret } = await issue('overtaken')
+    await admin('/dashboard/models', async (page) => {
+      const isOld = (request: Request): boolean =>
+        request.method() === 'GET' && request.url().endsWith(`/keys/${id}`) && held
+      const asked = Promise.withResolvers<void>()
+      const over = Promise.withResolvers<void>()
+      const release = Promise.withResolvers<void>()
+      let held = false
+      const listening = page.waitForResponse('**/admin/api/live')
+      await page.goto(`${gateway.url}/dashboard/keys/${id}`)
+      await heading(page, 'overtaken').waitFor()
+      await listening
+      await page.route(`**/admin/api/keys/${id}`, async (route) => {
+        if (route.request().method() !== 'GET' || held) return route.continue()
+        held = true
+        const answer = await route.fetch()
+        asked.resolve()
+        await release.promise
+        await route.fulfill({ response: answer }).catch(() => undefined)
+      })
+      for (const event of ['requestfinished', 'requestfailed'] as const)
+        page.on(event as 'requestfinished', (request) => isOld(request) && over.resolve())
+      await say(secret, 'Say hello')
+      await asked.promise
+      await page.getByRole('button', { name: 'Edit' }).click()
+      await page.getByLabel('Label').fill('renamed in time')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await heading(page, 'renamed in time').waitFor()
+      release.resolve()
+      await over.promise
+      await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)))')
+      expect(await heading(page, 'renamed in time').count()).toBe(1)
+    })
   })
 
   test('an edit of a member gives back no right that another took meanwhile', async () => {

@@ -49,7 +49,11 @@ export const useResource = <T>(load: (signal: AbortSignal) => Promise<T>, inputs
     if (underWay.current) again.current = true
     else setTurn((before) => before + 1)
   }, [])
-  const set = useCallback((value: T) => setState({ value, loading: false, stale: false }), [])
+  const set = useCallback((value: T) => {
+    setState({ value, loading: false, stale: false })
+    // What is under way was asked before this, and would undo it.
+    if (underWay.current) setTurn((before) => before + 1)
+  }, [])
   const change = useCallback(
     (next: (value: T) => T) =>
       setState((before) => (before.value === undefined ? before : { ...before, value: next(before.value) })),
