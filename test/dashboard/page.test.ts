@@ -1118,6 +1118,14 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       expect(await search.inputValue()).toBe('nothing like it')
     }))
 
+  test('a filter that is chosen before a search is asked for stays', () =>
+    admin('/dashboard/keys', async (page) => {
+      await page.getByLabel('Search keys').fill('nobody has this')
+      await page.getByLabel('Status').selectOption('revoked')
+      await page.waitForURL(/search=nobody/)
+      expect(page.url()).toContain('status=revoked')
+    }))
+
   test('the way back leads to where on the page one was, and a page opened anew begins at its top', async () => {
     for (let made = 0; made < 6; made++) await issue()
     await admin(

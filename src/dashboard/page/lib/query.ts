@@ -15,8 +15,12 @@ export const useQuery = (): [Record<string, string>, (change: Record<string, str
     seen.set(path, url)
   }, [path, url])
   const change = (members: Record<string, string>): void => {
-    const next = new URLSearchParams()
-    for (const [name, value] of Object.entries({ ...query, ...members })) if (value !== '') next.set(name, value)
+    // The address of now: who asks may have waited since it was drawn.
+    const next = new URLSearchParams(location.search)
+    for (const [name, value] of Object.entries(members)) {
+      if (value === '') next.delete(name)
+      else next.set(name, value)
+    }
     route(next.size > 0 ? `${path}?${next}` : path, true)
   }
   return [query, change]
