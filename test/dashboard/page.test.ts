@@ -613,6 +613,24 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       await page.getByText('Copy the secret now').waitFor()
     }))
 
+  test('who signs in again in one tab is in again in the others, once they are looked at', () =>
+    visit('/dashboard/keys', async (page) => {
+      await signIn(page)
+      await heading(page, 'Keys').waitFor()
+      const other = await page.context().newPage()
+      await other.goto(`${gateway.url}/dashboard/keys`)
+      await newKey(other, 'half written')
+      await page.context().clearCookies()
+      await other.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+      await other.getByRole('dialog', { name: 'Sign in again' }).waitFor()
+      await page.reload()
+      await signIn(page)
+      await heading(page, 'Keys').waitFor()
+      await look(other, false)
+      await other.getByRole('dialog', { name: 'Sign in again' }).waitFor({ state: 'detached' })
+      expect(await other.getByLabel('Label').inputValue()).toBe('half written')
+    }))
+
   test('another person who signs in over a form finds nothing of it', async () => {
     await joined('Passer-by')
     await visit('/dashboard/keys', async (page) => {
@@ -1435,11 +1453,6 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
 
   test('a tab that nobody looks at gives its connection back, and shows what ended meanwhile when it is looked at', async () => {
     const { secret } = await issue('unseen in another tab')
-    const look = (page: Page, hidden: boolean) =>
-      page.evaluate(
-        `Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true })
-        document.dispatchEvent(new Event('visibilitychange'))`,
-      )
     await admin('/dashboard/exchanges', async (page) => {
       await page.getByText(/^Live/).waitFor()
       const closed = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/live'))
@@ -1544,6 +1557,13 @@ const ONE_PIXEL = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 )
+
+/** Has a tab shown or hidden. */
+const look = (page: Page, hidden: boolean) =>
+  page.evaluate(
+    `Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true })
+    document.dispatchEvent(new Event('visibilitychange'))`,
+  )
 
 /** Keeps requests to an address from being answered until the function it gives is called. */
 const hold = async (page: Page, address: string): Promise<() => void> => {

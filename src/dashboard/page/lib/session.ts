@@ -20,7 +20,7 @@ export const isAdmin = computed(() => session.value?.member?.role === 'admin')
 
 const take = (next: Session): void => {
   if (session.value?.signed_in === true && !next.signed_in) expired.value = true
-  else session.value = next
+  else enter(next)
 }
 
 /** After signing in, or in again. */
@@ -54,6 +54,11 @@ export const signOut = async (everywhere = false): Promise<void> => {
   session.value = undefined
   await loadSession()
 }
+
+/** Who has signed in again in another tab is in here too. */
+document.addEventListener('visibilitychange', () => {
+  if (expired.value && !document.hidden) void refreshSession()
+})
 
 onRefused.run = () => {
   if (session.value?.signed_in === true) void refreshSession()
