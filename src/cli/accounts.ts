@@ -1,5 +1,6 @@
 // `accounts`: the credentials at providers as the running server finds them, and which of them rest.
 
+import { HEALTH } from '../admin-api/health.ts'
 import type { Account } from '../admin-api/schema.ts'
 import { SERVER_FLAGS, serverAddress } from './backend.ts'
 import { command } from './command.ts'
@@ -32,17 +33,14 @@ export const accounts = command({
   },
 })
 
-/** As the dashboard says it. */
-const STATES: Record<Account['state'], string> = { closed: 'healthy', 'half-open': 'on trial', open: 'resting' }
-
 const accountLines = (items: Account[]): string[] => {
   const rows = items.map((account) => [
     account.provider,
     account.name,
-    STATES[account.state],
+    HEALTH[account.state],
     account.models
       .filter(({ state }) => state !== 'closed')
-      .map(({ model, state }) => `${model} ${STATES[state]}`)
+      .map(({ model, state }) => `${model} ${HEALTH[state]}`)
       .join(', ') || '-',
     grouped(account.in_flight),
     `${account.weight}`,

@@ -1,37 +1,22 @@
 // Numbers and times as people read them, in the viewer's language and zone.
 
-const whole = new Intl.NumberFormat()
-const short = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
-const dollars = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD' })
-const cents = new Intl.NumberFormat(undefined, {
-  style: 'currency',
-  currency: 'USD',
-  minimumSignificantDigits: 2,
-  maximumSignificantDigits: 2,
-})
-const fine = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD', minimumFractionDigits: 6 })
+const number = (options?: Intl.NumberFormatOptions) => new Intl.NumberFormat(undefined, options)
+const inDollars = (options?: Intl.NumberFormatOptions) => number({ style: 'currency', currency: 'USD', ...options })
 // By its code: many systems have no glyph for the riel's sign.
-const riel = new Intl.NumberFormat(undefined, {
-  style: 'currency',
-  currency: 'KHR',
-  currencyDisplay: 'code',
-  maximumFractionDigits: 0,
-})
-const shortDollars = new Intl.NumberFormat(undefined, {
-  style: 'currency',
-  currency: 'USD',
-  notation: 'compact',
-  maximumFractionDigits: 1,
-})
-const wholeDollars = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD', maximumFractionDigits: 0 })
-const shortRiel = new Intl.NumberFormat(undefined, {
-  style: 'currency',
-  currency: 'KHR',
-  currencyDisplay: 'code',
-  notation: 'compact',
-  maximumFractionDigits: 1,
-})
-const share = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 })
+const inRiel = (options: Intl.NumberFormatOptions) =>
+  number({ style: 'currency', currency: 'KHR', currencyDisplay: 'code', ...options })
+const COMPACT = { notation: 'compact', maximumFractionDigits: 1 } as const
+
+const whole = number()
+const short = number(COMPACT)
+const dollars = inDollars()
+const cents = inDollars({ minimumSignificantDigits: 2, maximumSignificantDigits: 2 })
+const fine = inDollars({ minimumFractionDigits: 6 })
+const shortDollars = inDollars(COMPACT)
+const wholeDollars = inDollars({ maximumFractionDigits: 0 })
+const riel = inRiel({ maximumFractionDigits: 0 })
+const shortRiel = inRiel(COMPACT)
+const share = number({ style: 'percent', maximumFractionDigits: 1 })
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 const precise = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })

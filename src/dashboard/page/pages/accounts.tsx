@@ -1,12 +1,13 @@
 // Accounts: the credentials the gateway has at providers, how busy they are and which models rest there.
 
+import { HEALTH } from '../../../admin-api/health.ts'
 import type { Account } from '../../../admin-api/schema.ts'
 import { call } from '../lib/api.ts'
 import { count, counted, timeOf } from '../lib/format.ts'
 import { useWatched } from '../lib/resource.ts'
 import { Badge, Card, Empty, Loaded, Notice, PageHead } from '../ui/parts.tsx'
 import { Table } from '../ui/rows.tsx'
-import { STATE_TONES, STATE_WORDS } from './models.tsx'
+import { STATE_TONES } from './models.tsx'
 
 /** One failure is no trouble yet. */
 const ails = ({ state, failures }: Account['models'][number]): boolean => state !== 'closed' || failures > 1
@@ -76,12 +77,12 @@ const Standing = ({ of: { state, models } }: { of: Account }) =>
   state === 'closed' && models.some(ails) ? (
     <Badge tone="warn">failing</Badge>
   ) : (
-    <Badge tone={STATE_TONES[state]}>{STATE_WORDS[state]}</Badge>
+    <Badge tone={STATE_TONES[state]}>{HEALTH[state]}</Badge>
   )
 
 const Ailing = ({ of: { model, state, failures, failing_since } }: { of: Account['models'][number] }) => (
   <span class="sub">
-    {model}: {state === 'closed' ? 'failing' : STATE_WORDS[state]}
+    {model}: {state === 'closed' ? 'failing' : HEALTH[state]}
     {since(failing_since)}
     {failures > 0 && `, ${counted(failures, 'failure')} in a row`}.{' '}
     <a href={`/dashboard/exchanges?${new URLSearchParams({ model, outcome: 'failed' })}`}>What failed</a>

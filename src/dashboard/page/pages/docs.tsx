@@ -1,12 +1,12 @@
 // Documentation: guides for common clients, and the operations of the API read from its own document.
 
-import { useEffect, useMemo } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import type { Guide } from '../../../http/guide.ts'
 import { getJson } from '../lib/api.ts'
 import { useResource } from '../lib/resource.ts'
 import { Brand, ThemeButton } from '../ui/frame.tsx'
-import { Loaded, Snippet } from '../ui/parts.tsx'
+import { Loaded, Snippet, useTitle } from '../ui/parts.tsx'
 import { type Document, Operations } from './operations.tsx'
 
 export const Docs = () => {
@@ -20,10 +20,7 @@ export const Docs = () => {
   )
   const name = /^\/docs\/guides\/([^/]+)/.exec(path)?.[1]
   const guide = loaded.value?.guides.find((each) => each.name === name)
-  const title = guide?.title ?? 'API reference'
-  useEffect(() => {
-    document.title = `${title} · sluice`
-  }, [title])
+  useTitle(guide?.title ?? 'API reference')
   return (
     <div class="frameless">
       <header>
@@ -34,7 +31,7 @@ export const Docs = () => {
         {({ guides, document: api }) => (
           <div class="docs">
             <nav aria-label="Documentation">
-              <a href="/docs" {...(guide ? {} : { 'aria-current': 'page' as const })}>
+              <a href="/docs" aria-current={guide ? undefined : 'page'}>
                 API reference
               </a>
               <span class="group">Guides</span>
@@ -42,7 +39,7 @@ export const Docs = () => {
                 <a
                   key={each.name}
                   href={`/docs/guides/${each.name}`}
-                  {...(each === guide ? { 'aria-current': 'page' as const } : {})}
+                  aria-current={each === guide ? 'page' : undefined}
                 >
                   {each.title}
                 </a>

@@ -9,12 +9,10 @@ import { useAction, useResource } from '../lib/resource.ts'
 import { enter, MIN_PASSWORD, session } from '../lib/session.ts'
 import { Form, Text } from '../ui/fields.tsx'
 import { Brand } from '../ui/frame.tsx'
-import { Button, Failure, Loaded, Notice } from '../ui/parts.tsx'
+import { Button, Failure, Loaded, Notice, useTitle } from '../ui/parts.tsx'
 
 const Alone = ({ title, lead, children }: { title: string; lead?: ComponentChildren; children: ComponentChildren }) => {
-  useEffect(() => {
-    document.title = `${title} · sluice`
-  }, [title])
+  useTitle(title)
   return (
     <main class="alone">
       <Brand />

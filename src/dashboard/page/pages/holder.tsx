@@ -1,7 +1,7 @@
 // For someone who holds a key: what is left on it, and what was spent when and by which model. Nothing else.
 
 import type { Static } from '@sinclair/typebox'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { UsageHistory, UsageRecord } from '../../../http/openapi-schemas.ts'
 import { bearer, getJson } from '../lib/api.ts'
 import { compact, count, dateTime, khr, scale, usd, usdColumn } from '../lib/format.ts'
@@ -11,7 +11,7 @@ import { Form, Text } from '../ui/fields.tsx'
 import { ThemeButton } from '../ui/frame.tsx'
 import { Logo } from '../ui/icons.tsx'
 import { KeyStatus, QuotaMeter } from '../ui/key-status.tsx'
-import { Button, Card, Empty, Stat, When } from '../ui/parts.tsx'
+import { Button, Card, Empty, Stat, useTitle, When } from '../ui/parts.tsx'
 import { Table } from '../ui/rows.tsx'
 
 const DAYS = 90
@@ -32,9 +32,7 @@ export const Holder = () => {
   const [told, setTold] = useState<{ of: string; seen: Seen }>()
   // Figures of one key are never shown beside another, however late they come.
   const seen = told?.of === secret ? told.seen : undefined
-  useEffect(() => {
-    document.title = 'Key usage · sluice'
-  }, [])
+  useTitle('Key usage')
   const looking = useAction(async () => setTold({ of: secret, seen: await look(secret.trim()) }))
   return (
     <div class="frameless">

@@ -12,7 +12,7 @@ import { isRange, spanOf } from '../lib/range.ts'
 import { useAction, useResource } from '../lib/resource.ts'
 import { isAdmin, session } from '../lib/session.ts'
 import { Confirm, Dialog } from '../ui/dialog.tsx'
-import { Form, needCount, readCount, Select, Text } from '../ui/fields.tsx'
+import { Buttons, Form, needCount, readCount, Select, Text } from '../ui/fields.tsx'
 import { KeyForm, LIMITS } from '../ui/key-form.tsx'
 import { KeyStatus, QuotaMeter } from '../ui/key-status.tsx'
 import { Button, Card, Loaded, Notice, PageHead, Stat, When } from '../ui/parts.tsx'
@@ -159,7 +159,7 @@ const KeyUsage = ({ id }: { id: string }) => {
       <Loaded of={usage}>
         {(value) => (
           <div class="stack">
-            <UsageView usage={value} by="none" measure={measure} onMeasure={(next) => setQuery({ measure: next })} />
+            <UsageView usage={value} measure={measure} onMeasure={(next) => setQuery({ measure: next })} />
             <UsageTable usage={value} by="model" ofKey={id} />
           </div>
         )}
@@ -315,12 +315,7 @@ const TopUp = ({ of, onClose, onChange }: { of: Key; onClose: () => void; onChan
           autoFocus
           hint={value === undefined ? 'Such as 250,000 or 2M' : `Then ${count(of.tokens_remaining + value)} are left.`}
         />
-        <div class="row end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={adding.busy}>
-            Add tokens
-          </Button>
-        </div>
+        <Buttons action="Add tokens" busy={adding.busy} onCancel={onClose} />
       </Form>
     </Dialog>
   )

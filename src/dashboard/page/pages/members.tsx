@@ -9,7 +9,7 @@ import { compact, count, counted, dateTime, day, limitField } from '../lib/forma
 import { useAction, useResource } from '../lib/resource.ts'
 import { session } from '../lib/session.ts'
 import { Confirm, Dialog } from '../ui/dialog.tsx'
-import { countOrNull, Form, needDays, Select, Text } from '../ui/fields.tsx'
+import { Buttons, countOrNull, Form, needDays, Select, Text } from '../ui/fields.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { ModelsField, needModels } from '../ui/models-field.tsx'
 import { Badge, Button, Card, Failure, Loaded, Notice, PageHead, Secret } from '../ui/parts.tsx'
@@ -249,12 +249,7 @@ const MemberDialog = ({
             <ModelsField value={models} onChange={setModels} />
           </>
         )}
-        <div class="row end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={saving.busy}>
-            {of === undefined ? 'Make the link' : 'Save'}
-          </Button>
-        </div>
+        <Buttons action={of === undefined ? 'Make the link' : 'Save'} busy={saving.busy} onCancel={onClose} />
       </Form>
     </Dialog>
   )

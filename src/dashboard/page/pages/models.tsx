@@ -1,5 +1,6 @@
 // Models: what the catalogue holds, what it costs, who serves it and how they are.
 
+import { HEALTH } from '../../../admin-api/health.ts'
 import type { Model, TargetHealth } from '../../../admin-api/schema.ts'
 import { permits } from '../../../keys/key.ts'
 import { call } from '../lib/api.ts'
@@ -98,7 +99,6 @@ const Provider = ({ provider, models }: { provider: string; models: Model[] }) =
 )
 
 export const STATE_TONES = { closed: 'good', 'half-open': 'warn', open: 'bad' } as const
-export const STATE_WORDS = { closed: 'healthy', 'half-open': 'on trial', open: 'resting' } as const
 
 const Targets = ({ model }: { model: Model }) => {
   if (!model.available) return <Badge>not configured</Badge>
@@ -110,7 +110,7 @@ const Targets = ({ model }: { model: Model }) => {
       {model.targets.map((target: TargetHealth) => (
         <Badge key={`${target.provider} ${target.account}`} tone={STATE_TONES[target.state]}>
           {target.provider === model.provider ? target.account : `${target.provider} ${target.account}`}:{' '}
-          {STATE_WORDS[target.state]}
+          {HEALTH[target.state]}
           {target.in_flight > 0 && `, ${count(target.in_flight)} under way`}
         </Badge>
       ))}

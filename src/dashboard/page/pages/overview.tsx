@@ -72,8 +72,7 @@ export const Overview = () => {
             </section>
             <UsageView
               usage={value}
-              by={by}
-              onBy={(next) => setQuery({ by: next })}
+              grouping={{ value: by, onChange: (next) => setQuery({ by: next }) }}
               measure={measure}
               onMeasure={(next) => setQuery({ measure: next })}
             />

@@ -6,7 +6,7 @@ import { call } from '../lib/api.ts'
 import { day } from '../lib/format.ts'
 import { useAction, useResource } from '../lib/resource.ts'
 import { Confirm, Dialog } from '../ui/dialog.tsx'
-import { Form, needTimeToCome, Text } from '../ui/fields.tsx'
+import { Buttons, Form, needTimeToCome, Text } from '../ui/fields.tsx'
 import { Badge, Button, Card, Empty, Loaded, Notice, Secret, Snippet, When } from '../ui/parts.tsx'
 import { Table } from '../ui/rows.tsx'
 
@@ -133,12 +133,7 @@ const Create = ({ onClose, onMade }: { onClose: () => void; onMade: (made: Admin
           onChange={setExpires}
           hint="Leave empty for a token without end."
         />
-        <div class="row end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" busy={creating.busy}>
-            Create token
-          </Button>
-        </div>
+        <Buttons action="Create token" busy={creating.busy} onCancel={onClose} />
       </Form>
     </Dialog>
   )

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
-import { Failure } from './parts.tsx'
+import { Button, Failure } from './parts.tsx'
 
 type Common = {
   label: string
@@ -168,6 +168,16 @@ export const Form = ({
     </form>
   )
 }
+
+/** What a form in a dialog ends with. */
+export const Buttons = ({ action, busy, onCancel }: { action: string; busy: boolean; onCancel: () => void }) => (
+  <div class="row end">
+    <Button onClick={onCancel}>Cancel</Button>
+    <Button kind="primary" type="submit" busy={busy}>
+      {action}
+    </Button>
+  </div>
+)
 
 /**
  * A whole number as typed, grouping and k/M endings allowed; undefined for anything else. A point stands before such an

@@ -107,7 +107,7 @@ const Group = ({ label, links, path }: { label: string; links: Link[]; path: str
       .map((link) => {
         const current = link.path === '/dashboard' ? path === link.path : path.startsWith(link.path)
         return (
-          <a key={link.path} href={link.path} {...(current ? { 'aria-current': 'page' as const } : {})}>
+          <a key={link.path} href={link.path} aria-current={current ? 'page' : undefined}>
             <Icon name={link.icon} />
             {link.label}
           </a>

@@ -8,9 +8,8 @@ import { changesOf } from '../lib/changes.ts'
 import { count, countField, limitField, toLocalField } from '../lib/format.ts'
 import { useAction, useResource } from '../lib/resource.ts'
 import { isAdmin, session } from '../lib/session.ts'
-import { countOrNull, Form, needCount, needTimeToCome, readCount, Select, Text } from './fields.tsx'
+import { Buttons, countOrNull, Form, needCount, needTimeToCome, readCount, Select, Text } from './fields.tsx'
 import { ModelsField, needModels } from './models-field.tsx'
-import { Button } from './parts.tsx'
 
 const DAY_MS = 86_400_000
 
@@ -37,7 +36,7 @@ export const LimitFields = ({ of, onChange, placeholder }: LimitFieldsProps) => 
 
 const NEVER = 'never'
 
-type Draft = {
+type Draft = Limits & {
   label: string
   /** A member's id, OWN or NOBODY; a new key's only. */
   owner: string
@@ -45,9 +44,6 @@ type Draft = {
   renews: Renewal | typeof NEVER
   expires: string
   models: string[]
-  rpm: string
-  tpm: string
-  concurrency: string
 }
 
 const OWN = ''
@@ -240,12 +236,7 @@ export const KeyForm = ({
       <ModelsField value={draft.models} onChange={(models) => set({ models })} allowed={limits?.models} />
       <LimitFields of={draft} onChange={set} placeholder="Default" />
       <p class="muted small">Empty limits take the gateway's default; 0 is no limit.</p>
-      <div class="row end">
-        <Button onClick={onCancel}>Cancel</Button>
-        <Button kind="primary" type="submit" busy={saving.busy}>
-          {existing === undefined ? 'Create key' : 'Save'}
-        </Button>
-      </div>
+      <Buttons action={existing === undefined ? 'Create key' : 'Save'} busy={saving.busy} onCancel={onCancel} />
     </Form>
   )
 }

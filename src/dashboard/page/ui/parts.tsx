@@ -32,6 +32,13 @@ export const Button = ({ kind, size, busy = false, disabled = false, onClick, ch
   </button>
 )
 
+/** Names the tab. */
+export const useTitle = (title: string): void => {
+  useEffect(() => {
+    document.title = `${title} · sluice`
+  }, [title])
+}
+
 /** The page's heading, which also names the tab. */
 export const PageHead = ({
   title,
@@ -44,9 +51,7 @@ export const PageHead = ({
   crumb?: { href: string; label: string }
   children?: ComponentChildren
 }) => {
-  useEffect(() => {
-    document.title = `${title} · sluice`
-  }, [title])
+  useTitle(title)
   return (
     <header class="page-head">
       <div>

@@ -50,14 +50,12 @@ const colorNumber = ({ group }: Series, index: number): number =>
 
 export const UsageView = ({
   usage,
-  by,
-  onBy,
+  grouping,
   measure,
   onMeasure,
 }: {
   usage: Usage
-  by: 'model' | 'key' | 'none'
-  onBy?: (by: 'model' | 'key') => void
+  grouping?: { value: 'model' | 'key'; onChange: (by: 'model' | 'key') => void }
   measure: Measure
   onMeasure: (measure: Measure) => void
 }) => {
@@ -76,11 +74,10 @@ export const UsageView = ({
       }
       tools={
         <div class="row">
-          {onBy && (
+          {grouping && (
             <Segments
               label="Group by"
-              value={by as 'model' | 'key'}
-              onChange={onBy}
+              {...grouping}
               options={[
                 ['model', 'By model'],
                 ['key', 'By key'],
