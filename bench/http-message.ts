@@ -2,10 +2,10 @@
 // because both must cost as little as possible beside what they measure.
 
 /** What a reader tells: the head (start line and fields, no blank line), body bytes as they come, the end. */
-export type MessageListener = { head(head: string): void; body(bytes: Buffer): void; end(): void }
+type MessageListener = { head(head: string): void; body(bytes: Buffer): void; end(): void }
 
 /** Bytes in, in any split. */
-export type MessageReader = { push(bytes: Buffer): void }
+type MessageReader = { push(bytes: Buffer): void }
 
 type Phase = 'head' | 'length' | 'chunk-size' | 'chunk' | 'chunk-end' | 'trailer'
 

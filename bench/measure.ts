@@ -19,7 +19,7 @@ import {
 } from './processes.ts'
 
 /** How long and how often. Windows in milliseconds. */
-export type Pace = { rounds: number; windowMs: number; warmUpMs: number; starts: number; heldStreams: number }
+type Pace = { rounds: number; windowMs: number; warmUpMs: number; starts: number; heldStreams: number }
 
 /** What every measurement needs. `key` is the client's gateway key; the bare proxy is shown it too. */
 export type Bench = {

@@ -8,7 +8,7 @@ import type { Job, JobResult, Load } from './job.ts'
 import type { ProviderState, StreamMode } from './provider.ts'
 
 /** `tested`: the gateway and the bare proxy. `around`: the provider and the load generator. `any`: not pinned. */
-export type Place = 'tested' | 'around' | 'any'
+type Place = 'tested' | 'around' | 'any'
 
 const TASKSET = Bun.which('taskset')
 const BUN = process.execPath

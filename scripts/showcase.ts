@@ -12,7 +12,7 @@ import { silentLog } from '../src/log.ts'
 import { startServer } from '../src/serve.ts'
 import { openStore } from '../src/store/sqlite/index.ts'
 
-export type Showcase = {
+type Showcase = {
   url: string
   setupToken: string
   /** The secret of a key with a history. */

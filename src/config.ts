@@ -75,7 +75,7 @@ export type Flags = {
   data?: string | undefined
 }
 
-export type LoadOptions = {
+type LoadOptions = {
   flags?: Flags
   env: Env
   /** What relative paths of flags and environment start from. */

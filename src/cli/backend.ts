@@ -7,7 +7,7 @@ import { DATA_FLAGS } from './data.ts'
 import { type Io, usageError } from './io.ts'
 
 /** The secret is given this once. */
-export type MadeKey = { key: ShownKey; secret: string }
+type MadeKey = { key: ShownKey; secret: string }
 
 type Limits = { rpm?: number; tpm?: number; concurrency?: number }
 /** `models`: names as they were typed. `renews` null: never. What is absent is as new keys get it. */
@@ -25,7 +25,7 @@ export type KeyChange = Partial<Omit<NewKey, keyof Limits>> & { [name in keyof L
 }
 
 /** `since`: from when it counts, which may be earlier than was asked for; null: from the beginning. */
-export type ShownUsage = {
+type ShownUsage = {
   since: string | null
   rows: (ShownSums & { group: string; label: string })[]
   khr_per_usd: number

@@ -17,7 +17,7 @@ export type Command = {
 /** Commands under one name: `keys create`, `keys list`. */
 export type Group = { name: string; summary: string; commands: Command[] }
 
-export type CommandOptions<A extends ArgsDef> = {
+type CommandOptions<A extends ArgsDef> = {
   name: string
   summary: string
   args: A

@@ -24,7 +24,7 @@ export type Io = {
 export const EXIT = { ok: 0, failed: 1, usage: 2 } as const
 
 /** Wrong words on the command line: one sentence, exit code 2. */
-export type UsageError = Error & { name: 'UsageError' }
+type UsageError = Error & { name: 'UsageError' }
 
 export const usageError = (message: string): UsageError =>
   Object.assign(new Error(message), { name: 'UsageError' as const })

@@ -45,7 +45,7 @@ export const fewDescriptors = (maxOpenExchanges: number, limit: number | undefin
   return `this process may open ${limit} files and connections; ${needed} are needed: raise "ulimit -n" (LimitNOFILE)${lower}`
 }
 
-export type RunOptions = {
+type RunOptions = {
   ready?: (url: string) => void
   /** How the configuration is read again when that is asked for; without it a request to do so ends the server. */
   reread?: () => Loaded

@@ -23,7 +23,7 @@ export type Reader = {
   secret(path: string, written: string): string | undefined
 }
 
-export type ReaderOptions = {
+type ReaderOptions = {
   file: FileConfig
   /** The file's name in messages and the directory its relative paths start from. */
   source: string

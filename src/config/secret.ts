@@ -6,7 +6,7 @@ import { resolve } from 'node:path'
 export type Env = Readonly<Record<string, string | undefined>>
 
 /** A value, or the sentence that says why there is none. Neither holds what was written, which may be the secret. */
-export type Resolved = { value: string; literal: boolean } | { problem: string }
+type Resolved = { value: string; literal: boolean } | { problem: string }
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 

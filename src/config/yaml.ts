@@ -1,6 +1,6 @@
 // YAML with the line of a mistake, which Bun's parser does not tell, and without the one it lets pass: a member twice.
 
-export type Parsed = { value: unknown } | { line: number; reason: string }
+type Parsed = { value: unknown } | { line: number; reason: string }
 
 /**
  * A YAML text's value, or the line (from 1) where it stops being YAML: the first after its longest sound beginning,

@@ -3,7 +3,7 @@
 import type { Asset, Bundle } from './bundle.ts'
 
 /** A file of the page with its compressed form. */
-export type Served = Asset & { gzip: Uint8Array<ArrayBuffer> }
+type Served = Asset & { gzip: Uint8Array<ArrayBuffer> }
 export type Page = Omit<Bundle, 'assets'> & { assets: ReadonlyMap<string, Served> }
 
 let page: Promise<Page> | undefined

@@ -10,7 +10,7 @@ export { DIRECTIVES } from './directive.ts'
 export type { Recorded } from './server.ts'
 export { MARKER } from './vendor.ts'
 
-export type DemoOptions = {
+type DemoOptions = {
   /** Milliseconds between two frames of a stream; about 25 make it visible. Default 0. */
   delayMs?: number
   /** How many requests are kept in `requests`, the latest; 0 in the demo. Default 500. */
@@ -18,7 +18,7 @@ export type DemoOptions = {
 }
 
 /** Where a demo vendor listens and the key it takes. vendor_b's base URL ends in `/v1`. */
-export type DemoProvider = { baseUrl: string; apiKey: string }
+type DemoProvider = { baseUrl: string; apiKey: string }
 
 export type DemoProviders = {
   vendorA: DemoProvider

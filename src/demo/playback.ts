@@ -3,10 +3,10 @@
 import { type Directive, type DirectiveName, failureOf, numberOf } from './directive.ts'
 import type { Failure, VendorError } from './vendor.ts'
 
-export type Pace = { delayMs: number; signal: AbortSignal }
+type Pace = { delayMs: number; signal: AbortSignal }
 
 /** What is played: frames of a stream, or a JSON body in two halves, so that the same faults fit both. */
-export type Tape = {
+type Tape = {
   pieces: string[]
   broken?: (error: VendorError, sent: number) => string
   failure: (name: Failure) => VendorError

@@ -4,7 +4,7 @@ import { createRecent } from '../lib/recent.ts'
 import type { Prompt } from './prompt.ts'
 
 export type CacheFigures = { input: number; cacheRead: number; cacheWrite5m: number; cacheWrite1h: number }
-export type Prefixes = { use(prompt: Prompt, salt: string): CacheFigures }
+type Prefixes = { use(prompt: Prompt, salt: string): CacheFigures }
 
 const KEPT = 10_000
 

@@ -21,7 +21,7 @@ export type Recorded = {
   aborted: boolean
 }
 
-export type ServerOptions = {
+type ServerOptions = {
   vendor: Vendor
   apiKey: string
   /** Between two frames of a stream. */
@@ -29,7 +29,7 @@ export type ServerOptions = {
   record(request: Recorded): void
 }
 
-export type DemoServer = { origin: string; stop(): Promise<void> }
+type DemoServer = { origin: string; stop(): Promise<void> }
 
 const STREAM = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
 

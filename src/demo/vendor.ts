@@ -40,7 +40,7 @@ export class VendorError extends Error {
 }
 
 /** A request the vendor accepted. `play` yields the same answer as `body`, as frames of its stream. */
-export type Accepted = {
+type Accepted = {
   stream: boolean
   body: JsonObject
   play?: () => Iterable<string>

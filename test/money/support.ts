@@ -37,7 +37,7 @@ export type Money = TestGateway & {
   stopAll(): Promise<void>
 }
 
-export type Asked = { secret?: string; stream?: boolean; cap?: number; signal?: AbortSignal; body?: object }
+type Asked = { secret?: string; stream?: boolean; cap?: number; signal?: AbortSignal; body?: object }
 
 export const startMoney = async (options: Parameters<typeof startGateway>[0] = {}): Promise<Money> => {
   let handler: Parameters<Money['answers']>[0] = (wire, stream) => spoken(wire as ChatWire, stream)
@@ -104,7 +104,7 @@ export const capOf = (text: string): number | undefined => {
   return body.max_tokens ?? body.max_completion_tokens ?? body.max_output_tokens
 }
 
-export type Billed = { input: number; cached?: number; output: number }
+type Billed = { input: number; cached?: number; output: number }
 
 const SSE = { 'content-type': 'text/event-stream; charset=utf-8' }
 
@@ -148,7 +148,7 @@ export const toldButOpen = (wire: ChatWire, { end = 'close', ...told }: Spoken):
   return { ...script, end, steps: [...pieces, ending] }
 }
 
-export type Spoken = {
+type Spoken = {
   billed?: Billed
   steps?: readonly Step[]
   end?: NonNullable<Script['end']>

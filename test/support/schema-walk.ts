@@ -4,7 +4,7 @@
 import { isObject, type Json, type JsonObject } from '../../src/ir/json.ts'
 
 /** What chooses: the first value is the plainest. */
-export type Throws = { one<T>(first: T, ...others: T[]): T; odd(): boolean }
+type Throws = { one<T>(first: T, ...others: T[]): T; odd(): boolean }
 
 /** What a string may have to be, by the member it stands in. */
 const TEXTS: { [member: string]: string } = {

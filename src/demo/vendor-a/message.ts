@@ -15,7 +15,7 @@ const STOP_REASONS: Record<Answer['stop'], string> = {
 }
 
 /** `display: "omitted"` leaves the thinking empty and its signature whole; `redacted` leaves only sealed data. */
-export type ThinkingStyle = { omitted: boolean; redacted: boolean }
+type ThinkingStyle = { omitted: boolean; redacted: boolean }
 
 export const composeMessage = (answer: Answer, model: string, style: ThinkingStyle, withUsage: boolean): JsonObject => {
   const { reasoning, text, calls, stop, figures } = answer

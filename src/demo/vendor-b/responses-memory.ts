@@ -6,7 +6,7 @@ import { invalid } from './error.ts'
 import { encryption } from './responses.ts'
 import { inputItems } from './responses-request.ts'
 
-export type ResponsesMemory = {
+type ResponsesMemory = {
   /** The whole input of a request: what came before it, references resolved, reasoning verified. Throws `VendorError`. */
   resolve(body: JsonObject): JsonObject[]
   /** Keeps an answered request unless it said `store: false`. */

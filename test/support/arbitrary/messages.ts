@@ -336,7 +336,7 @@ export const requestForMessages: fc.Arbitrary<ChatRequest> = fc
   })
   .map((request) => compact(request) as ChatRequest)
 
-export const messagesUsage: fc.Arbitrary<Usage> = fc
+const messagesUsage: fc.Arbitrary<Usage> = fc
   .record({
     input: fc.nat(9_999),
     output: fc.integer({ min: 1, max: 9_999 }),

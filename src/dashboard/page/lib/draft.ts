@@ -5,7 +5,7 @@ import { effect, signal } from '@preact/signals'
 import { PLAY_WIRES, type Play, type Prompt } from './play.ts'
 import { expired, session } from './session.ts'
 
-export type Draft = Prompt & { secret: string }
+type Draft = Prompt & { secret: string }
 
 const NAME = 'sluice-playground'
 const EMPTY: Draft = {
