@@ -9,6 +9,8 @@ const COMPACT = { notation: 'compact', maximumFractionDigits: 1 } as const
 
 const whole = number()
 const short = number(COMPACT)
+const tenths = number({ minimumFractionDigits: 1, maximumFractionDigits: 1 })
+const hundredths = number({ minimumFractionDigits: 2, maximumFractionDigits: 2 })
 const dollars = inDollars()
 const cents = inDollars({ minimumSignificantDigits: 2, maximumSignificantDigits: 2 })
 const fine = inDollars({ minimumFractionDigits: 6 })
@@ -67,12 +69,12 @@ export const khr = (value: number): string => riel.format(value)
 /** KHR 1.2M */
 export const khrShort = (value: number): string => (value < 10_000 ? riel : shortRiel).format(value)
 
-/** 840 ms, 1.2 s, 2 min, 3 h */
+/** 840 ms, 1.20 s, 12.0 s, 2.0 min, 3.0 h */
 export const duration = (ms: number | null): string => {
   if (ms === null) return '–'
-  if (ms < 1_000) return `${Math.round(ms)} ms`
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`
-  return ms < 3_600_000 ? `${(ms / 60_000).toFixed(1)} min` : `${(ms / 3_600_000).toFixed(1)} h`
+  if (ms < 1_000) return `${whole.format(Math.round(ms))} ms`
+  if (ms < 60_000) return `${(ms < 10_000 ? hundredths : tenths).format(ms / 1_000)} s`
+  return ms < 3_600_000 ? `${tenths.format(ms / 60_000)} min` : `${tenths.format(ms / 3_600_000)} h`
 }
 
 export const dateTime = (iso: string): string => moment.format(new Date(iso))
