@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type DemoProviders, startDemoProviders } from '../src/demo/index.ts'
-import { ROOT } from './run.ts'
+import { launch, PROGRAM } from '../test/binary/support/process.ts'
 
 const { values } = parseArgs({
   options: {
@@ -21,7 +21,6 @@ const MINUTES = values.short ? 10 / 60 : Number(values.minutes)
 const WORKERS = Number(values.workers)
 if (!(MINUTES > 0 && WORKERS > 0)) throw new Error('--minutes and --workers take numbers above 0')
 
-const PROGRAM = process.env.SLUICE_BINARY ? [process.env.SLUICE_BINARY] : [process.execPath, join(ROOT, 'src/main.ts')]
 const SAMPLE_MS = Math.min(10_000, (MINUTES * 60_000) / 20)
 /** Load and rest take turns: only a process at rest has collected what nothing holds any more. */
 const ROUND_MS = 45_000
@@ -172,41 +171,14 @@ const audit = (path: string, seen: Set<string>) => {
 
 const mb = (bytes = 0): number => Math.round(bytes / 1024 / 1024)
 
-const spawn = (words: string[], cwd: string, env: Record<string, string>) =>
-  Bun.spawn([...PROGRAM, ...words], {
-    cwd,
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-    env: { PATH: process.env.PATH ?? '', ...env },
-  })
-
-const urlOf = async (stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> => {
-  const reader = stream.pipeThrough(new TextDecoderStream()).getReader()
-  let text = ''
-  for (;;) {
-    const [, url] = /^API\s+(\S+)\/v1$/m.exec(text) ?? []
-    if (url !== undefined) {
-      // Read on, so that the server never waits to be heard.
-      void (async () => {
-        while (!(await reader.read()).done);
-      })()
-      return url
-    }
-    const { done, value } = await reader.read()
-    if (done) throw new Error(text)
-    text += value
-  }
-}
-
 const soak = async (vendors: DemoProviders, cwd: string): Promise<boolean> => {
   const env = vendors.env
   writeFileSync(join(cwd, 'sluice.yaml'), 'metrics: { enabled: true }\nlog: { level: error }\n')
-  const made = spawn(['keys', 'create', '--label', 'soak', '--tokens', '1000000000000', '--json'], cwd, env)
-  const { key } = JSON.parse(await new Response(made.stdout).text())
-  const server = spawn(['serve', '--port', '0'], cwd, env)
+  const words = ['keys', 'create', '--label', 'soak', '--tokens', '1000000000000', '--json']
+  const { key } = JSON.parse(await launch(PROGRAM, words, cwd, env).out)
+  const server = launch(PROGRAM, ['serve', '--port', '0'], cwd, env)
   try {
-    const url = await urlOf(server.stderr)
+    const url = await server.ready()
     const seen = new Set<string>()
     const counts: Counts = { asked: 0, whole: 0, left: 0, failed: 0, slow: 0 }
     const samples: Sample[] = []
@@ -276,7 +248,7 @@ const soak = async (vendors: DemoProviders, cwd: string): Promise<boolean> => {
     for (const [name, value, good] of verdicts) console.log(`${good ? 'ok   ' : 'WRONG'} ${name} ${value}`)
     return verdicts.every(([, , good]) => good)
   } finally {
-    if (server.exitCode === null) server.kill('SIGKILL')
+    server.kill('SIGKILL')
     await server.exited
   }
 }

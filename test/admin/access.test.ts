@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { ADMIN_BASE, ROUTES, type RouteName } from '../../src/admin-api/routes.ts'
+import { SYSTEM } from '../support/gateway.ts'
 import { type Desk, type Person, refusal, startDesk } from './support.ts'
 
 let desk: Desk
@@ -129,7 +130,7 @@ test('a change whose body arrives once its sender may no longer make it is refus
   const headers = { ...leaver.headers, origin: desk.url }
   const answering = fetch(`${desk.url}${ADMIN_BASE}/keys`, { method: 'POST', headers, body: body() })
   await known
-  store.members.remove(leaver.member.id, 'revoke', { kind: 'system', id: 'test' })
+  store.members.remove(leaver.member.id, 'revoke', SYSTEM)
   arrive()
   expect(await refusal(await answering)).toMatchObject({ status: 401, code: 'missing_api_key' })
   looking.mockRestore()

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { permits } from '../../src/keys/key.ts'
 import { NO_USAGE } from '../../src/relay/meter.ts'
+import { SYSTEM } from '../support/gateway.ts'
 import { type Desk, refusal, startDesk } from './support.ts'
 
 let desk: Desk
@@ -259,7 +260,7 @@ describe('a member', () => {
     const person = await desk.join('Kim', 'member', { ...limits, maxKeys: 1 })
     const { store } = desk.server.gateway
     const { key } = await desk.call('keys.create', person, { label: 'x' })
-    store.keys.update(key.id, { expiresAt: Date.now() }, { kind: 'system', id: 'test' })
+    store.keys.update(key.id, { expiresAt: Date.now() }, SYSTEM)
     store.journal.charge(key.id, 5)
     expect((await desk.request('keys.create', person, { label: 'y' })).status).toBe(403)
   })
@@ -282,7 +283,7 @@ describe('a member', () => {
   test('has none by keys that had expired either', async () => {
     const person = await desk.join('Jan', 'member', { ...limits, maxKeys: 1 })
     const first = (await desk.call('keys.create', person, { label: 'x' })).key
-    desk.server.gateway.store.keys.update(first.id, { expiresAt: Date.now() }, { kind: 'system', id: 'test' })
+    desk.server.gateway.store.keys.update(first.id, { expiresAt: Date.now() }, SYSTEM)
     const second = (await desk.call('keys.create', person, { label: 'y' })).key
     const goOn = () => desk.request('keys.update', person, { id: first.id, expires_at: inDays(1) })
     expect((await goOn()).status).toBe(403)
@@ -294,7 +295,7 @@ describe('a member', () => {
     const { store } = desk.server.gateway
     const { id } = (await desk.call('keys.create', person, { label: 'x' })).key
     store.journal.charge(id, 5)
-    store.keys.update(id, { expiresAt: Date.now() }, { kind: 'system', id: 'test' })
+    store.keys.update(id, { expiresAt: Date.now() }, SYSTEM)
     expect((await desk.request('keys.update', person, { id, expires_at: inDays(1) })).status).toBe(200)
   })
   test('cannot cut the expiry of a key short, nor loosen a limit that stands', async () => {

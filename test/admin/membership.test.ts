@@ -7,8 +7,7 @@ import { createAttempts, peerName } from '../../src/members/attempts.ts'
 import { DEFAULT_LIMITS } from '../../src/members/member.ts'
 import { createMembership, IDLE_MS, SESSION_MS } from '../../src/members/membership.ts'
 import { DAY, NOW, open } from '../store/support.ts'
-
-const SYSTEM = { kind: 'system', id: 'test' } as const
+import { SYSTEM } from '../support/gateway.ts'
 
 const start = () => {
   const time = { now: NOW }

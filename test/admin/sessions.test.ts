@@ -15,10 +15,9 @@ import { startServer } from '../../src/serve.ts'
 import { backupStore } from '../../src/store/sqlite/index.ts'
 import type { Store } from '../../src/store/store.ts'
 import { NOW, newKey, open } from '../store/support.ts'
-import { cookieOf, type Desk, PASSWORD, type Person, refusal, startDesk } from './support.ts'
+import { SYSTEM } from '../support/gateway.ts'
+import { cookieOf, type Desk, HASH, PASSWORD, type Person, refusal, startDesk } from './support.ts'
 
-const CHEAP = await Bun.password.hash(PASSWORD, { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 })
-const ANYONE = { kind: 'system', id: 'test' } as const
 const cookie = (secret: string): Person => ({ headers: { cookie: `sluice_session=${secret}` } })
 
 describe('a first start', () => {
@@ -315,16 +314,13 @@ describe('with people', () => {
     const time = { now: NOW }
     const store = open(':memory:', () => time.now)
     const membership = createMembership({ store, clock: () => time.now })
-    const member = store.members.add(
-      { name: 'Ada', role: 'admin', limits: DEFAULT_LIMITS, passwordHash: CHEAP },
-      { kind: 'system', id: 'test' },
-    )
+    const member = store.members.add({ name: 'Ada', role: 'admin', limits: DEFAULT_LIMITS, passwordHash: HASH }, SYSTEM)
     const refusals = () => store.audit({ limit: 1_000 }).filter(({ action }) => action === 'session.refuse')
     const guess = (name: string, peer: string) => membership.signIn(name, 'no', peer).catch(() => undefined)
     // From many addresses, so that no door stops them.
     for (let i = 0; i < 12; i++) await guess('Ada', `203.0.113.${i}`)
     expect(refusals()).toHaveLength(12)
-    store.members.setPassword(member.id, CHEAP, undefined, { kind: 'system', id: 'test' })
+    store.members.setPassword(member.id, HASH, undefined, SYSTEM)
     for (let i = 0; i < 40; i++) await guess('Ada ', `198.51.100.${i}`)
     expect(refusals()).toHaveLength(20)
     time.now += 15 * 60_000
@@ -337,9 +333,7 @@ describe('with people', () => {
     const time = { now: NOW }
     const store = open(':memory:', () => time.now)
     const membership = createMembership({ store, clock: () => time.now })
-    const passwordHash = CHEAP
-    const owner = { name: 'Ada', role: 'admin', limits: DEFAULT_LIMITS, passwordHash } as const
-    store.members.add(owner, { kind: 'system', id: 'test' })
+    store.members.add({ name: 'Ada', role: 'admin', limits: DEFAULT_LIMITS, passwordHash: HASH }, SYSTEM)
     const signIn = (peer: string, password = PASSWORD) =>
       membership.signIn('Ada', password, peer).then(
         () => 'in',
@@ -358,7 +352,7 @@ describe('with people', () => {
   test.each([
     [
       'another one is set by a link',
-      ({ members }: Store, id: string) => members.setPassword(id, CHEAP, undefined, ANYONE),
+      ({ members }: Store, id: string) => members.setPassword(id, HASH, undefined, SYSTEM),
     ],
     ['the member signs out everywhere', ({ sessions }: Store, id: string) => sessions.closeAll(id)],
   ])('a change of password is refused if %s while it is made', async (how, interfere) => {
@@ -479,7 +473,7 @@ describe('a change that cannot be written whole', () => {
     const { store, settings } = desk.server.gateway
     const { member } = await desk.join(`Other ${name}`, 'admin')
     const { token } = await desk.call('tokens.create', desk.signedIn(member), { label: 'theirs' })
-    const key = store.keys.issue(newKey({ expiresAt: 4e12, ownerId: member.id }), { kind: 'system', id: 'test' }).key
+    const key = store.keys.issue(newKey({ expiresAt: 4e12, ownerId: member.id }), SYSTEM).key
     const state = () => [
       ...TABLES.map((table) => database.query(`SELECT * FROM ${table}`).all()),
       structuredClone([store.keys.list(), settings.values()]),

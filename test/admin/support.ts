@@ -6,7 +6,7 @@ import { Value } from '@sinclair/typebox/value'
 import { CONTRACT, type Contract, type Output } from '../../src/admin-api/contract.ts'
 import { ADMIN_BASE, ROUTES, type RouteName } from '../../src/admin-api/routes.ts'
 import { DEFAULT_LIMITS, type Member, type MemberLimits, type Role } from '../../src/members/member.ts'
-import { type GatewayFor, startGateway, type TestGateway } from '../support/gateway.ts'
+import { type GatewayFor, SYSTEM, startGateway, type TestGateway } from '../support/gateway.ts'
 
 export const PASSWORD = 'correct horse battery'
 
@@ -31,8 +31,8 @@ export type Desk = TestGateway & {
   call<N extends RouteName>(name: N, person: Person, input?: object): Promise<Output<N>>
 }
 
-const HASH = await Bun.password.hash(PASSWORD, { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 })
-const SYSTEM = { kind: 'system', id: 'test' } as const
+/** Of PASSWORD, made in no time. */
+export const HASH = await Bun.password.hash(PASSWORD, { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 })
 
 export const startDesk = async (options: GatewayFor = {}): Promise<Desk> => {
   const gateway = await startGateway(options)

@@ -7,11 +7,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DemoProviders, startDemoProviders } from '../../src/demo/index.ts'
 import { VERSION } from '../../src/version.ts'
-import { type Child, endAll, launch } from './support/process.ts'
+import { BINARY, type Child, endAll, launch, PROGRAM } from './support/process.ts'
 
-const BINARY = process.env.SLUICE_BINARY ?? ''
-
-describe.skipIf(BINARY === '')('the compiled file', () => {
+describe.skipIf(BINARY === undefined)('the compiled file', () => {
   let vendors: DemoProviders
   let env: Record<string, string>
   let cwd: string
@@ -29,7 +27,7 @@ describe.skipIf(BINARY === '')('the compiled file', () => {
     rmSync(cwd, { recursive: true, force: true })
   })
 
-  const start = (...words: string[]): Child => launch(BINARY, words, cwd, env)
+  const start = (...words: string[]): Child => launch(PROGRAM, words, cwd, env)
   const run = async (...words: string[]): Promise<{ code: number; out: string; err: string }> => {
     const child = start(...words)
     return { code: await child.exited, out: await child.out, err: await child.err }

@@ -3,9 +3,10 @@
 import { describe, expect, test } from 'bun:test'
 import type { FileConfig } from '../../src/config/schema.ts'
 import type { Clock } from '../../src/relay/exchange.ts'
+import { BINARY } from '../binary/support/process.ts'
 import { type Handler, json, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { stopsAfterEach } from '../support/stopping.ts'
-import { type Attacked, BINARY, openGateway, providersAt } from './support/gateway.ts'
+import { type Attacked, openGateway, providersAt } from './support/gateway.ts'
 import { CHAT, MESSAGES, RESPONSES, SSE, streamed, whole } from './support/stories.ts'
 
 const stopping = stopsAfterEach()

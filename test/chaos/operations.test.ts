@@ -10,9 +10,11 @@ import type { FileConfig } from '../../src/config/schema.ts'
 import { silentLog } from '../../src/log.ts'
 import { createMemory, createRoom } from '../../src/memory.ts'
 import type { Summary } from '../../src/relay/exchange.ts'
+import { BINARY } from '../binary/support/process.ts'
+import { SYSTEM } from '../support/gateway.ts'
 import { gate, type Handler, json, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { stopsAfterEach } from '../support/stopping.ts'
-import { type Attacked, BINARY, type OpenOptions, openGateway, providersAt } from './support/gateway.ts'
+import { type Attacked, type OpenOptions, openGateway, providersAt } from './support/gateway.ts'
 import { CHAT, streamed, whole } from './support/stories.ts'
 
 const stopping = stopsAfterEach()
@@ -232,7 +234,7 @@ describe('a changed configuration', () => {
     if (server === undefined) throw new Error('it runs in this process')
     const { config, settings } = server.gateway
     const limits = { rpm: 0, tpm: 0, concurrency: 0 }
-    settings.change({ khr_per_usd: 4200, limits: { ...limits, rpm: 9 } }, { kind: 'system', id: 'test' })
+    settings.change({ khr_per_usd: 4200, limits: { ...limits, rpm: 9 } }, SYSTEM)
     const next = { ...config, khrPerUsd: 5000, limits: { ...limits, tpm: 7 }, keepAliveMs: 9_000 }
     const told = { changed: ['keep_alive'], overridden: ['rate.khr_per_usd', 'limits.tpm'], refused: [] }
     expect(await server.reload(next)).toEqual(told)

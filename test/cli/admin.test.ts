@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { cookieOf, type Desk, PASSWORD, refusal, startDesk } from '../admin/support.ts'
+import { SYSTEM } from '../support/gateway.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
 
 let desk: Desk
@@ -76,7 +77,7 @@ describe('admin reset-link', () => {
   test('asks whose where there is more than one admin', async () => {
     const { member } = await desk.join('Bea', 'admin')
     expect(await type()).toMatchObject({ code: 2, out: '', err: 'Name one of the admins: Ada, Bea.' })
-    desk.server.gateway.store.members.remove(member.id, 'revoke', { kind: 'system', id: 'test' })
+    desk.server.gateway.store.members.remove(member.id, 'revoke', SYSTEM)
   })
 
   test('without an admin says where the first one comes from, and makes no database', async () => {

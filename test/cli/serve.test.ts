@@ -6,9 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fewDescriptors } from '../../src/cli/serve.ts'
 import { DIRECTIVES } from '../../src/demo/index.ts'
-import { type Child, endAll, launch as launchIn } from '../binary/support/process.ts'
-
-const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
+import { type Child, endAll, launch as launchIn, MAIN } from '../binary/support/process.ts'
 
 let cwd: string
 beforeEach(() => {
@@ -106,7 +104,7 @@ describe('serve', () => {
           () => false,
           () => true,
         )
-      while (!(await refused())) await Bun.sleep(5)
+      while (!(await refused()));
       expect(await Promise.race([server.exited, 'running'])).toBe('running')
       server.kill('SIGTERM')
       expect(await server.exited).toBe(1)

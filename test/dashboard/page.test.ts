@@ -218,7 +218,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       expect(seen.size).toBe(7)
     }))
 
-  test('a key is edited, topped up, rotated and revoked, and a revoked one is refused within a second', () =>
+  test('a key is edited, topped up, rotated and revoked, and a revoked one is refused at once', () =>
     admin('/dashboard/keys', async (page) => {
       const secret = await makeKey(page, 'life of a key', '1000')
       const ask = (key: string): Promise<number> =>
@@ -244,9 +244,8 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
 
       await page.getByRole('button', { name: 'Revoke' }).click()
       await page.getByRole('button', { name: 'Revoke key' }).click()
-      const asked = performance.now()
-      while ((await ask(next)) !== 401) expect(performance.now() - asked).toBeLessThan(1_000)
       await page.getByText('revoked', { exact: true }).waitFor()
+      expect(await ask(next)).toBe(401)
       expect(await page.getByRole('button', { name: 'Top up' }).count()).toBe(0)
     }))
 
@@ -257,12 +256,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       await page.getByLabel('Label').fill('busy, renamed')
       await asAdmin('POST', `/keys/${id}/top-up`, { tokens: 500_000 })
       await asAdmin('PATCH', `/keys/${id}`, { models: ['vendorA-opus-4-8'] })
-      const asked = await fetch(`${gateway.url}/v1/chat/completions`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${secret}` },
-        body: JSON.stringify({ model: 'auto', messages: [{ role: 'user', content: 'hi' }] }),
-      })
-      await asked.text()
+      await say(secret, 'hi', 'auto')
       await page.getByText('1,500,000 tokens').waitFor()
       await page.getByRole('button', { name: 'Save' }).click()
       await heading(page, 'busy, renamed').waitFor()
@@ -901,8 +895,8 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     ['/dashboard/exchanges?since=constructor&outcome=constructor', 'Exchanges'],
   ])('an address that asks for what there is not, %s, shows what it shows unasked', (path, title) =>
     admin(path, async (page) => {
-      await heading(page, title).waitFor({ timeout: 5_000 })
-      await page.locator('main .card').first().waitFor({ timeout: 5_000 })
+      await heading(page, title).waitFor()
+      await page.locator('main .card').first().waitFor()
       expect(await page.getByRole('alert').count()).toBe(0)
     }),
   )
@@ -928,14 +922,9 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
   test('an exchange is found by the request id a client was given; of an unknown one it is said why', () =>
     admin('/dashboard/exchanges?outcome=done', async (page) => {
       const { secret } = await issue('found again')
-      const answer = await fetch(`${gateway.url}/v1/responses`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ model: 'vendorB-5.4', input: 'Say hello' }),
-      })
-      await answer.arrayBuffer()
+      const id = await say(secret, 'Say hello', 'vendorB-5.4')
       const find = page.getByLabel('Find by request id')
-      await find.fill(` ${answer.headers.get('x-request-id')} `)
+      await find.fill(` ${id} `)
       await find.press('Enter')
       await heading(page, 'vendorB-5.4').waitFor()
       // The way back leads to the list as it was left.
@@ -990,15 +979,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
   test('the key-holder page shows one key’s usage to a stranger and nothing else', () =>
     visit('/usage', async (page) => {
       const { secret } = await issue('holder')
-      await fetch(`${gateway.url}/v1/messages`, {
-        method: 'POST',
-        headers: { 'x-api-key': secret, 'content-type': 'application/json' },
-        body: JSON.stringify({
-          model: 'vendorA-sonnet-5',
-          max_tokens: 500,
-          messages: [{ role: 'user', content: 'Hello [[usage:300,200]]' }],
-        }),
-      }).then((answer) => answer.arrayBuffer())
+      await say(secret, 'Hello [[usage:300,200]]', 'vendorA-sonnet-5')
       await page.getByLabel('Key').fill('sk-sl-not-a-key')
       await page.getByRole('button', { name: 'Show usage' }).click()
       await page.getByRole('alert').waitFor()
@@ -1285,6 +1266,20 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       expect(await page.getByText('The gateway did not answer').count()).toBe(1)
     }))
 
+  test('a time that is no whole number is written as the language of who looks has it', () =>
+    admin(
+      '/dashboard',
+      async (page) => {
+        const id = await say((await issue('slow')).secret, 'Say hello [[slow:1100]]')
+        await page.goto(`${gateway.url}/dashboard/exchanges/${id}`)
+        await page
+          .getByLabel('Figures')
+          .getByText(/^\d,\d\d s$/)
+          .waitFor()
+      },
+      { locale: 'de-DE' },
+    ))
+
   test('large sums stand in one line, on any screen', () =>
     admin('/dashboard', async (page) => {
       await say((await issue('dear')).secret, 'Say hello')
@@ -1495,7 +1490,6 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     expect(troubles).toEqual([])
   })
 
-  /** By the admin's own hand: what runs may be another process. */
   /** A change made elsewhere than in the page that is looked at. */
   const asAdmin = async <T>(method: string, path: string, body?: object): Promise<T> => {
     const cookie = signedIn.cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
@@ -1531,25 +1525,23 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
   /** A request that is not answered; the client leaves when the function it gives is called. */
   const hang = (secret: string): (() => Promise<void>) => {
     const leaving = new AbortController()
-    const asked = fetch(`${gateway.url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'vendorA-opus-4-7', messages: [{ role: 'user', content: '[[hang]]' }] }),
-      signal: leaving.signal,
-    }).catch(() => undefined)
+    const asked = say(secret, '[[hang]]', 'vendorA-opus-4-7', leaving.signal).catch(() => undefined)
     return async () => {
       leaving.abort()
       await asked
     }
   }
 
-  const say = async (secret: string, content: string, model = 'vendorA-opus-4-7'): Promise<void> => {
+  /** Asks with a key; the request id of the answer. */
+  const say = async (secret: string, content: string, model = 'vendorA-opus-4-7', signal?: AbortSignal) => {
     const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
       body: JSON.stringify({ model, messages: [{ role: 'user', content }] }),
+      ...(signal === undefined ? {} : { signal }),
     })
     await answer.arrayBuffer()
+    return answer.headers.get('x-request-id')
   }
 })
 

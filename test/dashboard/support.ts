@@ -8,22 +8,14 @@ import { loadConfig, problemLine } from '../../src/config.ts'
 import { startDemoProviders } from '../../src/demo/index.ts'
 import { silentLog } from '../../src/log.ts'
 import { startServer } from '../../src/serve.ts'
-import { launch } from '../binary/support/process.ts'
-
-const BINARY = process.env.SLUICE_BINARY || undefined
+import { BINARY, launch, PROGRAM } from '../binary/support/process.ts'
 
 export type Started = { url: string; setupLink: string; stop(): Promise<void> }
 
 export const startDashboard = async (): Promise<Started> => {
   const providers = await startDemoProviders({ delayMs: 4, record: 0 })
   const directory = mkdtempSync(join(tmpdir(), 'sluice-page-'))
-  const env = {
-    VENDOR_A_BASE_URL: providers.vendorA.baseUrl,
-    VENDOR_A_API_KEY: providers.vendorA.apiKey,
-    VENDOR_B_BASE_URL: providers.vendorB.baseUrl,
-    VENDOR_B_API_KEY: providers.vendorB.apiKey,
-  }
-  const running = BINARY === undefined ? await startHere(directory, env) : await startThere(BINARY, directory, env)
+  const running = await (BINARY === undefined ? startHere : startThere)(directory, providers.env)
   return {
     ...running,
     stop: async () => {
@@ -44,8 +36,8 @@ const startHere = async (directory: string, env: Record<string, string>): Promis
   return { url: server.url, setupLink, stop: () => server.stop() }
 }
 
-const startThere = async (binary: string, directory: string, env: Record<string, string>): Promise<Started> => {
-  const child = launch(binary, ['serve', '--host', '127.0.0.1', '--port', '0', '--data', './data'], directory, env)
+const startThere = async (directory: string, env: Record<string, string>): Promise<Started> => {
+  const child = launch(PROGRAM, ['serve', '--host', '127.0.0.1', '--port', '0', '--data', './data'], directory, env)
   const url = await child.ready()
   return {
     url,

@@ -1,13 +1,13 @@
 // A key that is changed, by the command line or through the admin API, is what it was changed to: at once where the
 // server does it itself, within a second where another process does.
 
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ROUTES, type RouteName } from '../../src/admin-api/routes.ts'
-import type { Io } from '../../src/cli/io.ts'
-import { run } from '../../src/cli/run.ts'
 import type { Key } from '../../src/keys/key.ts'
 import { type Desk, startDesk } from '../admin/support.ts'
 import { connect, rawPost } from '../chaos/support/socket.ts'
+import { openTerminal } from '../cli/terminal.ts'
+import { SYSTEM } from '../support/gateway.ts'
 import { gate, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { stopAfterAll } from '../support/stopping.ts'
 import { requestOn, spoken } from './support.ts'
@@ -24,6 +24,8 @@ beforeAll(async () => {
   desk = await startDesk({ vendorA: provider.origin })
 })
 stopAfterAll(() => [desk, provider])
+const terminal = openTerminal()
+afterAll(() => terminal.close())
 
 const ask = async (secret: string): Promise<Response> => {
   const response = await desk.post('/v1/messages', requestOn('messages', MODEL, false, 100), { 'x-api-key': secret })
@@ -47,15 +49,10 @@ type Way = {
 }
 
 const cli = async (...words: string[]): Promise<{ key: string }> => {
-  const out: string[] = []
-  const err: string[] = []
-  const io: Io = {
-    ...{ out: (text) => out.push(text), err: (text) => err.push(text), env: {}, cwd: desk.config.dataDir },
-    ...{ now: Date.now, onStop: () => () => undefined },
-  }
-  const code = await run(['keys', ...words, '--data', desk.config.dataDir, '--json'], io)
-  if (code !== 0) throw new Error(err.join('\n'))
-  return JSON.parse(out.join('\n'))
+  terminal.clock.now = Date.now()
+  const { code, out, err } = await terminal.type('keys', ...words, '--data', desk.config.dataDir, '--json')
+  if (code !== 0) throw new Error(err)
+  return JSON.parse(out)
 }
 const api = async (name: RouteName, input: object): Promise<{ secret?: string }> => {
   const response = await desk.request(name, desk.admin, input)
@@ -102,6 +99,18 @@ describe.each(WAYS)('%s', (_, way) => {
     while (!holds() && performance.now() < until) await new Promise((resolve) => setImmediate(resolve))
     expect(holds()).toBe(true)
   }
+  /** A request that its provider answers once `late` is open. */
+  const held = async (secret: string) => {
+    const late = gate()
+    script = async () => {
+      await late.opened
+      return spoken('messages', false, { billed })
+    }
+    const from = provider.requests.length
+    const asking = ask(secret)
+    await provider.arrived(from)
+    return { late, from, asking }
+  }
   const start = (tokensTotal = 50) => {
     script = () => spoken('messages', false, { billed })
     const { id, secret } = desk.issue({ tokensTotal })
@@ -137,14 +146,7 @@ describe.each(WAYS)('%s', (_, way) => {
     const { id, secret, key } = start(500)
     expect(await ask(secret)).toMatchObject({ status: 200 })
     await desk.idle()
-    const late = gate()
-    script = async () => {
-      await late.opened
-      return spoken('messages', false, { billed })
-    }
-    const from = provider.requests.length
-    const asking = ask(secret)
-    await provider.arrived(from)
+    const { late, asking } = await held(secret)
     await way.reset(id)
     await inForce(() => key.tokensUsed === 0)
     late.open()
@@ -163,7 +165,7 @@ describe.each(WAYS)('%s', (_, way) => {
     await inForce(() => key.expiresAt === at)
     expect(await ask(secret)).toMatchObject({ status: 200 })
     const { keys } = desk.server.gateway.store
-    keys.update(id, { expiresAt: Date.now() }, { kind: 'system', id: 'test' })
+    keys.update(id, { expiresAt: Date.now() }, SYSTEM)
     const refused = await ask(secret)
     expect([refused.status, refused.headers.get('x-gateway-error-code')]).toEqual([401, 'invalid_api_key'])
   })
@@ -233,14 +235,7 @@ describe.each(WAYS)('%s', (_, way) => {
 
   test('revokes a key: exchanges in flight are answered and billed, and no more are admitted', async () => {
     const { id, secret, key } = start(500)
-    const late = gate()
-    script = async () => {
-      await late.opened
-      return spoken('messages', false, { billed })
-    }
-    const from = provider.requests.length
-    const asking = ask(secret)
-    await provider.arrived(from)
+    const { late, from, asking } = await held(secret)
     await way.revoke(id)
     await inForce(() => key.revokedAt !== undefined)
     expect(await ask(secret)).toMatchObject({ status: 401 })

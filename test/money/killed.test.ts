@@ -10,13 +10,11 @@ import { CHAT_WIRES } from '../../src/ir/wire.ts'
 import { createLedger } from '../../src/ledger/create.ts'
 import { openStore } from '../../src/store/sqlite/index.ts'
 import type { Store } from '../../src/store/store.ts'
-import { type Child, endAll, launch } from '../binary/support/process.ts'
+import { type Child, endAll, launch, PROGRAM } from '../binary/support/process.ts'
 import { PATHS } from '../support/paths.ts'
 import { type Handler, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { requestOn, spoken, toldButOpen, totalOf } from './support.ts'
 
-const BINARY = process.env.SLUICE_BINARY
-const COMMAND = BINARY ?? [process.execPath, new URL('../../src/main.ts', import.meta.url).pathname]
 const KILLS = Number(process.env.SLUICE_KILLS ?? 3)
 const CLIENTS = 24
 const MODELS = ['vendorA-opus-4-8', 'vendorB-5.5'] as const
@@ -45,13 +43,13 @@ const prepare = async (): Promise<string> => {
     providers: { vendor_a: account(provider.origin), vendor_b: account(`${provider.origin}/v1`) },
   }
   writeFileSync(join(directory, 'sluice.yaml'), JSON.stringify(file))
-  const create = launch(COMMAND, ['keys', 'create', '--label', 'x', '--tokens', '1000000000', '--json'], directory)
+  const create = launch(PROGRAM, ['keys', 'create', '--label', 'x', '--tokens', '1000000000', '--json'], directory)
   if ((await create.exited) !== 0) throw new Error(await create.err)
   return String(JSON.parse(await create.out).key)
 }
 
 const start = async (): Promise<{ child: Child; url: string }> => {
-  const child = launch(COMMAND, ['serve'], directory)
+  const child = launch(PROGRAM, ['serve'], directory)
   return { child, url: await child.ready() }
 }
 

@@ -7,6 +7,7 @@ import { loadConfig, problemLine } from '../../src/config.ts'
 import { type DemoProviders, MARKER, startDemoProviders } from '../../src/demo/index.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { startServer } from '../../src/serve.ts'
+import { SYSTEM } from '../support/gateway.ts'
 
 export type Running = {
   /** Without `/v1`, as clients of the messages wire take it. */
@@ -48,10 +49,8 @@ export const startGateway = async (file = FILE): Promise<Running> => {
   if (!loaded.ok) throw new Error(loaded.problems.map((problem) => problemLine(problem)).join('\n'))
   const server = await startServer(loaded.config, { err: () => undefined })
   const issue: Running['issue'] = ({ tokensTotal = 1_000_000, models = ['*'] }) =>
-    server.gateway.store.keys.issue(
-      { label: 'sdk', tokensTotal, expiresAt: Date.now() + 3_600_000, models },
-      { kind: 'system', id: 'test' },
-    ).secret
+    server.gateway.store.keys.issue({ label: 'sdk', tokensTotal, expiresAt: Date.now() + 3_600_000, models }, SYSTEM)
+      .secret
   return {
     url: server.url,
     v1: `${server.url}/v1`,

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { BUILTIN_MODELS } from '../../src/catalogue/builtin.ts'
 import { type Config, loadConfig } from '../../src/config.ts'
 import { type DemoProviders, startDemoProviders } from '../../src/demo/index.ts'
-import type { NewKey } from '../../src/keys/key.ts'
+import type { Actor, NewKey } from '../../src/keys/key.ts'
 import { silentLog } from '../../src/log.ts'
 import { blankProvider } from '../../src/provider/builtin.ts'
 import type { Provider } from '../../src/provider/provider.ts'
@@ -52,6 +52,9 @@ export const onlyProvider = (baseUrl: string, more: Partial<Provider> & { creden
   return { providers: [provider], models }
 }
 
+/** Who the audit names for what a test does by its own hand. */
+export const SYSTEM: Actor = { kind: 'system', id: 'test' }
+
 const YEAR_MS = 365 * 86_400_000
 
 export const startGateway = async ({
@@ -79,7 +82,7 @@ export const startGateway = async ({
         models: ['*'],
         ...input,
       },
-      { kind: 'system', id: 'test' },
+      SYSTEM,
     )
     return { id: made.key.id, secret: made.secret }
   }

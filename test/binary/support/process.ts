@@ -1,5 +1,13 @@
 // The command line as a process: what it says, line by line, and how it ends.
 
+/** The compiled file, where the environment names it. */
+export const BINARY = process.env.SLUICE_BINARY || undefined
+
+export const MAIN = new URL('../../../src/main.ts', import.meta.url).pathname
+
+/** What is run: the compiled file, or the source. */
+export const PROGRAM = BINARY === undefined ? [process.execPath, MAIN] : [BINARY]
+
 export type Child = {
   pid: number
   kill(signal: NodeJS.Signals): void
@@ -19,13 +27,8 @@ export type Child = {
 const children = new Set<Child>()
 
 /** An environment that names nothing of this machine's. */
-export const launch = (
-  command: string | string[],
-  words: string[],
-  cwd: string,
-  env: Record<string, string> = {},
-): Child => {
-  const spawned = Bun.spawn([command, words].flat(), {
+export const launch = (program: string[], words: string[], cwd: string, env: Record<string, string> = {}): Child => {
+  const spawned = Bun.spawn([...program, ...words], {
     ...{ cwd, stdout: 'pipe', stderr: 'pipe', stdin: 'ignore' },
     env: { PATH: process.env.PATH ?? '', TMPDIR: cwd, ...env },
   })

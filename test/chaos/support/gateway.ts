@@ -13,9 +13,8 @@ import { createMembership } from '../../../src/members/membership.ts'
 import type { Clock } from '../../../src/relay/exchange.ts'
 import { type Server, startServer } from '../../../src/serve.ts'
 import { openStore } from '../../../src/store/sqlite/index.ts'
-import { type Child, launch } from '../../binary/support/process.ts'
-
-export const BINARY = process.env.SLUICE_BINARY || undefined
+import { BINARY, type Child, launch, PROGRAM } from '../../binary/support/process.ts'
+import { SYSTEM } from '../../support/gateway.ts'
 
 export type Figures = {
   open: number
@@ -69,7 +68,7 @@ export const openGateway = async (
   const running =
     BINARY === undefined && !apart
       ? await startHere(path, directory, clock)
-      : await startThere(limited(BINARY === undefined ? [process.execPath, MAIN] : [BINARY], descriptors), directory)
+      : await startThere(limited(descriptors), directory)
   const token = adminToken(databasePath({ dataDir: resolve(directory, file.data ?? 'data') }))
   const state = async (): Promise<State> => {
     const response = await fetch(`${running.url}/admin/api/state`, { headers: { authorization: `Bearer ${token}` } })
@@ -136,7 +135,7 @@ const adminToken = (path: string): string => {
   try {
     const admin = store.members.add(
       { name: 'chaos', role: 'admin', limits: DEFAULT_LIMITS, passwordHash: 'none' },
-      { kind: 'system', id: 'test' },
+      SYSTEM,
     )
     return createMembership({ store, clock: Date.now }).issueToken('chaos', undefined, admin).secret
   } finally {
@@ -151,7 +150,7 @@ const startHere = async (path: string, directory: string, clock: Clock | undefin
   const server = await startServer(loaded.config, { err: () => undefined }, silentLog, clock)
   const { secret } = server.gateway.store.keys.issue(
     { label: 'chaos', tokensTotal: 1_000_000_000, expiresAt: Date.now() + 86_400_000, models: ['*'] },
-    { kind: 'system', id: 'test' },
+    SYSTEM,
   )
   return {
     url: server.url,
@@ -166,11 +165,9 @@ const startHere = async (path: string, directory: string, clock: Clock | undefin
   }
 }
 
-const MAIN = new URL('../../../src/main.ts', import.meta.url).pathname
-
 /** The program under a shell's limit. */
-const limited = (program: string[], descriptors: number | undefined): string[] =>
-  descriptors === undefined ? program : ['sh', '-c', `ulimit -n ${descriptors}; exec "$0" "$@"`, ...program]
+const limited = (descriptors: number | undefined): string[] =>
+  descriptors === undefined ? PROGRAM : ['sh', '-c', `ulimit -n ${descriptors}; exec "$0" "$@"`, ...PROGRAM]
 
 const startThere = async (program: string[], directory: string) => {
   const create = launch(program, ['keys', 'create', '--label', 'chaos', '--tokens', '1000000000', '--json'], directory)

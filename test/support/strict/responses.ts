@@ -198,7 +198,7 @@ const RULES: Rule<Seen>[] = [
     },
   },
   {
-    rule: 'phases are valid',
+    rule: 'identifiers and labels are short enough',
     source: 'docs',
     broken: ({ body: { user, prompt_cache_key: key, metadata } }) => [
       isLong(user, 64) && 'user',
