@@ -21,7 +21,7 @@ beforeAll(async () => {
   const models = BUILTIN_MODELS.map((model) => ({ ...model, price }))
   money = await startMoney({ config: { models } })
 })
-afterAll(() => money.stopAll())
+afterAll(() => money.stop())
 
 const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'up' }
 const frame = (event: { type: string }): string => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
@@ -98,9 +98,6 @@ test.each(
   ),
 )('for a client of %s and a provider of %s, streamed: %p', async (wire, provider, stream, script) => {
   money.answers(() => script)
-  const response = await money.ask(wire, provider, { stream })
-  await response.text()
-  await money.idle()
-  const { cacheWrite, costMicroUsd } = money.row(response)
+  const { cacheWrite, costMicroUsd } = await money.exchange(wire, provider, { stream })
   expect([cacheWrite, costMicroUsd]).toEqual([1_000, COST])
 })

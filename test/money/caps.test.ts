@@ -10,7 +10,7 @@ let money: Money
 beforeAll(async () => {
   money = await startMoney()
 })
-afterAll(() => money.stopAll())
+afterAll(() => money.stop())
 
 /** What the provider was sent for a request on a key with so many tokens left, and what was set aside for it. */
 const sent = async (
@@ -19,7 +19,7 @@ const sent = async (
   left: number,
   asked: { cap?: number; stream?: boolean; body?: object } = {},
 ): Promise<{ body: JsonObject; cap: number | undefined; input: number; reserved: number; dropped: string | null }> => {
-  money.answers((wire, stream) => spoken(wire as ChatWire, stream))
+  money.answers((wire, stream) => spoken(wire, stream))
   const { secret } = money.issue({ tokensTotal: left })
   const from = money.provider.requests.length
   const response = await money.ask(client, provider, { secret, ...asked })
@@ -107,7 +107,7 @@ describe('a decisive member written twice goes out once, as it was admitted', ()
   const asked = (wire: ChatWire, text: string): string =>
     wire === 'responses' ? `"input":"${text}"` : `"messages":[{"role":"user","content":"${text}"}]`
   const post = async (wire: ChatWire, size: keyof typeof texts, before: string, after: string) => {
-    money.answers((reached, stream) => spoken(reached as ChatWire, stream))
+    money.answers((reached, stream) => spoken(reached, stream))
     const { secret } = money.issue({ tokensTotal: 100_000 })
     const from = money.provider.requests.length
     const gap = size === 'indented' ? '\n ' : ''
@@ -219,7 +219,7 @@ describe('a fallback model', () => {
     money.server.gateway.fallbacks = { ...fallbacks, [asked.id]: [other.id] }
     ;[asked.maxOutput, other.maxOutput] = [askedMaximum, own]
     try {
-      money.answers((wire, stream) => (wire === failing ? { status: 500 } : spoken(wire as ChatWire, stream)))
+      money.answers((wire, stream) => (wire === failing ? { status: 500 } : spoken(wire, stream)))
       const { secret } = money.issue({ tokensTotal: 100_000 })
       const response = await money.ask(client, failing, { secret, ...(cap === undefined ? {} : { cap }) })
       await response.text()

@@ -1,7 +1,6 @@
 // A request that continues an answer by its id brings a whole conversation to its provider, and little of it to the gateway.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { ChatWire } from '../../src/ir/wire.ts'
 import { gate } from '../support/provider/scripted.ts'
 import { booksOf, type Money, spoken, startMoney } from './support.ts'
 
@@ -9,7 +8,7 @@ let money: Money
 beforeAll(async () => {
   money = await startMoney()
 })
-afterAll(() => money.stopAll())
+afterAll(() => money.stop())
 
 const FIRST = { input: 4_000, cached: 1_000, output: 500 }
 const wire = 'responses'
@@ -20,7 +19,7 @@ const answered = async (
   { stream = false, body = {} } = {},
   tokensTotal = 1_000_000,
 ): Promise<{ id: string; secret: string }> => {
-  money.answers((reached, streamed) => spoken(reached as ChatWire, streamed, { billed: FIRST }))
+  money.answers((reached, streamed) => spoken(reached, streamed, { billed: FIRST }))
   const key = money.issue({ tokensTotal })
   const response = await money.ask(wire, wire, { secret: key.secret, stream, body })
   await response.text()
@@ -30,10 +29,7 @@ const answered = async (
 
 /** What a request of the key is taken for. */
 const estimateOf = async (secret: string, body: object): Promise<number> => {
-  const response = await money.ask(wire, wire, { secret, body })
-  await response.text()
-  await money.idle()
-  return money.row(response).inputEstimate
+  return (await money.exchange(wire, wire, { secret, body })).inputEstimate
 }
 
 test.each([false, true])('is taken for what the answer and its prompt came to (stream: %s)', async (stream) => {
@@ -53,7 +49,7 @@ test('is not, for another key or of an answer that is not kept', async () => {
 test('is billed for it when its client disconnects before the figures', async () => {
   const { id, secret } = await answered()
   const rest = gate()
-  money.answers((reached) => spoken(reached as ChatWire, true, { steps: ['one', rest] }))
+  money.answers((reached) => spoken(reached, true, { steps: ['one', rest] }))
   const leaving = new AbortController()
   const response = await money.ask(wire, wire, { secret, stream: true, signal: leaving.signal, ...going })
   await response.body?.getReader().read()
@@ -71,7 +67,7 @@ test('does not overspend the key with many others', async () => {
   const late = gate()
   money.answers(async (reached, stream) => {
     await late.opened
-    return spoken(reached as ChatWire, stream, { billed: { input: 5_500, output: 5 } })
+    return spoken(reached, stream, { billed: { input: 5_500, output: 5 } })
   })
   const asking = Array.from({ length: 50 }, () => money.ask(wire, wire, { secret, cap: 20, ...going }))
   const refused = Promise.withResolvers<void>()

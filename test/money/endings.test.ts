@@ -23,7 +23,7 @@ beforeAll(async () => {
   await loadTokenizer()
   money = await startMoney()
 }, 60_000)
-afterAll(() => money.stopAll())
+afterAll(() => money.stop())
 
 const WORDS = ['The ', 'quick ', 'brown ', 'fox ', 'jumps ', 'over ', 'the ', 'lazy ', 'dog.']
 const SAID = countTokens(WORDS.join(''))
@@ -80,7 +80,7 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
   test('a client that disconnects in the middle pays for the output so far', async () => {
     const { id, secret } = start()
     const silence = gate()
-    money.answers((wire) => spoken(wire as ChatWire, true, { billed, steps: [...WORDS, silence] }))
+    money.answers((wire) => spoken(wire, true, { billed, steps: [...WORDS, silence] }))
     const leaving = new AbortController()
     const from = money.provider.requests.length
     const response = await money.ask(client, provider, { secret, stream: true, signal: leaving.signal })
@@ -97,7 +97,7 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
   test('a stream that breaks off in the middle is billed by its output so far', async () => {
     const { id, secret } = start()
     const heard = gate()
-    money.answers((wire) => spoken(wire as ChatWire, true, { billed, steps: [...WORDS, heard], end: 'cut' }))
+    money.answers((wire) => spoken(wire, true, { billed, steps: [...WORDS, heard], end: 'cut' }))
     const response = await money.ask(client, provider, { secret, stream: true })
     const rest = await hear(response)
     heard.open()
@@ -111,7 +111,7 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
   test('a stream that falls silent in the middle is billed by its output so far', async () => {
     const { id, secret } = start()
     silentFor(300)
-    money.answers((wire) => spoken(wire as ChatWire, true, { billed, steps: WORDS, end: 'stall' }))
+    money.answers((wire) => spoken(wire, true, { billed, steps: WORDS, end: 'stall' }))
     const response = await money.ask(client, provider, { secret, stream: true })
     expect(await response.text()).toContain('gateway_timeout')
     await money.idle()
@@ -122,7 +122,7 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
 
   test('a client that disconnects after the terminal event pays the provider’s figures', async () => {
     const { id, secret } = start()
-    money.answers((wire) => spoken(wire as ChatWire, true, { billed, steps: WORDS }))
+    money.answers((wire) => spoken(wire, true, { billed, steps: WORDS }))
     const leaving = new AbortController()
     const response = await money.ask(client, provider, { secret, stream: true, signal: leaving.signal })
     await response.text()
@@ -134,7 +134,7 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
 
   test('a stream that ends behind the provider’s last figures, without its own end, is billed by them', async () => {
     const { id, secret } = start()
-    money.answers((wire) => toldButOpen(wire as ChatWire, { billed: few, steps: WORDS }))
+    money.answers((wire) => toldButOpen(wire, { billed: few, steps: WORDS }))
     const response = await money.ask(client, provider, { secret, stream: true })
     expect(await response.text()).toContain('event: error')
     await money.idle()
@@ -191,22 +191,16 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
 
   test('an answer without usage is counted by the tokenizer', async () => {
     const { id, secret } = start()
-    money.answers((wire) => spoken(wire as ChatWire, true, { steps: WORDS, figures: false }))
-    const response = await money.ask(client, provider, { secret, stream: true })
-    await response.text()
-    await money.idle()
-    const row = money.row(response)
+    money.answers((wire) => spoken(wire, true, { steps: WORDS, figures: false }))
+    const row = await money.exchange(client, provider, { secret, stream: true })
     expect(row).toMatchObject({ outcome: 'done', estimated: true, output: SAID, input: row.inputEstimate })
     await expectBooks(id, totalOf(row))
   })
 
   test('a whole answer without usage is counted by what its model wrote', async () => {
     const { id, secret } = start()
-    money.answers((wire) => spoken(wire as ChatWire, false, { figures: false }))
-    const response = await money.ask(client, provider, { secret })
-    await response.text()
-    await money.idle()
-    const row = money.row(response)
+    money.answers((wire) => spoken(wire, false, { figures: false }))
+    const row = await money.exchange(client, provider, { secret })
     expect(row).toMatchObject({
       outcome: 'done',
       estimated: true,
@@ -218,22 +212,16 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
 
   test('an answer with only the usage of its beginning is counted by the tokenizer', async () => {
     const { id, secret } = start()
-    money.answers((wire) => spoken(wire as ChatWire, true, { billed, steps: WORDS, figures: 'begun' }))
-    const response = await money.ask(client, provider, { secret, stream: true })
-    await response.text()
-    await money.idle()
-    const row = money.row(response)
+    money.answers((wire) => spoken(wire, true, { billed, steps: WORDS, figures: 'begun' }))
+    const row = await money.exchange(client, provider, { secret, stream: true })
     expect(row).toMatchObject({ outcome: 'done', estimated: true, output: SAID })
     await expectBooks(id, input(row.inputEstimate) + SAID)
   })
 
   test.each([true, false])('a prompt without reported tokens is estimated (stream: %s)', async (stream) => {
     const { id, secret } = start()
-    money.answers((wire) => spoken(wire as ChatWire, stream, { billed, steps: WORDS, figures: 'output' }))
-    const response = await money.ask(client, provider, { secret, stream })
-    await response.text()
-    await money.idle()
-    const row = money.row(response)
+    money.answers((wire) => spoken(wire, stream, { billed, steps: WORDS, figures: 'output' }))
+    const row = await money.exchange(client, provider, { secret, stream })
     expect(row).toMatchObject({ outcome: 'done', estimated: true, output: billed.output, input: row.inputEstimate })
     await expectBooks(id, row.inputEstimate + billed.output)
   })
@@ -306,10 +294,7 @@ test.each(answers)('ids, names and seals of an answer without usage cost nothing
   const { id, secret } = money.issue({ tokensTotal: 100_000 })
   money.answers(() => ({ steps: [JSON.stringify(body)] }))
   const several = wire === 'chat-completions' ? { n: 2 } : {}
-  const response = await money.ask(wire, wire, { secret, body: several })
-  await response.text()
-  await money.idle()
-  const row = money.row(response)
+  const row = await money.exchange(wire, wire, { secret, body: several })
   expect(row).toMatchObject({ outcome: 'done', estimated: true, output: countTokens(written) })
   await expectBooks(id, totalOf(row))
 })
@@ -338,10 +323,10 @@ test('figures told before the last of the text are not the last', async () => {
   const [opening = '', ...rest] = steps as string[]
   const [finish = ''] = rest.splice(-1)
   money.answers(() => ({ ...script, steps: [opening, finish, ...rest] }))
-  const response = await money.ask('chat-completions', 'chat-completions', { secret, stream: true })
-  await response.text()
-  await money.idle()
-  expect(money.row(response)).toMatchObject({ estimated: true, output: SAID })
+  expect(await money.exchange('chat-completions', 'chat-completions', { secret, stream: true })).toMatchObject({
+    estimated: true,
+    output: SAID,
+  })
   await expectBooks(id, few.input + few.cached + SAID)
 })
 

@@ -30,7 +30,7 @@ beforeAll(async () => {
   const model = money.server.gateway.catalogue.resolve('vendorB-image-1')
   if (model !== undefined) model.tokensPerImage = EACH
 })
-afterAll(() => money.stopAll())
+afterAll(() => money.stop())
 
 const draw = (secret: string, more: object = {}, signal?: AbortSignal): Promise<Response> =>
   money.post(

@@ -15,10 +15,10 @@ beforeAll(async () => {
   await loadTokenizer()
   money = await startMoney({ clock: { now: () => time.now }, config: { bodyLimitBytes: 20_000 } })
 }, 60_000)
-afterAll(() => money.stopAll())
+afterAll(() => money.stop())
 beforeEach(() => {
   time.now = START
-  money.answers((wire, stream) => spoken(wire as ChatWire, stream, { billed: { input: 6, output: 4 } }))
+  money.answers((wire, stream) => spoken(wire, stream, { billed: { input: 6, output: 4 } }))
 })
 
 const done = async (response: Response): Promise<Response> => {
@@ -194,7 +194,7 @@ describe('a refused request counts against no limit', () => {
     const late = gate()
     money.answers(async (wire) => {
       await late.opened
-      return spoken(wire as ChatWire, false, { billed: { input: 20, output: 20 } })
+      return spoken(wire, false, { billed: { input: 20, output: 20 } })
     })
     const from = money.provider.requests.length
     const holding = money.ask('messages', 'messages', { secret, cap: 100 })
@@ -226,7 +226,7 @@ describe('requests at once', () => {
     const late = gate()
     money.answers(async (wire, stream) => {
       await late.opened
-      return spoken(wire as ChatWire, stream)
+      return spoken(wire, stream)
     })
     const from = money.provider.requests.length
     const inside = Array.from({ length: 3 }, () => money.ask('messages', 'messages', { secret }))
@@ -258,7 +258,7 @@ describe('requests at once', () => {
       const { health } = money.server.gateway
       for (let i = 0; i < 3; i++) {
         for (const { target } of health.states()) health.succeeded(target)
-        money.answers((wire) => script(wire as ChatWire))
+        money.answers((wire) => script(wire))
         const response = await money.ask(client, provider, { secret, stream })
         expect(response.status).not.toBe(429)
         await done(response)
@@ -268,7 +268,7 @@ describe('requests at once', () => {
     test.each([true, false])('free their place after a client that disconnects (stream: %s)', async (stream) => {
       const { secret } = money.issue({ concurrency: 1 })
       for (let i = 0; i < 3; i++) {
-        money.answers((wire) => (stream ? spoken(wire as ChatWire, true, { steps: ['a', gate()] }) : { end: 'hang' }))
+        money.answers((wire) => (stream ? spoken(wire, true, { steps: ['a', gate()] }) : { end: 'hang' }))
         const from = money.provider.requests.length
         const socket = connect(money.url)
         socket.write(rawPost(PATHS[client], secret, JSON.stringify(requestOn(client, MODEL_OF[provider], stream))))
@@ -295,7 +295,7 @@ describe('requests at once', () => {
           const late = gate()
           money.answers(async (wire) => {
             await late.opened
-            return spoken(wire as ChatWire, true)
+            return spoken(wire, true)
           })
           const from = money.provider.requests.length
           const socket = connect(money.url)

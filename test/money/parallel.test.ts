@@ -1,7 +1,6 @@
 // Many clients on one key whose provider tells its figures late: no token of output more than was bought.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import type { ChatWire } from '../../src/ir/wire.ts'
 import { type Gate, gate } from '../support/provider/scripted.ts'
 import { booksOf, CROSSINGS, capOf, type Money, spoken, startMoney, totalOf } from './support.ts'
 
@@ -9,7 +8,7 @@ let money: Money
 beforeAll(async () => {
   money = await startMoney()
 })
-afterAll(() => money.stopAll())
+afterAll(() => money.stop())
 
 let late: Gate
 beforeEach(() => {
@@ -28,9 +27,9 @@ describe.each(CROSSINGS)('%s → %s: 200 clients at once on a key with room for 
       const billed = { input, output: capOf(request.text) ?? Number.NaN }
       if (!streamed) {
         await late.opened
-        return spoken(wire as ChatWire, false, { billed })
+        return spoken(wire, false, { billed })
       }
-      return spoken(wire as ChatWire, true, { billed, steps: ['hello', late] })
+      return spoken(wire, true, { billed, steps: ['hello', late] })
     })
     const first = money.issue({ tokensTotal: 1_000_000 })
     const opened = money.server.gateway.ledger.openCount()
@@ -73,13 +72,13 @@ describe.each(CROSSINGS)('%s → %s: 200 clients at once on a key with room for 
 
 describe.each(['chat-completions', 'messages'] as const)('%s → responses: a cap below the wire’s least', (client) => {
   test('sets the least aside: many at once never get more than was bought', async () => {
-    money.answers((wire, stream) => spoken(wire as ChatWire, stream))
+    money.answers((wire, stream) => spoken(wire, stream))
     const probe = await money.ask(client, 'responses', { cap: 1 })
     await money.idle()
     const input = money.row(probe).inputEstimate
     money.answers(async (wire, stream, request) => {
       await late.opened
-      return spoken(wire as ChatWire, stream, { billed: { input, output: capOf(request.text) ?? Number.NaN } })
+      return spoken(wire, stream, { billed: { input, output: capOf(request.text) ?? Number.NaN } })
     })
     const { id, secret } = money.issue({ tokensTotal: 1_000 })
     const asking = Array.from({ length: CLIENTS }, () => money.ask(client, 'responses', { secret, cap: 1 }))
@@ -109,7 +108,7 @@ describe('a prompt that was longer than it looked', () => {
   test('is the only way a key is overspent, and only by its last requests', async () => {
     const cap = 10
     money.answers((wire, stream, request) =>
-      spoken(wire as ChatWire, stream, { billed: { input: 500, output: capOf(request.text) ?? Number.NaN } }),
+      spoken(wire, stream, { billed: { input: 500, output: capOf(request.text) ?? Number.NaN } }),
     )
     const { id, secret } = money.issue({ tokensTotal: 5_000 })
     const rounds: number[] = []

@@ -17,7 +17,7 @@ let amid: Gate
 beforeAll(async () => {
   money = await startMoney({ config: { models: MODELS, fallbacks: { [MODEL_OF.messages]: [MODEL_OF.responses] } } })
 })
-afterAll(() => money.stopAll())
+afterAll(() => money.stop())
 beforeEach(() => {
   amid = gate()
 })

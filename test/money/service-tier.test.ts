@@ -22,7 +22,7 @@ let money: Money
 beforeAll(async () => {
   money = await startMoney({ config: { models: BUILTIN_MODELS.map((model) => ({ ...model, price })) } })
 })
-afterAll(() => money.stopAll())
+afterAll(() => money.stop())
 
 /** Where a wire tells it: beside the usage, or within. */
 const holders = (wire: ChatWire, body: JsonObject): unknown[] => {
@@ -69,46 +69,39 @@ describe.each(CROSSINGS)('for a client of %s from a provider of %s', (client, pr
       : []),
   ])('%s', async (_, told, times) => {
     for (const stream of [false, true]) {
-      money.answers((wire, streamed) => telling(wire as ChatWire, streamed, told))
-      const response = await money.ask(client, provider, { stream })
-      await response.text()
-      await money.idle()
-      const { input, output, costMicroUsd } = money.row(response)
+      money.answers((wire, streamed) => telling(wire, streamed, told))
+      const { input, output, costMicroUsd } = await money.exchange(client, provider, { stream })
       expect([input, output, costMicroUsd]).toEqual([1_000, 10, COST * times])
     }
   })
 
   test('flex, reported apart from the usage', async () => {
     for (const only of ['first', 'last'] as const) {
-      money.answers((wire, streamed) => telling(wire as ChatWire, streamed, { service_tier: 'flex' }, { only }))
-      const response = await money.ask(client, provider, { stream: true })
-      await response.text()
-      await money.idle()
-      expect(money.row(response)).toMatchObject({ input: 1_000, output: 10, costMicroUsd: COST / 2 })
+      money.answers((wire, streamed) => telling(wire, streamed, { service_tier: 'flex' }, { only }))
+      expect(await money.exchange(client, provider, { stream: true })).toMatchObject({
+        input: 1_000,
+        output: 10,
+        costMicroUsd: COST / 2,
+      })
     }
   })
 
   test('flex, reported by a stream that broke off', async () => {
     money.answers((wire, streamed) =>
-      telling(wire as ChatWire, streamed, { service_tier: 'flex' }, { only: 'first', broken: true }),
+      telling(wire, streamed, { service_tier: 'flex' }, { only: 'first', broken: true }),
     )
     await estimatedAtHalf(true)
   })
 
   test.if(provider !== 'messages')('flex, reported by an answer without usage', async () => {
     for (const stream of [false, true]) {
-      money.answers((wire, streamed) =>
-        telling(wire as ChatWire, streamed, { service_tier: 'flex' }, { figures: false }),
-      )
+      money.answers((wire, streamed) => telling(wire, streamed, { service_tier: 'flex' }, { figures: false }))
       await estimatedAtHalf(stream)
     }
   })
 
   const estimatedAtHalf = async (stream: boolean): Promise<void> => {
-    const response = await money.ask(client, provider, { stream })
-    await response.text()
-    await money.idle()
-    const { input, output, estimated, costMicroUsd } = money.row(response)
+    const { input, output, estimated, costMicroUsd } = await money.exchange(client, provider, { stream })
     const usual = Number(input) + 2 * Number(output)
     expect([estimated, usual > 0, costMicroUsd]).toEqual([true, true, Math.round(usual / 2)])
   }
@@ -117,13 +110,8 @@ describe.each(CROSSINGS)('for a client of %s from a provider of %s', (client, pr
 test('a region is billed that only the beginning of a stream reports, also of one that breaks off', async () => {
   for (const client of CHAT_WIRES) {
     for (const broken of [false, true]) {
-      money.answers((wire, streamed) =>
-        telling(wire as ChatWire, streamed, { inference_geo: 'us' }, { only: 'first', broken }),
-      )
-      const response = await money.ask(client, 'messages', { stream: true })
-      await response.text()
-      await money.idle()
-      const { input, output, costMicroUsd } = money.row(response)
+      money.answers((wire, streamed) => telling(wire, streamed, { inference_geo: 'us' }, { only: 'first', broken }))
+      const { input, output, costMicroUsd } = await money.exchange(client, 'messages', { stream: true })
       expect(costMicroUsd).toBe(2 * (Number(input) + 2 * Number(output)))
     }
   }
@@ -132,15 +120,16 @@ test('a region is billed that only the beginning of a stream reports, also of on
 test('fast stays fast where a later report has the tier without usage', async () => {
   for (const client of CHAT_WIRES) {
     money.answers((wire, streamed) => {
-      const script = telling(wire as ChatWire, streamed, { service_tier: 'standard', speed: 'fast' }, { only: 'first' })
+      const script = telling(wire, streamed, { service_tier: 'standard', speed: 'fast' }, { only: 'first' })
       const steps = [...(script.steps as Iterable<string>)].map((step) =>
         step.replace('"usage":{"output_tokens":10}', '"usage":{"output_tokens":10,"service_tier":"standard"}'),
       )
       return { ...script, steps }
     })
-    const response = await money.ask(client, 'messages', { stream: true })
-    await response.text()
-    await money.idle()
-    expect(money.row(response)).toMatchObject({ input: 1_000, output: 10, costMicroUsd: COST * 6 })
+    expect(await money.exchange(client, 'messages', { stream: true })).toMatchObject({
+      input: 1_000,
+      output: 10,
+      costMicroUsd: COST * 6,
+    })
   }
 })

@@ -27,24 +27,25 @@ export const loadTokenizer = async (): Promise<void> => {
 
 export type Money = TestGateway & {
   provider: Scripted
-  /** What the provider does from now on; with the wire it was reached on. */
-  answers(handler: (wire: Wire, stream: boolean, ...rest: Parameters<Handler>) => Script | Promise<Script>): void
+  /** What the provider does from now on; with the wire it was reached on, where that is one of text. */
+  answers(handler: (wire: ChatWire, stream: boolean, ...rest: Parameters<Handler>) => Script | Promise<Script>): void
   /** The one row of an exchange, by the answer's request id. */
   row(response: Response): ExchangeRow
   key(id: string): Key
   /** Asks on a wire for a model reached on another, with a key. */
   ask(client: ChatWire, provider: ChatWire, more?: Asked): Promise<Response>
-  stopAll(): Promise<void>
+  /** The same, read to its end and written down: its row. */
+  exchange(client: ChatWire, provider: ChatWire, more?: Asked): Promise<ExchangeRow>
 }
 
 type Asked = { secret?: string; stream?: boolean; cap?: number; signal?: AbortSignal; body?: object }
 
 export const startMoney = async (options: Parameters<typeof startGateway>[0] = {}): Promise<Money> => {
-  let handler: Parameters<Money['answers']>[0] = (wire, stream) => spoken(wire as ChatWire, stream)
+  let handler: Parameters<Money['answers']>[0] = (wire, stream) => spoken(wire, stream)
   const provider = await startScripted((request, index) => {
     const wire = (Object.keys(PATHS) as Wire[]).find((name) => PATHS[name] === request.path)
     if (wire === undefined) return { status: 404 }
-    return handler(wire, JSON.parse(request.text).stream === true, request, index)
+    return handler(wire as ChatWire, JSON.parse(request.text).stream === true, request, index)
   })
   const gateway = await startGateway({ vendorA: provider.origin, vendorB: `${provider.origin}/v1`, ...options })
   const { providers, catalogue, store } = gateway.server.gateway
@@ -66,24 +67,31 @@ export const startMoney = async (options: Parameters<typeof startGateway>[0] = {
       { authorization: `Bearer ${secret}` },
       signal,
     )
+  const row: Money['row'] = (response) => {
+    const [row] = store.exchanges({ limit: 1, id: response.headers.get('x-request-id') ?? '' })
+    if (row === undefined) throw new Error('the exchange has no row')
+    return row
+  }
   return {
     ...gateway,
     provider,
     ask,
+    exchange: async (...asked) => {
+      const response = await ask(...asked)
+      await response.text()
+      await gateway.idle()
+      return row(response)
+    },
     answers: (next) => {
       handler = next
     },
-    row: (response) => {
-      const [row] = store.exchanges({ limit: 1, id: response.headers.get('x-request-id') ?? '' })
-      if (row === undefined) throw new Error('the exchange has no row')
-      return row
-    },
+    row,
     key: (id) => {
       const key = store.keys.get(id)
       if (key === undefined) throw new Error('there is no such key')
       return key
     },
-    stopAll: async () => {
+    stop: async () => {
       await gateway.stop()
       await provider.stop()
     },

@@ -12,7 +12,7 @@ let money: Money
 beforeAll(async () => {
   money = await startMoney()
 })
-afterAll(() => money.stopAll())
+afterAll(() => money.stop())
 
 /** The data of a stream's frames, parsed; its last word by itself. */
 const dataOf = (text: string): (JsonObject | '[DONE]')[] =>
@@ -96,16 +96,18 @@ test('a last report of nothing leaves the figures before it', async () => {
   const details = { prompt_tokens_details: { cached_tokens: 0 } }
   const zeros = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, ...details }
   money.answers((wire) => {
-    const script = spoken(wire as ChatWire, true, { billed: { input: 12, cached: 8, output: 5 } })
+    const script = spoken(wire, true, { billed: { input: 12, cached: 8, output: 5 } })
     const steps = [...(script.steps as Iterable<string>)].map((step) =>
       step.replace('data: [DONE]', `data: ${JSON.stringify({ id: 'c1', choices: [], usage: zeros })}\n\ndata: [DONE]`),
     )
     return { ...script, steps }
   })
   for (const client of ['chat-completions', 'messages', 'responses'] as const) {
-    const response = await money.ask(client, 'chat-completions', { stream: true })
-    await response.text()
-    await money.idle()
-    expect(money.row(response)).toMatchObject({ input: 12, cacheRead: 8, output: 5, estimated: false })
+    expect(await money.exchange(client, 'chat-completions', { stream: true })).toMatchObject({
+      input: 12,
+      cacheRead: 8,
+      output: 5,
+      estimated: false,
+    })
   }
 })
