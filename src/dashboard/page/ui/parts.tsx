@@ -63,7 +63,7 @@ export const PageHead = ({
         <h1 tabIndex={-1}>{title}</h1>
         {lead && <p class="lead">{lead}</p>}
       </div>
-      {children && <div class="tools">{children}</div>}
+      {children && <div class="tools row">{children}</div>}
     </header>
   )
 }
