@@ -106,10 +106,7 @@ export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOp
   const given = { flags, env, file, source }
   const config: Config = {
     file: path,
-    listen: {
-      host: readHost(given, problems),
-      port: readPort(flags, env, problems) ?? file.listen?.port ?? 8080,
-    },
+    listen: { host: readHost(given, problems), port: readPort(given, problems) },
     dataDir: readData(given, cwd, directory, problems),
     bodyLimitBytes: readBodyLimit(reader),
     bodyTimeoutMs: reader.duration('body_timeout', file.body_timeout, 30_000),
@@ -217,17 +214,14 @@ const readData = (given: Given, cwd: string, directory: string, problems: Proble
   return resolve(path === '' ? cwd : directory, text)
 }
 
-const readPort = (flags: Flags, env: Env, problems: Problem[]): number | undefined => {
+const readPort = (given: Given, problems: Problem[]): number => {
+  const { flags, env, file } = given
   // Kubernetes sets it to an address where there is a service called sluice.
   const isAddress = /^(?:tcp|udp|sctp):\/\//.test(env.SLUICE_PORT ?? '')
-  const text = chosen(flags.port, isAddress ? undefined : env.SLUICE_PORT)
-  if (text === undefined) return undefined
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
-  if (port <= 65535) return port
-  problems.push({
-    source: text === flags.port ? '--port' : 'SLUICE_PORT',
-    path: '',
-    message: mismatch(text, 'a whole number from 0 to 65535'),
-  })
-  return undefined
+  const port = told('port', [flags.port, isAddress ? undefined : env.SLUICE_PORT, undefined], given, 'listen.port')
+  if (port === undefined) return file.listen?.port ?? 8080
+  const { text, source, path } = port
+  const number = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+  if (!(number <= 65535)) problems.push({ source, path, message: mismatch(text, 'a whole number from 0 to 65535') })
+  return number
 }
