@@ -110,6 +110,7 @@ export const countBody = async (body: unknown): Promise<number> => {
     else if (Array.isArray(value)) for (const item of value) left.push({ name: '', value: item })
     else if (isObject(value)) {
       const isText = isTextFile(value)
+      if (isAddressOfImage(name, value)) fileBytes += IMAGE_TOKENS * BYTES_PER_TOKEN
       for (const member in value) {
         say(member)
         left.push({ name: isText ? '' : member, value: value[member] })

@@ -90,6 +90,17 @@ describe('the tokenizer', () => {
     expect(Math.abs(counted - said)).toBeLessThanOrEqual(2)
   })
 
+  const url = 'https://example.com/a.png'
+  test.each([
+    ['chat-completions', { type: 'image_url', image_url: { url } }],
+    ['messages', { type: 'image', source: { type: 'url', url } }],
+    ['responses', { type: 'input_image', image_url: url }],
+  ])('counts a picture that the provider is to fetch as a picture, on the %s wire', async (_, part) => {
+    const counted = await countBody({ content: [part] })
+    expect(counted).toBeGreaterThan(1_500)
+    expect(Math.abs(counted - estimateInput({ content: [part] }))).toBeLessThan(20)
+  })
+
   test('counts the beginning of a long prompt, and the rest in proportion', async () => {
     const words = 'one two three four '
     const tokens = await countBody({ input: words.repeat(100_000) })
