@@ -143,6 +143,25 @@ describe('an exchange', () => {
       'A target was tried on two wires of its provider: the first would not do.',
     ])
   })
+  test('that a provider took in another form was asked again on the same wire', async () => {
+    const refusal = { code: 'unsupported_parameter', param: 'max_tokens', message: PROVIDER_TEXT }
+    const choices = [{ index: 0, message: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }]
+    const usage = { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 }
+    scripts = [json({ error: refusal }, 400), json({ id: 'c', object: 'chat.completion', choices, usage })]
+    const body = { model: 'vendorB-5.4', messages: hello.messages, max_tokens: 100 }
+    const answered = await desk.post('/v1/chat/completions', body, { 'x-api-key': own.secret })
+    expect(answered.status).toBe(200)
+    await desk.idle()
+    const told = await desk.call('exchanges.get', desk.admin, { id: answered.headers.get('x-request-id') ?? '' })
+    expect(told.attempts.map(({ wire, result }) => [wire, result])).toEqual([
+      ['chat-completions', 'failed'],
+      ['chat-completions', 'answered'],
+    ])
+    expect(told.route.why).toEqual([
+      'The provider was reached on the wire of the client.',
+      'A target was asked again in another form: it had refused the one before.',
+    ])
+  })
   test('tells a member no word of the provider’s, nor what the operator calls things', async () => {
     const code = 'code-of-the-provider'
     scripts = [

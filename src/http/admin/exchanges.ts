@@ -136,9 +136,12 @@ const reasonsOf = (row: ExchangeRow, attempts: S.Attempt[]): string[] => {
   else if (row.providerWire !== null) {
     why.push(`The provider was reached on ${row.providerWire}: the request was translated from ${row.wire}.`)
   }
-  const targets = new Set(attempts.map(({ provider, account, model }) => `${provider} ${account} ${model}`)).size
+  const targetOf = ({ provider, account, model }: S.Attempt): string => `${provider} ${account} ${model}`
+  const targets = new Set(attempts.map(targetOf)).size
+  const onWires = new Set(attempts.map((attempt) => `${targetOf(attempt)} ${attempt.wire}`)).size
   if (targets > 1) why.push(`${targets} targets were tried; each failure was one another may not share.`)
-  if (targets < attempts.length) why.push('A target was tried on two wires of its provider: the first would not do.')
+  if (targets < onWires) why.push('A target was tried on two wires of its provider: the first would not do.')
+  if (onWires < attempts.length) why.push('A target was asked again in another form: it had refused the one before.')
   if (attempts.some((attempt) => attempt.model !== row.model)) {
     why.push(`A fallback of ${row.model} was tried, as the configuration says.`)
   }
