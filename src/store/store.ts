@@ -41,16 +41,6 @@ export type UsageRow = Figures & { group: string }
 /** `since`: from when the rows count, where it was asked for. */
 export type UsageTable = { since: number | undefined; rows: UsageRow[] }
 
-/** Newest first. `before` is the `row` of the last one seen. `open` lists those still in flight. */
-export type ExchangeQuery = {
-  limit: number
-  before?: number | undefined
-  id?: string | undefined
-  keyId?: string | undefined
-  model?: string | undefined
-  outcome?: Outcome | 'open' | undefined
-}
-
 /** One exchange as recorded. Times in ms since the epoch, durations in ms; null: not known, or not yet. */
 export type ExchangeRow = {
   row: number
@@ -113,7 +103,8 @@ export type Store = {
   insight: Insight
   /** Blocks: for commands, which have nothing else to do. */
   usage(query: UsageQuery): UsageTable
-  exchanges(query: ExchangeQuery): ExchangeRow[]
+  /** Newest first, those in flight among them. */
+  exchanges(query: { limit: number; id?: string | undefined }): ExchangeRow[]
   audit(query: AuditQuery): AuditRow[]
   /** When each key's last exchange began, in ms since the epoch. */
   lastUsed(keyIds: readonly string[]): Map<string, number>

@@ -21,7 +21,7 @@ import {
   type ScriptedRequest,
   startScripted,
 } from '../support/provider/scripted.ts'
-import { booksOf, loadTokenizer, type Money, totalOf } from './support.ts'
+import { booksOf, latestOf, loadTokenizer, type Money, totalOf } from './support.ts'
 
 const MODEL = 'vendorB-5.5'
 const SECRET_WORD = 'vendor-secret-marker'
@@ -154,7 +154,7 @@ const withKey = (on: TestGateway = gateway) => {
     send: (method: string, path: string) => fetch(`${on.url}/v1/responses/${path}`, { method, headers }),
     used: () => on.server.gateway.store.keys.get(id)?.tokensUsed,
     held: () => on.server.gateway.ledger.heldBy(id),
-    row: () => on.server.gateway.store.exchanges({ limit: 1, keyId: id })[0],
+    row: () => latestOf(on, id),
     books: () => booksOf(on as Pick<Money, 'server'>, id),
   }
 }
@@ -655,7 +655,7 @@ test('a stopped server leaves background answers to the next one, which holds th
     finish(id)
     await look(key.id, { server: second })
     expect(booksOf({ server: second }, key.id)).toMatchObject({ rows: 1, total: TOTAL, used: TOTAL, held: 0 })
-    const [row] = second.gateway.store.exchanges({ limit: 1, keyId: key.id })
+    const row = latestOf({ server: second }, key.id)
     expect(row).toMatchObject({ outcome: 'done', provider: 'vendor_b', upstreamModel: MODEL, estimated: false })
     expect(totalOf(row as NonNullable<typeof row>)).toBe(TOTAL)
     expect(told).toEqual([`${row?.id} ${second.gateway.store.keys.get(key.id)?.label}`])

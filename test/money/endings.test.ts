@@ -8,6 +8,7 @@ import { gate, type Script } from '../support/provider/scripted.ts'
 import {
   booksOf,
   CROSSINGS,
+  latestOf,
   loadTokenizer,
   MODEL_OF,
   type Money,
@@ -184,7 +185,7 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
     await asking
     expect(await request.closed).toBe('aborted')
     await money.idle()
-    const [row] = money.server.gateway.store.exchanges({ limit: 1, keyId: id })
+    const row = latestOf(money, id)
     expect(row).toMatchObject({ outcome: 'aborted', estimated: true, output: 0, input: row?.inputEstimate })
     await expectBooks(id, row?.inputEstimate ?? -1)
   })
@@ -384,7 +385,7 @@ describe('a stream begun early', () => {
       if (!leaves) await socket.hears('upstream_error')
       await money.idle()
       socket.socket.destroy()
-      const [row] = gateway.store.exchanges({ limit: 1, keyId: id })
+      const row = latestOf(money, id)
       expect(row?.outcome).toBe(leaves ? 'aborted' : 'failed')
       await expectBooks(id, leaves ? (row?.inputEstimate ?? -1) : 0)
     } finally {

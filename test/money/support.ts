@@ -275,10 +275,14 @@ const STREAMS: Record<
 export const totalOf = (row: ExchangeRow): number =>
   (row.input ?? 0) + (row.cacheRead ?? 0) + (row.cacheWrite ?? 0) + (row.output ?? 0)
 
+/** The key's latest exchange. */
+export const latestOf = ({ server }: Pick<TestGateway, 'server'>, id: string): ExchangeRow | undefined =>
+  server.gateway.store.exchanges({ limit: 1_000 }).find(({ keyId }) => keyId === id)
+
 /** What a whole gateway must hold at rest: nothing open, nothing held, counters and sums equal to the rows. */
 export const booksOf = (money: Pick<TestGateway, 'server'>, keyId: string) => {
   const { ledger, store } = money.server.gateway
-  const rows = store.exchanges({ limit: 100_000, keyId })
+  const rows = store.exchanges({ limit: 100_000 }).filter((row) => row.keyId === keyId)
   const total = rows.reduce((sum, row) => sum + totalOf(row), 0)
   const by = (which: 'key' | 'day' | 'model') =>
     store

@@ -1,9 +1,8 @@
-// Exchanges and audit page by page, and the removal of old exchanges.
+// The latest exchanges, the audit page by page, and the removal of old exchanges.
 
 import type { Database } from 'bun:sqlite'
 import { and, desc, eq, lt, type SQL, sql } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
-import type { Outcome } from '../../ledger/ledger.ts'
 import type { AuditRow, Store } from '../store.ts'
 import { endBefore, firstRow, newestFirst } from './rows.ts'
 import { audit, BLOCK_ROWS, exchanges, reservations } from './schema.ts'
@@ -15,36 +14,12 @@ export const createQueries = (
   orm: BunSQLiteDatabase,
   clock: () => number,
 ): Pick<Store, 'exchanges' | 'audit' | 'lastUsed' | 'prune'> => ({
-  exchanges({ limit, before, id, keyId, model, outcome }) {
-    const conditions = (table: typeof exchanges | typeof reservations): SQL | undefined =>
-      and(
-        before === undefined ? undefined : lt(table.row, before),
-        id === undefined ? undefined : eq(table.id, id),
-        keyId === undefined ? undefined : eq(table.keyId, keyId),
-        model === undefined ? undefined : eq(table.model, model),
-      )
-    // The partial index is used only for a condition that repeats its own.
-    const ended = outcome === undefined ? undefined : eq(exchanges.outcome, outcome as Outcome)
-    const rare = outcome === undefined || outcome === 'done' ? undefined : sql`outcome <> 'done'`
+  exchanges({ limit, id }) {
+    const asked = (table: typeof exchanges | typeof reservations): SQL | undefined =>
+      id === undefined ? undefined : eq(table.id, id)
     return newestFirst(
-      outcome === 'open'
-        ? []
-        : orm
-            .select()
-            .from(exchanges)
-            .where(and(conditions(exchanges), ended, rare))
-            .orderBy(desc(exchanges.row))
-            .limit(limit)
-            .all(),
-      outcome !== undefined && outcome !== 'open'
-        ? []
-        : orm
-            .select()
-            .from(reservations)
-            .where(conditions(reservations))
-            .orderBy(desc(reservations.row))
-            .limit(limit)
-            .all(),
+      orm.select().from(exchanges).where(asked(exchanges)).orderBy(desc(exchanges.row)).limit(limit).all(),
+      orm.select().from(reservations).where(asked(reservations)).orderBy(desc(reservations.row)).limit(limit).all(),
     ).slice(0, limit)
   },
   audit({ limit, before, target }) {
