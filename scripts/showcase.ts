@@ -8,9 +8,9 @@ import { createApp } from '../src/app.ts'
 import { type Config, databasePath, loadConfig, problemLine } from '../src/config.ts'
 import { startDemoProviders } from '../src/demo/index.ts'
 import { createGateway } from '../src/gateway.ts'
-import { silentLog } from '../src/log.ts'
 import { startServer } from '../src/serve.ts'
 import { openStore } from '../src/store/sqlite/index.ts'
+import { silentLog } from '../test/support/silent-log.ts'
 
 type Showcase = {
   url: string

@@ -100,14 +100,3 @@ const attemptOf = ({ provider, account, model, wire, ms, errorCode, ...failure }
   provider_code: failure.providerCode,
   provider_request_id: failure.providerRequestId,
 })
-
-/** For servers whose log nobody reads. */
-export const silentLog: Log = {
-  exchange: () => undefined,
-  counted: () => undefined,
-  refused: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-  setLevel: () => undefined,
-  flush: () => undefined,
-}

@@ -75,7 +75,6 @@ export const createRoom = (memory: Memory, limitBytes: () => number): Room => {
 /** Requests that are not admitted yet, and the bytes of the bodies they announced. */
 export type Arriving = {
   readonly count: number
-  readonly bytes: number
   add(keyId: string, bytes: number): void
   /** Takes back what was added. */
   remove(keyId: string, bytes: number): void
@@ -94,9 +93,6 @@ export const createArriving = (): Arriving => {
   return {
     get count() {
       return count
-    },
-    get bytes() {
-      return total
     },
     add(keyId, bytes) {
       count++

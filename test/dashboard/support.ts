@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig, problemLine } from '../../src/config.ts'
 import { startDemoProviders } from '../../src/demo/index.ts'
-import { silentLog } from '../../src/log.ts'
 import { startServer } from '../../src/serve.ts'
 import { BINARY, launch, PROGRAM } from '../binary/support/process.ts'
+import { silentLog } from '../support/silent-log.ts'
 
 export type Started = { url: string; setupLink: string; stop(): Promise<void> }
 

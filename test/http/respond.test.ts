@@ -3,9 +3,9 @@
 import { expect, test } from 'bun:test'
 import { guarded } from '../../src/http/guarded.ts'
 import { toGatewayError } from '../../src/http/respond.ts'
-import { silentLog } from '../../src/log.ts'
 import { storeError } from '../../src/store/store.ts'
 import { startGateway } from '../support/gateway.ts'
+import { silentLog } from '../support/silent-log.ts'
 
 test('a StoreError is service_unavailable, anything else internal_error, and neither message is quoted', () => {
   const unwritten = toGatewayError(storeError('The disk of /secret/sluice.db is full'))

@@ -5,7 +5,6 @@ import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { databasePath } from '../../src/config.ts'
-import { silentLog } from '../../src/log.ts'
 import { createBackground } from '../../src/relay/background.ts'
 import type { Ended } from '../../src/relay/exchange.ts'
 import { pollAnswer, resumeAnswers, stopPolling } from '../../src/relay/polling.ts'
@@ -21,6 +20,7 @@ import {
   type ScriptedRequest,
   startScripted,
 } from '../support/provider/scripted.ts'
+import { silentLog } from '../support/silent-log.ts'
 import { booksOf, latestOf, loadTokenizer, type Money, totalOf } from './support.ts'
 
 const MODEL = 'vendorB-5.5'

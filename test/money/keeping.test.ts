@@ -8,13 +8,13 @@ import { databasePath, loadConfig } from '../../src/config.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import type { Key } from '../../src/keys/key.ts'
 import type { Renewal } from '../../src/keys/renewal.ts'
-import { silentLog } from '../../src/log.ts'
 import { startPruning } from '../../src/pruning.ts'
 import { startRenewing } from '../../src/renewing.ts'
 import { startServer } from '../../src/serve.ts'
 import { openStore } from '../../src/store/sqlite/index.ts'
 import { ask, bench, settlement } from '../ledger/support.ts'
 import { ACTOR, cleanUp, DAY, NOW, newKey, open } from '../store/support.ts'
+import { silentLog } from '../support/silent-log.ts'
 
 afterEach(cleanUp)
 

@@ -7,11 +7,11 @@ import { BUILTIN_MODELS } from '../../src/catalogue/builtin.ts'
 import { type Config, loadConfig } from '../../src/config.ts'
 import { type DemoProviders, startDemoProviders } from '../../src/demo/index.ts'
 import type { Actor, NewKey } from '../../src/keys/key.ts'
-import { silentLog } from '../../src/log.ts'
 import { blankProvider } from '../../src/provider/builtin.ts'
 import type { Provider } from '../../src/provider/provider.ts'
 import type { Clock } from '../../src/relay/exchange.ts'
 import { type Server, startServer } from '../../src/serve.ts'
+import { silentLog } from './silent-log.ts'
 
 export type TestGateway = {
   url: string

@@ -7,7 +7,6 @@ import { join, resolve } from 'node:path'
 import type { State } from '../../../src/admin-api/schema.ts'
 import type { FileConfig } from '../../../src/config/schema.ts'
 import { databasePath, loadConfig } from '../../../src/config.ts'
-import { silentLog } from '../../../src/log.ts'
 import { DEFAULT_LIMITS } from '../../../src/members/member.ts'
 import { createMembership } from '../../../src/members/membership.ts'
 import type { Clock } from '../../../src/relay/exchange.ts'
@@ -15,6 +14,7 @@ import { type Server, startServer } from '../../../src/serve.ts'
 import { openStore } from '../../../src/store/sqlite/index.ts'
 import { BINARY, type Child, launch, PROGRAM } from '../../binary/support/process.ts'
 import { SYSTEM } from '../../support/gateway.ts'
+import { silentLog } from '../../support/silent-log.ts'
 
 export type Figures = {
   open: number
