@@ -32,7 +32,7 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS
 
 /** What the operator's log may say of a provider's failure; never shown to a client. */
-export type ProviderFailure = { status?: number; code?: string; requestId?: string }
+export type ProviderFailure = { status?: number; code?: string; requestId?: string | undefined }
 
 /** Machine-readable details, written by the gateway. */
 export type ErrorDetails = { [name: string]: Detail | undefined }
@@ -41,15 +41,15 @@ type Detail = string | number | boolean | null | Detail[] | ErrorDetails
 export type ErrorOptions = {
   cause?: unknown
   /** JSON path of the request member at fault, as the client wrote it. */
-  param?: string
+  param?: string | undefined
   /** Milliseconds after which a retry can help; becomes `Retry-After`. */
-  retryAfterMs?: number
+  retryAfterMs?: number | undefined
   /** Overrides the row: `false` where neither another target nor a retry can help. */
   retry?: boolean
   /** Overrides the row. `true` with `retry: false`: only another target may succeed. `false`: no other target can. */
   failover?: boolean
   /** Passed as `error.details` to clients of the messages wire, which alone knows it. */
-  details?: ErrorDetails
+  details?: ErrorDetails | undefined
   provider?: ProviderFailure
   remedy?: Remedy | undefined
   /** For some remedies: the values that the refusal names. */
@@ -168,7 +168,7 @@ const IDENTIFIER = /^[\w.:/-]{1,100}$/
 
 /** A 400 that names the member at fault. */
 export const invalidRequest = (message: string, param?: string): GatewayError =>
-  new GatewayError('invalid_request', message, param === undefined ? {} : { param })
+  new GatewayError('invalid_request', message, { param })
 
 /** The contract's envelope. `param` is null where no member is at fault, as the field's clients expect. */
 export const envelope = (error: GatewayError) => ({

@@ -39,14 +39,15 @@ export type NewKey = {
   ownerId?: string | undefined
 }
 
-type LimitName = 'rpm' | 'tpm' | 'concurrency'
+/** Requests per minute, tokens per minute, requests at once; 0 is no limit. */
+export type RateLimits = { rpm: number; tpm: number; concurrency: number }
 
 /**
  * Absent members stay as they are; a limit of null takes the gateway's default, and `renews` of null ends the renewals.
  * `addTokens` are put on top of whatever the total is by then. `tokensUsed: 0` is a quota reset.
  */
-export type KeyPatch = Partial<Omit<NewKey, 'models' | 'ownerId' | 'renews' | LimitName>> & {
-  [name in LimitName]?: number | null | undefined
+export type KeyPatch = Partial<Omit<NewKey, 'models' | 'ownerId' | 'renews' | keyof RateLimits>> & {
+  [name in keyof RateLimits]?: number | null | undefined
 } & { models?: string[]; addTokens?: number; tokensUsed?: 0; renews?: Renewal | null | undefined }
 
 /** Who changed something: the command line, a member, an admin token, or the gateway itself. */

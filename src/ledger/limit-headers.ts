@@ -1,17 +1,20 @@
 // The rate-limit headers clients read: one family on every wire, and the messages wire's own beside it.
 
 import type { Wire } from '../ir/wire.ts'
-import type { KeyState, LimitState } from './limits.ts'
+import type { LimitState } from './limits.ts'
+
+/** Undefined: not limited. */
+type Limited = { requests: LimitState | undefined; tokens: LimitState | undefined }
 
 /**
  * `x-ratelimit-{limit,remaining,reset}-{requests,tokens}`, reset as a duration (`6m0s`); on messages also
  * `anthropic-ratelimit-{requests,tokens}-{limit,remaining,reset}`, reset as a time of RFC 3339. Only limits that are
  * set. `now`: milliseconds since the epoch.
  */
-export const limitHeaders = (state: KeyState, wire: Wire, now: number): Record<string, string> => {
+export const limitHeaders = ({ requests, tokens }: Limited, wire: Wire, now: number): Record<string, string> => {
   const headers: Record<string, string> = {}
-  if (state.requests !== undefined) write(headers, 'requests', state.requests, wire, now)
-  if (state.tokens !== undefined) write(headers, 'tokens', state.tokens, wire, now)
+  if (requests !== undefined) write(headers, 'requests', requests, wire, now)
+  if (tokens !== undefined) write(headers, 'tokens', tokens, wire, now)
   return headers
 }
 

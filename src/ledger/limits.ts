@@ -2,18 +2,15 @@
 
 import { GatewayError } from '../errors.ts'
 import type { Wire } from '../ir/wire.ts'
-import type { Key } from '../keys/key.ts'
+import type { Key, RateLimits } from '../keys/key.ts'
 import { limitHeaders } from './limit-headers.ts'
 import { WINDOW_MS, Window } from './window.ts'
-
-/** Per minute, per minute, at once; 0 is no limit. */
-export type LimitDefaults = { rpm: number; tpm: number; concurrency: number }
 
 /**
  * `clock`: milliseconds since the epoch, for headers that name a time. `stopwatch`: milliseconds, by which the windows go: it
  * is never set. `defaults` are for keys that set none of their own.
  */
-export type LimitsOptions = { clock: () => number; stopwatch: () => number; defaults: LimitDefaults }
+export type LimitsOptions = { clock: () => number; stopwatch: () => number; defaults: RateLimits }
 
 /** One admitted request. Its functions may be called in any order and more than once. */
 export type Ticket = {
@@ -30,16 +27,12 @@ export type Ticket = {
 /** One limit of a key. `resetMs`: until the window is empty again. */
 export type LimitState = { limit: number; remaining: number; resetMs: number }
 
-/** Absent: not limited. */
-export type KeyState = { requests?: LimitState; tokens?: LimitState; concurrency?: { limit: number; active: number } }
-
 export type Limits = {
   /**
    * Throws `rate_limit_exceeded` with a truthful `retryAfterMs`, having counted nothing. Tokens count once settled:
    * what requests in flight will use is not known yet, so `tpm` admits while the settled tokens of the minute are below it.
    */
   enter(key: Key): Ticket
-  keyState(key: Key): KeyState
   /** The rate-limit headers for a refused request, as a ticket gives them. */
   headers(key: Key, wire: Wire): Record<string, string>
 }
@@ -72,27 +65,24 @@ export const createLimits = ({ clock, stopwatch, defaults }: LimitsOptions): Lim
     return usage
   }
 
-  const keyState = (key: Key): KeyState => {
-    const rpm = key.rpm ?? defaults.rpm
-    const tpm = key.tpm ?? defaults.tpm
-    const concurrency = key.concurrency ?? defaults.concurrency
-    const state: KeyState = {}
-    if (rpm === 0 && tpm === 0 && concurrency === 0) return state
+  const limitsOf = (key: Key): RateLimits => ({
+    rpm: key.rpm ?? defaults.rpm,
+    tpm: key.tpm ?? defaults.tpm,
+    concurrency: key.concurrency ?? defaults.concurrency,
+  })
+
+  const headers = (key: Key, wire: Wire): Record<string, string> => {
+    const { rpm, tpm } = limitsOf(key)
     const now = time()
     const usage = keys.get(key.id)
-    if (rpm > 0) state.requests = stateOf(usage?.requests, rpm, now)
-    if (tpm > 0) state.tokens = stateOf(usage?.tokens, tpm, now)
-    if (concurrency > 0) state.concurrency = { limit: concurrency, active: usage?.active ?? 0 }
-    return state
+    const requests = rpm > 0 ? stateOf(usage?.requests, rpm, now) : undefined
+    const tokens = tpm > 0 ? stateOf(usage?.tokens, tpm, now) : undefined
+    return limitHeaders({ requests, tokens }, wire, clock())
   }
-
-  const headers = (key: Key, wire: Wire): Record<string, string> => limitHeaders(keyState(key), wire, clock())
 
   return {
     enter(key) {
-      const rpm = key.rpm ?? defaults.rpm
-      const tpm = key.tpm ?? defaults.tpm
-      const concurrency = key.concurrency ?? defaults.concurrency
+      const { rpm, tpm, concurrency } = limitsOf(key)
       if (rpm === 0 && tpm === 0 && concurrency === 0) return UNLIMITED
       const now = time()
       const usage = usageOf(key, now)
@@ -133,7 +123,6 @@ export const createLimits = ({ clock, stopwatch, defaults }: LimitsOptions): Lim
         headers: (wire) => headers(key, wire),
       }
     },
-    keyState,
     headers,
   }
 }

@@ -2,7 +2,7 @@
 // admin makes one for them.
 
 import { GatewayError } from '../errors.ts'
-import { type Key, permits } from '../keys/key.ts'
+import { type Key, permits, type RateLimits } from '../keys/key.ts'
 import type { Renewal } from '../keys/renewal.ts'
 import type { MemberLimits } from './member.ts'
 
@@ -20,9 +20,6 @@ export type Wish = {
   concurrency?: number | null | undefined
 }
 
-/** The gateway's own limits; a member's key may be tighter, never wider. 0 is no limit. */
-export type Defaults = { rpm: number; tpm: number; concurrency: number }
-
 const DAY_MS = 86_400_000
 /** How long a used key counts at least: short-lived ones, made one after the other, would have no limit of tokens. */
 const COUNTS_MS = DAY_MS
@@ -30,7 +27,7 @@ const COUNTS_MS = DAY_MS
 const LEEWAY_MS = 5 * 60_000
 
 const refuse = (message: string, param?: string): GatewayError =>
-  new GatewayError('permission_denied', message, param === undefined ? {} : { param })
+  new GatewayError('permission_denied', message, { param })
 
 /**
  * Whether one more key may be made. A key counts until it expires: revoked before, it counts on if it was used, or
@@ -58,11 +55,14 @@ export const checkRoom = (
 
 const MORE = 'Raise their limits under Members.'
 
-/** Whether a key may be made or become so. `key`: as it is, for a change. Throws `permission_denied` naming the member. */
+/**
+ * Whether a key may be made or become so. `defaults`: a member's key may be tighter than those, never wider. `key`: as it is,
+ * for a change. Throws `permission_denied` naming the member.
+ */
 export const checkWish = (
   { limits, name: holder }: Holder,
   wish: Wish,
-  defaults: Defaults,
+  defaults: RateLimits,
   now: number,
   key: Key | undefined,
 ): void => {

@@ -79,16 +79,16 @@ const refusal = async (response: Response, codec: PassCodec, abort: AbortControl
   const text = await readText(response, ERROR_BYTES, abort).catch(() => '')
   const error = codec.decodeError(response.status, errorIn(text))
   const requestId = response.headers.get('request-id') ?? response.headers.get('x-request-id') ?? undefined
-  const retryAfterMs = retryAfter(response.headers) ?? error.retryAfterMs
   return new GatewayError(error.code, error.message, {
-    ...(error.param === undefined ? {} : { param: error.param }),
-    ...(error.details === undefined ? {} : { details: error.details }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(error.retry ? {} : { retry: false, failover: error.failover }),
+    param: error.param,
+    details: error.details,
+    retryAfterMs: retryAfter(response.headers) ?? error.retryAfterMs,
+    retry: error.retry,
+    failover: error.failover,
     remedy: error.remedy,
     named: error.named,
     window: error.window,
-    provider: { ...error.provider, status: response.status, ...(requestId === undefined ? {} : { requestId }) },
+    provider: { ...error.provider, status: response.status, requestId },
   })
 }
 

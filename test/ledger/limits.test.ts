@@ -3,9 +3,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { GatewayError } from '../../src/errors.ts'
-import type { Key } from '../../src/keys/key.ts'
+import type { Key, RateLimits } from '../../src/keys/key.ts'
 import { duration } from '../../src/ledger/limit-headers.ts'
-import { createLimits, type LimitDefaults } from '../../src/ledger/limits.ts'
+import { createLimits } from '../../src/ledger/limits.ts'
 import { WINDOW_MS, Window } from '../../src/ledger/window.ts'
 import { NOW } from '../store/support.ts'
 
@@ -15,7 +15,14 @@ const key = (more: Partial<Key> = {}): Key => ({
   ...more,
 })
 
-const setUp = (defaults: Partial<LimitDefaults> = {}) => {
+/** A limit as a client of the responses wire is told it. */
+const told = (what: 'requests' | 'tokens', limit: number, remaining: number, reset: string) => ({
+  [`x-ratelimit-limit-${what}`]: String(limit),
+  [`x-ratelimit-remaining-${what}`]: String(remaining),
+  [`x-ratelimit-reset-${what}`]: reset,
+})
+
+const setUp = (defaults: Partial<RateLimits> = {}) => {
   /** `setBy`: how much the time of day is ahead. */
   const time = { now: NOW, setBy: 0 }
   const limits = createLimits({
@@ -115,8 +122,8 @@ describe('requests per minute', () => {
     const limited = key({ rpm: 10_000 })
     for (let count = 1; count <= 2_500; count++) {
       limits.enter(limited).release()
-      const standing = { limit: 10_000, remaining: 10_000 - Math.min(count, 600), resetMs: 60_000 }
-      expect(limits.keyState(limited).requests).toEqual(standing)
+      const left = 10_000 - Math.min(count, 600)
+      expect(limits.headers(limited, 'responses')).toEqual(told('requests', 10_000, left, '1m0s'))
       time.now += 100
     }
     expect(refused(key({ rpm: 599 }))).toBe(100)
@@ -241,7 +248,6 @@ describe('requests at once', () => {
     first.refund()
     limits.enter(limited)
     expect(refused(limited)).toBe(1_000)
-    expect(limits.keyState(limited).concurrency).toEqual({ limit: 2, active: 2 })
   })
 
   test('count for as long as they last', () => {
@@ -262,7 +268,7 @@ describe('requests at once', () => {
     const ticket = limits.enter(limited)
     for (let i = 0; i < 10; i++) expect(() => limits.enter(limited)).toThrow()
     ticket.release()
-    expect(limits.keyState(limited).requests?.remaining).toBe(2)
+    expect(limits.headers(limited, 'responses')).toEqual(told('requests', 3, 2, '1m0s'))
   })
 
   test('as many are active as have not been released, in any order', () =>
@@ -278,7 +284,6 @@ describe('requests at once', () => {
             inside.delete(move)
           } else if (inside.size < 4) inside.set(move, limits.enter(limited))
           else expect(() => limits.enter(limited)).toThrow()
-          expect(limits.keyState(limited).concurrency?.active).toBe(inside.size)
         }
       }),
     ))
@@ -294,17 +299,16 @@ describe('the limits of a key', () => {
     const { limits, refused } = setUp({ rpm: byDefault })
     refused(key({ rpm: own }))
     expect(refused(key({ rpm: own })) !== undefined).toBe(limited)
-    const told = limited ? { requests: { limit: 1, remaining: 0, resetMs: 60_000 } } : {}
-    expect(limits.keyState(key({ rpm: own }))).toEqual(told)
+    const headers = limited ? told('requests', 1, 0, '1m0s') : {}
+    expect(limits.headers(key({ rpm: own }), 'responses')).toEqual(headers)
   })
 
   test('are reported with their state, defaults like its own', () => {
-    const standing = { limit: 1, remaining: 1, resetMs: 0 }
-    const all = { requests: standing, tokens: standing, concurrency: { limit: 1, active: 0 } }
+    const all = { ...told('requests', 1, 1, '0s'), ...told('tokens', 1, 1, '0s') }
     const one = { rpm: 1, tpm: 1, concurrency: 1 }
-    expect(setUp(one).limits.keyState(key())).toEqual(all)
-    expect(setUp().limits.keyState(key(one))).toEqual(all)
-    expect(setUp({ tpm: 1 }).limits.keyState(key())).toEqual({ tokens: standing })
+    expect(setUp(one).limits.headers(key(), 'responses')).toEqual(all)
+    expect(setUp().limits.headers(key(one), 'responses')).toEqual(all)
+    expect(setUp({ tpm: 1 }).limits.headers(key(), 'responses')).toEqual(told('tokens', 1, 1, '0s'))
   })
 
   test('without any share one ticket without headers', () => {
