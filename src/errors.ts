@@ -170,6 +170,17 @@ const IDENTIFIER = /^[\w.:/-]{1,100}$/
 export const invalidRequest = (message: string, param?: string): GatewayError =>
   new GatewayError('invalid_request', message, { param })
 
+/**
+ * The gateway itself is at its limits or stops: other targets would fare no better, and none is at fault. A failed stream
+ * has no status: agents tell by the first words whether to ask again (decisions/0003).
+ */
+export const unavailable = (what: string, options: ErrorOptions = {}): GatewayError =>
+  new GatewayError('service_unavailable', `Service unavailable: the gateway ${what}. Try again shortly.`, {
+    failover: false,
+    retryAfterMs: 2_000,
+    ...options,
+  })
+
 /** The contract's envelope. `param` is null where no member is at fault, as the field's clients expect. */
 export const envelope = (error: GatewayError) => ({
   error: {

@@ -3,7 +3,7 @@
 import { createApp } from './app.ts'
 import { type Config, databasePath } from './config.ts'
 import { watchDescriptors } from './descriptors.ts'
-import { GatewayError } from './errors.ts'
+import { unavailable } from './errors.ts'
 import { createGateway, type Gateway, reportEnded } from './gateway.ts'
 import { requestId } from './http/respond.ts'
 import { listen } from './listener.ts'
@@ -128,10 +128,7 @@ const startWith = async (
 const drain = async (gateway: Gateway, drainMs: number): Promise<void> => {
   await until(() => gateway.open.size + gateway.arriving.count === 0, drainMs)
   for (const client of gateway.open.values()) {
-    disconnect(
-      client,
-      new GatewayError('service_unavailable', 'Service unavailable: the gateway is stopping. Try again shortly.'),
-    )
+    disconnect(client, unavailable('is stopping', { retryAfterMs: 1_000 }))
   }
   await until(() => gateway.open.size === 0, LAST_READ_MS)
   // The last answers may still be on their way to their clients.

@@ -1,6 +1,6 @@
 // A client's POST: authenticated before its body is read, admitted in the contract's order, refused in its wire's format.
 
-import { GatewayError, invalidRequest } from '../errors.ts'
+import { invalidRequest, unavailable } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
 import type { JsonObject } from '../ir/json.ts'
 import type { Wire } from '../ir/wire.ts'
@@ -87,7 +87,7 @@ const shed = (gateway: Gateway, { id }: Key, announced: number): void => {
     (maxMemoryBytes > 0 && gateway.memory.past(maxMemoryBytes, inside, gateway.arriving.with(id, announced))) ||
     (inside > 0 && gateway.descriptors.short())
   ) {
-    throw new GatewayError('service_unavailable', 'The gateway is busy. Try again shortly.', { retryAfterMs: 2_000 })
+    throw unavailable('is busy')
   }
 }
 

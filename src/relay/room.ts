@@ -1,6 +1,6 @@
 // Room in memory for what is held of an answer before the client can have any of it: a whole one, or one event.
 
-import { GatewayError } from '../errors.ts'
+import { unavailable } from '../errors.ts'
 
 export type Room = {
   /** Takes so many bytes more for an answer that has `had`; false, having taken none, where there is no room for them. */
@@ -33,7 +33,7 @@ export const holdIn = (room: Room, abort: AbortController): Hold => {
       if (ended || due - taken < STEP_BYTES) return
       if (!room.take(taken, due - taken)) {
         abort.abort()
-        throw noRoom()
+        throw unavailable('has no room for an answer of this size now')
       }
       taken = due
     },
@@ -43,11 +43,3 @@ export const holdIn = (room: Room, abort: AbortController): Hold => {
     },
   }
 }
-
-/** The gateway is at its limit: other targets would fare no better, and none is at fault. */
-const noRoom = (): GatewayError =>
-  new GatewayError(
-    'service_unavailable',
-    'Service unavailable: the gateway has no room for an answer of this size now. Try again shortly.',
-    { failover: false, retryAfterMs: 2_000 },
-  )

@@ -1,6 +1,6 @@
 // Requests to providers: their headers, by an allow-list, and network failures as errors of the gateway.
 
-import { type ErrorOptions, GatewayError, type ProviderFailure } from '../errors.ts'
+import { type ErrorOptions, GatewayError, type ProviderFailure, unavailable } from '../errors.ts'
 import type { Wire } from '../ir/wire.ts'
 import { canOpen } from '../lib/descriptors.ts'
 import { isKeptFromProxy } from '../lib/no-proxy.ts'
@@ -89,7 +89,8 @@ export const networkError = (error: unknown, abort: AbortController): GatewayErr
   const code = codeOf(error)
   if (code === 'ETIMEDOUT' || code === 'ConnectionTimeout') return timedOut('could not be reached')
   // For a host with several addresses, fetch reports the lack of a descriptor as a refused connection.
-  if (NO_DESCRIPTOR.has(code) || (UNREACHABLE.has(code) && !canOpen(1))) return outOfDescriptors(error)
+  if (NO_DESCRIPTOR.has(code) || (UNREACHABLE.has(code) && !canOpen(1)))
+    return unavailable('is busy', { cause: error, ...systemCode(error) })
   if (UNREACHABLE.has(code)) {
     const message = 'Connection error: the provider could not be reached. Try again.'
     return new GatewayError('upstream_error', message, { cause: error, ...systemCode(error) })
@@ -98,13 +99,6 @@ export const networkError = (error: unknown, abort: AbortController): GatewayErr
 }
 
 const NO_DESCRIPTOR = new Set(['EMFILE', 'ENFILE'])
-
-/** The gateway has run out of file descriptors: other targets would fail too, and none is at fault. */
-const outOfDescriptors = (cause: unknown): GatewayError =>
-  new GatewayError('service_unavailable', 'Service unavailable: the gateway is busy. Try again shortly.', {
-    ...{ cause, failover: false, retryAfterMs: 2_000 },
-    ...systemCode(cause),
-  })
 
 const UNREACHABLE = new Set(['ConnectionRefused', 'ECONNREFUSED', 'FailedToOpenSocket', 'ENOTFOUND'])
 

@@ -2,6 +2,7 @@
 
 import type * as S from '../../admin-api/schema.ts'
 import type { Gateway } from '../../gateway.ts'
+import { writeFrame } from '../../lib/sse.ts'
 import { type Call, type Caller, keysOf, limitedMember, type Part } from './call.ts'
 import { endedView, iso, seenBy } from './view.ts'
 
@@ -30,7 +31,7 @@ const streamOf = (call: Call): ReadableStream<Uint8Array> => {
       start(out) {
         const send = (event: string, data: S.Exchange | S.Counters): void => {
           if ((out.desiredSize ?? 0) <= 0) return
-          out.enqueue(utf8.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`))
+          out.enqueue(utf8.encode(writeFrame({ event, data: JSON.stringify(data) })))
         }
         const unwatch = gateway.live.watch((exchange, summary) => {
           if (member !== undefined && exchange.key.ownerId !== member.id) return
