@@ -24,8 +24,9 @@ export type CountingWire = { wire: ChatWire; counting: Counting }
 
 /** Undefined for a wire without token counting. */
 export const countingWire = (wire: Wire): CountingWire | undefined => {
-  const counting = wire === 'images' ? undefined : CHAT_CODECS[wire].counting
-  return wire === 'images' || counting === undefined ? undefined : { wire, counting }
+  if (wire === 'images') return undefined
+  const { counting } = CHAT_CODECS[wire]
+  return counting && { wire, counting }
 }
 
 /** `text`: the answer on the client's wire. `estimated`: counted by the tokenizer, not by a provider. */
@@ -35,17 +36,15 @@ export type Counted = { text: string; estimated: boolean }
 export const countPrompt = async (relay: Relay, request: ClientRequest, clientWire: CountingWire): Promise<Counted> => {
   const providerWire = providerCountingWire(relay.providers.get(request.model.provider), clientWire)
   const targets = await relay.turns(request.body.size, () => targetsOf(relay, request, providerWire))
-  const text =
-    providerWire === undefined && targets.length > 0
-      ? undefined
-      : await firstAnswer(relay, request, targets, (target, abort) =>
-          ask(
-            { relay, request, target, codec: CHAT_CODECS[(providerWire ?? clientWire).wire], abort },
-            clientWire,
-            providerWire ?? clientWire,
-          ),
-        )
-  if (text !== undefined) return { text, estimated: false }
+  // Without any target the client is told so.
+  if (providerWire !== undefined || targets.length === 0) {
+    const asked = providerWire ?? clientWire
+    const codec = CHAT_CODECS[asked.wire]
+    const text = await firstAnswer(relay, request, targets, (target, abort) =>
+      ask({ relay, request, target, codec, abort }, clientWire, asked),
+    )
+    if (text !== undefined) return { text, estimated: false }
+  }
   request.dropped = []
   const tokens = await countBody(pick(request.body.whole().body, clientWire.counting.members))
   return { text: JSON.stringify(clientWire.counting.write(tokens)), estimated: true }
@@ -62,18 +61,13 @@ const targetsOf = (relay: Relay, request: ClientRequest, providerWire: CountingW
     .toSorted((a, b) => Number(relay.health.allows(b.name)) - Number(relay.health.allows(a.name)))
 
 /** Knows what the refusals of answers have told, and those of counts: there may be other members that it does not take. */
-const countingTarget = (
-  relay: Relay,
-  request: ClientRequest,
-  { learned: _, ...target }: Target,
-  wire: Wire,
-): Target => {
+const countingTarget = (relay: Relay, request: ClientRequest, target: Target, wire: Wire): Target => {
   const name = `${target.name} counts`
   const learned = {
     ...relay.detours.learnedOf(target.name, wire, request),
     ...relay.detours.learnedOf(name, wire, request),
   }
-  return { ...target, wire, name, ...(Object.keys(learned).length === 0 ? {} : { learned }) }
+  return { ...target, wire, name, learned }
 }
 
 /** The wire on which the provider counts: the client's own where it speaks it. */

@@ -107,10 +107,11 @@ const triesOn = ({ attempts }: ClientRequest, { provider, account, model }: Targ
       one.provider === provider.id && one.account === account.name && one.model === model.id && one.wire === wire,
   )
 
-const onWire = (detours: Detours, request: Request, { learned: _, ...target }: Target, wire: Wire): Target => {
-  const learned = detours.learnedOf(target.name, wire, request)
-  return { ...target, wire, ...(learned === undefined ? {} : { learned }) }
-}
+const onWire = (detours: Detours, request: Request, target: Target, wire: Wire): Target => ({
+  ...target,
+  wire,
+  learned: detours.learnedOf(target.name, wire, request),
+})
 
 /**
  * The target on its usual wire, for a request that was sent on a remembered detour and cannot be translated to that
@@ -126,7 +127,6 @@ export const withoutDetour = (
   if (code !== 'invalid_request' || refusedBy !== undefined) return undefined
   if (detours.wireFor(provider, model, request) !== target.wire) return undefined
   const wire = wireOf(provider, request.bodyWire)
-  return wire === undefined || triesOn(request, target, wire).length > 0
-    ? undefined
-    : onWire(detours, request, target, wire)
+  if (wire === undefined || triesOn(request, target, wire).length > 0) return undefined
+  return onWire(detours, request, target, wire)
 }

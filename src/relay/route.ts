@@ -20,7 +20,7 @@ export type Target = {
   /** What the breaker knows the target by. */
   name: string
   /** What its refusals have told of it. */
-  learned?: Learned
+  learned?: Learned | undefined
   /** The longest answer that it is asked for, in tokens: the prompt leaves no room for more. */
   outputCap?: number
   /** Asked without the conversation's earlier reasoning, which it has refused. */
@@ -47,8 +47,7 @@ export const route = (relay: Relay, request: ClientRequest): Target[] => {
     if (provider === undefined || wire === undefined) continue
     const all = provider.accounts.map((account): Target => {
       const name = targetName(provider.id, account.name, model.id)
-      const learned = relay.detours.learnedOf(name, wire, request)
-      return { provider, account, model, wire, name, ...(learned === undefined ? {} : { learned }) }
+      return { provider, account, model, wire, name, learned: relay.detours.learnedOf(name, wire, request) }
     })
     const available = all.filter(({ name }) => relay.health.allows(name))
     healthy.push(...order(relay, available, preferred))

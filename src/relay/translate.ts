@@ -175,7 +175,6 @@ export const translateStream = (
   const cutAtStop = stopAt(undo.stop ?? [])
   const whole = wholeCalls()
   const noted = openNotes()
-  const isDone = (): boolean => noted.state === 'done'
 
   /** All the provider's output is billed, also what is cut off at a stop sequence. */
   const countOutput = (event: ChatEvent): void => {
@@ -213,7 +212,7 @@ export const translateStream = (
     noted.serviceTier = decoder.serviceTier
     noted.summed = decoder.summed ?? true
     noted.complete = decoder.complete
-    if (isDone()) onDone?.(text)
+    if (noted.state === 'done') onDone?.(text)
     return text
   }
 
