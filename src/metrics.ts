@@ -7,7 +7,7 @@ import type { Wire } from './ir/wire.ts'
 import type { AttemptNote } from './ledger/ledger.ts'
 import { heapBytes, openFiles, residentBytes } from './process.ts'
 import type { ClientRequest, CountSummary, Ended, Summary } from './relay/exchange.ts'
-import { type Health, targetName } from './relay/health.ts'
+import { type Standing, targetName } from './relay/health.ts'
 import { VERSION } from './version.ts'
 
 export type Metrics = {
@@ -44,7 +44,7 @@ export const createMetrics = (gateway: Gateway): Metrics => {
         if (value !== undefined) this.set(value)
       },
     })
-  const targetGauge = (name: string, help: string, read: (at: ReturnType<Health['states']>[number]) => number) =>
+  const targetGauge = (name: string, help: string, read: (at: Standing) => number) =>
     new Gauge({
       name,
       help,
@@ -146,14 +146,13 @@ export const createMetrics = (gateway: Gateway): Metrics => {
 const CLASSES: Record<string, string> = { cacheRead: 'cache_read', cacheWrite: 'cache_write' }
 
 /** What the health knows of the accounts and models that the configuration has now. */
-const targets = (gateway: Gateway) => {
-  const known = new Map(gateway.health.states().map((each) => [each.target, each]))
-  return [...gateway.providers.values()].flatMap(({ id, accounts }) =>
+const targets = (gateway: Gateway) =>
+  [...gateway.providers.values()].flatMap(({ id, accounts }) =>
     accounts.flatMap((account) =>
       gateway.catalogue.list().flatMap((model) => {
-        const at = model.provider === id ? known.get(targetName(id, account.name, model.id)) : undefined
+        const name = targetName(id, account.name, model.id)
+        const at = model.provider === id ? gateway.health.standingOf(name) : undefined
         return at === undefined ? [] : [{ ...at, labels: { provider: id, account: account.name, model: model.id } }]
       }),
     ),
   )
-}

@@ -75,15 +75,13 @@ const probing = (gateway: Gateway): (() => boolean) => {
 
 /** An account is healthy if it was never tried, or any model may be tried there now. */
 const missingAccounts = (gateway: Gateway): string[] => {
-  const open = new Map<string, boolean>()
-  for (const { target, state } of gateway.health.states()) open.set(target, state === 'open')
   const models = gateway.catalogue.list()
   let configured = false
   for (const { id, accounts } of gateway.providers.values()) {
     for (const { name } of accounts) {
       configured = true
-      const tried = models.flatMap((model) => open.get(targetName(id, name, model.id)) ?? [])
-      if (tried.length === 0 || tried.includes(false)) return []
+      const tried = models.flatMap((model) => gateway.health.standingOf(targetName(id, name, model.id)) ?? [])
+      if (tried.length === 0 || tried.some(({ state }) => state !== 'open')) return []
     }
   }
   return [

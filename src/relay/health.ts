@@ -39,11 +39,17 @@ export type Health = {
    * of the first.
    */
   roundRobin<Each extends Weighted>(targets: readonly Each[]): Each[]
-  /** `failing`: how many of the last attempts failed, one after the other, and when the first of them did, by `wall`. */
-  states(): { target: string; state: BreakerState; inFlight: number; failing?: Failing | undefined }[]
+  /** How a target does; undefined for one that nothing was ever sent to. */
+  standingOf(target: string): Standing | undefined
+  states(): (Standing & { target: string })[]
 }
 
-export type Failing = { times: number; since: number }
+/** `failing`: how many of the last attempts failed, one after the other, and when the first of them did, by `wall`. */
+export type Standing = {
+  state: BreakerState
+  inFlight: number
+  failing?: { times: number; since: number } | undefined
+}
 
 type Weighted = { name: string; account: { weight: number } }
 
@@ -125,6 +131,11 @@ export const createHealth = (
     if (at.openUntil === 0) return 'closed'
     return clock.now() < at.openUntil ? 'open' : 'half-open'
   }
+  const standing = (at: Circuit): Standing => ({
+    state: stateOf(at),
+    inFlight: at.inFlight,
+    failing: at.failures === 0 ? undefined : { times: at.failures, since: at.failingAt },
+  })
 
   return {
     allows: (target) => {
@@ -183,13 +194,11 @@ export const createHealth = (
       if (first !== undefined) first.at.credit -= all
       return ranked.map(({ target }) => target)
     },
-    states: () =>
-      [...circuits].map(([target, at]) => ({
-        target,
-        state: stateOf(at),
-        inFlight: at.inFlight,
-        failing: at.failures === 0 ? undefined : { times: at.failures, since: at.failingAt },
-      })),
+    standingOf: (target) => {
+      const at = circuits.get(target)
+      return at && standing(at)
+    },
+    states: () => [...circuits].map(([target, at]) => ({ target, ...standing(at) })),
   }
 }
 

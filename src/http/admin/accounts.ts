@@ -2,24 +2,23 @@
 
 import type * as S from '../../admin-api/schema.ts'
 import { bareUrl } from '../../provider/endpoint.ts'
-import type { BreakerState } from '../../relay/health.ts'
+import { type BreakerState, targetName } from '../../relay/health.ts'
 import type { Part } from './call.ts'
-import { shownStanding, standings } from './models.ts'
+import { standingView } from './models.ts'
 import { isoOrNull } from './view.ts'
 
 export const accounts: Part<'accounts.list'> = {
   'accounts.list': ({ gateway }) => {
-    const standing = standings(gateway)
     const items = [...gateway.providers.values()].flatMap((provider) =>
       provider.accounts.map((account): S.Account => {
         const models = gateway.catalogue.list().flatMap(({ id: model }) => {
-          const found = standing(provider.id, account.name, model)
+          const found = gateway.health.standingOf(targetName(provider.id, account.name, model))
           if (found === undefined) return []
           const { failing } = found
           return [
             {
               model,
-              ...shownStanding(found),
+              ...standingView(found),
               failures: failing?.times ?? 0,
               failing_since: isoOrNull(failing?.since),
             },

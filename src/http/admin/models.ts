@@ -3,13 +3,12 @@
 import type * as S from '../../admin-api/schema.ts'
 import type { Gateway } from '../../gateway.ts'
 import type { Provider } from '../../provider/provider.ts'
-import { type BreakerState, type Failing, targetName } from '../../relay/health.ts'
+import { type Standing, targetName } from '../../relay/health.ts'
 import { shownModel } from '../../shown.ts'
 import { isAdmin, type Part } from './call.ts'
 
 export const models: Part<'models.list'> = {
   'models.list': ({ gateway, caller }) => {
-    const standing = standings(gateway)
     const aliases = Object.entries(gateway.config.aliases)
     const items = gateway.catalogue.list().map((model): S.Model => {
       const serving = servingProviders(gateway, model.id)
@@ -25,7 +24,7 @@ export const models: Part<'models.list'> = {
                 provider: provider.id,
                 account: account.name,
                 wires: provider.wires,
-                ...shownStanding(standing(provider.id, account.name, modelId) ?? AT_REST),
+                ...standingView(gateway.health.standingOf(targetName(provider.id, account.name, modelId))),
               })),
             )
           : [],
@@ -39,20 +38,11 @@ export const models: Part<'models.list'> = {
   },
 }
 
-type Standing = { state: BreakerState; in_flight: number; failing?: Failing | undefined }
-
-const AT_REST: Standing = { state: 'closed', in_flight: 0 }
-
-export const shownStanding = ({ state, in_flight }: Standing) => ({ state, in_flight })
-
-/** How targets do; undefined for one that nothing was ever sent to. */
-export const standings = (gateway: Gateway) => {
-  const known = new Map(gateway.health.states().map((each) => [each.target, each]))
-  return (provider: string, account: string, model: string): Standing | undefined => {
-    const found = known.get(targetName(provider, account, model))
-    return found && { state: found.state, in_flight: found.inFlight, failing: found.failing }
-  }
-}
+/** Nothing was ever sent to one of which nothing is known. */
+export const standingView = (standing: Standing | undefined): Pick<S.TargetHealth, 'state' | 'in_flight'> => ({
+  state: standing?.state ?? 'closed',
+  in_flight: standing?.inFlight ?? 0,
+})
 
 /** The model's own provider, then those of its fallbacks. */
 const servingProviders = (gateway: Gateway, modelId: string): { provider: Provider; modelId: string }[] =>
