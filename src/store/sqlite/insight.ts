@@ -6,7 +6,7 @@ import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 import type { Insight, LatencyQuery, LatencySample, Measure, PageQuery, SeriesQuery, SeriesRow } from '../insight.ts'
 import { ormOf } from './orm.ts'
 import { lastRow, readRows, rowAt } from './rows.ts'
-import { BLOCK_ROWS, SUMS } from './schema.ts'
+import { BLOCK_ROWS, SUMMED } from './schema.ts'
 import { readUsage } from './usage.ts'
 
 const STEP_MS = { hour: 3_600_000, day: 86_400_000 }
@@ -40,7 +40,7 @@ export const insightQueries = (db: Database, orm: BunSQLiteDatabase): InsightQue
     ofKeys: series(db, { ...query, by: 'key' }),
     ofAll: series(db, { ...query, by: 'none', keyIds: undefined }),
   }),
-  usage: (query) => readUsage(orm, query),
+  usage: (query) => readUsage(db, query),
   exchangePage(query) {
     const { rows, next } = findRows(db, query)
     return { rows: rows.length === 0 ? [] : readRows(orm, rows), next }
@@ -71,13 +71,6 @@ const MEASURED: Readonly<Record<Measure, string>> = {
   cost: 'cost_micro_usd',
   requests: 'requests',
 }
-
-const ALIAS: Readonly<Record<string, string>> = {
-  cache_read: 'cacheRead',
-  cache_write: 'cacheWrite',
-  cost_micro_usd: 'costMicroUsd',
-}
-const SUMMED = SUMS.map((name) => `sum(${name}) AS ${ALIAS[name] ?? name}`).join(', ')
 
 const series = (db: Database, { step, by, since, until, keyIds, model }: SeriesQuery): SeriesRow[] => {
   const span = STEP_MS[step]

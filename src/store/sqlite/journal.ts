@@ -1,10 +1,11 @@
 // The journal in SQLite: transactions of prepared statements. The hot path of the store.
 
 import type { Database } from 'bun:sqlite'
-import type { Usage } from '../../ir/usage.ts'
+import { totalTokens, type Usage } from '../../ir/usage.ts'
 import type { Wire } from '../../ir/wire.ts'
 import type { Batch, Journal, LeftOpen, SettledExchange } from '../../ledger/journal.ts'
 import type { Settlement } from '../../ledger/ledger.ts'
+import { addFigures, FIGURES, type Figures, NO_FIGURES } from '../figures.ts'
 import { TRY_MS } from '../patience.ts'
 import { storeError } from '../store.ts'
 import { toAccessError } from './check.ts'
@@ -16,14 +17,14 @@ import { BLOCK_ROWS, SUMS } from './schema.ts'
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-const SUMMED = SUMS.join(', ')
+const COLUMNS = SUMS.join(', ')
 const ADDED = SUMS.map((name) => `${name} = ${name} + excluded.${name}`).join(', ')
 const addSums = (table: string, span: string) => `
-  INSERT INTO ${table} (${span}, key_id, model, ${SUMMED}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  INSERT INTO ${table} (${span}, key_id, model, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (${span}, key_id, model) DO UPDATE SET ${ADDED}`
 
 const ADD_MODEL = `
-  INSERT INTO usage_models (hour, model, ${SUMMED}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  INSERT INTO usage_models (hour, model, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (hour, model) DO UPDATE SET ${ADDED}`
 
 const OPEN = `
@@ -52,9 +53,8 @@ type LeftRow = Omit<LeftOpen, 'usage' | 'stream' | 'wire'> & {
   [name in Exclude<keyof Usage, 'cacheWrite1h' | 'serviceTier' | 'inferenceGeo'>]-?: number | null
 } & { wire: Wire; stream: number }
 
-/** Sums of one hour, key and model, in the order of SUMS. */
-type Sums = [number, number, number, number, number, number, number, number]
-type Rollup = { hour: number; keyId: string; model: string; sums: Sums }
+/** The sums of one hour, key and model. */
+type Rollup = { hour: number; keyId: string; model: string; figures: Figures }
 
 /** `path` undefined: an in-memory database, which no other process can open. */
 export const createJournal = (db: Database, path: string | undefined, ring: KeyRing) => {
@@ -152,20 +152,16 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
       addTo(rollups, settled)
       usedAt.set(exchange.keyId, Math.max(usedAt.get(exchange.keyId) ?? 0, exchange.startedAt))
     }
-    for (const { hour, keyId, model, sums } of rollups.values()) {
+    const charges = new Map<string, number>()
+    for (const { hour, keyId, model, figures } of rollups.values()) {
+      const sums = inOrder(figures)
       addHour.run(hour, keyId, model, ...sums)
       addDay.run(hour - (hour % DAY_MS), keyId, model, ...sums)
       const name = `${hour} ${model}`
-      const known = models.get(name)
-      if (known === undefined) models.set(name, { hour, model, sums: [...sums] })
-      else for (const [i, figure] of sums.entries()) known.sums[i] = (known.sums[i] ?? 0) + figure
+      models.set(name, { hour, model, figures: addFigures(models.get(name)?.figures ?? NO_FIGURES, figures) })
+      charges.set(keyId, (charges.get(keyId) ?? 0) + totalTokens(figures))
     }
-    for (const { hour, model, sums } of models.values()) addModel.run(hour, model, ...sums)
-    const charges = new Map<string, number>()
-    for (const { keyId, sums } of rollups.values()) {
-      const tokens = sums[2] + sums[3] + sums[4] + sums[5]
-      charges.set(keyId, (charges.get(keyId) ?? 0) + tokens)
-    }
+    for (const { hour, model, figures } of models.values()) addModel.run(hour, model, ...inOrder(figures))
     for (const [keyId, tokens] of charges) charge.run(tokens, usedAt.get(keyId) ?? 0, keyId)
     return charges
   }
@@ -230,19 +226,21 @@ const addTo = (rollups: Map<string, Rollup>, { open, settlement, costMicroUsd }:
   const name = `${hour} ${open.keyId} ${open.model}`
   let rollup = rollups.get(name)
   if (rollup === undefined) {
-    rollup = { hour, keyId: open.keyId, model: open.model, sums: [0, 0, 0, 0, 0, 0, 0, 0] }
+    rollup = { hour, keyId: open.keyId, model: open.model, figures: { ...NO_FIGURES } }
     rollups.set(name, rollup)
   }
-  const { sums } = rollup
-  sums[0] += 1
-  sums[1] += outcome === 'refused' || outcome === 'failed' ? 1 : 0
-  sums[2] += usage.input ?? 0
-  sums[3] += usage.cacheRead ?? 0
-  sums[4] += usage.cacheWrite ?? 0
-  sums[5] += usage.output ?? 0
-  sums[6] += usage.reasoning ?? 0
-  sums[7] += costMicroUsd
+  const { figures } = rollup
+  figures.requests++
+  if (outcome === 'refused' || outcome === 'failed') figures.errors++
+  figures.input += usage.input ?? 0
+  figures.cacheRead += usage.cacheRead ?? 0
+  figures.cacheWrite += usage.cacheWrite ?? 0
+  figures.output += usage.output ?? 0
+  figures.reasoning += usage.reasoning ?? 0
+  figures.costMicroUsd += costMicroUsd
 }
+
+const inOrder = (figures: Figures): number[] => FIGURES.map((name) => figures[name])
 
 const toLeftOpen = ({ input, cacheRead, cacheWrite, output, reasoning, stream, ...row }: LeftRow): LeftOpen => {
   const usage: Usage = {}

@@ -146,7 +146,7 @@ const storeOf = (db: Database, path: string, { clock, large }: Required<OpenOpti
     background: createBackground(orm),
     ...queries,
     insight,
-    usage: afterSettling((query) => readUsage(orm, query)),
+    usage: afterSettling((query) => readUsage(db, query)),
     exchanges: afterSettling(queries.exchanges),
     lastUsed: afterSettling(queries.lastUsed),
     prune(beforeMs, batch) {

@@ -5,6 +5,7 @@ import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'driz
 import { RENEWALS } from '../../keys/renewal.ts'
 import type { AttemptNote } from '../../ledger/ledger.ts'
 import type { MemberLimits } from '../../members/member.ts'
+import { FIGURES } from '../figures.ts'
 
 /** `version` grows with every change of any key but its counter: a running server reads what is newer than it knows. */
 export const keys = sqliteTable(
@@ -147,18 +148,6 @@ const withoutKey = {
   costMicroUsd: integer('cost_micro_usd').notNull(),
 }
 
-/** The columns of every table of sums that are added up. */
-export const SUMS = [
-  'requests',
-  'errors',
-  'input',
-  'cache_read',
-  'cache_write',
-  'output',
-  'reasoning',
-  'cost_micro_usd',
-] as const
-
 const sums = { keyId: text('key_id').notNull(), ...withoutKey }
 
 /** Sums of settled exchanges by the hour they began in (`hour`: its first millisecond). */
@@ -175,6 +164,11 @@ export const usageDays = sqliteTable('usage_days', { day: integer('day').notNull
 export const usageModels = sqliteTable('usage_models', { hour: integer('hour').notNull(), ...withoutKey }, (t) => [
   primaryKey({ columns: [t.hour, t.model] }),
 ])
+
+/** The columns of the figures in every table of sums, in their order. */
+export const SUMS = FIGURES.map((name) => usageModels[name].name)
+/** Reads the figures from one. */
+export const SUMMED = FIGURES.map((name) => `sum(${usageModels[name].name}) AS ${name}`).join(', ')
 
 export const audit = sqliteTable(
   'audit',

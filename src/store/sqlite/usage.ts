@@ -1,11 +1,9 @@
 // Usage from its sums: by model, key or day.
 
-import { and, gte, lt, type SQL, sql } from 'drizzle-orm'
-import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
-import type { AnySQLiteColumn } from 'drizzle-orm/sqlite-core'
-import { addFigures, NO_FIGURES } from '../figures.ts'
+import type { Database, SQLQueryBindings } from 'bun:sqlite'
+import { addFigures, type Figures, NO_FIGURES } from '../figures.ts'
 import type { UsageQuery, UsageRow, UsageTable } from '../store.ts'
-import { usageDays, usageHours, usageModels } from './schema.ts'
+import { SUMMED } from './schema.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -14,25 +12,21 @@ const DAY_MS = 24 * HOUR_MS
  * Of the whole gateway from its own sums, which have no keys. Else whole days from the daily sums; the day `sinceMs`
  * falls into from its hours, as long as those are kept.
  */
-export const readUsage = (orm: BunSQLiteDatabase, query: UsageQuery): UsageTable => {
-  const { by, untilMs, keyIds } = query
-  const since = startOf(orm, query)
+export const readUsage = (db: Database, query: UsageQuery): UsageTable => {
+  const { untilMs } = query
+  const since = startOf(db, query)
   const told = query.sinceMs === undefined ? undefined : since
   const end = untilMs === undefined ? Number.MAX_SAFE_INTEGER : Math.ceil(untilMs / DAY_MS) * DAY_MS
-  if (isOfAllKeys(query)) {
-    const within = and(gte(usageModels.hour, since), lt(usageModels.hour, end))
-    return { since: told, rows: sum(orm, usageModels, usageModels.hour, by, within) }
-  }
+  if (isOfAllKeys(query)) return { since: told, rows: sum(db, MODELS, query, since, end) }
   const firstDay = floor(since, DAY_MS)
   const nextDay = Math.min(firstDay + DAY_MS, end)
   const cut = since > firstDay
   const groups = new Map<string, UsageRow>()
-  if (cut) {
-    const from = and(gte(usageHours.hour, since), lt(usageHours.hour, nextDay))
-    for (const row of sum(orm, usageHours, usageHours.hour, by, and(from, ofKeys(usageHours, keyIds)))) add(groups, row)
-  }
-  const from = and(gte(usageDays.day, cut ? nextDay : firstDay), lt(usageDays.day, end))
-  for (const row of sum(orm, usageDays, usageDays.day, by, and(from, ofKeys(usageDays, keyIds)))) add(groups, row)
+  for (const row of [
+    ...(cut ? sum(db, HOURS, query, since, nextDay) : []),
+    ...sum(db, DAYS, query, cut ? nextDay : firstDay, end),
+  ])
+    groups.set(row.group, { group: row.group, ...addFigures(groups.get(row.group) ?? NO_FIGURES, row) })
   const rows = [...groups.values()].sort((a, b) => (a.group < b.group ? -1 : a.group > b.group ? 1 : 0))
   return { since: told, rows }
 }
@@ -41,57 +35,41 @@ const floor = (timeMs: number, spanMs: number): number => timeMs - (timeMs % spa
 
 const isOfAllKeys = ({ by, keyIds }: UsageQuery): boolean => keyIds === undefined && by !== 'key'
 
-const startOf = (orm: BunSQLiteDatabase, query: UsageQuery): number => {
+/** A table of sums, and the column of the time that each row begins at. */
+type Sums = { table: string; span: string }
+const MODELS: Sums = { table: 'usage_models', span: 'hour' }
+const HOURS: Sums = { table: 'usage_hours', span: 'hour' }
+const DAYS: Sums = { table: 'usage_days', span: 'day' }
+
+const startOf = (db: Database, query: UsageQuery): number => {
   const since = floor(Math.max(0, query.sinceMs ?? 0), HOUR_MS)
   const firstDay = floor(since, DAY_MS)
   if (isOfAllKeys(query) || since === firstDay) return since
-  const kept = (table: typeof usageHours | typeof usageDays, span: AnySQLiteColumn): boolean =>
-    orm
-      .select({ key: table.keyId })
-      .from(table)
-      .where(and(gte(span, firstDay), lt(span, firstDay + DAY_MS)))
-      .limit(1)
-      .get() !== undefined
+  const isKept = ({ table, span }: Sums): boolean =>
+    db
+      .query<object, number[]>(`SELECT 1 FROM ${table} WHERE ${span} >= ? AND ${span} < ? LIMIT 1`)
+      .get(firstDay, firstDay + DAY_MS) !== null
   // Hours are removed by whole days.
-  return kept(usageHours, usageHours.hour) || !kept(usageDays, usageDays.day) ? since : firstDay
+  return isKept(HOURS) || !isKept(DAYS) ? since : firstDay
 }
-
-const ofKeys = (table: typeof usageHours | typeof usageDays, keyIds: readonly string[] | undefined): SQL | undefined =>
-  keyIds === undefined ? undefined : sql`${table.keyId} IN (SELECT value FROM json_each(${JSON.stringify(keyIds)}))`
 
 /** By group, in its order. */
 const sum = (
-  orm: BunSQLiteDatabase,
-  table: typeof usageHours | typeof usageDays | typeof usageModels,
-  span: AnySQLiteColumn,
-  by: UsageQuery['by'],
-  where: SQL | undefined,
+  db: Database,
+  { table, span }: Sums,
+  { by, keyIds }: UsageQuery,
+  from: number,
+  end: number,
 ): UsageRow[] => {
-  const group = by === 'day' ? sql`${span} / ${DAY_MS}` : by === 'key' && 'keyId' in table ? table.keyId : table.model
-  const total = (column: AnySQLiteColumn) => sql<number>`sum(${column})`
-  return orm
-    .select({
-      group: sql<string | number>`${group}`,
-      requests: total(table.requests),
-      errors: total(table.errors),
-      input: total(table.input),
-      cacheRead: total(table.cacheRead),
-      cacheWrite: total(table.cacheWrite),
-      output: total(table.output),
-      reasoning: total(table.reasoning),
-      costMicroUsd: total(table.costMicroUsd),
-    })
-    .from(table)
-    .where(where)
-    .groupBy(sql`1`)
-    .orderBy(sql`1`)
-    .all()
+  const group = by === 'day' ? `${span} / ${DAY_MS}` : by === 'key' ? 'key_id' : 'model'
+  const ofKeys = keyIds === undefined ? '' : 'AND key_id IN (SELECT value FROM json_each(?))'
+  return db
+    .query<Figures & { group: string | number }, SQLQueryBindings[]>(
+      `SELECT ${group} AS "group", ${SUMMED} FROM ${table}
+       WHERE ${span} >= ? AND ${span} < ? ${ofKeys} GROUP BY 1 ORDER BY 1`,
+    )
+    .all(from, end, ...(keyIds === undefined ? [] : [JSON.stringify(keyIds)]))
     .map((row) => ({ ...row, group: by === 'day' ? utcDay(Number(row.group)) : String(row.group) }))
 }
 
 const utcDay = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10)
-
-const add = (groups: Map<string, UsageRow>, row: UsageRow): void => {
-  const known = groups.get(row.group) ?? NO_FIGURES
-  groups.set(row.group, { group: row.group, ...addFigures(known, row) })
-}
