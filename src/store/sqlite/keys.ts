@@ -105,18 +105,11 @@ export const createKeyRing = (
     issue(input, actor) {
       checkKey(input)
       const secret = makeSecret()
-      const { label, tokensTotal, renews, expiresAt, models, rpm, tpm, concurrency, ownerId } = input
       const row = change(actor, (tx, note) => {
-        const own = {
-          id: `key_${randomBase62(16)}`,
-          hash: hashSecret(secret),
-          createdAt: clock(),
-          version: NEXT_VERSION,
-        }
-        const given = { label, tokensTotal, renews, expiresAt, models, rpm, tpm, concurrency, ownerId }
+        const own = { id: `key_${randomBase62(16)}`, hash: hashSecret(secret), createdAt: clock() }
         const made = tx
           .insert(table)
-          .values({ ...own, ...given })
+          .values({ ...input, ...own, version: NEXT_VERSION })
           .returning()
           .get()
         note('key.issue', made.id, null, toKey(made))
@@ -196,5 +189,5 @@ const toKey = (row: Row): Key => ({
   tpm: row.tpm ?? undefined,
   concurrency: row.concurrency ?? undefined,
   oldSecretUntil: row.previousUntil ?? undefined,
-  ...(row.ownerId === null ? {} : { ownerId: row.ownerId }),
+  ownerId: row.ownerId ?? undefined,
 })

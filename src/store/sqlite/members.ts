@@ -17,12 +17,14 @@ export const createMembers = (
   clock: () => number,
   ring: Pick<KeyRing, 'revokeOwned' | 'reload'>,
 ): MemberStore => {
-  const byId = (tx: Pick<Transaction, 'select'>, id: string): Row => {
-    const row = tx
+  const find = (tx: Pick<Transaction, 'select'>, id: string): Row | undefined =>
+    tx
       .select()
       .from(table)
       .where(and(eq(table.id, id), isNull(table.removedAt)))
       .get()
+  const byId = (tx: Pick<Transaction, 'select'>, id: string): Row => {
+    const row = find(tx, id)
     if (row === undefined) throw new GatewayError('not_found', 'There is no such member.')
     return row
   }
@@ -52,12 +54,8 @@ export const createMembers = (
   return {
     list: () => orm.select().from(table).where(isNull(table.removedAt)).orderBy(table.createdAt).all().map(toMember),
     get(id) {
-      const row = orm
-        .select()
-        .from(table)
-        .where(and(eq(table.id, id), isNull(table.removedAt)))
-        .get()
-      return row === undefined ? undefined : toMember(row)
+      const row = find(orm, id)
+      return row && toMember(row)
     },
     hasAdmin: () => orm.select({ id: table.id }).from(table).where(ADMIN).limit(1).get() !== undefined,
     credentials(name) {
