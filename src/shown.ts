@@ -5,6 +5,7 @@ import type { Model, Rates } from './catalogue/model.ts'
 import type { Key } from './keys/key.ts'
 import { nextRenewal } from './keys/renewal.ts'
 import { statusOf } from './keys/status.ts'
+import { iso } from './lib/iso-time.ts'
 import type { Figures } from './store/figures.ts'
 
 /** A key without what only a running server knows. */
@@ -21,17 +22,14 @@ export const shownKey = (key: Key, now: number): ShownKey => ({
   tokens_used: key.tokensUsed,
   tokens_remaining: Math.max(0, key.tokensTotal - key.tokensUsed),
   renews: key.renews ?? null,
-  renews_at:
-    key.renews === undefined || key.revokedAt !== undefined
-      ? null
-      : new Date(nextRenewal(key.renews, now)).toISOString(),
-  expires_at: new Date(key.expiresAt).toISOString(),
+  renews_at: key.renews === undefined || key.revokedAt !== undefined ? null : iso(nextRenewal(key.renews, now)),
+  expires_at: iso(key.expiresAt),
   models: key.models,
   rpm: key.rpm ?? null,
   tpm: key.tpm ?? null,
   concurrency: key.concurrency ?? null,
   status: statusOf(key, now),
-  created_at: new Date(key.createdAt).toISOString(),
+  created_at: iso(key.createdAt),
 })
 
 export const shownSums = (figures: Figures): ShownSums => ({

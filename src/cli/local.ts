@@ -1,6 +1,7 @@
 // The data directory as a backend: straight on the database, beside a running server too.
 
 import type { Key } from '../keys/key.ts'
+import { isoOrNull } from '../lib/iso-time.ts'
 import { createSettings } from '../settings.ts'
 import { type ShownKey, shownKey, shownModel, shownSums } from '../shown.ts'
 import type { Store } from '../store/store.ts'
@@ -62,7 +63,7 @@ export const localBackend = (where: Where, io: Io): Backend => {
         const labelOf = (group: string) => (query.by === 'key' ? (store.keys.get(group)?.label ?? group) : group)
         const { since, rows } = store.usage({ ...query, keyIds: keyId === undefined ? undefined : [keyId] })
         return {
-          since: since === undefined ? null : new Date(since).toISOString(),
+          since: isoOrNull(since),
           rows: rows.map((row) => ({ ...shownSums(row), group: row.group, label: labelOf(row.group) })),
           khr_per_usd: settingsOf(store).khr_per_usd,
         }

@@ -6,6 +6,7 @@ import { type Answer, type Ask, adminRequest } from '../admin-api/request.ts'
 import type { RouteName } from '../admin-api/routes.ts'
 import type { Account } from '../admin-api/schema.ts'
 import { parseJson } from '../ir/json.ts'
+import { iso } from '../lib/iso-time.ts'
 import type { ShownKey } from '../shown.ts'
 import { VERSION } from '../version.ts'
 import type { Backend, ServerAddress } from './backend.ts'
@@ -64,8 +65,6 @@ export const remoteBackend = (address: ServerAddress): Backend => {
 /** Accounts live in the server alone: which are kept away is known to the process that calls them. */
 export const remoteAccounts = async (address: ServerAddress): Promise<Account[]> =>
   (await callServer(address, 'accounts.list')).items
-
-const iso = (ms: number): string => new Date(ms).toISOString()
 
 const callServer = async <N extends RouteName>(address: ServerAddress, name: N, input?: Ask<N>): Promise<Answer<N>> => {
   const { status, body, location } = await send(address, name, input)

@@ -1,5 +1,6 @@
 // `usage`: what was consumed and what it cost, from the hourly totals.
 
+import { isoOrNull } from '../lib/iso-time.ts'
 import type { ShownSums } from '../shown.ts'
 import type { UsageQuery } from '../store/store.ts'
 import { BACKEND_FLAGS, openBackend } from './backend.ts'
@@ -61,7 +62,7 @@ export const usage = command({
       printJson(io, {
         by,
         since,
-        until: untilMs === undefined ? null : new Date(untilMs).toISOString(),
+        until: isoOrNull(untilMs),
         khr_per_usd,
         rows: rows.map((row) => ({ label: row.label, ...rowJson(row.group, row, khr_per_usd) })),
         total: rowJson('total', all, khr_per_usd),

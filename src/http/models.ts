@@ -5,6 +5,7 @@ import type { Model } from '../catalogue/model.ts'
 import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
 import { type Key, permits } from '../keys/key.ts'
+import { iso } from '../lib/iso-time.ts'
 import { pathsOf } from './endpoints.ts'
 import { guarded } from './guarded.ts'
 
@@ -84,7 +85,7 @@ const entry = (model: Model) => ({
   object: 'model',
   type: 'model',
   created: model.createdAt,
-  created_at: new Date(model.createdAt * 1000).toISOString(),
+  created_at: iso(model.createdAt * 1000),
   owned_by: model.provider,
   display_name: model.displayName,
   provider: model.provider,

@@ -4,6 +4,7 @@ import { Elysia } from 'elysia'
 import { invalidRequest } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Key } from '../keys/key.ts'
+import { iso } from '../lib/iso-time.ts'
 import { addFigures, NO_FIGURES } from '../store/figures.ts'
 import { sumsView } from './admin/view.ts'
 import { pathsOf } from './endpoints.ts'
@@ -28,7 +29,7 @@ const remaining = (gateway: Gateway, key: Key) => {
     tokens_total: key.tokensTotal,
     tokens_used: key.tokensUsed,
     tokens_remaining: left,
-    expires_at: new Date(key.expiresAt).toISOString(),
+    expires_at: iso(key.expiresAt),
     status: left > 0 ? 'active' : 'exhausted',
     rate: { khr_per_usd: gateway.config.khrPerUsd },
   }
@@ -49,10 +50,10 @@ const history = async (gateway: Gateway, key: Key, query: URLSearchParams) => {
   const { khrPerUsd } = gateway.config
   return {
     object: 'usage.history',
-    since: new Date(since).toISOString(),
-    until: new Date(until).toISOString(),
+    since: iso(since),
+    until: iso(until),
     days: Array.from({ length: days }, (_, i) => since + i * DAY_MS).map((at) => ({
-      at: new Date(at).toISOString(),
+      at: iso(at),
       ...sumsView((byDay.get(at) ?? []).reduce(addFigures, NO_FIGURES), khrPerUsd),
     })),
     models: byModel

@@ -1,4 +1,4 @@
-// Parses ISO 8601 dates and times.
+// ISO 8601 dates and times, read and written.
 
 const ISO = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/
 
@@ -14,3 +14,7 @@ const isDay = (date: string): boolean => {
   const at = Date.parse(date)
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(date)
 }
+
+/** In UTC with milliseconds. `ms`: since the epoch. */
+export const iso = (ms: number): string => new Date(ms).toISOString()
+export const isoOrNull = (ms: number | null | undefined): string | null => (ms == null ? null : iso(ms))

@@ -1,6 +1,7 @@
 // `admin reset-link`: the way back in for whoever lost their password, where nobody is left to make them a link.
 
 import { originOf } from '../../config/origin.ts'
+import { iso } from '../../lib/iso-time.ts'
 import type { Member } from '../../members/member.ts'
 import { createMembership } from '../../members/membership.ts'
 import type { Store } from '../../store/store.ts'
@@ -39,7 +40,7 @@ export const adminResetLink = command({
       const membership = createMembership({ store, clock: io.now })
       const { token, expiresAt } = membership.invite(id, CLI_ACTOR, VALID_MS)
       const url = `${base}/dashboard/invite#${token}`
-      const expires_at = new Date(expiresAt).toISOString()
+      const expires_at = iso(expiresAt)
       if (args.json) printJson(io, { url, name, role, expires_at })
       else
         io.out(

@@ -1,5 +1,6 @@
 // `keys rotate`: a new secret for the same key.
 
+import { iso } from '../../lib/iso-time.ts'
 import { BACKEND_FLAGS, openBackend } from '../backend.ts'
 import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
@@ -28,7 +29,7 @@ export const keysRotate = command({
     requireUnrevoked(await backend.getKey(args.id))
     const { key, secret } = await backend.rotateKey(args.id, graceMs)
     printKey(key, secret, args.json, io)
-    if (graceMs > 0) io.err(`The old key stays valid until ${new Date(io.now() + graceMs).toISOString()}.`)
+    if (graceMs > 0) io.err(`The old key stays valid until ${iso(io.now() + graceMs)}.`)
     return EXIT.ok
   },
 })

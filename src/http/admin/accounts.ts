@@ -1,11 +1,11 @@
 // The providers' accounts and how they do. Never a credential, nor what a base URL may hide of one.
 
 import type * as S from '../../admin-api/schema.ts'
+import { isoOrNull } from '../../lib/iso-time.ts'
 import { bareUrl } from '../../provider/endpoint.ts'
 import { type BreakerState, targetName } from '../../relay/health.ts'
 import type { Part } from './call.ts'
 import { standingView } from './models.ts'
-import { isoOrNull } from './view.ts'
 
 export const accounts: Part<'accounts.list'> = {
   'accounts.list': ({ gateway }) => {

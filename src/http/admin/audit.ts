@@ -1,7 +1,8 @@
 // The audit: who changed what, newest first.
 
+import { iso } from '../../lib/iso-time.ts'
 import type { Part } from './call.ts'
-import { iso, memberNames } from './view.ts'
+import { memberNames } from './view.ts'
 
 export const audit: Part<'audit.list'> = {
   'audit.list': ({ gateway }, { target, limit, before }) => {

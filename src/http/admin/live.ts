@@ -2,9 +2,10 @@
 
 import type * as S from '../../admin-api/schema.ts'
 import type { Gateway } from '../../gateway.ts'
+import { iso } from '../../lib/iso-time.ts'
 import { writeFrame } from '../../lib/sse.ts'
 import { type Call, type Caller, keysOf, limitedMember, type Part } from './call.ts'
-import { endedView, iso, seenBy } from './view.ts'
+import { endedView, seenBy } from './view.ts'
 
 const COUNTERS_MS = 2_000
 /** Frames a slow page may be behind; past them it misses some, and nothing piles up. */

@@ -2,11 +2,12 @@
 
 import type * as S from '../../admin-api/schema.ts'
 import type { Gateway } from '../../gateway.ts'
+import { iso } from '../../lib/iso-time.ts'
 import { DEFAULT_LIMITS, type Member, type MemberLimits } from '../../members/member.ts'
 import { cleanName, type Invited } from '../../members/membership.ts'
 import { actorOf, type Part } from './call.ts'
 import { catalogueModels } from './key-models.ts'
-import { iso, memberView } from './view.ts'
+import { memberView } from './view.ts'
 
 export const members: Part<
   'members.list' | 'members.invite' | 'members.update' | 'members.renew-invitation' | 'members.remove'

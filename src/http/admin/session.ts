@@ -2,12 +2,13 @@
 
 import type * as S from '../../admin-api/schema.ts'
 import { hashSecret } from '../../keys/secret.ts'
+import { iso } from '../../lib/iso-time.ts'
 import type { Entry, Member } from '../../members/member.ts'
 import { SESSION_MS } from '../../members/membership.ts'
 import { VERSION } from '../../version.ts'
 import { type Call, type Caller, type Part, sessionOf } from './call.ts'
 import { cookiesOf, endedCookies, sessionCookie } from './caller.ts'
-import { iso, limitsView } from './view.ts'
+import { limitsView } from './view.ts'
 
 export const session: Part<
   | 'session.get'

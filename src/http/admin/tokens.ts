@@ -2,10 +2,11 @@
 
 import type * as S from '../../admin-api/schema.ts'
 import type { Gateway } from '../../gateway.ts'
+import { iso, isoOrNull } from '../../lib/iso-time.ts'
 import type { AdminToken } from '../../members/member.ts'
 import { actorOf, type Part, sessionOf } from './call.ts'
 import { futureTimeOf } from './input.ts'
-import { iso, isoOrNull, memberNames, personOf } from './view.ts'
+import { memberNames, personOf } from './view.ts'
 
 export const tokens: Part<'tokens.list' | 'tokens.create' | 'tokens.revoke'> = {
   'tokens.list': ({ gateway }) => {

@@ -4,11 +4,12 @@ import type * as S from '../../admin-api/schema.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import { totalTokens } from '../../ir/usage.ts'
+import { iso, isoOrNull } from '../../lib/iso-time.ts'
 import { addFigures, FIGURES, type Figures, NO_FIGURES } from '../../store/figures.ts'
 import type { LatencySample, Measure, SeriesRow } from '../../store/insight.ts'
 import { keyIdsOf, keyOf, type Part } from './call.ts'
 import { timeOf } from './input.ts'
-import { iso, isoOrNull, sumsView } from './view.ts'
+import { sumsView } from './view.ts'
 
 const STEP_MS = { hour: 3_600_000, day: 86_400_000 }
 const DAY_MS = STEP_MS.day

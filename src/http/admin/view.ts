@@ -4,16 +4,13 @@ import type * as S from '../../admin-api/schema.ts'
 import type { Gateway } from '../../gateway.ts'
 import { totalTokens } from '../../ir/usage.ts'
 import type { Key } from '../../keys/key.ts'
+import { iso, isoOrNull } from '../../lib/iso-time.ts'
 import type { Member, MemberLimits } from '../../members/member.ts'
 import type { Ended, Summary } from '../../relay/exchange.ts'
 import { shownKey, shownSums } from '../../shown.ts'
 import type { Figures } from '../../store/figures.ts'
 import type { ExchangeRow } from '../../store/store.ts'
 import { type Caller, limitedMember } from './call.ts'
-
-/** ISO 8601 in UTC with milliseconds. */
-export const iso = (ms: number): string => new Date(ms).toISOString()
-export const isoOrNull = (ms: number | null | undefined): string | null => (ms == null ? null : iso(ms))
 
 /** Whole riel. */
 const khrOf = (microUsd: number, khrPerUsd: number): number => Math.round((microUsd * khrPerUsd) / 1e6)
