@@ -1,5 +1,6 @@
 // Exchanges as they end, for the dashboard's live views. Costs only counters while nobody watches.
 
+import { isError } from './ledger/ledger.ts'
 import type { Ended, Summary } from './relay/exchange.ts'
 
 export type Live = {
@@ -30,7 +31,7 @@ export const createLive = (): Live => {
       const { ownerId } = exchange.key
       for (const counts of ownerId === undefined ? [all] : [all, countsOf(ownerId)]) {
         counts.finished++
-        if (summary.outcome === 'refused' || summary.outcome === 'failed') counts.errors++
+        if (isError(summary.outcome)) counts.errors++
       }
       for (const onEnd of watchers) onEnd(exchange, summary)
     },

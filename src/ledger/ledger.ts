@@ -47,6 +47,9 @@ export type Reservation = {
  */
 export type Outcome = 'done' | 'refused' | 'failed' | 'aborted'
 
+/** Whether an exchange counts as an error. */
+export const isError = (outcome: Outcome): boolean => outcome === 'refused' || outcome === 'failed'
+
 /** The record of one attempt: never a secret, a prompt or provider text. `ms` until answer or failure. */
 export type AttemptNote = {
   provider: string

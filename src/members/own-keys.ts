@@ -2,23 +2,14 @@
 // admin makes one for them.
 
 import { GatewayError } from '../errors.ts'
-import { type Key, permits, type RateLimits } from '../keys/key.ts'
-import type { Renewal } from '../keys/renewal.ts'
+import { type Key, type KeyPatch, permits, type RateLimits } from '../keys/key.ts'
 import type { MemberLimits } from './member.ts'
 
 /** Whose keys: `name` where someone else makes them, for the words of a refusal. */
 export type Holder = { limits: MemberLimits; name?: string | undefined }
 
-/** What a key is to become; absent members stay as they are. Times in ms since the epoch. */
-export type Wish = {
-  tokensTotal?: number
-  renews?: Renewal | null | undefined
-  expiresAt?: number
-  models?: readonly string[]
-  rpm?: number | null | undefined
-  tpm?: number | null | undefined
-  concurrency?: number | null | undefined
-}
+/** What a key is to become, as far as that is limited. */
+export type Wish = Omit<KeyPatch, 'label' | 'addTokens' | 'tokensUsed'>
 
 const DAY_MS = 86_400_000
 /** How long a used key counts at least: short-lived ones, made one after the other, would have no limit of tokens. */

@@ -82,12 +82,10 @@ type Asked = Pick<
   'tokens_total' | 'renews' | 'expires_at' | 'models' | 'rpm' | 'tpm' | 'concurrency'
 >
 
-type Given = Omit<Wish, 'models'> & { models?: string[] }
-
 /** What was asked for, in the store's terms; what was not is absent. */
-const wishOf = ({ gateway }: Call, asked: Asked): Given => {
+const wishOf = ({ gateway }: Call, asked: Asked): Wish => {
   const { tokens_total, renews, expires_at, models, rpm, tpm, concurrency } = asked
-  const wish: Given = {}
+  const wish: Wish = {}
   if (tokens_total !== undefined) wish.tokensTotal = tokens_total
   if (renews !== undefined) wish.renews = renews
   if (expires_at !== undefined) wish.expiresAt = futureTimeOf(expires_at, 'expires_at', gateway.clock.now())

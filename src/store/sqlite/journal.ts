@@ -4,7 +4,7 @@ import type { Database } from 'bun:sqlite'
 import { totalTokens, type Usage } from '../../ir/usage.ts'
 import type { Wire } from '../../ir/wire.ts'
 import type { Batch, Journal, LeftOpen, SettledExchange } from '../../ledger/journal.ts'
-import type { Settlement } from '../../ledger/ledger.ts'
+import { isError, type Settlement } from '../../ledger/ledger.ts'
 import { addFigures, FIGURES, type Figures, NO_FIGURES } from '../figures.ts'
 import { TRY_MS } from '../patience.ts'
 import { storeError } from '../store.ts'
@@ -231,7 +231,7 @@ const addTo = (rollups: Map<string, Rollup>, { open, settlement, costMicroUsd }:
   }
   const { figures } = rollup
   figures.requests++
-  if (outcome === 'refused' || outcome === 'failed') figures.errors++
+  if (isError(outcome)) figures.errors++
   figures.input += usage.input ?? 0
   figures.cacheRead += usage.cacheRead ?? 0
   figures.cacheWrite += usage.cacheWrite ?? 0
