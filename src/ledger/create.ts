@@ -1,24 +1,16 @@
-// The ledger over a journal: admission in memory, reservations written once per turn of the event loop, settlements in
-// groups.
+// The ledger over a journal: admission and counters in memory, and every exchange settled once. writer.ts writes.
 
 import type { Price } from '../catalogue/model.ts'
 import { GatewayError } from '../errors.ts'
-import { totalTokens, type Usage } from '../ir/usage.ts'
-import { type Later, PAUSE_MS, START_TRIES, triesAgain } from '../store/patience.ts'
+import { totalTokens } from '../ir/usage.ts'
+import { START_TRIES } from '../store/patience.ts'
 import { isBusy, type Store } from '../store/store.ts'
 import { admit } from './admission.ts'
 import { costMicroUsd } from './cost.ts'
 import { toCount, toText, wholeCounts } from './figures.ts'
-import type { Batch, OpenExchange, Progress, SettledExchange } from './journal.ts'
-import type { Ledger, Reservation, Resumed, Settlement } from './ledger.ts'
-
-/** When the ledger's own work runs; tests supply their own. */
-export type Timers = {
-  /** At the end of this turn of the event loop. */
-  soon(run: () => void): void
-  /** After so many milliseconds, without keeping the process alive. */
-  later: Later
-}
+import type { OpenExchange, SettledExchange } from './journal.ts'
+import type { Ledger, Resumed, Settlement } from './ledger.ts'
+import { createWriter, type Timers } from './writer.ts'
 
 /** By catalogue id. */
 export type Prices = (modelId: string) => Price | undefined
@@ -34,21 +26,6 @@ export type LedgerOptions = {
   timers?: Timers
 }
 
-/** Progress waits this long to be written together. With the pauses, it is durable well within two seconds. */
-const PROGRESS_MS = 250
-/** The progress of many streams is written in small groups with pauses, so that no stream's events wait for all of it. */
-const PROGRESS_GROUP = 24
-/** A group is at least this part of what waits. */
-const PROGRESS_PART = 1 / 25
-const PROGRESS_PAUSE_MS = 5
-/** Of reservations that come together so many are written in a turn: each goes on at once, and streams wait for all of them. */
-const OPEN_GROUP = 128
-/** Settlements wait this long, or until there are this many, to be written together: their sums are added once. */
-const SETTLE_MS = 20
-const SETTLE_GROUP = 128
-/** How long a write that failed waits before it is tried again by itself; the next reservation tries sooner. */
-const RETRY_MS = 250
-
 const PROCESS_TIMERS: Timers = {
   soon: (run) => setImmediate(run),
   later: (run, delayMs) => setTimeout(run, delayMs).unref(),
@@ -56,8 +33,6 @@ const PROCESS_TIMERS: Timers = {
 
 /** `held`: the part of `reserved` that is still held. `prices`: those it began with. */
 type Held = OpenExchange & { held: number; readonly prices: Prices }
-/** `tries`: writes of it that failed because another process was writing. */
-type Waiting = { open: Held; tries: number; resolve: () => void; reject: (cause: unknown) => void }
 
 /**
  * Claims the journal and settles what a killed process left open, except what `isResumed`. Throws a StoreError when another
@@ -71,17 +46,9 @@ export const createLedger = ({
   timers = PROCESS_TIMERS,
 }: LedgerOptions): Ledger => {
   const { keys, journal } = store
+  const writer = createWriter(journal, timers)
   const open = new Map<string, Held>()
   const held = new Map<string, number>()
-  const progress = new Map<OpenExchange, Usage>()
-  let waiting: Waiting[] = []
-  let settled: SettledExchange[] = []
-  let scheduled = false
-  let settleDue = false
-  let progressDue = false
-  let retryDue = false
-  /** Set between two tries while another process is writing: nothing is written until the pause is over. */
-  let pausing = false
 
   const hold = (keyId: string, tokens: number): void => {
     const now = (held.get(keyId) ?? 0) + tokens
@@ -96,83 +63,14 @@ export const createLedger = ({
     open.delete(exchange.exchangeId)
     hold(exchange.keyId, -exchange.held)
   }
-  const schedule = (): void => {
-    if (scheduled) return
-    scheduled = true
-    timers.soon(() => {
-      scheduled = false
-      if (pausing) return
-      // After a write that failed, settlements go with the first one that may succeed.
-      write(retryDue || settled.length >= SETTLE_GROUP ? 'settled' : 'opened')
-    })
-  }
 
-  /** Writes a group of the waiting reservations and as much else as is asked for. Returns the failure, undefined if there was none. */
-  const write = (what: 'opened' | 'settled' | 'all'): unknown => {
-    const batch: Batch = {
-      opened: waiting.slice(0, OPEN_GROUP).map((each) => each.open),
-      progressed: what === 'all' ? takeFirst(progress, Math.max(PROGRESS_GROUP, progress.size * PROGRESS_PART)) : [],
-      settled: what === 'opened' ? NONE : settled,
-    }
-    if (batch.opened.length + batch.progressed.length + batch.settled.length === 0) return undefined
-    const due = waiting
-    waiting = []
-    try {
-      journal.write(batch)
-    } catch (cause) {
-      // Nothing was written. Settlements and progress stay for the next write. So do reservations while another process is
-      // writing, for a number of tries; otherwise they are refused.
-      for (const each of due) {
-        if (triesAgain(cause, ++each.tries)) waiting.push(each)
-        else {
-          close(each.open)
-          each.reject(cause)
-        }
-      }
-      if (isBusy(cause)) pause()
-      else retryLater()
-      return cause
-    }
-    if (what !== 'opened') settled = []
-    for (const { open } of batch.progressed) progress.delete(open)
-    waiting = due.splice(OPEN_GROUP)
-    if (waiting.length > 0) schedule()
-    for (const each of due) each.resolve()
-    return undefined
-  }
-
-  const pause = (): void => {
-    if (pausing) return
-    pausing = true
-    timers.later(() => {
-      pausing = false
-      writeAll()
-    }, PAUSE_MS)
-  }
-
-  const retryLater = (): void => {
-    if (retryDue || (settled.length === 0 && progress.size === 0)) return
-    retryDue = true
-    timers.later(() => {
-      retryDue = false
-      writeAll()
-    }, RETRY_MS)
-  }
-
-  /** Writes all that waits, progress in groups. */
-  const writeAll = (): void => {
-    if (pausing) return
-    if (write('all') !== undefined || progress.size === 0) progressDue = false
-    else timers.later(writeAll, PROGRESS_PAUSE_MS)
-  }
-
-  /** Charges the key and queues the settlement. Returns the cost. */
+  /** Charges the key and has the settlement written. Returns the cost. */
   const record = (exchange: Held, how: SettledExchange['settlement'], raw: Settlement['rawUsage']): number => {
     const usage = wholeCounts(how.usage)
     const cost = costMicroUsd(usage, exchange.prices(how.model ?? exchange.model))
     journal.charge(exchange.keyId, totalTokens(usage))
     const key = keys.get(exchange.keyId)
-    settled.push({
+    writer.settle({
       open: exchange,
       settlement: {
         ...how,
@@ -191,12 +89,7 @@ export const createLedger = ({
 
   const resumed: Resumed[] = []
   let recovered = 0
-  const writeSettled = (required = false): void => {
-    if (pausing && !required) return
-    const failure = write('settled')
-    if (required && failure !== undefined) throw failure
-  }
-  for (const { usage, ...left } of journal.claim(writeSettled)) {
+  for (const { usage, ...left } of journal.claim(writer.writeSettled)) {
     const exchange: Held = { ...left, held: left.reserved, prices: prices() }
     if (isResumed(exchange.exchangeId)) {
       enter(exchange)
@@ -209,9 +102,7 @@ export const createLedger = ({
     record(exchange, { ...how, status: undefined, totalMs: undefined }, undefined)
     recovered++
   }
-  let failure = write('settled')
-  for (let tries = 1; isBusy(failure) && tries < START_TRIES; tries++) failure = write('settled')
-  if (failure !== undefined) throw failure
+  insist(() => writer.writeSettled(true))
 
   return {
     resumed,
@@ -234,22 +125,18 @@ export const createLedger = ({
         prices: prices(),
       }
       enter(exchange)
-      schedule()
       try {
-        await new Promise<void>((resolve, reject) => waiting.push({ open: exchange, tries: 0, resolve, reject }))
+        await writer.open(exchange)
       } catch (cause) {
+        close(exchange)
         throw notRecorded(cause)
       }
       const { exchangeId, startedAt } = exchange
       return { exchangeId, keyId: key.id, startedAt, reserved, outputCap }
     },
-    progress({ exchangeId }: Reservation, usage) {
+    progress({ exchangeId }, usage) {
       const exchange = open.get(exchangeId)
-      if (exchange === undefined) return
-      progress.set(exchange, wholeCounts(usage))
-      if (progressDue) return
-      progressDue = true
-      timers.later(writeAll, PROGRESS_MS)
+      if (exchange !== undefined) writer.progress(exchange, wholeCounts(usage))
     },
     narrow({ exchangeId }, tokens) {
       const exchange = open.get(exchangeId)
@@ -261,31 +148,27 @@ export const createLedger = ({
       const exchange = open.get(exchangeId)
       if (exchange === undefined) throw new Error(`exchange ${exchangeId} is settled already`)
       close(exchange)
-      progress.delete(exchange)
-      const cost = record(exchange, settlement, rawUsage)
-      if (settled.length >= SETTLE_GROUP) schedule()
-      else if (!settleDue) {
-        settleDue = true
-        timers.later(() => {
-          settleDue = false
-          writeSettled()
-        }, SETTLE_MS)
-      }
-      return cost
+      return record(exchange, settlement, rawUsage)
     },
     openCount(keyIds) {
-      const unwritten = retryDue ? settled.map((each) => each.open) : []
-      const all = [...open.values(), ...unwritten]
+      const all = [...open.values(), ...writer.stuck()]
       return keyIds === undefined ? all.length : all.filter(({ keyId }) => keyIds.has(keyId)).length
     },
-    isStuck: () => retryDue,
+    isStuck: writer.isStuck,
     heldBy: (keyId) => held.get(keyId) ?? 0,
-    flush() {
-      do {
-        const failure = write('all')
-        if (failure !== undefined) throw failure
-      } while (waiting.length + progress.size > 0)
-    },
+    flush: writer.flush,
+  }
+}
+
+/** At a start nothing runs yet that a wait could hold up: tries again at once while another process is writing. */
+const insist = (write: () => void): void => {
+  for (let tries = 1; ; tries++) {
+    try {
+      write()
+      return
+    } catch (cause) {
+      if (!isBusy(cause) || tries >= START_TRIES) throw cause
+    }
   }
 }
 
@@ -295,14 +178,3 @@ export const notRecorded = (cause: unknown): GatewayError =>
     cause,
     retryAfterMs: 1_000,
   })
-
-const NONE: SettledExchange[] = []
-
-const takeFirst = (progress: Map<OpenExchange, Usage>, most: number): Progress[] => {
-  const first: Progress[] = []
-  for (const [open, usage] of progress) {
-    if (first.length >= most) break
-    first.push({ open, usage })
-  }
-  return first
-}
