@@ -1,6 +1,6 @@
 // Every error a client can get, as data, and the one class that carries one. The table is the contract's.
 
-export type ErrorRow = {
+type ErrorRow = {
   status: number
   type: 'authentication_error' | 'permission_error' | 'invalid_request_error' | 'rate_limit_error' | 'api_error'
   /** Whether another target may succeed, so that the relay may try it. */

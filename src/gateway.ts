@@ -57,7 +57,7 @@ export type Listener = {
   pending(): number
 }
 
-export type GatewayOptions = {
+type GatewayOptions = {
   config: Config
   store: Store
   log: Log

@@ -12,7 +12,7 @@ const BUN_BODY_LIMIT = Number.POSITIVE_INFINITY
  */
 const IDLE_S = 240
 
-export type Listening = Listener & {
+type Listening = Listener & {
   url: string
   /** Takes no more connections and resolves when the last is gone; `cut`: those there are end at once. */
   stop(cut?: boolean): Promise<void>

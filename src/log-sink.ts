@@ -8,7 +8,7 @@ const FLUSH_MS = 500
 /** While the reader has this many bytes still to take, new lines are dropped, to bound memory. */
 const MAX_UNREAD = 8 * 1024 * 1024
 
-export type LogSink = {
+type LogSink = {
   write(line: string): void
   /** Writes the buffer synchronously: for the end of the process. */
   flush(): void

@@ -25,7 +25,7 @@ export type Server = {
   stop(): Promise<void>
 }
 
-export type ServeIo = { err: (line: string) => void }
+type ServeIo = { err: (line: string) => void }
 
 /** How long clients of a stopping server may take to read the end of their answers. */
 const LAST_READ_MS = 1_000

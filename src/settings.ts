@@ -27,7 +27,7 @@ const SCHEMAS = {
   trust_proxy: Type.Boolean(),
 } satisfies Record<string, TSchema>
 
-export type SettingValues = { [name in keyof typeof SCHEMAS]: Static<(typeof SCHEMAS)[name]> }
+type SettingValues = { [name in keyof typeof SCHEMAS]: Static<(typeof SCHEMAS)[name]> }
 export type SettingName = keyof SettingValues
 
 export type Settings = {

@@ -4,7 +4,7 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { GRACE_DAYS, LABEL_LENGTH } from './bounds.ts'
 import type { RouteName } from './routes.ts'
 import * as S from './schema.ts'
-import { Closed, Count, Nullable, oneOf } from './schema.ts'
+import { Closed, Count, Days, Nullable, oneOf } from './schema.ts'
 
 /** `params` come from the path, `query` from the query string (numbers written in decimal), `body` is JSON. */
 export type Contract = { params?: TSchema; query?: TSchema; body?: TSchema; output: TSchema }
@@ -23,7 +23,6 @@ const Given = Type.String({ minLength: 1, maxLength: 200 })
 const Time = Type.String({ minLength: 1, maxLength: 40, description: 'ISO 8601.' })
 const Models = Type.Array(Given, { minItems: 1, maxItems: 200 })
 const Limit = Type.Integer({ minimum: 1, maximum: 200, default: 50 })
-const Days = Type.Integer({ minimum: 1, maximum: 36_500 })
 const Range = {
   since: Type.Optional(Time),
   until: Type.Optional(Time),

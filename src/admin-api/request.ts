@@ -8,7 +8,7 @@ export type Ask<N extends RouteName> = Part<N, 'params'> & Partial<Part<N, 'quer
 export type Answer<N extends RouteName> = Output<N>
 
 /** `path` begins at the gateway's root and has its query; `body` is JSON, absent where the method has none. */
-export type AdminRequest = { method: Route['method']; path: string; body?: string }
+type AdminRequest = { method: Route['method']; path: string; body?: string }
 
 /** The route's name says method and path; the input fills path and query or body. Empty query members are left out. */
 export const adminRequest = <N extends RouteName>(name: N, input?: Ask<N>): AdminRequest => {

@@ -5,6 +5,7 @@ import { type SchemaOptions, type Static, type TSchema, Type } from '@sinclair/t
 
 const Time = Type.String({ description: 'ISO 8601, UTC, with milliseconds.' })
 export const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+export const Days = Type.Integer({ minimum: 1, maximum: 36_500 })
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 export const Closed = { additionalProperties: false }
 export const oneOf = <const T extends string>(values: readonly T[], options: SchemaOptions = {}) =>
@@ -22,7 +23,7 @@ export const MemberLimits = Type.Object(
   {
     max_keys: Nullable(Count),
     max_tokens_per_key: Nullable(Count),
-    max_expiry_days: Nullable(Type.Integer({ minimum: 1, maximum: 36_500 })),
+    max_expiry_days: Nullable(Days),
     models: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
       minItems: 1,
       maxItems: 200,
@@ -47,9 +48,9 @@ export const Member = Type.Object({
 export const Invitation = Type.Object({ token: Type.String(), path: Type.String(), expires_at: Time })
 
 /** What a new key gets where its maker says nothing. Limits null: the gateway's own. */
-export const KeyDefaults = Type.Object({
+const KeyDefaults = Type.Object({
   tokens_total: Count,
-  expires_days: Type.Integer({ minimum: 1, maximum: 36_500 }),
+  expires_days: Days,
   models: Type.Array(Type.String()),
 })
 
@@ -374,7 +375,6 @@ export type Role = Static<typeof Role>
 export type MemberLimits = Static<typeof MemberLimits>
 export type Member = Static<typeof Member>
 export type Invitation = Static<typeof Invitation>
-export type KeyDefaults = Static<typeof KeyDefaults>
 export type RateLimits = Static<typeof RateLimits>
 export type Session = Static<typeof Session>
 export type KeyStatus = Static<typeof KeyStatus>

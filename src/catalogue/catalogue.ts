@@ -17,7 +17,7 @@ export type Catalogue = {
   readonly price: (id: string) => Price | undefined
 }
 
-export type CatalogueOptions = {
+type CatalogueOptions = {
   models: readonly Model[]
   /** Name → catalogue id, `auto` among them. */
   aliases: Readonly<Record<string, string>>

@@ -2,7 +2,7 @@
 
 import type { Quirks } from '../ir/quirks.ts'
 
-export type Modality = 'text' | 'image'
+type Modality = 'text' | 'image'
 
 /**
  * USD per million tokens, which is micro-USD per token, for each class of usage. `cacheWrite1h`: of what is to be kept

@@ -15,7 +15,7 @@ import { answerPost, enter, openPost, type Post, reachedProvider } from './clien
 import { toGatewayError } from './respond.ts'
 
 /** `wire`: one with token counting. */
-export type CountingEndpoint = { wire: ChatWire; paths: readonly string[] }
+type CountingEndpoint = { wire: ChatWire; paths: readonly string[] }
 
 export const counting = (gateway: Gateway, { wire, paths }: CountingEndpoint) => {
   const clientWire = countingWire(wire)

@@ -11,7 +11,7 @@ import { CODECS } from '../wire/index.ts'
 import { REQUESTS } from './admit.ts'
 import { answerPost, enter, openPost, type Post, reachedProvider } from './client-post.ts'
 
-export type Endpoint = { wire: Wire; paths: readonly string[] }
+type Endpoint = { wire: Wire; paths: readonly string[] }
 
 export const inference = (gateway: Gateway, { wire, paths }: Endpoint) => {
   const app = new Elysia({ name: `inference:${wire}` })

@@ -7,7 +7,7 @@ export type Names = {
   list(): readonly { id: string }[]
   resolve(name: string): { id: string } | undefined
 }
-export type BrandWord = { neutral: string; branded: string }
+type BrandWord = { neutral: string; branded: string }
 
 /**
  * Names are resolved like a client's; patterns are kept, a branded one in the neutral word that ids have. `unknown` is

@@ -15,7 +15,7 @@ import { createWriter, type Timers } from './writer.ts'
 /** By catalogue id. */
 export type Prices = (modelId: string) => Price | undefined
 
-export type LedgerOptions = {
+type LedgerOptions = {
   store: Pick<Store, 'keys' | 'journal'>
   /** Milliseconds since the epoch. */
   clock: () => number

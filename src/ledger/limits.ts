@@ -10,7 +10,7 @@ import { WINDOW_MS, Window } from './window.ts'
  * `clock`: milliseconds since the epoch, for headers that name a time. `stopwatch`: milliseconds, by which the windows go: it
  * is never set. `defaults` are for keys that set none of their own.
  */
-export type LimitsOptions = { clock: () => number; stopwatch: () => number; defaults: RateLimits }
+type LimitsOptions = { clock: () => number; stopwatch: () => number; defaults: RateLimits }
 
 /** One admitted request. Its functions may be called in any order and more than once. */
 export type Ticket = {

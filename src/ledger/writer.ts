@@ -14,7 +14,7 @@ export type Timers = {
   later: Later
 }
 
-export type Writer = {
+type Writer = {
   /** Resolves once the exchange is durable. Rejects with the cause where it cannot be written. */
   open(exchange: OpenExchange): Promise<void>
   /** `usage`: whole counts. */

@@ -11,7 +11,7 @@ export type Attempts = {
 }
 
 /** `clock`: milliseconds since the epoch. */
-export type AttemptsOptions = { clock: () => number; most: number; windowMs: number }
+type AttemptsOptions = { clock: () => number; most: number; windowMs: number }
 
 /** Names remembered at once; past them the oldest are forgotten, so that invented names cannot fill the memory. */
 const MOST_NAMES = 10_000

@@ -70,7 +70,7 @@ export type Membership = {
   issueToken(label: string, expiresAt: number | undefined, by: Member): { token: AdminToken; secret: string }
 }
 
-export type MembershipOptions = {
+type MembershipOptions = {
   store: { members: MemberStore; sessions: SessionStore; tokens: TokenStore }
   /** Milliseconds since the epoch. */
   clock: () => number

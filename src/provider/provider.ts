@@ -4,7 +4,7 @@ import type { Quirks } from '../ir/quirks.ts'
 import type { Wire } from '../ir/wire.ts'
 
 /** How a credential is shown: `x-api-key: …`, `api-key: …` or `Authorization: Bearer …`. */
-export type Auth = 'x-api-key' | 'api-key' | 'bearer'
+type Auth = 'x-api-key' | 'api-key' | 'bearer'
 
 /** One credential and base URL of a provider. `weight` is its share of the requests beside its siblings'. */
 export type Account = {

@@ -62,7 +62,7 @@ const isText = (first: Uint8Array | undefined): boolean =>
   first.byteLength >= TEXT_BYTES &&
   first.subarray(0, TEXT_BYTES).every((byte) => (byte >= 0x20 && byte < 0x7f) || byte === 0x0a || byte === 0x0d)
 
-export type ReadOptions = {
+type ReadOptions = {
   /** Called for each chunk of a body of unknown length. */
   heard?: () => void
   /** Absent for what is small. */

@@ -2,7 +2,7 @@
 
 import type { Target } from './route.ts'
 
-export type AttemptQueue = {
+type AttemptQueue = {
   /** The next target to try; undefined when no attempt is left. */
   next(): Target | undefined
   /** Puts a target first: the one just tried, in another form. Costs no attempt. */

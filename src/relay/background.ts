@@ -25,7 +25,7 @@ export type Background = {
   readonly watched: Map<string, Watched>
 }
 
-export type Patiently = (write: () => void) => Promise<void>
+type Patiently = (write: () => void) => Promise<void>
 
 export const createBackground = (store: BackgroundStore, patiently: Patiently): Background => ({
   store,

@@ -9,7 +9,7 @@ import { broken, timedOut } from './upstream.ts'
 
 export type StreamEnd = { answer: StreamAnswer | undefined; error: GatewayError | undefined; aborted: boolean }
 
-export type BodyOptions = {
+type BodyOptions = {
   codec: PassCodec
   requestId: string
   keepAliveMs: number

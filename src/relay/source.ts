@@ -34,7 +34,7 @@ export type Reader<Bytes extends Uint8Array = Uint8Array> = {
   cancel(reason?: unknown): Promise<void>
 }
 
-export type Beginning = { chunk: Uint8Array | undefined; isWhole: boolean }
+type Beginning = { chunk: Uint8Array | undefined; isWhole: boolean }
 
 /**
  * A body's first chunk from its first byte that is no white space, which means nothing there, and whether it begins as a

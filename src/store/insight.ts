@@ -21,8 +21,8 @@ export type SeriesQuery = {
 }
 
 /** The steps of these keys, and of all keys together. */
-export type SharesQuery = Omit<SeriesQuery, 'by' | 'keyIds'> & { keyIds: readonly string[] }
-export type Shares = { ofKeys: SeriesRow[]; ofAll: SeriesRow[] }
+type SharesQuery = Omit<SeriesQuery, 'by' | 'keyIds'> & { keyIds: readonly string[] }
+type Shares = { ofKeys: SeriesRow[]; ofAll: SeriesRow[] }
 
 /** Newest first; `before` is a row. `keyIds` absent: every key. `since` inclusive, `until` exclusive, by start. */
 export type PageQuery = {
@@ -41,7 +41,7 @@ export type ExchangePage = { rows: ExchangeRow[]; next: number | undefined }
 export type Measure = 'tokens' | 'cost' | 'requests'
 
 /** The keys that used most on the UTC days of [`since`, `until`), most first. */
-export type TopKeysQuery = { since: number; until: number; limit: number; most: Measure; model?: string | undefined }
+type TopKeysQuery = { since: number; until: number; limit: number; most: Measure; model?: string | undefined }
 
 export type LatencyQuery = Pick<PageQuery, 'keyIds' | 'model'> & { since: number; until: number }
 

@@ -78,7 +78,7 @@ export type ExchangeRow = {
   leftAfter: number | null
 }
 
-export type AuditQuery = { limit: number; before?: number | undefined; target?: string | undefined }
+type AuditQuery = { limit: number; before?: number | undefined; target?: string | undefined }
 
 /** `before` and `after`: the target's state, without secrets. */
 export type AuditRow = {

@@ -63,7 +63,7 @@ const requireOrder = (since: number | undefined, until: number | undefined): voi
 }
 
 /** On the steps' boundaries. */
-export type Range = { step: 'hour' | 'day'; since: number; until: number }
+type Range = { step: 'hour' | 'day'; since: number; until: number }
 
 /** Without a range: the last 30 days. Without a step: hours up to three days, then days. */
 const rangeOf = (

@@ -5,7 +5,7 @@ import type { Insight } from '../insight.ts'
 import { type AnswerOf, answer, type InsightQueries, type QueryOf } from './insight.ts'
 import type { InsightAsk } from './insight-thread.ts'
 
-export type InsightBeside = Insight & { stop(): void }
+type InsightBeside = Insight & { stop(): void }
 
 type Options = {
   /** On the server's connection. */

@@ -8,7 +8,7 @@ import exchangeBlocks from '../../../drizzle/0004_exchange_blocks.sql' with { ty
 import backgroundAnswers from '../../../drizzle/0005_background_answers.sql' with { type: 'text' }
 import renewals from '../../../drizzle/0006_renewals.sql' with { type: 'text' }
 
-export type Migration = { name: string; sql: string }
+type Migration = { name: string; sql: string }
 
 /** Applied in order, once each, when the store opens. A released entry never changes. A test compares it with the folder. */
 export const MIGRATIONS: readonly Migration[] = [
