@@ -17,34 +17,29 @@ const NO_QUERY = Type.Object({}, { additionalProperties: false })
 
 /** Throws `invalid_request` naming the member, `invalid_json` or `payload_too_large`. */
 export const createReader = <N extends RouteName>(name: N) => {
-  const { params, query = NO_QUERY, body }: Contract = CONTRACT[name]
   // Compiled when first asked for: a start must not wait for pages nobody has opened.
-  let compiled: Checks | undefined
+  let checks: ReturnType<typeof compile> | undefined
   return async (request: Request, fromPath: Record<string, string>): Promise<Input<N>> => {
-    compiled ??= compile({ params, query, body })
-    const checks = compiled
-    const asked = Value.Convert(query, Object.fromEntries(new URL(request.url).searchParams))
+    checks ??= compile(CONTRACT[name])
+    const { params, query, body } = checks
+    const asked = Value.Convert(query.Schema(), Object.fromEntries(new URL(request.url).searchParams))
     const whole = {
-      ...(params && checks.params ? checked(params, checks.params, fromPath) : {}),
-      ...checked(query, checks.query, asked),
-      ...(body && checks.body ? checked(body, checks.body, await jsonOf(request)) : {}),
+      ...(params && checked(params, fromPath)),
+      ...checked(query, asked),
+      ...(body && checked(body, await jsonOf(request))),
     }
     return whole as Input<N>
   }
 }
 
-type Schemas = { params: TSchema | undefined; query: TSchema; body: TSchema | undefined }
-type Check = TypeCheck<TSchema>
-type Checks = { params: Check | undefined; query: Check; body: Check | undefined }
-
-const compile = ({ params, query, body }: Schemas): Checks => ({
+const compile = ({ params, query = NO_QUERY, body }: Contract) => ({
   params: params && TypeCompiler.Compile(params),
   query: TypeCompiler.Compile(query),
   body: body && TypeCompiler.Compile(body),
 })
 
-const checked = (schema: TSchema, check: TypeCheck<TSchema>, value: unknown): object => {
-  const filled = Value.Default(schema, value)
+const checked = (check: TypeCheck<TSchema>, value: unknown): object => {
+  const filled = Value.Default(check.Schema(), value)
   if (check.Check(filled)) return filled as object
   throw fault(check.Errors(filled).First(), filled)
 }
