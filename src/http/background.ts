@@ -21,7 +21,7 @@ import {
 } from '../relay/background.ts'
 import { toBody } from '../relay/body.ts'
 import { type Caller, call } from '../relay/call.ts'
-import { type Client, disconnect } from '../relay/exchange.ts'
+import { type Client, disconnect, secondsOf } from '../relay/exchange.ts'
 import { pollAnswer } from '../relay/polling.ts'
 import type { Target } from '../relay/route.ts'
 import { CODECS } from '../wire/index.ts'
@@ -164,8 +164,7 @@ const stream = async (gateway: Gateway, context: AnswerContext): Promise<Respons
   const abort = new AbortController()
   const client: Client = { gone: request.signal.aborted, call: abort, callOutlivesClient: false }
   request.signal.addEventListener('abort', () => disconnect(client), { once: true })
-  const newTap = () =>
-    codec.tap({ model: target.model.id, includeUsage: false, now: Math.floor(gateway.clock.now() / 1000) })
+  const newTap = () => codec.tap({ model: target.model.id, includeUsage: false, now: secondsOf(gateway.clock) })
   const tap = newTap()
   const end = (): void => {
     gateway.open.delete(heading.id)

@@ -14,7 +14,7 @@ import { ANSWER_BYTES, answerBody, ERROR_BYTES, readText, withModelName } from '
 import { droppedBetas } from './betas.ts'
 import { type Call, call } from './call.ts'
 import { listDropped } from './dropped.ts'
-import type { Exchange, Relay } from './exchange.ts'
+import { type Exchange, type Relay, secondsOf } from './exchange.ts'
 import { EVENT_STREAM, picturesFromStream, streamFromWhole, wholeFromStream } from './other-form.ts'
 import { imagesAsked } from './pictures.ts'
 import type { Target } from './route.ts'
@@ -136,7 +136,7 @@ const wholeAnswer = (received: string, reading: Reading): JsonAnswer => {
   return { kind: 'json', target, text: clientText, usage: read?.usage, rawUsage: read?.raw, body }
 }
 
-const askFor = ({ relay, request, target }: Reading): Ask => askOf(request, target, relay.clock.now())
+const askFor = ({ relay, request, target }: Reading): Ask => askOf(request, target, secondsOf(relay.clock))
 
 /** The answer in the text of a stream nobody asked for. Throws GatewayError for any other text. */
 const wholeIn = (text: string, reading: Reading): JsonObject => {
@@ -177,7 +177,7 @@ export const openStream: Read<StreamAnswer> = (reading, response) => {
           includeUsage: includeUsage(exchange.body.outline),
           images,
           noDone: quirksOf(target).noDone === true,
-          now: Math.floor(relay.clock.now() / 1000),
+          now: secondsOf(relay.clock),
         })
       : translateStream(chatCodec(exchange.wire), chatCodec(target.wire), askFor(reading), plan.undo, keep)
   return readToFirstOutput(response, { relay, target, codec, abort }, tap, (text, body) => {

@@ -114,6 +114,9 @@ export type CountSummary = { status: number; errorCode: string | undefined; esti
 
 export type Clock = { now(): number }
 
+/** Whole seconds since the epoch, as the wires' answers tell when they were made. */
+export const secondsOf = (clock: Clock): number => Math.floor(clock.now() / 1000)
+
 /** All that the relay needs of the gateway. */
 export type Relay = {
   catalogue: Catalogue

@@ -21,7 +21,7 @@ import {
 import { recordAnswer } from './background.ts'
 import { type StreamEnd, toBody } from './body.ts'
 import { NO_BODY } from './client-body.ts'
-import type { Exchange, Relay } from './exchange.ts'
+import { type Exchange, type Relay, secondsOf } from './exchange.ts'
 import { type Metered, meterAnswer, meterProgress, meterReported, meterStream, NO_USAGE } from './meter.ts'
 import { watchAnswer } from './polling.ts'
 import { isReferable, rememberAccount, route } from './route.ts'
@@ -131,7 +131,7 @@ const answerStream = (relay: Relay, exchange: Exchange, answer: StreamAnswer | P
       exchange.codec.tap({
         model: exchange.model.id,
         includeUsage: includeUsage(exchange.body.outline),
-        now: Math.floor(relay.clock.now() / 1000),
+        now: secondsOf(relay.clock),
       }),
     onEnd: (end) => void onStreamEnd(relay, exchange, end, answer),
     onProgress: (answer) => relay.ledger.progress(exchange.reservation, meterProgress(exchange, answer)),

@@ -138,13 +138,13 @@ export const quirksOf = ({ provider, model, learned }: Target): Quirks => ({
   ...learned,
 })
 
-/** What the answer's form depends on. Answers that a client may refer to get an id of ours: some servers reuse one id. */
+/** What the answer's form depends on. `now`: seconds since the epoch. Answers that a client may refer to get an id of ours: some servers reuse one id. */
 export const askOf = (exchange: Exchange, { model, wire }: Target, now: number): Ask => ({
   model: model.id,
   body: exchange.asSent.whole().body,
   stored: wire === 'responses' && exchange.bodyWire === 'responses' && exchange.asSent.outline.store !== false,
   inputEstimate: exchange.body.inputEstimate,
-  now: Math.floor(now / 1000),
+  now,
   ...(exchange.wire === 'responses' && wire !== 'responses' ? { id: exchange.id.replace(/^req_/, '') } : {}),
 })
 

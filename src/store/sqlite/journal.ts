@@ -2,7 +2,6 @@
 
 import type { Database } from 'bun:sqlite'
 import { totalTokens, type Usage } from '../../ir/usage.ts'
-import type { Wire } from '../../ir/wire.ts'
 import type { Batch, Journal, LeftOpen, SettledExchange } from '../../ledger/journal.ts'
 import { isError, type Settlement } from '../../ledger/ledger.ts'
 import { addFigures, FIGURES, type Figures, NO_FIGURES } from '../figures.ts'
@@ -49,9 +48,9 @@ const LEFT_OPEN = `
     input_estimate AS inputEstimate, reserved, input, cache_read AS cacheRead, cache_write AS cacheWrite, output, reasoning
   FROM reservations ORDER BY row`
 
-type LeftRow = Omit<LeftOpen, 'usage' | 'stream' | 'wire'> & {
+type LeftRow = Omit<LeftOpen, 'usage' | 'stream'> & {
   [name in Exclude<keyof Usage, 'cacheWrite1h' | 'serviceTier' | 'inferenceGeo'>]-?: number | null
-} & { wire: Wire; stream: number }
+} & { stream: number }
 
 /** The sums of one hour, key and model. */
 type Rollup = { hour: number; keyId: string; model: string; figures: Figures }
