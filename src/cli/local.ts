@@ -22,14 +22,14 @@ export const localBackend = (where: Where, io: Io): Backend => {
   const settingsOf = (store: Store) =>
     createSettings({ ...config, limits: { ...config.limits } }, store.settings).values()
   return {
-    createKey: async ({ models, renews, ...input }) => {
+    createKey: async ({ models, ...input }) => {
       const named = models && requireModels('--models', models, config)
       return withStore(config, io, 'write', (store) => {
         const usual = settingsOf(store).key_defaults
         const { key, secret } = store.keys.issue(
           {
             ...{ tokensTotal: usual.tokens_total, expiresAt: io.now() + usual.expires_days * DAY_MS },
-            ...{ ...input, renews: renews ?? undefined, models: named ?? usual.models },
+            ...{ ...input, models: named ?? usual.models },
           },
           CLI_ACTOR,
         )

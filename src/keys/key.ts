@@ -27,28 +27,27 @@ export type Key = {
   oldSecretUntil?: number | undefined
 }
 
-export type NewKey = {
-  label: string
-  tokensTotal: number
-  renews?: Renewal | undefined
-  expiresAt: number
-  models: string[]
-  rpm?: number | undefined
-  tpm?: number | undefined
-  concurrency?: number | undefined
-  ownerId?: string | undefined
-}
-
 /** Requests per minute, tokens per minute, requests at once; 0 is no limit. */
 export type RateLimits = { rpm: number; tpm: number; concurrency: number }
 
+/** A limit that is absent or null takes the gateway's default, and a quota without `renews` never does. */
+export type NewKey = {
+  label: string
+  tokensTotal: number
+  renews?: Renewal | null | undefined
+  expiresAt: number
+  models: string[]
+  rpm?: number | null | undefined
+  tpm?: number | null | undefined
+  concurrency?: number | null | undefined
+  ownerId?: string | undefined
+}
+
 /**
- * Absent members stay as they are; a limit of null takes the gateway's default, and `renews` of null ends the renewals.
- * `addTokens` are put on top of whatever the total is by then. `tokensUsed: 0` is a quota reset.
+ * Absent members stay as they are, and null means what it means for a new key. `addTokens` are put on top of whatever the
+ * total is by then. `tokensUsed: 0` is a quota reset.
  */
-export type KeyPatch = Partial<Omit<NewKey, 'models' | 'ownerId' | 'renews' | keyof RateLimits>> & {
-  [name in keyof RateLimits]?: number | null | undefined
-} & { models?: string[]; addTokens?: number; tokensUsed?: 0; renews?: Renewal | null | undefined }
+export type KeyPatch = Partial<Omit<NewKey, 'ownerId'>> & { addTokens?: number; tokensUsed?: 0 }
 
 /** Who changed something: the command line, a member, an admin token, or the gateway itself. */
 export type Actor = { kind: 'cli' | 'member' | 'token' | 'system'; id: string }

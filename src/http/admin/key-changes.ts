@@ -28,20 +28,8 @@ export const keyChanges: Part<
       const bound = holder.name === undefined ? wish : { tokensTotal, expiresAt, models }
       checkWish(holder, bound, gateway.config.limits, gateway.clock.now(), undefined)
     }
-    const { key, secret } = gateway.store.keys.issue(
-      {
-        label: input.label.trim(),
-        tokensTotal: wish.tokensTotal,
-        renews: wish.renews ?? undefined,
-        expiresAt: wish.expiresAt,
-        models: wish.models,
-        rpm: wish.rpm ?? undefined,
-        tpm: wish.tpm ?? undefined,
-        concurrency: wish.concurrency ?? undefined,
-        ownerId,
-      },
-      actorOf(caller),
-    )
+    const asked = { ...wish, label: input.label.trim(), ownerId }
+    const { key, secret } = gateway.store.keys.issue(asked, actorOf(caller))
     return { key: oneKeyView(gateway, key), secret }
   },
   'keys.update': (call, input) => {
