@@ -207,7 +207,7 @@ describe('responses', () => {
   }
   const tools = [toolFor(RESPONSES, 'get_weather', weather)]
 
-  test('takes its own encrypted reasoning back and refuses it changed', async () => {
+  test('takes its own encrypted reasoning back, without its id too, and refuses it changed', async () => {
     const first = await ask(demo, RESPONSES, saying(RESPONSES, 'weather in Paris', { ...reasoning, tools }))
     const output = first.body.output as JsonObject[]
     expect(output.map(({ type }) => type)).toEqual(['reasoning', 'function_call'])
@@ -221,8 +221,11 @@ describe('responses', () => {
     const second = await ask(demo, RESPONSES, next(output))
     expect([second.status, second.text.includes('The tool answered: rain')]).toEqual([200, true])
     const [thought = {}, call = {}] = output
+    const { id: _, ...unnamed } = thought
+    expect((await ask(demo, RESPONSES, next([unnamed, call]))).status).toBe(200)
     for (const changed of [
       { ...thought, encrypted_content: `${thought.encrypted_content}AAAA` },
+      { ...unnamed, encrypted_content: `${thought.encrypted_content}AAAA` },
       { ...thought, id: 'rs_other' },
     ]) {
       expect((await ask(demo, RESPONSES, next([changed, call]))).status).toBe(400)

@@ -3,7 +3,7 @@
 import { asList, asObject, asText, type JsonObject } from '../../ir/json.ts'
 import { createRecent } from '../../lib/recent.ts'
 import { invalid } from './error.ts'
-import { encryption } from './responses.ts'
+import { thoughtId } from './responses.ts'
 import { inputItems } from './responses-request.ts'
 
 type ResponsesMemory = {
@@ -31,7 +31,9 @@ export const createResponsesMemory = (): ResponsesMemory => {
       const advice = 'Items are not persisted when `store` is set to false.'
       throw invalid(`Item with id '${id}' not found. ${advice}`, 'input', null, 404)
     }
-    if (encryption.open(sealed, id) === undefined) {
+    const own = thoughtId(sealed)
+    // Agents that have nothing kept send a thought without its id.
+    if (own === undefined || (id !== '' && id !== own)) {
       throw invalid(
         `The encrypted content for item ${id} could not be verified. Reason: Encrypted content could not be decrypted or parsed.`,
         null,

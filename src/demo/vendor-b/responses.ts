@@ -5,8 +5,10 @@ import { randomId } from '../id.ts'
 import type { Answer, Call, Figures } from '../prompt.ts'
 import { createSeal } from '../seal.ts'
 
-/** Encrypted reasoning, bound to the id of its item. */
-export const encryption = createSeal('vendor_b reasoning', 'gAAAAAB')
+const encryption = createSeal('vendor_b reasoning', 'gAAAAAB')
+
+/** The id of the item that this encrypted content was made for, or undefined where it is not the vendor's own. */
+export const thoughtId = (sealed: string): string | undefined => encryption.open(sealed, '')?.split('\n')[0]
 
 export const composeResponse = (answer: Answer, asked: JsonObject, now: number, withUsage: boolean): JsonObject => {
   const incomplete = answer.stop === 'max-tokens'
@@ -101,7 +103,7 @@ const reasoningItem = (text: string, asked: JsonObject): JsonObject => {
     id,
     type: 'reasoning',
     summary: summarised === null ? [] : [{ type: 'summary_text', text: `**Thinking it over**\n\n${text}` }],
-    ...(encrypted ? { encrypted_content: encryption.close(text, id) } : {}),
+    ...(encrypted ? { encrypted_content: encryption.close(`${id}\n${text}`, '') } : {}),
   }
 }
 
