@@ -5,6 +5,7 @@ import anthropicSdk from '../../docs/guides/anthropic-sdk.md' with { type: 'text
 import claudeCode from '../../docs/guides/claude-code.md' with { type: 'text' }
 import cline from '../../docs/guides/cline.md' with { type: 'text' }
 import codex from '../../docs/guides/codex.md' with { type: 'text' }
+import continueDev from '../../docs/guides/continue.md' with { type: 'text' }
 import copilotCli from '../../docs/guides/copilot-cli.md' with { type: 'text' }
 import curl from '../../docs/guides/curl.md' with { type: 'text' }
 import frameworks from '../../docs/guides/frameworks.md' with { type: 'text' }
@@ -35,6 +36,7 @@ const GUIDES: readonly (readonly [string, string])[] = [
   ['pi', pi],
   ['qwen-code', qwenCode],
   ['cline', cline],
+  ['continue', continueDev],
   ['copilot-cli', copilotCli],
 ]
 
