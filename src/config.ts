@@ -87,6 +87,8 @@ type LoadOptions = {
 export type Loaded = { ok: true; config: Config } | { ok: false; problems: Problem[] }
 
 const DEFAULT_FILE = 'sluice.yaml'
+/** As easily written. */
+const OTHER_FILE = 'sluice.yml'
 
 /** Reads everything once. Never throws for what an operator wrote: that comes back as problems, all at once. */
 export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOptions): Loaded => {
@@ -94,6 +96,8 @@ export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOp
   const warnings: string[] = []
   const { file, source, path } = readFile(flags, env, cwd, problems)
   if (problems.length > 0) return { ok: false, problems }
+  if (path === undefined && existsSync(resolve(cwd, OTHER_FILE)))
+    warnings.push(`${OTHER_FILE} is not read: rename it to ${DEFAULT_FILE}, or start with --config ${OTHER_FILE}`)
 
   const directory = path === undefined ? cwd : dirname(path)
   const resolves = secrets === 'resolve'

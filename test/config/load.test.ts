@@ -597,6 +597,10 @@ describe('a secret is never shown', () => {
 describe('the operator is warned', () => {
   test.each([
     [{ yaml: account('name: m, credential: env:K') }, 'providers.vendor_a.accounts[0] has no base_url and is not used'],
+    [
+      { files: { 'sluice.yml': 'listen: { port: 9 }' }, env: ENV_A },
+      'sluice.yml is not read: rename it to sluice.yaml, or start with --config sluice.yml',
+    ],
     [{ yaml: 'body_limit: 25' }, 'body_limit is 25 bytes, and larger bodies are refused; is 25MB meant?'],
     [
       { env: { ...ENV_A, VENDOR_B_BASE_URL: 'http://h:1', VENDOR_B_API_KEY: 'k' } },
