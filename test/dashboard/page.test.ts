@@ -625,6 +625,21 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       expect(await other.getByLabel('Label').inputValue()).toBe('half written')
     }))
 
+  test('a tab that is looked at shows who is signed in by now, whichever tab they came in by', async () => {
+    const cookies = await joined('Newcomer')
+    await visit('/dashboard/keys', async (page) => {
+      await heading(page, 'Sign in').waitFor()
+      await page.context().addCookies(signedIn.cookies)
+      await look(page, false)
+      await heading(page, 'Keys').waitFor()
+      await newKey(page, 'of an admin')
+      await page.context().addCookies(cookies)
+      await look(page, false)
+      await page.locator('.who').getByText('Newcomer').waitFor()
+      expect(await page.getByRole('dialog').count()).toBe(0)
+    })
+  })
+
   test('another person who signs in over a form finds nothing of it', async () => {
     await joined('Passer-by')
     await visit('/dashboard/keys', async (page) => {

@@ -55,9 +55,9 @@ export const signOut = async (everywhere = false): Promise<void> => {
   await loadSession()
 }
 
-/** Who has signed in again in another tab is in here too. */
+/** Who signs in or out in another tab does so here too: nothing is done in the name of whoever was here before. */
 document.addEventListener('visibilitychange', () => {
-  if (expired.value && !document.hidden) void refreshSession()
+  if (session.value !== undefined && !document.hidden) void refreshSession()
 })
 
 onRefused.run = () => {
