@@ -1028,6 +1028,15 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       expect(await page.getByRole('heading', { name: 'the one before' }).count()).toBe(0)
     }))
 
+  test('a refusal of a key is not shown beside another', () =>
+    visit('/usage', async (page) => {
+      await page.getByLabel('Key').fill('sk-sl-mistyped')
+      await page.getByRole('button', { name: 'Show usage' }).click()
+      await page.getByRole('alert').waitFor()
+      await page.getByLabel('Key').fill('sk-sl-another')
+      await page.getByRole('alert').waitFor({ state: 'detached' })
+    }))
+
   test('documentation that cannot be loaded says what to do', () =>
     visit('/usage', async (page) => {
       await page.route('**/docs/guides.json', (route) => route.abort())

@@ -29,11 +29,16 @@ const look = async (secret: string): Promise<Seen> => {
 
 export const Holder = () => {
   const [secret, setSecret] = useState('')
-  const [told, setTold] = useState<{ of: string; seen: Seen }>()
-  // Figures of one key are never shown beside another, however late they come.
-  const seen = told?.of === secret ? told.seen : undefined
+  const [asked, setAsked] = useState<string>()
+  const [told, setTold] = useState<Seen>()
   useTitle('Key usage')
-  const looking = useAction(async () => setTold({ of: secret, seen: await look(secret.trim()) }))
+  const looking = useAction(async () => {
+    if (secret !== asked) setTold(undefined)
+    setAsked(secret)
+    setTold(await look(secret.trim()))
+  })
+  // What is told of one key is never shown beside another, however late it comes.
+  const seen = secret === asked ? told : undefined
   return (
     <div class="frameless">
       <header>
@@ -49,7 +54,7 @@ export const Holder = () => {
           <p class="muted">Paste your key. It stays in this tab and is sent to this gateway only.</p>
         </div>
         <Card>
-          <Form onSubmit={() => void looking.run()} error={looking.error}>
+          <Form onSubmit={() => void looking.run()} error={secret === asked ? looking.error : undefined}>
             <Text
               label="Key"
               type="password"
@@ -66,7 +71,7 @@ export const Holder = () => {
               {seen && (
                 <Button
                   onClick={() => {
-                    setTold(undefined)
+                    setAsked(undefined)
                     setSecret('')
                   }}
                 >
