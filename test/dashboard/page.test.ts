@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import Anthropic from '@anthropic-ai/sdk'
 import axe from 'axe-core'
 import OpenAI from 'openai'
-import type { Browser, BrowserContext, BrowserContextOptions, Page, Request } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Page, Request, Route } from 'playwright-core'
 import type { Key, KeyWithSecret, Member, Settings, Usage } from '../../src/admin-api/schema.ts'
 import { chromiumPath, launchBrowser, MISSING } from './browser.ts'
 import { type Started, startDashboard } from './support.ts'
@@ -1037,12 +1037,20 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       await page.getByRole('alert').waitFor({ state: 'detached' })
     }))
 
-  test('documentation that cannot be loaded says what to do', () =>
+  test.each<[string, (route: Route) => Promise<void>, string]>([
+    ['is not answered', (route) => route.abort(), 'The gateway did not answer. Check that it is running'],
+    [
+      'a proxy answers for',
+      (route) => route.fulfill({ contentType: 'text/html', body: '<!doctype html><p>Sign in' }),
+      'What came is no answer of the gateway, or broke off. Reload the page.',
+    ],
+  ])('documentation that %s says what to do', (_, answer, said) =>
     visit('/usage', async (page) => {
-      await page.route('**/docs/guides.json', (route) => route.abort())
+      await page.route('**/docs/guides.json', answer)
       await page.goto(`${gateway.url}/docs`)
-      await page.getByRole('alert').getByText('The gateway did not answer. Check that it is running').waitFor()
-    }))
+      await page.getByRole('alert').getByText(said).waitFor()
+    }),
+  )
 
   test('the documentation opens operations and guides without signing in', () =>
     visit('/docs', async (page) => {

@@ -41,7 +41,7 @@ export const call = async <N extends RouteName>(name: N, input?: Ask<N>, signal?
     if (error.code !== 'missing_api_key') throw error
     throw new ApiError(error.status, error.code, 'Your session had ended: nothing was done. Try again.')
   }
-  return (await answer.json()) as Answer<N>
+  return jsonOf(answer)
 }
 
 /** How a key is shown. Throws an ApiError where no header can hold it: a placeholder, or what a chat put between. */
@@ -58,7 +58,15 @@ export const bearer = (secret: string): { authorization: string } => {
 export const getJson = async <T>(path: string, headers: Record<string, string> = {}): Promise<T> => {
   const answer = await send(path, { headers })
   if (!answer.ok) throw await errorOf(answer)
-  return (await answer.json()) as T
+  return jsonOf(answer)
+}
+
+const jsonOf = async <T>(answer: Response): Promise<T> => {
+  try {
+    return (await answer.json()) as T
+  } catch {
+    throw new ApiError(0, 'unreadable', 'What came is no answer of the gateway, or broke off. Reload the page.')
+  }
 }
 
 /** Throws an ApiError where no answer came. */
