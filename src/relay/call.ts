@@ -78,7 +78,8 @@ export const timeLeft = (request: Pick<ClientRequest, 'begunAt'>, target: Target
 const refusal = async (response: Response, codec: PassCodec, abort: AbortController): Promise<GatewayError> => {
   const text = await readText(response, ERROR_BYTES, abort).catch(() => '')
   const error = codec.decodeError(response.status, errorIn(text))
-  const requestId = response.headers.get('request-id') ?? response.headers.get('x-request-id') ?? undefined
+  const requestId =
+    response.headers.get('request-id') ?? response.headers.get('x-request-id') ?? error.provider?.requestId
   return new GatewayError(error.code, error.message, {
     param: error.param,
     details: error.details,

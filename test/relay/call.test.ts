@@ -108,13 +108,19 @@ describe('a test of the connection', () => {
   })
 })
 
-test.each<[Record<string, string>, string | undefined]>([
-  [{ 'request-id': 'req_1', 'x-request-id': 'req_2' }, 'req_1'],
-  [{ 'x-request-id': 'req_2' }, 'req_2'],
-  [{}, undefined],
-])('an error response with %p is recorded with the request id %p', async (headers, requestId) => {
-  expect((await refused(headers)).provider).toMatchObject({ status: 529, ...(requestId && { requestId }) })
-  expect((await refused(headers)).provider?.requestId).toBe(requestId)
+const TOLD = '{"type":"error","error":{"type":"overloaded_error"},"request_id":"req_3"}'
+
+test.each([
+  [{ 'request-id': 'req_1', 'x-request-id': 'req_2' }, TOLD, 'req_1'],
+  [{ 'x-request-id': 'req_2' }, TOLD, 'req_2'],
+  [{}, TOLD, 'req_3'],
+  [{}, '{}', undefined],
+])('an error response with %p and %s is recorded with the request id %p', async (headers, text, requestId) => {
+  for (const codec of [CODECS.messages, CODECS.responses]) {
+    const { provider } = await refused(headers, 529, NO_BODY, codec, text)
+    expect(provider).toMatchObject({ status: 529, ...(requestId && { requestId }) })
+    expect(provider?.requestId).toBe(requestId)
+  }
 })
 
 test.each(['data:%', 'data: %\n\n', 'id:1\nevent:error\n:HTTP_STATUS/400\ndata:%\n\n', '%'])(
