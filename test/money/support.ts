@@ -1,6 +1,7 @@
 // A gateway before a provider that says exactly what a test wants billed, on whichever wire the gateway reaches it.
 
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
+import { BUILTIN_MODELS } from '../../src/catalogue/builtin.ts'
 import { CHAT_WIRES, type ChatWire, type Wire } from '../../src/ir/wire.ts'
 import type { Key } from '../../src/keys/key.ts'
 import { tokenize } from '../../src/relay/tokenizer.ts'
@@ -47,15 +48,19 @@ export const startMoney = async (options: Parameters<typeof startGateway>[0] = {
     if (wire === undefined) return { status: 404 }
     return handler(wire as ChatWire, JSON.parse(request.text).stream === true, request, index)
   })
-  const gateway = await startGateway({ vendorA: provider.origin, vendorB: `${provider.origin}/v1`, ...options })
-  const { providers, catalogue, store } = gateway.server.gateway
+  const models = (options.config?.models ?? BUILTIN_MODELS).map((model) =>
+    model.id === MODEL_OF['chat-completions'] ? { ...model, provider: 'vendor_c' } : model,
+  )
+  const gateway = await startGateway({
+    ...{ vendorA: provider.origin, vendorB: `${provider.origin}/v1`, ...options },
+    config: { ...options.config, models },
+  })
+  const { providers, store } = gateway.server.gateway
   const vendorB = providers.get('vendor_b')
   if (vendorB === undefined || !(providers instanceof Map)) throw new Error('there is no vendor_b')
   // One provider for each wire, so that all of them are reached by every client.
   vendorB.wires = ['responses', 'images']
   providers.set('vendor_c', { ...vendorB, id: 'vendor_c', wires: ['chat-completions'] })
-  const chatModel = catalogue.resolve(MODEL_OF['chat-completions'])
-  if (chatModel !== undefined) chatModel.provider = 'vendor_c'
   const ask: Money['ask'] = (
     client,
     reached,
