@@ -138,7 +138,10 @@ export const quirksOf = ({ provider, model, learned }: Target): Quirks => ({
   ...learned,
 })
 
-/** What the answer's form depends on. `now`: seconds since the epoch. Answers that a client may refer to get an id of ours: some servers reuse one id. */
+/**
+ * What the answer's form depends on. Answers that a client may refer to get an id of ours: some servers reuse one id.
+ * `now`: seconds since the epoch.
+ */
 export const askOf = (exchange: Exchange, { model, wire }: Target, now: number): Ask => ({
   model: model.id,
   body: exchange.asSent.whole().body,

@@ -6,6 +6,9 @@ import type { ChatWire } from '../ir/wire.ts'
 
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const satisfies Effort[]
 
+/** Undefined for what is none. */
+export const knownEffort = (value: unknown): Effort | undefined => EFFORTS.find((effort) => effort === value)
+
 /** The summaries of a thought that vendor_b's clients may ask for. */
 export const SUMMARIES = ['auto', 'concise', 'detailed'] as const satisfies Reasoning['summary'][]
 

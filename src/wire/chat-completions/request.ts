@@ -5,8 +5,8 @@ import { asObject, isObject, type Json, type JsonObject } from '../../ir/json.ts
 import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest, OpaqueMember, Reasoning, Sampling } from '../../ir/request.ts'
 import type { EncodedRequest, Target } from '../codec.ts'
-import { EFFORTS, effortFor, SUMMARIES } from '../effort.ts'
-import { isFormless, JSON_ONLY, jsonBySchema, mustCall } from '../json-mode.ts'
+import { EFFORTS, effortFor, knownEffort, SUMMARIES } from '../effort.ts'
+import { isFormless, JSON_ONLY, jsonBySchema } from '../json-mode.ts'
 import { removeRefused } from '../opaque-member.ts'
 import { CONTINUE, prefilledTurn } from '../prefill.ts'
 import {
@@ -21,6 +21,7 @@ import {
   readString,
 } from '../read.ts'
 import { noTools, nothingToRead } from '../refusals.ts'
+import { forcesCall } from '../tool-choice.ts'
 import { withFoundNames, withToolsFor } from '../tool-list.ts'
 import { decodeExtras } from './extras.ts'
 import { askForJson, decodeForm, encodeForm, forceTool } from './form.ts'
@@ -92,7 +93,7 @@ const decodeStop = (stop: Json | undefined): string[] | undefined => {
 const decodeThinking = (body: JsonObject): Reasoning | undefined => {
   const value = optionalString(body.reasoning_effort, 'reasoning_effort')
   if (value === undefined) return otherThinking(body)
-  const effort = EFFORTS.find((one) => one === value)
+  const effort = knownEffort(value)
   if (effort !== undefined) return { effort }
   throw invalidRequest(`'reasoning_effort' must be one of ${EFFORTS.join(', ')}.`, 'reasoning_effort')
 }
@@ -112,7 +113,7 @@ const otherThinking = (body: JsonObject): Reasoning | undefined => {
 }
 
 const amountOf = (reasoning: JsonObject, { type, budget_tokens: budget }: JsonObject): Reasoning | undefined => {
-  const effort = EFFORTS.find((one) => one === reasoning.effort)
+  const effort = knownEffort(reasoning.effort)
   if (effort !== undefined) return { effort }
   const tokens = reasoning.max_tokens ?? (type === 'enabled' ? budget : undefined)
   if (typeof tokens === 'number') {
@@ -210,7 +211,7 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
     else if (isFormless(request.output)) askForJson(JSON_ONLY, messages, out)
     else if (quirks.noForcedTools && request.output.type === 'json-schema')
       askForJson(jsonBySchema(request.output.schema), messages, out)
-    else if (!mustCall(request)) undo.jsonTool = forceTool(request.output, body, out)
+    else if (!forcesCall(request.toolChoice)) undo.jsonTool = forceTool(request.output, body, out)
   }
   encodeThinking(request, target, body, out)
   if (request.verbosity !== undefined) {

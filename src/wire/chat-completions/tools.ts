@@ -13,6 +13,7 @@ import { given, optionalBoolean, optionalString, readArray, readName, readObject
 import { foreignTool, unknownTool } from '../refusals.ts'
 import { withinGrammar } from '../schema-limits.ts'
 import { flatFormat, TEXT_SCHEMA, textDescription } from '../text-tool.ts'
+import { forcesCall } from '../tool-choice.ts'
 import { schemaMember, withOptionalTools } from '../tool-list.ts'
 import type { Outgoing } from './outgoing.ts'
 
@@ -222,9 +223,7 @@ export const rooted = (schema: JsonObject, drop: (member: string) => void): Json
 
 /** The choice, left to the model where it cannot be forced. Throws `invalid_request` for one of a tool that is not there. */
 export const unforced = (choice: ToolChoice, { tools }: ChatRequest, out: Outgoing): ToolChoice => {
-  const isForced =
-    choice.type === 'required' || choice.type === 'tool' || (choice.type === 'allowed' && choice.required)
-  if (!isForced || out.quirks.noForcedTools !== true) return choice
+  if (!forcesCall(choice) || out.quirks.noForcedTools !== true) return choice
   encodeToolChoice(choice, tools, out)
   out.drop(placeOf(choice, 'tool_choice'))
   return choice.type === 'allowed' ? { ...choice, required: false } : { type: 'auto' }

@@ -5,8 +5,9 @@ import { invalidRequest } from '../../errors.ts'
 import type { JsonObject } from '../../ir/json.ts'
 import type { Quirks } from '../../ir/quirks.ts'
 import type { ChatRequest, OutputFormat } from '../../ir/request.ts'
-import { isFormless, JSON_ONLY, jsonBySchema, mustCall } from '../json-mode.ts'
+import { isFormless, JSON_ONLY, jsonBySchema } from '../json-mode.ts'
 import { objectRoot } from '../object-schema.ts'
+import { forcesCall } from '../tool-choice.ts'
 import { withAcceptedNames } from './argument-names.ts'
 import type { Dropped } from './dropped.ts'
 import type { Names } from './names.ts'
@@ -42,7 +43,7 @@ export const encodeOutput = (
     dropped.member('output_config.format')
     return { instruction: jsonBySchema(described) }
   }
-  if (mustCall(request)) return {}
+  if (forcesCall(request.toolChoice)) return {}
   const path = dropped.nameOf('output_config.format')
   const root = objectRoot(output.schema, (member) => dropped.path(`${path}.${member}`))
   return jsonTool(names, root, output.description ?? 'Give your whole answer in the form of the schema.')

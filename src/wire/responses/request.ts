@@ -6,7 +6,7 @@ import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, OpaqueMember, Sampling } from '../../ir/request.ts'
 import { digest } from '../../lib/digest.ts'
 import type { EncodedRequest, Target, Undo } from '../codec.ts'
-import { isFormless, JSON_ONLY, mustCall } from '../json-mode.ts'
+import { isFormless, JSON_ONLY } from '../json-mode.ts'
 import { removeRefused } from '../opaque-member.ts'
 import { CONTINUE, prefilledTurn } from '../prefill.ts'
 import {
@@ -22,6 +22,7 @@ import {
 import { noTools, nothingToRead } from '../refusals.ts'
 import { withoutDefaults } from '../sampling.ts'
 import { stopInGateway } from '../stops.ts'
+import { forcesCall } from '../tool-choice.ts'
 import { withOptionalTools, withToolsFor } from '../tool-list.ts'
 import { UNKNOWN_ANSWER } from '../unknown-reference.ts'
 import { clientTools } from './client-tools.ts'
@@ -209,7 +210,7 @@ const encodeToolUse = (request: ChatRequest, out: Outgoing, undo: Undo): JsonObj
   const { toolChoice: choice, output } = request
   const tools = encodeTools(request.tools, out)
   const parallel = request.parallelTools === undefined ? {} : { parallel_tool_calls: request.parallelTools }
-  const byTool = out.quirks.structuredOutputByTool === true && !mustCall(request)
+  const byTool = out.quirks.structuredOutputByTool === true && !forcesCall(choice)
   if (output !== undefined && byTool && !isFormless(output)) {
     const formTool = jsonTool(output, tools, out)
     undo.jsonTool = formTool.name

@@ -1,9 +1,9 @@
 // Decodes and encodes `reasoning`, `text` (the form of the answer) and the labels of a request.
 
 import { invalidRequest } from '../../errors.ts'
-import { asObjects, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import { asObject, asObjects, type Json, type JsonObject } from '../../ir/json.ts'
 import type { Effort, OpaqueMember, OutputFormat, Reasoning } from '../../ir/request.ts'
-import { EFFORTS, effortOf, leastThought, SUMMARIES } from '../effort.ts'
+import { effortOf, knownEffort, leastThought, SUMMARIES } from '../effort.ts'
 import { objectRoot } from '../object-schema.ts'
 import { withReadablePatterns } from '../pattern.ts'
 import { given, optionalBoolean, optionalObject, optionalString, readObject, readString } from '../read.ts'
@@ -21,16 +21,14 @@ export const isTier = (tier: unknown): tier is string => typeof tier === 'string
 /** The effort that the last of the conversation's updates to set one has set. */
 export const updatedEffort = (input: Json | undefined): Effort | undefined =>
   asObjects(input)
-    .flatMap(({ type, reasoning }) =>
-      type === 'configuration_update' && isObject(reasoning) ? [reasoning.effort] : [],
-    )
-    .map((effort) => EFFORTS.find((name) => name === effort))
+    .filter(({ type }) => type === 'configuration_update')
+    .map(({ reasoning }) => knownEffort(asObject(reasoning).effort))
     .findLast((effort) => effort !== undefined)
 
 export const decodeThinking = (value: JsonObject, opaque: OpaqueMember[]): Reasoning | undefined => {
   const reasoning: Reasoning = {}
   const effort = optionalString(value.effort, 'reasoning.effort')
-  const known = EFFORTS.find((name) => name === effort)
+  const known = knownEffort(effort)
   if (known === 'none') reasoning.mode = 'off'
   else if (known !== undefined) reasoning.effort = known
   else if (effort !== undefined) opaque.push({ name: 'reasoning.effort', value: effort, essential: false })
