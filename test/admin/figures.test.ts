@@ -70,6 +70,9 @@ const ask = async (secret: string, body: object = hello): Promise<Response> => {
   await desk.idle()
   return response
 }
+/** What an admin is told of the exchange that this was the answer of. */
+const explained = (response: Response) =>
+  desk.call('exchanges.get', desk.admin, { id: response.headers.get('x-request-id') ?? '' })
 const list = (input: object = {}) => desk.call('exchanges.list', desk.admin, input)
 /** From noon on, so that no day ends while the tests run. */
 const CLOCK = { now: () => NOW + Math.round(performance.now() - BEGUN) }
@@ -109,7 +112,7 @@ describe('an exchange', () => {
     scripts = [failure(500), response({ input_tokens: 5, output_tokens: 1, total_tokens: 6 })]
     const answered = await ask(own.secret, { ...hello, top_k: 5 })
     expect(answered.status).toBe(200)
-    const told = await desk.call('exchanges.get', desk.admin, { id: answered.headers.get('x-request-id') ?? '' })
+    const told = await explained(answered)
     expect(told.attempts).toMatchObject([
       {
         provider: 'vendor_a',
@@ -133,7 +136,7 @@ describe('an exchange', () => {
     const answered = await desk.post('/v1/chat/completions', body, { 'x-api-key': own.secret })
     expect([answered.status, await answered.text().then((text) => text.includes('hi'))]).toEqual([200, true])
     await desk.idle()
-    const told = await desk.call('exchanges.get', desk.admin, { id: answered.headers.get('x-request-id') ?? '' })
+    const told = await explained(answered)
     expect(told.attempts.map(({ wire, result }) => [wire, result])).toEqual([
       ['chat-completions', 'failed'],
       ['responses', 'answered'],
@@ -152,7 +155,7 @@ describe('an exchange', () => {
     const answered = await desk.post('/v1/chat/completions', body, { 'x-api-key': own.secret })
     expect(answered.status).toBe(200)
     await desk.idle()
-    const told = await desk.call('exchanges.get', desk.admin, { id: answered.headers.get('x-request-id') ?? '' })
+    const told = await explained(answered)
     expect(told.attempts.map(({ wire, result }) => [wire, result])).toEqual([
       ['chat-completions', 'failed'],
       ['chat-completions', 'answered'],
@@ -186,7 +189,7 @@ describe('an exchange', () => {
   test('that failed keeps its attempts and bills nothing', async () => {
     scripts = [failure(400)]
     const response = await ask(own.secret)
-    const told = await desk.call('exchanges.get', desk.admin, { id: response.headers.get('x-request-id') ?? '' })
+    const told = await explained(response)
     expect(told.exchange).toMatchObject({ tokens: 0, attempts: 1, status: response.status })
     expect(told.attempts).toMatchObject([{ result: 'failed', provider_status: 400 }])
     expect(told.quota).toMatchObject({ billed: 0, left_before: 100_000, left_after: 100_000 })
@@ -195,7 +198,7 @@ describe('an exchange', () => {
     const start = { type: 'message', id: 'm', role: 'assistant', model: 'up', content: [], usage: { input_tokens: 3 } }
     scripts = [sse(`event: message_start\ndata: ${JSON.stringify({ type: 'message_start', message: start })}\n\n`)]
     const response = await ask(own.secret, { ...hello, stream: true })
-    const told = await desk.call('exchanges.get', desk.admin, { id: response.headers.get('x-request-id') ?? '' })
+    const told = await explained(response)
     expect(told.exchange).toMatchObject({ outcome: 'failed', status: 200 })
     expect(told.route.why.join()).toContain('broke off')
   })
