@@ -131,7 +131,7 @@ const wholeAnswer = (received: string, reading: Reading): JsonAnswer => {
           plan.undo,
         )
   const made = translated ?? (parsed === undefined ? body : undefined)
-  if (made !== undefined) keepForReferences(reading, () => made)
+  if (made !== undefined) keeperOf(reading)?.(() => made)
   const clientText = translated === undefined ? withModelName(text, body, target.model.id) : JSON.stringify(translated)
   return { kind: 'json', target, text: clientText, usage: read?.usage, rawUsage: read?.raw, body }
 }
@@ -155,20 +155,29 @@ const hasOtherForm = ({ request, target }: Reading): boolean =>
 
 const ownUndo = (target: Target): Undo => (quirksOf(target).noDone === true ? { noDone: true } : {})
 
-/** Only the gateway can resolve a later reference to an answer that it has written itself, with ids of its own. */
-const keepForReferences = ({ relay, request: exchange }: Reading, answer: () => JsonObject | undefined): void => {
-  const { body, asSent } = exchange
-  if (exchange.wire !== 'responses' || asSent.outline.store === false) return
-  const made = answer()
-  const { text, body: resolved } = body.whole()
-  const kept = made === undefined ? undefined : rememberable(asSent.whole().body, resolved, made)
-  if (kept === undefined) return
-  relay.recall.keep(exchange.key.id, kept, text.length + JSON.stringify(kept.output).length)
+/**
+ * Keeps a translated answer, once it is made: only the gateway can resolve a later reference to what it has written itself,
+ * with ids of its own. Undefined where its client cannot refer to it.
+ */
+const keeperOf = ({ relay, request }: Reading): ((answer: () => JsonObject | undefined) => void) | undefined => {
+  const { wire, key, body, asSent } = request
+  if (wire !== 'responses' || asSent.outline.store === false) return undefined
+  return (answer) => {
+    const made = answer()
+    const { text, body: resolved } = body.whole()
+    const kept = made === undefined ? undefined : rememberable(asSent.whole().body, resolved, made)
+    if (kept === undefined) return
+    relay.recall.keep(key.id, kept, text.length + JSON.stringify(kept.output).length)
+  }
 }
+
+/** Made outside of `openStream`: a function keeps what its neighbours use, and this one lives as long as the stream. */
+const whenWritten = (keep: ReturnType<typeof keeperOf>): ((text: string) => void) | undefined =>
+  keep && ((text) => keep(() => answerIn(text)))
 
 export const openStream: Read<StreamAnswer> = (reading, response) => {
   const { relay, request: exchange, target, codec, plan, abort } = reading
-  const keep = (text: string): void => keepForReferences(reading, () => answerIn(text))
+  const keep = whenWritten(keeperOf(reading))
   const images = imagesAsked(exchange.body.outline)
   const tap =
     plan.undo === undefined

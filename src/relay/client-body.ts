@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from '../ir/json.ts'
 import { outline } from '../lib/json-outline.ts'
 import { findMember } from '../lib/json-scan.ts'
 import { type Edit, spliceBytesOnce, spliceOnce } from '../lib/json-splice.ts'
-import { DECISIVE } from '../wire/decisive.ts'
+import { DECISIVE, PROMPT } from '../wire/decisive.ts'
 import { SEAL_PREFIX } from '../wire/seal.ts'
 import { countText, estimateInput, tokensIn, weigh } from './estimate.ts'
 
@@ -141,3 +141,11 @@ const notUtf8 = (cause?: unknown): GatewayError =>
 
 /** Stands in for a body that is no longer needed. */
 export const NO_BODY: ClientBody = openText('{}')
+
+/** What settling an exchange needs of a body that has been answered: figures and settings, and nothing of the prompt. */
+export const withoutPrompt = ({ size, inputEstimate, outline }: ClientBody): ClientBody => ({
+  ...NO_BODY,
+  size,
+  inputEstimate,
+  outline: Object.fromEntries(Object.entries(outline).filter(([name]) => !PROMPT.has(name))),
+})

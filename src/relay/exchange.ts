@@ -46,10 +46,10 @@ export type ClientRequest = {
   /** The wire its body is written in: `wire`, but for clients that send another wire's body to its path. */
   readonly bodyWire: Wire
   readonly codec: PassCodec
-  /** The client's body, its references to earlier answers resolved. */
-  readonly body: ClientBody
-  /** The body as the client sent it. */
-  readonly asSent: ClientBody
+  /** The client's body, its references to earlier answers resolved. Once a stream has begun, without its prompt. */
+  body: ClientBody
+  /** The body as the client sent it, likewise. */
+  asSent: ClientBody
   readonly headers: Headers
   /** Whether the provider finishes the answer even when the client disconnects. */
   readonly background: boolean
@@ -74,7 +74,7 @@ export type Exchange = ClientRequest & {
   readonly startedAt: number
   readonly reservation: Reservation
   /** The body decoded to the IR, once, however many attempts need it. */
-  decoded?: ChatRequest
+  decoded?: ChatRequest | undefined
   /** Whether a provider has been sent the prompt. */
   sent?: boolean
   /** The provider's id of its answer, where its client may continue that by it. */

@@ -20,7 +20,7 @@ import {
 } from './attempt.ts'
 import { recordAnswer } from './background.ts'
 import { type StreamEnd, toBody } from './body.ts'
-import { NO_BODY } from './client-body.ts'
+import { NO_BODY, withoutPrompt } from './client-body.ts'
 import { type Exchange, type Relay, secondsOf } from './exchange.ts'
 import { type Metered, meterAnswer, meterProgress, meterReported, meterStream, NO_USAGE } from './meter.ts'
 import { watchAnswer } from './polling.ts'
@@ -48,6 +48,7 @@ const runAttempts = async <Made extends Answer>(relay: Relay, exchange: Exchange
   const answer = await firstAnswer(relay, exchange, targets, (target, abort) =>
     attempt(relay, exchange, target, abort, read),
   )
+  if (exchange.stream) letGoOfPrompt(exchange)
   const { target } = answer
   if (target.wire !== exchange.wire) return answer
   const id = answer.kind === 'json' ? answer.body.id : answer.tap.answerId
@@ -57,6 +58,13 @@ const runAttempts = async <Made extends Answer>(relay: Relay, exchange: Exchange
   }
   if (exchange.background) exchange.backgroundAnswer = await recordAnswer(relay, exchange, target, id)
   return answer
+}
+
+/** Nothing is asked again once a stream has begun: a long conversation must not stay in memory for as long as it runs. */
+const letGoOfPrompt = (exchange: Exchange): void => {
+  exchange.body = withoutPrompt(exchange.body)
+  exchange.asSent = exchange.body
+  exchange.decoded = undefined
 }
 
 /** The answer, or undefined once it is time to begin the client's stream without it. */

@@ -173,6 +173,7 @@ export const translateStream = (
   undo: Undo,
   onDone?: (text: string) => void,
 ): Tap => {
+  const { id } = ask
   const decoder = provider.decodeEvents(undo)
   const encoder = client.encodeEvents(ask)
   const cutAtStop = stopAt(undo.stop ?? [])
@@ -208,7 +209,7 @@ export const translateStream = (
     for (const event of whole(cutAtStop(events))) {
       note(event)
       // Failures are sent by `fail` alone.
-      if (event.type === 'start' && ask.id !== undefined) text += encoder.push({ ...event, id: ask.id })
+      if (event.type === 'start' && id !== undefined) text += encoder.push({ ...event, id })
       else if (event.type !== 'error') text += encoder.push(event)
     }
     noted.rawUsage = decoder.rawUsage

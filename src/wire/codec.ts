@@ -51,11 +51,15 @@ export type SentTool = { name: string; namespace?: string; kind: 'function' | 'c
 export type EncodedRequest = { body: JsonObject; dropped: string[]; undo: Undo }
 
 /** What encoding an answer needs to know of the client's request. */
-export type Ask = {
-  /** The gateway's id of the model, as answers must name it. */
-  model: string
+export type Ask = Asked & {
   /** The client's request body, parsed: for members that the answer echoes and options that shape it. */
   body: JsonObject
+}
+
+/** The same without its body, which may be large: an encoder of events must not hold that for as long as a stream runs. */
+export type Asked = {
+  /** The gateway's id of the model, as answers must name it. */
+  model: string
   /** The gateway's own estimate of the prompt's tokens, for wires that must report input before the provider has. */
   inputEstimate: number
   /** Seconds since the epoch, for answers that need a creation time where the provider gave none. */

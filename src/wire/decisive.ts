@@ -3,15 +3,9 @@
 
 const CAPS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens']
 const FORM = ['stream', 'stream_options', 'background', 'n', 'service_tier']
-const PROMPT = [
-  'messages',
-  'system',
-  'input',
-  'instructions',
-  'prompt',
-  'tools',
-  'conversation',
-  'previous_response_id',
-]
+const BEFORE = ['conversation', 'previous_response_id']
 
-export const DECISIVE: ReadonlySet<string> = new Set(['model', ...CAPS, ...FORM, ...PROMPT])
+/** Those that hold the prompt itself: nearly all of a large request. */
+export const PROMPT: ReadonlySet<string> = new Set(['messages', 'system', 'input', 'instructions', 'prompt', 'tools'])
+
+export const DECISIVE: ReadonlySet<string> = new Set(['model', ...CAPS, ...FORM, ...PROMPT, ...BEFORE])

@@ -5,7 +5,7 @@ import { gate, type Handler, type Script, type Scripted, startScripted } from '.
 import { stopsAfterEach } from '../support/stopping.ts'
 import { type Attacked, type OpenOptions, openGateway, providersAt } from './support/gateway.ts'
 import { connect, rawPost } from './support/socket.ts'
-import { CHAT, streamed, whole } from './support/stories.ts'
+import { CHAT, MESSAGES, RESPONSES, streamed, whole } from './support/stories.ts'
 
 const stopping = stopsAfterEach()
 
@@ -47,6 +47,47 @@ test(`${STREAMS} open streams at once are all served to their end`, async () => 
   const after = await gateway.quiet()
   expect(after.sum('sluice_requests_total{wire="chat-completions",model="vendorB-5.5",outcome="done"')).toBe(STREAMS)
 }, 60_000)
+
+describe('an open stream does not hold the long conversation it answers', () => {
+  const LONG_STREAMS = 250
+  const turns = Array.from({ length: 300 }, (_, at) => ({
+    role: at % 2 === 0 ? 'user' : 'assistant',
+    content: `${at}: ${'a line “of code” \n'.repeat(50)}`,
+  }))
+  const last = { role: 'user', content: 'Go on.' }
+  const conversation = JSON.stringify({ ...MESSAGES.request(true), messages: [...turns, last] })
+  // The runtime holds what it has sent for as long as the answer runs, reads into buffers of 256 KB, and collects late.
+  const bytes = Buffer.byteLength(conversation)
+
+  test.each([
+    ['that passes', MESSAGES.model, MESSAGES, 3],
+    ['that is translated', CHAT.model, RESPONSES, 4],
+  ])(
+    '%s',
+    async (_, model, story, times) => {
+      const provider = stopping(await startScripted(() => streamed(story, story.word('hello'), gate())))
+      const providers = providersAt({ a: [provider.origin], b: [provider.origin] })
+      const gateway = stopping(await openGateway({ providers }, APART))
+      const body = conversation.replace(MESSAGES.model, model)
+      const begin = async () => {
+        const client = connect(gateway.url)
+        client.write(rawPost(MESSAGES.path, gateway.secret, body))
+        await client.hears('hello')
+        return client
+      }
+      // What the first ones need is loaded by them.
+      const warm = [await begin(), await begin(), await begin()]
+      const before = await gateway.figures()
+      const clients: Awaited<ReturnType<typeof begin>>[] = []
+      while (clients.length < LONG_STREAMS) clients.push(await begin())
+      const during = await gateway.figures()
+      for (const { socket } of [...warm, ...clients]) socket.destroy()
+      expect((during.rssBytes - before.rssBytes) / LONG_STREAMS).toBeLessThan(times * bytes)
+      await gateway.quiet()
+    },
+    60_000,
+  )
+})
 
 test('clients that disconnect all at once leave nothing open', async () => {
   const { provider, gateway } = await start(() => streamed(CHAT, CHAT.word('hello'), gate()), {}, APART)

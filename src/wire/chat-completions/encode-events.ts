@@ -15,10 +15,10 @@ import { includeUsage } from './pass.ts'
 import { responseId, wantsFunctionCall } from './response.ts'
 import { encodeUsage } from './usage.ts'
 
-export const encodeEvents = (ask: Ask): EventEncoder => {
-  const showUsage = includeUsage(ask.body)
-  const legacy = wantsFunctionCall(ask.body)
-  const twice = readsReasoning(ask.body)
+export const encodeEvents = ({ body, ...ask }: Ask): EventEncoder => {
+  const showUsage = includeUsage(body)
+  const legacy = wantsFunctionCall(body)
+  const twice = readsReasoning(body)
   const inOrder = sequence()
   // All chunks begin and end with the same text: it is built once, so that a delta costs one template.
   let head = ''

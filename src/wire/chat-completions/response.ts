@@ -5,7 +5,7 @@ import { asObjects, asText, isObject, type Json, type JsonObject } from '../../i
 import type { AssistantPart, Citation, Logprob } from '../../ir/part.ts'
 import { withPrompt } from '../../ir/usage.ts'
 import { digest } from '../../lib/digest.ts'
-import type { Ask, Undo } from '../codec.ts'
+import type { Ask, Asked, Undo } from '../codec.ts'
 import { decodeModeration } from '../moderation.ts'
 import { malformedAnswer } from '../pass.ts'
 import {
@@ -155,7 +155,7 @@ export const wantsFunctionCall = (body: JsonObject): boolean =>
   Array.isArray(body.functions) && !Array.isArray(body.tools)
 
 /** An id in the wire's own form is kept; any other is put into that form. */
-export const responseId = (id: string, ask: Ask): string => {
+export const responseId = (id: string, ask: Asked): string => {
   if (id.startsWith('chatcmpl-')) return id
   return `chatcmpl-${id === '' ? ask.now : id.replace(/[^a-zA-Z0-9_-]/g, '')}`
 }

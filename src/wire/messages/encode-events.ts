@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../ir/json.ts'
 import type { OpaquePart, Seal } from '../../ir/part.ts'
 import { sequence } from '../../ir/sequence.ts'
 import { type Usage, withPrompt } from '../../ir/usage.ts'
-import type { Ask, EventEncoder } from '../codec.ts'
+import type { Ask, Asked, EventEncoder } from '../codec.ts'
 import { encodeCitation, openCall, slotOf } from './blocks.ts'
 import { encodeError } from './error.ts'
 import { messageId } from './names.ts'
@@ -44,7 +44,7 @@ type Open = {
 }
 
 class Writer {
-  readonly #ask: Ask
+  readonly #ask: Asked
   #started = false
   #over = false
   #index = -1
@@ -54,8 +54,8 @@ class Writer {
   #usage: Usage = {}
   #firstOutput = 1
 
-  constructor(ask: Ask) {
-    this.#ask = ask
+  constructor({ body: _, ...asked }: Ask) {
+    this.#ask = asked
   }
 
   write(event: ChatEvent): string {

@@ -4,7 +4,7 @@
 import type { FinishReason, Moderation } from '../../ir/event.ts'
 import { asList, asObject, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { type Usage, withPrompt } from '../../ir/usage.ts'
-import type { Ask } from '../codec.ts'
+import type { Asked } from '../codec.ts'
 import { encodeModeration } from '../moderation.ts'
 import { given } from '../read.ts'
 import { isCall } from './client-calls.ts'
@@ -12,42 +12,39 @@ import { bareId } from './names.ts'
 import { isTier } from './settings.ts'
 import { encodeUsage } from './usage.ts'
 
-/** The response before any output, with every member that the wire requires. */
-export const initialResponse = (ask: Ask, id: string, createdAt: number): JsonObject => {
-  const { body } = ask
-  return {
-    id,
-    object: 'response',
-    created_at: createdAt,
-    status: 'in_progress',
-    background: false,
-    completed_at: null,
-    error: null,
-    incomplete_details: null,
-    instructions: ifString(body.instructions),
-    max_output_tokens: ifNumber(body.max_output_tokens),
-    max_tool_calls: ifNumber(body.max_tool_calls),
-    metadata: asObject(body.metadata),
-    model: ask.model,
-    output: [],
-    parallel_tool_calls: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : true,
-    previous_response_id: ifString(body.previous_response_id),
-    prompt_cache_key: ifString(body.prompt_cache_key),
-    reasoning: { effort: null, summary: null, ...asObject(body.reasoning) },
-    safety_identifier: ifString(body.safety_identifier),
-    service_tier: isTier(body.service_tier) ? body.service_tier : 'default',
-    store: ask.stored ?? false,
-    temperature: ifNumber(body.temperature) ?? 1,
-    text: echoText(body.text),
-    tool_choice: typeof body.tool_choice === 'string' || isObject(body.tool_choice) ? body.tool_choice : 'auto',
-    tools: asList(body.tools).flatMap(echoTool),
-    top_logprobs: ifNumber(body.top_logprobs) ?? 0,
-    top_p: ifNumber(body.top_p) ?? 1,
-    truncation: body.truncation === 'auto' ? 'auto' : 'disabled',
-    usage: null,
-    user: ifString(body.user),
-  }
-}
+/** The response before any output, with every member that the wire requires, and before its id and time are known. */
+export const initialResponse = (ask: Asked, body: JsonObject): JsonObject => ({
+  id: '',
+  object: 'response',
+  created_at: ask.now,
+  status: 'in_progress',
+  background: false,
+  completed_at: null,
+  error: null,
+  incomplete_details: null,
+  instructions: ifString(body.instructions),
+  max_output_tokens: ifNumber(body.max_output_tokens),
+  max_tool_calls: ifNumber(body.max_tool_calls),
+  metadata: asObject(body.metadata),
+  model: ask.model,
+  output: [],
+  parallel_tool_calls: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : true,
+  previous_response_id: ifString(body.previous_response_id),
+  prompt_cache_key: ifString(body.prompt_cache_key),
+  reasoning: { effort: null, summary: null, ...asObject(body.reasoning) },
+  safety_identifier: ifString(body.safety_identifier),
+  service_tier: isTier(body.service_tier) ? body.service_tier : 'default',
+  store: ask.stored ?? false,
+  temperature: ifNumber(body.temperature) ?? 1,
+  text: echoText(body.text),
+  tool_choice: typeof body.tool_choice === 'string' || isObject(body.tool_choice) ? body.tool_choice : 'auto',
+  tools: asList(body.tools).flatMap(echoTool),
+  top_logprobs: ifNumber(body.top_logprobs) ?? 0,
+  top_p: ifNumber(body.top_p) ?? 1,
+  truncation: body.truncation === 'auto' ? 'auto' : 'disabled',
+  usage: null,
+  user: ifString(body.user),
+})
 
 const ifString = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null)
 const ifNumber = (value: Json | undefined): number | null => (typeof value === 'number' ? value : null)
@@ -105,7 +102,7 @@ export const incompleteReason = (reason: FinishReason, calls: boolean): string |
 }
 
 /** The response at its end. Clients rely on its usage: input that the provider did not report is estimated. */
-export const finalResponse = (base: JsonObject, output: JsonObject[], ending: Ending, ask: Ask): JsonObject => {
+export const finalResponse = (base: JsonObject, output: JsonObject[], ending: Ending, ask: Asked): JsonObject => {
   const why = incompleteReason(ending.reason, output.some(isCall))
   return {
     ...base,

@@ -140,7 +140,10 @@ export type ClientTools = {
 export const clientTools = (body: JsonObject): ClientTools => {
   const nameFor = distinct(MAX_NAME)
   const offered = new Set<ClientTool>()
-  for (const tool of allTools(body)) {
+  // Of the body nothing else is held: an answer's stream may run for long.
+  const all = allTools(body)
+  const unsearched = allTools(body, ['additional_tools'])
+  for (const tool of all) {
     if (!isObject(tool)) continue
     if ((tool.type === 'function' || tool.type === 'custom') && typeof tool.name === 'string') nameFor(tool.name)
     const kind = clientTool(tool)
@@ -152,9 +155,8 @@ export const clientTools = (body: JsonObject): ClientTools => {
     kindOf: (name) => [...offered].find((kind) => names.get(kind) === name),
     offered: (type) => [...offered].find((kind) => kind === type),
     defers: (tool) => offered.has('tool_search') && isDeferred(tool),
-    deferred: () => deferredIn(allTools(body, ['additional_tools'])),
-    encrypts: (name, namespace) =>
-      functionsOf(allTools(body), namespace).some((tool) => tool.name === name && hasEncrypted(tool)),
+    deferred: () => deferredIn(unsearched),
+    encrypts: (name, namespace) => functionsOf(all, namespace).some((tool) => tool.name === name && hasEncrypted(tool)),
   }
 }
 

@@ -7,7 +7,7 @@ import { sequence } from '../../ir/sequence.ts'
 import type { Usage } from '../../ir/usage.ts'
 import type { Ask, EventEncoder } from '../codec.ts'
 import { DECLINED, finalResponse, incompleteReason, initialResponse, needsRefusalText, responseId } from './answer.ts'
-import { type ClientTools, clientTools } from './client-tools.ts'
+import { clientTools } from './client-tools.ts'
 import { asksCompaction, compacted } from './compaction.ts'
 import { failureFrames } from './failure-frames.ts'
 import { type Frames, numberedFrames } from './frames.ts'
@@ -39,22 +39,19 @@ type AnswerWriter = {
   readonly finished: JsonObject | undefined
 }
 
-export const answerWriter = (ask: Ask, frames: Frames): AnswerWriter => {
+export const answerWriter = ({ body, ...ask }: Ask, frames: Frames): AnswerWriter => {
   const { frame } = frames
-  const shaped = asksCompaction(ask.body) ? compacted() : undefined
+  const shaped = asksCompaction(body) ? compacted() : undefined
+  const own = clientTools(body)
+  const echo = initialResponse(ask, body)
   let answer: Answer | undefined
   let finished: JsonObject | undefined
   let usage: Usage = {}
-  let tools: ClientTools | undefined
-  /** Created with the first call, as it reads the client's whole body. */
-  const own = (): ClientTools => {
-    tools ??= clientTools(ask.body)
-    return tools
-  }
 
   const open = (event: ChatEvent): Answer => {
     const { id, createdAt = ask.now } = event.type === 'start' ? event : { id: ask.id ?? '' }
-    return { base: initialResponse(ask, responseId(id), createdAt), items: itemWriter(frames, bareId(id), own) }
+    const base = { ...echo, id: responseId(id), created_at: createdAt }
+    return { base, items: itemWriter(frames, bareId(id), own) }
   }
 
   const finish = (event: Extract<ChatEvent, { type: 'finish' }>, { base, items }: Answer): string => {

@@ -54,7 +54,7 @@ export type ItemWriter = {
 }
 
 /** `base`: the answer's id, from which item ids are made. `own`: the client-run tools, whose calls have their own items. */
-export const itemWriter = ({ frame, delta, writeDelta }: Frames, base: string, own: () => ClientTools): ItemWriter => {
+export const itemWriter = ({ frame, delta, writeDelta }: Frames, base: string, own: ClientTools): ItemWriter => {
   const idOf = itemIds(base)
   const output: JsonObject[] = []
   let item: Item | undefined
@@ -185,14 +185,14 @@ export const itemWriter = ({ frame, delta, writeDelta }: Frames, base: string, o
 
   const beginCall = (event: Extract<ChatEvent, { type: 'tool-start' }>): string => {
     const text = close()
-    const tool = toolOf(event, own())
+    const tool = toolOf(event, own)
     if (tool !== undefined) {
       item = { kind: 'own', tool, callId: event.id, itemId: event.itemId, input: [], ended: false }
       return text
     }
     calls = true
     const id = idOf(callPrefix(event.kind), event.itemId, output.length)
-    const call = namedCall(event, id, own())
+    const call = namedCall(event, id, own)
     const type =
       event.kind === 'custom' ? 'response.custom_tool_call_input.delta' : 'response.function_call_arguments.delta'
     item = { kind: 'call', id, call, input: '', delta: delta(type, at(id)), ended: false }
