@@ -13,15 +13,16 @@ export type Memory = {
   past(limitBytes: number, inside: number, announcedBytes: number): boolean
 }
 
-/** Between two looks. A burst may pass the limit by what arrives within it. */
+/** Between two looks, and while much is on its way. A burst may pass the limit by what arrives within it. */
 const LOOK_EVERY_MS = 50
+const LOOK_OFTEN_MS = 5
 /** Between two collections asked for, at least. */
 const COLLECT_EVERY_MS = 1_000
 /** A collection stops everyone: of a large heap for so long that it must be rarer, by so many times what the last one took. */
 const COLLECT_PAUSE = 20
 /** A body is held about so many times while it is read, edited or translated, and sent. */
 const COPIES = 4
-/** With so much on its way every look counts. */
+/** So much on its way is much. */
 const MUCH_BYTES = 1024 * 1024
 
 export const createMemory = (
@@ -36,7 +37,7 @@ export const createMemory = (
     past(limitBytes, inside, announcedBytes) {
       const toCome = announcedBytes * COPIES
       const now = stopwatch.now()
-      if (now - lookedAt >= LOOK_EVERY_MS || announcedBytes > MUCH_BYTES) {
+      if (now - lookedAt >= (announcedBytes > MUCH_BYTES ? LOOK_OFTEN_MS : LOOK_EVERY_MS)) {
         lookedAt = now
         bytes = read()
         // The runtime keeps what it may need again: only what is left after a collection counts.

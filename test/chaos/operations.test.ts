@@ -448,6 +448,21 @@ describe('the bound on memory', () => {
     expect(collected).toEqual([0, 1, 2].map((times) => times * (takesMs + pauseMs)))
   })
 
+  test.each([
+    [1, 20],
+    [2 * 1024 * 1024, 200],
+  ])('with %d bytes on their way, looks %d times a second however many come', (announced, looks) => {
+    let now = 0
+    let looked = 0
+    const read = () => {
+      looked++
+      return 0
+    }
+    const memory = createMemory(read, () => undefined, { now: () => now })
+    for (; now < 1_000; now++) for (let at = 0; at < 3; at++) memory.past(1e9, 1, announced)
+    expect(looked).toBe(looks)
+  })
+
   test('counts announced bodies that have not arrived', () => {
     const MB = 1024 * 1024
     const memory = createMemory(
