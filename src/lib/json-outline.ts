@@ -27,9 +27,6 @@ export const mayBeCut = (text: string): boolean => text.length === KEPT
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what it looks for
 const CONTROL = /[\x00-\x1f]/
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what it looks for
-const NOT_ASCII = /[^\x00-\x7f]/
-
 /**
  * Throws a SyntaxError like `JSON.parse`, except for an invalid escape sequence in a long string, which is not noticed. The
  * bytes must be UTF-8 without a byte order mark.
@@ -58,7 +55,7 @@ export const outline = (bytes: Uint8Array): Outline => {
     at = end
   }
   short += view.slice(at)
-  return { view, value: JSON.parse(NOT_ASCII.test(short) ? Buffer.from(short, 'latin1').toString() : short), top, cut }
+  return { view, value: JSON.parse(Buffer.from(short, 'latin1').toString()), top, cut }
 }
 
 /** Those that lie within one of the members; both are in the order of the text. */

@@ -47,7 +47,7 @@ export const openBody = (
   const { view, value, top, cut } = parsed(() => outline(bytes))
   // Sealed reasoning is recognised by its whole text, and a document of text by the member beside it.
   const { bytes: outlined, textFile } = measured(() => weigh(value))
-  if (textFile || view.includes(SEAL_PREFIX)) return openText(bodyText(bytes))
+  if (textFile || asBuffer(bytes).includes(SEAL_PREFIX)) return openText(bodyText(bytes))
   let weight = outlined
   for (const { start, kept, end } of cut)
     weight += countText(view.slice(start, end), end - start, () => nameBefore(view, start)) - (kept - start)
@@ -70,12 +70,16 @@ const nameBefore = (view: string, start: number): string =>
   NAME.exec(view.slice(Math.max(0, start - 64), start))?.[1] ?? ''
 const NAME = /[^\\]"([^"\\]*)" *: *"$/
 
+/** The same bytes: a buffer is searched several times as fast as a string. */
+const asBuffer = (bytes: Uint8Array<ArrayBuffer>): Buffer =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
 /** Where clients name the model: among the first members. */
 const AHEAD_BYTES = 512
 
 /** The model named near the start of a body, if it is. Only a hint: the parsed body decides. */
-const modelAhead = (bytes: Uint8Array): string | undefined => {
-  const head = Buffer.from(bytes.buffer, bytes.byteOffset, AHEAD_BYTES).toString('latin1')
+const modelAhead = (bytes: Uint8Array<ArrayBuffer>): string | undefined => {
+  const head = asBuffer(bytes).toString('latin1', 0, AHEAD_BYTES)
   const found = findMember(head, 'model')
   return found === undefined || found.end >= head.length ? undefined : head.slice(found.start + 1, found.end - 1)
 }
