@@ -40,11 +40,11 @@ export const streamQuestion = (wire: ChatWire, model: string): Question => {
   return { wire, stream: true, body: smallResponsesQuestion(model) }
 }
 
-/** The agent's conversation of AGENT_BYTES, answered whole. */
-export const agentQuestion = (model: string): Question => ({
+/** The agent's conversation of AGENT_BYTES. */
+export const agentQuestion = (model: string, stream = false): Question => ({
   wire: 'messages',
-  stream: false,
-  body: agentConversation(model, AGENT_BYTES),
+  stream,
+  body: agentConversation(model, AGENT_BYTES, stream),
 })
 
 export const CASES: Case[] = [

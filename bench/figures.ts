@@ -18,8 +18,16 @@ export type CaseFigures = {
   bare: Side
 }
 
-/** Memory in KiB. `perStreamKb` = (open − idle) ÷ streams. `startKb`: before the first request. */
-export type Memory = { startKb: number; idleKb: number; openKb: number; streams: number; perStreamKb: number }
+/** Memory in KiB. `perStreamKb` = (open − idle) ÷ streams. `startKb`: before the first request. `perLongKb`: of long requests. */
+export type Memory = {
+  startKb: number
+  idleKb: number
+  openKb: number
+  streams: number
+  perStreamKb: number
+  longStreams: number
+  perLongKb: number
+}
 
 /** What events take longer than without anything between, in microseconds, round by round. */
 export type Delay = { p50Us: Spread; p99Us: Spread; events: number }

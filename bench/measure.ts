@@ -129,8 +129,16 @@ const holdingMemory = async (bench: Bench, server: Server): Promise<Memory> => {
   await generator.run({ kind: 'hold', ask, connections: pace.heldStreams })
   const openKb = await restingKb(server.pid)
   await generator.run({ kind: 'release' })
+  // Once those have gone the process keeps their memory for a while: what is held of a request is what comes on top.
+  const beforeKb = await restingKb(server.pid)
+  const streams = pace.heldStreams
+  const longStreams = Math.ceil(streams / 2)
+  const long = askOf(agentQuestion(MODEL_A, true), server.port, bench.key)
+  await generator.run({ kind: 'hold', ask: long, connections: longStreams })
+  const perLongKb = ((await restingKb(server.pid)) - beforeKb) / longStreams
+  await generator.run({ kind: 'release' })
   await provider.control({ mode: 'answer' })
-  return { startKb, idleKb, openKb, streams: pace.heldStreams, perStreamKb: (openKb - idleKb) / pace.heldStreams }
+  return { startKb, idleKb, openKb, streams, perStreamKb: (openKb - idleKb) / streams, longStreams, perLongKb }
 }
 
 /** Memory of a fresh gateway and a fresh bare proxy: idle, and with streams that are open and silent. */

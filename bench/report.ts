@@ -64,6 +64,13 @@ const memoryRows = ({ gateway, bare }: { gateway: Memory; bare: Memory }): strin
     `≤ ${BARS.perStreamKb} KB`,
     verdict(gateway.perStreamKb <= BARS.perStreamKb),
   ],
+  [
+    `Per open silent stream of a 300 KB request (${gateway.longStreams} open)`,
+    `${fixed(gateway.perLongKb, 0)} KB`,
+    `${fixed(bare.perLongKb, 0)} KB`,
+    '',
+    '',
+  ],
 ]
 
 const delayRows = (delay: NonNullable<Figures['delay']>): string[][] => {

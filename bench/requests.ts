@@ -77,10 +77,11 @@ const turnPair = (n: number, lines: number) => {
 }
 
 /** A messages body of at least `bytes` bytes: system blocks, 40 tools with schemas, turns of text and tool results. */
-export const agentConversation = (model: string, bytes: number): string => {
+export const agentConversation = (model: string, bytes: number, stream = false): string => {
   const body = {
     model,
     max_tokens: 8192,
+    ...(stream ? { stream } : {}),
     system: [
       { type: 'text', text: 'You are a coding agent at work in the terminal of its user.' },
       { type: 'text', text: PROSE.repeat(60), cache_control: { type: 'ephemeral' } },
