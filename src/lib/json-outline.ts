@@ -1,15 +1,15 @@
 // Parses large JSON with its long strings cut short, for readers that need only names, types and short values: this takes a
 // fraction of the time and memory of parsing all of it.
 
-import { OBJECT, readSlots, type Slot, skipSpace } from './json-scan.ts'
+import { type Container, OBJECT, readSlots, type Slot, skipSpace } from './json-scan.ts'
 
 /** `view`: the UTF-8 bytes decoded as Latin-1, so that positions in the string are positions in the bytes. */
-type Outline = {
+export type Outline = {
   view: string
   /** The parsed value, in which the strings of `cut` are only their beginnings. */
   value: unknown
-  /** The positions of the outermost object's members in the view; undefined where the text was parsed whole. */
-  top: Slot[] | undefined
+  /** Where the outermost object stands in the bytes, and its members; undefined where the text was parsed whole. */
+  outermost: Container | undefined
   /** The positions of the long strings' contents in the view; what is kept of each ends at `kept`. */
   cut: { start: number; kept: number; end: number }[]
 }
@@ -36,16 +36,16 @@ export const outline = (bytes: Uint8Array): Outline => {
   const open = skipSpace(view, 0)
   // Indented JSON has control characters, too. To tell those from ones within strings takes a full parse.
   if (view.charCodeAt(open) !== OBJECT || CONTROL.test(view)) {
-    return { view, value: JSON.parse(new TextDecoder().decode(bytes)), top: undefined, cut: [] }
+    return { view, value: JSON.parse(new TextDecoder().decode(bytes)), outermost: undefined, cut: [] }
   }
   const long: Outline['cut'] = []
-  const top = readSlots(view, open, (start, end) => {
+  const slots = readSlots(view, open, (start, end) => {
     if (end - start <= LONG || end > view.length) return
     const escaped = view.slice(start + 1, start + 1 + KEPT).indexOf('\\')
     long.push({ start: start + 1, kept: start + 1 + (escaped === -1 ? KEPT : escaped), end: end - 1 })
   })
   const cut = inside(
-    top.filter(({ valueStart, end }) => end - valueStart > SMALL),
+    slots.filter(({ valueStart, end }) => end - valueStart > SMALL),
     long,
   )
   let short = ''
@@ -55,7 +55,8 @@ export const outline = (bytes: Uint8Array): Outline => {
     at = end
   }
   short += view.slice(at)
-  return { view, value: JSON.parse(Buffer.from(short, 'latin1').toString()), top, cut }
+  const value: unknown = JSON.parse(Buffer.from(short, 'latin1').toString())
+  return { view, value, outermost: { isObject: true, open, slots }, cut }
 }
 
 /** Those that lie within one of the members; both are in the order of the text. */

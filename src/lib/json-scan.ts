@@ -4,6 +4,9 @@
 /** A member or an element: its name or index, where it begins, where its value does, and where both end. */
 export type Slot = { key: string | number; start: number; valueStart: number; end: number }
 
+/** An object or an array: where it opens, and its members or elements. */
+export type Container = { isObject: boolean; open: number; slots: Slot[] }
+
 type Span = { start: number; end: number }
 
 // Character codes: `{`, `[`, `}`, `]` and the others of JSON's syntax.
@@ -40,6 +43,13 @@ export const readSlots = (text: string, open: number, strings?: (start: number, 
     if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1)
   }
   return slots
+}
+
+/** The object or the array that opens here, if one does. */
+export const readContainer = (text: string, open: number): Container | undefined => {
+  const first = text.charCodeAt(open)
+  if (first !== OBJECT && first !== ARRAY) return undefined
+  return { isObject: first === OBJECT, open, slots: readSlots(text, open) }
 }
 
 const readKey = (text: string, start: number, end: number): string => {

@@ -1,6 +1,6 @@
 // Edits JSON text in place: every byte outside the edited members stays as it was. The text must be valid JSON.
 
-import { ARRAY, OBJECT, readSlots, type Slot, skipSpace, skipValue } from './json-scan.ts'
+import { type Container, readContainer, type Slot, skipSpace, skipValue } from './json-scan.ts'
 
 /** As the last step of a path: before the first element of a list. */
 export const FRONT = -1
@@ -19,14 +19,14 @@ type Cut = { start: number; end: number; text: string }
  * the parsed text, if available, which mostly saves scanning it.
  */
 export const splice = (text: string, edits: readonly Edit[], parsed?: object): string =>
-  applied(text, (parsed && onlyCut(text, edits, parsed)) ?? cutsOf(text, edits))
+  applied(text, (parsed && onlyCut(text, edits, parsed)) ?? cutsOf(textOf(text), edits))
 
 /**
  * The same, and of an outermost member in `once` that is written more often only the last is left: the one that `JSON.parse`
  * reads.
  */
 export const spliceOnce = (text: string, edits: readonly Edit[], once: ReadonlySet<string>): string =>
-  applied(text, cutsOf(text, edits, once))
+  applied(text, cutsOf(textOf(text), edits, once))
 
 const applied = (text: string, cuts: Cut[]): string => {
   if (cuts.length === 0) return text
@@ -39,15 +39,14 @@ const applied = (text: string, cuts: Cut[]): string => {
   return out + text.slice(at)
 }
 
-/** `spliceOnce` for UTF-8. `view`: the bytes read as Latin-1; `top`: the members of its object, where they are known. */
+/** `spliceOnce` for UTF-8. `outermost`: where it is known, and only its members are edited, nothing else is read. */
 export const spliceBytesOnce = (
   bytes: Uint8Array<ArrayBuffer>,
-  view: string,
   edits: readonly Edit[],
   once: ReadonlySet<string>,
-  top?: Slot[],
+  outermost?: Container,
 ): Uint8Array<ArrayBuffer> => {
-  const cuts = cutsOf(view, edits, once, top)
+  const cuts = cutsOf(latin1Of(bytes), edits, once, outermost)
   if (cuts.length === 0) return bytes
   const pieces: Uint8Array[] = []
   let at = 0
@@ -60,6 +59,24 @@ export const spliceBytesOnce = (
 }
 
 const utf8 = new TextEncoder()
+
+/** Text that is made whole only where it must be. */
+type Text = { slice(start: number, end: number): string; whole(): string }
+
+const textOf = (text: string): Text => ({ slice: (start, end) => text.slice(start, end), whole: () => text })
+
+/** UTF-8 bytes read as Latin-1, so that positions in the text are positions in the bytes. */
+const latin1Of = (bytes: Uint8Array<ArrayBuffer>): Text => {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  let whole: string | undefined
+  return {
+    slice: (start, end) => buffer.toString('latin1', start, end),
+    whole: () => {
+      whole ??= buffer.toString('latin1')
+      return whole
+    },
+  }
+}
 
 /**
  * The cut of a single edit that sets an existing outermost member. Without `\u` escapes the member's name occurs in the text
@@ -78,36 +95,34 @@ const onlyCut = (text: string, edits: readonly Edit[], parsed: object): Cut[] | 
 }
 
 /** The changes to the text, in order. Setting an equal value changes nothing. */
-const cutsOf = (text: string, edits: readonly Edit[], once?: ReadonlySet<string>, top?: Slot[]): Cut[] => {
+const cutsOf = (text: Text, edits: readonly Edit[], once?: ReadonlySet<string>, known?: Container): Cut[] => {
   const cuts: Cut[] = []
-  const open = skipSpace(text, 0)
-  if (once !== undefined) {
-    const slots = top ?? readSlots(text, open)
-    collect(text, open, edits, 0, cuts, slots, repeatsIn(slots, once))
-  } else if (edits.length > 0) collect(text, open, edits, 0, cuts)
+  if (once !== undefined || edits.length > 0) {
+    const outermost = known ?? readContainer(text.whole(), skipSpace(text.whole(), 0))
+    if (outermost !== undefined) collect(text, outermost, edits, 0, cuts, repeatsIn(outermost, once))
+  }
   return cuts.filter(({ start, end, text: set }) => text.slice(start, end) !== set).sort((a, b) => a.start - b.start)
 }
 
 /** Members that are written again further on. */
-const repeatsIn = (slots: Slot[], names: ReadonlySet<unknown>): Set<Slot> => {
+const repeatsIn = ({ slots }: Container, names: ReadonlySet<unknown> = NONE): Set<Slot> => {
+  if (names.size === 0) return new Set()
   const last = new Map(slots.map((slot) => [slot.key, slot]))
   if (last.size === slots.length) return new Set()
   return new Set(slots.filter((slot) => names.has(slot.key) && last.get(slot.key) !== slot))
 }
 
+const NONE: ReadonlySet<unknown> = new Set()
+
 /** `removed`: the slots that are removed whatever the edits say. */
 const collect = (
-  text: string,
-  open: number,
+  text: Text,
+  { isObject, open, slots }: Container,
   edits: readonly Edit[],
   depth: number,
   cuts: Cut[],
-  known?: Slot[],
   removed = new Set<Slot>(),
 ): void => {
-  const first = text.charCodeAt(open)
-  if (first !== OBJECT && first !== ARRAY) return
-  const slots = known ?? readSlots(text, open)
   // Grouped by name, so that many edits of many elements take linear time.
   const wanted = new Map<string | number | undefined, Edit[]>()
   for (const edit of edits) {
@@ -127,12 +142,14 @@ const collect = (
       else if (edit.value === undefined) removed.add(slot)
       else cuts.push({ start: slot.valueStart, end: slot.end, text: edit.value })
     }
-    if (deeper.length > 0 && !removed.has(slot)) collect(text, slot.valueStart, deeper, depth + 1, cuts)
+    if (deeper.length === 0 || removed.has(slot)) continue
+    const inner = readContainer(text.whole(), slot.valueStart)
+    if (inner !== undefined) collect(text, inner, deeper, depth + 1, cuts)
   }
   const added: string[] = []
   for (const [key, absent] of wanted) {
-    if (found.has(key) || (first === ARRAY ? key !== FRONT : typeof key === 'number')) continue
-    const name = first === ARRAY ? '' : `${JSON.stringify(key)}:`
+    if (found.has(key) || (isObject ? typeof key === 'number' : key !== FRONT)) continue
+    const name = isObject ? `${JSON.stringify(key)}:` : ''
     for (const { path, value } of absent)
       if (path.length === depth + 1 && value !== undefined) added.push(`${name}${value}`)
   }

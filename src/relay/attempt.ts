@@ -92,8 +92,13 @@ const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan => 
   }
   const encoded = encodeFor(exchange, chatCodec(exchange.bodyWire), chatCodec(target.wire), target)
   exchange.dropped = listDropped([...betas, ...encoded.dropped])
-  return { body: toJson(encoded.body), undo: encoded.undo }
+  return { body: compact(toJson(encoded.body)), undo: encoded.undo }
 }
+
+/** From this length on text is sent as bytes: as a string it may take twice as much for as long as the provider thinks. */
+const LONG_CHARS = 32 * 1024
+
+const compact = (text: string): Plan['body'] => (text.length < LONG_CHARS ? text : new TextEncoder().encode(text))
 
 /**
  * Whether the body's bytes pass: it is in the provider's wire already, in a form that the provider takes. Several answers

@@ -4,14 +4,14 @@
 import { isUtf8 } from 'node:buffer'
 import { GatewayError, invalidRequest } from '../errors.ts'
 import { isObject, type JsonObject } from '../ir/json.ts'
-import { outline } from '../lib/json-outline.ts'
+import { type Outline, outline } from '../lib/json-outline.ts'
 import { findMember } from '../lib/json-scan.ts'
 import { type Edit, spliceBytesOnce, spliceOnce } from '../lib/json-splice.ts'
 import { DECISIVE, PROMPT } from '../wire/decisive.ts'
 import { SEAL_PREFIX } from '../wire/seal.ts'
 import { countText, estimateInput, tokensIn, weigh } from './estimate.ts'
 
-export type Whole = { text: string; body: JsonObject }
+export type Whole = { readonly text: string; body: JsonObject }
 
 export type ClientBody = {
   /** Of its JSON text: in bytes, or in characters where it has been decoded. */
@@ -42,27 +42,31 @@ export const openBody = (
 ): ClientBody => {
   if (bytes.byteLength < LARGE_BYTES || bytes[0] === BOM) return openText(bodyText(bytes))
   const model = modelAhead(bytes)
-  if (model !== undefined && translates(model)) return openText(bodyText(bytes))
+  if (model !== undefined && translates(model)) return openBytes(bytes)
   if (!isUtf8(bytes)) throw notUtf8()
-  const { view, value, top, cut } = parsed(() => outline(bytes))
+  const { view, value, outermost, cut } = parsed(() => outline(bytes))
   // Sealed reasoning is recognised by its whole text, and a document of text by the member beside it.
   const { bytes: outlined, textFile } = measured(() => weigh(value))
-  if (textFile || asBuffer(bytes).includes(SEAL_PREFIX)) return openText(bodyText(bytes))
-  let weight = outlined
-  for (const { start, kept, end } of cut)
-    weight += countText(view.slice(start, end), end - start, () => nameBefore(view, start)) - (kept - start)
-  let whole: Whole | undefined
+  if (textFile || asBuffer(bytes).includes(SEAL_PREFIX)) return openBytes(bytes)
+  let body: JsonObject | undefined
   return {
     size: bytes.byteLength,
     outline: asObject(value),
-    inputEstimate: tokensIn(weight),
+    inputEstimate: tokensIn(outlined + weighCut(view, cut)),
     whole: () => {
-      const text = whole?.text ?? bodyText(bytes)
-      whole ??= { text, body: asObject(parsed(() => JSON.parse(text))) }
-      return whole
+      body ??= objectIn(bodyText(bytes))
+      return wholeOf(body, () => bodyText(bytes))
     },
-    edited: (edits) => spliceBytesOnce(bytes, view, edits, DECISIVE, top),
+    edited: (edits) => spliceBytesOnce(bytes, edits, DECISIVE, outermost),
   }
+}
+
+/** What the parts of strings that an outline has cut weigh. The view is not held by what holds the body. */
+const weighCut = (view: string, cut: Outline['cut']): number => {
+  let weight = 0
+  for (const { start, kept, end } of cut)
+    weight += countText(view.slice(start, end), end - start, () => nameBefore(view, start)) - (kept - start)
+  return weight
 }
 
 /** The name of the member whose string begins there, as it is written; '' for one in a list. */
@@ -85,16 +89,31 @@ const modelAhead = (bytes: Uint8Array<ArrayBuffer>): string | undefined => {
 }
 
 /** A body that is text already. Throws as `openBody` does. */
-export const openText = (text: string): ClientBody => {
-  const body = asObject(parsed(() => JSON.parse(text)))
+export const openText = (text: string): ClientBody => openWhole(text, () => text)
+
+/** A large body, read whole. Its text is decoded anew where it is needed: as a string it may take twice its bytes. */
+const openBytes = (bytes: Uint8Array<ArrayBuffer>): ClientBody => openWhole(bodyText(bytes), () => bodyText(bytes))
+
+/** `text` is read now, and `read` gives it again later. */
+const openWhole = (text: string, read: () => string): ClientBody => {
+  const body = objectIn(text)
   return {
     size: text.length,
     outline: body,
     inputEstimate: measured(() => estimateInput(body)),
-    whole: () => ({ text, body }),
-    edited: (edits) => spliceOnce(text, edits, DECISIVE),
+    whole: () => wholeOf(body, read),
+    edited: (edits) => spliceOnce(read(), edits, DECISIVE),
   }
 }
+
+const wholeOf = (body: JsonObject, read: () => string): Whole => ({
+  get text() {
+    return read()
+  },
+  body,
+})
+
+const objectIn = (text: string): JsonObject => asObject(parsed(() => JSON.parse(text)))
 
 /** The error for a body nested deeper than any real one. */
 export const tooDeep = (cause: unknown): GatewayError =>

@@ -80,8 +80,8 @@ describe('outline', () => {
   test('gives the positions of the outermost object’s members in the bytes', () => {
     fc.assert(
       fc.property(object, (given) => {
-        const { view, top } = outline(utf8.encode(JSON.stringify(given)))
-        const found = top?.map(({ valueStart, end }) =>
+        const { view, outermost } = outline(utf8.encode(JSON.stringify(given)))
+        const found = outermost?.slots.map(({ valueStart, end }) =>
           JSON.parse(Buffer.from(view.slice(valueStart, end), 'latin1').toString()),
         )
         expect(found).toEqual(Object.values(given))
