@@ -58,9 +58,8 @@ export const conversationOf = (
   const turns = wire === 'responses' ? body.input : body.messages
   if (!Array.isArray(turns)) return undefined
   const opening = openingOf(turns)
-  const system = JSON.stringify([body.system ?? body.instructions ?? null, opening])
   return {
-    id: idOf(keyId, system),
+    id: idOf(keyId, ...wordsOf(body.system ?? body.instructions), '', ...wordsOf(opening)),
     continued: turns.length > opening.length,
   }
 }
@@ -88,6 +87,24 @@ const openingOf = (turns: Json[]): Json[] => {
   )
   return answer === -1 ? turns : turns.slice(0, answer)
 }
+
+/**
+ * All strings in a value, however deep, from the last to the first, but those of marks for the cache, which clients move on
+ * with each turn, and of types: what was marked is a list of one text, and the text alone afterwards.
+ */
+const wordsOf = (value: Json | undefined): string[] => {
+  const words: string[] = []
+  const left = [value]
+  while (left.length > 0) {
+    const next = left.pop()
+    if (typeof next === 'string') words.push(next)
+    else if (Array.isArray(next)) for (const each of next) left.push(each)
+    else if (isObject(next)) for (const name in next) if (!PASSING.has(name)) left.push(next[name])
+  }
+  return words
+}
+
+const PASSING = new Set(['type', 'cache_control', 'prompt_cache_breakpoint'])
 
 /** Types of items without a role that a model has produced. */
 const FROM_MODEL = /(_call|reasoning)$/

@@ -1,11 +1,12 @@
 // What names a conversation: the client's own word, else its opening; short, whatever its length.
 
 import { expect, test } from 'bun:test'
+import type { ChatWire } from '../../src/ir/wire.ts'
 import { conversationOf } from '../../src/relay/affinity.ts'
 import { openText } from '../../src/relay/client-body.ts'
 
-const of = (body: object, headers: Record<string, string> = {}) =>
-  conversationOf('key_1', 'responses', new Headers(headers), openText(JSON.stringify({ model: 'm', ...body })))
+const of = (body: object, headers: Record<string, string> = {}, wire: ChatWire = 'responses') =>
+  conversationOf('key_1', wire, new Headers(headers), openText(JSON.stringify({ model: 'm', ...body })))
 
 test.each([
   ['a header', {}, { session_id: 'x'.repeat(8_000) }],
@@ -39,3 +40,25 @@ test.each(['function_call', 'custom_tool_call', 'shell_call', 'web_search_call',
     expect(of({ input: later })).toEqual({ id: opened?.id ?? '', continued: true })
   },
 )
+
+test.each<[ChatWire, string]>([
+  ['messages', 'cache_control'],
+  ['chat-completions', 'cache_control'],
+  ['chat-completions', 'prompt_cache_breakpoint'],
+])('an opening stays the same where marks for the cache move on: %s, %s', (wire, mark) => {
+  const marked = (text: string) => [{ type: 'text', text, [mark]: { type: 'ephemeral' } }]
+  const answered = [{ role: 'assistant', content: 'Hello.' }]
+  const turns = (first: unknown, ...more: object[]) => ({ messages: [{ role: 'user', content: first }, ...more] })
+  const opened = of({ system: marked('Be brief.'), ...turns(marked('hi')) }, {}, wire)
+  const later = turns('hi', ...answered, { role: 'user', content: marked('Go on.') })
+  expect(of({ system: 'Be brief.', ...later }, {}, wire)).toEqual({ id: opened?.id ?? '', continued: true })
+  const others = [
+    turns('ho', ...answered),
+    turns(
+      ['h', 'i'].map((text) => ({ type: 'text', text })),
+      ...answered,
+    ),
+  ]
+  for (const other of others) expect(of({ system: 'Be brief.', ...other }, {}, wire)?.id).not.toBe(opened?.id)
+  expect(of({ system: 'Be long.', ...later }, {}, wire)?.id).not.toBe(opened?.id)
+})
