@@ -1,7 +1,7 @@
 // Usage as the messages wire reports it: its classes are disjoint already, so that only names change.
 
 import { asObjects, isObject, type JsonObject } from '../../ir/json.ts'
-import { count, inTier, mergeReport, type Usage } from '../../ir/usage.ts'
+import { count, inTier, mergeReport, sum, type Usage } from '../../ir/usage.ts'
 
 /**
  * Undefined where the object holds no count at all. Without a total of cache writes, those by lifetime are added up. Rounds
@@ -17,18 +17,32 @@ export const decodeUsage = (raw: unknown): Usage | undefined => {
   if (reasoning !== undefined) usage.reasoning = reasoning
   const rounds = asObjects(raw.iterations)
   const fallback = rounds.findLast(({ type }) => type === 'fallback_message')
-  for (const round of rounds) {
-    if (isIncluded(round, fallback)) continue
-    const extra = classesOf(round)
-    // A class that this report leaves out was reported earlier, without this round: it cannot be added to.
-    for (const name of CLASSES) if (usage[name] !== undefined) usage[name] += extra[name] ?? 0
-    const hour = extra.cacheWrite1h
-    if (usage.cacheWrite !== undefined && hour !== undefined) usage.cacheWrite1h = (usage.cacheWrite1h ?? 0) + hour
-  }
+  if (fallback === undefined) coverRounds(usage, summed(rounds.filter((round) => isIncluded(round, undefined))))
+  const beside = summed(rounds.filter((round) => !isIncluded(round, fallback)))
+  // A class that this report leaves out was reported earlier, without these rounds: it cannot be added to.
+  for (const name of CLASSES) if (usage[name] !== undefined) usage[name] += beside[name] ?? 0
+  const hour = beside.cacheWrite1h
+  if (usage.cacheWrite !== undefined && hour !== undefined) usage.cacheWrite1h = (usage.cacheWrite1h ?? 0) + hour
   if (Object.keys(usage).length === 0) return undefined
   const geo = raw.inference_geo
   return typeof geo === 'string' && !NO_REGION.has(geo) ? { ...usage, inferenceGeo: geo } : usage
 }
+
+/**
+ * Each round is billed, but where one of the provider's own tools ran between two, the vendor's totals may hold the prompt
+ * of the first alone.
+ */
+const coverRounds = (usage: Usage, own: Usage): void => {
+  for (const name of CLASSES) {
+    const total = usage[name]
+    if (total !== undefined) usage[name] = Math.max(total, own[name] ?? 0)
+  }
+  const hour = Math.min(own.cacheWrite1h ?? 0, usage.cacheWrite ?? 0)
+  if (hour > (usage.cacheWrite1h ?? 0)) usage.cacheWrite1h = hour
+}
+
+const summed = (rounds: JsonObject[]): Usage =>
+  rounds.reduce<Usage | undefined>((total, round) => sum(total, classesOf(round)), undefined) ?? {}
 
 /** Values of `inference_geo` for inference that may run anywhere, and for models that it cannot be asked of. */
 const NO_REGION = new Set(['', 'global', 'not_available'])

@@ -218,6 +218,33 @@ describe('messages', () => {
     expect(read([own, advice])).toEqual({ input: 610, output: 30, cacheRead: 6 })
   })
 
+  test('rounds whose prompts the sums leave out are billed all the same', () => {
+    const read = (usage: JsonObject) => messages.readUsage({ usage })?.usage
+    const first = {
+      type: 'message',
+      input_tokens: 412,
+      cache_creation_input_tokens: 300,
+      cache_creation: { ephemeral_1h_input_tokens: 300 },
+      cache_read_input_tokens: 0,
+      output_tokens: 89,
+    }
+    const second = {
+      type: 'message',
+      input_tokens: 1348,
+      cache_creation_input_tokens: 20,
+      cache_creation: { ephemeral_1h_input_tokens: 20 },
+      cache_read_input_tokens: 712,
+      output_tokens: 442,
+    }
+    const advice = { type: 'advisor_message', model: 'b', input_tokens: 823, output_tokens: 1612 }
+    const { type: _, ...told } = { ...first, output_tokens: 531 }
+    const both = { cacheRead: 712, cacheWrite: 320, cacheWrite1h: 320 }
+    expect(read({ ...told, iterations: [first, second] })).toEqual({ ...both, input: 1760, output: 531 })
+    expect(read({ ...told, iterations: [first, advice, second] })).toEqual({ ...both, input: 2583, output: 2143 })
+    // Sums that hold more than the rounds stand.
+    expect(read({ ...told, iterations: [{ ...first, input_tokens: 2 }] })).toMatchObject({ input: 412, output: 531 })
+  })
+
   test('where the provider fell back to another model, the fallback’s round is the answer’s usage', () => {
     const read = (iterations: JsonObject[]) => messages.readUsage({ usage: usage(iterations) })?.usage
     const own = { type: 'fallback_message', model: 'b', input_tokens: 600, output_tokens: 28 }
