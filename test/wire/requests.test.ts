@@ -794,6 +794,43 @@ describe('is translated', () => {
       { input: [{ role: 'assistant', content: expect.stringContaining('We built a boat.') }, { content: 'go on' }] },
       [],
     ],
+    ...([chat, 'responses'] as const).map((to): [string, ChatWire, ChatWire, JsonObject, JsonObject, string[]] => [
+      'instructions in a block of a message, beside what it adds and marks',
+      'messages',
+      to,
+      {
+        system: 's',
+        messages: [
+          {
+            role: 'user',
+            content: [
+              { type: 'text', text: 'hi' },
+              {
+                type: 'mid_conv_system',
+                content: [
+                  { type: 'text', text: 'Be brief.' },
+                  { type: 'tool_addition', tool: { type: 'tool_definition', definition } },
+                ],
+                cache_control: { type: 'ephemeral' },
+              },
+            ],
+          },
+          { role: 'assistant', content: 'hello' },
+          { role: 'user', content: [{ type: 'mid_conv_system', content: [{ type: 'text', text: 'Be kind.' }] }] },
+        ],
+      },
+      {
+        tools: [to === chat ? { function: { name: 'late' } } : { name: 'late' }],
+        [to === chat ? 'messages' : 'input']: [
+          { role: 'system', content: 's' },
+          { role: 'user', content: 'hi' },
+          { role: 'system', content: 'Be brief.' },
+          { role: 'assistant', content: 'hello' },
+          { role: 'system', content: 'Be kind.' },
+        ],
+      },
+      ['messages.0.content.1.cache_control'],
+    ]),
     [
       'settings in the middle of a conversation',
       'messages',

@@ -2,6 +2,7 @@
 
 import { invalidRequest } from '../../errors.ts'
 import { asList, asObject, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { AssistantPart, SystemPart, UserPart } from '../../ir/part.ts'
 import { placed } from '../../ir/place.ts'
 import type { ChatRequest, OutputFormat, Reasoning, Sampling, Turn } from '../../ir/request.ts'
 import type { EncodedRequest, Target, Undo } from '../codec.ts'
@@ -25,6 +26,7 @@ import { assistantPart, decodeContent, systemPart, userPart } from './decode-par
 import { type Dropped, droppedOf } from './dropped.ts'
 import { mark, shortened } from './encode-parts.ts'
 import { type Collected, collect, extrasOf } from './extras.ts'
+import { decodeInstructions, type Instructions, isInstructions, turnsOf } from './instructions.ts'
 import { longFirst, wantsCache, withEarlierEnds, withinMarks } from './marks.ts'
 import { toolNames } from './names.ts'
 import { encodeOutput } from './output.ts'
@@ -63,7 +65,7 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
   const continues = isObject(body.thread) && body.thread.type === 'continue'
   if (messages.length === 0 && !continues)
     throw invalidRequest("'messages' must hold at least one message.", 'messages')
-  const turns = messages.map((message, at) => placed(decodeTurn(message, `messages.${at}`, extras), `messages.${at}`))
+  const turns = messages.flatMap((message, at) => decodeTurns(message, `messages.${at}`, extras))
   if (body.system !== undefined && body.system !== null) {
     const parts = decodeContent(body.system, 'system', systemPart(extras))
     if (parts.length > 0) turns.unshift(placed({ role: 'system', parts }, 'system'))
@@ -99,18 +101,25 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
 const MESSAGE = new Set(['role', 'content'])
 const SYSTEM = new Set([...MESSAGE, 'output_config'])
 
-const decodeTurn = (raw: Json, path: string, extras: Collected): Turn => {
+/** A message, and the instructions among its blocks as turns of their own. */
+const decodeTurns = (raw: Json, path: string, extras: Collected): Turn[] => {
   const message = readObject(raw, path)
-  const content = message.content
-  extras.rest(message, message.role === 'system' ? SYSTEM : MESSAGE, path)
-  if (message.role === 'system') decodeDirective(message.output_config, `${path}.output_config`, extras)
-  switch (message.role) {
+  const { role, content } = message
+  extras.rest(message, role === 'system' ? SYSTEM : MESSAGE, path)
+  if (role === 'system') decodeDirective(message.output_config, `${path}.output_config`, extras)
+  const read = <P extends object>(decode: (block: JsonObject, type: string, path: string) => P) =>
+    decodeContent<P | Instructions>(
+      role === 'system' ? (content ?? '') : content,
+      `${path}.content`,
+      (block, type, at) => (isInstructions(block) ? decodeInstructions(block, at, extras) : decode(block, type, at)),
+    )
+  switch (role) {
     case 'user':
-      return { role: 'user', parts: decodeContent(content, `${path}.content`, userPart(extras)) }
+      return turnsOf<UserPart>(read(userPart(extras)), path, (parts) => ({ role, parts }))
     case 'assistant':
-      return { role: 'assistant', parts: decodeContent(content, `${path}.content`, assistantPart(extras)) }
+      return turnsOf<AssistantPart>(read(assistantPart(extras)), path, (parts) => ({ role, parts }))
     case 'system':
-      return { role: 'system', parts: decodeContent(content ?? '', `${path}.content`, systemPart(extras)) }
+      return turnsOf<SystemPart>(read(systemPart(extras)), path, (parts) => ({ role, parts }))
     default:
       throw invalidRequest(`'${path}.role' must be user, assistant or system.`, `${path}.role`)
   }

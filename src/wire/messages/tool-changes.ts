@@ -6,6 +6,7 @@ import { placed, placeOf } from '../../ir/place.ts'
 import type { Tool } from '../../ir/request.ts'
 import { isToolChange } from './decode-parts.ts'
 import type { Collected } from './extras.ts'
+import { isInstructions } from './instructions.ts'
 import { decodeTool } from './tools.ts'
 
 /** The list with the tools that the conversation adds, marked `within`; those that it removes are marked `gone`. */
@@ -37,8 +38,10 @@ export const changedTools = (list: Tool[], messages: Json[], extras: Collected):
       if (!isObject(block)) continue
       const path = `messages.${at}.content.${number}`
       if (isToolChange(block)) change(block, path)
-      const inner = block.type === 'compaction' ? asList(block.tool_changes) : []
-      for (const [index, kept] of inner.entries()) if (isObject(kept)) change(kept, `${path}.tool_changes.${index}`)
+      const held = block.type === 'compaction' ? 'tool_changes' : isInstructions(block) ? 'content' : undefined
+      if (held === undefined) continue
+      for (const [index, kept] of asList(block[held]).entries())
+        if (isObject(kept)) change(kept, `${path}.${held}.${index}`)
     }
   }
   return tools
