@@ -23,7 +23,6 @@ const INVALID = [
   'invalid_image_url',
   'image_file_not_found',
   'image_too_small',
-  'failed_to_download_image',
 ]
 
 /** A server whose codes are the numbers of another's for other faults: they are told apart by its member's name. */

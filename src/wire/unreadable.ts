@@ -1,5 +1,5 @@
-// Images and PDFs that a provider refuses, or too many of them. Agents match on these messages to remove the file from the conversation;
-// otherwise they send it again with every turn.
+// Images and PDFs that a provider refuses or cannot fetch, or too many of them. Agents match on these messages to remove the file from
+// the conversation, or to send it themselves; otherwise they send it again with every turn.
 
 import { GatewayError, type ProviderFailure } from '../errors.ts'
 
@@ -7,6 +7,7 @@ import { GatewayError, type ProviderFailure } from '../errors.ts'
 export const INVALID_IMAGE =
   'Could not process image: The image data you provided does not represent a valid image. Take it out, or send it as a JPEG, PNG, GIF or WebP.'
 const NO_IMAGE = 'Could not process image: This model takes none. Take it out, or use a model that sees.'
+const UNFETCHED = 'Unable to download the file. Please verify the URL and try again, or send the file itself.'
 const LARGE_IMAGE = 'An image exceeds the maximum size that this model takes. Take it out, or send a smaller one.'
 
 const CODES: ReadonlyMap<string, string> = new Map([
@@ -21,6 +22,7 @@ const CODES: ReadonlyMap<string, string> = new Map([
     'unsupported_image_media_type',
   ].map((code) => [code, INVALID_IMAGE] as const),
   ...['image_too_large', 'image_file_too_large'].map((code) => [code, LARGE_IMAGE] as const),
+  ['failed_to_download_image', UNFETCHED],
 ])
 
 export const UNREADABLE_CODES = [...CODES.keys()]
@@ -64,6 +66,10 @@ const PATTERNS: [RegExp, (...figures: string[]) => string][] = [
   [
     /Could not process image|image cannot be empty|does not represent a valid image|uploaded an unsupported image|image was specified using the|Expected a base64-encoded data URL with an image/,
     () => INVALID_IMAGE,
+  ],
+  [
+    /Unable to download the file|(?:Error|Timeout) while downloading|Failed to download image|disallowed by the website's robots\.txt/,
+    () => UNFETCHED,
   ],
   [/(?:not|n't) support (?:the )?images?\b|[Ii]mage input is not supported/, () => NO_IMAGE],
 ]

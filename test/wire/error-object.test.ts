@@ -144,6 +144,24 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     ])
   })
 
+  test.each<[number, JsonObject]>([
+    [400, { code: 'invalid_image_url', message: 'Error while downloading https://secret.' }],
+    [400, { code: 'invalid_value', param: 'url', message: 'Error while downloading file. Upstream status code: 404.' }],
+    [400, { code: 'invalid_image_url', message: 'Timeout while downloading https://secret.' }],
+    [400, { message: '.messages[1].image[0]: Failed to download image from https://secret.' }],
+    [400, { message: "This URL is disallowed by the website's robots.txt file. Please use a different URL." }],
+    [200, { code: 'failed_to_download_image' }],
+  ])(
+    'for a file that the provider cannot fetch (%d, %j) has the words at which clients send it themselves',
+    (status, error) => {
+      const { code, message } = decode(status, error)
+      expect([code, message]).toEqual([
+        'invalid_request',
+        'Unable to download the file. Please verify the URL and try again, or send the file itself.',
+      ])
+    },
+  )
+
   test('for an image that is too large has the sentences that both vendors’ agents look for', () => {
     expect(decode(400, { code: 'image_too_large' }).message).toMatch(/image exceeds the maximum/)
     for (const words of [

@@ -227,6 +227,7 @@ describe('refusals that coding agents act on', () => {
       'The PDF specified is password protected.',
       'The PDF specified was not valid.',
       'Could not process image',
+      'Unable to download the file. Please verify the URL and try again.',
       'too many images and documents: 104 + 1 > 100',
       'Too much media: 3 document pages + 102 images > 100',
     ].map((words): [string, JsonObject, string] => [
