@@ -104,8 +104,8 @@ export type Tap = {
   /** The latest usage figures, absent until reported. */
   readonly usage: Usage | undefined
   /**
-   * Whether the reported output is the answer's total; false for the count at the start of a messages stream, and where the
-   * last image has none.
+   * Whether the reported output is the answer's total; false for a count that more text came after, as the one at the start
+   * of a messages stream, and where the last image has none.
    */
   readonly summed: boolean
   /**

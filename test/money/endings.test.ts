@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
-import type { ChatWire } from '../../src/ir/wire.ts'
+import { CHAT_WIRES, type ChatWire } from '../../src/ir/wire.ts'
 import { connect, rawPost } from '../chaos/support/socket.ts'
 import { gate, type Script } from '../support/provider/scripted.ts'
 import {
@@ -329,6 +329,33 @@ test('figures told before the last of the text are not the last', async () => {
     output: SAID,
   })
   await expectBooks(id, few.input + few.cached + SAID)
+})
+
+test.each(CHAT_WIRES)(
+  'figures told before the last of the text are not the last, though its stream ends as it should: to %s',
+  async (client) => {
+    settleDown()
+    const { id, secret } = money.issue({ tokensTotal: 100_000 })
+    const { steps, ...script } = spoken('chat-completions', true, { billed: few, steps: WORDS })
+    const [opening = '', ...words] = steps as string[]
+    const [stop, figures, done] = words.pop()?.split(/(?<=\n\n)/) ?? []
+    money.answers(() => ({ ...script, steps: [opening, `${figures}`, ...words, `${stop}${done}`] }))
+    const row = await money.exchange(client, 'chat-completions', { secret, stream: true })
+    expect(row).toMatchObject({ outcome: 'done', estimated: true, output: SAID })
+    await expectBooks(id, few.input + few.cached + SAID)
+  },
+)
+
+test.each(CHAT_WIRES)('figures of a response that has only begun are not of all of it: to %s', async (client) => {
+  settleDown()
+  const { id, secret } = money.issue({ tokensTotal: 100_000 })
+  const { steps, ...script } = spoken('responses', true, { steps: WORDS, figures: 'begun' })
+  const [opening = '', ...rest] = steps as string[]
+  const nothing = '"usage":{"input_tokens":0,"output_tokens":0,"total_tokens":0}'
+  money.answers(() => ({ ...script, steps: [opening.replace('"usage":null', nothing), ...rest] }))
+  const row = await money.exchange(client, 'responses', { secret, stream: true })
+  expect(row).toMatchObject({ outcome: 'done', estimated: true, output: SAID, input: row.inputEstimate })
+  await expectBooks(id, totalOf(row))
 })
 
 test.each(['close', 'stall'] as const)(

@@ -46,6 +46,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
   let usage: Usage | undefined
   let rawUsage: JsonObject | undefined
   let complete = false
+  let summed = true
   let serviceTier: string | undefined
   let moderation: Json | undefined
   /** Whether there have been annotations. */
@@ -187,6 +188,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     rawUsage = withReport(rawUsage, raw)
     usage = decodeUsage(rawUsage)
     complete = reason !== undefined
+    summed = true
     if (usage === undefined) return
     if (start !== undefined) out.push({ type: 'usage', usage })
   }
@@ -214,6 +216,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
       const content = inDeltas ? delta : choice.message
       if (isObject(content)) readDelta(content, choice.logprobs, out)
       complete = false
+      if (out.some((event) => 'text' in event && event.text !== '')) summed = false
       // Some servers send one with every chunk: the last counts.
       if (typeof finishReason === 'string' && finishReason !== '') reason = finishReason
       if (isObject(choice.usage)) readUsage(choice.usage, out)
@@ -256,6 +259,9 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     end: () => (ended ? [] : undo.noDone ? finish() : fail(brokenOff())),
     get complete() {
       return complete
+    },
+    get summed() {
+      return summed
     },
     get rawUsage() {
       return rawUsage

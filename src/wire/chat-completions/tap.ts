@@ -31,11 +31,14 @@ export const tap = (options: TapOptions): Tap => {
   let audioEnded = false
   /** Whether the answer comes in deltas: a message beside or after them repeats it. */
   let inDeltas = false
+  /** How much had been written when figures were told last. */
+  let toldAt = 0
 
   const report = (usage: JsonObject): void => {
     noted.rawUsage = withReport(noted.rawUsage, usage)
     noted.usage = decodeUsage(noted.rawUsage)
     noted.complete = hasFinishReason && open.size === 0
+    toldAt = noted.output.chars
   }
 
   const rename = (data: string): string => {
@@ -60,6 +63,7 @@ export const tap = (options: TapOptions): Tap => {
       // Clients treat an end without a finish reason as a broken stream, and ask again.
       if (!hasFinishReason && !audioEnded) return noted.failed(brokenOff())
       noted.state = 'done'
+      noted.summed = toldAt === noted.output.chars
       return writeFrame({ data })
     }
     const chunk = parseObject(data)

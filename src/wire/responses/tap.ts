@@ -28,16 +28,19 @@ export const tap = (options: TapOptions): Tap => {
       noted.answerId = response.id
     }
     noted.serviceTier = textOf(response.service_tier) ?? noted.serviceTier
-    const usage = usageObject(response)
+    const hasFailed = FAILED.has(event) || FAILED.has(`response.${response.status}`) || isObject(response.error)
+    const hasEnded = hasFailed || event === 'response.completed' || event === 'response.incomplete'
+    // Before its end a response may tell figures that are of no answer yet.
+    const usage = hasEnded ? usageObject(response) : undefined
     if (usage !== undefined) {
       noted.usage = decodeUsage(usage)
       noted.rawUsage = usage
     }
-    if (FAILED.has(event) || FAILED.has(`response.${response.status}`) || isObject(response.error)) {
+    if (hasFailed) {
       noted.complete = usage !== undefined
       return noted.failed(decodeError(200, response))
     }
-    if (event === 'response.completed' || event === 'response.incomplete') noted.state = 'done'
+    if (hasEnded) noted.state = 'done'
     const edits = response.model === undefined ? [] : [{ path: ['response', 'model'], value: modelText }]
     return writeFrame({ event, data: splice(text, edits) })
   }
