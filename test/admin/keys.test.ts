@@ -1,7 +1,9 @@
 // Keys through the admin API: an admin's without bounds, a member's own within theirs.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import fc from 'fast-check'
+import { databasePath } from '../../src/config.ts'
 import { permits } from '../../src/keys/key.ts'
 import { NO_USAGE } from '../../src/relay/meter.ts'
 import { SYSTEM } from '../support/gateway.ts'
@@ -18,6 +20,32 @@ const inDays = (days: number): string => new Date(Date.now() + days * DAY).toISO
 const usage = (secret: string) => desk.get('/v1/usage', { 'x-api-key': secret })
 
 describe('an admin', () => {
+  test.each([
+    ['keys.top-up', { tokens: 7 }],
+    ['keys.reset', {}],
+  ] as const)('changes a key while another process is writing, once that is done: %s', async (name, input) => {
+    const { keys } = desk.server.gateway.store
+    const { id } = desk.issue({ tokensTotal: 10 })
+    const { update } = keys
+    const other = new Database(databasePath(desk.config))
+    let failures = 0
+    const updating = spyOn(keys, 'update').mockImplementation((...args) => {
+      try {
+        return update(...args)
+      } catch (error) {
+        if (++failures === 2) other.run('ROLLBACK')
+        throw error
+      }
+    })
+    other.run('BEGIN IMMEDIATE')
+    const changed = await desk.request(name, desk.admin, { id, ...input })
+    updating.mockRestore()
+    other.close()
+    expect([changed.status, failures]).toEqual([200, 2])
+    expect(keys.get(id)?.tokensTotal).toBe('tokens' in input ? 17 : 10)
+    const { items } = await desk.call('audit.list', desk.admin, { target: id })
+    expect(items.map(({ action }) => action)).toEqual(['key.update', 'key.issue'])
+  })
   test('makes a key that works, and no other answer ever holds its secret', async () => {
     const { key, secret } = await desk.call('keys.create', desk.admin, { label: ' ci ', models: ['auto', 'vendorB-*'] })
     expect(key).toMatchObject({

@@ -4,6 +4,7 @@ import { Elysia } from 'elysia'
 import { ADMIN_BASE, ROUTES, type Route, type RouteName } from '../../admin-api/routes.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
+import { patiently } from '../../store/patience.ts'
 import { errorResponse, reported, requestId } from '../respond.ts'
 import { accounts } from './accounts.ts'
 import { audit } from './audit.ts'
@@ -70,17 +71,21 @@ const mount = <N extends RouteName>(app: Elysia, gateway: Gateway, name: N): voi
     }
     const caller = enter()
     const input = await read(request, params)
-    const call: Call = {
-      gateway,
-      request,
-      // Reading a body may take long: the session may have ended meanwhile, or the role been taken.
-      caller: method === 'GET' ? caller : enter(),
-      peer: peerOf(gateway, request, trustProxy),
-      secure: isSecure(request, trustProxy),
-      headers: new Headers(),
+    const carryOut = () => {
+      const call: Call = {
+        gateway,
+        request,
+        // Reading a body or waiting may take long: the session may have ended meanwhile, or the role been taken.
+        caller: method === 'GET' ? caller : enter(),
+        peer: peerOf(gateway, request, trustProxy),
+        secure: isSecure(request, trustProxy),
+        headers: new Headers(),
+      }
+      return { answered: handle(call, input), headers: call.headers }
     }
-    const result = await handle(call, input)
-    return result instanceof Response ? result : Response.json(result, { headers: call.headers })
+    const { answered, headers } = await patiently(carryOut)
+    const result = await answered
+    return result instanceof Response ? result : Response.json(result, { headers })
   }
   app.route(
     method,
