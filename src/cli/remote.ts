@@ -36,7 +36,8 @@ export const remoteBackend = (address: ServerAddress): Backend => {
       }
     },
     getKey: (id) => call('keys.get', { id }),
-    // One call for each kind of change: the API adds tokens by itself, so that two who top up do not undo each other.
+    // One call for each kind of change: the API adds tokens by itself, so that two who top up do not undo each other. They
+    // are added last: what fails before can be asked for again, and is not added twice.
     async updateKey(id, { tokensTotal, expiresAt, addTokens, resetUsage, ...rest }) {
       const change = {
         ...rest,
@@ -45,8 +46,8 @@ export const remoteBackend = (address: ServerAddress): Backend => {
       }
       let key: ShownKey | undefined
       if (Object.keys(change).length > 0) key = await call('keys.update', { id, ...change })
-      if (addTokens !== undefined && addTokens > 0) key = await call('keys.top-up', { id, tokens: addTokens })
       if (resetUsage) key = await call('keys.reset', { id })
+      if (addTokens !== undefined && addTokens > 0) key = await call('keys.top-up', { id, tokens: addTokens })
       return key ?? (await call('keys.get', { id }))
     },
     revokeKey: (id) => call('keys.revoke', { id }),

@@ -1,6 +1,6 @@
 // The command line on a running server: the same words, the same output, the same exit codes as on its data directory.
 
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeAll, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { type Desk, startDesk } from '../admin/support.ts'
 import { json, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { stopAfterAll } from '../support/stopping.ts'
@@ -268,6 +268,24 @@ describe('accounts', () => {
       ...{ code: 2, out: '' },
       err: 'Only a running server knows the health of its accounts: give its address with --server URL or SLUICE_SERVER.',
     })
+  })
+})
+
+test('a change of which a part is refused adds no tokens, so that it can be made again', async () => {
+  const { id } = await made('--tokens', '100')
+  const { keys } = desk.server.gateway.store
+  const { update } = keys
+  const updating = spyOn(keys, 'update').mockImplementation((key, patch, actor) => {
+    if (patch.tokensUsed !== undefined) throw new Error('no reset today')
+    return update(key, patch, actor)
+  })
+  const change = ['keys', 'update', id, '--label', 'new', '--add-tokens', '50', '--reset-usage']
+  expect((await remote(...change)).code).toBe(1)
+  updating.mockRestore()
+  expect((await remote(...change)).code).toBe(0)
+  expect(JSON.parse((await remote('keys', 'show', id, '--json')).out)).toMatchObject({
+    tokens_total: 150,
+    label: 'new',
   })
 })
 
