@@ -18,12 +18,14 @@ export const readLabel = (flag: string, text: string, empty: string): string => 
   throw usageError(`${flag}: found ${label.length} characters, allowed: ${LABEL_LENGTH} at most.`)
 }
 
-/** A whole number, 0 or more; `1_000_000` is one. */
-export const readCount = (flag: string, text: string | undefined): number | undefined => {
+/** A whole number, 0 or more; `1_000_000` is one. `or`: a word that the flag takes besides. */
+export const readCount = (flag: string, text: string | undefined, or?: string): number | undefined => {
   if (text === undefined) return undefined
   const count = /^\d+(_\d+)*$/.test(text) ? Number(text.replaceAll('_', '')) : Number.NaN
   if (Number.isSafeInteger(count)) return count
-  throw usageError(`${flag}: found "${text}", allowed: a whole number, 0 or more.`)
+  throw usageError(
+    `${flag}: found "${text}", allowed: a whole number, 0 or more${or === undefined ? '' : `, or ${or}`}.`,
+  )
 }
 
 /** A time from now (`90d`, `12h`) or an ISO date or time, UTC where it names no zone; milliseconds since the epoch. */

@@ -132,6 +132,10 @@ describe('keys create', () => {
       '--tokens and --add-tokens cannot be used together.',
     ],
     [['keys', 'update', 'key_x', '--label', ' '], '--label must not be empty.'],
+    [
+      ['keys', 'update', 'key_x', '--rpm', 'none'],
+      '--rpm: found "none", allowed: a whole number, 0 or more, or default.',
+    ],
     [['keys', 'update', 'key_x', '--label', 'x'.repeat(201)], '--label: found 201 characters'],
     [['keys', 'rotate', 'key_x', '--grace', 'a while'], '--grace: found "a while"'],
     [['keys', 'rotate', 'key_x', '--grace', '721h'], '--grace: found "721h", allowed: 30d at most.'],

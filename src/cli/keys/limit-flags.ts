@@ -25,11 +25,11 @@ const NAMES = ['rpm', 'tpm', 'concurrency'] as const
 
 type Args = { [name in Name]?: string | undefined }
 
-/** Those that were named. */
-export const readLimits = (args: Args): { [name in Name]?: number } => {
+/** Those that were named. `or`: a word that they take besides. */
+export const readLimits = (args: Args, or?: string): { [name in Name]?: number } => {
   const limits: { [name in Name]?: number } = {}
   for (const name of NAMES) {
-    const limit = readCount(`--${name}`, args[name])
+    const limit = readCount(`--${name}`, args[name], or)
     if (limit !== undefined) limits[name] = limit
   }
   return limits
@@ -39,5 +39,5 @@ export const readLimits = (args: Args): { [name in Name]?: number } => {
 export const readLimitChanges = (args: Args): { [name in Name]?: number | null } => {
   const again = NAMES.filter((name) => args[name] === DEFAULT)
   const named = Object.fromEntries(again.map((name) => [name, undefined]))
-  return { ...readLimits({ ...args, ...named }), ...Object.fromEntries(again.map((name) => [name, null])) }
+  return { ...readLimits({ ...args, ...named }, DEFAULT), ...Object.fromEntries(again.map((name) => [name, null])) }
 }
