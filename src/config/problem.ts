@@ -22,7 +22,8 @@ export const describe = (value: unknown, secret = false): string => {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'a mapping'
   if (secret) return typeof value === 'string' ? (value === '' ? 'an empty string' : 'a string') : `a ${typeof value}`
-  const text = JSON.stringify(value) ?? String(value)
+  // A number may be infinite, or none at all.
+  const text = typeof value === 'string' ? JSON.stringify(value) : String(value)
   return text.length > 60 ? `${text.slice(0, 57)}…` : text
 }
 

@@ -353,6 +353,7 @@ describe('a wrong configuration is told with its place, what was found and what 
     ['retention: soon', 'retention: found "soon", allowed: a duration such as 15s, 24h or 90d, or 0'],
     ['max_tries: 0', 'max_tries: found 0, allowed: a whole number of 1 or more'],
     ['limits: { rpm: -1 }', 'limits.rpm: found -1, allowed: a whole number of 0 or more'],
+    ['rate: { khr_per_usd: .inf }', 'rate.khr_per_usd: found Infinity, allowed: a number above 0'],
     ['rate: { khr_per_usd: 0 }', 'rate.khr_per_usd: found 0, allowed: a number above 0'],
     [
       'rate: { khr_per_usd: 1e10 }',
