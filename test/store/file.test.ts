@@ -338,7 +338,7 @@ describe('backup and restore', () => {
   })
 
   test.each<[string, string, (file: string) => void]>([
-    ['damaged', 'damaged', spoil],
+    ['damaged', 'damaged; restore a backup that is whole', spoil],
     ['newer', 'newer', (file) => edit(file, "INSERT INTO migrations VALUES (999, '9999_later', 0)")],
     ['missing', 'no backup', (file) => truncateSync(file, 0)],
     ['of another program', 'not a database', (file) => writeFileSync(file, 'x'.repeat(5000))],

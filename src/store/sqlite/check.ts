@@ -63,7 +63,7 @@ export const toAccessError = (path: string, cause: unknown): unknown => {
 const codeOf = (cause: unknown): string => (cause instanceof Error && 'code' in cause ? String(cause.code) : '')
 
 const damaged = (path: string, cause?: unknown) =>
-  storeError(`The database ${path} is damaged; restore it from a backup with "sluice restore FILE".`, cause)
+  storeError(`The database ${path} is damaged; restore a backup that is whole with "sluice restore FILE".`, cause)
 
 const REFUSALS: [RegExp, (path: string) => string][] = [
   [/^EISDIR$/, (path) => `There is a folder at ${path}, where the database should be; choose another data directory.`],
