@@ -9,7 +9,7 @@ import { iso } from './lib/iso-time.ts'
 import type { Figures } from './store/figures.ts'
 
 /** A key without what only a running server knows. */
-export type ShownKey = Omit<S.Key, 'owner' | 'revoked_at' | 'last_used_at' | 'old_secret_until' | 'tokens_held'>
+export type ShownKey = Omit<S.Key, 'owner' | 'revoked_at' | 'last_used_at' | 'tokens_held'>
 /** Sums without what is made of them. */
 export type ShownSums = Omit<S.Sums, 'cost_khr' | 'tokens'>
 /** A model without its names and who serves it. */
@@ -28,9 +28,16 @@ export const shownKey = (key: Key, now: number): ShownKey => ({
   rpm: key.rpm ?? null,
   tpm: key.tpm ?? null,
   concurrency: key.concurrency ?? null,
+  old_secret_until: oldSecretUntil(key, now),
   status: statusOf(key, now),
   created_at: iso(key.createdAt),
 })
+
+/** An old secret ends with its key. */
+const oldSecretUntil = ({ revokedAt, oldSecretUntil: until = 0, expiresAt }: Key, now: number): string | null => {
+  const end = Math.min(until, expiresAt)
+  return revokedAt === undefined && end > now ? iso(end) : null
+}
 
 export const shownSums = (figures: Figures): ShownSums => ({
   requests: figures.requests,

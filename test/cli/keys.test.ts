@@ -44,6 +44,7 @@ describe('keys create', () => {
       rpm: 60,
       tpm: null,
       concurrency: null,
+      old_secret_until: null,
       status: 'active',
       created_at: '2026-09-01T00:00:00.000Z',
     })
@@ -272,6 +273,21 @@ test.each([
   }
   expect([opens(rotated.key), opens(key)]).toEqual([true, works])
   store.close()
+})
+
+test('what is said of an old secret is true: it ends with its key, and with the next rotation', async () => {
+  const { id } = await create('--expires', '12h')
+  const first = await type('keys', 'rotate', id, '--grace', '24h')
+  expect(first.err).toContain('The old key stays valid until 2026-09-01T12:00:00.000Z.')
+  expect(await json('keys', 'show', id)).toMatchObject({ old_secret_until: '2026-09-01T12:00:00.000Z' })
+  const second = await type('keys', 'rotate', id, '--grace', '1h')
+  expect(second.err).toContain('The old key stays valid until 2026-09-01T01:00:00.000Z.')
+  expect(second.err).toContain('note: an older key, valid until 2026-09-01T12:00:00.000Z, has ended')
+  expect((await type('keys', 'show', id)).out).toContain('old key  valid until 2026-09-01T01:00:00.000Z')
+  terminal.clock.now += 3_600_000
+  const third = await type('keys', 'rotate', id)
+  expect(third.err).not.toContain('valid until')
+  expect(await json('keys', 'show', id)).toMatchObject({ old_secret_until: null })
 })
 
 test('the data directory is chosen by flag over environment over file', async () => {

@@ -1,6 +1,5 @@
 // `keys rotate`: a new secret for the same key.
 
-import { iso } from '../../lib/iso-time.ts'
 import { BACKEND_FLAGS, openBackend } from '../backend.ts'
 import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
@@ -26,10 +25,13 @@ export const keysRotate = command({
   run: async (args, io) => {
     const graceMs = readGrace('--grace', args.grace)
     const backend = await openBackend(args, io)
-    requireUnrevoked(await backend.getKey(args.id))
+    const before = await backend.getKey(args.id)
+    requireUnrevoked(before)
     const { key, secret } = await backend.rotateKey(args.id, graceMs)
     printKey(key, secret, args.json, io)
-    if (graceMs > 0) io.err(`The old key stays valid until ${iso(io.now() + graceMs)}.`)
+    if (key.old_secret_until !== null) io.err(`The old key stays valid until ${key.old_secret_until}.`)
+    if (before.old_secret_until !== null)
+      io.err(`note: an older key, valid until ${before.old_secret_until}, has ended.`)
     return EXIT.ok
   },
 })

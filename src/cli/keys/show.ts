@@ -26,6 +26,7 @@ export const keyJson = (key: ShownKey): ShownKey => ({
   rpm: key.rpm,
   tpm: key.tpm,
   concurrency: key.concurrency,
+  old_secret_until: key.old_secret_until,
   status: key.status,
   created_at: key.created_at,
 })
@@ -49,6 +50,7 @@ export const printKey = (key: ShownKey, secret: string | undefined, json: boolea
     ],
     ...(key.renews_at === null ? [] : [['renews', `every ${key.renews}, next at ${key.renews_at}`]]),
     ['expires', key.expires_at],
+    ...(key.old_secret_until === null ? [] : [['old key', `valid until ${key.old_secret_until}`]]),
     ['models', key.models.join(', ')],
     ['limits', `rpm ${limit(key.rpm)}, tpm ${limit(key.tpm)}, concurrency ${limit(key.concurrency)}`],
     ['created', key.created_at],

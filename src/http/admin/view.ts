@@ -44,18 +44,13 @@ export const keyView = (
   key: Key,
   names: ReadonlyMap<string, string>,
   lastUsedAt: number | undefined,
-): S.Key => {
-  const now = gateway.clock.now()
-  const until = key.revokedAt === undefined ? Math.min(key.oldSecretUntil ?? 0, key.expiresAt) : 0
-  return {
-    ...shownKey(key, now),
-    owner: personOf(key.ownerId, names),
-    revoked_at: isoOrNull(key.revokedAt),
-    last_used_at: isoOrNull(lastUsedAt),
-    old_secret_until: isoOrNull(until > now ? until : null),
-    tokens_held: gateway.ledger.heldBy(key.id),
-  }
-}
+): S.Key => ({
+  ...shownKey(key, gateway.clock.now()),
+  owner: personOf(key.ownerId, names),
+  revoked_at: isoOrNull(key.revokedAt),
+  last_used_at: isoOrNull(lastUsedAt),
+  tokens_held: gateway.ledger.heldBy(key.id),
+})
 
 export const memberNames = (gateway: Gateway): Map<string, string> =>
   new Map(gateway.store.members.list().map((member) => [member.id, member.name]))
