@@ -40,14 +40,15 @@ describe('keys', () => {
     expect(keys.get(key.id)).toBe(held)
   })
 
-  test('a revoked key stays listed, and revoking it again keeps its first time', () => {
+  test('a revoked key stays listed, and revoking it again keeps its first time and its one line in the audit', () => {
     let now = NOW
-    const { keys } = open(':memory:', () => now)
+    const { keys, audit } = open(':memory:', () => now)
     const { key } = keys.issue(newKey(), ACTOR)
     keys.revoke(key.id, ACTOR)
     now += DAY
     expect(keys.revoke(key.id, ACTOR).revokedAt).toBe(NOW)
     expect(keys.list()).toHaveLength(1)
+    expect(audit({ limit: 10 }).map(({ action }) => action)).toEqual(['key.revoke', 'key.issue'])
   })
 
   test('a change outlives the store', () => {

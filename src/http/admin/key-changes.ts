@@ -53,11 +53,8 @@ export const keyChanges: Part<
     const { key, secret } = call.gateway.store.keys.rotate(known, grace_seconds * 1000, actorOf(call.caller))
     return { key: oneKeyView(call.gateway, key), secret }
   },
-  'keys.revoke': (call, { id }) => {
-    const key = keyOf(call, id)
-    const revoked = key.revokedAt === undefined ? call.gateway.store.keys.revoke(key.id, actorOf(call.caller)) : key
-    return oneKeyView(call.gateway, revoked)
-  },
+  'keys.revoke': (call, { id }) =>
+    oneKeyView(call.gateway, call.gateway.store.keys.revoke(keyOf(call, id).id, actorOf(call.caller))),
 }
 
 const requireUsable = (key: Key): Key => {

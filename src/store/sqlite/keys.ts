@@ -135,7 +135,10 @@ export const createKeyRing = (
       const isUnused = byId.get(id)?.tokensUsed === 0
       return take(change(RENEWAL, (tx, note) => write(renewing, tx, isUnused ? () => undefined : note)))
     },
-    revoke: (id, actor) => edit(revoking(id), actor),
+    revoke(id, actor) {
+      const known = byId.get(id)
+      return known?.revokedAt === undefined ? edit(revoking(id), actor) : known
+    },
     rotate(id, graceMs, actor) {
       const secret = makeSecret()
       const columns = (row: Row): Columns => ({
