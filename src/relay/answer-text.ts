@@ -29,12 +29,28 @@ const FORMATS: ReadonlyMap<string, Bun.CompressionFormat> = new Map<string, Bun.
 export const answerBody = async ({ headers, body }: Response, abort: AbortController): Promise<Reader | null> => {
   if (body === null) return null
   const reader = body.getReader()
-  const { value } = await reader.read().catch((error) => {
-    throw networkError(error, abort)
-  })
-  const format = formatOf(value, headers)
-  if (format === undefined) return rejoined(value, reader)
-  return joined(value, reader).pipeThrough(new DecompressionStream(format)).getReader()
+  const first = await firstBytes(reader, headers, abort)
+  const format = formatOf(first, headers)
+  if (format === undefined) return rejoined(first, reader)
+  return joined(first, reader).pipeThrough(new DecompressionStream(format)).getReader()
+}
+
+/** As many as it takes to tell how the body is packed; undefined for an empty one. */
+const firstBytes = async (
+  reader: Reader<Uint8Array<ArrayBuffer>>,
+  headers: Headers,
+  abort: AbortController,
+): Promise<Uint8Array<ArrayBuffer> | undefined> => {
+  let first: Uint8Array<ArrayBuffer> | undefined
+  for (;;) {
+    const { value } = await reader.read().catch((error) => {
+      throw networkError(error, abort)
+    })
+    if (value === undefined) return first
+    first = first === undefined ? value : Buffer.concat([first, value])
+    const mayBePacked = namedFormat(headers) !== undefined || MAGIC.some(([, [byte]]) => byte === first?.[0])
+    if (!mayBePacked || first.byteLength >= TEXT_BYTES) return first
+  }
 }
 
 /** The first bytes outweigh the header: caches lose it, and relays that have decompressed an answer leave it there. */
@@ -42,11 +58,14 @@ const formatOf = (first: Uint8Array | undefined, headers: Headers): Bun.Compress
   const shown =
     first === undefined ? undefined : MAGIC.find(([, bytes]) => bytes.every((byte, at) => first[at] === byte))
   if (shown !== undefined) return shown[0]
-  const named = FORMATS.get((headers.get('content-encoding') ?? '').trim().toLowerCase())
+  const named = namedFormat(headers)
   if (named === undefined || isText(first)) return undefined
   // Servers mean either by `deflate`: with the header of zlib, which begins with the method, or without.
   return named === 'deflate' && ((first?.[0] ?? 0) & 15) !== 8 ? 'deflate-raw' : named
 }
+
+const namedFormat = (headers: Headers): Bun.CompressionFormat | undefined =>
+  FORMATS.get((headers.get('content-encoding') ?? '').trim().toLowerCase())
 
 /** How compressed bodies begin, and no text. */
 const MAGIC: readonly (readonly [Bun.CompressionFormat, readonly number[]])[] = [

@@ -69,6 +69,23 @@ describe('what is compressed is told by its bytes', () => {
     expect(await read(Buffer.from('data: {"a":1}\n\n'), { 'content-encoding': coding })).toBe('data: {"a":1}\n\n')
   })
 
+  test.each([
+    ['that a relay still calls gzip', Buffer.from(text), 'gzip'],
+    ['that a relay still calls br', Buffer.from(text), 'br'],
+    ['packed by gzip, whose header a cache has lost,', gzipSync(text), 'identity'],
+    ['packed by zstd, whose header a cache has lost,', zstdCompressSync(text), 'identity'],
+    ['packed by br', brotliCompressSync(text), 'br'],
+  ])('text %s is read where it comes byte by byte', async (_, bytes, coding) => {
+    const pieces = [...bytes].map((byte) => Uint8Array.of(byte))
+    const pull = (to: ReadableStreamDefaultController<Uint8Array>): void => {
+      const piece = pieces.shift()
+      if (piece === undefined) to.close()
+      else to.enqueue(piece)
+    }
+    const slow = new Response(new ReadableStream({ pull }), { headers: { 'content-encoding': coding } })
+    expect(await readText(slow, MEGABYTE, new AbortController())).toBe(text)
+  })
+
   test('a bomb without a header is given up at the bound', async () => {
     const packed = gzipSync(Buffer.alloc(16 * MEGABYTE))
     const reading = read(packed, { 'content-length': `${packed.byteLength}` })
