@@ -78,7 +78,12 @@ export const attempt = async <Made extends Answer>(
   exchange.sent ||= !abort.signal.aborted
   const reading: Reading = { relay, request: exchange, target, codec, plan, abort }
   const outgoing = { url: endpoint(target.account, target.wire), body: plan.body }
-  return call(reading, outgoing, (response, heard) => read(reading, response, heard))
+  try {
+    return await call(reading, outgoing, (response, heard) => read(reading, response, heard))
+  } catch (error) {
+    // An answer may be nested more deeply than it can be written again.
+    throw error instanceof RangeError ? malformedAnswer(error) : error
+  }
 }
 
 const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan => {

@@ -178,6 +178,15 @@ test.each(WIRES)('a stream that breaks off is no whole answer, %s', async (wire)
   expect((await ask(wire, wire, false)).status).toBe(502)
 })
 
+test.each(WIRES)('an answer too deep to be written again is one that cannot be read, %s client', async (client) => {
+  const depth = 150_000
+  const call = `{"type":"tool_use","id":"toolu_1","name":"f","input":{"a":${'['.repeat(depth)}${']'.repeat(depth)}}}`
+  const text = frames(STREAM.messages ?? []).replace('{"type":"text","text":""}', call)
+  answer = () => ({ headers: { 'content-type': 'text/event-stream' }, steps: [text] })
+  const { status, body } = await ask(client, 'messages', false)
+  expect([status, JSON.parse(body).error.code]).toEqual([502, 'upstream_error'])
+})
+
 test('the failure that a stream reports is the answer’s', async () => {
   answer = () => ({
     headers: { 'content-type': 'text/event-stream' },
