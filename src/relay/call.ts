@@ -12,6 +12,9 @@ import { canConnect, type Outgoing, send, timedOut } from './upstream.ts'
 /** The status of an answer that is not whole. */
 const PARTIAL = 206
 
+/** How long the body of a refusal may take: its status alone says enough to go on with. */
+const REFUSAL_MS = 5_000
+
 /** What a call needs of its request; without a body for a call that reads or removes a background answer. */
 export type Caller = Pick<ClientRequest, 'headers' | 'begunAt'> & Partial<Pick<ClientRequest, 'body'>>
 
@@ -76,7 +79,9 @@ export const timeLeft = (request: Pick<ClientRequest, 'begunAt'>, target: Target
 
 /** A provider's error response, in the gateway's words. */
 const refusal = async (response: Response, codec: PassCodec, abort: AbortController): Promise<GatewayError> => {
+  const timer = setTimeout(() => abort.abort(), REFUSAL_MS)
   const text = await readText(response, ERROR_BYTES, abort).catch(() => '')
+  clearTimeout(timer)
   const error = codec.decodeError(response.status, errorIn(text))
   const requestId =
     response.headers.get('request-id') ?? response.headers.get('x-request-id') ?? error.provider?.requestId

@@ -132,6 +132,28 @@ test.each(['data:%', 'data: %\n\n', 'id:1\nevent:error\n:HTTP_STATUS/400\ndata:%
   },
 )
 
+test('a refusal whose body does not end is told by its status, long before an answer would be due', async () => {
+  const { setTimeout: later } = globalThis
+  const waits: unknown[] = []
+  const timer = spyOn(globalThis, 'setTimeout').mockImplementation(((run: () => void, ms: number) => {
+    waits.push(ms)
+    return later(run, 1)
+  }) as typeof setTimeout)
+  const fetch: Relay['fetch'] = async (_, init) => {
+    const start = (to: ReadableStreamDefaultController<Uint8Array>): void => {
+      to.enqueue(Buffer.from('{"type":"error","error":{"mess'))
+      init?.signal?.addEventListener('abort', () => to.error(init.signal?.reason))
+    }
+    return new Response(new ReadableStream({ start }), { status: 529 })
+  }
+  const request = { headers: new Headers(), begunAt: performance.now() }
+  const asked = { relay: { fetch } as Relay, request, target, codec: CODECS.messages, abort: new AbortController() }
+  const error = await call(asked, { url: 'http://provider' }, async () => undefined).catch((refused) => refused)
+  timer.mockRestore()
+  expect(error.code).toBe('service_unavailable')
+  expect(Math.min(...waits.map(Number))).toBeLessThanOrEqual(5_000)
+})
+
 test('a request that the provider calls invalid fails with invalid_json where its whole body turns out to be', async () => {
   const fault = new GatewayError('invalid_json', 'no JSON')
   const faulty: ClientBody = {
