@@ -501,6 +501,15 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       expect(await page.locator('tbody tr', { hasText: 'meets an outage' }).count()).toBe(5)
     }))
 
+  test('a gateway without an account says on the overview that it can answer nothing yet, and how to change that', () =>
+    admin('/docs', async (page) => {
+      await page.route('**/admin/api/accounts', (route) => route.fulfill({ json: { items: [] } }))
+      await page.goto(`${gateway.url}/dashboard`)
+      await page.getByText('No provider account is configured').waitFor()
+      await page.getByRole('link', { name: 'See what is missing' }).click()
+      await page.getByText('VENDOR_A_BASE_URL').waitFor()
+    }))
+
   test('a server that says nothing any more is not called live', () =>
     admin('/dashboard', async (page) => {
       await page.clock.install()

@@ -89,9 +89,17 @@ const Ailing = ({ of: { model, state, failures, failing_since } }: { of: Account
   </span>
 )
 
-/** What is kept away from traffic; nothing while all is well. */
+/** What is kept away from traffic, or that none can be served; nothing while all is well. */
 export const Trouble = () => {
   const accounts = useWatched((signal) => call('accounts.list', undefined, signal))
+  if (accounts.value?.items.length === 0) {
+    return (
+      <Notice tone="warn">
+        No provider account is configured: no request can be answered yet.{' '}
+        <a href="/dashboard/accounts">See what is missing</a>
+      </Notice>
+    )
+  }
   const resting = (accounts.value?.items ?? []).flatMap(({ provider, name, models }) =>
     models
       .filter(({ state }) => state !== 'closed')
