@@ -1360,6 +1360,13 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       }
     }))
 
+  test('what classes of service cost takes few lines of a model’s row', () =>
+    admin('/dashboard/models', async (page) => {
+      const told = page.getByText('priority\u00a0×\u00a02.5')
+      await told.waitFor()
+      expect((await told.boundingBox())?.height).toBeLessThan(80)
+    }))
+
   test('long names leave room for what stands beside them, on any screen', () =>
     admin('/dashboard/members', async (page) => {
       await page.getByRole('button', { name: 'Invite' }).click()

@@ -48,7 +48,7 @@ const otherPrices = ({ price: { long_context: long, service_tiers: tiers } }: Mo
       : [
           `prompts above ${compact(long.above)} tokens: ${price.format(long.input)} in, ${price.format(long.output)} out`,
         ]),
-    ...Object.entries(tiers).map(([tier, times]) => `${tier}: ${count(times)} times as much`),
+    ...Object.entries(tiers).map(([tier, times]) => `${tier}\u00a0×\u00a0${count(times)}`),
   ]
     .map((text) => ` · ${text}`)
     .join('')
