@@ -1360,6 +1360,26 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       }
     }))
 
+  test('tables and the figures of an exchange fit the narrowest screen', () =>
+    admin('/dashboard/keys', async (page) => {
+      const secret = await makeKey(page, `narrow ${'W'.repeat(90)}`, '9007199254740991')
+      await say(secret, 'Say hello [[error:429]]', 'vendorB-5.4-mini')
+      await page.setViewportSize({ width: 320, height: 740 })
+      const wider = () =>
+        page.evaluate(
+          "[document.documentElement, ...document.querySelectorAll('.table-wrap')].map((each) => each.scrollWidth - each.clientWidth).filter((more) => more > 0)",
+        )
+      for (const path of ['', '/models', '/accounts', '/exchanges']) {
+        await page.goto(`${gateway.url}/dashboard${path}`)
+        await page.locator('tbody tr').first().waitFor()
+        expect([path, await wider()]).toEqual([path, []])
+      }
+      const row = page.locator('tbody tr', { hasText: 'service_unavailable' }).first()
+      await row.getByRole('link').click()
+      await page.getByRole('heading', { name: 'Quota' }).waitFor()
+      expect(await wider()).toEqual([])
+    }))
+
   test('what classes of service cost takes few lines of a model’s row', () =>
     admin('/dashboard/models', async (page) => {
       const told = page.getByText('priority\u00a0×\u00a02.5')

@@ -14,7 +14,14 @@ const TONES: Record<Exchange['outcome'], Tone> = {
 }
 
 export const OutcomeBadge = ({ exchange }: { exchange: Exchange }) => (
-  <Badge tone={TONES[exchange.outcome]}>{exchange.error_code ?? exchange.outcome}</Badge>
+  <Badge tone={TONES[exchange.outcome]}>
+    {(exchange.error_code ?? exchange.outcome).split(/(?<=_)/).map((word) => (
+      <>
+        {word}
+        <wbr />
+      </>
+    ))}
+  </Badge>
 )
 
 /** Many begin in the same second: a link is told from the next by more. */
