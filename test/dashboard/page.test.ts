@@ -1096,6 +1096,8 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
         await gateway.getByLabel(field).fill(before)
       }
       await refused('Riel for one US dollar', '0', 'Riel for one US dollar: write a number above 0.')
+      await refused('Riel for one US dollar', '-3', 'Riel for one US dollar: write a number above 0.')
+      await refused('Keep single exchanges', '-1', 'Keep single exchanges: write a number from 0 on.')
       await refused('Days until expiry', '0', 'Days until expiry: write a whole number from 1')
       await page.getByRole('button', { name: 'Create token' }).click()
       const dialog = page.getByRole('dialog')

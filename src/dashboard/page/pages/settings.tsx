@@ -50,16 +50,9 @@ const draftOf = ({ khr_per_usd, retention_days, limits, key_defaults, trust_prox
   trust: trust_proxy,
 })
 
-const number = (text: string, name: string): number => {
-  const value = Number(text.replace(/[\s,_']/g, ''))
-  if (text.trim() === '' || !Number.isFinite(value) || value < 0) throw new Error(`${name}: write a number.`)
-  return value
-}
-
-const rateIn = (text: string): number => {
-  const name = 'Riel for one US dollar'
-  const value = number(text, name)
-  if (value === 0) throw new Error(`${name}: write a number above 0.`)
+const number = (text: string, name: string, isAllowed: (value: number) => boolean, allowed: string): number => {
+  const value = text.trim() === '' ? Number.NaN : Number(text.replace(/[\s,_']/g, ''))
+  if (!Number.isFinite(value) || !isAllowed(value)) throw new Error(`${name}: write a number ${allowed}.`)
   return value
 }
 
@@ -74,8 +67,8 @@ const GeneralForm = ({ of, onSaved }: { of: SettingsValue; onSaved: (value: Sett
 
   const changes = (): Put => {
     const figures = {
-      khr_per_usd: rateIn(draft.rate),
-      retention_days: number(draft.retention, 'Keep single exchanges'),
+      khr_per_usd: number(draft.rate, 'Riel for one US dollar', (value) => value > 0, 'above 0'),
+      retention_days: number(draft.retention, 'Keep single exchanges', (value) => value >= 0, 'from 0 on'),
       trust_proxy: draft.trust,
     }
     const { khr_per_usd, retention_days, trust_proxy, limits, key_defaults } = opened
