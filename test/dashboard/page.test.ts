@@ -887,6 +887,8 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
         await page.getByRole('alert').getByText(words).waitFor()
       }
       await refused('sk-sl-wrong', 'The API key is not valid')
+      await page.getByText("in the gateway's log only").waitFor()
+      expect(await page.getByRole('link', { name: 'See how this request went' }).count()).toBe(0)
       // No header can hold these: a placeholder that was taken along, a space of no width.
       await refused('sk-sl-…', 'copy it again')
       await refused('sk-sl-\u200bwrong', 'copy it again')

@@ -194,6 +194,9 @@ const Status = ({ of }: { of: Play | undefined }) =>
     </span>
   )
 
+/** Statuses of the gateway's own refusals, which never become exchanges. */
+const NOT_KEPT = new Set<number | undefined>([401, 402, 403, 404, 429])
+
 const Said = ({ of }: { of: Play }) => (
   <div class="stack">
     {of.error && <Notice tone="bad">{of.error}</Notice>}
@@ -232,7 +235,13 @@ const Said = ({ of }: { of: Play }) => (
     )}
     {of.requestId && (
       <p class="small">
-        <a href={`/dashboard/exchanges/${encodeURIComponent(of.requestId)}`}>See how this request went</a>
+        {NOT_KEPT.has(of.status) ? (
+          <>
+            Refused before any model was called: <code>{of.requestId}</code> is in the gateway's log only.
+          </>
+        ) : (
+          <a href={`/dashboard/exchanges/${encodeURIComponent(of.requestId)}`}>See how this request went</a>
+        )}
       </p>
     )}
   </div>
