@@ -56,7 +56,13 @@ export const outline = (bytes: Uint8Array): Outline => {
   }
   short += view.slice(at)
   const value: unknown = JSON.parse(Buffer.from(short, 'latin1').toString())
-  return { view, value, outermost: { isObject: true, open, slots }, cut }
+  return { view, value, outermost: { isObject: true, open, slots: withOwnNames(slots) }, cut }
+}
+
+/** A name that is a slice of the view would hold all of it. */
+const withOwnNames = (slots: Slot[]): Slot[] => {
+  const names: string[] = JSON.parse(JSON.stringify(slots.map(({ key }) => key)))
+  return slots.map((slot, at) => ({ ...slot, key: names[at] ?? slot.key }))
 }
 
 /** Those that lie within one of the members; both are in the order of the text. */

@@ -1,5 +1,6 @@
 // Laws of the outline: it equals the parsed text except for the ends of long strings.
 
+import { heapStats } from 'bun:jsc'
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { outline } from '../../src/lib/json-outline.ts'
@@ -128,4 +129,16 @@ describe('outline', () => {
       expect(() => outline(utf8.encode(json))).toThrow()
     }
   })
+})
+
+test('where the members stand holds nothing of the view, however long their names', () => {
+  const bytes = utf8.encode(JSON.stringify({ messages: 'x'.repeat(1024 * 1024), parallel_tool_calls: true }))
+  const held = (): number => {
+    Bun.gc(true)
+    return heapStats().extraMemorySize
+  }
+  const before = held()
+  const all = Array.from({ length: 20 }, () => outline(bytes).outermost)
+  expect((held() - before) / bytes.byteLength).toBeLessThan(5)
+  expect(all[0]?.slots.map(({ key }) => key)).toEqual(['messages', 'parallel_tool_calls'])
 })
