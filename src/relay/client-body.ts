@@ -165,10 +165,13 @@ const notUtf8 = (cause?: unknown): GatewayError =>
 /** Stands in for a body that is no longer needed. */
 export const NO_BODY: ClientBody = openText('{}')
 
+/** The prompt, and what chat completions may bring besides it that is as long. */
+const LONG: ReadonlySet<string> = new Set([...PROMPT, 'functions', 'prediction'])
+
 /** What settling an exchange needs of a body that has been answered: figures and settings, and nothing of the prompt. */
 export const withoutPrompt = ({ size, inputEstimate, outline }: ClientBody): ClientBody => ({
   ...NO_BODY,
   size,
   inputEstimate,
-  outline: Object.fromEntries(Object.entries(outline).filter(([name]) => !PROMPT.has(name))),
+  outline: Object.fromEntries(Object.entries(outline).filter(([name]) => !LONG.has(name))),
 })

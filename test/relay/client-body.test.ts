@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { GatewayError } from '../../src/errors.ts'
 import type { Json } from '../../src/ir/json.ts'
 import type { Edit } from '../../src/lib/json-splice.ts'
-import { openBody, openText } from '../../src/relay/client-body.ts'
+import { openBody, openText, withoutPrompt } from '../../src/relay/client-body.ts'
 import { SEAL_PREFIX } from '../../src/wire/seal.ts'
 
 const utf8 = new TextEncoder()
@@ -166,3 +166,14 @@ describe('a large body', () => {
     expect(openBody(utf8.encode(`\ufeff${text}`)).outline).toEqual(JSON.parse(text))
   })
 })
+
+test.each(['messages', 'system', 'input', 'instructions', 'prompt', 'tools', 'functions', 'prediction'])(
+  'a body that is answered keeps its settings, and no %s',
+  (name) => {
+    const settings = { stream: true, stream_options: { include_usage: true }, n: 2, size: '1x1', store: false }
+    const body = openText(JSON.stringify({ ...settings, [name]: [LONG] }))
+    const { size, inputEstimate, outline, whole } = withoutPrompt(body)
+    expect([size, inputEstimate, outline]).toEqual([body.size, body.inputEstimate, settings])
+    expect(JSON.stringify(whole()).length).toBeLessThan(100)
+  },
+)
