@@ -172,22 +172,26 @@ const ownUndo = (target: Target): Undo => (quirksOf(target).noDone === true ? { 
 const keeperOf = ({ relay, request }: Reading): ((answer: () => JsonObject | undefined) => void) | undefined => {
   const { wire, key, body, asSent } = request
   if (wire !== 'responses' || asSent.outline.store === false) return undefined
+  // Of a large body its bytes are not held besides.
+  const { size } = body
+  const resolved = body.whole().body
+  const sent = asSent.whole().body
   return (answer) => {
     const made = answer()
-    const { text, body: resolved } = body.whole()
-    const kept = made === undefined ? undefined : rememberable(asSent.whole().body, resolved, made)
+    const kept = made === undefined ? undefined : rememberable(sent, resolved, made)
     if (kept === undefined) return
-    relay.recall.keep(key.id, kept, text.length + JSON.stringify(kept.output).length)
+    relay.recall.keep(key.id, kept, size + JSON.stringify(kept.output).length)
   }
 }
 
 /** Made outside of `openStream`: a function keeps what its neighbours use, and this one lives as long as the stream. */
-const whenWritten = (keep: ReturnType<typeof keeperOf>): ((text: string) => void) | undefined =>
-  keep && ((text) => keep(() => answerIn(text)))
+const keptBy = (reading: Reading): ((text: string) => void) | undefined => {
+  const keep = keeperOf(reading)
+  return keep && ((text) => keep(() => answerIn(text)))
+}
 
 export const openStream: Read<StreamAnswer> = (reading, response) => {
   const { relay, request: exchange, target, codec, plan, abort } = reading
-  const keep = whenWritten(keeperOf(reading))
   const images = imagesAsked(exchange.body.outline)
   const tap =
     plan.undo === undefined
@@ -198,14 +202,14 @@ export const openStream: Read<StreamAnswer> = (reading, response) => {
           noDone: quirksOf(target).noDone === true,
           now: secondsOf(relay.clock),
         })
-      : translateStream(chatCodec(exchange.wire), chatCodec(target.wire), askFor(reading), plan.undo, keep)
+      : translateStream(chatCodec(exchange.wire), chatCodec(target.wire), askFor(reading), plan.undo, keptBy(reading))
   return readToFirstOutput(response, { relay, target, codec, abort }, tap, (text, body) => {
     const ended = { kind: 'stream', target, source: endedSource(abort) } as const
     if (target.wire === 'images') return { ...ended, first: eventsOfPictures(body, images, tap), tap }
     if (!hasOtherForm(reading)) throw malformedAnswer()
     const [client, provider] = [chatCodec(exchange.wire), chatCodec(target.wire)]
     const whole = withExact(text, body)
-    const made = streamFromWhole(client, provider, whole, askFor(reading), plan.undo ?? {}, keep)
+    const made = streamFromWhole(client, provider, whole, askFor(reading), plan.undo ?? {}, keptBy(reading))
     return { ...ended, first: made.text, tap: made.tap }
   })
 }

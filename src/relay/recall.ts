@@ -14,7 +14,7 @@ const OVERHEAD = 1024
 export type Recall = {
   /** The edits that resolve the references of this key's request. */
   edits(keyId: string, body: () => JsonObject): Edit[]
-  /** `size`: of request and answer, in characters of JSON. */
+  /** `size`: of request and answer, in characters of JSON; of a large request in bytes. */
   keep(keyId: string, exchange: Remembered, size: number): void
 }
 
