@@ -89,20 +89,30 @@ const modelAhead = (bytes: Uint8Array<ArrayBuffer>): string | undefined => {
 }
 
 /** A body that is text already. Throws as `openBody` does. */
-export const openText = (text: string): ClientBody => openWhole(text, () => text)
+export const openText = (text: string): ClientBody =>
+  openWhole(
+    text,
+    () => text,
+    (edits) => spliceOnce(text, edits, DECISIVE),
+  )
 
 /** A large body, read whole. Its text is decoded anew where it is needed: as a string it may take twice its bytes. */
-const openBytes = (bytes: Uint8Array<ArrayBuffer>): ClientBody => openWhole(bodyText(bytes), () => bodyText(bytes))
+const openBytes = (bytes: Uint8Array<ArrayBuffer>): ClientBody =>
+  openWhole(
+    bodyText(bytes),
+    () => bodyText(bytes),
+    (edits) => spliceBytesOnce(bytes, edits, DECISIVE),
+  )
 
 /** `text` is read now, and `read` gives it again later. */
-const openWhole = (text: string, read: () => string): ClientBody => {
+const openWhole = (text: string, read: () => string, edited: ClientBody['edited']): ClientBody => {
   const body = objectIn(text)
   return {
     size: text.length,
     outline: body,
     inputEstimate: measured(() => estimateInput(body)),
     whole: () => wholeOf(body, read),
-    edited: (edits) => spliceOnce(read(), edits, DECISIVE),
+    edited,
   }
 }
 

@@ -138,6 +138,26 @@ describe('a large body', () => {
     expect(openBody(utf8.encode(text)).outline).toEqual(JSON.parse(text))
   })
 
+  test('is sent as bytes, parsed whole or not: a second text of it would be held for as long as its provider thinks', () => {
+    fc.assert(
+      fc.property(
+        conversation,
+        fc.constantFrom('', SEAL_PREFIX),
+        edit,
+        fc.constantFrom(0, 1),
+        (given, mark, one, indent) => {
+          const text = JSON.stringify({ ...given, mark }, null, indent)
+          const sent = openBody(utf8.encode(text)).edited([one])
+          expect([typeof sent, asText(sent)]).toEqual([
+            utf8.encode(text).length < 32 * 1024 ? 'string' : 'object',
+            asText(openText(text).edited([one])),
+          ])
+        },
+      ),
+      { numRuns: 50 },
+    )
+  })
+
   test.each([
     ['a cut end', `{"a":"${BASE64}`, 'invalid_json'],
     ['a raw line break in a string', `{"a":"${BASE64}\n"}`, 'invalid_json'],
