@@ -59,7 +59,7 @@ export const conversationOf = (
   if (!Array.isArray(turns)) return undefined
   const opening = openingOf(turns)
   return {
-    id: idOf(keyId, ...wordsOf(body.system ?? body.instructions), '', ...wordsOf(opening)),
+    id: idOf(keyId, ...[body.system ?? body.instructions, opening].map(saidIn)),
     continued: turns.length > opening.length,
   }
 }
@@ -92,7 +92,7 @@ const openingOf = (turns: Json[]): Json[] => {
  * All strings in a value, however deep, from the last to the first, but those of marks for the cache, which clients move on
  * with each turn, and of types: what was marked is a list of one text, and the text alone afterwards.
  */
-const wordsOf = (value: Json | undefined): string[] => {
+const saidIn = (value: Json | undefined): string => {
   const words: string[] = []
   const left = [value]
   while (left.length > 0) {
@@ -101,7 +101,7 @@ const wordsOf = (value: Json | undefined): string[] => {
     else if (Array.isArray(next)) for (const each of next) left.push(each)
     else if (isObject(next)) for (const name in next) if (!PASSING.has(name)) left.push(next[name])
   }
-  return words
+  return words.join('\n')
 }
 
 const PASSING = new Set(['type', 'cache_control', 'prompt_cache_breakpoint'])

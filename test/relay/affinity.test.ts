@@ -12,6 +12,7 @@ test.each([
   ['a header', {}, { session_id: 'x'.repeat(8_000) }],
   ['a cache key', { prompt_cache_key: 'x'.repeat(30_000) }, {}],
   ['an opening', { input: [{ role: 'user', content: 'x'.repeat(30_000) }] }, {}],
+  ['an opening of many parts', { input: [{ role: 'user', content: Array.from({ length: 500_000 }, () => 'x') }] }, {}],
 ])('%s of any length has a short id', (_, body, headers) => {
   const { id = '' } = of(body, headers) ?? {}
   expect(id).toStartWith('key_1:')
