@@ -1,6 +1,7 @@
 // Parses large JSON with its long strings cut short, for readers that need only names, types and short values: this takes a
 // fraction of the time and memory of parsing all of it.
 
+import { asBuffer } from './as-buffer.ts'
 import { type Container, OBJECT, readSlots, type Slot, skipSpace } from './json-scan.ts'
 
 /** `view`: the UTF-8 bytes decoded as Latin-1, so that positions in the string are positions in the bytes. */
@@ -31,8 +32,8 @@ const CONTROL = /[\x00-\x1f]/
  * Throws a SyntaxError like `JSON.parse`, except for an invalid escape sequence in a long string, which is not noticed. The
  * bytes must be UTF-8 without a byte order mark.
  */
-export const outline = (bytes: Uint8Array): Outline => {
-  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+export const outline = (bytes: Uint8Array<ArrayBuffer>): Outline => {
+  const view = asBuffer(bytes).toString('latin1')
   const open = skipSpace(view, 0)
   // Indented JSON has control characters, too. To tell those from ones within strings takes a full parse.
   if (view.charCodeAt(open) !== OBJECT || CONTROL.test(view)) {

@@ -1,5 +1,6 @@
 // Edits JSON text in place: every byte outside the edited members stays as it was. The text must be valid JSON.
 
+import { asBuffer } from './as-buffer.ts'
 import { type Container, readContainer, type Slot, skipSpace, skipValue } from './json-scan.ts'
 
 /** As the last step of a path: before the first element of a list. */
@@ -67,7 +68,7 @@ const textOf = (text: string): Text => ({ slice: (start, end) => text.slice(star
 
 /** UTF-8 bytes read as Latin-1, so that positions in the text are positions in the bytes. */
 const latin1Of = (bytes: Uint8Array<ArrayBuffer>): Text => {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const buffer = asBuffer(bytes)
   let whole: string | undefined
   return {
     slice: (start, end) => buffer.toString('latin1', start, end),

@@ -4,6 +4,7 @@
 import { isUtf8 } from 'node:buffer'
 import { GatewayError, invalidRequest } from '../errors.ts'
 import { isObject, type JsonObject } from '../ir/json.ts'
+import { asBuffer } from '../lib/as-buffer.ts'
 import { type Outline, outline } from '../lib/json-outline.ts'
 import { findMember } from '../lib/json-scan.ts'
 import { type Edit, spliceBytesOnce, spliceOnce } from '../lib/json-splice.ts'
@@ -73,10 +74,6 @@ const weighCut = (view: string, cut: Outline['cut']): number => {
 const nameBefore = (view: string, start: number): string =>
   NAME.exec(view.slice(Math.max(0, start - 64), start))?.[1] ?? ''
 const NAME = /[^\\]"([^"\\]*)" *: *"$/
-
-/** The same bytes: a buffer is searched several times as fast as a string. */
-const asBuffer = (bytes: Uint8Array<ArrayBuffer>): Buffer =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
 /** Where clients name the model: among the first members. */
 const AHEAD_BYTES = 512
