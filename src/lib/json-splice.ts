@@ -95,10 +95,12 @@ const onlyCut = (text: string, edits: readonly Edit[], parsed: object): Cut[] | 
   return [{ start, end: skipValue(text, start), text: edit.value }]
 }
 
+const NONE: ReadonlySet<string> = new Set()
+
 /** The changes to the text, in order. Setting an equal value changes nothing. */
-const cutsOf = (text: Text, edits: readonly Edit[], once?: ReadonlySet<string>, known?: Container): Cut[] => {
+const cutsOf = (text: Text, edits: readonly Edit[], once: ReadonlySet<string> = NONE, known?: Container): Cut[] => {
   const cuts: Cut[] = []
-  if (once !== undefined || edits.length > 0) {
+  if (once.size > 0 || edits.length > 0) {
     const outermost = known ?? readContainer(text.whole(), skipSpace(text.whole(), 0))
     if (outermost !== undefined) collect(text, outermost, edits, 0, cuts, repeatsIn(outermost, once))
   }
@@ -106,14 +108,12 @@ const cutsOf = (text: Text, edits: readonly Edit[], once?: ReadonlySet<string>, 
 }
 
 /** Members that are written again further on. */
-const repeatsIn = ({ slots }: Container, names: ReadonlySet<unknown> = NONE): Set<Slot> => {
+const repeatsIn = ({ slots }: Container, names: ReadonlySet<unknown>): Set<Slot> => {
   if (names.size === 0) return new Set()
   const last = new Map(slots.map((slot) => [slot.key, slot]))
   if (last.size === slots.length) return new Set()
   return new Set(slots.filter((slot) => names.has(slot.key) && last.get(slot.key) !== slot))
 }
-
-const NONE: ReadonlySet<unknown> = new Set()
 
 /** `removed`: the slots that are removed whatever the edits say. */
 const collect = (

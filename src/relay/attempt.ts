@@ -141,7 +141,7 @@ const wholeAnswer = (received: string, reading: Reading): JsonAnswer => {
           plan.undo,
         )
   const made = translated ?? (parsed === undefined ? body : undefined)
-  if (made !== undefined) keeperOf(reading)?.(() => made)
+  if (made !== undefined) keeperOf(reading)?.(made)
   const clientText = translated === undefined ? withModelName(text, body, target.model.id) : JSON.stringify(translated)
   return { kind: 'json', target, text: clientText, usage: read?.usage, rawUsage: read?.raw, body }
 }
@@ -169,15 +169,14 @@ const ownUndo = (target: Target): Undo => (quirksOf(target).noDone === true ? { 
  * Keeps a translated answer, once it is made: only the gateway can resolve a later reference to what it has written itself,
  * with ids of its own. Undefined where its client cannot refer to it.
  */
-const keeperOf = ({ relay, request }: Reading): ((answer: () => JsonObject | undefined) => void) | undefined => {
+const keeperOf = ({ relay, request }: Reading): ((made: JsonObject | undefined) => void) | undefined => {
   const { wire, key, body, asSent } = request
   if (wire !== 'responses' || asSent.outline.store === false) return undefined
   // Of a large body its bytes are not held besides.
   const { size } = body
   const resolved = body.whole().body
   const sent = asSent.whole().body
-  return (answer) => {
-    const made = answer()
+  return (made) => {
     const kept = made === undefined ? undefined : rememberable(sent, resolved, made)
     if (kept === undefined) return
     relay.recall.keep(key.id, kept, size + JSON.stringify(kept.output).length)
@@ -187,7 +186,7 @@ const keeperOf = ({ relay, request }: Reading): ((answer: () => JsonObject | und
 /** Made outside of `openStream`: a function keeps what its neighbours use, and this one lives as long as the stream. */
 const keptBy = (reading: Reading): ((text: string) => void) | undefined => {
   const keep = keeperOf(reading)
-  return keep && ((text) => keep(() => answerIn(text)))
+  return keep && ((text) => keep(answerIn(text)))
 }
 
 export const openStream: Read<StreamAnswer> = (reading, response) => {
