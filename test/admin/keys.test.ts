@@ -46,6 +46,7 @@ describe('an admin', () => {
     const { items } = await desk.call('audit.list', desk.admin, { target: id })
     expect(items.map(({ action }) => action)).toEqual(['key.update', 'key.issue'])
   })
+
   test('makes a key that works, and no other answer ever holds its secret', async () => {
     const { key, secret } = await desk.call('keys.create', desk.admin, { label: ' ci ', models: ['auto', 'vendorB-*'] })
     expect(key).toMatchObject({
