@@ -114,6 +114,9 @@ export type Provider = Awaited<ReturnType<typeof startProvider>>
 export const startBare = (providerPort: number, manner: 'streamed' | 'buffered'): Promise<Server> =>
   startPrinting('tested', [BUN, bench('bare-proxy.ts'), `http://127.0.0.1:${providerPort}`, manner])
 
+export const startFloor = (providerPort: number, reading: 'parsed' | 'unread'): Promise<Server> =>
+  startPrinting('tested', [BUN, bench('floor.ts'), `http://127.0.0.1:${providerPort}`, temporaryFolder(), reading])
+
 /** Starts the load generator; jobs run one at a time. */
 export const startGenerator = () => {
   let settle: ((result: JobResult) => void) | undefined

@@ -167,5 +167,6 @@ bun run bench --json              # the figures as one JSON document on stdout
 bun run bench --source            # the source instead of the compiled binary
 bun run bench --unpinned          # leaves the cores to the system
 bun run bench --bare buffered     # a bare proxy that reads the request body before it calls
+bun run bench --floor parsed      # cases a and c: the least gateway in its place (unread: one that reads no body)
 \`\`\`
 `

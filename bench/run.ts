@@ -1,6 +1,7 @@
 // `bun run bench`: the gateway beside a bare proxy, in one run on this machine. Flags: --quick, --only a,b,start,
 // --json, --source, --gateway FILE (another binary), --bare streamed|buffered, --rounds N, --window MS (milliseconds),
-// --unpinned (leave the cores to the system), --self (a second bare proxy in the gateway's place: what the bench itself adds or hides).
+// --unpinned (leave the cores to the system), --self (a second bare proxy in the gateway's place: what the bench itself adds
+// or hides), --floor parsed|unread (the least gateway in its place, cases a and c: what there is to reach).
 
 import { cpus, release, type } from 'node:os'
 import { join, relative } from 'node:path'
@@ -20,7 +21,9 @@ import {
   endAll,
   type GatewayLaunch,
   pinning,
+  type Server,
   startBare,
+  startFloor,
   startGateway,
   startGenerator,
   startProvider,
@@ -44,6 +47,7 @@ const { values: flags } = parseArgs({
     source: { type: 'boolean', default: false },
     gateway: { type: 'string', default: BINARY },
     self: { type: 'boolean', default: false },
+    floor: { type: 'string' },
     unpinned: { type: 'boolean', default: false },
     bare: { type: 'string', default: 'streamed' },
     rounds: { type: 'string' },
@@ -51,13 +55,19 @@ const { values: flags } = parseArgs({
   },
 })
 
-const chosen = (flags.only?.split(',') ?? SECTIONS) as Section[]
-const strange = chosen.filter((section) => !SECTIONS.includes(section))
-if (strange.length > 0 || (flags.bare !== 'streamed' && flags.bare !== 'buffered')) {
-  console.error(`--only takes ${SECTIONS.join(', ')}; --bare takes streamed or buffered`)
+const sections: readonly Section[] = flags.floor === undefined ? SECTIONS : ['a', 'c']
+const chosen = (flags.only?.split(',') ?? sections) as Section[]
+const strange = chosen.filter((section) => !sections.includes(section))
+const { bare: manner, floor } = flags
+const isFloor = floor === undefined || floor === 'parsed' || floor === 'unread'
+if (strange.length > 0 || (manner !== 'streamed' && manner !== 'buffered') || !isFloor) {
+  console.error(`--only takes ${sections.join(', ')}; --bare takes streamed or buffered, --floor parsed or unread`)
   process.exit(2)
 }
-const manner = flags.bare === 'buffered' ? 'buffered' : 'streamed'
+/** What is measured in the gateway's place. */
+const standIn: { name: string; start(providerPort: number): Promise<Server> } | undefined = flags.self
+  ? { name: 'a second bare proxy', start: (port) => startBare(port, manner) }
+  : floor && { name: `the floor, request body ${floor},`, start: (port) => startFloor(port, floor) }
 if (flags.unpinned) pinning.on = false
 const say = (line: string): void => {
   if (!flags.json) console.error(line)
@@ -73,7 +83,7 @@ const newestSource = (): number => {
 
 /** Builds the binary where it is absent or older than what it is made of. */
 const build = async (): Promise<void> => {
-  if (flags.source || flags.self || flags.gateway !== BINARY) return
+  if (flags.source || standIn || flags.gateway !== BINARY) return
   const binary = Bun.file(BINARY)
   if ((await binary.exists()) && binary.lastModified >= newestSource()) return
   say('building dist/sluice')
@@ -98,7 +108,7 @@ const prepare = async (providerPort: number): Promise<{ launch: GatewayLaunch; k
       VENDOR_B_API_KEY: 'bench-credential',
     },
   }
-  if (flags.self) return { launch, key: 'sk-bench' }
+  if (standIn) return { launch, key: 'sk-bench' }
   const create = ['keys', 'create', '--data', launch.data, '--label', 'bench', '--tokens', '1000000000000', '--json']
   const made = Bun.spawn([...launch.command, ...create], {
     cwd: folder,
@@ -135,11 +145,7 @@ const measure = async (): Promise<Figures> => {
     },
     ...(process.env[CALLS] === undefined ? {} : { environment: `${CALLS}=${process.env[CALLS]}` }),
     command: ['bun run bench', ...process.argv.slice(2)].join(' '),
-    gateway: flags.self
-      ? 'a second bare proxy'
-      : flags.source
-        ? 'bun src/main.ts serve'
-        : relative(ROOT, flags.gateway),
+    gateway: standIn?.name ?? (flags.source ? 'bun src/main.ts serve' : relative(ROOT, flags.gateway)),
     bare: manner,
     rounds: pace.rounds,
     windowMs: pace.windowMs,
@@ -156,7 +162,7 @@ const measure = async (): Promise<Figures> => {
   }
 
   // Before the load: what is measured on fresh processes, while nothing else of this run is busy.
-  if (!flags.self) {
+  if (!standIn) {
     await section('start', 'start', async () => {
       figures.start = await measureStart(bench)
     })
@@ -168,7 +174,7 @@ const measure = async (): Promise<Figures> => {
     })
   }
   const bare = await startBare(provider.port, manner)
-  const gateway = flags.self ? await startBare(provider.port, manner) : await startGateway(launch, 'tested')
+  const gateway = standIn ? await standIn.start(provider.port) : await startGateway(launch, 'tested')
   for (const one of CASES) {
     await section(one.id, `${one.id}: ${one.name}`, async () => {
       figures.cases.push(await measureCase(bench, one, gateway, bare))
@@ -195,8 +201,7 @@ try {
   else console.log(`${circumstances(figures)}\n\n${tables(figures)}`)
   for (const failure of figures.failures) console.error(`not measured: ${failure}`)
   if (figures.failures.length > 0) process.exitCode = 1
-  const complete =
-    !flags.quick && !flags.unpinned && !flags.self && flags.only === undefined && flags.gateway === BINARY
+  const complete = !flags.quick && !flags.unpinned && !standIn && flags.only === undefined && flags.gateway === BINARY
   if (complete) await Bun.write(join(ROOT, 'docs', 'benchmarks.md'), document(figures))
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
