@@ -42,12 +42,15 @@ export const tap = (options: TapOptions): Tap => {
   }
 
   const rename = (data: string): string => {
-    if (prefix !== '' && data.startsWith(prefix)) return renamed + data.slice(prefix.length)
-    const span = findMember(data, 'model')
-    if (span === undefined) return data
-    prefix = data.slice(0, span.end)
-    renamed = data.slice(0, span.start) + modelText
-    return renamed + data.slice(span.end)
+    if (prefix === '' || !data.startsWith(prefix)) {
+      const span = findMember(data, 'model')
+      if (span === undefined) return data
+      prefix = data.slice(0, span.end)
+      renamed = data.slice(0, span.start) + modelText
+    }
+    // Of a member that is written twice, both are.
+    if (data.includes('"model"', prefix.length)) return splice(data, [{ path: ['model'], value: modelText }])
+    return renamed + data.slice(prefix.length)
   }
 
   const see = (frame: Frame): string => {

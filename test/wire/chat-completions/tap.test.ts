@@ -63,6 +63,16 @@ describe('the output that is counted', () => {
   })
 })
 
+test('a model that a chunk names twice is renamed twice, in text that recurs too', () => {
+  const tap = chatCompletions.tap({ model: 'shown', includeUsage: true, now: 1 })
+  const twice = (content: string) => ({
+    data: `{"model":"hidden-1","choices":[{"index":0,"delta":{"content":"${content}"}}],"model":"hidden-2"}`,
+  })
+  for (const content of ['a', 'b', 'c']) {
+    expect(tap.see(twice(content))).toBe(`data: ${twice(content).data.replace(/hidden-./g, 'shown')}\n\n`)
+  }
+})
+
 describe('the end of a stream without [DONE], with no_done', () => {
   const open = () => chatCompletions.tap({ model: 'shown', includeUsage: true, now: 1, noDone: true })
   const words = delta({ content: 'a' })
