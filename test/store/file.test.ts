@@ -327,6 +327,18 @@ describe('backup and restore', () => {
     expect(readFileSync(file, 'utf8')).toBe('mine')
   })
 
+  test.skipIf(!existsSync('/proc/self'))('what keeps a copy from being made is said of the copy', () => {
+    const path = filled()
+    const said = (file: string) => refusalOf(() => backupStore(path, file))
+    expect(said('/proc/none/copy.db')).toBe(
+      'The folder of the copy /proc/none/copy.db cannot be made; choose another place.',
+    )
+    expect(said(`${path}/copy.db`)).toBe(`The copy ${path}/copy.db has no folder: a file is in its place.`)
+    expect(refusalOf(() => restoreStore(path, '/proc/none/sluice.db'))).toBe(
+      'The folder of the database /proc/none/sluice.db cannot be made; choose another data directory.',
+    )
+  })
+
   test('a damaged database gives no backup that looks whole', () => {
     const path = filled()
     open(path)

@@ -5,7 +5,7 @@ import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, rename
 import { dirname } from 'node:path'
 import { PATIENCE_MS } from '../patience.ts'
 import { storeError } from '../store.ts'
-import { appliedMigrations, checkFile, toStoreError } from './check.ts'
+import { appliedMigrations, checkFile, type FileKind, toStoreError } from './check.ts'
 import { followLinks } from './links.ts'
 import { lockServer } from './lock.ts'
 import { createPrivate } from './private.ts'
@@ -45,7 +45,7 @@ export const restoreStore = (copy: string, named: string): void => {
   if (!existsSync(file) || !statSync(file).isFile() || statSync(file).size === 0)
     throw storeError(`There is no backup at ${file}.`)
   checkFile(file, { thorough: true })
-  makeFolder(path)
+  makeFolder(path, 'database')
   const unlock = lockServer(path)
   const source = new Database(file, { readonly: true })
   try {
@@ -59,7 +59,8 @@ export const restoreStore = (copy: string, named: string): void => {
 
 /** `database`: the one that the copy is put in place of. */
 const copyTo = (db: Database, partial: string, file: string, database?: string): void => {
-  makeFolder(file)
+  const what = database === undefined ? 'copy' : 'database'
+  makeFolder(file, what)
   rmSync(partial, { force: true })
   try {
     createPrivate(partial, database)
@@ -71,7 +72,7 @@ const copyTo = (db: Database, partial: string, file: string, database?: string):
     syncFolder(dirname(file))
   } catch (error) {
     rmSync(partial, { force: true })
-    throw toStoreError(file, error)
+    throw toStoreError(file, error, what)
   }
 }
 
@@ -85,11 +86,11 @@ const vacuumInto = (db: Database, file: string): void => {
   }
 }
 
-const makeFolder = (file: string): void => {
+const makeFolder = (file: string, what: FileKind): void => {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   } catch (error) {
-    throw toStoreError(file, error)
+    throw toStoreError(file, error, what)
   }
 }
 

@@ -44,20 +44,20 @@ const openAsIs = (path: string): Database => {
 }
 
 /** A StoreError for any error of the system or of SQLite about a file; anything else as it is. */
-export const toStoreError = (path: string, cause: unknown): unknown => {
-  const error = toAccessError(path, cause)
+export const toStoreError = (path: string, cause: unknown, what: FileKind = 'database'): unknown => {
+  const error = toAccessError(path, cause, what)
   return error === cause && codeOf(cause).startsWith('SQLITE_') ? damaged(path, cause) : error
 }
 
 /** A StoreError where the disk, permissions or another program prevent access; anything else, damage too, as it is. */
-export const toAccessError = (path: string, cause: unknown): unknown => {
+export const toAccessError = (path: string, cause: unknown, what: FileKind = 'database'): unknown => {
   const code = codeOf(cause)
   if (BUSY.test(code)) {
     const error = storeError(`The database ${path} is kept busy by another program; try again.`, cause)
     return Object.assign(error, { busy: true as const })
   }
   const say = REFUSALS.find(([pattern]) => pattern.test(code))?.[1]
-  return say === undefined ? cause : storeError(say(path), cause)
+  return say === undefined ? cause : storeError(say(path, what), cause)
 }
 
 const codeOf = (cause: unknown): string => (cause instanceof Error && 'code' in cause ? String(cause.code) : '')
@@ -65,23 +65,25 @@ const codeOf = (cause: unknown): string => (cause instanceof Error && 'code' in 
 const damaged = (path: string, cause?: unknown) =>
   storeError(`The database ${path} is damaged; restore a backup that is whole with "sluice restore FILE".`, cause)
 
-const REFUSALS: [RegExp, (path: string) => string][] = [
-  [/^EISDIR$/, (path) => `There is a folder at ${path}, where the database should be; choose another data directory.`],
-  [
-    /^(ENOENT|ENAMETOOLONG)$/,
-    (path) => `The folder of the database ${path} cannot be made; choose another data directory.`,
-  ],
-  [/^(EEXIST|ENOTDIR)$/, (path) => `The database ${path} has no folder: a file is in its place.`],
+/** What a file is: the copy of a database lies wherever it is told to, the database itself in the data directory. */
+export type FileKind = 'database' | 'copy'
+
+const ELSEWHERE: Record<FileKind, string> = { database: 'choose another data directory', copy: 'choose another place' }
+
+const REFUSALS: [RegExp, (path: string, what: FileKind) => string][] = [
+  [/^EISDIR$/, (path, what) => `There is a folder at ${path}, where the ${what} should be; ${ELSEWHERE[what]}.`],
+  [/^(ENOENT|ENAMETOOLONG)$/, (path, what) => `The folder of the ${what} ${path} cannot be made; ${ELSEWHERE[what]}.`],
+  [/^(EEXIST|ENOTDIR)$/, (path, what) => `The ${what} ${path} has no folder: a file is in its place.`],
   [
     /^(EACCES|EPERM|EROFS|ELOOP|SQLITE_(PERM|AUTH|READONLY|CANTOPEN))/,
-    (path) =>
-      `The database ${path} cannot be opened; let this user read and write the file and its folder, on a disk that takes new files.`,
+    (path, what) =>
+      `The ${what} ${path} cannot be opened; let this user read and write the file and its folder, on a disk that takes new files.`,
   ],
   [
     /^(ENOSPC|SQLITE_(FULL|IOERR_SHMSIZE))/,
-    (path) => `The disk of the database ${path} is full; make room and try again.`,
+    (path, what) => `The disk of the ${what} ${path} is full; make room and try again.`,
   ],
-  [/^(EIO|SQLITE_IOERR)/, (path) => `The disk of the database ${path} fails; see what is wrong with it.`],
+  [/^(EIO|SQLITE_IOERR)/, (path, what) => `The disk of the ${what} ${path} fails; see what is wrong with it.`],
 ]
 
 const BUSY = /^SQLITE_(BUSY|LOCKED)/
