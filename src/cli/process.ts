@@ -4,6 +4,8 @@ import { closeSync, openSync, writeSync } from 'node:fs'
 import type { Io } from './io.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+/** By which other servers are asked for a new log file. They ask for nothing here, and end a process that does not listen. */
+const MEANINGLESS = process.platform === 'win32' ? [] : (['SIGUSR1', 'SIGUSR2'] as const)
 const FAULTS = ['uncaughtException', 'unhandledRejection'] as const
 
 export const processIo = (): Io => ({
@@ -20,8 +22,10 @@ export const processIo = (): Io => ({
   now: Date.now,
   onStop(listener) {
     for (const signal of SIGNALS) process.on(signal, listener)
+    for (const signal of MEANINGLESS) process.on(signal, nothing)
     return () => {
       for (const signal of SIGNALS) process.off(signal, listener)
+      for (const signal of MEANINGLESS) process.off(signal, nothing)
     }
   },
   onReload(listener) {
@@ -43,6 +47,8 @@ export const processIo = (): Io => ({
     }
   },
 })
+
+const nothing = (): void => undefined
 
 const hasTerminal = (): boolean => {
   try {

@@ -57,6 +57,15 @@ describe('serve', () => {
     expect(await server.out).toBe('')
   })
 
+  test.skipIf(process.platform === 'win32')('goes on at signals that ask other servers for a new log', async () => {
+    const server = launch(['serve', '--port', '0'])
+    const url = await ready(server)
+    for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) server.kill(signal)
+    expect((await fetch(`${url}/v1`)).status).toBe(200)
+    server.kill('SIGTERM')
+    expect(await server.exited).toBe(0)
+  })
+
   test('has a key that the command line makes, changes or revokes in force within a second', async () => {
     const server = launch(['serve', '--port', '0'])
     const url = await ready(server)
