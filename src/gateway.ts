@@ -122,7 +122,7 @@ export const createGateway = ({ config: given, store, log, clock: givenClock }: 
     turns: createTurns(),
     descriptors: createDescriptors(),
     metrics: undefined,
-    membership: createMembership({ store, clock: now }),
+    membership: createMembership({ store, clock: now, patiently }),
     settings: createSettings(config, store.settings),
     live: createLive(),
     listener: undefined,

@@ -74,9 +74,11 @@ type MembershipOptions = {
   store: { members: MemberStore; sessions: SessionStore; tokens: TokenStore }
   /** Milliseconds since the epoch. */
   clock: () => number
+  /** Carries out a write that nobody else repeats where another process is writing. At once, unless it is given. */
+  patiently?: <T>(write: () => T) => Promise<T>
 }
 
-export const createMembership = ({ store, clock }: MembershipOptions): Membership => {
+export const createMembership = ({ store, clock, patiently = atOnce }: MembershipOptions): Membership => {
   const { members, sessions, tokens } = store
   const perPeer = createAttempts({ clock, most: MOST_PER_PEER, windowMs: ATTEMPTS_MS })
   const fromPeer = createAttempts({ clock, most: MOST_FROM_PEER_FOR_ACCOUNT, windowMs: ATTEMPTS_MS })
@@ -136,8 +138,10 @@ export const createMembership = ({ store, clock }: MembershipOptions): Membershi
       const refused = error instanceof GatewayError && error.code === 'invalid_api_key'
       if (!refused) unrecorded++
       else if (mayTell(account, true)) {
-        sessions.refuse(memberId(), { peer, unrecorded })
-        unrecorded = 0
+        await patiently(() => {
+          sessions.refuse(memberId(), { peer, unrecorded })
+          unrecorded = 0
+        })
       }
       throw error
     }
@@ -173,15 +177,17 @@ export const createMembership = ({ store, clock }: MembershipOptions): Membershi
         if (!setupOpen(token)) throw noSetup()
         const called = cleanName(name)
         const passwordHash = await hashPassword(password)
-        // Two who come with the same link: the password took a while, and the first has used it up.
-        if (!setupOpen(token)) throw noSetup()
-        const limits = DEFAULT_LIMITS
-        const member = members.add(
-          { name: called, role: 'admin', limits, passwordHash },
-          { kind: 'system', id: 'setup' },
-        )
-        setupHash = undefined
-        return member
+        return patiently(() => {
+          // Two who come with the same link: the password took a while, and the first has used it up.
+          if (!setupOpen(token)) throw noSetup()
+          const limits = DEFAULT_LIMITS
+          const member = members.add(
+            { name: called, role: 'admin', limits, passwordHash },
+            { kind: 'system', id: 'setup' },
+          )
+          setupHash = undefined
+          return member
+        })
       }),
     signIn(name, password, peer) {
       const typed = name.trim().normalize('NFC')
@@ -208,17 +214,20 @@ export const createMembership = ({ store, clock }: MembershipOptions): Membershi
         },
       )
       const passwordHash = await hashPassword(next)
-      // While it was made, a link may have set another password, or the session have been ended from elsewhere.
-      const now = members.credentials(found.member.name)
-      if (now?.passwordHash !== found.passwordHash || sessions.find(hash) === undefined)
-        throw wrongPassword('The password was changed or the session ended meanwhile. Sign in again.')
-      members.setPassword(member.id, passwordHash, hash, { kind: 'member', id: member.id })
+      await patiently(() => {
+        // While it was made, a link may have set another password, or the session have been ended from elsewhere.
+        const now = members.credentials(found.member.name)
+        if (now?.passwordHash !== found.passwordHash || sessions.find(hash) === undefined)
+          throw wrongPassword('The password was changed or the session ended meanwhile. Sign in again.')
+        members.setPassword(member.id, passwordHash, hash, { kind: 'member', id: member.id })
+      })
     },
     invited: (token, peer) => attempt(peer, undefined, () => checkInvited(token)),
     accept: (token, password, peer) =>
       attempt(peer, undefined, async () => {
         checkInvited(token)
-        const member = members.accept(hashSecret(token), await hashPassword(password), clock())
+        const passwordHash = await hashPassword(password)
+        const member = await patiently(() => members.accept(hashSecret(token), passwordHash, clock()))
         if (member === undefined) throw noLink('Ask an admin for a new one.')
         return member
       }),
@@ -270,6 +279,8 @@ export const createMembership = ({ store, clock }: MembershipOptions): Membershi
     },
   }
 }
+
+const atOnce = async <T>(write: () => T): Promise<T> => write()
 
 /** On a full disk the dashboard must still show that it is full: a time of use that cannot be written is left out. */
 const tryTo = (write: () => void): void => {

@@ -1,7 +1,7 @@
 // Coming in and going out: the setup link, passwords, invitations, sessions and their ends.
 
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -101,6 +101,44 @@ describe('with people', () => {
     expect(cookieOf(again)).not.toBe(cookieOf(first))
     expect(await works(old)).toBe(false)
     expect(await works(cookie(cookieOf(again)))).toBe(true)
+  })
+  describe('waits while another process is writing', () => {
+    /** The status of a request whose first two writes find the database locked. */
+    const behindAnother = async (part: 'sessions' | 'members', write: string, ask: () => Promise<Response>) => {
+      const store = desk.server.gateway.store[part] as unknown as Record<string, (...args: unknown[]) => unknown>
+      const { [write]: carryOut } = store
+      const other = new Database(databasePath(desk.config))
+      let failures = 0
+      const writing = spyOn(store, write).mockImplementation((...args) => {
+        try {
+          return carryOut?.(...args)
+        } catch (error) {
+          if (++failures === 2) other.run('ROLLBACK')
+          throw error
+        }
+      })
+      other.run('BEGIN IMMEDIATE')
+      const { status } = await ask()
+      writing.mockRestore()
+      other.close()
+      return [status, failures]
+    }
+
+    test('a sign-in, by a right and by a wrong password', async () => {
+      expect(await behindAnother('sessions', 'sweep', () => signIn('ada', PASSWORD))).toEqual([200, 2])
+      expect(await behindAnother('sessions', 'refuse', () => signIn('ada', 'not it at all'))).toEqual([401, 2])
+    })
+    test('a new password', async () => {
+      const words = { current: PASSWORD, password: PASSWORD }
+      const change = () => desk.request('session.password', desk.admin, words)
+      expect(await behindAnother('members', 'setPassword', change)).toEqual([200, 2])
+    })
+    test('an invitation', async () => {
+      const { invitation } = await desk.call('members.invite', desk.admin, { name: 'Wes', role: 'member' })
+      const words = { token: invitation.token, password: PASSWORD }
+      const accept = () => desk.request('invitation.accept', desk.nobody, words)
+      expect(await behindAnother('members', 'accept', accept)).toEqual([200, 2])
+    })
   })
   test('a session that was chosen by someone else is never adopted', async () => {
     const planted = 'A'.repeat(43)

@@ -5,6 +5,7 @@ import { hashSecret } from '../../keys/secret.ts'
 import { iso } from '../../lib/iso-time.ts'
 import type { Entry, Member } from '../../members/member.ts'
 import { SESSION_MS } from '../../members/membership.ts'
+import { patiently } from '../../store/patience.ts'
 import { VERSION } from '../../version.ts'
 import { type Call, type Caller, type Part, sessionOf } from './call.ts'
 import { cookiesOf, endedCookies, sessionCookie } from './caller.ts'
@@ -46,9 +47,12 @@ export const session: Part<
 }
 
 /** `entry`: by a password; the audit tells the other ways in by themselves. */
-const enter = (call: Call, member: Member, entry?: Entry): S.Session => {
-  closeBrought(call)
-  const { secret } = call.gateway.membership.openSession(member, entry)
+const enter = async (call: Call, member: Member, entry?: Entry): Promise<S.Session> => {
+  // Checking the password took a while: the call is not repeated from its beginning.
+  const { secret } = await patiently(() => {
+    closeBrought(call)
+    return call.gateway.membership.openSession(member, entry)
+  })
   call.headers.append('set-cookie', sessionCookie(secret, SESSION_MS / 1000, call.secure))
   const opened = { member, hash: hashSecret(secret), createdAt: call.gateway.clock.now() }
   return sessionView(call, { kind: 'session', session: opened, secret })
