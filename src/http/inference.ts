@@ -10,6 +10,7 @@ import { leastOutput, mostPerImage } from '../relay/route.ts'
 import { CODECS } from '../wire/index.ts'
 import { REQUESTS } from './admit.ts'
 import { answerPost, enter, openPost, type Post, reachedProvider } from './client-post.ts'
+import { reported } from './respond.ts'
 
 type Endpoint = { wire: Wire; paths: readonly string[] }
 
@@ -71,6 +72,7 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
     limitHeaders: ticket.headers(wire),
     release: ticket.release,
     onDetached: end,
+    onBroken: (error) => void reported(gateway.log, error, { request: id }),
     onSettled: (exchange, summary) => {
       end()
       if (summary.outcome === 'refused' && !reachedProvider(exchange)) ticket.refund()

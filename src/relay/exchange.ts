@@ -85,6 +85,8 @@ export type Exchange = ClientRequest & {
   readonly release: () => void
   /** Called when its client's answer is complete and the provider goes on in the background. */
   readonly onDetached: () => void
+  /** Called when its stream, once begun, ends with this error, before it is settled. */
+  readonly onBroken: (error: GatewayError) => void
   /** Called once, when the exchange is settled. */
   readonly onSettled: (exchange: Ended, summary: Summary) => void
 }

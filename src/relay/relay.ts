@@ -154,6 +154,7 @@ const onStreamEnd = async (
   running: StreamAnswer | Promise<StreamAnswer>,
 ): Promise<void> => {
   const { answer: broken, error } = end
+  if (error !== undefined) exchange.onBroken(error)
   if (broken !== undefined && error !== undefined && !exchange.client.gone && isTargetFault(error))
     relay.health.brokeOff(broken.target.name, restAsked(error))
   if (!exchange.background || !end.aborted || end.answer !== undefined) return settleStream(relay, exchange, end)

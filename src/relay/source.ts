@@ -3,12 +3,13 @@
 import { GatewayError } from '../errors.ts'
 import { FrameReader, FrameTooLarge } from '../lib/sse.ts'
 import type { Tap } from '../wire/codec.ts'
+import { malformedAnswer } from '../wire/pass.ts'
 import { type Hold, holdIn, type Room, STEP_BYTES } from './room.ts'
 import { networkError } from './upstream.ts'
 
 /** The provider's end of a stream. */
 export type Source = {
-  /** Text for the client, maybe ''; undefined once the bytes are over. Throws GatewayError. */
+  /** Text for the client, maybe ''; undefined once the bytes are over. Throws GatewayError, or what the tap throws. */
   read(): Promise<string | undefined>
   /** Reads to the end after the terminal event, so that the connection can be used again; cuts one that lingers. */
   drain(): Promise<void>
@@ -126,10 +127,12 @@ export const readFrom = (
       }
     },
     read: async () => {
+      let received = false
       try {
         // What is left of a large chunk waits for another turn, so that other streams go on.
         if (isRest) await nextTurn()
         const value = left ?? (await reader.read()).value
+        received = true
         isRest = value !== undefined && value.byteLength > TURN_BYTES
         left = isRest ? value?.subarray(TURN_BYTES) : undefined
         const bytes = isRest ? value?.subarray(0, TURN_BYTES) : value
@@ -144,7 +147,9 @@ export const readFrom = (
           abort.abort()
           throw new GatewayError('upstream_error', 'The provider sent an event that is too large.', { cause: error })
         }
-        throw networkError(error, abort)
+        if (!received) throw networkError(error, abort)
+        // Its events may be nested more deeply than they can be written again; anything else is the gateway's own fault.
+        throw error instanceof RangeError ? malformedAnswer(error) : error
       }
     },
   }

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { CHAT_WIRES, type ChatWire } from '../../src/ir/wire.ts'
+import { CODECS } from '../../src/wire/index.ts'
 import { connect, rawPost } from '../chaos/support/socket.ts'
 import { gate, type Script } from '../support/provider/scripted.ts'
 import {
@@ -385,6 +386,38 @@ test.each([false, true])(
     expect(money.row(response)).toMatchObject({ outcome: 'failed', status: 500, errorCode: 'internal_error' })
   },
 )
+
+test('a fault of the gateway itself within a stream is in the log, and does not count against the provider', async () => {
+  settleDown()
+  const { id, secret } = money.issue({ tokensTotal: 100_000 })
+  const { health, log } = money.server.gateway
+  const said: string[] = []
+  const logged = spyOn(log, 'error').mockImplementation((message, facts) => {
+    said.push(`${message} ${JSON.stringify(facts)}`)
+  })
+  const { tap } = CODECS.messages
+  const faulty = spyOn(CODECS.messages, 'tap').mockImplementation((options) => {
+    const made = tap(options)
+    const { see } = made
+    made.see = (frame) => {
+      if (frame.event === 'message_delta') throw new TypeError('no such member')
+      return see(frame)
+    }
+    return made
+  })
+  const heard = gate()
+  money.answers(() => spoken('messages', true, { billed, steps: [...WORDS, heard] }))
+  const rest = await hear(await money.ask('messages', 'messages', { secret, stream: true }))
+  heard.open()
+  const text = await rest()
+  faulty.mockRestore()
+  logged.mockRestore()
+  expect(text).toContain('"code":"internal_error"')
+  expect(said).toHaveLength(1)
+  expect(said[0]).toContain('no such member')
+  expect(health.states().filter(({ failing }) => failing !== undefined)).toEqual([])
+  await expectBooks(id, billed.input + billed.cached + SAID)
+})
 
 describe('a stream begun early', () => {
   test.each([true, false])('bills the prompt if its client disconnects before any output: %s', async (leaves) => {

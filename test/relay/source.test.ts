@@ -74,6 +74,18 @@ test('what has piled up is read in pieces, between which others have their turn'
   expect(pieces.join('').split(' ')).toHaveLength(frames.length + 1)
 })
 
+test.each([
+  ['TypeError', new TypeError('ours'), { name: 'TypeError' }],
+  ['RangeError', new RangeError('too deep'), { code: 'upstream_error' }],
+])('a tap that throws is no failure of the connection: %s', async (_, thrown, expected) => {
+  const see = () => {
+    throw thrown
+  }
+  const abort = new AbortController()
+  const source = readFrom(Buffer.from('data: one\n\n'), cutAt(1, ''), { ...tapOf(), see }, abort, roomOf(0).room)
+  await expect(source.read()).rejects.toMatchObject(expected)
+})
+
 describe('a long event', () => {
   const MB = 1024 * 1024
   /** One of so many bytes, in pieces of half a megabyte. */
