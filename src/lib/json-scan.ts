@@ -118,6 +118,23 @@ export const skipValue = (text: string, start: number, strings?: (start: number,
   return text.length + 1
 }
 
+/** Deeper than anything that is meant. Values nested some ten thousand deep are written in quadratic time. */
+const MOST_DEPTH = 1_000
+
+/** Whether JSON is nested more deeply than it should be read, to be written again. */
+export const isDeep = (text: string): boolean => {
+  if (text.length <= 2 * MOST_DEPTH) return false
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) at = skipString(text, at) - 1
+    else if (code === OBJECT || code === ARRAY) {
+      if (++depth > MOST_DEPTH) return true
+    } else if (code === OBJECT_END || code === ARRAY_END) depth--
+  }
+  return false
+}
+
 /** The position of the value of an object's first member of that name. Later members are not read. */
 export const findMember = (text: string, name: string, from = 0): Span | undefined => {
   let at = skipSpace(text, from)

@@ -39,6 +39,24 @@ test.each(['vendorB-5.5', 'vendorA-opus-4-8'])(
   },
 )
 
+test('arguments of a call that are nested too deeply go on as the text they are', async () => {
+  script = {
+    steps: [
+      '{"type":"message","role":"assistant","id":"m","model":"m","content":[],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1}}',
+    ],
+  }
+  const called = { id: 'c', type: 'function', function: { name: 'f', arguments: nested } }
+  const messages = [
+    { role: 'user', content: 'hi' },
+    { role: 'assistant', content: null, tool_calls: [called] },
+    { role: 'tool', tool_call_id: 'c', content: 'x' },
+  ]
+  const response = await gateway.post('/v1/chat/completions', { model: 'vendorA-opus-4-8', messages })
+  expect(response.status).toBe(200)
+  expect(JSON.parse(provider.requests.at(-1)?.text ?? '').messages[1].content[0].input).toEqual({ input: nested })
+  settled()
+})
+
 test('an answer nested too deeply to be counted is settled', async () => {
   script = answer(`${'['.repeat(25_000)}${']'.repeat(25_000)}`)
   const response = await gateway.post('/v1/chat/completions', request('vendorB-5.5'))

@@ -22,6 +22,22 @@ describe('parseExact', () => {
     fc.assert(fc.property(integer, (text) => expect(parseExact(` ${text}\n`)).toBe(Number(text))))
   })
 
+  test('refuses what could be written again in quadratic time only, if at all; brackets in strings do not nest', () => {
+    const nest = (depth: number, inside = '') => `${'{"a":['.repeat(depth / 2)}${inside}${']}'.repeat(depth / 2)}`
+    for (const [text, isDeep] of [
+      [nest(1_000), false],
+      [nest(1_002), true],
+      [nest(60_000, '1234567890123456789'), true],
+      [nest(2, `"${'['.repeat(60_000)}\\"[["`), false],
+      [`[${'[],{},'.repeat(60_000)}0]`, false],
+    ] as const) {
+      const parsed = JSON.parse(text)
+      const [parse, exact] = [() => parseExact(text), () => withExact(text, parsed)]
+      if (isDeep) for (const run of [parse, exact]) expect(run).toThrow(RangeError)
+      else expect([parse(), exact() === parsed]).toEqual([parsed, true])
+    }
+  })
+
   test('reads everything else like JSON.parse', () => {
     fc.assert(fc.property(fc.json(), (text) => expect(parseExact(text)).toEqual(JSON.parse(text))))
     expect(parseExact('[0.12345678901234567890, 1e400]')).toEqual(JSON.parse('[0.12345678901234567890, 1e400]'))
