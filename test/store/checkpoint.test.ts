@@ -64,6 +64,43 @@ test('are made after a number of records, and the log starts over even under con
   }
 }, 20_000)
 
+test('are made early where the disk would have no room for one later, and give the log back', async () => {
+  const path = newPath()
+  const db = openDatabase(path)
+  let short = false
+  const checkpoints = createCheckpoints(db, path, 100, () => short)
+  const insert = db.query('INSERT INTO records VALUES (?)')
+  const logBytes = () => statSync(`${path}-wal`).size
+  const writeTen = (): void => {
+    for (let i = 0; i < 10; i++) insert.run('x'.repeat(1_000))
+    checkpoints.wrote(10)
+  }
+  try {
+    for (let i = 0; i < 5; i++) writeTen()
+    await turn()
+    expect(inFile(path)).toBe(0)
+    short = true
+    writeTen()
+    while (logBytes() > 0) await turn()
+    expect(inFile(path)).toBe(60)
+  } finally {
+    checkpoints.stop()
+    db.close()
+  }
+}, 20_000)
+
+test('are made when a write finds the disk full: the log gives its room back', () => {
+  const path = newPath()
+  const db = openDatabase(path)
+  const checkpoints = createCheckpoints(db, path)
+  db.run("INSERT INTO records VALUES ('one')")
+  expect(statSync(`${path}-wal`).size).toBeGreaterThan(0)
+  checkpoints.full()
+  expect([statSync(`${path}-wal`).size, inFile(path)]).toEqual([0, 1])
+  checkpoints.stop()
+  db.close()
+})
+
 test('count what pruning writes, so that no write has to checkpoint', async () => {
   const path = newPath()
   const store = open(path)

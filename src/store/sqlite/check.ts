@@ -70,6 +70,11 @@ export type FileKind = 'database' | 'copy'
 
 const ELSEWHERE: Record<FileKind, string> = { database: 'choose another data directory', copy: 'choose another place' }
 
+const FULL = /^(ENOSPC|SQLITE_(FULL|IOERR_SHMSIZE))/
+
+/** Whether this failed because the disk is full. */
+export const isFull = (cause: unknown): boolean => FULL.test(codeOf(cause))
+
 const REFUSALS: [RegExp, (path: string, what: FileKind) => string][] = [
   [/^EISDIR$/, (path, what) => `There is a folder at ${path}, where the ${what} should be; ${ELSEWHERE[what]}.`],
   [/^(ENOENT|ENAMETOOLONG)$/, (path, what) => `The folder of the ${what} ${path} cannot be made; ${ELSEWHERE[what]}.`],
@@ -79,10 +84,7 @@ const REFUSALS: [RegExp, (path: string, what: FileKind) => string][] = [
     (path, what) =>
       `The ${what} ${path} cannot be opened; let this user read and write the file and its folder, on a disk that takes new files.`,
   ],
-  [
-    /^(ENOSPC|SQLITE_(FULL|IOERR_SHMSIZE))/,
-    (path, what) => `The disk of the ${what} ${path} is full; make room and try again.`,
-  ],
+  [FULL, (path, what) => `The disk of the ${what} ${path} is full; make room and try again.`],
   [/^(EIO|SQLITE_IOERR)/, (path, what) => `The disk of the ${what} ${path} fails; see what is wrong with it.`],
 ]
 

@@ -7,7 +7,7 @@ import { isError, type Settlement } from '../../ledger/ledger.ts'
 import { addFigures, FIGURES, type Figures, NO_FIGURES } from '../figures.ts'
 import { TRY_MS } from '../patience.ts'
 import { storeError } from '../store.ts'
-import { toAccessError } from './check.ts'
+import { isFull, toAccessError } from './check.ts'
 import { type Checkpoints, createCheckpoints } from './checkpoint.ts'
 import type { KeyRing } from './keys.ts'
 import { type KeptLock, keepLock } from './lock.ts'
@@ -186,6 +186,7 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
         // Some failures, such as a full disk, have rolled back already.
         if (db.inTransaction) rollback.run()
         noted.clear()
+        if (isFull(error)) checkpoints?.full()
         throw path === undefined ? error : toAccessError(path, error)
       }
       ring.written(charges)
