@@ -12,7 +12,15 @@ export type Log = {
   /** A token count has ended. */
   counted(request: ClientRequest, how: CountSummary): void
   /** A request that was refused before it was admitted. */
-  refused(facts: { request: string; key?: string | undefined; path: string; status: number; code: string }): void
+  refused(facts: {
+    request: string
+    key?: string | undefined
+    path: string
+    status: number
+    code: string
+    /** What keeps the gateway from serving. */
+    why?: string | undefined
+  }): void
   warn(message: string, facts?: object): void
   error(message: string, facts?: object): void
   setLevel(level: LogLevel): void

@@ -1,6 +1,6 @@
 // A client's POST: authenticated before its body is read, admitted in the contract's order, refused in its wire's format.
 
-import { invalidRequest, unavailable } from '../errors.ts'
+import { type GatewayError, invalidRequest, unavailable } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
 import type { JsonObject } from '../ir/json.ts'
 import type { Wire } from '../ir/wire.ts'
@@ -63,6 +63,7 @@ export const answerPost = async (
         path: new URL(request.url).pathname,
         status: error.status,
         code: error.code,
+        why: whyUnavailable(error),
       })
     }
     return errorResponse(error, id, wire, key === undefined ? {} : gateway.limits.headers(key, wire))
@@ -78,17 +79,25 @@ const announcedBy = ({ headers }: Request, { config }: Gateway): number => {
 const arrived = ({ arriving }: Gateway, { key, announced }: Post): void => arriving.remove(key.id, announced)
 
 /** Load shedding. Throws `service_unavailable` when the machine is at its limits or the gateway is stopping. */
-const shed = (gateway: Gateway, { id }: Key, announced: number): void => {
+const shed = (gateway: Gateway, key: Key, announced: number): void => {
+  const cause = limitReached(gateway, key, announced)
+  if (cause !== undefined) throw unavailable('is busy', { cause })
+}
+
+const limitReached = (gateway: Gateway, { id }: Key, announced: number): string | undefined => {
   const { maxOpenExchanges, maxMemoryBytes } = gateway.config
   const inside = gateway.open.size + gateway.arriving.count
-  if (
-    gateway.draining ||
-    (maxOpenExchanges > 0 && inside >= maxOpenExchanges) ||
-    (maxMemoryBytes > 0 && gateway.memory.past(maxMemoryBytes, inside, gateway.arriving.with(id, announced))) ||
-    (inside > 0 && gateway.descriptors.short())
-  ) {
-    throw unavailable('is busy')
-  }
+  if (gateway.draining) return 'stopping'
+  if (maxOpenExchanges > 0 && inside >= maxOpenExchanges) return 'max_open_exchanges'
+  if (maxMemoryBytes > 0 && gateway.memory.past(maxMemoryBytes, inside, gateway.arriving.with(id, announced)))
+    return 'max_memory'
+  return inside > 0 && gateway.descriptors.short() ? 'descriptors' : undefined
+}
+
+/** Clients are told as little as they can use; operators have to know what to raise, or to mend. */
+const whyUnavailable = ({ code, cause }: GatewayError): string | undefined => {
+  if (code !== 'service_unavailable') return undefined
+  return cause instanceof Error ? cause.message : typeof cause === 'string' ? cause : undefined
 }
 
 /** Reads, checks and admits the body, and resolves its references to earlier answers. */

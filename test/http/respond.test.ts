@@ -1,6 +1,6 @@
 // Failures as errors of the contract.
 
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { guarded } from '../../src/http/guarded.ts'
 import { toGatewayError } from '../../src/http/respond.ts'
 import { storeError } from '../../src/store/store.ts'
@@ -31,5 +31,29 @@ test('an unexpected failure of an endpoint that only reads is in the log, as tha
     expect(said[0]).toContain('no such thing')
   } finally {
     await gateway.stop()
+  }
+})
+
+test('the log says what keeps the gateway from serving', async () => {
+  const { url, secret, server, stop } = await startGateway({})
+  const { gateway } = server
+  const why: (string | undefined)[] = []
+  const logged = spyOn(gateway.log, 'refused').mockImplementation((facts) => void why.push(facts.why))
+  const ask = async (key = secret) =>
+    (await fetch(`${url}/v1/messages`, { method: 'POST', headers: { 'x-api-key': key }, body: '{}' })).status
+  try {
+    gateway.draining = true
+    expect(await ask()).toBe(503)
+    gateway.draining = false
+    const unwritten = spyOn(gateway.store.keys, 'authenticate').mockImplementation(() => {
+      throw storeError('The disk is full')
+    })
+    expect(await ask()).toBe(503)
+    unwritten.mockRestore()
+    expect(await ask('none')).toBe(401)
+    expect(why).toEqual(['stopping', 'The disk is full', undefined])
+  } finally {
+    logged.mockRestore()
+    await stop()
   }
 })
