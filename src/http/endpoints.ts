@@ -26,7 +26,7 @@ export const ENDPOINTS: readonly ListedEndpoint[] = [
 export const pathsOf = (path: string): string[] => [path, `/v1${path}`]
 
 // Without the lookbehind, a long run of slashes would take quadratic time.
-const normalized = (pathname: string): string => pathname.replace(/(?<!\/)\/+$/, '').replace(/^\/v1\/v1(?=\/)/, '/v1')
+const normalized = (pathname: string): string => pathname.replace(/(?<!\/)\/+$/, '').replace(/^\/v1\/v1(?=\/|$)/, '/v1')
 
 /** The wire whose clients use a path, whether there is an endpoint or not. */
 export const wireAt = (pathname: string): Wire | undefined => {

@@ -6,24 +6,16 @@ import { targetName } from '../relay/health.ts'
 import { patiently } from '../store/patience.ts'
 import { isBusy } from '../store/store.ts'
 import { VERSION } from '../version.ts'
-import { ENDPOINTS } from './endpoints.ts'
+import { ENDPOINTS, pathsOf } from './endpoints.ts'
 
 /** /readyz needs no key: it writes to the store no more often than this. */
 const PROBE_EVERY_MS = 1_000
 
 export const health = (gateway: Gateway) => {
   const writable = probing(gateway)
-  return new Elysia({ name: 'health' })
-    .get('/v1', () =>
-      Response.json({
-        object: 'gateway',
-        name: 'sluice',
-        version: VERSION,
-        status: 'ok',
-        endpoints: ENDPOINTS,
-        documentation: '/docs',
-      }),
-    )
+  const app = new Elysia({ name: 'health' })
+  for (const path of pathsOf('/v1')) app.get(path, discovery)
+  return app
     .get('/healthz', () => answer(200, { status: 'ok' }))
     .get('/readyz', () => {
       const missing = [
@@ -35,6 +27,16 @@ export const health = (gateway: Gateway) => {
       return answer(503, { status: 'not ready', missing }, { 'retry-after': `${PROBE_EVERY_MS / 1_000}` })
     })
 }
+
+const discovery = (): Response =>
+  Response.json({
+    object: 'gateway',
+    name: 'sluice',
+    version: VERSION,
+    status: 'ok',
+    endpoints: ENDPOINTS,
+    documentation: '/docs',
+  })
 
 const answer = (status: number, body: object, more: Record<string, string> = {}): Response =>
   Response.json(body, { status, headers: { 'cache-control': 'no-store', ...more } })

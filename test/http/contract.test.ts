@@ -85,8 +85,8 @@ const expectError = async (response: Response, code: ErrorCode, path: string): P
 }
 
 describe('endpoints', () => {
-  test('GET /v1 needs no key and lists the endpoints', async () => {
-    const response = await fetch(`${gateway.url}/v1`)
+  test.each(['/v1', '/v1/', '/v1/v1'])('GET %s needs no key and lists the endpoints', async (path) => {
+    const response = await fetch(`${gateway.url}${path}`)
     expect(response.status).toBe(200)
     expect(await response.json()).toEqual({
       object: 'gateway',
@@ -219,6 +219,7 @@ describe('endpoints', () => {
     ['POST', '/v1/models', 'GET, HEAD'],
     ['POST', '/v1/usage', 'GET, HEAD'],
     ['POST', '/v1', 'GET, HEAD'],
+    ['POST', '/v1/v1', 'GET, HEAD'],
     ['PATCH', '/v1/models/auto', 'GET, HEAD'],
     ['PUT', '/healthz', 'GET, HEAD'],
     ['POST', '/readyz', 'GET, HEAD'],
