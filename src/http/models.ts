@@ -32,8 +32,9 @@ const one = (gateway: Gateway, key: Key, name: string) => {
   )
 }
 
-/** A name that is wrongly encoded stays as it is: no model has it. */
-const decoded = (name: string): string => {
+/** The name in a path, which may end in a slash like any other. One that is wrongly encoded stays: no model has it. */
+const decoded = (path: string): string => {
+  const name = path.replace(/\/$/, '')
   try {
     return decodeURIComponent(name)
   } catch {

@@ -181,6 +181,7 @@ describe('endpoints', () => {
     ['auto', 'vendorA-opus-4-8'],
     ['vendorA-opus-4.8', 'vendorA-opus-4-8'],
     ['vendorB-5.4-mini', 'vendorB-5.4-mini'],
+    ['vendorB-5.4-mini/', 'vendorB-5.4-mini'],
   ])('GET /v1/models/%s is %s', async (name, id) => {
     expect(((await (await gateway.get(`/v1/models/${name}`)).json()) as { id: string }).id).toBe(id)
   })
