@@ -1303,7 +1303,7 @@ describe('is translated', () => {
         })),
       },
       { tools: [{ name: 'f10', strict: true }, { name: 'f7' }, { name: 'f6', strict: true }] },
-      ['tools.1.strict'],
+      ['tools.1.function.strict'],
     ],
     [
       'a reference to a definition with a description beside it',
@@ -1456,6 +1456,12 @@ describe('is listed as dropped by the client’s own path', () => {
       ]),
     ),
     [chat, 'messages', { tools: [{ ...chatTool('f'), defer: true }] }, ['tools.0.defer']],
+    [
+      chat,
+      'messages',
+      { tools: [chatTool('f', { type: 'object', anyOf: [closed, closed] })] },
+      ['tools.0.function.parameters.anyOf'],
+    ],
     [
       'messages',
       chat,

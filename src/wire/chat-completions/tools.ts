@@ -19,7 +19,7 @@ import type { Outgoing } from './outgoing.ts'
 
 export const decodeTools = (body: JsonObject): Tool[] => {
   const tools = given(body.tools)
-    ? readArray(body.tools, 'tools').map((tool, at) => placed(decodeTool(tool, `tools.${at}`), `tools.${at}`))
+    ? readArray(body.tools, 'tools').map((tool, at) => decodeTool(tool, `tools.${at}`))
     : []
   const marked = withOptionalTools(tools, isAbility)
   if (!given(body.functions)) return marked
@@ -35,24 +35,29 @@ export const decodeTools = (body: JsonObject): Tool[] => {
 const isAbility = ({ type }: JsonObject): boolean =>
   /^(?:openrouter:)?(?:web_search|image_generation)/.test(String(type))
 
+/** Placed where its members are. */
 const decodeTool = (raw: Json, path: string): Tool => {
   const tool = readObject(raw, path)
-  if (isFlat(tool)) {
-    if (tool.type === 'custom' && !isObject(tool.input_schema)) return decodeCustom(tool, path)
-    const cache = decodeBreakpoint(tool, path)
-    if (given(tool.parameters)) return { ...decodeFunction(tool, path), ...cache }
-    const { schema, ...made } = decodeFunction(tool, path, 'input_schema')
-    // The messages wire's vendor takes schemas that this wire's does not.
-    return { ...made, ...(schema === undefined ? {} : { schema: rooted(schema, () => {}) }), ...cache }
-  }
-  if (tool.type === 'custom') return decodeCustom(tool.custom, `${path}.custom`)
+  if (isFlat(tool)) return placed(decodeFlat(tool, path), path)
+  const inner = `${path}.${tool.type === 'custom' ? 'custom' : 'function'}`
+  if (tool.type === 'custom') return placed(decodeCustom(tool.custom, inner), inner)
   // Some clients leave the type out.
   if (tool.type === 'function' || (tool.type === undefined && isObject(tool.function))) {
-    const inner = isObject(tool.function) ? decodeBreakpoint(tool.function, `${path}.function`) : {}
-    return { ...decodeFunction(tool.function, `${path}.function`), ...inner, ...decodeBreakpoint(tool, path) }
+    const cache = isObject(tool.function) ? decodeBreakpoint(tool.function, inner) : {}
+    return placed({ ...decodeFunction(tool.function, inner), ...cache, ...decodeBreakpoint(tool, path) }, inner)
   }
   readString(tool.type, `${path}.type`)
-  return { type: 'opaque', origin: 'chat-completions', value: tool }
+  return placed<Tool>({ type: 'opaque', origin: 'chat-completions', value: tool }, path)
+}
+
+/** In the form of the responses or the messages wire. */
+const decodeFlat = (tool: JsonObject, path: string): FunctionTool | CustomTool => {
+  if (tool.type === 'custom' && !isObject(tool.input_schema)) return decodeCustom(tool, path)
+  const cache = decodeBreakpoint(tool, path)
+  if (given(tool.parameters)) return { ...decodeFunction(tool, path), ...cache }
+  const { schema, ...made } = decodeFunction(tool, path, 'input_schema')
+  // The messages wire's vendor takes schemas that this wire's does not.
+  return { ...made, ...(schema === undefined ? {} : { schema: rooted(schema, () => {}) }), ...cache }
 }
 
 /** Whether a tool has the form of the responses or the messages wire, as some editors send it here. */
