@@ -2,18 +2,19 @@
 
 import { asList, asObject, asObjects, isObject, type Json, type JsonObject } from '../ir/json.ts'
 import { toDraft2020 } from './schema-dialect.ts'
+import { LASTING, resolved, withDefinitions } from './schema-references.ts'
 
 const COMBINATORS = ['anyOf', 'oneOf', 'allOf'] as const
 
 /**
- * The schema in the dialect of 2020-12, with an object at its root. References of the root to its own definitions are
- * resolved. Vendors refuse `not` and combinators at the root. `not` is left out; the properties of all alternatives are
+ * The schema in the dialect of 2020-12, with an object at its root and references to definitions alone. Those of the root
+ * are resolved. Vendors refuse `not` and combinators at the root. `not` is left out; the properties of all alternatives are
  * merged, and required only where every alternative requires them. `drop` is called with each keyword so removed. A tool
  * without a schema takes no arguments.
  */
 export const objectRoot = (given: JsonObject | undefined, drop: (member: string) => void): JsonObject => {
   if (given === undefined) return { type: 'object', properties: {}, additionalProperties: false }
-  const schema = toDraft2020(given)
+  const schema = withDefinitions(toDraft2020(given), given)
   const followed = follow(schema, schema)
   const { anyOf: _, oneOf: __, allOf: ___, not, ...rest } = followed
   if (not !== undefined) drop('not')
@@ -82,16 +83,6 @@ const follow = (schema: JsonObject, document: JsonObject): JsonObject => {
   return at
 }
 
-const resolved = (reference: string, document: JsonObject): JsonObject | undefined => {
-  if (!reference.startsWith('#/')) return undefined
-  let at: Json | undefined = document
-  for (const name of reference.slice(2).split('/')) {
-    if (!isObject(at)) return undefined
-    at = at[name.replaceAll('~1', '/').replaceAll('~0', '~')]
-  }
-  return isObject(at) && at !== document ? at : undefined
-}
-
 /** The schema with keywords that a vendor does not take told in its description. */
 export const withNotes = (schema: JsonObject, keywords: JsonObject): JsonObject => {
   const told = Object.entries(keywords).map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
@@ -110,7 +101,6 @@ const STRICT = new Set([
   ...['minItems', 'maxItems', 'minLength', 'maxLength'],
 ])
 const FORMATS = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid'])
-const DEFINED = /^#(\/(\$defs|definitions)\/[^/]+)?$/
 
 /**
  * Whether vendor_b can enforce the schema (`strict: true`): every object is closed and requires all its properties, every
@@ -123,7 +113,7 @@ const isStrict = (schema: Json): boolean => {
   if (!isObject(schema)) return false
   const { type, properties, $ref: reference, $defs, definitions, items, anyOf, format } = schema
   if (reference !== undefined)
-    return typeof reference === 'string' && DEFINED.test(reference) && Object.keys(schema).length === 1
+    return typeof reference === 'string' && LASTING.test(reference) && Object.keys(schema).length === 1
   for (const name in schema) if (schema[name] !== undefined && !STRICT.has(name)) return false
   if (type === undefined && anyOf === undefined) return false
   if (format !== undefined && !FORMATS.has(String(format))) return false

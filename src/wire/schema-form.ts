@@ -5,6 +5,7 @@ import type { OutputFormat } from '../ir/request.ts'
 import type { ChatWire } from '../ir/wire.ts'
 import { isClosed, objectRoot } from './object-schema.ts'
 import { withReadablePatterns } from './pattern.ts'
+import { withDefinitions } from './schema-references.ts'
 
 const MAX_NAME = 64
 
@@ -22,7 +23,9 @@ export const encodeSchemaForm = (
   const enforced = strict ?? (!own && isClosed(schema) ? true : undefined)
   return {
     name: name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, MAX_NAME) || 'response',
-    schema: own ? schema : withReadablePatterns(schema.type === undefined ? objectRoot(schema, drop) : schema),
+    schema: own
+      ? schema
+      : withReadablePatterns(schema.type === undefined ? objectRoot(schema, drop) : withDefinitions(schema)),
     ...(description === undefined ? {} : { description }),
     ...(enforced === undefined ? {} : { strict: enforced }),
   }

@@ -7,6 +7,7 @@ import type { Quirks } from '../../ir/quirks.ts'
 import type { ChatRequest, OutputFormat } from '../../ir/request.ts'
 import { isFormless, JSON_ONLY, jsonBySchema } from '../json-mode.ts'
 import { objectRoot } from '../object-schema.ts'
+import { withDefinitions } from '../schema-references.ts'
 import { forcesCall } from '../tool-choice.ts'
 import { withAcceptedNames } from './argument-names.ts'
 import type { Dropped } from './dropped.ts'
@@ -49,8 +50,9 @@ export const encodeOutput = (
   return jsonTool(names, root, output.description ?? 'Give your whole answer in the form of the schema.')
 }
 
-/** The schema with a reference at its root resolved. Alternatives at the root may stay. */
-const rooted = (schema: JsonObject): JsonObject => (schema.$ref === undefined ? schema : objectRoot(schema, () => {}))
+/** The schema with a reference at its root resolved, and definitions for others. Alternatives at the root may stay. */
+const rooted = (schema: JsonObject): JsonObject =>
+  schema.$ref === undefined ? withDefinitions(schema) : objectRoot(schema, () => {})
 
 /** The provider has no other place for the client's description of the format. */
 const withDescription = ({ schema, description }: Extract<OutputFormat, { type: 'json-schema' }>): JsonObject =>
