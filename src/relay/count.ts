@@ -120,7 +120,7 @@ const translated = (
   clientWire: CountingWire,
   providerWire: CountingWire,
 ): string => {
-  const { body, dropped } = encoded(CHAT_CODECS[providerWire.wire], target, () =>
+  const { body, dropped } = encoded(CHAT_CODECS[providerWire.wire], target, request.body.outline, () =>
     CHAT_CODECS[clientWire.wire].decodeRequest(
       clientWire.counting.toRequest(exactBody(request), target.model.maxOutput),
     ),

@@ -12,6 +12,7 @@ import { requireWhole, wholeCalls } from '../ir/whole.ts'
 import { withExact } from '../lib/json-exact.ts'
 import type { Ask, ChatCodec, EncodedRequest, PassCodec, PassEdit, Tap, Undo } from '../wire/codec.ts'
 import { CODECS } from '../wire/index.ts'
+import { asWritten } from '../wire/member-names.ts'
 import { openNotes } from '../wire/pass.ts'
 import { type ClientBody, tooDeep } from './client-body.ts'
 import type { ClientRequest, Exchange } from './exchange.ts'
@@ -19,7 +20,7 @@ import type { Target } from './route.ts'
 
 /** The client's request on the provider's wire. Throws `invalid_request` where it would mean something else there. */
 export const encodeFor = (exchange: Exchange, client: ChatCodec, provider: ChatCodec, target: Target): EncodedRequest =>
-  encoded(provider, target, () => {
+  encoded(provider, target, exchange.body.outline, () => {
     exchange.decoded ??= client.decodeRequest(exactBody(exchange))
     return capped(exchange.decoded, capFor(exchange, target))
   })
@@ -42,8 +43,16 @@ const withoutItemId = (part: AssistantPart): AssistantPart => {
   return placed(call, placeOf(part, ''))
 }
 
-/** The request as the target is to get it. Throws `invalid_request`, also for one that is nested too deeply. */
-export const encoded = (provider: ChatCodec, target: Target, decode: () => ChatRequest): EncodedRequest => {
+/**
+ * The request as the target is to get it. `written`: the client's body, or its outline, for what is listed as dropped.
+ * Throws `invalid_request`, also for one that is nested too deeply.
+ */
+export const encoded = (
+  provider: ChatCodec,
+  target: Target,
+  written: JsonObject,
+  decode: () => ChatRequest,
+): EncodedRequest => {
   try {
     const removed: string[] = []
     const request = target.withoutReasoning ? withoutReasoning(decode(), removed) : decode()
@@ -52,7 +61,7 @@ export const encoded = (provider: ChatCodec, target: Target, decode: () => ChatR
       maxOutput: target.model.maxOutput,
       quirks: quirksOf(target),
     })
-    return { ...sent, dropped: [...dropped, ...removed] }
+    return { ...sent, dropped: [...new Set(dropped.map((path) => asWritten(path, written))), ...removed] }
   } catch (error) {
     throw error instanceof RangeError ? tooDeep(error) : error
   }

@@ -98,6 +98,14 @@ test.each<[string, string, JsonObject, string[], string | null]>([
     ['high', 'no effort'],
     'thinking',
   ],
+  // Listed by the name under which the client wrote it.
+  [
+    'vendorA-haiku-4-5',
+    'Unrecognized request argument supplied: reasoning_effort',
+    { output_config: { effort: 'high' } },
+    ['high', 'no effort'],
+    'output_config.effort',
+  ],
 ])(
   'a model that refuses an effort is asked for the nearest it takes: %s',
   async (model, message, more, efforts, lost) => {

@@ -10,6 +10,7 @@ import { withExact } from '../../src/lib/json-exact.ts'
 import type { EncodedRequest } from '../../src/wire/codec.ts'
 import { CHAT_CODECS } from '../../src/wire/index.ts'
 import { JSON_ONLY } from '../../src/wire/json-mode.ts'
+import { asWritten } from '../../src/wire/member-names.ts'
 import { CONTINUE } from '../../src/wire/prefill.ts'
 import { hasCorpus, SCHEMAS, schema, violations } from '../support/corpus.ts'
 import { schemaWalk } from '../support/schema-walk.ts'
@@ -1518,6 +1519,19 @@ describe('a schema is enforced at the other vendor only with the keywords that i
     expect(held('responses', schema)).toEqual([false, true])
     expect(held(chat, schema)).toEqual([false, true])
   })
+})
+
+test.each<[string, JsonObject, string]>([
+  ['max_completion_tokens', { max_tokens: 9 }, 'max_tokens'],
+  ['max_completion_tokens', { max_tokens: 9, max_completion_tokens: 8 }, 'max_completion_tokens'],
+  ['reasoning_effort', { reasoning: { effort: 'low' } }, 'reasoning'],
+  ['reasoning_effort', { reasoning_effort: null, thinking: { type: 'enabled' } }, 'thinking'],
+  ['reasoning.summary', { reasoning: { generate_summary: 'auto' } }, 'reasoning.generate_summary'],
+  ['thinking', { output_config: { effort: 'low' } }, 'output_config.effort'],
+  ['output_config.format', { output_format: {} }, 'output_format'],
+  ['parallel_tool_calls', {}, 'parallel_tool_calls'],
+])('a setting of several names is listed by the one that was written: %s in %j', (path, body, written) => {
+  expect(asWritten(path, body)).toBe(written)
 })
 
 describe('is listed as dropped by the client’s own path', () => {
