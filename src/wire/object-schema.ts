@@ -16,8 +16,9 @@ export const objectRoot = (given: JsonObject | undefined, drop: (member: string)
   if (given === undefined) return { type: 'object', properties: {}, additionalProperties: false }
   const schema = withDefinitions(toDraft2020(given), given)
   const followed = follow(schema, schema)
-  const { anyOf: _, oneOf: __, allOf: ___, not, ...rest } = followed
+  const { not, ...rest } = merged(followed, schema)
   if (not !== undefined) drop('not')
+  for (const combinator of COMBINATORS) if (followed[combinator] !== undefined) drop(combinator)
   const root: JsonObject = { ...rest, type: 'object' }
   if (followed.type !== 'object' && Array.isArray(root.enum)) delete root.enum
   if (root.properties !== undefined && !isObject(root.properties)) delete root.properties
@@ -26,11 +27,34 @@ export const objectRoot = (given: JsonObject | undefined, drop: (member: string)
     if (required.length === 0 && !Array.isArray(root.required)) delete root.required
     else root.required = required
   }
+  return root
+}
+
+/** Alternatives within alternatives beyond this depth are left out. */
+const MOST_DEPTH = 8
+
+/**
+ * The schema with the properties of all its alternatives, and of theirs, in place of them; the same object where it has none.
+ * `known`: what has been merged, or nothing yet for what is within itself.
+ */
+const merged = (
+  schema: JsonObject,
+  document: JsonObject,
+  known = new Map<JsonObject, JsonObject>(),
+  depth = 0,
+): JsonObject => {
+  if (COMBINATORS.every((combinator) => schema[combinator] === undefined)) return schema
+  const { anyOf: _, oneOf: __, allOf: ___, ...root } = schema
+  const branchOf = (one: JsonObject): JsonObject => {
+    const before = known.get(one)
+    if (before !== undefined) return before
+    known.set(one, {})
+    const branch = merged(follow(one, document), document, known, depth + 1)
+    known.set(one, branch)
+    return branch
+  }
   for (const combinator of COMBINATORS) {
-    const ways = followed[combinator]
-    if (ways === undefined) continue
-    drop(combinator)
-    const branches = asObjects(ways).map((branch) => follow(branch, schema))
+    const branches = depth < MOST_DEPTH ? asObjects(schema[combinator]).map(branchOf) : []
     if (branches.length === 0) continue
     const properties = gathered(branches, combinator === 'allOf' ? 'allOf' : 'anyOf')
     root.properties = { ...properties, ...asObject(root.properties) }

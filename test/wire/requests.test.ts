@@ -232,6 +232,30 @@ describe('is translated', () => {
       ['tools.0.input_schema.anyOf'],
     ],
     [
+      'a schema of alternatives within alternatives, merged',
+      chat,
+      'messages',
+      {
+        tools: [
+          chatTool('f', {
+            allOf: [
+              { anyOf: [closed, { $ref: '#/$defs/B' }] },
+              { type: 'object', properties: { c: {} }, required: ['c'] },
+            ],
+            $defs: {
+              B: { oneOf: [{ properties: { a: { type: 'string' }, b: {} }, required: ['a'] }, { $ref: '#/$defs/B' }] },
+            },
+          }),
+        ],
+      },
+      {
+        tools: [
+          { input_schema: { type: 'object', properties: { a: { type: 'string' }, b: {}, c: {} }, required: ['c'] } },
+        ],
+      },
+      ['tools.0.function.parameters.allOf'],
+    ],
+    [
       'a schema that refers to an argument under another name',
       chat,
       'messages',
