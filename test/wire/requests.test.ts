@@ -273,6 +273,19 @@ describe('is translated', () => {
       [],
     ],
     [
+      'an answer’s schema that is described twice',
+      chat,
+      'messages',
+      {
+        response_format: {
+          type: 'json_schema',
+          json_schema: { name: 'n', description: 'What it is for.', schema: { ...closed, description: 'What it is.' } },
+        },
+      },
+      { output_config: { format: { schema: { description: 'What it is for.\n\nWhat it is.' } } } },
+      [],
+    ],
+    [
       'an answer’s schema that refers to alternatives within it',
       chat,
       'messages',

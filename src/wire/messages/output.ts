@@ -55,10 +55,11 @@ const rooted = (schema: JsonObject): JsonObject =>
   schema.$ref === undefined ? withDefinitions(schema) : objectRoot(schema, () => {})
 
 /** The provider has no other place for the client's description of the format. */
-const withDescription = ({ schema, description }: Extract<OutputFormat, { type: 'json-schema' }>): JsonObject =>
-  description === undefined || description === '' || schema.description !== undefined
-    ? schema
-    : { ...schema, description }
+const withDescription = ({ schema, description }: Extract<OutputFormat, { type: 'json-schema' }>): JsonObject => {
+  if (description === undefined || description === '' || description === schema.description) return schema
+  const own = typeof schema.description === 'string' && schema.description !== '' ? `\n\n${schema.description}` : ''
+  return { ...schema, description: description + own }
+}
 
 const jsonTool = (names: Names, schema: JsonObject, description: string): Output => {
   const name = names.claim('json')
