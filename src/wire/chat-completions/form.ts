@@ -75,12 +75,17 @@ export const forceTool = (output: OutputFormat, body: JsonObject, out: Outgoing)
   const { schema = {}, description = 'Gives the answer as JSON.' } = output.type === 'json-schema' ? output : {}
   const root = rooted(schema, () => out.drop(out.nameOf('response_format')))
   const parameters = withinGrammar(root, out.quirks)
-  const callable = others.length > 0 && body.tool_choice !== 'none'
   body.tools = [...others, { type: 'function', function: { name, description, parameters } }]
-  if (typeof body.tool_choice !== 'object') {
-    body.tool_choice = callable ? 'required' : { type: 'function', function: { name } }
-  }
+  body.tool_choice = choiceWithForm(body.tool_choice, name, others.length > 0)
   return name
+}
+
+const choiceWithForm = (choice: Json | undefined, name: string, hasOthers: boolean): Json => {
+  const form = { type: 'function', function: { name } }
+  const { tools } = asObject(asObject(choice).allowed_tools)
+  if (Array.isArray(tools))
+    return { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [...tools, form] } }
+  return hasOthers && choice !== 'none' ? 'required' : form
 }
 
 const toolName = (tool: Json): Json | undefined => {

@@ -1,7 +1,7 @@
 // Decodes and encodes a responses request.
 
 import { invalidRequest } from '../../errors.ts'
-import { asList, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
+import { asList, asObject, type Json, type JsonObject, parseObject } from '../../ir/json.ts'
 import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, OpaqueMember, Sampling } from '../../ir/request.ts'
 import { digest } from '../../lib/digest.ts'
@@ -231,8 +231,12 @@ const encodeToolUse = (request: ChatRequest, out: Outgoing, undo: Undo): JsonObj
 /** The choice where a tool is added for the structured answer: the client's tools stay callable as it chose. */
 const choiceWithForm = (formTool: string, request: ChatRequest, out: Outgoing): Json => {
   const { toolChoice: choice, tools } = request
-  if (choice?.type === 'allowed') return encodeToolChoice(choice, request, out)
-  return tools.length === 0 || choice?.type === 'none' ? { type: 'function', name: formTool } : 'required'
+  const form = { type: 'function', name: formTool }
+  if (choice?.type === 'allowed') {
+    const allowed = asObject(encodeToolChoice(choice, request, out))
+    return { ...allowed, mode: 'required', tools: [...asList(allowed.tools), form] }
+  }
+  return tools.length === 0 || choice?.type === 'none' ? form : 'required'
 }
 
 const encodeLimits = ({ maxOutput, stop }: ChatRequest, target: Target, out: Outgoing, undo: Undo): JsonObject => {

@@ -496,6 +496,15 @@ describe('quirks', () => {
     ])
   })
 
+  test('the tool for structured output is among those that may be called', () => {
+    const output = { type: 'json-schema' as const, schema: { type: 'object', properties: { a: {} } } }
+    const tools = ['f', 'g'].map((name) => ({ type: 'function' as const, name }))
+    const toolChoice = { type: 'allowed' as const, required: false, tools: [{ name: 'f', kind: 'function' as const }] }
+    const { body } = encode(foreign({ output, tools, toolChoice }), { structuredOutputByTool: true })
+    const allowed = ['f', 'json'].map((name) => ({ type: 'function', function: { name } }))
+    expect(body.tool_choice).toEqual({ type: 'allowed_tools', allowed_tools: { mode: 'required', tools: allowed } })
+  })
+
   test('a forced tool resolves a reference at the root of the schema', () => {
     const schema = { $ref: '#/$defs/a', $defs: { a: { type: 'object', properties: { b: { type: 'string' } } } } }
     const { body } = encode(foreign({ output: { type: 'json-schema', schema } }), { structuredOutputByTool: true })

@@ -709,6 +709,19 @@ describe('sending for clients of other wires', () => {
     expect(body).toMatchObject({ tool_choice: typeof choice === 'object' ? { type: 'function', ...choice } : choice })
   })
 
+  test('the tool for structured output is among those that may be called', () => {
+    const { body } = send(
+      {
+        output: { type: 'json-schema', schema: { type: 'object', properties: { a: {} } } },
+        tools: ['f', 'g'].map((name) => ({ type: 'function', name })),
+        toolChoice: { type: 'allowed', required: false, tools: [{ name: 'f', kind: 'function' }] },
+      },
+      { structuredOutputByTool: true },
+    )
+    const allowed = ['f', 'json_output'].map((name) => ({ type: 'function', name }))
+    expect(body.tool_choice).toEqual({ type: 'allowed_tools', mode: 'required', tools: allowed })
+  })
+
   test('structured output needs no tool where the answer has to be a call', () => {
     const output = { type: 'json-schema' as const, schema: { type: 'object', properties: { a: {} } } }
     const { body, undo } = send(
