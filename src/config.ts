@@ -15,6 +15,7 @@ import { type Env, reasonOf } from './config/secret.ts'
 import { checkShape, withoutNulls } from './config/shape.ts'
 import { parseDuration, parseSize } from './config/units.ts'
 import { parseYaml } from './config/yaml.ts'
+import { DAY_MS } from './lib/spans.ts'
 import type { Provider } from './provider/provider.ts'
 
 export { type Problem, problemLine } from './config/problem.ts'
@@ -127,7 +128,7 @@ export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOp
     maxOpenExchanges: file.max_open_exchanges ?? 0,
     maxMemoryBytes: file.max_memory === undefined ? defaultMaxMemory() : (parseSize(file.max_memory) ?? 0),
     hideForbiddenModels: file.hide_forbidden_models ?? false,
-    retentionMs: parseDuration(file.retention ?? '') ?? 90 * 86_400_000,
+    retentionMs: parseDuration(file.retention ?? '') ?? 90 * DAY_MS,
     log: { level: file.log?.level ?? 'info' },
     metrics: {
       enabled: file.metrics?.enabled ?? false,

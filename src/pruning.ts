@@ -1,6 +1,7 @@
 // Deletes exchanges that are past the retention time, in steps short enough that no request waits for one.
 
 import type { Gateway } from './gateway.ts'
+import { DAY_MS, HOUR_MS } from './lib/spans.ts'
 import { createSteps } from './steps.ts'
 
 /** How often it looks for what has become too old. */
@@ -11,8 +12,8 @@ const ROWS = 20
  * A clock that is so far ahead of what was to be expected may be wrong, and what it has removed is gone. It is believed
  * once it has stood for a while: one that is wrong is set right within minutes.
  */
-const AHEAD_MS = 30 * 86_400_000
-export const BELIEVED_AFTER_MS = 3_600_000
+const AHEAD_MS = 30 * DAY_MS
+export const BELIEVED_AFTER_MS = HOUR_MS
 
 /** Runs until the returned function is called. Does not keep the process alive. */
 export const startPruning = (gateway: Gateway, everyMs = EVERY_MS): (() => void) => {
@@ -47,7 +48,7 @@ const believing = ({ store, clock, stopwatch, log }: Gateway): (() => boolean) =
     if (aheadMs > AHEAD_MS) {
       if (doubtedAt === undefined) {
         doubtedAt = at
-        const days = Math.round(aheadMs / 86_400_000)
+        const days = Math.round(aheadMs / DAY_MS)
         log.warn('the clock is far ahead: old exchanges are removed in an hour, if it still is then', { days })
       }
       if (at - doubtedAt < BELIEVED_AFTER_MS) return false

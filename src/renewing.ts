@@ -3,12 +3,12 @@
 import type { Gateway } from './gateway.ts'
 import type { Key } from './keys/key.ts'
 import { isRenewalDue, isRenewedAhead } from './keys/renewal.ts'
+import { DAY_MS } from './lib/spans.ts'
 import { BELIEVED_AFTER_MS } from './pruning.ts'
 import { createSteps } from './steps.ts'
 
 /** How soon after midnight it begins, and how often it looks whether a new day has. */
 const EVERY_MS = 1_000
-const DAY_MS = 86_400_000
 
 /** Runs until the returned function is called; begins at once with what became due while no server ran. */
 export const startRenewing = ({ store, clock, stopwatch, log }: Gateway): (() => void) => {

@@ -4,9 +4,8 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Config } from './config.ts'
 import type { Actor } from './keys/key.ts'
+import { DAY_MS } from './lib/spans.ts'
 import type { SettingStore } from './members/member.ts'
-
-const DAY_MS = 86_400_000
 
 const Count = Type.Integer({ minimum: 0 })
 

@@ -14,7 +14,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   wire: ['ir', 'errors', 'lib'],
   provider: ['ir'],
   catalogue: ['ir'],
-  keys: ['errors'],
+  keys: ['errors', 'lib'],
   members: ['errors', 'lib', 'keys'],
   ledger: ['ir', 'errors', 'keys', 'catalogue', 'store'],
   relay: ['wire', 'provider', 'catalogue', 'ir', 'errors', 'lib', 'keys', 'ledger'],

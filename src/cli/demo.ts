@@ -3,13 +3,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { DAY_MS } from '../lib/spans.ts'
 import { command } from './command.ts'
 import { DATA_FLAGS, requireConfig, withStore } from './data.ts'
 import { demoCommands } from './demo-commands.ts'
 import { CLI_ACTOR } from './io.ts'
 import { LISTEN_FLAGS, runServer } from './serve.ts'
 
-const DAY_MS = 86_400_000
 /** Between two frames of a stream, so that streaming can be seen. */
 const FRAME_DELAY_MS = 25
 

@@ -2,6 +2,7 @@
 
 import type { Key } from '../keys/key.ts'
 import { isoOrNull } from '../lib/iso-time.ts'
+import { DAY_MS } from '../lib/spans.ts'
 import { createSettings } from '../settings.ts'
 import { type ShownKey, shownKey, shownModel, shownSums } from '../shown.ts'
 import type { Store } from '../store/store.ts'
@@ -10,8 +11,6 @@ import { requireData, withStore } from './data.ts'
 import { CLI_ACTOR, failure, type Io } from './io.ts'
 import { noSuchKey } from './keys/show.ts'
 import { requireModels } from './read.ts'
-
-const DAY_MS = 86_400_000
 
 /** The database is opened for each call and closed again; only making a key makes one. */
 export const localBackend = (where: Where, io: Io): Backend => {

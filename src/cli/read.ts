@@ -8,6 +8,7 @@ import { namedModels } from '../keys/models.ts'
 import { RENEWALS, type Renewal } from '../keys/renewal.ts'
 import { parseIsoTime } from '../lib/iso-time.ts'
 import { nearest } from '../lib/nearest.ts'
+import { DAY_MS } from '../lib/spans.ts'
 import { usageError } from './io.ts'
 
 /** A key's name without spaces around it; `empty` is said of one that has nothing else. */
@@ -63,7 +64,7 @@ export const readSince = (flag: string, text: string | undefined, now: number): 
 export const readGrace = (flag: string, text: string): number => {
   const ms = parseDuration(text)
   if (ms === undefined) throw usageError(`${flag}: found "${text}", allowed: a duration such as 24h, 30m or 0.`)
-  if (ms <= GRACE_DAYS * 86_400_000) return ms
+  if (ms <= GRACE_DAYS * DAY_MS) return ms
   throw usageError(`${flag}: found "${text}", allowed: ${GRACE_DAYS}d at most.`)
 }
 

@@ -1,6 +1,7 @@
-// `usage`: what was consumed and what it cost, from the hourly totals.
+// `usage`: what was consumed and what it cost, from its sums.
 
 import { isoOrNull } from '../lib/iso-time.ts'
+import { HOUR_MS } from '../lib/spans.ts'
 import type { ShownSums } from '../shown.ts'
 import type { UsageQuery } from '../store/store.ts'
 import { BACKEND_FLAGS, openBackend } from './backend.ts'
@@ -9,8 +10,6 @@ import { JSON_FLAG } from './data.ts'
 import { EXIT, printJson, usageError } from './io.ts'
 import { readSince } from './read.ts'
 import { columns, grouped, khr, usd } from './table.ts'
-
-const HOUR_MS = 3_600_000
 
 const BY = ['model', 'key', 'day'] as const
 

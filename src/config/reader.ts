@@ -1,5 +1,6 @@
 // What the parts of a configuration are read with: the file, the environment, and where problems and warnings go.
 
+import { DAY_MS } from '../lib/spans.ts'
 import type { Problem, Report } from './problem.ts'
 import type { FileConfig } from './schema.ts'
 import { type Env, resolveSecret, wrongCredential } from './secret.ts'
@@ -35,7 +36,7 @@ type ReaderOptions = {
 }
 
 /** What a 32-bit timer holds, rounded down to days. */
-const LONGEST_MS = 24 * 86_400_000
+const LONGEST_MS = 24 * DAY_MS
 
 export const createReader = ({ file, source, directory, env, resolves, problems, warnings }: ReaderOptions): Reader => {
   const reporter =

@@ -1,6 +1,8 @@
 // Durations and sizes as people write them.
 
-const DURATION_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+import { DAY_MS, HOUR_MS } from '../lib/spans.ts'
+
+const DURATION_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: HOUR_MS, d: DAY_MS }
 const SIZE_BYTES: Record<string, number> = { B: 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 }
 
 /** Not zero: what counts as nothing is told apart by its schema. */

@@ -5,6 +5,7 @@ import { invalidRequest } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Key } from '../keys/key.ts'
 import { iso } from '../lib/iso-time.ts'
+import { DAY_MS, startOfSpan } from '../lib/spans.ts'
 import { addFigures, NO_FIGURES } from '../store/figures.ts'
 import { sumsView } from './admin/view.ts'
 import { pathsOf } from './endpoints.ts'
@@ -35,14 +36,13 @@ const remaining = (gateway: Gateway, key: Key) => {
   }
 }
 
-const DAY_MS = 86_400_000
 const MOST_DAYS = 366
 
 /** The calling key's own usage over the last `days` UTC days (30), today included: by day, oldest first, and by model. */
 const history = async (gateway: Gateway, key: Key, query: URLSearchParams) => {
   const days = readDays(query.get('days'))
   const now = gateway.clock.now()
-  const until = now - (now % DAY_MS) + DAY_MS
+  const until = startOfSpan(now, DAY_MS) + DAY_MS
   const since = until - days * DAY_MS
   const rows = await gateway.store.insight.series({ step: 'day', by: 'model', since, until, keyIds: [key.id] })
   const byDay = Map.groupBy(rows, (row) => row.at)

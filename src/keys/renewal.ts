@@ -1,5 +1,6 @@
 // Quotas that renew: a key's used tokens are set back to 0 when a day, a week or a month begins, in UTC.
 
+import { DAY_MS, startOfSpan } from '../lib/spans.ts'
 import type { Key } from './key.ts'
 
 export const RENEWALS = ['day', 'week', 'month'] as const
@@ -12,11 +13,9 @@ export const RENEWAL_TIMES: Record<Renewal, string> = {
   month: 'on the first of every month',
 }
 
-const DAY_MS = 86_400_000
-
 /** When the period that a time lies in began, in ms since the epoch. Weeks begin on Monday. */
 const beginningOf = (renews: Renewal, at: number): number => {
-  const day = at - (at % DAY_MS)
+  const day = startOfSpan(at, DAY_MS)
   if (renews === 'day') return day
   const date = new Date(day)
   if (renews === 'week') return day - ((date.getUTCDay() + 6) % 7) * DAY_MS

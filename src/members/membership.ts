@@ -3,6 +3,7 @@
 import { GatewayError, invalidRequest } from '../errors.ts'
 import type { Actor } from '../keys/key.ts'
 import { hashSecret, randomBase62 } from '../keys/secret.ts'
+import { DAY_MS } from '../lib/spans.ts'
 import { type Attempts, createAttempts, peerName } from './attempts.ts'
 import {
   type AdminToken,
@@ -17,7 +18,6 @@ import {
 } from './member.ts'
 import { hashPassword, verifyPassword } from './password.ts'
 
-const DAY_MS = 86_400_000
 /** A session ends so long after sign-in, and after so long without a request. */
 export const SESSION_MS = 30 * DAY_MS
 export const IDLE_MS = 7 * DAY_MS

@@ -3,6 +3,7 @@
 
 import { GatewayError } from '../errors.ts'
 import { type Key, type KeyPatch, permits, type RateLimits } from '../keys/key.ts'
+import { DAY_MS } from '../lib/spans.ts'
 import type { MemberLimits } from './member.ts'
 
 /** Whose keys: `name` where someone else makes them, for the words of a refusal. */
@@ -11,7 +12,6 @@ export type Holder = { limits: MemberLimits; name?: string | undefined }
 /** What a key is to become, as far as that is limited. */
 export type Wish = Omit<KeyPatch, 'label' | 'addTokens' | 'tokensUsed'>
 
-const DAY_MS = 86_400_000
 /** How long a used key counts at least: short-lived ones, made one after the other, would have no limit of tokens. */
 const COUNTS_MS = DAY_MS
 /** A page computes the latest expiry a moment before the gateway checks it. */

@@ -7,6 +7,7 @@ import type { GatewayError, Remedy } from '../errors.ts'
 import type { Wire } from '../ir/wire.ts'
 import type { AttemptNote } from '../ledger/ledger.ts'
 import { createRecent, type Recent } from '../lib/recent.ts'
+import { HOUR_MS } from '../lib/spans.ts'
 import type { Provider } from '../provider/provider.ts'
 import { OTHERS_WISHES } from '../wire/chat-completions/members.ts'
 import { EFFORTS } from '../wire/effort.ts'
@@ -28,7 +29,7 @@ export type Detours = {
 }
 
 /** Providers change what they accept. */
-const REMEMBERED_MS = 3_600_000
+const REMEMBERED_MS = HOUR_MS
 
 const MAX_REMEMBERED = 20_000
 

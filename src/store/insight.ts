@@ -2,7 +2,11 @@
 // answered as of one moment, and holds the server up on no large database: there it is answered beside it.
 
 import type { Outcome } from '../ledger/ledger.ts'
+import { DAY_MS, HOUR_MS } from '../lib/spans.ts'
 import type { ExchangeRow, UsageQuery, UsageRow, UsageTable } from './store.ts'
+
+/** How long a step is. */
+export const STEP_MS = { hour: HOUR_MS, day: DAY_MS } as const
 
 /** Sums of one step. `at`: the first millisecond of the hour or UTC day; `group` as asked for, `all` for `none`. */
 export type SeriesRow = UsageRow & { at: number }
@@ -12,7 +16,7 @@ export type SeriesRow = UsageRow & { at: number }
  * only. Empty steps are left out.
  */
 export type SeriesQuery = {
-  step: 'hour' | 'day'
+  step: keyof typeof STEP_MS
   by: 'none' | 'model' | 'key'
   since: number
   until: number

@@ -2,6 +2,7 @@
 
 import { originOf } from '../../config/origin.ts'
 import { iso } from '../../lib/iso-time.ts'
+import { HOUR_MS } from '../../lib/spans.ts'
 import type { Member } from '../../members/member.ts'
 import { createMembership } from '../../members/membership.ts'
 import type { Store } from '../../store/store.ts'
@@ -12,7 +13,7 @@ import { CLI_ACTOR, EXIT, failure, printJson, usageError } from '../io.ts'
 import { columns } from '../table.ts'
 
 /** It opens everything: it is made to be used at once. */
-const VALID_MS = 3_600_000
+const VALID_MS = HOUR_MS
 
 export const adminResetLink = command({
   name: 'reset-link',

@@ -5,13 +5,12 @@ import type { Input } from '../../admin-api/contract.ts'
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import { type Key, permits } from '../../keys/key.ts'
+import { DAY_MS } from '../../lib/spans.ts'
 import { checkRoom, checkWish, type Holder, type Wish } from '../../members/own-keys.ts'
 import { actorOf, type Call, keyOf, limitedMember, type Part } from './call.ts'
 import { futureTimeOf } from './input.ts'
 import { catalogueModels } from './key-models.ts'
 import { oneKeyView } from './view.ts'
-
-const DAY_MS = 86_400_000
 
 export const keyChanges: Part<
   'keys.create' | 'keys.update' | 'keys.top-up' | 'keys.reset' | 'keys.rotate' | 'keys.revoke'

@@ -4,10 +4,10 @@ import type { Input } from '../../admin-api/contract.ts'
 import { totalTokens } from '../../ir/usage.ts'
 import type { Key } from '../../keys/key.ts'
 import { statusOf } from '../../keys/status.ts'
+import { DAY_MS, startOfSpan } from '../../lib/spans.ts'
 import { type Call, keyOf, keysOf, type Part } from './call.ts'
 import { keyView, memberNames, oneKeyView } from './view.ts'
 
-const DAY_MS = 86_400_000
 const SPARK_DAYS = 14
 
 export const keys: Part<'keys.list' | 'keys.get'> = {
@@ -57,7 +57,7 @@ const matches = (
 
 const sparksOf = async ({ gateway }: Call, keyIds: string[]): Promise<Map<string, number[]>> => {
   const now = gateway.clock.now()
-  const until = now - (now % DAY_MS) + DAY_MS
+  const until = startOfSpan(now, DAY_MS) + DAY_MS
   const since = until - SPARK_DAYS * DAY_MS
   const sparks = new Map<string, number[]>()
   for (const row of await gateway.store.insight.series({ step: 'day', by: 'key', since, until, keyIds })) {

@@ -5,14 +5,13 @@ import { invalidRequest } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import { totalTokens } from '../../ir/usage.ts'
 import { iso, isoOrNull } from '../../lib/iso-time.ts'
+import { DAY_MS, startOfSpan } from '../../lib/spans.ts'
 import { addFigures, FIGURES, type Figures, NO_FIGURES } from '../../store/figures.ts'
-import type { LatencySample, Measure, SeriesRow } from '../../store/insight.ts'
+import { type LatencySample, type Measure, type SeriesRow, STEP_MS } from '../../store/insight.ts'
 import { keyIdsOf, keyOf, type Part } from './call.ts'
 import { timeOf } from './input.ts'
 import { sumsView } from './view.ts'
 
-const STEP_MS = { hour: 3_600_000, day: 86_400_000 }
-const DAY_MS = STEP_MS.day
 /** Groups with a line of their own; the rest is one. */
 const MOST_SERIES = 12
 const MOST_POINTS = 1_000
@@ -77,7 +76,7 @@ const rangeOf = (
   requireOrder(start, end)
   const step = asked ?? (end - start <= 3 * DAY_MS ? 'hour' : 'day')
   const span = STEP_MS[step]
-  const since = start - (start % span)
+  const since = startOfSpan(start, span)
   const until = Math.ceil(end / span) * span
   if ((until - since) / span > MOST_POINTS) {
     throw invalidRequest(`since: a range of at most ${MOST_POINTS} ${step}s can be shown at once.`, 'since')

@@ -3,13 +3,22 @@
 
 import type { Database, SQLQueryBindings } from 'bun:sqlite'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
-import type { Insight, LatencyQuery, LatencySample, Measure, PageQuery, SeriesQuery, SeriesRow } from '../insight.ts'
+import { DAY_MS, startOfSpan } from '../../lib/spans.ts'
+import {
+  type Insight,
+  type LatencyQuery,
+  type LatencySample,
+  type Measure,
+  type PageQuery,
+  type SeriesQuery,
+  type SeriesRow,
+  STEP_MS,
+} from '../insight.ts'
 import { ormOf } from './orm.ts'
 import { lastRow, readRows, rowAt } from './rows.ts'
 import { BLOCK_ROWS, SUMMED } from './schema.ts'
 import { readUsage } from './usage.ts'
 
-const STEP_MS = { hour: 3_600_000, day: 86_400_000 }
 /** Rows one page reads where there are more conditions than the index serves. */
 const SCAN = 5_000
 /** For a page of some keys' exchanges: the blocks of rows it reads, and the pairs of block and key it looks up to find them. */
@@ -51,7 +60,7 @@ export const insightQueries = (db: Database, orm: BunSQLiteDatabase): InsightQue
         `SELECT key_id AS id FROM usage_days WHERE day >= ? AND day < ? ${model === undefined ? '' : 'AND model = ?'}
          GROUP BY 1 ORDER BY sum(${MEASURED[most]}) DESC LIMIT ?`,
       )
-      .all(since - (since % STEP_MS.day), until, ...(model === undefined ? [] : [model]), limit)
+      .all(startOfSpan(since, DAY_MS), until, ...(model === undefined ? [] : [model]), limit)
       .map(({ id }) => id),
   // Hours are pruned by whole days, the oldest first.
   hoursKept: (since) =>
@@ -59,10 +68,10 @@ export const insightQueries = (db: Database, orm: BunSQLiteDatabase): InsightQue
       .query<{ row: number }, [number]>(
         `SELECT 1 AS row FROM usage_days
          WHERE day >= ? AND day < coalesce(
-           (SELECT hour - hour % ${STEP_MS.day} FROM usage_hours ORDER BY hour LIMIT 1), ${Number.MAX_SAFE_INTEGER}
+           (SELECT hour - hour % ${DAY_MS} FROM usage_hours ORDER BY hour LIMIT 1), ${Number.MAX_SAFE_INTEGER}
          ) LIMIT 1`,
       )
-      .get(since - (since % STEP_MS.day)) === null,
+      .get(startOfSpan(since, DAY_MS)) === null,
   latencies: (query) => latencies(db, query),
 })
 

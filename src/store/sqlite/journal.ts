@@ -4,6 +4,7 @@ import type { Database } from 'bun:sqlite'
 import { totalTokens, type Usage } from '../../ir/usage.ts'
 import type { Batch, Journal, LeftOpen, SettledExchange } from '../../ledger/journal.ts'
 import { isError, type Settlement } from '../../ledger/ledger.ts'
+import { DAY_MS, HOUR_MS, startOfSpan } from '../../lib/spans.ts'
 import { addFigures, FIGURES, type Figures, NO_FIGURES } from '../figures.ts'
 import { TRY_MS } from '../patience.ts'
 import { storeError } from '../store.ts'
@@ -12,9 +13,6 @@ import { type Checkpoints, createCheckpoints } from './checkpoint.ts'
 import type { KeyRing } from './keys.ts'
 import { type KeptLock, keepLock } from './lock.ts'
 import { BLOCK_ROWS, SUMS } from './schema.ts'
-
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 
 const COLUMNS = SUMS.join(', ')
 const ADDED = SUMS.map((name) => `${name} = ${name} + excluded.${name}`).join(', ')
@@ -155,7 +153,7 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
     for (const { hour, keyId, model, figures } of rollups.values()) {
       const sums = inOrder(figures)
       addHour.run(hour, keyId, model, ...sums)
-      addDay.run(hour - (hour % DAY_MS), keyId, model, ...sums)
+      addDay.run(startOfSpan(hour, DAY_MS), keyId, model, ...sums)
       const name = `${hour} ${model}`
       models.set(name, { hour, model, figures: addFigures(models.get(name)?.figures ?? NO_FIGURES, figures) })
       charges.set(keyId, (charges.get(keyId) ?? 0) + totalTokens(figures))
@@ -222,7 +220,7 @@ const trailOf = (trail: Settlement['trail']): string | null =>
 
 const addTo = (rollups: Map<string, Rollup>, { open, settlement, costMicroUsd }: SettledExchange): void => {
   const { usage, outcome } = settlement
-  const hour = open.startedAt - (open.startedAt % HOUR_MS)
+  const hour = startOfSpan(open.startedAt, HOUR_MS)
   const name = `${hour} ${open.keyId} ${open.model}`
   let rollup = rollups.get(name)
   if (rollup === undefined) {

@@ -3,11 +3,10 @@
 import type { Database } from 'bun:sqlite'
 import { and, desc, eq, lt, type SQL, sql } from 'drizzle-orm'
 import type { BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
+import { DAY_MS, startOfSpan } from '../../lib/spans.ts'
 import type { AuditRow, Store } from '../store.ts'
 import { endBefore, firstRow, newestFirst } from './rows.ts'
 import { audit, BLOCK_ROWS, exchanges, reservations } from './schema.ts'
-
-const DAY_MS = 86_400_000
 
 export const createQueries = (
   db: Database,
@@ -63,7 +62,7 @@ export const createQueries = (
     // Hours are removed by whole days, so that a day has all of its hours or none.
     const hours = orm.all<{ row: number }>(sql`
       DELETE FROM usage_hours WHERE rowid IN (
-        SELECT rowid FROM usage_hours WHERE hour < ${floor(beforeMs, DAY_MS)} ORDER BY hour LIMIT ${batch - old.length}
+        SELECT rowid FROM usage_hours WHERE hour < ${startOfSpan(beforeMs, DAY_MS)} ORDER BY hour LIMIT ${batch - old.length}
       ) RETURNING 1 AS row`)
     // Only blocks before the first row that is left: to later ones rows may still be added, for keys listed there once.
     const left = firstRow(db) ?? 0
@@ -81,5 +80,3 @@ export const createQueries = (
     return old.length + hours.length + blocks.length + answers.length
   },
 })
-
-const floor = (timeMs: number, spanMs: number): number => timeMs - (timeMs % spanMs)

@@ -1,12 +1,10 @@
 // Usage from its sums: by model, key or day.
 
 import type { Database, SQLQueryBindings } from 'bun:sqlite'
+import { DAY_MS, HOUR_MS, startOfSpan } from '../../lib/spans.ts'
 import { addFigures, type Figures, NO_FIGURES } from '../figures.ts'
 import type { UsageQuery, UsageRow, UsageTable } from '../store.ts'
 import { SUMMED } from './schema.ts'
-
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 
 /**
  * Of the whole gateway from its own sums, which have no keys. Else whole days from the daily sums; the day `sinceMs`
@@ -18,7 +16,7 @@ export const readUsage = (db: Database, query: UsageQuery): UsageTable => {
   const told = query.sinceMs === undefined ? undefined : since
   const end = untilMs === undefined ? Number.MAX_SAFE_INTEGER : Math.ceil(untilMs / DAY_MS) * DAY_MS
   if (isOfAllKeys(query)) return { since: told, rows: sum(db, MODELS, query, since, end) }
-  const firstDay = floor(since, DAY_MS)
+  const firstDay = startOfSpan(since, DAY_MS)
   const nextDay = Math.min(firstDay + DAY_MS, end)
   const cut = since > firstDay
   const groups = new Map<string, UsageRow>()
@@ -31,8 +29,6 @@ export const readUsage = (db: Database, query: UsageQuery): UsageTable => {
   return { since: told, rows }
 }
 
-const floor = (timeMs: number, spanMs: number): number => timeMs - (timeMs % spanMs)
-
 const isOfAllKeys = ({ by, keyIds }: UsageQuery): boolean => keyIds === undefined && by !== 'key'
 
 /** A table of sums, and the column of the time that each row begins at. */
@@ -42,8 +38,8 @@ const HOURS: Sums = { table: 'usage_hours', span: 'hour' }
 const DAYS: Sums = { table: 'usage_days', span: 'day' }
 
 const startOf = (db: Database, query: UsageQuery): number => {
-  const since = floor(Math.max(0, query.sinceMs ?? 0), HOUR_MS)
-  const firstDay = floor(since, DAY_MS)
+  const since = startOfSpan(Math.max(0, query.sinceMs ?? 0), HOUR_MS)
+  const firstDay = startOfSpan(since, DAY_MS)
   if (isOfAllKeys(query) || since === firstDay) return since
   const isKept = ({ table, span }: Sums): boolean =>
     db

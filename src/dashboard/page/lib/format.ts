@@ -1,5 +1,7 @@
 // Numbers and times as people read them, in the viewer's language and zone.
 
+import { HOUR_MS } from '../../../lib/spans.ts'
+
 const number = (options?: Intl.NumberFormatOptions) => new Intl.NumberFormat(undefined, options)
 const inDollars = (options?: Intl.NumberFormatOptions) => number({ style: 'currency', currency: 'USD', ...options })
 // By its code: many systems have no glyph for the riel's sign.
@@ -74,7 +76,7 @@ export const duration = (ms: number | null): string => {
   if (ms === null) return '–'
   if (ms < 1_000) return `${whole.format(Math.round(ms))} ms`
   if (ms < 60_000) return `${(ms < 10_000 ? hundredths : tenths).format(ms / 1_000)} s`
-  return ms < 3_600_000 ? `${tenths.format(ms / 60_000)} min` : `${tenths.format(ms / 3_600_000)} h`
+  return ms < HOUR_MS ? `${tenths.format(ms / 60_000)} min` : `${tenths.format(ms / HOUR_MS)} h`
 }
 
 export const dateTime = (iso: string): string => moment.format(new Date(iso))

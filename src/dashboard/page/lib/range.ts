@@ -1,5 +1,7 @@
 // The spans of time pages look at: counted back from now, or a month of UTC, as usage is kept by.
 
+import { HOUR_MS } from '../../../lib/spans.ts'
+
 export const RANGES = [
   ['24h', '24 hours'],
   ['7d', '7 days'],
@@ -12,7 +14,6 @@ type Back = (typeof RANGES)[number][0]
 type Month = `${number}-${number}`
 export type Range = Back | Month
 
-const HOUR_MS = 3_600_000
 const MONTHS = 12
 const SPANS: Record<Back, { hours: number; step: 'hour' | 'day' }> = {
   '24h': { hours: 23, step: 'hour' },

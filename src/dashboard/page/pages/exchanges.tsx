@@ -3,6 +3,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import type { ListedKey } from '../../../admin-api/schema.ts'
+import { HOUR_MS } from '../../../lib/spans.ts'
 import { type Ask, call } from '../lib/api.ts'
 import { counters, returns, useEnded } from '../lib/live.ts'
 import { usePages } from '../lib/pages.ts'
@@ -46,7 +47,7 @@ export const Exchanges = () => {
     ...(query.key ? { key: query.key } : {}),
     ...(query.model ? { model: query.model } : {}),
     ...(outcome === '' ? {} : { outcome }),
-    ...(hours === undefined ? {} : { since: new Date(Date.now() - hours * 3_600_000).toISOString() }),
+    ...(hours === undefined ? {} : { since: new Date(Date.now() - hours * HOUR_MS).toISOString() }),
   }
   const filters = [query.key, query.model, outcome, since]
   const inputs = [...filters, returns.value]

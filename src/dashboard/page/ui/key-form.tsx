@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks'
 import type { Key, KeyWithSecret, Member, MemberLimits } from '../../../admin-api/schema.ts'
 import type { Renewal } from '../../../keys/renewal.ts'
+import { DAY_MS } from '../../../lib/spans.ts'
 import { call } from '../lib/api.ts'
 import { changesOf } from '../lib/changes.ts'
 import { count, countField, limitField, toLocalField } from '../lib/format.ts'
@@ -10,8 +11,6 @@ import { useAction, useResource } from '../lib/resource.ts'
 import { isAdmin, session } from '../lib/session.ts'
 import { Buttons, countOrNull, Form, needCount, needTimeToCome, readCount, Select, Text } from './fields.tsx'
 import { ModelsField, needModels } from './models-field.tsx'
-
-const DAY_MS = 86_400_000
 
 /** What the limits of keys are called. */
 export const LIMITS = { rpm: 'Requests / minute', tpm: 'Tokens / minute', concurrency: 'Requests at once' } as const
