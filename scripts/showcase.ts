@@ -143,7 +143,7 @@ const playPast = async (config: Config): Promise<string[]> => {
     const input = { ...key, expiresAt: real + days * 24 * HOUR_MS }
     return store.keys.issue(input, { kind: 'cli', id: 'cli' }).secret
   })
-  const gateway = createGateway({ config, store, log: silentLog, clock: { now } })
+  const gateway = createGateway({ config, store, log: silentLog, clock: now })
   const app = createApp(gateway)
   for (let hour = DAYS * 24 - 3; hour >= 0; hour--) {
     const time = real - hour * HOUR_MS

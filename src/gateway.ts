@@ -17,7 +17,7 @@ import { createAffinity } from './relay/affinity.ts'
 import { createBackground } from './relay/background.ts'
 import { createContinued } from './relay/continued.ts'
 import { createDetours } from './relay/detours.ts'
-import type { Client, Clock, Ended, Relay, Summary } from './relay/exchange.ts'
+import type { Client, Ended, Relay, Summary } from './relay/exchange.ts'
 import { createHealth } from './relay/health.ts'
 import { createPictures } from './relay/pictures.ts'
 import { createRecall } from './relay/recall.ts'
@@ -62,16 +62,15 @@ type GatewayOptions = {
   store: Store
   log: Log
   /** Tests give their own. */
-  clock?: Clock
+  clock?: () => number
 }
 
 export const createGateway = ({ config: given, store, log, clock: givenClock }: GatewayOptions): Gateway => {
   // A copy: settings that admins change at run time are written into it.
   const config: Config = { ...given, limits: { ...given.limits } }
   const memory = createMemory()
-  const clock = givenClock ?? Date
-  const stopwatch = givenClock ?? performance
-  const now = (): number => clock.now()
+  const clock = givenClock ?? Date.now
+  const stopwatch = givenClock ?? (() => performance.now())
   let reportedAt = Number.NEGATIVE_INFINITY
   const reportFailedWrite = (cause: unknown): void => {
     gateway?.metrics?.unwritten()
@@ -84,7 +83,7 @@ export const createGateway = ({ config: given, store, log, clock: givenClock }: 
   let gateway: Gateway | undefined
   const ledger = createLedger({
     store: { keys: store.keys, journal: withFailureReport(store.journal, reportFailedWrite) },
-    clock: now,
+    clock,
     isResumed: (exchangeId) => store.background.of(exchangeId) !== undefined,
     prices: () => (gateway ?? configured).catalogue.price,
   })
@@ -99,7 +98,7 @@ export const createGateway = ({ config: given, store, log, clock: givenClock }: 
     log,
     ...configured,
     ledger,
-    limits: createLimits({ clock: now, stopwatch: () => stopwatch.now(), defaults: config.limits }),
+    limits: createLimits({ clock, stopwatch, defaults: config.limits }),
     health: createHealth(
       stopwatch,
       (breaker, answers) => log.warn(answers ? 'breaker closed' : 'breaker opened: most attempts fail', { breaker }),
@@ -122,7 +121,7 @@ export const createGateway = ({ config: given, store, log, clock: givenClock }: 
     turns: createTurns(),
     descriptors: createDescriptors(),
     metrics: undefined,
-    membership: createMembership({ store, clock: now, patiently }),
+    membership: createMembership({ store, clock, patiently }),
     settings: createSettings(config, store.settings),
     live: createLive(),
     listener: undefined,

@@ -2,7 +2,6 @@
 // the bodies that are still arriving will add.
 
 import { residentBytes } from './process.ts'
-import type { Clock } from './relay/exchange.ts'
 import type { Room } from './relay/room.ts'
 
 export type Memory = {
@@ -28,7 +27,7 @@ const MUCH_BYTES = 1024 * 1024
 export const createMemory = (
   read: () => number = residentBytes,
   collect: () => void = () => Bun.gc(true),
-  stopwatch: Clock = performance,
+  stopwatch: () => number = () => performance.now(),
 ): Memory => {
   let lookedAt = Number.NEGATIVE_INFINITY
   let collectFrom = Number.NEGATIVE_INFINITY
@@ -36,14 +35,14 @@ export const createMemory = (
   return {
     past(limitBytes, inside, announcedBytes) {
       const toCome = announcedBytes * COPIES
-      const now = stopwatch.now()
+      const now = stopwatch()
       if (now - lookedAt >= (announcedBytes > MUCH_BYTES ? LOOK_OFTEN_MS : LOOK_EVERY_MS)) {
         lookedAt = now
         bytes = read()
         // The runtime keeps what it may need again: only what is left after a collection counts.
         if (bytes + toCome > limitBytes && now >= collectFrom) {
           collect()
-          const done = stopwatch.now()
+          const done = stopwatch()
           collectFrom = done + Math.max(COLLECT_EVERY_MS, (done - now) * COLLECT_PAUSE)
           bytes = read()
         }

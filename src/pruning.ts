@@ -23,7 +23,7 @@ export const startPruning = (gateway: Gateway, everyMs = EVERY_MS): (() => void)
     () => {
       // It may have been configured anew.
       const { retentionMs } = gateway.config
-      return retentionMs !== 0 && store.prune(clock.now() - retentionMs, ROWS) === ROWS
+      return retentionMs !== 0 && store.prune(clock() - retentionMs, ROWS) === ROWS
     },
     (cause) => log.warn('old exchanges could not be removed', { cause: String(cause) }),
   )
@@ -39,11 +39,11 @@ export const startPruning = (gateway: Gateway, everyMs = EVERY_MS): (() => void)
 
 /** Whether the clock can be right: by the newest exchange, then by its own time of before and what has passed since. */
 const believing = ({ store, clock, stopwatch, log }: Gateway): (() => boolean) => {
-  let known = store.exchanges({ limit: 1 })[0]?.startedAt ?? clock.now()
-  let knownAt = stopwatch.now()
+  let known = store.exchanges({ limit: 1 })[0]?.startedAt ?? clock()
+  let knownAt = stopwatch()
   let doubtedAt: number | undefined
   return () => {
-    const [now, at] = [clock.now(), stopwatch.now()]
+    const [now, at] = [clock(), stopwatch()]
     const aheadMs = now - (known + at - knownAt)
     if (aheadMs > AHEAD_MS) {
       if (doubtedAt === undefined) {

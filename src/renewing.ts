@@ -20,7 +20,7 @@ export const startRenewing = ({ store, clock, stopwatch, log }: Gateway): (() =>
   let failing = false
   /** Since when keys have been renewed in a time to come, by the stopwatch. */
   let doubtedAt: number | undefined
-  const isDue = (key: Key): boolean => isRenewalDue(key, clock.now())
+  const isDue = (key: Key): boolean => isRenewalDue(key, clock())
 
   const renewing = createSteps(
     () => {
@@ -40,12 +40,12 @@ export const startRenewing = ({ store, clock, stopwatch, log }: Gateway): (() =>
   )
   /** Whether the clock can be right: one that is behind would have what is used up start again. */
   const isBelieved = (): boolean => {
-    const now = clock.now()
-    doubtedAt = due.some((key) => isRenewedAhead(key, now)) ? (doubtedAt ?? stopwatch.now()) : undefined
-    return doubtedAt === undefined || stopwatch.now() - doubtedAt >= BELIEVED_AFTER_MS
+    const now = clock()
+    doubtedAt = due.some((key) => isRenewedAhead(key, now)) ? (doubtedAt ?? stopwatch()) : undefined
+    return doubtedAt === undefined || stopwatch() - doubtedAt >= BELIEVED_AFTER_MS
   }
   const look = (): void => {
-    const today = Math.floor(clock.now() / DAY_MS)
+    const today = Math.floor(clock() / DAY_MS)
     if (today === day) doubtedAt = undefined
     if (renewing.isRunning() || today === day) return
     due = store.keys.list().filter(isDue)

@@ -9,7 +9,7 @@ import { requestId } from './http/respond.ts'
 import { listen } from './listener.ts'
 import { createLog, type Log } from './log.ts'
 import { startPruning } from './pruning.ts'
-import { type Clock, disconnect } from './relay/exchange.ts'
+import { disconnect } from './relay/exchange.ts'
 import { resumeAnswers, stopPolling } from './relay/polling.ts'
 import { applyMetrics, type Reloaded, reload } from './reload.ts'
 import { startRenewing } from './renewing.ts'
@@ -38,9 +38,9 @@ export const startServer = async (
   config: Config,
   io: ServeIo,
   log = createLog(config.log.level),
-  clock?: Clock,
+  clock?: () => number,
 ): Promise<Server> => {
-  const store = openStore(databasePath(config), clock === undefined ? {} : { clock: () => clock.now() })
+  const store = openStore(databasePath(config), clock === undefined ? {} : { clock })
   try {
     return await startWith(store, config, io, log, clock)
   } catch (error) {
@@ -54,7 +54,7 @@ const startWith = async (
   config: Config,
   io: ServeIo,
   log: Log,
-  clock: Clock | undefined,
+  clock: (() => number) | undefined,
 ): Promise<Server> => {
   const gateway = createGateway({ config, store, log, ...(clock === undefined ? {} : { clock }) })
   await applyMetrics(gateway)

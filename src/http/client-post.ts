@@ -116,7 +116,7 @@ const opened = (
 ): Opened => {
   // Reading the body may take long: the key may have expired or been revoked meanwhile, or its secret replaced.
   const { keys } = gateway.store
-  if (keys.changes() === changes) requireInForce(key, gateway.clock.now())
+  if (keys.changes() === changes) requireInForce(key, gateway.clock())
   else keys.authenticate(request.headers)
   const asSent = openBody(bytes, (name) => translates(gateway, wire, name))
   const bodyWire = bodyWireOf(wire, asSent.outline)

@@ -41,7 +41,7 @@ const MOST_DAYS = 366
 /** The calling key's own usage over the last `days` UTC days (30), today included: by day, oldest first, and by model. */
 const history = async (gateway: Gateway, key: Key, query: URLSearchParams) => {
   const days = readDays(query.get('days'))
-  const now = gateway.clock.now()
+  const now = gateway.clock()
   const until = startOfSpan(now, DAY_MS) + DAY_MS
   const since = until - days * DAY_MS
   const rows = await gateway.store.insight.series({ step: 'day', by: 'model', since, until, keyIds: [key.id] })

@@ -114,10 +114,8 @@ export type Summary = {
 /** How a token count ended, for the log and the metrics. `status` is 499 for a client that disconnected. */
 export type CountSummary = { status: number; errorCode: string | undefined; estimated: boolean; totalMs: number }
 
-export type Clock = { now(): number }
-
 /** Whole seconds since the epoch, as the wires' answers tell when they were made. */
-export const secondsOf = (clock: Clock): number => Math.floor(clock.now() / 1000)
+export const secondsOf = (clock: () => number): number => Math.floor(clock() / 1000)
 
 /** All that the relay needs of the gateway. */
 export type Relay = {
@@ -136,9 +134,9 @@ export type Relay = {
   turns: Turns
   fetch: (url: string, init: RequestInit) => Promise<Response>
   /** The time of day, in ms since the epoch: it may be set forward and back. */
-  clock: Clock
-  /** For spans of time: it never is. */
-  stopwatch: Clock
+  clock: () => number
+  /** For spans of time, in ms: it never is. */
+  stopwatch: () => number
   fallbacks: Readonly<Record<string, string[]>>
   keepAliveMs: number
   earlyStartMs: number

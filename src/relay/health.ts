@@ -1,7 +1,5 @@
 // The circuit breaker: which targets are worth trying, by account and model, from the outcome of their last attempts.
 
-import type { Clock } from './exchange.ts'
-
 /** Failures within one or two windows of this length count together. */
 const WINDOW_MS = 15_000
 const MIN_ATTEMPTS = 5
@@ -80,16 +78,16 @@ type Circuit = {
  * day, for people.
  */
 export const createHealth = (
-  clock: Clock = performance,
+  clock: () => number = () => performance.now(),
   report: (target: string, answers: boolean) => void = () => undefined,
-  wall: Clock = Date,
+  wall: () => number = Date.now,
 ): Health => {
   const circuits = new Map<string, Circuit>()
   const circuit = (target: string): Circuit => {
     const known = circuits.get(target)
     if (known !== undefined) return known
     const fresh: Circuit = {
-      since: clock.now(),
+      since: clock(),
       good: 0,
       bad: 0,
       goodBefore: 0,
@@ -113,8 +111,8 @@ export const createHealth = (
     return at
   }
   const fail = (target: string, at: Circuit, wasProbe: boolean, retryAfterMs: number | undefined): void => {
-    const now = clock.now()
-    if (at.failures++ === 0) at.failingAt = wall.now()
+    const now = clock()
+    if (at.failures++ === 0) at.failingAt = wall()
     at.bad++
     const bad = at.bad + at.badBefore
     const total = bad + at.good + at.goodBefore
@@ -129,7 +127,7 @@ export const createHealth = (
   const isOld = (at: Circuit, begunAt: number): boolean => at.openUntil !== 0 && begunAt < at.openedAt
   const stateOf = (at: Circuit): BreakerState => {
     if (at.openUntil === 0) return 'closed'
-    return clock.now() < at.openUntil ? 'open' : 'half-open'
+    return clock() < at.openUntil ? 'open' : 'half-open'
   }
   const standing = (at: Circuit): Standing => ({
     state: stateOf(at),
@@ -146,7 +144,7 @@ export const createHealth = (
     begin: (target) => {
       const at = circuit(target)
       at.inFlight++
-      const now = clock.now()
+      const now = clock()
       if (stateOf(at) === 'half-open') at.probe ??= now
       return now
     },
@@ -158,7 +156,7 @@ export const createHealth = (
       at.openUntil = 0
       at.probe = undefined
       at.failures = 0
-      advance(at, clock.now())
+      advance(at, clock())
       at.good++
       if (!at.reported) return
       at.reported = false
@@ -168,14 +166,14 @@ export const createHealth = (
       const wasProbe = circuit(target).probe === begunAt
       const at = attemptEnded(target, begunAt)
       if (isOld(at, begunAt) && retryAfterMs === undefined) return
-      advance(at, clock.now())
+      advance(at, clock())
       fail(target, at, wasProbe, retryAfterMs)
     },
     brokeOff: (target, retryAfterMs) => {
       const at = circuit(target)
       // What broke with all else that failed must not prolong the rest, nor take its success from a probe.
       if (at.openUntil !== 0) return
-      advance(at, clock.now())
+      advance(at, clock())
       if (at.good > 0) at.good--
       else if (at.goodBefore > 0) at.goodBefore--
       fail(target, at, false, retryAfterMs)

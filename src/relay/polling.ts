@@ -24,10 +24,10 @@ const GIVE_UP_AFTER = 2
 
 /** Settles an exchange once its answer has ended. */
 export const watchAnswer = (relay: Relay, answer: BackgroundAnswer, open: Open): void => {
-  const ageMs = Math.max(0, relay.clock.now() - answer.createdAt)
+  const ageMs = Math.max(0, relay.clock() - answer.createdAt)
   const watched: Watched = {
     ...open,
-    ...{ answer, watchedSince: relay.stopwatch.now(), ageMs, missed: 0, timer: undefined },
+    ...{ answer, watchedSince: relay.stopwatch(), ageMs, missed: 0, timer: undefined },
   }
   relay.background.watched.set(answer.exchangeId, watched)
   schedulePoll(relay, watched)
@@ -63,7 +63,7 @@ export const stopPolling = ({ background: { watched } }: Relay): void => watched
 const schedulePoll = (relay: Relay, watched: Watched): void => {
   clearTimeout(watched.timer)
   // By the time it was watched, not by its age: after a restart all answers are old, and would be polled all at once.
-  const pause = (relay.stopwatch.now() - watched.watchedSince) * PAUSE_FRACTION
+  const pause = (relay.stopwatch() - watched.watchedSince) * PAUSE_FRACTION
   const bounded = Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, pause))
   const shared = relay.background.watched.size * POLL_SPACING_MS
   watched.timer = setTimeout(() => void pollAnswer(relay, watched.answer), Math.max(bounded, shared))
@@ -85,7 +85,7 @@ export const pollAnswer = async (relay: Relay, answer: BackgroundAnswer): Promis
 const poll = async (relay: Relay, target: Target, watched: Watched): Promise<GatewayError | undefined> => {
   const { answer, watchedSince, ageMs } = watched
   const { totalMs } = target.provider.timeouts
-  const late = ageMs + relay.stopwatch.now() - watchedSince >= totalMs
+  const late = ageMs + relay.stopwatch() - watchedSince >= totalMs
   for (const what of late ? (['read', 'cancel'] as const) : (['read'] as const)) {
     try {
       await refreshAnswer(relay, target, answer, ownCaller(), what)
@@ -98,7 +98,7 @@ const poll = async (relay: Relay, target: Target, watched: Watched): Promise<Gat
     }
     if (!isOpen(relay, answer)) return undefined
   }
-  return relay.stopwatch.now() - watchedSince < GIVE_UP_AFTER * totalMs ? undefined : timedOut('did not finish')
+  return relay.stopwatch() - watchedSince < GIVE_UP_AFTER * totalMs ? undefined : timedOut('did not finish')
 }
 
 /** The gateway itself, which asks without a client's headers. */

@@ -23,7 +23,7 @@ export const settle = (
 ): void => {
   const totalMs =
     exchange.begunAt === undefined
-      ? Math.max(0, relay.clock.now() - exchange.startedAt)
+      ? Math.max(0, relay.clock() - exchange.startedAt)
       : Math.round(performance.now() - exchange.begunAt)
   const begun = exchange.backgroundAnswer !== undefined || (exchange.stream && target !== undefined)
   const status = begun ? 200 : (error?.status ?? (outcome === 'aborted' ? 499 : 200))

@@ -106,7 +106,7 @@ const tryTarget = async <Answer>(
   attempt: Attempt<Answer>,
 ): Promise<Answer> => {
   const { health } = relay
-  const startedAt = relay.stopwatch.now()
+  const startedAt = relay.stopwatch()
   const note: AttemptNote = {
     provider: target.provider.id,
     account: target.account.name,
@@ -123,14 +123,14 @@ const tryTarget = async <Answer>(
   try {
     const answer = await attempt(target, abort)
     request.client.callOutlivesClient = false
-    note.ms = Math.round(relay.stopwatch.now() - startedAt)
+    note.ms = Math.round(relay.stopwatch() - startedAt)
     request.firstByteMs = Math.round(performance.now() - request.begunAt)
     health.succeeded(target.name, begunAt)
     return answer
   } catch (error) {
     // A stream that begins with an error may stay open for long, and nobody reads it.
     abort.abort()
-    note.ms = Math.round(relay.stopwatch.now() - startedAt)
+    note.ms = Math.round(relay.stopwatch() - startedAt)
     if (!(error instanceof GatewayError) || request.client.gone) {
       health.ended(target.name, begunAt)
       throw error

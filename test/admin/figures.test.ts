@@ -54,7 +54,7 @@ beforeAll(async () => {
     config: {
       fallbacks: { 'vendorA-opus-4-8': ['vendorB-5.5'] },
     },
-    clock: CLOCK,
+    clock,
   })
 })
 stopAfterAll(() => [desk, provider])
@@ -75,7 +75,7 @@ const explained = (response: Response) =>
   desk.call('exchanges.get', desk.admin, { id: response.headers.get('x-request-id') ?? '' })
 const list = (input: object = {}) => desk.call('exchanges.list', desk.admin, input)
 /** From noon on, so that no day ends while the tests run. */
-const CLOCK = { now: () => NOW + Math.round(performance.now() - BEGUN) }
+const clock = (): number => NOW + Math.round(performance.now() - BEGUN)
 const BEGUN = performance.now()
 const TODAY = new Date(NOW).toISOString().slice(0, 10)
 
@@ -262,7 +262,7 @@ describe('usage', () => {
     const one = await desk.call('usage.get', desk.admin, {
       key: own.id,
       step: 'hour',
-      since: new Date(CLOCK.now() - 3_600_000).toISOString(),
+      since: new Date(clock() - 3_600_000).toISOString(),
     })
     expect(one.totals).toMatchObject({ requests: 2, input: 110, cache_read: 300, output: 10, tokens: 420 })
     expect(one.cache_hit_share).toBeCloseTo(300 / 410)
@@ -406,13 +406,13 @@ describe('what serves', () => {
     expect(before.items.map(({ state }) => state)).toEqual(['closed', 'closed'])
     scripts = [answer(), ...Array.from({ length: 10 }, () => failure(500))]
     await ask(own.secret)
-    const asked = CLOCK.now()
+    const asked = clock()
     for (let i = 0; i < 5; i++) await ask(own.secret, { ...hello, model: 'vendorA-haiku-4-5' })
     const { items } = await desk.call('accounts.list', desk.admin)
     expect(items[0]).toMatchObject({ provider: 'vendor_a', state: 'open' })
     const haiku = () => items[0]?.models.find(({ model }) => model === 'vendorA-haiku-4-5')
     expect(haiku()).toMatchObject({ state: 'open', in_flight: 0, failures: 5 })
-    expect(Date.parse(haiku()?.failing_since ?? '')).toBeWithin(asked, CLOCK.now() + 1)
+    expect(Date.parse(haiku()?.failing_since ?? '')).toBeWithin(asked, clock() + 1)
     const opus = items[0]?.models.find(({ model }) => model === 'vendorA-opus-4-8')
     expect(opus).toMatchObject({ failures: 0, failing_since: null })
   })

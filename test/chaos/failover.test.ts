@@ -2,7 +2,6 @@
 
 import { describe, expect, test } from 'bun:test'
 import type { FileConfig } from '../../src/config/schema.ts'
-import type { Clock } from '../../src/relay/exchange.ts'
 import { BINARY } from '../binary/support/process.ts'
 import { type Handler, json, type Script, type Scripted, startScripted } from '../support/provider/scripted.ts'
 import { stopsAfterEach } from '../support/stopping.ts'
@@ -13,7 +12,7 @@ const stopping = stopsAfterEach()
 
 const provider = async (handler: Handler): Promise<Scripted> => stopping(await startScripted(handler))
 
-const gatewayOf = async (file: FileConfig, clock?: Clock): Promise<Attacked> =>
+const gatewayOf = async (file: FileConfig, clock?: () => number): Promise<Attacked> =>
   stopping(await openGateway(file, clock === undefined ? {} : { clock }))
 
 /** A port where nobody listens. */
@@ -236,7 +235,7 @@ describe('two accounts', () => {
       const named = [...(other.steps as string[])].map((step) => step.replaceAll('"id":"r1"', '"id":"r2"'))
       const origins = await Promise.all([provider(answers), provider(() => ({ ...other, steps: named }))])
       const places = { b: origins.map(({ origin }) => origin) }
-      const gateway = await gatewayOf({ providers: providersAt(places) }, { now: () => now })
+      const gateway = await gatewayOf({ providers: providersAt(places) }, () => now)
       const goOn = async (previous?: string): Promise<void> => {
         const body = { ...RESPONSES.request(false), input: `${now}`, previous_response_id: previous }
         expect((await gateway.post(RESPONSES.path, body)).status).toBe(200)
@@ -429,10 +428,10 @@ describe('fallbacks', () => {
 describe.skipIf(BINARY !== undefined)('the breaker, with a fake clock', () => {
   test('opens after failures, lets one probe through, and closes when that succeeds', async () => {
     let down = true
-    const clock = { at: 1_790_000_000_000, now: () => clock.at }
+    const clock = { at: 1_790_000_000_000 }
     const flaky = await provider((...all) => (down ? broken : answering(...all)))
     const alive = await provider(answering)
-    const gateway = await gatewayOf({ providers: providersAt({ b: [flaky.origin, alive.origin] }) }, clock)
+    const gateway = await gatewayOf({ providers: providersAt({ b: [flaky.origin, alive.origin] }) }, () => clock.at)
     const state = async () => (await gateway.figures()).sum('sluice_breaker_state{provider="vendor_b",account="one"')
     while ((await state()) === 0) await ask(gateway)
     expect(await state()).toBe(2)
@@ -456,9 +455,9 @@ describe.skipIf(BINARY !== undefined)('the breaker, with a fake clock', () => {
   })
 
   test('shows in /readyz when no account is left', async () => {
-    const clock = { at: 1_790_000_000_000, now: () => clock.at }
+    const clock = { at: 1_790_000_000_000 }
     const down = await provider(() => broken)
-    const gateway = await gatewayOf({ providers: providersAt({ b: [down.origin] }) }, clock)
+    const gateway = await gatewayOf({ providers: providersAt({ b: [down.origin] }) }, () => clock.at)
     const ready = async () => (await fetch(`${gateway.url}/readyz`)).status
     expect(await ready()).toBe(200)
     for (let at = 0; at < 5; at++) await ask(gateway)

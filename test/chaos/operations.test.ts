@@ -178,12 +178,12 @@ describe('GET /readyz', () => {
 
 describe.skipIf(BINARY !== undefined)('a time of day that is set', () => {
   test.each([-3_600_000, 3_600_000])('by %d ms during an exchange does not count as its duration', async (step) => {
-    const clock = { at: 1_790_000_000_000, now: () => clock.at }
+    const clock = { at: 1_790_000_000_000 }
     const vendor = await provider((request, index) => {
       clock.at += step
       return answering(request, index)
     })
-    const gateway = await gatewayOf({ providers: providersAt({ b: [vendor.origin] }) }, { clock })
+    const gateway = await gatewayOf({ providers: providersAt({ b: [vendor.origin] }) }, { clock: () => clock.at })
     const here = gateway.server?.gateway
     const told: Summary[] = []
     here?.live.watch((exchange, summary) => {
@@ -442,7 +442,7 @@ describe('the bound on memory', () => {
         collected.push(now)
         now += takesMs
       },
-      { now: () => now },
+      () => now,
     )
     for (; now < 3 * (takesMs + pauseMs); now += 50) expect(full.past(100, 1, 0)).toBe(true)
     expect(collected).toEqual([0, 1, 2].map((times) => times * (takesMs + pauseMs)))
@@ -458,7 +458,11 @@ describe('the bound on memory', () => {
       looked++
       return 0
     }
-    const memory = createMemory(read, () => undefined, { now: () => now })
+    const memory = createMemory(
+      read,
+      () => undefined,
+      () => now,
+    )
     for (; now < 1_000; now++) for (let at = 0; at < 3; at++) memory.past(1e9, 1, announced)
     expect(looked).toBe(looks)
   })

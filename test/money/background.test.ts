@@ -354,7 +354,7 @@ describe('a queued answer', () => {
   /** On a gateway whose clock is moved by hand; `wait` looks once the time is over. */
   const overdue = async () => {
     let now = Date.now()
-    const slow = await start({ clock: { now: () => now } })
+    const slow = await start({ clock: () => now })
     const wait = (ms: number): Promise<void> => {
       now += ms
       return look(key.id, slow)
@@ -374,8 +374,8 @@ describe('a queued answer', () => {
 
   test('is not too late because the time of day was set forward', async () => {
     let now = Date.now()
-    const slow = await start({ clock: { now: () => now } })
-    slow.server.gateway.stopwatch = performance
+    const slow = await start({ clock: () => now })
+    slow.server.gateway.stopwatch = () => performance.now()
     const key = withKey(slow)
     const id = await idOf(await key.ask())
     now += 3_600_000

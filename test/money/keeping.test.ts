@@ -63,10 +63,11 @@ describe('a server that cannot start', () => {
 describe('pruning', () => {
   /** A store with this many exchanges of ten days ago and as many of today, and what pruning takes of a gateway. */
   const kept = async (each: number) => {
-    const time = { at: NOW - 10 * DAY, now: () => time.at, elapsed: 0 }
-    const store = open(':memory:', time.now)
+    const time = { at: NOW - 10 * DAY, elapsed: 0 }
+    const clock = () => time.at
+    const store = open(':memory:', clock)
     const { key } = store.keys.issue(newKey({ tokensTotal: 1e9 }), ACTOR)
-    const { ledger } = bench(store, time.now)
+    const { ledger } = bench(store, clock)
     const record = async (many: number): Promise<void> => {
       const reserving = Array.from({ length: many }, () => ledger.reserve(ask(key)))
       ledger.flush()
@@ -76,7 +77,7 @@ describe('pruning', () => {
     for (time.at of [NOW - 10 * DAY, NOW]) await record(each)
     const warned: string[] = []
     const gateway = {
-      ...{ store, config: { retentionMs: 5 * DAY }, clock: time, stopwatch: { now: () => time.elapsed } },
+      ...{ store, config: { retentionMs: 5 * DAY }, clock, stopwatch: () => time.elapsed },
       log: { warn: (text: string) => warned.push(text) },
     } as unknown as Gateway
     return { store, gateway, warned, time, record }
@@ -226,7 +227,7 @@ describe('renewing', () => {
     for (const key of keys) await use(key)
     const warned: string[] = []
     const gateway = {
-      ...{ store, clock: { now: () => time.now }, stopwatch: { now: () => time.elapsed } },
+      ...{ store, clock: () => time.now, stopwatch: () => time.elapsed },
       log: { warn: (text: string) => warned.push(text) },
     } as unknown as Gateway
     return { time, store, keys, use, gateway, warned }

@@ -13,7 +13,7 @@ const time = { now: START }
 let money: Money
 beforeAll(async () => {
   await loadTokenizer()
-  money = await startMoney({ clock: { now: () => time.now }, config: { bodyLimitBytes: 20_000 } })
+  money = await startMoney({ clock: () => time.now, config: { bodyLimitBytes: 20_000 } })
 }, 60_000)
 afterAll(() => money.stop())
 beforeEach(() => {

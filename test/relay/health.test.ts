@@ -12,7 +12,7 @@ describe('the round robin', () => {
     const weights = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 })
     fc.assert(
       fc.property(weights, fc.infiniteStream(fc.boolean()), (given, stays) => {
-        const health = createHealth({ now: () => 0 })
+        const health = createHealth(() => 0)
         const targets = given.map((weight, at) => target(String(at), weight))
         const had = new Map<string, number>()
         const round = given.reduce((sum, weight) => sum + weight, 0)
@@ -31,7 +31,7 @@ describe('the round robin', () => {
 
   test('prefers the one with fewest in flight between equals', () => {
     for (let again = 0; again < 20; again++) {
-      const health = createHealth({ now: () => 0 })
+      const health = createHealth(() => 0)
       const targets = ['a', 'b', 'c'].map((name) => target(name))
       for (const busy of ['a', 'a', 'c']) health.begin(busy)
       expect(health.roundRobin(targets).map(({ name }) => name)).toEqual(['b', 'c', 'a'])
@@ -39,7 +39,7 @@ describe('the round robin', () => {
   })
 
   test('is not changed by turns of targets that are not there', () => {
-    const health = createHealth({ now: () => 0 })
+    const health = createHealth(() => 0)
     const [a, b] = [target('a'), target('b')]
     for (let at = 0; at < 100; at++) health.roundRobin([a])
     const first = Array.from({ length: 10 }, () => health.roundRobin([a, b])[0])
@@ -51,7 +51,10 @@ describe('a report', () => {
   const watched = () => {
     const told: [string, boolean][] = []
     const time = { at: 0 }
-    const health = createHealth({ now: () => time.at }, (name, answers) => told.push([name, answers]))
+    const health = createHealth(
+      () => time.at,
+      (name, answers) => told.push([name, answers]),
+    )
     const attempt = (well: boolean, coolMs?: number): void => {
       const begun = health.begin('a')
       if (well) health.succeeded('a', begun)
@@ -93,7 +96,11 @@ describe('a breaker', () => {
   const PAUSE = 10_000
   const watched = () => {
     const time = { at: 1 }
-    const health = createHealth({ now: () => time.at }, undefined, { now: () => time.at })
+    const health = createHealth(
+      () => time.at,
+      undefined,
+      () => time.at,
+    )
     const attempts = (good: number, bad: number): void => {
       for (let at = 0; at < good; at++) health.succeeded('a', health.begin('a'))
       for (let at = 0; at < bad; at++) health.failed('a', health.begin('a'))

@@ -29,7 +29,7 @@ const refusal = (status: number, code?: string): GatewayError =>
 /** Targets that play their parts; gives what came of it and which of them were tried. */
 const tried = async (parts: [Target, Play][], { begunAgoMs = 0, times = 1, maxTries = parts.length } = {}) => {
   let now = 5_000
-  const clock = { now: () => now }
+  const clock = () => now
   const health = createHealth(clock)
   const relay = { health, clock, stopwatch: clock, maxTries, detours: createDetours() } as unknown as Relay
   const names: string[] = []

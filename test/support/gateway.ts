@@ -9,7 +9,6 @@ import { type DemoProviders, startDemoProviders } from '../../src/demo/index.ts'
 import type { Actor, NewKey } from '../../src/keys/key.ts'
 import { blankProvider } from '../../src/provider/builtin.ts'
 import type { Provider } from '../../src/provider/provider.ts'
-import type { Clock } from '../../src/relay/exchange.ts'
 import { type Server, startServer } from '../../src/serve.ts'
 import { silentLog } from './silent-log.ts'
 
@@ -36,7 +35,7 @@ export type GatewayFor = {
   /** What the configuration file would say besides. */
   config?: Partial<Config>
   /** The gateway's time, where the test tells it. */
-  clock?: Clock
+  clock?: () => number
 }
 
 /** A provider that serves every built-in model under its own id, reached on all text wires unless `more` says otherwise. */
@@ -78,7 +77,7 @@ export const startGateway = async ({
       {
         label: 'test',
         tokensTotal: 1_000_000_000,
-        expiresAt: (clock ?? Date).now() + YEAR_MS,
+        expiresAt: (clock ?? Date.now)() + YEAR_MS,
         models: ['*'],
         ...input,
       },

@@ -25,7 +25,7 @@ export const keyChanges: Part<
       // An admin may give a key more than the gateway's default rate limits.
       const { tokensTotal, expiresAt, models } = wish
       const bound = holder.name === undefined ? wish : { tokensTotal, expiresAt, models }
-      checkWish(holder, bound, gateway.config.limits, gateway.clock.now(), undefined)
+      checkWish(holder, bound, gateway.config.limits, gateway.clock(), undefined)
     }
     const asked = { ...wish, label: input.label.trim(), ownerId }
     const { key, secret } = gateway.store.keys.issue(asked, actorOf(caller))
@@ -72,7 +72,7 @@ const wishOf = ({ gateway }: Call, asked: Asked): Wish => {
   const wish: Wish = {}
   if (tokens_total !== undefined) wish.tokensTotal = tokens_total
   if (renews !== undefined) wish.renews = renews
-  if (expires_at !== undefined) wish.expiresAt = futureTimeOf(expires_at, 'expires_at', gateway.clock.now())
+  if (expires_at !== undefined) wish.expiresAt = futureTimeOf(expires_at, 'expires_at', gateway.clock())
   if (models !== undefined) wish.models = catalogueModels(gateway, models, 'models')
   if (rpm !== undefined) wish.rpm = rpm
   if (tpm !== undefined) wish.tpm = tpm
@@ -90,7 +90,7 @@ const defaultsFor = (
   const days = Math.min(expires_days, limits?.maxExpiryDays ?? expires_days)
   return {
     tokensTotal: Math.min(tokens_total, limits?.maxTokensPerKey ?? tokens_total),
-    expiresAt: gateway.clock.now() + days * DAY_MS,
+    expiresAt: gateway.clock() + days * DAY_MS,
     models: limits === undefined || models.every((model) => permits(limits, model)) ? models : limits.models,
   }
 }
@@ -98,13 +98,13 @@ const defaultsFor = (
 /** `but`: a key that is there already and takes no room beside itself. */
 const requireRoom = (gateway: Gateway, holder: Holder, ownerId: string | undefined, but?: Key): void => {
   const theirs = gateway.store.keys.list().filter((key) => key.ownerId === ownerId && key.id !== but?.id)
-  checkRoom(holder, theirs, gateway.clock.now(), ({ id }) => gateway.ledger.heldBy(id))
+  checkRoom(holder, theirs, gateway.clock(), ({ id }) => gateway.ledger.heldBy(id))
 }
 
 const checkOwn = ({ gateway, caller }: Call, wish: Wish, key: Key): void => {
   const member = limitedMember(caller)
   if (member === undefined) return
-  const now = gateway.clock.now()
+  const now = gateway.clock()
   checkWish({ limits: member.limits }, wish, gateway.config.limits, now, key)
   // One that had expired and is to go on counts again, as a new one does.
   if (wish.expiresAt !== undefined && key.expiresAt <= now) {

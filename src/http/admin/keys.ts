@@ -47,7 +47,7 @@ const matches = (
   { search, status, owner }: Input<'keys.list'>,
   names: ReadonlyMap<string, string>,
 ): boolean => {
-  if (status !== undefined && statusOf(key, gateway.clock.now()) !== status) return false
+  if (status !== undefined && statusOf(key, gateway.clock()) !== status) return false
   if (owner !== undefined && key.ownerId !== owner) return false
   const wanted = search?.trim().toLowerCase() ?? ''
   if (wanted === '') return true
@@ -56,7 +56,7 @@ const matches = (
 }
 
 const sparksOf = async ({ gateway }: Call, keyIds: string[]): Promise<Map<string, number[]>> => {
-  const now = gateway.clock.now()
+  const now = gateway.clock()
   const until = startOfSpan(now, DAY_MS) + DAY_MS
   const since = until - SPARK_DAYS * DAY_MS
   const sparks = new Map<string, number[]>()

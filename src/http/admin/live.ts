@@ -75,7 +75,7 @@ const countersOf = (call: Call): S.Counters => {
   const member = limitedMember(caller)
   const own = member && new Set(keysOf(call).map((key) => key.id))
   return {
-    at: iso(gateway.clock.now()),
+    at: iso(gateway.clock()),
     open_exchanges: gateway.ledger.openCount(own),
     ...gateway.live.counts(member?.id),
   }

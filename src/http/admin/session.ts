@@ -54,7 +54,7 @@ const enter = async (call: Call, member: Member, entry?: Entry): Promise<S.Sessi
     return call.gateway.membership.openSession(member, entry)
   })
   call.headers.append('set-cookie', sessionCookie(secret, SESSION_MS / 1000, call.secure))
-  const opened = { member, hash: hashSecret(secret), createdAt: call.gateway.clock.now() }
+  const opened = { member, hash: hashSecret(secret), createdAt: call.gateway.clock() }
   return sessionView(call, { kind: 'session', session: opened, secret })
 }
 

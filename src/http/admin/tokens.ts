@@ -14,7 +14,7 @@ export const tokens: Part<'tokens.list' | 'tokens.create' | 'tokens.revoke'> = {
     return { items: gateway.store.tokens.list().map((token) => tokenView(gateway, token, names)) }
   },
   'tokens.create': ({ gateway, caller }, { label, expires_at }) => {
-    const expiresAt = expires_at == null ? undefined : futureTimeOf(expires_at, 'expires_at', gateway.clock.now())
+    const expiresAt = expires_at == null ? undefined : futureTimeOf(expires_at, 'expires_at', gateway.clock())
     const { token, secret } = gateway.membership.issueToken(label, expiresAt, sessionOf(caller).member)
     return { token: tokenView(gateway, token, memberNames(gateway)), secret }
   },
@@ -24,7 +24,7 @@ export const tokens: Part<'tokens.list' | 'tokens.create' | 'tokens.revoke'> = {
 
 const tokenView = (gateway: Gateway, token: AdminToken, names: ReadonlyMap<string, string>): S.AdminToken => {
   const { createdBy, expiresAt } = token
-  const expired = expiresAt !== undefined && expiresAt <= gateway.clock.now()
+  const expired = expiresAt !== undefined && expiresAt <= gateway.clock()
   return {
     id: token.id,
     label: token.label,

@@ -71,7 +71,7 @@ const rangeOf = (
   untilText: string | undefined,
   asked: 'hour' | 'day' | undefined,
 ): Range => {
-  const end = untilText === undefined ? gateway.clock.now() : timeOf(untilText, 'until')
+  const end = untilText === undefined ? gateway.clock() : timeOf(untilText, 'until')
   const start = sinceText === undefined ? Math.max(0, end - 30 * DAY_MS) : timeOf(sinceText, 'since')
   requireOrder(start, end)
   const step = asked ?? (end - start <= 3 * DAY_MS ? 'hour' : 'day')
@@ -183,7 +183,7 @@ const ranking = async (
   model: string | undefined,
   anew = false,
 ): Promise<string[]> => {
-  const now = gateway.clock.now()
+  const now = gateway.clock()
   const kept = rankings.get(gateway) ?? new Map<string, Ranked>()
   rankings.set(gateway, kept)
   for (const [name, { at }] of kept) if (now - at >= RANKING_MS || at > now) kept.delete(name)

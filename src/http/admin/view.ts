@@ -45,7 +45,7 @@ export const keyView = (
   names: ReadonlyMap<string, string>,
   lastUsedAt: number | undefined,
 ): S.Key => ({
-  ...shownKey(key, gateway.clock.now()),
+  ...shownKey(key, gateway.clock()),
   owner: personOf(key.ownerId, names),
   revoked_at: isoOrNull(key.revokedAt),
   last_used_at: isoOrNull(lastUsedAt),

@@ -9,7 +9,6 @@ import type { FileConfig } from '../../../src/config/schema.ts'
 import { databasePath, loadConfig } from '../../../src/config.ts'
 import { DEFAULT_LIMITS } from '../../../src/members/member.ts'
 import { createMembership } from '../../../src/members/membership.ts'
-import type { Clock } from '../../../src/relay/exchange.ts'
 import { type Server, startServer } from '../../../src/serve.ts'
 import { openStore } from '../../../src/store/sqlite/index.ts'
 import { BINARY, type Child, launch, PROGRAM } from '../../binary/support/process.ts'
@@ -46,7 +45,7 @@ export type Attacked = {
  * `clock` is for one in this process; `apart` makes it a process of its own even when it runs from source; `descriptors`
  * does so too, and lets it open no more than so many.
  */
-export type OpenOptions = { clock?: Clock; apart?: boolean; descriptors?: number }
+export type OpenOptions = { clock?: () => number; apart?: boolean; descriptors?: number }
 
 /** Throws unless what is written is a configuration. */
 export const openGateway = async (
@@ -143,7 +142,7 @@ const adminToken = (path: string): string => {
   }
 }
 
-const startHere = async (path: string, directory: string, clock: Clock | undefined) => {
+const startHere = async (path: string, directory: string, clock: (() => number) | undefined) => {
   const read = () => loadConfig({ flags: { config: path }, env: {}, cwd: directory })
   const loaded = read()
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
