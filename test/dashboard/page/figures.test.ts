@@ -1,0 +1,281 @@
+// What was used and what is under way: the overview, exchanges, the live stream.
+
+import { expect, test } from 'bun:test'
+import { describePage, heading, hold, look } from './browsing.ts'
+
+describePage('figures and exchanges', ({ gateway, admin, issue, say, hang }) => {
+  test('a month is looked at and exported, every key of it, and no label becomes a formula', () =>
+    admin('/dashboard', async (page) => {
+      const { secret } = await issue('=HYPERLINK("http://x","y")')
+      await say(secret, 'Say hello [[usage:123456,7]]')
+      await page.getByRole('button', { name: 'By key' }).click()
+      const [month = ''] = await page.getByLabel('Month').selectOption({ index: 1 })
+      await page.getByText('by day of UTC').waitFor()
+      const whole = await page.getByLabel('Totals').textContent()
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'Export as CSV' }).click(),
+      ])
+      expect(download.suggestedFilename()).toStartWith(`usage by key ${month}-01 to ${month}-`)
+      const lines = (await Bun.file(await download.path()).text()).trim().split('\r\n')
+      expect(lines[0]).toBe('key,label,requests,errors,input,cache_read,cache_write,output,reasoning,tokens,usd,khr')
+      expect(lines.find((line) => line.includes('HYPERLINK'))).toContain(
+        `"'=HYPERLINK(""http://x"",""y"")",1,0,123456,0,0,7,0,123463,`,
+      )
+      const requests = lines.slice(1).reduce((sum, line) => sum + Number(line.split(',').at(-10)), 0)
+      expect(whole).toStartWith(`Requests${requests.toLocaleString('en-US')}`)
+    }))
+
+  test('keys stand in the order of what is looked at', () =>
+    admin('/dashboard', async (page) => {
+      const [many, dear] = [await issue('many tokens'), await issue('dear tokens')]
+      await say(many.secret, 'Say hello [[usage:900000,1]]', 'vendorA-haiku-4-5')
+      await say(dear.secret, 'Say hello [[usage:1,800000]]', 'vendorA-opus-4-8')
+      await page.goto(`${gateway.url}/dashboard?by=key&measure=tokens`)
+      const table = page.locator('.card', { has: page.getByRole('heading', { name: 'By key' }) })
+      await table.locator('tbody tr:first-child', { hasText: 'many tokens' }).waitFor()
+      await page.getByRole('button', { name: 'USD' }).click()
+      await table.locator('tbody tr:first-child', { hasText: 'dear tokens' }).waitFor()
+    }))
+
+  test('an account that fails is told of on the overview, since when, and leads to what failed', () =>
+    admin('/dashboard', async (page) => {
+      const { secret } = await issue('meets an outage')
+      await page.getByLabel('Totals').waitFor()
+      for (let at = 0; at < 5; at++) await say(secret, 'Say hello [[error:500]]', 'vendorA-sonnet-4-6')
+      await page.getByText(/vendor_a \/ main: vendorA-sonnet-4-6 since/).waitFor()
+      await page.getByRole('link', { name: 'See the accounts' }).click()
+      await page.getByText('5 failures in a row').waitFor()
+      await page.getByRole('link', { name: 'What failed' }).click()
+      await page.locator('tbody tr').first().waitFor()
+      expect(await page.locator('tbody tr', { hasText: 'meets an outage' }).count()).toBe(5)
+    }))
+
+  test('a gateway without an account says on the overview that it can answer nothing yet, and how to change that', () =>
+    admin('/docs', async (page) => {
+      await page.route('**/admin/api/accounts', (route) => route.fulfill({ json: { items: [] } }))
+      await page.goto(`${gateway.url}/dashboard`)
+      await page.getByText('No provider account is configured').waitFor()
+      await page.getByRole('link', { name: 'See what is missing' }).click()
+      await page.getByText('VENDOR_A_BASE_URL').waitFor()
+    }))
+
+  test('a server that says nothing any more is not called live', () =>
+    admin('/dashboard', async (page) => {
+      await page.clock.install()
+      await page.reload()
+      await page.getByText(/^Live/).first().waitFor()
+      const again = page.waitForRequest((request) => request.url().endsWith('/live'))
+      await page.clock.fastForward(60_000)
+      await again
+      await page.getByText(/^Live/).first().waitFor()
+    }))
+
+  test('a stream the browser asks for again, and no one answers, is asked for anew', () =>
+    admin('/dashboard/models', async (page) => {
+      await heading(page, 'Models').waitFor()
+      await page.clock.install()
+      let asked = 0
+      await page.route('**/admin/api/live', (route) => {
+        asked++
+        // The first ends at once, the second is held.
+        if (asked === 1) return route.fulfill({ status: 200, contentType: 'text/event-stream', body: 'retry: 10\n\n' })
+        return asked === 2 ? undefined : route.continue()
+      })
+      const held = page.waitForRequest((request) => request.url().endsWith('/live') && asked > 0)
+      await page.getByRole('link', { name: 'Overview' }).click()
+      await held
+      await page.getByText('Connection lost').waitFor()
+      const again = page.waitForRequest((request) => request.url().endsWith('/live'))
+      await page.clock.fastForward(60_000)
+      await again
+      await page.getByText(/^Live/).first().waitFor()
+    }))
+
+  test('a chart whose part of the page is gone says what to do', () =>
+    admin('/dashboard/models', async (page) => {
+      const { secret } = await issue('charted')
+      await say(secret, 'Say hello')
+      await page.route('**/assets/part-*.js', (route) => route.abort())
+      await page.getByRole('link', { name: 'Overview' }).click()
+      await page.getByText('The chart could not be loaded').waitFor()
+    }))
+
+  test('what is under way leaves the list of it when it ends', () =>
+    admin('/dashboard', async (page) => {
+      const { secret, id } = await issue('under way')
+      const leave = hang(secret)
+      await page.goto(`${gateway.url}/dashboard/exchanges?outcome=open&key=${id}`)
+      const row = page.locator('tbody tr', { hasText: 'under way' })
+      await row.waitFor()
+      // What it costs is not known yet.
+      expect(await row.textContent()).not.toContain('$')
+      await leave()
+      await page.getByText('No exchange matches').waitFor()
+    }))
+
+  test('what ends stands where it began in the list, before and after it is loaded again', () =>
+    admin('/dashboard', async (page) => {
+      const { secret, id } = await issue('long and short')
+      const leave = hang(secret)
+      await page.goto(`${gateway.url}/dashboard/exchanges?key=${id}`)
+      const rows = page.locator('tbody tr')
+      await rows.filter({ hasText: 'open' }).waitFor()
+      await say(secret, 'Say hello')
+      await rows.filter({ hasText: 'done' }).waitFor()
+      await leave()
+      await rows.filter({ hasText: 'aborted' }).waitFor()
+      const order = () => page.locator('tbody .badge').allTextContents()
+      expect(await order()).toEqual(['done', 'aborted'])
+      await page.reload()
+      await rows.filter({ hasText: 'aborted' }).waitFor()
+      expect(await order()).toEqual(['done', 'aborted'])
+    }))
+
+  test.each([
+    ['/dashboard?range=constructor', 'Overview'],
+    ['/dashboard/exchanges?since=constructor&outcome=constructor', 'Exchanges'],
+  ])('an address that asks for what there is not, %s, shows what it shows unasked', (path, title) =>
+    admin(path, async (page) => {
+      await heading(page, title).waitFor()
+      await page.locator('main .card').first().waitFor()
+      expect(await page.getByRole('alert').count()).toBe(0)
+    }),
+  )
+
+  test('exchanges come in by themselves, are filtered, and one is explained', () =>
+    admin('/dashboard/exchanges', async (page) => {
+      await page.getByText(/^Live/).waitFor()
+      const { secret, id } = await issue('live one')
+      await say(secret, 'Say hello')
+      await page.getByRole('row', { name: /live one/ }).waitFor()
+      await say(secret, 'Fail [[error:content_policy]]')
+      await page.goto(`${gateway.url}/dashboard/exchanges?key=${id}&outcome=refused`)
+      const rows = page.locator('tbody tr')
+      await rows.first().waitFor()
+      expect(await rows.count()).toBe(1)
+      await rows.first().click()
+      await heading(page, 'vendorA-opus-4-7').waitFor()
+      const text = (await page.getByRole('main').textContent()) ?? ''
+      for (const part of ['Checks', 'Route', 'Quota', 'content_policy_violation', 'HTTP 400'])
+        expect(text).toContain(part)
+    }))
+
+  test('an exchange is found by the request id a client was given; of an unknown one it is said why', () =>
+    admin('/dashboard/exchanges?outcome=done', async (page) => {
+      const { secret } = await issue('found again')
+      const id = await say(secret, 'Say hello', 'vendorB-5.4')
+      const find = page.getByLabel('Find by request id')
+      await find.fill(` ${id} `)
+      await find.press('Enter')
+      await heading(page, 'vendorB-5.4').waitFor()
+      // The way back leads to the list as it was left.
+      await page.getByRole('link', { name: '‹ Exchanges' }).click()
+      await heading(page, 'Exchanges').waitFor()
+      expect(page.url()).toEndWith('?outcome=done')
+      await find.fill('req_nobodys')
+      await find.press('Enter')
+      expect(await page.getByRole('alert').textContent()).toContain('There is no such exchange')
+    }))
+
+  test('what failed to load says so until it is there, also while it is asked for again', () =>
+    admin('/dashboard/audit', async (page) => {
+      await page.route('**/admin/api/audit?*', (route) => route.abort())
+      await page.reload()
+      await page.getByText('The gateway did not answer').waitFor()
+      await page.unroute('**/admin/api/audit?*')
+      const answer = await hold(page, '**/admin/api/audit?*')
+      await page.getByRole('button', { name: 'Try again' }).click()
+      await page.locator('button[aria-busy="true"]', { hasText: 'Try again' }).waitFor()
+      expect(await page.getByRole('alert').textContent()).toContain('The gateway did not answer')
+      answer()
+      await page.locator('tbody tr').first().waitFor()
+      expect(await page.getByRole('alert').count()).toBe(0)
+    }))
+
+  test('figures are never shown as those of another grouping, however long its own are on their way', () =>
+    admin('/dashboard?by=model', async (page) => {
+      await say((await issue('grouped')).secret, 'Say hello')
+      await page.reload()
+      await page.getByRole('heading', { name: 'By model' }).waitFor()
+      const answer = await hold(page, '**/admin/api/usage?*by=key*')
+      await page.getByRole('button', { name: 'By key' }).click()
+      await page.locator('[aria-busy="true"]').getByRole('heading', { name: 'By model' }).waitFor()
+      expect(await page.locator('a[href*="/dashboard/keys/vendor"]').count()).toBe(0)
+      answer()
+      await page.getByRole('heading', { name: 'By key' }).waitFor()
+      expect(await page.locator('[aria-busy="true"]').count()).toBe(0)
+    }))
+
+  test('figures that are long on their way arrive, however much traffic there is meanwhile', () =>
+    admin('/dashboard', async (page) => {
+      const { secret, id } = await issue('busy')
+      let asked = 0
+      page.on('request', (request) => {
+        if (request.url().includes(`/keys/${id}/usage`)) asked++
+      })
+      const answer = await hold(page, `**/admin/api/keys/${id}/usage?*`)
+      // What ends before the page listens is not told to it.
+      const listening = page.waitForResponse('**/admin/api/live')
+      await page.goto(`${gateway.url}/dashboard/keys/${id}`)
+      await page.getByRole('status', { name: 'Loading' }).waitFor()
+      await listening
+      for (const left of ['999,000', '998,000', '997,000']) {
+        await say(secret, 'Say hello [[usage:900,100]]')
+        await page.getByText(left, { exact: true }).waitFor()
+      }
+      expect(asked).toBe(1)
+      answer()
+      await page.getByText('3 requests').waitFor()
+    }))
+
+  test('older ones that could not be fetched are told of in their own list only', () =>
+    admin('/dashboard', async (page) => {
+      const { secret, id } = await issue('many exchanges')
+      for (let at = 0; at < 51; at++) await say(secret, 'Say hello')
+      await page.goto(`${gateway.url}/dashboard/exchanges?key=${id}`)
+      await page.route('**/admin/api/exchanges?*before=*', (route) => route.abort())
+      await page.getByRole('button', { name: 'Older' }).click()
+      await page.getByText('The gateway did not answer').waitFor()
+      await page.getByLabel('Outcome').selectOption('Done')
+      await page.getByText('50 shown').waitFor()
+      expect(await page.getByText('The gateway did not answer').count()).toBe(0)
+    }))
+
+  test('the live list goes on after the stream was refused for a while, with what ended meanwhile', async () => {
+    const { secret } = await issue('unseen for a while')
+    await admin('/dashboard/exchanges', async (page) => {
+      await page.getByText(/^Live/).waitFor()
+      await page.route('**/admin/api/live', (route) => route.fulfill({ status: 502, body: '' }))
+      await page.getByRole('link', { name: 'Overview' }).click()
+      await page.getByText('Connection lost').waitFor()
+      await say(secret, 'Say hello')
+      await page.unroute('**/admin/api/live')
+      await page.getByText(/^Live/).waitFor()
+      await page.getByText('unseen for a while').waitFor()
+    })
+  })
+
+  test('a tab that nobody looks at gives its connection back, and shows what ended meanwhile when it is looked at', async () => {
+    const { secret } = await issue('unseen in another tab')
+    await admin('/dashboard/exchanges', async (page) => {
+      await page.getByText(/^Live/).waitFor()
+      const closed = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/live'))
+      await look(page, true)
+      await closed
+      await say(secret, 'Say hello')
+      await look(page, false)
+      await page.getByRole('row', { name: /unseen in another tab/ }).waitFor()
+      await page.getByText(/^Live/).waitFor()
+    })
+  })
+
+  test('the key exchanges are filtered by is named, however many were made since', async () => {
+    const { id } = await issue('an early key')
+    await Promise.all(Array.from({ length: 200 }, () => issue('one of many')))
+    await admin(`/dashboard/exchanges?key=${id}`, async (page) => {
+      await page.getByLabel('Key', { exact: true }).getByText('an early key').waitFor({ state: 'attached' })
+      expect(await page.getByLabel('Key', { exact: true }).inputValue()).toBe(id)
+    })
+  })
+})
