@@ -11,7 +11,7 @@ type Span = { start: number; end: number }
 
 // Character codes: `{`, `[`, `}`, `]` and the others of JSON's syntax.
 export const OBJECT = 123
-export const ARRAY = 91
+const ARRAY = 91
 const OBJECT_END = 125
 const ARRAY_END = 93
 const COMMA = 44

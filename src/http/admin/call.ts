@@ -24,7 +24,7 @@ export type Call = {
   headers: Headers
 }
 
-export type Handler<N extends RouteName> = (
+type Handler<N extends RouteName> = (
   call: Call,
   input: Input<N>,
 ) => Output<N> | Response | Promise<Output<N> | Response>
