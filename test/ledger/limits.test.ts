@@ -191,6 +191,18 @@ describe('tokens per minute', () => {
     expect(refused(limited)).toBe(49_000)
   })
 
+  test('count that are told long after their request has ended, as of an answer made in the background', () => {
+    const { time, limits, refused } = setUp()
+    const limited = key({ tpm: 100 })
+    const ticket = limits.enter(limited)
+    ticket.release()
+    time.now += WINDOW_MS + 1
+    // Another key's request forgets who has done nothing lately.
+    refused(key({ id: 'key_2', rpm: 1 }))
+    ticket.addTokens(100)
+    expect(refused(limited)).toBe(WINDOW_MS)
+  })
+
   test('and requests over their limits give the longer wait', () => {
     const { time, limits, refused } = setUp()
     const limited = key({ rpm: 1, tpm: 10 })
@@ -234,6 +246,17 @@ test('a window sums what was added within a minute and not taken back, in any or
     }),
     { numRuns: 300 },
   )
+})
+
+test('a window sums amounts of all sizes, however many have expired', () => {
+  const window = new Window()
+  const amounts = Array.from({ length: 3_000 }, (_, at) => (at % 7) + 1)
+  const apart = WINDOW_MS / 750
+  for (const [at, amount] of amounts.entries()) window.add(at * apart, amount)
+  for (let gone = 2_251; gone <= 3_000; gone++) {
+    const left = amounts.slice(gone).reduce((sum, amount) => sum + amount, 0)
+    expect(window.sum((gone - 1) * apart + WINDOW_MS)).toBe(left)
+  }
 })
 
 describe('requests at once', () => {
