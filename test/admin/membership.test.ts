@@ -130,7 +130,7 @@ describe('attempts', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 5 }),
-        fc.array(fc.integer({ min: 0, max: 400 }), { minLength: 1, maxLength: 60 }),
+        fc.array(fc.integer({ min: 0, max: 400 }), { minLength: 1, maxLength: 60, size: 'max' }),
         (most, pauses) => {
           let now = 1_000_000
           const attempts = createAttempts({ clock: () => now, most, windowMs: 1_000 })

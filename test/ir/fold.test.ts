@@ -32,7 +32,7 @@ const weave = (response: ChatResponse, picks: number[]): ChatEvent[] => {
   return [start, ...woven, finish]
 }
 
-const picks = fc.array(fc.nat(10), { minLength: 1, maxLength: 20 })
+const picks = fc.array(fc.nat(10), { minLength: 1, maxLength: 20, size: 'max' })
 
 describe('fold', () => {
   test('inverts unfold', () =>

@@ -58,7 +58,7 @@ describe('requests per minute', () => {
     expect(refused(limited)).toBe(10_000)
   })
 
-  const gaps = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 40_000 })), { maxLength: 80 })
+  const gaps = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 40_000 })), { maxLength: 80, size: 'max' })
 
   test('admit exactly those with fewer than the limit in the minute before', () =>
     fc.assert(
@@ -220,7 +220,7 @@ test('a window sums what was added within a minute and not taken back, in any or
     fc.record({ wait: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 30_000 })) }),
   )
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+    fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
       const window = new Window()
       let added: { at: number; amount: number }[] = []
       let now = NOW
@@ -296,7 +296,7 @@ describe('requests at once', () => {
 
   test('as many are active as have not been released, in any order', () =>
     fc.assert(
-      fc.property(fc.array(fc.nat(9), { maxLength: 60 }), (moves) => {
+      fc.property(fc.array(fc.nat(9), { maxLength: 60, size: 'max' }), (moves) => {
         const { limits } = setUp()
         const limited = key({ concurrency: 4 })
         const inside = new Map<number, ReturnType<typeof limits.enter>>()

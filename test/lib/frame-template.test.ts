@@ -78,7 +78,7 @@ describe('a tap’s output for a frame does not depend on earlier frames', () =>
   test.each([true, false])('chat-completions, usage asked for: %p', (includeUsage) => {
     const open = () => CODECS['chat-completions'].tap({ model: 'shown', includeUsage, now: 1 })
     fc.assert(
-      fc.property(fc.array(piece, { minLength: 2, maxLength: 12 }), fc.boolean(), (deltas, usage) => {
+      fc.property(fc.array(piece, { minLength: 2, maxLength: 12, size: 'max' }), fc.boolean(), (deltas, usage) => {
         const frames = deltas.map((delta) => ({
           data: JSON.stringify({
             ...{ id: 'c', object: 'chat.completion.chunk', model: 'm', choices: [{ index: 0, delta }] },
@@ -100,7 +100,7 @@ describe('a tap’s output for a frame does not depend on earlier frames', () =>
     const open = () => CODECS.messages.tap({ model: 'shown', includeUsage: false, now: 1 })
     const kind = fc.constantFrom('text', 'thinking', 'partial_json', 'signature')
     fc.assert(
-      fc.property(fc.array(fc.tuple(kind, text, fc.nat(1)), { minLength: 2, maxLength: 12 }), (deltas) => {
+      fc.property(fc.array(fc.tuple(kind, text, fc.nat(1)), { minLength: 2, maxLength: 12, size: 'max' }), (deltas) => {
         const frames = deltas.map(([name, said, index]) => ({
           event: 'content_block_delta',
           data: JSON.stringify({ type: 'content_block_delta', index, delta: { type: name, [name]: said } }),

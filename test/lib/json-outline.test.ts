@@ -14,7 +14,7 @@ const text = fc.oneof(
   {
     weight: 1,
     arbitrary: fc
-      .tuple(fc.array(piece, { maxLength: 40 }), fc.integer({ min: 1, max: 120 }))
+      .tuple(fc.array(piece, { maxLength: 40, size: 'max' }), fc.integer({ min: 1, max: 120 }))
       .map(([pieces, times]) => pieces.join('').repeat(times)),
   },
 )

@@ -140,7 +140,7 @@ describe('the cache', () => {
       size: fc.integer({ min: 1, max: 100 }),
     })
     fc.assert(
-      fc.property(fc.array(step, { minLength: 1, maxLength: 60 }), (steps) => {
+      fc.property(fc.array(step, { minLength: 1, maxLength: 60, size: 'max' }), (steps) => {
         const recall = createRecall({ overhead: 0, maxKeySize: 100, maxTotalSize: 220 })
         const sizes = new Map<string, number>()
         for (const { key, name, size } of steps) {

@@ -27,7 +27,7 @@ test('calls are taken in the order of a simple model', () => {
     fc.record({ do: fc.constant('turn' as const), id }),
   )
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+    fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
       const waiting = waitingCalls<Call>()
       const model = looking()
       let turn = 0

@@ -351,5 +351,5 @@ export const garbledEvents: fc.Arbitrary<ChatEvent[]> = fc.array(
     }),
     fc.constant({ type: 'error' as const, error: new GatewayError('upstream_error', 'broke') }),
   ),
-  { maxLength: 25 },
+  { maxLength: 25, size: 'max' },
 )

@@ -435,7 +435,7 @@ const anyEvent: fc.Arbitrary<ChatEvent> = fc.oneof(
 /** Streams in any disorder, with one end or several: what an encoder must still make sense of. */
 export const disorderlyEvents: fc.Arbitrary<ChatEvent[]> = fc
   .tuple(
-    fc.array(anyEvent, { maxLength: 25 }),
+    fc.array(anyEvent, { maxLength: 25, size: 'max' }),
     fc.oneof(
       messagesUsage.map((usage): ChatEvent => ({ type: 'finish', reason: 'stop', usage })),
       fc.constant<ChatEvent>({ type: 'finish', reason: 'tool-calls', usage: {} }),
