@@ -238,6 +238,7 @@ describe('settle', () => {
     ['not a number', Number.NaN, 0],
     ['below zero', -5, 0],
     ['without end', Number.POSITIVE_INFINITY, 0],
+    ['more than a column holds', 1e300, 0],
     ['a fraction', 10.4, 10],
   ])('turns a count that is %s into a valid one', async (_what, figure, counted) => {
     const { ledger, store, key, reserve, turn } = setUp()
@@ -245,6 +246,14 @@ describe('settle', () => {
     turn()
     expect(store.exchanges({ limit: 1 })[0]).toMatchObject({ input: counted, output: 7 })
     expect(key.tokensUsed).toBe(counted + 7)
+  })
+
+  test('bills no more as kept for an hour than was written to the cache', async () => {
+    const store = open()
+    const { key } = store.keys.issue(newKey(), ACTOR)
+    const { ledger, reserve } = bench(store, undefined, () => ({ ...PRICE, cacheWrite1h: 10 }))
+    const usage = { cacheWrite: 10, cacheWrite1h: 40 }
+    expect(ledger.settle(await reserve(ask(key)), settlement({ usage }))).toBe(100)
   })
 
   test('a count the provider did not give stays unknown in its row and adds nothing to the sums', async () => {
