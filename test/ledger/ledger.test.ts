@@ -328,6 +328,24 @@ describe('settlements', () => {
     }
   })
 
+  test.each([
+    ['one write', true],
+    ['two', false],
+  ])('leave a key used last when its last exchange began, whichever ended last, in %s', async (_, together) => {
+    const time = { now: NOW }
+    const store = open(':memory:', () => time.now)
+    const { key } = store.keys.issue(newKey(), ACTOR)
+    const { ledger, reserve } = bench(store, () => time.now)
+    const first = await reserve(ask(key))
+    time.now += 5
+    const second = await reserve(ask(key))
+    ledger.settle(second, settlement())
+    if (!together) ledger.flush()
+    ledger.settle(first, settlement())
+    ledger.flush()
+    expect(store.lastUsed([key.id]).get(key.id)).toBe(NOW + 5)
+  })
+
   test('are billed at the price of the model that answered', async () => {
     const store = open()
     const { key } = store.keys.issue(newKey(), ACTOR)

@@ -4,6 +4,7 @@ import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createLedger } from '../../src/ledger/create.ts'
+import type { OpenExchange, SettledExchange } from '../../src/ledger/journal.ts'
 import type { Outcome } from '../../src/ledger/ledger.ts'
 import type { PageQuery } from '../../src/store/insight.ts'
 import { BLOCK_ROWS } from '../../src/store/sqlite/schema.ts'
@@ -121,6 +122,26 @@ describe('exchanges of keys among many of others', () => {
   }
   const rowsOf = async (store: ReturnType<typeof open>, query: Partial<PageQuery>): Promise<number[]> =>
     (await everyPage(store, { limit: 2, keyIds: [MINE], ...query })).map((id) => Number(id.slice(1)))
+
+  test('are found though the first write of their block failed half way', async () => {
+    const store = open()
+    const { key } = store.keys.issue(newKey(), ACTOR)
+    const begun: OpenExchange = {
+      ...{ row: 0, exchangeId: 'x', keyId: key.id, model: 'a', wire: 'messages', stream: false },
+      ...{ startedAt: NOW, inputEstimate: 1, reserved: 1 },
+    }
+    const ended: SettledExchange = {
+      open: begun,
+      settlement: { outcome: 'done', usage: {}, estimated: false, status: 200, attempts: 1, totalMs: 1 },
+      ...{ endedAt: NOW, costMicroUsd: 0, rawUsage: undefined, leftAfter: undefined },
+    }
+    store.journal.claim(() => undefined)
+    store.journal.write({ opened: [begun], progressed: [], settled: [] })
+    // No row is written twice: both are refused together.
+    expect(() => store.journal.write({ opened: [], progressed: [], settled: [ended, ended] })).toThrow()
+    store.journal.write({ opened: [], progressed: [], settled: [ended] })
+    expect(await everyPage(store, { limit: 9, keyIds: [key.id] })).toEqual(['x'])
+  })
 
   test('are found in one page where their blocks are listed, and in short pages where any block may hold them', async () => {
     const wanted = RARE.toReversed()
