@@ -318,18 +318,19 @@ test.each(['messages', 'chat-completions'] as const)(
   },
 )
 
-test('figures told before the last of the text are not the last', async () => {
+test.each([
+  ['are not the last', few, SAID],
+  ['stand where they are more than was written', billed, billed.output],
+])('figures told before the last of the text %s', async (_, told, output) => {
   settleDown()
   const { id, secret } = money.issue({ tokensTotal: 100_000 })
-  const { steps, ...script } = toldButOpen('chat-completions', { billed: few, steps: WORDS })
+  const { steps, ...script } = toldButOpen('chat-completions', { billed: told, steps: WORDS })
   const [opening = '', ...rest] = steps as string[]
   const [finish = ''] = rest.splice(-1)
   money.answers(() => ({ ...script, steps: [opening, finish, ...rest] }))
-  expect(await money.exchange('chat-completions', 'chat-completions', { secret, stream: true })).toMatchObject({
-    estimated: true,
-    output: SAID,
-  })
-  await expectBooks(id, few.input + few.cached + SAID)
+  const row = await money.exchange('chat-completions', 'chat-completions', { secret, stream: true })
+  expect(row).toMatchObject({ estimated: true, output })
+  await expectBooks(id, told.input + told.cached + output)
 })
 
 test.each(CHAT_WIRES)(
