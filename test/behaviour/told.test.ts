@@ -298,6 +298,18 @@ test('figures that a refusal quotes from the request ask for no more than the cl
   expect(on.provider.requests.length).toBe(3)
 })
 
+test('room in the context is no reason to ask for more than a quota leaves', async () => {
+  const figures =
+    "This model's maximum context length is 30000 tokens. However, you requested 10000 output tokens and your prompt contains at least 20001 input tokens, for a total of at least 30001 tokens."
+  on.server = () => (on.provider.requests.length > 1 ? answer : refusal(figures))
+  const few = { 'x-api-key': on.gateway.issue({ tokensTotal: 8_000 }).secret }
+  const body = { model: 'vendorB-5.5', messages: [hi], max_tokens: 32_000 }
+  expect((await on.gateway.post('/v1/messages', body, few)).status).toBe(200)
+  const [first, second] = on.provider.requests.map(({ text }) => JSON.parse(text).max_completion_tokens)
+  expect(first).toBeLessThan(8_000)
+  expect(second).toBe(first)
+})
+
 test('what is told before a thought is refused is remembered, too', async () => {
   on.server = (messages, { max_completion_tokens: cap }) => {
     if (cap !== undefined) return refusal("Unsupported parameter: 'max_completion_tokens'")

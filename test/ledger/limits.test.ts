@@ -129,6 +129,13 @@ describe('requests per minute', () => {
     expect(refused(key({ rpm: 599 }))).toBe(100)
   })
 
+  test('over the limit are told the seconds to wait, rounded up', () => {
+    const { time, limits } = setUp({ rpm: 1 })
+    limits.enter(key())
+    time.now += 58_999
+    expect(() => limits.enter(key())).toThrow('its limit of 1 request per minute. Try again in 2 s.')
+  })
+
   test('of one key do not count for another', () => {
     const { refused } = setUp({ rpm: 1 })
     expect(refused(key())).toBeUndefined()

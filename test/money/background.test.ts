@@ -337,6 +337,22 @@ describe('a queued answer', () => {
     expectBilled(key, row?.inputEstimate)
   })
 
+  test('that its provider finds again is not given up, however often it was missed before', async () => {
+    const { key, id } = await queued()
+    const kept = answers.get(id)
+    if (kept === undefined) throw new Error('the answer is not kept')
+    for (let rounds = 0; rounds < 2; rounds++) {
+      answers.delete(id)
+      for (let misses = 0; misses < 2; misses++) await look(key.id)
+      answers.set(id, kept)
+      await look(key.id)
+    }
+    expect(key.held()).toBeGreaterThan(0)
+    finish(id)
+    await look(key.id)
+    expectBilled(key)
+  })
+
   test('stays open while its provider cannot be reached', async () => {
     const { key, id } = await queued()
     answers.set(id, 'not an object' as unknown as Kept)

@@ -149,6 +149,26 @@ describe('pruning', () => {
     begin.mockRestore()
   })
 
+  test('doubts a clock that is set ahead as much after months as at the start', async () => {
+    const { store, gateway, warned, time } = await kept(5)
+    const begin = spyOn(globalThis, 'setInterval')
+    const stop = startPruning(gateway, 1e9)
+    const round = begin.mock.calls.at(-1)?.[0] as () => void
+    begin.mockRestore()
+    for (let days = 0; days < 90; days += 30) {
+      round()
+      time.at += 30 * DAY
+      time.elapsed += 30 * DAY
+    }
+    round()
+    expect(warned).toEqual([])
+    time.at += 31 * DAY
+    round()
+    expect(warned).toHaveLength(1)
+    expect(store.exchanges({ limit: 100 })).toEqual([])
+    stop()
+  })
+
   test('removes what a clock wrote that was ahead, with its neighbours', async () => {
     const time = { at: NOW }
     const store = open(':memory:', () => time.at)
