@@ -201,9 +201,20 @@ describe('a breaker', () => {
     attempts(0, 6)
     time.at += PAUSE
     const begun = health.begin('a')
+    time.at += 1
     health.brokeOff('a')
     health.succeeded('a', begun)
     expect(state()).toBe('closed')
+  })
+
+  test('is prolonged by what a provider asks for, whenever the attempt began', () => {
+    const { time, health, attempts, state } = watched()
+    const before = health.begin('a')
+    time.at += 1
+    attempts(0, 5)
+    health.failed('a', before, 3 * PAUSE)
+    time.at += 2 * PAUSE
+    expect(state()).toBe('open')
   })
 
   test('is not prolonged by attempts from before it opened that fail, nor do they count as its probe', () => {
