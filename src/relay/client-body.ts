@@ -10,7 +10,7 @@ import { findMember } from '../lib/json-scan.ts'
 import { type Edit, spliceBytesOnce, spliceOnce } from '../lib/json-splice.ts'
 import { DECISIVE, PROMPT } from '../wire/decisive.ts'
 import { SEAL_PREFIX } from '../wire/seal.ts'
-import { countText, estimateInput, tokensIn, weigh } from './estimate.ts'
+import { countText, tokensIn, weigh } from './estimate.ts'
 
 export type Whole = { readonly text: string; body: JsonObject }
 
@@ -21,6 +21,8 @@ export type ClientBody = {
   readonly outline: JsonObject
   /** Tokens, by a quick guess. */
   readonly inputEstimate: number
+  /** Whether it may hold a picture: where it is false, nothing in it decodes as one. */
+  readonly mayShow: boolean
   /** All of it. Throws `invalid_json` for a fault that the outline could not show. */
   whole(): Whole
   /**
@@ -47,13 +49,14 @@ export const openBody = (
   if (!isUtf8(bytes)) throw notUtf8()
   const { view, value, outermost, cut } = parsed(() => outline(bytes))
   // Sealed reasoning is recognised by its whole text, and a document of text by the member beside it.
-  const { bytes: outlined, textFile } = measured(() => weigh(value))
+  const { bytes: outlined, textFile, mayShow } = measured(() => weigh(value))
   if (textFile || asBuffer(bytes).includes(SEAL_PREFIX)) return openBytes(bytes)
   let body: JsonObject | undefined
   return {
     size: bytes.byteLength,
     outline: asObject(value),
     inputEstimate: tokensIn(outlined + weighCut(view, cut)),
+    mayShow,
     whole: () => {
       body ??= objectIn(bodyText(bytes))
       return wholeOf(body, () => bodyText(bytes))
@@ -104,10 +107,12 @@ const openBytes = (bytes: Uint8Array<ArrayBuffer>): ClientBody =>
 /** `text` is read now, and `read` gives it again later. */
 const openWhole = (text: string, read: () => string, edited: ClientBody['edited']): ClientBody => {
   const body = objectIn(text)
+  const { bytes, mayShow } = measured(() => weigh(body))
   return {
     size: text.length,
     outline: body,
-    inputEstimate: measured(() => estimateInput(body)),
+    inputEstimate: tokensIn(bytes),
+    mayShow,
     whole: () => wholeOf(body, read),
     edited,
   }

@@ -19,11 +19,14 @@ export const estimateInput = (body: unknown): number => tokensIn(weigh(body).byt
 
 export const tokensIn = (bytes: number): number => Math.max(1, Math.ceil(bytes / BYTES_PER_TOKEN))
 
-/** `bytes` that a body counts for; `textFile`: whether it holds a document that is no file but text. */
-export type Weight = { bytes: number; textFile: boolean }
+/**
+ * `bytes` that a body counts for; `textFile`: whether it holds a document that is no file but text; `mayShow`: whether it
+ * may hold a picture.
+ */
+export type Weight = { bytes: number; textFile: boolean; mayShow: boolean }
 
 export const weigh = (body: unknown): Weight => {
-  const weight = { bytes: 0, textFile: false }
+  const weight = { bytes: 0, textFile: false, mayShow: false }
   weight.bytes = count(body, '', weight)
   return weight
 }
@@ -43,13 +46,18 @@ const count = (value: unknown, name: string, found: Weight): number => {
   if (Array.isArray(value)) {
     for (const item of value) bytes += count(item, '', found)
   } else if (isObject(value)) {
+    const { type } = value
     const isText = isTextFile(value)
     if (isText) found.textFile = true
+    else if (typeof type === 'string' && SHOWING.has(type)) found.mayShow = true
     for (const member in value) bytes += member.length + 1 + count(value[member], isText ? '' : member, found)
     if (isAddressOfImage(name, value)) bytes += IMAGE_TOKENS * BYTES_PER_TOKEN
   }
   return bytes
 }
+
+/** The types of what any wire's clients send pictures in. */
+const SHOWING = new Set(['image', 'image_url', 'input_image', 'file', 'input_file'])
 
 /** A document of the messages wire that is no file but text. */
 const isTextFile = ({ type, data }: JsonObject): boolean => type === 'text' && typeof data === 'string'

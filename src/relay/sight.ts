@@ -10,7 +10,7 @@ import type { ClientBody } from './client-body.ts'
 
 /** Throws `invalid_request` that names the first picture in a body of that wire, where the model cannot see it. */
 export const requireSight = (wire: Wire, body: ClientBody, model: Model): void => {
-  if (wire === 'images' || model.inputModalities.includes('image')) return
+  if (wire === 'images' || model.inputModalities.includes('image') || !body.mayShow) return
   for (const turn of turnsOf(wire, body)) {
     for (const part of turn.parts) {
       const parts = part.type === 'tool-result' ? part.parts : [part]
