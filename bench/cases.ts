@@ -4,22 +4,29 @@ import type { ChatWire } from '../src/ir/wire.ts'
 import { streamedText } from './frames.ts'
 import type { Ask, Completeness } from './job.ts'
 import type { Provider } from './processes.ts'
-import { agentConversation, smallQuestion, smallResponsesQuestion } from './requests.ts'
+import { agentChat, agentConversation, smallQuestion, smallResponsesQuestion, withPictures } from './requests.ts'
 
 /** An ask without the port, and the wire its answer comes in. */
 export type Question = { wire: ChatWire; stream: boolean; body: string }
 
+export const CASE_IDS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'] as const
+
+/** `bar`: of the ratio to the bare proxy, where there is one to reach. */
 export type Case = {
-  id: 'a' | 'b' | 'c' | 'd' | 'e'
+  id: (typeof CASE_IDS)[number]
   name: string
   connections: number
-  bar: number
+  bar?: number
   question: Question
 }
 
 export const MODEL_A = 'vendorA-sonnet-5'
 export const MODEL_B = 'vendorB-5.5'
+/** One that the configuration adds, as owners do: what is not said of it is as cautious as can be, text only included. */
+export const MODEL_OWN = 'own-coder'
 export const AGENT_BYTES = 300_000
+/** Screenshots in a conversation, and how many base64 characters each has. */
+const PICTURES = { count: 4, chars: 150_000 }
 
 const PATHS = {
   'chat-completions': '/v1/chat/completions',
@@ -47,6 +54,13 @@ export const agentQuestion = (model: string, stream = false): Question => ({
   body: agentConversation(model, AGENT_BYTES, stream),
 })
 
+/** The same as a client of the chat wire sends it. Nothing names the conversation but its opening. */
+const agentChatQuestion = (model: string): Question => ({
+  wire: 'chat-completions',
+  stream: false,
+  body: agentChat(model, AGENT_BYTES),
+})
+
 export const CASES: Case[] = [
   { id: 'a', name: 'small chat, whole answer', connections: 32, bar: 0.75, question: chat(MODEL_B, false) },
   { id: 'b', name: 'chat stream, 200 frames', connections: 16, bar: 0.85, question: chat(MODEL_B, true) },
@@ -59,6 +73,15 @@ export const CASES: Case[] = [
     bar: 0.5,
     question: streamQuestion('messages', MODEL_B),
   },
+  { id: 'f', name: '300 KB chat body', connections: 16, question: agentChatQuestion(MODEL_B) },
+  { id: 'g', name: 'c for a model of one’s own', connections: 16, question: agentQuestion(MODEL_OWN) },
+  {
+    id: 'h',
+    name: 'c with pictures, 900 KB',
+    connections: 16,
+    question: { wire: 'messages', stream: false, body: withPictures(agentQuestion(MODEL_A).body, PICTURES) },
+  },
+  { id: 'i', name: 'c translated', connections: 16, question: agentQuestion(MODEL_B) },
 ]
 
 /** The question as one server is asked it. */

@@ -10,12 +10,14 @@ export type Side = { perSecond: number; cpuUs: number; busy: number }
 export type CaseFigures = {
   id: string
   name: string
-  bar: number
+  bar?: number
   ratio: Spread
   /** CPU time per answer, bare ÷ gateway: what the ratio would be if nothing but the tested process set the pace. */
   cpuRatio: Spread
   gateway: Side
   bare: Side
+  /** Another build in the same rounds: CPU time per answer, gateway ÷ that. */
+  against?: Side & { cpuRatio: Spread }
 }
 
 /** Memory in KiB. `perStreamKb` = (open − idle) ÷ streams. `startKb`: before the first request. `perLongKb`: of long requests. */
@@ -39,6 +41,8 @@ export type Figures = {
   /** A variable of the environment that changes what was measured, where it was set. */
   environment?: string
   gateway: string
+  /** The other build, where one was named. */
+  against?: string
   bare: 'streamed' | 'buffered'
   rounds: number
   windowMs: number

@@ -33,8 +33,13 @@ export type Bench = {
 
 type Contender = { server: Server; ask: Ask; complete: Completeness; rates: number[]; costs: number[]; busy: number[] }
 
-const contend = async (bench: Bench, server: Server, question: Question): Promise<[Contender, ChatWire]> => {
-  const ask = askOf(question, server.port, bench.key)
+const contend = async (
+  bench: Bench,
+  server: Server,
+  question: Question,
+  key = bench.key,
+): Promise<[Contender, ChatWire]> => {
+  const ask = askOf(question, server.port, key)
   const [complete, wire] = await probe(question, ask, bench.provider)
   return [{ server, ask, complete, rates: [], costs: [], busy: [] }, wire]
 }
@@ -47,16 +52,22 @@ const side = ({ rates, costs, busy }: Contender): Side => ({
 
 const ratios = (over: number[], under: number[]): number[] => over.map((value, n) => value / (under[n] || 1))
 
-/** One case: warm-up, then rounds in which gateway and bare proxy take turns, the first of a round changing too. */
-export const measureCase = async (bench: Bench, one: Case, gateway: Server, bare: Server): Promise<CaseFigures> => {
+/** The servers that answer a case in turns. `against`: another build of the gateway. */
+export type Servers = { gateway: Server; bare: Server; against?: Server & { key: string } }
+
+/** One case: warm-up, then rounds in which the servers take turns, the first of a round changing too. */
+export const measureCase = async (bench: Bench, one: Case, servers: Servers): Promise<CaseFigures> => {
   const { generator, pace, provider } = bench
   const kind = one.question.stream ? 'stream' : 'json'
   await provider.control({ mode: 'answer' })
 
-  const [ours, wire] = await contend(bench, gateway, one.question)
+  const [ours, wire] = await contend(bench, servers.gateway, one.question)
   // The bare proxy is asked in the wire the gateway asked the provider in: both relay the same frames.
   const same = wire === one.question.wire
-  const [theirs] = await contend(bench, bare, same ? one.question : streamQuestion(wire, 'any'))
+  const [theirs] = await contend(bench, servers.bare, same ? one.question : relayed(one.question, wire))
+  const { against } = servers
+  const [other] = against === undefined ? [] : await contend(bench, against, one.question, against.key)
+  const all = [ours, theirs, ...(other === undefined ? [] : [other])]
 
   const run = async ({ server, ask, complete }: Contender, windowMs: number) => {
     const before = cpuUs(server.pid)
@@ -71,22 +82,25 @@ export const measureCase = async (bench: Bench, one: Case, gateway: Server, bare
     contender.busy.push(usedUs / (load.elapsedMs * 1000))
   }
 
-  await run(ours, pace.warmUpMs)
-  await run(theirs, pace.warmUpMs)
+  for (const contender of all) await run(contender, pace.warmUpMs)
   for (let round = 0; round < pace.rounds; round++) {
-    const order = round % 2 === 0 ? [ours, theirs] : [theirs, ours]
-    for (const contender of order) await measure(contender)
+    for (const contender of round % 2 === 0 ? all : all.toReversed()) await measure(contender)
   }
   return {
     id: one.id,
     name: one.name,
-    bar: one.bar,
+    ...(one.bar === undefined ? {} : { bar: one.bar }),
     ratio: spread(ratios(ours.rates, theirs.rates)),
     cpuRatio: spread(ratios(theirs.costs, ours.costs)),
     gateway: side(ours),
     bare: side(theirs),
+    ...(other && { against: { ...side(other), cpuRatio: spread(ratios(ours.costs, other.costs)) } }),
   }
 }
+
+/** What a bare proxy is asked in the wire of a provider: it relays the same bytes, untranslated. */
+const relayed = ({ stream, body }: Question, wire: ChatWire): Question =>
+  stream ? streamQuestion(wire, 'any') : { wire, stream, body }
 
 /** Spawn to the first 200 of `GET /v1`: on a data folder in use, and on an empty one (which is created and migrated). */
 export const measureStart = async (bench: Bench): Promise<NonNullable<Figures['start']>> => {

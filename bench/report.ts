@@ -32,8 +32,7 @@ const caseRow = (one: CaseFigures): string[] => [
   `${one.id}: ${one.name}`,
   fixed(one.ratio.median),
   range(one.ratio),
-  `≥ ${fixed(one.bar)}`,
-  verdict(one.ratio.median >= one.bar),
+  ...(one.bar === undefined ? ['', ''] : [`≥ ${fixed(one.bar)}`, verdict(one.ratio.median >= one.bar)]),
   whole(one.gateway.perSecond),
   whole(one.bare.perSecond),
   whole(one.gateway.cpuUs),
@@ -41,6 +40,21 @@ const caseRow = (one: CaseFigures): string[] => [
   fixed(one.cpuRatio.median),
   `${whole(one.gateway.busy * 100)} / ${whole(one.bare.busy * 100)} %`,
 ]
+
+const AGAINST_HEAD = ['Case', 'CPU µs', 'Other build CPU µs', 'CPU ratio', 'Range']
+
+const againstRow = ({ id, name, gateway, against }: CaseFigures): string[][] =>
+  against === undefined
+    ? []
+    : [
+        [
+          `${id}: ${name}`,
+          whole(gateway.cpuUs),
+          whole(against.cpuUs),
+          fixed(against.cpuRatio.median),
+          range(against.cpuRatio),
+        ],
+      ]
 
 const startRows = ({ migrated, fresh }: NonNullable<Figures['start']>): string[][] => {
   const bar = `≤ ${BARS.firstAnswerMs} ms`
@@ -120,15 +134,27 @@ export const tables = (figures: Figures): string => {
     ...(figures.crowd ? crowdRows(figures.crowd) : []),
     ...(figures.translation ? [translationRow(figures.translation)] : []),
   ]
+  const against = figures.cases.flatMap(againstRow)
   return [
     ...(figures.cases.length > 0 ? [table(CASE_HEAD, figures.cases.map(caseRow))] : []),
+    ...(against.length > 0 ? [table(AGAINST_HEAD, against)] : []),
     ...(rows.length > 0 ? [table(['Measure', 'Gateway', 'Bare proxy', 'Bar', 'Reached'], rows)] : []),
   ].join('\n\n')
 }
 
 /** One line on where and how it was measured. */
-export const circumstances = ({ machine, gateway, bare, rounds, windowMs, date, environment }: Figures): string =>
+export const circumstances = ({
+  machine,
+  gateway,
+  against,
+  bare,
+  rounds,
+  windowMs,
+  date,
+  environment,
+}: Figures): string =>
   `${date}; ${machine.cores} cores (${machine.cpu}), ${machine.os}, Bun ${machine.bun}; ${gateway} beside a bare proxy ` +
+  (against === undefined ? '' : `and ${against} `) +
   `(request body ${bare}); ${rounds} rounds of ${windowMs} ms a side; ` +
   (machine.pinned
     ? 'tested process on core 0, provider and load generator on core 1.'
@@ -148,12 +174,15 @@ ${figures.failures.map((failure) => `\nNot measured: ${failure}.\n`).join('')}
   take turns before the same loopback provider, so a busy machine slows both. The bare proxy is \`Bun.serve\` and
   \`fetch\` with nothing between (\`bench/bare-proxy.ts\`).
 - The gateway runs as users run it: keys checked, every exchange reserved and settled in the database on disk.
+- Its key has a quota, rate limits and a list of models; each provider has two accounts; the log goes to a file.
 - Only complete answers count. Each case is first asked once and its text compared with the provider's; under load
   every stream is read to its terminal frame and weighed.
 - "CPU µs" is the CPU time of the tested process per answer, all its threads. "Busy" is the share of one core it used
   (gateway / bare): well below 100 % means that provider and load generator set the pace, and the CPU ratio says more.
-- Streams have 200 frames; the provider writes each by itself, as fast as the reader takes them. In d and e the bare
-  proxy relays the provider's own frames untranslated.
+- Streams have 200 frames; the provider writes each by itself, as fast as the reader takes them. In d, e and i the bare
+  proxy relays the provider's own bytes untranslated.
+- g is c for a model that the configuration adds, of which only the id, the limits and the provider are said. h has
+  four screenshots in base64 in its last turn; in f nothing but the opening names the conversation.
 - Added per event: from the provider's write to the client's read, less the same without anything between; each of
   ${figures.delay?.streams ?? 200} streams carries 20 events a second, each of ${figures.crowd?.streams ?? 2000} carries ${figures.crowd?.eventsPerSecond ?? 5}.
 
@@ -162,7 +191,8 @@ ${figures.failures.map((failure) => `\nNot measured: ${failure}.\n`).join('')}
 \`\`\`
 bun run bench                     # everything, about four minutes; writes this file
 bun run bench --quick             # about one minute, writes nothing
-bun run bench --only a,b          # of a, b, c, d, e, start, memory, delay, crowd, translation
+bun run bench --only a,b          # of a to i, start, memory, delay, crowd, translation
+bun run bench --against FILE      # another build in the same rounds: CPU time per answer beside its
 bun run bench --json              # the figures as one JSON document on stdout
 bun run bench --source            # the source instead of the compiled binary
 bun run bench --unpinned          # leaves the cores to the system

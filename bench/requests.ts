@@ -104,3 +104,64 @@ export const agentConversation = (model: string, bytes: number, stream = false):
   }
   return JSON.stringify(body)
 }
+
+/** The same conversation as clients of the chat wire have it: calls with their arguments as text, results as messages. */
+export const agentChat = (model: string, bytes: number): string => {
+  const conversation = JSON.parse(agentConversation(model, bytes)) as Conversation
+  const { system, tools, messages } = conversation
+  return JSON.stringify({
+    model,
+    max_tokens: 8192,
+    messages: [
+      { role: 'system', content: system.map(({ text }) => text).join('\n\n') },
+      ...messages.flatMap(({ role, content }) => (role === 'assistant' ? [chatCall(content)] : chatResults(content))),
+    ],
+    tools: tools.map(({ name, description, input_schema: parameters }) => ({
+      type: 'function',
+      function: { name, description, parameters },
+    })),
+  })
+}
+
+type Block = {
+  type: string
+  text?: string
+  id?: string
+  name?: string
+  input?: unknown
+  tool_use_id?: string
+  content?: Block[]
+  source?: unknown
+}
+type Conversation = {
+  system: { text: string }[]
+  tools: { name: string; description: string; input_schema: unknown }[]
+  messages: { role: string; content: Block[] }[]
+}
+
+const textIn = (blocks: Block[] = []): string => blocks.map(({ text = '' }) => text).join('')
+
+const chatCall = (content: Block[]): object => ({
+  role: 'assistant',
+  content: textIn(content),
+  tool_calls: content
+    .filter(({ type }) => type === 'tool_use')
+    .map(({ id, name, input }) => ({ id, type: 'function', function: { name, arguments: JSON.stringify(input) } })),
+})
+
+const chatResults = (content: Block[]): object[] =>
+  content.map((block) =>
+    block.type === 'tool_result'
+      ? { role: 'tool', tool_call_id: block.tool_use_id, content: textIn(block.content) }
+      : { role: 'user', content: [{ type: 'text', text: block.text }] },
+  )
+
+/** A messages body with screenshots at the end of its last turn. */
+export const withPictures = (conversation: string, { count, chars }: { count: number; chars: number }): string => {
+  const body = JSON.parse(conversation) as Conversation
+  const data = `iVBORw0KGgo${'AAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAB'.repeat(Math.ceil(chars / 36)).slice(0, chars - 11)}`
+  const source = { type: 'base64', media_type: 'image/png', data }
+  const pictures = Array.from({ length: count }, () => ({ type: 'image', source }))
+  body.messages.at(-1)?.content.push(...pictures, { type: 'text', text: 'This is what the page looks like now.' })
+  return JSON.stringify(body)
+}

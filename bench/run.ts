@@ -1,12 +1,12 @@
 // `bun run bench`: the gateway beside a bare proxy, in one run on this machine. Flags: --quick, --only a,b,start,
-// --json, --source, --gateway FILE (another binary), --bare streamed|buffered, --rounds N, --window MS (milliseconds),
+// --json, --source, --gateway FILE (another binary), --against FILE (another build in the same rounds), --bare streamed|buffered, --rounds N, --window MS (milliseconds),
 // --unpinned (leave the cores to the system), --self (a second bare proxy in the gateway's place: what the bench itself adds
 // or hides), --floor parsed|unread (the least gateway in its place, cases a and c: what there is to reach).
 
 import { cpus, release, type } from 'node:os'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
-import { CASES } from './cases.ts'
+import { CASE_IDS, CASES, MODEL_A, MODEL_B, MODEL_OWN } from './cases.ts'
 import type { Figures } from './figures.ts'
 import {
   type Bench,
@@ -34,7 +34,7 @@ import { circumstances, document, tables } from './report.ts'
 
 const ROOT = join(import.meta.dir, '..')
 const BINARY = join(ROOT, 'dist', process.platform === 'win32' ? 'sluice.exe' : 'sluice')
-const SECTIONS = ['a', 'b', 'c', 'd', 'e', 'start', 'memory', 'delay', 'crowd', 'translation'] as const
+const SECTIONS = [...CASE_IDS, 'start', 'memory', 'delay', 'crowd', 'translation'] as const
 /** Changes what is measured: how many calls of `fetch` this runtime makes at once. */
 const CALLS = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
 type Section = (typeof SECTIONS)[number]
@@ -46,6 +46,7 @@ const { values: flags } = parseArgs({
     json: { type: 'boolean', default: false },
     source: { type: 'boolean', default: false },
     gateway: { type: 'string', default: BINARY },
+    against: { type: 'string' },
     self: { type: 'boolean', default: false },
     floor: { type: 'string' },
     unpinned: { type: 'boolean', default: false },
@@ -91,26 +92,45 @@ const build = async (): Promise<void> => {
   if ((await made.exited) !== 0) throw new Error('the build failed')
 }
 
-/** A data folder with one key in it, and the environment that points the gateway at the provider. */
-const prepare = async (providerPort: number): Promise<{ launch: GatewayLaunch; key: string }> => {
-  const folder = temporaryFolder()
+/** Two accounts for each provider, and a model of the owner's own. */
+const configuration = (providerPort: number): string => {
+  const accounts = (base: string): string[] =>
+    ['first', 'second'].map(
+      (name) => `      - { name: ${name}, base_url: "${base}", credential: env:BENCH_CREDENTIAL }`,
+    )
   const base = `http://127.0.0.1:${providerPort}`
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(SLUICE|VENDOR)_/.test(name))
+  return [
+    'providers:',
+    ...['  vendor_a:', '    accounts:', ...accounts(base)],
+    ...['  vendor_b:', '    accounts:', ...accounts(`${base}/v1`)],
+    'models:',
+    `  ${MODEL_OWN}: { provider: vendor_a, upstream: own-coder-1, context: 200000, max_output: 32000 }`,
+    '',
+  ].join('\n')
+}
+
+/** More than any run asks for. */
+const LIMITS = ['--tokens', '1000000000000', '--rpm', '1000000000', '--models', [MODEL_A, MODEL_B, MODEL_OWN].join(',')]
+
+/** A data folder with one key in it, and the configuration that points a gateway at the provider. */
+const prepare = async (command: string[], providerPort: number): Promise<{ launch: GatewayLaunch; key: string }> => {
+  const folder = temporaryFolder()
+  const config = join(folder, 'sluice.yaml')
+  await Bun.write(config, configuration(providerPort))
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(SLUICE|VENDOR|ANTHROPIC|OPENAI)_/.test(name))
   const launch: GatewayLaunch = {
-    command: gatewayCommand(),
+    command,
     data: join(folder, 'data'),
     log: join(folder, 'gateway.log'),
     env: {
       ...Object.fromEntries(inherited.map(([name, value]) => [name, value ?? ''])),
-      VENDOR_A_BASE_URL: base,
-      VENDOR_A_API_KEY: 'bench-credential',
-      VENDOR_B_BASE_URL: `${base}/v1`,
-      VENDOR_B_API_KEY: 'bench-credential',
+      SLUICE_CONFIG: config,
+      BENCH_CREDENTIAL: 'bench-credential',
     },
   }
   if (standIn) return { launch, key: 'sk-bench' }
-  const create = ['keys', 'create', '--data', launch.data, '--label', 'bench', '--tokens', '1000000000000', '--json']
-  const made = Bun.spawn([...launch.command, ...create], {
+  const create = ['keys', 'create', '--data', launch.data, '--label', 'bench', ...LIMITS, '--json']
+  const made = Bun.spawn([...command, ...create], {
     cwd: folder,
     env: launch.env,
     stdout: 'pipe',
@@ -125,7 +145,7 @@ const measure = async (): Promise<Figures> => {
   await build()
   stepAside()
   const provider = await startProvider()
-  const { launch, key } = await prepare(provider.port)
+  const { launch, key } = await prepare(gatewayCommand(), provider.port)
   const pace = {
     rounds: Number(flags.rounds ?? (flags.quick ? 3 : 5)),
     windowMs: Number(flags.window ?? (flags.quick ? 700 : 1500)),
@@ -146,11 +166,16 @@ const measure = async (): Promise<Figures> => {
     ...(process.env[CALLS] === undefined ? {} : { environment: `${CALLS}=${process.env[CALLS]}` }),
     command: ['bun run bench', ...process.argv.slice(2)].join(' '),
     gateway: standIn?.name ?? (flags.source ? 'bun src/main.ts serve' : relative(ROOT, flags.gateway)),
+    ...(flags.against === undefined ? {} : { against: flags.against }),
     bare: manner,
     rounds: pace.rounds,
     windowMs: pace.windowMs,
     cases: [],
     failures: [],
+  }
+  const startOther = async (binary: string): Promise<Server & { key: string }> => {
+    const { launch, key } = await prepare([binary], provider.port)
+    return { ...(await startGateway(launch, 'tested')), key }
   }
   /** One section that fails does not take the others' figures with it. */
   const section = async (name: Section, title: string, work: () => Promise<void>): Promise<void> => {
@@ -175,9 +200,14 @@ const measure = async (): Promise<Figures> => {
   }
   const bare = await startBare(provider.port, manner)
   const gateway = standIn ? await standIn.start(provider.port) : await startGateway(launch, 'tested')
+  const servers = {
+    gateway,
+    bare,
+    ...(flags.against === undefined ? {} : { against: await startOther(flags.against) }),
+  }
   for (const one of CASES) {
     await section(one.id, `${one.id}: ${one.name}`, async () => {
-      figures.cases.push(await measureCase(bench, one, gateway, bare))
+      figures.cases.push(await measureCase(bench, one, servers))
     })
   }
   await section('delay', 'delay', async () => {
@@ -201,7 +231,13 @@ try {
   else console.log(`${circumstances(figures)}\n\n${tables(figures)}`)
   for (const failure of figures.failures) console.error(`not measured: ${failure}`)
   if (figures.failures.length > 0) process.exitCode = 1
-  const complete = !flags.quick && !flags.unpinned && !standIn && flags.only === undefined && flags.gateway === BINARY
+  const complete =
+    !flags.quick &&
+    !flags.unpinned &&
+    !standIn &&
+    flags.against === undefined &&
+    flags.only === undefined &&
+    flags.gateway === BINARY
   if (complete) await Bun.write(join(ROOT, 'docs', 'benchmarks.md'), document(figures))
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)

@@ -6,8 +6,10 @@ import { AGENT_BYTES } from '../../bench/cases.ts'
 import { spread } from '../../bench/figures.ts'
 import { FRAMES, streamedText, streamFrames } from '../../bench/frames.ts'
 import { createMessageReader } from '../../bench/http-message.ts'
-import { agentConversation } from '../../bench/requests.ts'
+import { agentChat, agentConversation, withPictures } from '../../bench/requests.ts'
 import { FrameReader } from '../../src/lib/sse.ts'
+import { chatCompletions } from '../../src/wire/chat-completions/index.ts'
+import { messages } from '../../src/wire/messages/index.ts'
 
 type Sent = { chunks: string[]; chunked: boolean }
 
@@ -50,6 +52,21 @@ test.each(['chat-completions', 'responses', 'messages'] as const)('a %s answer h
   expect(frames).toHaveLength(FRAMES)
   expect(new FrameReader().push(Buffer.from(frames.join('')))).toHaveLength(FRAMES)
   expect(streamedText(wire).length).toBeGreaterThan(FRAMES)
+})
+
+test('the chat client of the agent says what its messages client says', () => {
+  const chat = chatCompletions.decodeRequest(JSON.parse(agentChat('m', 100_000)))
+  const blocks = messages.decodeRequest(JSON.parse(agentConversation('m', 100_000)))
+  const kinds = ({ turns }: typeof chat) =>
+    turns.filter(({ role }) => role !== 'system').flatMap(({ parts }) => parts.map(({ type }) => type))
+  expect(kinds(chat)).toEqual(kinds(blocks))
+  expect(chat.tools).toHaveLength(40)
+})
+
+test('screenshots stand in the last turn', () => {
+  const body = withPictures(agentConversation('m', 50_000), { count: 2, chars: 1_000 })
+  const { turns } = messages.decodeRequest(JSON.parse(body))
+  expect(turns.at(-1)?.parts.filter(({ type }) => type === 'image')).toHaveLength(2)
 })
 
 test('the conversation of the agent has the promised weight', () => {
