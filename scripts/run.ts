@@ -11,8 +11,10 @@ export const bun = async (args: string[], env: Record<string, string> = {}): Pro
     env: { ...process.env, ...env },
     stdio: ['inherit', 'inherit', 'inherit'],
   })
-  // The child gets the terminal's signals itself and stops in its own time.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
+  // From a terminal the child gets its own Ctrl-C: a second one would tell it not to wait.
+  const attached = process.stdin.isTTY === true
+  process.on('SIGINT', () => attached || child.kill('SIGINT'))
+  process.on('SIGTERM', () => child.kill('SIGTERM'))
   return child.exited
 }
 

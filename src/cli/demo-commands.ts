@@ -1,6 +1,24 @@
-// Commands to paste, one for every wire and for what surrounds them, and the faults that the vendors show on demand.
+// What the demo says: on a terminal one screen; elsewhere commands to paste, one for every wire and for what surrounds them,
+// and the faults that the vendors show on demand.
 
 import { columns } from './table.ts'
+
+/** Fits a terminal of 80 columns and 24 rows, long lines wrapped. `link`: to the dashboard. */
+export const demoScreen = (url: string, secret: string, link: string): string =>
+  `
+sluice demo: a gateway and two vendors of its own on this machine. No account is
+needed, and nothing leaves it. Any model answers on any wire. Try one:
+
+curl -s ${url}/v1/chat/completions \\
+  -H 'x-api-key: ${secret}' \\
+  -d '{"model":"auto","messages":[{"role":"user","content":"Say hello"}]}'
+
+The other wires, SDKs, coding agents, and faults to provoke: ${url}/docs
+
+Key        ${secret}
+Dashboard  ${link}
+
+Ctrl-C ends it and removes what it has kept.`
 
 /** `url` is the gateway's without `/v1`, `secret` a key of it; `directives`: each by name, with what it does. */
 export const demoCommands = (url: string, secret: string, directives: Readonly<Record<string, string>>): string => {

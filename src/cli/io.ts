@@ -8,6 +8,8 @@ export type Io = {
   out(text: string): void
   /** Adds the line break itself. Everything that is not the result: warnings, errors, notes. */
   err(text: string): void
+  /** Whether a person reads what goes out, on a terminal. */
+  terminal?: boolean
   env: Env
   cwd: string
   /** Milliseconds since the epoch. */

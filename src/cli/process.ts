@@ -17,6 +17,7 @@ export const processIo = (): Io => ({
       // A note that a full disk does not take must not keep a server from running.
     }
   },
+  terminal: process.stdout.isTTY === true && process.stderr.isTTY === true,
   env: process.env,
   cwd: process.cwd(),
   now: Date.now,

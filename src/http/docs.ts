@@ -8,6 +8,7 @@ import codex from '../../docs/guides/codex.md' with { type: 'text' }
 import continueDev from '../../docs/guides/continue.md' with { type: 'text' }
 import copilotCli from '../../docs/guides/copilot-cli.md' with { type: 'text' }
 import curl from '../../docs/guides/curl.md' with { type: 'text' }
+import demo from '../../docs/guides/demo.md' with { type: 'text' }
 import frameworks from '../../docs/guides/frameworks.md' with { type: 'text' }
 import langchain from '../../docs/guides/langchain.md' with { type: 'text' }
 import openaiAgents from '../../docs/guides/openai-agents.md' with { type: 'text' }
@@ -38,6 +39,7 @@ const GUIDES: readonly (readonly [string, string])[] = [
   ['cline', cline],
   ['continue', continueDev],
   ['copilot-cli', copilotCli],
+  ['demo', demo],
 ]
 
 let rendered: Guide[] | undefined

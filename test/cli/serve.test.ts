@@ -17,6 +17,8 @@ afterEach(async () => {
   rmSync(cwd, { recursive: true, force: true })
 })
 
+const ROOT = join(import.meta.dir, '..', '..')
+
 const launch = (words: string[], env: Record<string, string> = {}): Child =>
   launchIn([process.execPath, MAIN], words, cwd, env)
 
@@ -209,6 +211,44 @@ test.skipIf(Bun.which('curl') === null || Bun.which('sh') === null)(
   },
   20_000,
 )
+
+test.skipIf(process.platform === 'win32')(
+  'demo on a terminal fills one screen, writes no log there, and ends quietly at Ctrl-C',
+  async () => {
+    let screen = ''
+    let grown = Promise.withResolvers<void>()
+    const child = Bun.spawn([process.execPath, join(ROOT, 'scripts', 'demo.ts'), '--port', '0'], {
+      cwd,
+      env: { PATH: process.env.PATH ?? '', TMPDIR: cwd },
+      terminal: {
+        cols: COLUMNS,
+        rows: ROWS,
+        data: (_terminal, bytes) => {
+          screen += Buffer.from(bytes).toString()
+          grown.resolve()
+          grown = Promise.withResolvers()
+        },
+      },
+    })
+    while (!screen.includes('Ctrl-C')) await grown.promise
+    const shown = screen.slice(screen.indexOf('\r\nsluice demo:'))
+    const rows = shown.split('\r\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / COLUMNS)), 0)
+    expect(rows).toBeLessThanOrEqual(ROWS)
+    const [, command = ''] = /(curl[\s\S]*?)\r\n\r\n/.exec(shown) ?? []
+    const asked = Bun.spawn(['sh', '-c', command.replaceAll('\r\n', '\n')], { stdout: 'pipe', stderr: 'ignore' })
+    expect(await new Response(asked.stdout).json()).toMatchObject({ object: 'chat.completion' })
+    const [, link = ''] = /^Dashboard +(\S+)/m.exec(shown) ?? []
+    expect((await fetch(link)).status).toBe(200)
+    const before = screen.length
+    child.terminal?.write('\x03')
+    expect(await child.exited).toBe(0)
+    expect(screen.slice(before).replace('^C', '').trim()).toBe('')
+    expect([...new Bun.Glob('sluice-demo-*').scanSync({ cwd, onlyFiles: false })]).toEqual([])
+  },
+  20_000,
+)
+const COLUMNS = 80
+const ROWS = 24
 
 test('demo reads no file where its data is kept, and leaves the data', async () => {
   await Bun.write(join(cwd, 'sluice.yaml'), 'listen: { port: wrong }')

@@ -1,6 +1,7 @@
 // Faults and figures on demand.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import { type DemoProviders, DIRECTIVES, MARKER, startDemoProviders } from '../../src/demo/index.ts'
 import { ask, at, type DemoPath, saying, send } from './support.ts'
 
@@ -14,6 +15,12 @@ const PATHS: DemoPath[] = ['/v1/messages', '/v1/chat/completions', '/v1/response
 const STREAMED = PATHS.filter((path) => path !== '/v1/images/generations')
 const said = (path: DemoPath, text: string, stream = false): Promise<Awaited<ReturnType<typeof ask>>> =>
   ask(demo, path, saying(path, `please ${text}`, stream ? { stream } : {}))
+
+test('the guide of the demo tells every directive', async () => {
+  const guide = await Bun.file(join(import.meta.dir, '..', '..', 'docs', 'guides', 'demo.md')).text()
+  const told = [...guide.matchAll(/^\| `\[\[([a-z-]+)\]\]` +\| (.+?) +\|$/gm)].map(([, name, does]) => [name, does])
+  expect(told).toEqual(Object.entries(DIRECTIVES))
+})
 
 /** What each vendor answers to an error asked for: status, type, code. */
 const ERRORS: [argument: string, a: [number, string], b: [number, string, string | null]][] = [
