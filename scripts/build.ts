@@ -1,5 +1,6 @@
 // Compiles the one file, the page within it: bun scripts/build.ts [TARGET] [--out FILE]. A target such as
-// bun-linux-arm64 may be named; this platform is the default, dist/sluice where it goes.
+// bun-linux-arm64 may be named; this platform is the default, dist/sluice where it goes. The same sources make the same
+// bytes in any folder; scripts/reproducible.ts shows it.
 
 import { mkdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -25,6 +26,9 @@ const code = await bun([
   '--sourcemap=none',
   // From source this is unset, and the page is bundled at the first request.
   '--define=process.env.SLUICE_EMBEDDED_PAGE="yes"',
+  // The bundler would write the folder of this checkout in their place. Libraries use them to find files for threads of
+  // theirs, which no compiled file has; ours use import.meta.
+  ...['--define=__dirname="/"', '--define=__filename="/sluice"'],
   ...(target === undefined ? [] : [`--target=${target}`]),
   'src/main.ts',
   // Threads are entry points of their own.

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 export const ROOT = join(import.meta.dir, '..')
 
 /** Runs to the end with the terminal's own input and output; resolves with the exit code. */
-export const bun = async (args: string[], env: Record<string, string> = {}): Promise<number> => {
+export const bun = async (args: string[], env: Record<string, string> = {}, cwd = ROOT): Promise<number> => {
   const child = Bun.spawn([process.execPath, ...args], {
-    cwd: ROOT,
+    cwd,
     env: { ...process.env, ...env },
     stdio: ['inherit', 'inherit', 'inherit'],
   })

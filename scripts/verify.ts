@@ -1,5 +1,5 @@
-// Everything that must hold, from an empty checkout: install, lint, types, tests, the binary, its tests and ten seconds of
-// mixed load on it.
+// Everything that must hold, from an empty checkout: install, lint, types, tests, the binary, that it is the same in any
+// folder, its tests and ten seconds of mixed load on it.
 
 import { bun, install, ROOT } from './run.ts'
 
@@ -12,6 +12,7 @@ const steps: [string, () => Promise<number>][] = [
   ['types', () => bun(['run', '--bun', 'typecheck'])],
   ['tests', () => bun(TEST)],
   ['build', () => bun(['scripts/build.ts'])],
+  ['same bytes', () => bun(['scripts/reproducible.ts', BINARY.SLUICE_BINARY])],
   ['binary', () => bun([...TEST, 'test/binary', 'test/dashboard', 'test/chaos', 'test/money/killed.test.ts'], BINARY)],
   ['soak', () => bun(['scripts/soak.ts', '--short'], BINARY)],
 ]
