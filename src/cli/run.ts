@@ -7,10 +7,12 @@ import { accounts } from './accounts.ts'
 import { adminResetLink } from './admin/reset-link.ts'
 import { backup } from './backup.ts'
 import type { Command, Group } from './command.ts'
+import { complete } from './complete.ts'
 import { configCheck } from './config/check.ts'
 import { configInit } from './config/init.ts'
 import { configSchema } from './config/schema.ts'
 import { demo } from './demo.ts'
+import { health } from './health.ts'
 import { commandHelp, groupHelp, rootHelp } from './help.ts'
 import { EXIT, type Io, isUsageError, usageError } from './io.ts'
 import { keysCreate } from './keys/create.ts'
@@ -40,6 +42,8 @@ export const COMMANDS: (Command | Group)[] = [
   { name: 'config', summary: 'The configuration file', commands: [configCheck, configSchema, configInit] },
   backup,
   restore,
+  health,
+  complete(() => COMMANDS),
   version,
 ]
 
