@@ -12,6 +12,7 @@ import { openBody, openText } from '../relay/client-body.ts'
 import { type Client, type ClientRequest, disconnect } from '../relay/exchange.ts'
 import { wireOf } from '../relay/route.ts'
 import { requireSight } from '../relay/sight.ts'
+import { withinOf } from '../relay/within.ts'
 import { admit, type Check, REQUESTS } from './admit.ts'
 import { isCompressed, readBody } from './read-body.ts'
 import { errorResponse, reported, requestId } from './respond.ts'
@@ -106,7 +107,7 @@ export const openPost = async (gateway: Gateway, post: Post, check: Check): Prom
   return gateway.turns(bytes.byteLength, () => opened(gateway, post, check, bytes))
 }
 
-type Opened = Pick<ClientRequest, 'bodyWire' | 'asSent' | 'body' | 'model'>
+type Opened = Pick<ClientRequest, 'bodyWire' | 'asSent' | 'body' | 'model' | 'within'>
 
 const opened = (
   gateway: Gateway,
@@ -131,7 +132,10 @@ const opened = (
   const sent = edits.length === 0 ? asSent : openText(splice(asSent.whole().text, edits))
   const body = gateway.continued.withPrevious(key.id, sent)
   requireSight(bodyWire, body, model)
-  return { bodyWire, asSent, body, model }
+  const { catalogue, config } = gateway
+  const within = withinOf(body, { key, catalogue, hideForbidden: config.hideForbiddenModels })
+  if (within !== undefined && !translates(gateway, bodyWire, model.id)) within.edits(model.provider)
+  return { bodyWire, asSent, body, model, within }
 }
 
 /** Some editors send bodies of the responses wire to the chat-completions path, and expect chat completions in return. */

@@ -24,7 +24,7 @@ export const inference = (gateway: Gateway, { wire, paths }: Endpoint) => {
 
 const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
   const { wire, request, id, key, ticket } = post
-  const { bodyWire, asSent, body, model } = await openPost(gateway, post, REQUESTS[wire])
+  const { bodyWire, asSent, body, model, within } = await openPost(gateway, post, REQUESTS[wire])
   const { outline, inputEstimate } = body
   const stream = outline.stream === true
   const codec = CODECS[wire]
@@ -59,6 +59,7 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
     codec,
     body,
     asSent,
+    within,
     headers: request.headers,
     model,
     stream,

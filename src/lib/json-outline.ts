@@ -20,6 +20,8 @@ const SMALL = 4096
 /** In others, a string of more bytes than LONG is cut to its first KEPT, or to what comes before its first escape. */
 const LONG = 64
 const KEPT = 16
+/** One that begins with an escape only when it has more than these: written in escapes, a short name has six a character. */
+const LONG_ESCAPED = 600
 
 /** Whether a string in an outline's value, of ASCII and without escapes, may be but the beginning of a longer one. */
 export const mayBeCut = (text: string): boolean => text.length === KEPT
@@ -43,6 +45,7 @@ export const outline = (bytes: Uint8Array<ArrayBuffer>): Outline => {
   const slots = readSlots(view, open, (start, end) => {
     if (end - start <= LONG || end > view.length) return
     const escaped = view.slice(start + 1, start + 1 + KEPT).indexOf('\\')
+    if (escaped !== -1 && end - start <= LONG_ESCAPED) return
     long.push({ start: start + 1, kept: start + 1 + (escaped === -1 ? KEPT : escaped), end: end - 1 })
   })
   const cut = inside(

@@ -26,7 +26,7 @@ export const splice = (text: string, edits: readonly Edit[], parsed?: object): s
  * The same, and of an outermost member in `once` that is written more often only the last is left: the one that `JSON.parse`
  * reads.
  */
-export const spliceOnce = (text: string, edits: readonly Edit[], once: ReadonlySet<string>): string =>
+export const spliceOnce = (text: string, edits: readonly Edit[], once: Names): string =>
   applied(text, cutsOf(textOf(text), edits, once))
 
 const applied = (text: string, cuts: Cut[]): string => {
@@ -44,7 +44,7 @@ const applied = (text: string, cuts: Cut[]): string => {
 export const spliceBytesOnce = (
   bytes: Uint8Array<ArrayBuffer>,
   edits: readonly Edit[],
-  once: ReadonlySet<string>,
+  once: Names,
   outermost?: Container,
 ): Uint8Array<ArrayBuffer> => {
   const cuts = cutsOf(latin1Of(bytes), edits, once, outermost)
@@ -95,12 +95,15 @@ const onlyCut = (text: string, edits: readonly Edit[], parsed: object): Cut[] | 
   return [{ start, end: skipValue(text, start), text: edit.value }]
 }
 
-const NONE: ReadonlySet<string> = new Set()
+/** Names of members: some of them, or all. */
+export type Names = { has(name: unknown): boolean }
+
+const NONE: Names = { has: () => false }
 
 /** The changes to the text, in order. Setting an equal value changes nothing. */
-const cutsOf = (text: Text, edits: readonly Edit[], once: ReadonlySet<string> = NONE, known?: Container): Cut[] => {
+const cutsOf = (text: Text, edits: readonly Edit[], once: Names = NONE, known?: Container): Cut[] => {
   const cuts: Cut[] = []
-  if (once.size > 0 || edits.length > 0) {
+  if (once !== NONE || edits.length > 0) {
     const outermost = known ?? readContainer(text.whole(), skipSpace(text.whole(), 0))
     if (outermost !== undefined) collect(text, outermost, edits, 0, cuts, repeatsIn(outermost, once))
   }
@@ -108,8 +111,8 @@ const cutsOf = (text: Text, edits: readonly Edit[], once: ReadonlySet<string> = 
 }
 
 /** Members that are written again further on. */
-const repeatsIn = ({ slots }: Container, names: ReadonlySet<unknown>): Set<Slot> => {
-  if (names.size === 0) return new Set()
+const repeatsIn = ({ slots }: Container, names: Names): Set<Slot> => {
+  if (names === NONE) return new Set()
   const last = new Map(slots.map((slot) => [slot.key, slot]))
   if (last.size === slots.length) return new Set()
   return new Set(slots.filter((slot) => names.has(slot.key) && last.get(slot.key) !== slot))

@@ -32,6 +32,7 @@ import {
   translateStream,
 } from './translate.ts'
 import { broken } from './upstream.ts'
+import { editsWithin } from './within.ts'
 
 /** A whole answer for the client, and what it consumed: `usage` undefined when the provider did not say. */
 export type JsonAnswer = {
@@ -91,7 +92,10 @@ const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan => 
   if (target.model.id !== exchange.model.id) requireSight(exchange.bodyWire, exchange.body, target.model)
   const betas = droppedBetas(target, exchange.headers)
   if (passesThrough(exchange, target)) {
-    const edits = editsFor(codec, exchange.body, target, capFor(exchange, target))
+    const edits = [
+      ...editsFor(codec, exchange.body, target, capFor(exchange, target)),
+      ...editsWithin(exchange, target),
+    ]
     exchange.dropped = listDropped([...betas, ...lostIn(edits)])
     return { body: exchange.body.edited(edits), undo: undefined }
   }

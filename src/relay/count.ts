@@ -18,6 +18,7 @@ import type { ClientRequest, Relay } from './exchange.ts'
 import { route, type Target } from './route.ts'
 import { editsFor, encoded, exactBody, lostIn, toJson } from './translate.ts'
 import { firstAnswer } from './tries.ts'
+import { editsWithin } from './within.ts'
 
 /** A wire that counts, and how. */
 export type CountingWire = { wire: ChatWire; counting: Counting }
@@ -109,7 +110,7 @@ const ask = async (
 }
 
 const passed = (request: ClientRequest, target: Target, codec: PassCodec): string | Uint8Array<ArrayBuffer> => {
-  const edits = editsFor(codec, request.body, target)
+  const edits = [...editsFor(codec, request.body, target), ...editsWithin(request, target)]
   request.dropped = listDropped([...droppedBetas(target, request.headers), ...lostIn(edits)])
   return request.body.edited(edits)
 }
@@ -120,12 +121,13 @@ const translated = (
   clientWire: CountingWire,
   providerWire: CountingWire,
 ): string => {
+  const within = editsWithin(request, target)
   const { body, dropped } = encoded(CHAT_CODECS[providerWire.wire], target, request.body.outline, () =>
     CHAT_CODECS[clientWire.wire].decodeRequest(
-      clientWire.counting.toRequest(exactBody(request), target.model.maxOutput),
+      clientWire.counting.toRequest(exactBody(request, within), target.model.maxOutput),
     ),
   )
-  request.dropped = listDropped([...droppedBetas(target, request.headers), ...dropped])
+  request.dropped = listDropped([...droppedBetas(target, request.headers), ...dropped, ...lostIn(within)])
   return toJson(pick(body, providerWire.counting.members))
 }
 

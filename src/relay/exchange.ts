@@ -21,6 +21,7 @@ import type { Health } from './health.ts'
 import type { Pictures } from './pictures.ts'
 import type { Recall } from './recall.ts'
 import type { Room } from './room.ts'
+import type { Within } from './within.ts'
 
 /** The client's connection, and the provider call that is made for it. */
 export type Client = {
@@ -50,6 +51,8 @@ export type ClientRequest = {
   body: ClientBody
   /** The body as the client sent it, likewise. */
   asSent: ClientBody
+  /** What `body` asks for beside its model. */
+  readonly within?: Within | undefined
   readonly headers: Headers
   /** Whether the provider finishes the answer even when the client disconnects. */
   readonly background: boolean

@@ -17,13 +17,23 @@ import { openNotes } from '../wire/pass.ts'
 import { type ClientBody, tooDeep } from './client-body.ts'
 import type { ClientRequest, Exchange } from './exchange.ts'
 import type { Target } from './route.ts'
+import { editsWithin, withEdits } from './within.ts'
 
 /** The client's request on the provider's wire. Throws `invalid_request` where it would mean something else there. */
-export const encodeFor = (exchange: Exchange, client: ChatCodec, provider: ChatCodec, target: Target): EncodedRequest =>
-  encoded(provider, target, exchange.body.outline, () => {
+export const encodeFor = (
+  exchange: Exchange,
+  client: ChatCodec,
+  provider: ChatCodec,
+  target: Target,
+): EncodedRequest => {
+  const within = editsWithin(exchange, target)
+  const made = encoded(provider, target, exchange.body.outline, () => {
+    if (within.length > 0) return capped(client.decodeRequest(exactBody(exchange, within)), capFor(exchange, target))
     exchange.decoded ??= client.decodeRequest(exactBody(exchange))
     return capped(exchange.decoded, capFor(exchange, target))
   })
+  return within.length === 0 ? made : { ...made, dropped: [...made.dropped, ...lostIn(within)] }
+}
 
 /** Lists the paths of what it leaves out as `removed`. By the id of a call its provider would find that its thought is missing. */
 const withoutReasoning = (request: ChatRequest, removed: string[]): ChatRequest => ({
@@ -107,10 +117,10 @@ export const toJson = (body: JsonObject): string => {
 /** `JSON.stringify` escapes only lone surrogates. An escaped backslash is matched so that `\\ud800` in a text is not. */
 const LONE_SURROGATES = /\\\\|\\ud[89a-f][0-9a-f]{2}/g
 
-/** A client's whole body, its numbers with all the digits that it sent. */
-export const exactBody = ({ body }: ClientRequest): JsonObject => {
+/** A client's whole body with edits, its numbers with all the digits that it sent. */
+export const exactBody = ({ body }: ClientRequest, edits: readonly PassEdit[] = []): JsonObject => {
   const { text, body: parsed } = body.whole()
-  return withExact(text, parsed)
+  return withEdits(withExact(text, parsed), edits)
 }
 
 /** The output cap a target must be given; undefined where the client's own stands, or its absence. */

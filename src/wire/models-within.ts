@@ -1,0 +1,145 @@
+// Models that a body names beside its `model`: for a tool to call, to fall back to, for a relay to choose from. By a client's
+// body as it stands, on any wire.
+
+import { isObject, type Json, type JsonObject } from '../ir/json.ts'
+import { isHosted, type Path, type ToolWithin } from './tools-within.ts'
+
+/**
+ * A member whose value names models: in a text, a list of texts, or something that holds such. `inTool`: a tool calls it, and
+ * the answer is still the model's own.
+ */
+export type ModelsWithin = { path: Path; value: Json; inTool: boolean }
+
+/** Members that hold what the client says, and schemas of its own: names in them are no settings. */
+const CONTENT = new Set([
+  'model',
+  'messages',
+  'system',
+  'input',
+  'instructions',
+  'prompt',
+  'tools',
+  'functions',
+  'prediction',
+  'documents',
+  'metadata',
+  'user',
+  'response_format',
+  'text',
+  'output_config',
+  'output_format',
+  'guided_json',
+  'structured_outputs',
+  // Names what checks the text, at no cost, and nothing that answers.
+  'moderation',
+])
+
+const NAMES_MODELS = /(?:^|_)(?:models?|fallbacks?)(?:_(?:ids?|names?|list|dict))?$/
+
+/** Names are compared without regard to case, as some servers read them. */
+const namesModels = (name: string): boolean => NAMES_MODELS.test(name.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase())
+
+/** Every member that names models, but for the request's own. */
+export const modelsWithin = (body: JsonObject, tools: readonly ToolWithin[]): ModelsWithin[] => {
+  const found: ModelsWithin[] = []
+  const collect = (name: string, value: Json | undefined, path: Path, inTool: boolean): void => {
+    if (value === undefined || value === null) return
+    if (namesModels(name)) {
+      if (namesAny(value)) found.push({ path, value, inTool })
+    } else if (Array.isArray(value)) {
+      for (const [at, one] of value.entries()) collect('', one, [...path, at], inTool)
+    } else if (isObject(value)) {
+      for (const inner in value) collect(inner, value[inner], [...path, inner], inTool)
+    }
+  }
+  for (const name in body) if (!CONTENT.has(name.toLowerCase())) collect(name, body[name], [name], false)
+  for (const { path, tool } of tools) {
+    // What a client's own tool has is a schema; a model beside it is one all the same.
+    const isOwn = !isHosted(tool)
+    for (const name in tool) {
+      if (name === 'tools' || (isOwn && typeof tool[name] !== 'string')) continue
+      collect(name, tool[name], [...path, name], true)
+    }
+  }
+  return found
+}
+
+/** A switch, such as `fallback: false`, names none. */
+const namesAny = (value: Json | undefined): boolean =>
+  typeof value === 'string' || (typeof value === 'object' && value !== null && Object.values(value).some(namesAny))
+
+/**
+ * The value with every name in it replaced. In an object those members that name models, where it has some: others are
+ * settings of the models. Where it has none, all that it says are names, and so are its members' own where they hold lists.
+ */
+export const withNames = (value: Json, path: Path, replace: (name: string, path: Path) => string): Json => {
+  if (typeof value === 'string') return replace(value, path)
+  if (Array.isArray(value)) return value.map((one, at) => withNames(one, [...path, at], replace))
+  if (!isObject(value)) return value
+  const naming = Object.keys(value).filter((name) => namesModels(name) || name.toLowerCase() === 'id')
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => {
+      const here = [...path, name]
+      if (naming.length > 0)
+        return [name, inner !== undefined && naming.includes(name) ? withNames(inner, here, replace) : inner]
+      return [
+        Array.isArray(inner) ? replace(name, here) : name,
+        inner === undefined ? inner : withNames(inner, here, replace),
+      ]
+    }),
+  )
+}
+
+/** What is known of a relay's settings that choose a model, or who serves it, without a name to check. */
+export type Wishes = {
+  /** A kept configuration, which may name any model. */
+  preset: Path | undefined
+  /** Wishes that can be left out: the answer comes from the model asked for all the same. */
+  left: Path[]
+}
+
+export const wishesWithin = (body: JsonObject): Wishes => {
+  const wishes: Wishes = { preset: undefined, left: [] }
+  for (const name in body) {
+    const value = body[name]
+    if (value === undefined || value === null || value === '') continue
+    switch (name.toLowerCase()) {
+      case 'preset':
+        wishes.preset = [name]
+        break
+      case 'route':
+        wishes.left.push([name])
+        break
+      case 'provider':
+        wishes.left.push(...routing(name, value))
+        break
+      case 'plugins':
+        if (Array.isArray(value))
+          for (const [at, plugin] of value.entries())
+            if (!isObject(plugin) || !PLUGINS.has(String(plugin.id))) wishes.left.push([name, at])
+        break
+    }
+  }
+  return wishes
+}
+
+/** Plugins of a relay that choose no model. Source: OpenRouter's documents, 2026-11. */
+const PLUGINS = new Set(['web', 'file-parser', 'response-healing', 'context-compression', 'moderation'])
+
+/** Of the wishes about who serves a model, those that keep something from the prompt or from the bill stand. */
+const GUARDS = new Set([
+  'data_collection',
+  'zdr',
+  'ignore',
+  'max_price',
+  'quantizations',
+  'require_parameters',
+  'enforce_distillable_text',
+])
+
+const routing = (name: string, value: Json): Path[] => {
+  if (!isObject(value)) return [[name]]
+  const others = Object.keys(value).filter((member) => !GUARDS.has(member))
+  if (others.length === Object.keys(value).length) return others.length === 0 ? [] : [[name]]
+  return others.map((member) => [name, member])
+}
