@@ -1,5 +1,8 @@
 // Names of the tools that run at a vendor: one for each kind of tool, whatever the vendors and their versions call it.
 
+/** How often each was called. */
+export type ServerToolCalls = { [tool: string]: number }
+
 /** What the same tool is called elsewhere. */
 const ALIKE: Readonly<Record<string, string>> = {
   code_interpreter: 'code_execution',

@@ -424,10 +424,11 @@ test.skipIf(process.getuid?.() !== 0)(
 describe('the lock of the server', () => {
   /** Makes of a database what the version before the last migration had. */
   const undoLast = (path: string): void => {
-    expect(MIGRATIONS.at(-1)?.name).toBe('0006_renewals')
-    edit(path, 'ALTER TABLE keys DROP COLUMN renews')
-    edit(path, 'ALTER TABLE keys DROP COLUMN renewed_at')
-    edit(path, "DELETE FROM migrations WHERE name = '0006_renewals'")
+    expect(MIGRATIONS.at(-1)?.name).toBe('0007_server_tools')
+    edit(path, 'DROP TABLE usage_tools')
+    edit(path, 'ALTER TABLE exchanges DROP COLUMN server_tools')
+    edit(path, 'ALTER TABLE keys DROP COLUMN server_tools')
+    edit(path, "DELETE FROM migrations WHERE name = '0007_server_tools'")
   }
 
   test('a second server on the same database is refused, the command line is not', () => {

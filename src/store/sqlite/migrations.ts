@@ -7,6 +7,7 @@ import reservations from '../../../drizzle/0003_reservations.sql' with { type: '
 import exchangeBlocks from '../../../drizzle/0004_exchange_blocks.sql' with { type: 'text' }
 import backgroundAnswers from '../../../drizzle/0005_background_answers.sql' with { type: 'text' }
 import renewals from '../../../drizzle/0006_renewals.sql' with { type: 'text' }
+import serverTools from '../../../drizzle/0007_server_tools.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -19,4 +20,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0004_exchange_blocks', sql: exchangeBlocks },
   { name: '0005_background_answers', sql: backgroundAnswers },
   { name: '0006_renewals', sql: renewals },
+  { name: '0007_server_tools', sql: serverTools },
 ]

@@ -37,6 +37,7 @@ const UNENDED = {
   trail: null,
   dropped: null,
   leftAfter: null,
+  serverTools: null,
 }
 
 /** The first row that began at or after a time, in ms since the epoch; undefined: none has. */

@@ -2,7 +2,9 @@
 
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import type { ServerToolCalls } from '../../ir/server-tools.ts'
 import { RENEWALS } from '../../keys/renewal.ts'
+import type { ServerTools } from '../../keys/server-tools.ts'
 import type { AttemptNote } from '../../ledger/ledger.ts'
 import type { MemberLimits } from '../../members/member.ts'
 import { FIGURES } from '../figures.ts'
@@ -29,6 +31,8 @@ export const keys = sqliteTable(
     rpm: integer('rpm'),
     tpm: integer('tpm'),
     concurrency: integer('concurrency'),
+    /** Which tools that run at the vendor it may use; null: all. */
+    serverTools: text('server_tools', { mode: 'json' }).$type<ServerTools>(),
     /** The member whose key it is; null: the gateway's own. */
     ownerId: text('owner_id'),
     /** When its last settled exchange began; null: it has none. Moves with the counter. */
@@ -94,6 +98,8 @@ export const exchanges = sqliteTable(
     dropped: text('dropped', { mode: 'json' }).$type<string[]>(),
     /** What the key had left once this was settled. */
     leftAfter: integer('left_after'),
+    /** Calls of tools that ran at the vendor, by tool; null: none were told. */
+    serverTools: text('server_tools', { mode: 'json' }).$type<ServerToolCalls>(),
   },
   (t) => [
     index('exchanges_id').on(t.id),
@@ -164,6 +170,19 @@ export const usageDays = sqliteTable('usage_days', { day: integer('day').notNull
 export const usageModels = sqliteTable('usage_models', { hour: integer('hour').notNull(), ...withoutKey }, (t) => [
   primaryKey({ columns: [t.hour, t.model] }),
 ])
+
+/** Calls of tools that ran at the vendor, by UTC day (`day`: its first millisecond). Never pruned. */
+export const usageTools = sqliteTable(
+  'usage_tools',
+  {
+    day: integer('day').notNull(),
+    keyId: text('key_id').notNull(),
+    model: text('model').notNull(),
+    tool: text('tool').notNull(),
+    calls: integer('calls').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.day, t.keyId, t.model, t.tool] })],
+)
 
 /** The columns of the figures in every table of sums, in their order. */
 export const SUMS = FIGURES.map((name) => usageModels[name].name)
