@@ -15,6 +15,7 @@ import { type Env, reasonOf } from './config/secret.ts'
 import { checkShape, withoutNulls } from './config/shape.ts'
 import { parseDuration, parseSize } from './config/units.ts'
 import { parseYaml } from './config/yaml.ts'
+import { namedServerTools } from './ir/server-tools.ts'
 import { DAY_MS } from './lib/spans.ts'
 import type { Provider } from './provider/provider.ts'
 
@@ -44,6 +45,8 @@ export type Config = {
   fallbacks: Record<string, string[]>
   /** For keys that set none; 0 is no limit. */
   limits: { rpm: number; tpm: number; concurrency: number }
+  /** Which tools that run at a vendor any key may use. */
+  serverTools: NonNullable<FileConfig['server_tools']>
   keepAliveMs: number
   earlyStartMs: number
   /** How long a stop waits for exchanges in flight. */
@@ -121,6 +124,7 @@ export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOp
     brands,
     ...names,
     limits: { rpm: 0, tpm: 0, concurrency: 0, ...file.limits },
+    serverTools: namedServerTools(file.server_tools ?? 'all'),
     keepAliveMs: reader.duration('keep_alive', file.keep_alive, 15_000),
     earlyStartMs: reader.duration('early_start', file.early_start, 20_000),
     drainMs: reader.duration('drain', file.drain, 30_000),

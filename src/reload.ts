@@ -29,6 +29,7 @@ const PARTS: Record<Exclude<keyof Config, keyof typeof FIXED | Derived>, Part> =
   aliases: { path: 'aliases', byName: true },
   fallbacks: { path: 'fallbacks', byName: true },
   limits: { path: 'limits', byName: true, setting: 'limits' },
+  serverTools: { path: 'server_tools' },
   keepAliveMs: { path: 'keep_alive' },
   earlyStartMs: { path: 'early_start' },
   drainMs: { path: 'drain' },

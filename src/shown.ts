@@ -28,6 +28,7 @@ export const shownKey = (key: Key, now: number): ShownKey => ({
   rpm: key.rpm ?? null,
   tpm: key.tpm ?? null,
   concurrency: key.concurrency ?? null,
+  server_tools: key.serverTools ?? 'all',
   old_secret_until: oldSecretUntil(key, now),
   status: statusOf(key, now),
   created_at: iso(key.createdAt),

@@ -38,6 +38,7 @@ const KeyMembers = {
   rpm: Type.Optional(Nullable(Count)),
   tpm: Type.Optional(Nullable(Count)),
   concurrency: Type.Optional(Nullable(Count)),
+  server_tools: Type.Optional(S.ServerTools),
 }
 const Limits = Type.Partial(S.MemberLimits, Closed)
 

@@ -16,6 +16,22 @@ export const oneOf = <const T extends string>(values: readonly T[], options: Sch
     ),
   )
 
+/** Which tools that run at a vendor may be used: all, none, or those named, such as web_search or mcp. */
+export const ServerTools = Type.Union(
+  [
+    Type.Literal('all'),
+    Type.Literal('none'),
+    Type.Array(
+      Type.String({
+        pattern: '^ *[A-Za-z][A-Za-z0-9_:-]{0,63} *$',
+        description: 'the name of a tool, such as web_search',
+      }),
+      { minItems: 1, maxItems: 50 },
+    ),
+  ],
+  { description: 'Tools that run at the vendor: all, none, or those named, such as web_search or mcp.' },
+)
+
 export const Role = oneOf(['admin', 'member'])
 
 /** What a member's own keys may be made of; null is no limit. Admins have none. */
@@ -29,6 +45,7 @@ export const MemberLimits = Type.Object(
       maxItems: 200,
       description: 'Catalogue ids, * as a wildcard.',
     }),
+    server_tools: ServerTools,
   },
   Closed,
 )
@@ -96,6 +113,7 @@ export const Key = Type.Object({
   rpm: Nullable(Count),
   tpm: Nullable(Count),
   concurrency: Nullable(Count),
+  server_tools: ServerTools,
 })
 
 /** A row of the list; `spark` is tokens per UTC day over the last 14 days, today last. */
@@ -372,6 +390,7 @@ export const State = Type.Object({
 })
 
 export type Role = Static<typeof Role>
+export type ServerTools = Static<typeof ServerTools>
 export type MemberLimits = Static<typeof MemberLimits>
 export type Member = Static<typeof Member>
 export type Invitation = Static<typeof Invitation>

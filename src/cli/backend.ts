@@ -1,6 +1,7 @@
 // What commands work on: the data directory, or a running server by its admin API. Both give the admin API's shapes.
 
 import type { Renewal } from '../keys/renewal.ts'
+import type { ServerTools } from '../keys/server-tools.ts'
 import type { ShownKey, ShownModel, ShownSums } from '../shown.ts'
 import type { UsageQuery } from '../store/store.ts'
 import { DATA_FLAGS } from './data.ts'
@@ -17,6 +18,7 @@ export type NewKey = Limits & {
   renews?: Renewal | null
   expiresAt?: number
   models?: string[]
+  serverTools?: ServerTools
 }
 /** Absent members stay as they are; a limit of null takes the gateway's default. */
 export type KeyChange = Partial<Omit<NewKey, keyof Limits>> & { [name in keyof Limits]?: number | null } & {

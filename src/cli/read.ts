@@ -4,8 +4,10 @@ import { GRACE_DAYS, LABEL_LENGTH } from '../admin-api/bounds.ts'
 import { createCatalogue } from '../catalogue/catalogue.ts'
 import { parseDuration } from '../config/units.ts'
 import type { Config } from '../config.ts'
+import { namedServerTools, SERVER_TOOL_PATTERN, SERVER_TOOLS } from '../ir/server-tools.ts'
 import { namedModels } from '../keys/models.ts'
 import { RENEWALS, type Renewal } from '../keys/renewal.ts'
+import type { ServerTools } from '../keys/server-tools.ts'
 import { parseIsoTime } from '../lib/iso-time.ts'
 import { nearest } from '../lib/nearest.ts'
 import { DAY_MS } from '../lib/spans.ts'
@@ -73,6 +75,17 @@ export const readNames = (flag: string, text: string): string[] => {
   const names = text.split(',').flatMap((part) => part.trim() || [])
   if (names.length > 0) return names
   throw usageError(`${flag}: found an empty list, allowed: model ids separated by commas, or *.`)
+}
+
+/** Which tools that run at a vendor: `all`, `none`, or names separated by commas. */
+export const readServerTools = (flag: string, text: string): ServerTools => {
+  if (text === 'all' || text === 'none') return text
+  const names = text.split(',').flatMap((part) => part.trim() || [])
+  const wrong = names.find((name) => name === 'all' || name === 'none' || !new RegExp(SERVER_TOOL_PATTERN).test(name))
+  if (names.length > 0 && wrong === undefined) return namedServerTools(names)
+  throw usageError(
+    `${flag}: found "${wrong ?? text}", allowed: all, none, or names separated by commas, such as ${SERVER_TOOLS.join(', ')}.`,
+  )
 }
 
 /** The names as the models of a key. A name or a pattern that no model has is refused. */

@@ -21,11 +21,12 @@ const PAGE = 200
 export const remoteBackend = (address: ServerAddress): Backend => {
   const call = <N extends RouteName>(name: N, input?: Ask<N>): Promise<Answer<N>> => callServer(address, name, input)
   return {
-    createKey: ({ tokensTotal, expiresAt, ...rest }) =>
+    createKey: ({ tokensTotal, expiresAt, serverTools, ...rest }) =>
       call('keys.create', {
         ...rest,
         ...(tokensTotal === undefined ? {} : { tokens_total: tokensTotal }),
         ...(expiresAt === undefined ? {} : { expires_at: iso(expiresAt) }),
+        ...(serverTools === undefined ? {} : { server_tools: serverTools }),
       }),
     async listKeys() {
       const keys: ShownKey[] = []
@@ -38,11 +39,12 @@ export const remoteBackend = (address: ServerAddress): Backend => {
     getKey: (id) => call('keys.get', { id }),
     // One call for each kind of change: the API adds tokens by itself, so that two who top up do not undo each other. They
     // are added last: what fails before can be asked for again, and is not added twice.
-    async updateKey(id, { tokensTotal, expiresAt, addTokens, resetUsage, ...rest }) {
+    async updateKey(id, { tokensTotal, expiresAt, serverTools, addTokens, resetUsage, ...rest }) {
       const change = {
         ...rest,
         ...(tokensTotal === undefined ? {} : { tokens_total: tokensTotal }),
         ...(expiresAt === undefined ? {} : { expires_at: iso(expiresAt) }),
+        ...(serverTools === undefined ? {} : { server_tools: serverTools }),
       }
       let key: ShownKey | undefined
       if (Object.keys(change).length > 0) key = await call('keys.update', { id, ...change })

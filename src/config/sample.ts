@@ -35,6 +35,7 @@ aliases: { auto: vendorA-opus-4-8 }
 
 rate: { khr_per_usd: 4100 }
 # limits: { rpm: 0, tpm: 0, concurrency: 0 }       # for keys that set none; 0 is no limit
+# server_tools: all               # that run at a vendor and keys may use at most: all, none, or [web_search, mcp]
 # body_limit: 25MB
 # body_timeout: 30s               # how long one may take to arrive, beside what its size takes at 16 KB a second
 # hide_forbidden_models: false    # answer 404 rather than 403

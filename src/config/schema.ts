@@ -2,6 +2,7 @@
 // Closed everywhere: a misspelt member is an error, never a silent default.
 
 import { type Static, type TSchema, Type, TypeGuard } from '@sinclair/typebox'
+import { SERVER_TOOL_PATTERN, SERVER_TOOLS } from '../ir/server-tools.ts'
 import { allowedBy, type Words } from '../lib/allowed.ts'
 import { DURATION_PATTERN, SIZE_PATTERN } from './units.ts'
 
@@ -270,6 +271,22 @@ export const FileSchema = Type.Object(
           concurrency: Type.Optional(count('Requests at once')),
         },
         { ...closed, description: 'For keys that set none of their own; 0 is no limit' },
+      ),
+    ),
+    server_tools: Type.Optional(
+      Type.Union(
+        [
+          Type.Literal('all'),
+          Type.Literal('none'),
+          Type.Array(
+            Type.String({ pattern: SERVER_TOOL_PATTERN, allowed: 'the name of a tool, such as web_search or mcp' }),
+          ),
+        ],
+        {
+          description:
+            'Which tools that run at a vendor (web search, code execution, MCP and the like) keys may use at most (default all)',
+          allowed: `all, none, or a list such as [${SERVER_TOOLS.slice(0, 3).join(', ')}]`,
+        },
       ),
     ),
     keep_alive: Type.Optional(duration('How often a silent stream is kept alive (default 15s)')),

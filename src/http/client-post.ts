@@ -16,6 +16,7 @@ import { withinOf } from '../relay/within.ts'
 import { admit, type Check, REQUESTS } from './admit.ts'
 import { isCompressed, readBody } from './read-body.ts'
 import { errorResponse, reported, requestId } from './respond.ts'
+import { requireServerTools } from './server-tools.ts'
 
 /** A request whose key is valid and within its limits. */
 export type Post = {
@@ -134,6 +135,7 @@ const opened = (
   requireSight(bodyWire, body, model)
   const { catalogue, config } = gateway
   const within = withinOf(body, { key, catalogue, hideForbidden: config.hideForbiddenModels })
+  if (within !== undefined) requireServerTools(gateway, key, within.hosted)
   if (within !== undefined && !translates(gateway, bodyWire, model.id)) within.edits(model.provider)
   return { bodyWire, asSent, body, model, within }
 }

@@ -41,5 +41,11 @@ export const SERVER_TOOLS = [
   'advisor',
 ] as const
 
-/** A name as a list of them may hold it, `*` as a wildcard. */
-export const SERVER_TOOL_PATTERN = '^[A-Za-z*][A-Za-z0-9_:*-]{0,63}$'
+/** A name as people write it. */
+export const SERVER_TOOL_PATTERN = '^ *[A-Za-z][A-Za-z0-9_:-]{0,63} *$'
+
+type Setting = 'all' | 'none' | string[]
+
+/** What people wrote, in the names that requests are held to. */
+export const namedServerTools = (written: Setting): Setting =>
+  typeof written === 'string' ? written : [...new Set(written.map(serverToolName))]

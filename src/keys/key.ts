@@ -1,6 +1,7 @@
 // A key: what a client shows us, what it may use and how much.
 
 import type { Renewal } from './renewal.ts'
+import type { ServerTools } from './server-tools.ts'
 
 /** Times are milliseconds since the epoch. `tokensUsed` is live in the server: settled exchanges only. */
 export type Key = {
@@ -21,6 +22,8 @@ export type Key = {
   rpm: number | undefined
   tpm: number | undefined
   concurrency: number | undefined
+  /** Of the tools that run at a vendor; absent: all that its member and the gateway allow. */
+  serverTools?: ServerTools | undefined
   /** The member whose key it is; undefined: the gateway's own. */
   ownerId?: string | undefined
   /** The end of the grace of the secret before this one. */
@@ -40,6 +43,7 @@ export type NewKey = {
   rpm?: number | null | undefined
   tpm?: number | null | undefined
   concurrency?: number | null | undefined
+  serverTools?: ServerTools | undefined
   ownerId?: string | undefined
 }
 

@@ -1,6 +1,7 @@
 // A member: a person of the dashboard, what they may do, and what their own keys may be made of.
 
 import type { Actor } from '../keys/key.ts'
+import type { ServerTools } from '../keys/server-tools.ts'
 
 export type Role = 'admin' | 'member'
 
@@ -10,6 +11,8 @@ export type MemberLimits = {
   maxTokensPerKey: number | null
   maxExpiryDays: number | null
   models: string[]
+  /** Of the tools that run at a vendor; absent: all that the gateway allows. Holds for their keys as they are used. */
+  serverTools?: ServerTools
 }
 
 /** Times are milliseconds since the epoch. `active`: has set a password; a removed member is never seen. */

@@ -3,6 +3,7 @@
 
 import { GatewayError } from '../errors.ts'
 import { type Key, type KeyPatch, permits, type RateLimits } from '../keys/key.ts'
+import { isWithin } from '../keys/server-tools.ts'
 import { DAY_MS } from '../lib/spans.ts'
 import type { MemberLimits } from './member.ts'
 
@@ -57,7 +58,7 @@ export const checkWish = (
   now: number,
   key: Key | undefined,
 ): void => {
-  const { tokensTotal, renews, expiresAt, models } = wish
+  const { tokensTotal, renews, expiresAt, models, serverTools } = wish
   const whose = holder === undefined ? 'A key of yours' : `A key of ${holder}`
   if (tokensTotal !== undefined && limits.maxTokensPerKey !== null && tokensTotal > limits.maxTokensPerKey) {
     throw refuse(`${whose} may have ${limits.maxTokensPerKey} tokens at most.`, 'tokens_total')
@@ -79,6 +80,12 @@ export const checkWish = (
   const outside = models?.find((pattern) => !permits(limits, pattern))
   if (outside !== undefined) {
     throw refuse(`${whose} may not use ${outside.slice(0, 100)}, only ${limits.models.join(', ')}.`, 'models')
+  }
+  // Without names of its own a key has those of its member.
+  const named = serverTools === 'all' ? undefined : serverTools
+  if (named !== undefined && limits.serverTools !== undefined && !isWithin(named, limits.serverTools)) {
+    const theirs = typeof limits.serverTools === 'string' ? limits.serverTools : limits.serverTools.join(', ')
+    throw refuse(`${whose} may not use all of these tools, only: ${theirs}.`, 'server_tools')
   }
   for (const name of ['rpm', 'tpm', 'concurrency'] as const) {
     const wanted = wish[name]

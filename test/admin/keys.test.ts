@@ -183,12 +183,25 @@ describe('a member', () => {
     expect((await desk.call('keys.get', desk.admin, { id })).status).toBe('active')
   })
 
-  const limits = { maxKeys: 2, maxTokensPerKey: 1_000, maxExpiryDays: 30, models: ['vendorB-*', 'vendorA-haiku-4-5'] }
+  const limits = {
+    maxKeys: 2,
+    maxTokensPerKey: 1_000,
+    maxExpiryDays: 30,
+    models: ['vendorB-*', 'vendorA-haiku-4-5'],
+    serverTools: ['web_search', 'mcp'],
+  }
   test('gets defaults that fit their limits', async () => {
     const person = await desk.join('Dan', 'member', limits)
     const { key } = await desk.call('keys.create', person, { label: 'x' })
     expect(key).toMatchObject({ tokens_total: 1_000, models: limits.models })
     expect(Date.parse(key.expires_at)).toBeLessThanOrEqual(Date.now() + 30 * DAY)
+  })
+  test('names tools at the vendor as vendors do, within their limits', async () => {
+    const person = await desk.join('Tom', 'member', limits)
+    const { key } = await desk.call('keys.create', person, { label: 'x', server_tools: ['web_search_20250305'] })
+    expect(key.server_tools).toEqual(['web_search'])
+    const change = (server_tools: 'all' | 'none') => desk.call('keys.update', person, { id: key.id, server_tools })
+    expect([(await change('none')).server_tools, (await change('all')).server_tools]).toEqual(['none', 'all'])
   })
   test('has any key where their admin set no limit', async () => {
     const free = { maxKeys: null, maxTokensPerKey: null, maxExpiryDays: null, models: ['*'] }
@@ -203,6 +216,7 @@ describe('a member', () => {
     ['tokens_total', { tokens_total: 1_001 }],
     ['expires_at', { expires_at: inDays(31) }],
     ['models', { models: ['*'] }],
+    ['server_tools', { server_tools: ['web_search', 'code_interpreter'] }],
     ['models', { models: ['vendorA-opus-4-8'] }],
     ['models', { models: ['auto'] }],
     ['models', { models: ['vendorA-*'] }],

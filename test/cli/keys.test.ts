@@ -44,6 +44,7 @@ describe('keys create', () => {
       rpm: 60,
       tpm: null,
       concurrency: null,
+      server_tools: 'all',
       old_secret_until: null,
       status: 'active',
       created_at: '2026-09-01T00:00:00.000Z',

@@ -4,8 +4,8 @@ import { BACKEND_FLAGS, openBackend } from '../backend.ts'
 import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
 import { EXIT } from '../io.ts'
-import { readCount, readExpiry, readLabel, readNames, readRenewal } from '../read.ts'
-import { LIMIT_FLAGS, RENEWS, readLimits } from './limit-flags.ts'
+import { readCount, readExpiry, readLabel, readNames, readRenewal, readServerTools } from '../read.ts'
+import { LIMIT_FLAGS, RENEWS, readLimits, SERVER_TOOLS_FLAG } from './limit-flags.ts'
 import { printKey } from './show.ts'
 
 export const keysCreate = command({
@@ -29,6 +29,7 @@ export const keysCreate = command({
       valueHint: 'LIST',
       description: 'Model ids separated by commas; * for every model (default *, or as set there)',
     },
+    ...SERVER_TOOLS_FLAG,
     ...LIMIT_FLAGS,
     ...BACKEND_FLAGS,
     ...JSON_FLAG,
@@ -41,7 +42,7 @@ export const keysCreate = command({
   run: async (args, io) => {
     const label = readLabel('--label', args.label ?? '', 'is required: the name of the key.')
     const backend = await openBackend(args, io)
-    const { expires, models } = args
+    const { expires, models, 'server-tools': tools } = args
     const tokensTotal = readCount('--tokens', args.tokens)
     const { key, secret } = await backend.createKey({
       label,
@@ -49,6 +50,7 @@ export const keysCreate = command({
       ...(tokensTotal === undefined ? {} : { tokensTotal }),
       ...(expires === undefined ? {} : { expiresAt: readExpiry('--expires', expires, io.now()) }),
       ...(models === undefined ? {} : { models: readNames('--models', models) }),
+      ...(tools === undefined ? {} : { serverTools: readServerTools('--server-tools', tools) }),
       ...readLimits(args),
     })
     printKey(key, secret, args.json, io)

@@ -16,6 +16,14 @@ const DEFAULT = 'default'
 
 export const LIMIT_CHANGE_FLAGS = limitFlags(`0 is no limit, ${DEFAULT} the gateway's`)
 
+export const SERVER_TOOLS_FLAG = {
+  'server-tools': {
+    type: 'string',
+    valueHint: 'LIST',
+    description: 'Tools that run at the vendor: all, none, or names such as web_search,mcp',
+  },
+} as const
+
 /** What `--renews` is. */
 export const RENEWS = 'Used tokens start again from 0 each day, week or month (UTC), or never'
 

@@ -26,6 +26,7 @@ export const keyJson = (key: ShownKey): ShownKey => ({
   rpm: key.rpm,
   tpm: key.tpm,
   concurrency: key.concurrency,
+  server_tools: key.server_tools,
   old_secret_until: key.old_secret_until,
   status: key.status,
   created_at: key.created_at,
@@ -38,6 +39,7 @@ export const printKey = (key: ShownKey, secret: string | undefined, json: boolea
     printJson(io, secret === undefined ? { id, ...rest } : { id, key: secret, ...rest })
     return
   }
+  const { server_tools: tools } = key
   const limit = (value: number | null) => (value === null ? 'default' : value === 0 ? 'none' : grouped(value))
   const rows = [
     ['id', key.id],
@@ -53,6 +55,7 @@ export const printKey = (key: ShownKey, secret: string | undefined, json: boolea
     ...(key.old_secret_until === null ? [] : [['old key', `valid until ${key.old_secret_until}`]]),
     ['models', key.models.join(', ')],
     ['limits', `rpm ${limit(key.rpm)}, tpm ${limit(key.tpm)}, concurrency ${limit(key.concurrency)}`],
+    ['tools', `${typeof tools === 'string' ? tools : tools.join(', ')} at the vendor`],
     ['created', key.created_at],
   ]
   io.out(columns(rows).join('\n'))

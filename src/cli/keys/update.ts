@@ -4,8 +4,8 @@ import { BACKEND_FLAGS, type KeyChange, openBackend } from '../backend.ts'
 import { command } from '../command.ts'
 import { JSON_FLAG } from '../data.ts'
 import { EXIT, usageError } from '../io.ts'
-import { readCount, readExpiry, readLabel, readNames, readRenewal } from '../read.ts'
-import { LIMIT_CHANGE_FLAGS, RENEWS, readLimitChanges } from './limit-flags.ts'
+import { readCount, readExpiry, readLabel, readNames, readRenewal, readServerTools } from '../read.ts'
+import { LIMIT_CHANGE_FLAGS, RENEWS, readLimitChanges, SERVER_TOOLS_FLAG } from './limit-flags.ts'
 import { KEY_ID, printKey, requireUnrevoked } from './show.ts'
 
 export const keysUpdate = command({
@@ -19,6 +19,7 @@ export const keysUpdate = command({
     renews: { type: 'string', valueHint: 'WHEN', description: RENEWS },
     expires: { type: 'string', valueHint: 'WHEN', description: 'ISO time, or a duration from now such as 90d' },
     models: { type: 'string', valueHint: 'LIST', description: 'Model ids separated by commas; * for every model' },
+    ...SERVER_TOOLS_FLAG,
     ...LIMIT_CHANGE_FLAGS,
     'reset-usage': { type: 'boolean', description: 'Set the used tokens back to 0' },
     ...BACKEND_FLAGS,
@@ -26,7 +27,7 @@ export const keysUpdate = command({
   },
   examples: ['sluice keys update key_8Fq… --add-tokens 1000000', 'sluice keys update key_8Fq… --expires 30d --rpm 120'],
   run: async (args, io) => {
-    const { label, tokens, renews, expires, models } = args
+    const { label, tokens, renews, expires, models, 'server-tools': tools } = args
     const addTokens = readCount('--add-tokens', args['add-tokens'])
     if (tokens !== undefined && addTokens !== undefined)
       throw usageError('--tokens and --add-tokens cannot be used together.')
@@ -38,6 +39,7 @@ export const keysUpdate = command({
       ...(renews === undefined ? {} : { renews: readRenewal('--renews', renews) }),
       ...(expires === undefined ? {} : { expiresAt: readExpiry('--expires', expires, io.now()) }),
       ...(models === undefined ? {} : { models: readNames('--models', models) }),
+      ...(tools === undefined ? {} : { serverTools: readServerTools('--server-tools', tools) }),
       ...(addTokens === undefined ? {} : { addTokens }),
       ...(args['reset-usage'] ? { resetUsage: true } : {}),
     }

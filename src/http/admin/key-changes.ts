@@ -4,6 +4,7 @@
 import type { Input } from '../../admin-api/contract.ts'
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
+import { namedServerTools } from '../../ir/server-tools.ts'
 import { type Key, permits } from '../../keys/key.ts'
 import { DAY_MS } from '../../lib/spans.ts'
 import { checkRoom, checkWish, type Holder, type Wish } from '../../members/own-keys.ts'
@@ -23,8 +24,8 @@ export const keyChanges: Part<
     if (holder !== undefined) {
       requireRoom(gateway, holder, ownerId)
       // An admin may give a key more than the gateway's default rate limits.
-      const { tokensTotal, expiresAt, models } = wish
-      const bound = holder.name === undefined ? wish : { tokensTotal, expiresAt, models }
+      const { tokensTotal, expiresAt, models, serverTools } = wish
+      const bound = holder.name === undefined ? wish : { tokensTotal, expiresAt, models, serverTools }
       checkWish(holder, bound, gateway.config.limits, gateway.clock(), undefined)
     }
     const asked = { ...wish, label: input.label.trim(), ownerId }
@@ -63,12 +64,12 @@ const requireUsable = (key: Key): Key => {
 
 type Asked = Pick<
   Input<'keys.update'>,
-  'tokens_total' | 'renews' | 'expires_at' | 'models' | 'rpm' | 'tpm' | 'concurrency'
+  'tokens_total' | 'renews' | 'expires_at' | 'models' | 'rpm' | 'tpm' | 'concurrency' | 'server_tools'
 >
 
 /** What was asked for, in the store's terms; what was not is absent. */
 const wishOf = ({ gateway }: Call, asked: Asked): Wish => {
-  const { tokens_total, renews, expires_at, models, rpm, tpm, concurrency } = asked
+  const { tokens_total, renews, expires_at, models, rpm, tpm, concurrency, server_tools } = asked
   const wish: Wish = {}
   if (tokens_total !== undefined) wish.tokensTotal = tokens_total
   if (renews !== undefined) wish.renews = renews
@@ -77,6 +78,7 @@ const wishOf = ({ gateway }: Call, asked: Asked): Wish => {
   if (rpm !== undefined) wish.rpm = rpm
   if (tpm !== undefined) wish.tpm = tpm
   if (concurrency !== undefined) wish.concurrency = concurrency
+  if (server_tools !== undefined) wish.serverTools = namedServerTools(server_tools)
   return wish
 }
 

@@ -2,6 +2,7 @@
 
 import type * as S from '../../admin-api/schema.ts'
 import type { Gateway } from '../../gateway.ts'
+import { namedServerTools } from '../../ir/server-tools.ts'
 import { iso } from '../../lib/iso-time.ts'
 import { DEFAULT_LIMITS, type Member, type MemberLimits } from '../../members/member.ts'
 import { cleanName, type Invited } from '../../members/membership.ts'
@@ -48,6 +49,11 @@ const withLimits = (
   maxKeys: patch?.max_keys === undefined ? limits.maxKeys : patch.max_keys,
   maxTokensPerKey: patch?.max_tokens_per_key === undefined ? limits.maxTokensPerKey : patch.max_tokens_per_key,
   maxExpiryDays: patch?.max_expiry_days === undefined ? limits.maxExpiryDays : patch.max_expiry_days,
+  ...(patch?.server_tools === undefined
+    ? limits.serverTools === undefined
+      ? {}
+      : { serverTools: limits.serverTools }
+    : { serverTools: namedServerTools(patch.server_tools) }),
   models: patch?.models === undefined ? limits.models : catalogueModels(gateway, patch.models, 'limits.models'),
 })
 

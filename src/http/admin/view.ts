@@ -20,6 +20,7 @@ export const limitsView = (limits: MemberLimits): S.MemberLimits => ({
   max_tokens_per_key: limits.maxTokensPerKey,
   max_expiry_days: limits.maxExpiryDays,
   models: limits.models,
+  server_tools: limits.serverTools ?? 'all',
 })
 
 export const memberView = (member: Member, keys: number): S.Member => ({

@@ -119,13 +119,25 @@ export const createKeyRing = (
     },
     update(id, patch, actor) {
       checkKey(patch)
-      const { label, addTokens = 0, tokensUsed, renews, expiresAt, models, rpm, tpm, concurrency } = patch
+      const { label, addTokens = 0, tokensUsed, renews, expiresAt, models, rpm, tpm, concurrency, serverTools } = patch
       const columns = (row: Row): Columns => {
         const tokensTotal = (patch.tokensTotal ?? row.tokensTotal) + addTokens
         if (!Number.isSafeInteger(tokensTotal)) throw invalidRequest('A key cannot have that many tokens.', 'tokens')
         // The first period of a quota that is to renew from now on is the next one.
         const renewedAt = renews === undefined || renews === row.renews ? undefined : clock()
-        return { label, tokensTotal, tokensUsed, renews, renewedAt, expiresAt, models, rpm, tpm, concurrency }
+        return {
+          label,
+          tokensTotal,
+          tokensUsed,
+          renews,
+          renewedAt,
+          expiresAt,
+          models,
+          rpm,
+          tpm,
+          concurrency,
+          serverTools,
+        }
       }
       return edit({ id, action: 'key.update', columns }, actor)
     },
@@ -191,6 +203,7 @@ const toKey = (row: Row): Key => ({
   rpm: row.rpm ?? undefined,
   tpm: row.tpm ?? undefined,
   concurrency: row.concurrency ?? undefined,
+  serverTools: row.serverTools ?? undefined,
   oldSecretUntil: row.previousUntil ?? undefined,
   ownerId: row.ownerId ?? undefined,
 })

@@ -18,6 +18,7 @@ import { KeyStatus, QuotaMeter } from '../ui/key-status.tsx'
 import { Button, Card, Loaded, Notice, PageHead, Stat, When } from '../ui/parts.tsx'
 import { RangeField } from '../ui/range-field.tsx'
 import { SecretDialog } from '../ui/secret-dialog.tsx'
+import { toolsField } from '../ui/server-tools-field.tsx'
 import { MOST, measureOf, UsageTable, UsageView } from '../ui/usage-view.tsx'
 
 /** The figures are asked for again at most this often while its exchanges end. */
@@ -177,6 +178,8 @@ const Facts = ({ of }: { of: Key }) => (
       <dl class="facts">
         <dt>Models</dt>
         <dd>{of.models.includes('*') ? 'all models' : of.models.join(', ')}</dd>
+        <dt>Tools at the vendor</dt>
+        <dd>{toolsField(of.server_tools)}</dd>
         <dt>{LIMITS.rpm}</dt>
         <dd>{limit(of.rpm)}</dd>
         <dt>{LIMITS.tpm}</dt>

@@ -14,6 +14,7 @@ import { Icon } from '../ui/icons.tsx'
 import { ModelsField, needModels } from '../ui/models-field.tsx'
 import { Badge, Button, Card, Failure, Loaded, Notice, PageHead, Secret } from '../ui/parts.tsx'
 import { Table } from '../ui/rows.tsx'
+import { needTools, ServerToolsField, toolsField } from '../ui/server-tools-field.tsx'
 
 type Invited = { member: Member; invitation: Invitation }
 
@@ -73,6 +74,8 @@ const limitsText = ({ limits }: Member): string =>
     limits.max_tokens_per_key !== null && `${compact(limits.max_tokens_per_key)} tokens each`,
     limits.max_expiry_days !== null && counted(limits.max_expiry_days, 'day'),
     !limits.models.includes('*') && counted(limits.models.length, 'model'),
+    limits.server_tools !== 'all' &&
+      (limits.server_tools === 'none' ? 'no tools at the vendor' : 'some tools at the vendor'),
   ]
     .filter(Boolean)
     .join(', ') || 'no limits'
@@ -175,6 +178,7 @@ const USUAL_LIMITS: MemberLimits = {
   max_tokens_per_key: DEFAULT_LIMITS.maxTokensPerKey,
   max_expiry_days: DEFAULT_LIMITS.maxExpiryDays,
   models: DEFAULT_LIMITS.models,
+  server_tools: 'all',
 }
 
 /** `of` absent: an invitation. */
@@ -194,12 +198,14 @@ const MemberDialog = ({
   const [maxTokens, setMaxTokens] = useState(limitField(before.max_tokens_per_key))
   const [maxDays, setMaxDays] = useState(limitField(before.max_expiry_days))
   const [models, setModels] = useState(before.models)
+  const [tools, setTools] = useState(toolsField(before.server_tools))
   const saving = useAction(async () => {
     const limits: MemberLimits = {
       max_keys: countOrNull(maxKeys, 'Keys'),
       max_tokens_per_key: countOrNull(maxTokens, 'Tokens for each key'),
       max_expiry_days: maxDays.trim() === '' ? null : needDays(maxDays, 'Days until expiry'),
       models: needModels(models),
+      server_tools: needTools(tools),
     }
     const member = { name: name.trim(), role }
     if (of === undefined) onDone(await call('members.invite', { ...member, limits }))
@@ -247,6 +253,7 @@ const MemberDialog = ({
             </div>
             <p class="muted small">An empty limit is no limit; 0 keys or tokens allow nothing.</p>
             <ModelsField value={models} onChange={setModels} />
+            <ServerToolsField value={tools} onChange={setTools} />
           </>
         )}
         <Buttons action={of === undefined ? 'Make the link' : 'Save'} busy={saving.busy} onCancel={onClose} />

@@ -11,6 +11,7 @@ import { useAction, useResource } from '../lib/resource.ts'
 import { isAdmin, session } from '../lib/session.ts'
 import { Buttons, countOrNull, Form, needCount, needTimeToCome, readCount, Select, Text } from './fields.tsx'
 import { ModelsField, needModels } from './models-field.tsx'
+import { needTools, ServerToolsField, toolsField } from './server-tools-field.tsx'
 
 /** What the limits of keys are called. */
 export const LIMITS = { rpm: 'Requests / minute', tpm: 'Tokens / minute', concurrency: 'Requests at once' } as const
@@ -43,6 +44,7 @@ type Draft = Limits & {
   renews: Renewal | typeof NEVER
   expires: string
   models: string[]
+  tools: string
 }
 
 const OWN = ''
@@ -58,6 +60,7 @@ const draftOf = (key: Key | undefined, limits: MemberLimits | undefined): Draft 
       renews: key.renews ?? NEVER,
       expires: toLocalField(key.expires_at),
       models: key.models,
+      tools: toolsField(key.server_tools),
       rpm: limitField(key.rpm),
       tpm: limitField(key.tpm),
       concurrency: limitField(key.concurrency),
@@ -74,6 +77,7 @@ const draftOf = (key: Key | undefined, limits: MemberLimits | undefined): Draft 
     tokens: countField(tokens),
     renews: NEVER,
     expires: toLocalField(expires.toISOString()),
+    tools: 'all',
     models: limits === undefined || limits.models.includes('*') ? (defaults?.models ?? ['*']) : limits.models,
     rpm: '',
     tpm: '',
@@ -100,6 +104,7 @@ const bodyOf = (draft: Draft) => ({
   renews: draft.renews === NEVER ? null : draft.renews,
   expires_at: new Date(draft.expires).toISOString(),
   models: needModels(draft.models),
+  server_tools: needTools(draft.tools),
   rpm: countOrNull(draft.rpm, LIMITS.rpm),
   tpm: countOrNull(draft.tpm, LIMITS.tpm),
   concurrency: countOrNull(draft.concurrency, LIMITS.concurrency),
@@ -233,6 +238,7 @@ export const KeyForm = ({
         />
       </div>
       <ModelsField value={draft.models} onChange={(models) => set({ models })} allowed={limits?.models} />
+      <ServerToolsField value={draft.tools} onChange={(tools) => set({ tools })} />
       <LimitFields of={draft} onChange={set} placeholder="Default" />
       <p class="muted small">Empty limits take the gateway's default; 0 is no limit.</p>
       <Buttons action={existing === undefined ? 'Create key' : 'Save'} busy={saving.busy} onCancel={onCancel} />
