@@ -178,11 +178,19 @@ export const Usage = Type.Object({
   khr_per_usd: Type.Number(),
 })
 
+/** Calls of tools that ran at the vendor, by tool. */
+const ServerToolCalls = Type.Record(Type.String(), Count, { description: 'Calls of tools that ran at the vendor.' })
+
 /** Sums by group, whole: `group` is a model id, a key id or a UTC day (`2026-09-01`), in that order. */
 export const UsageTable = Type.Object({
   /** From when it counts, which may be earlier than was asked for; null: from the beginning. */
   since: Nullable(Time),
-  rows: Type.Array(Type.Composite([Type.Object({ group: Type.String(), label: Type.String() }), Sums])),
+  rows: Type.Array(
+    Type.Composite([
+      Type.Object({ group: Type.String(), label: Type.String(), server_tools: Type.Optional(ServerToolCalls) }),
+      Sums,
+    ]),
+  ),
   khr_per_usd: Type.Number(),
 })
 
@@ -253,6 +261,7 @@ export const ExplainedExchange = Type.Object({
     why: Type.Array(Type.String()),
   }),
   attempts: Type.Array(Attempt),
+  server_tools: ServerToolCalls,
   dropped: Type.Array(Type.String(), { description: 'Members of the request the provider wire could not say.' }),
   raw_usage: Type.Unknown({ description: "The provider's own usage object, or null; for members null." }),
 })

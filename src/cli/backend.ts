@@ -1,5 +1,6 @@
 // What commands work on: the data directory, or a running server by its admin API. Both give the admin API's shapes.
 
+import type { ServerToolCalls } from '../ir/server-tools.ts'
 import type { Renewal } from '../keys/renewal.ts'
 import type { ServerTools } from '../keys/server-tools.ts'
 import type { ShownKey, ShownModel, ShownSums } from '../shown.ts'
@@ -29,7 +30,7 @@ export type KeyChange = Partial<Omit<NewKey, keyof Limits>> & { [name in keyof L
 /** `since`: from when it counts, which may be earlier than was asked for; null: from the beginning. */
 type ShownUsage = {
   since: string | null
-  rows: (ShownSums & { group: string; label: string })[]
+  rows: (ShownSums & { group: string; label: string; server_tools?: ServerToolCalls })[]
   khr_per_usd: number
 }
 

@@ -63,7 +63,11 @@ export const localBackend = (where: Where, io: Io): Backend => {
         const { since, rows } = store.usage({ ...query, keyIds: keyId === undefined ? undefined : [keyId] })
         return {
           since: isoOrNull(since),
-          rows: rows.map((row) => ({ ...shownSums(row), group: row.group, label: labelOf(row.group) })),
+          rows: rows.map((row) => ({
+            ...shownSums(row),
+            ...{ group: row.group, label: labelOf(row.group) },
+            ...(row.serverTools === undefined ? {} : { server_tools: row.serverTools }),
+          })),
           khr_per_usd: settingsOf(store).khr_per_usd,
         }
       }),

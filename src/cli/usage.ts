@@ -1,5 +1,6 @@
 // `usage`: what was consumed and what it cost, from its sums.
 
+import type { ServerToolCalls } from '../ir/server-tools.ts'
 import { isoOrNull } from '../lib/iso-time.ts'
 import { HOUR_MS } from '../lib/spans.ts'
 import type { ShownSums } from '../shown.ts'
@@ -9,7 +10,7 @@ import { command } from './command.ts'
 import { JSON_FLAG } from './data.ts'
 import { EXIT, printJson, usageError } from './io.ts'
 import { readSince } from './read.ts'
-import { columns, grouped, khr, usd } from './table.ts'
+import { columns, grouped, inert, khr, usd } from './table.ts'
 
 const BY = ['model', 'key', 'day'] as const
 
@@ -63,8 +64,12 @@ export const usage = command({
         since,
         until: isoOrNull(untilMs),
         khr_per_usd,
-        rows: rows.map((row) => ({ label: row.label, ...rowJson(row.group, row, khr_per_usd) })),
-        total: rowJson('total', all, khr_per_usd),
+        rows: rows.map((row) => ({
+          label: row.label,
+          ...rowJson(row.group, row, khr_per_usd),
+          ...toolsJson(row.server_tools),
+        })),
+        total: { ...rowJson('total', all, khr_per_usd), ...toolsJson(totalTools(rows)) },
       })
       return EXIT.ok
     }
@@ -86,9 +91,24 @@ export const usage = command({
       called.get(label)?.length === 1 ? label : `${label} (${group})`
     const table = [head, ...rows.map((row) => line(named(row), row)), line('total', all)]
     io.out(columns(table, '', [1, 2, 3, 4, 5, 6, 7, 8]).join('\n'))
+    const tools = Object.entries(totalTools(rows))
+    if (tools.length > 0)
+      io.out(
+        `Calls of tools at the vendor: ${tools.map(([name, calls]) => `${inert(name)} ${grouped(calls)}`).join(', ')}`,
+      )
     return EXIT.ok
   },
 })
+
+const totalTools = (rows: readonly { server_tools?: ServerToolCalls }[]): ServerToolCalls => {
+  const all: ServerToolCalls = {}
+  for (const { server_tools: tools = {} } of rows)
+    for (const [name, calls] of Object.entries(tools)) all[name] = (all[name] ?? 0) + calls
+  return all
+}
+
+/** No member where there were none. */
+const toolsJson = (tools: ServerToolCalls = {}) => (Object.keys(tools).length === 0 ? {} : { server_tools: tools })
 
 const total = (rows: readonly ShownSums[]): ShownSums => {
   const sum = (name: keyof ShownSums) => rows.reduce((all, row) => all + row[name], 0)

@@ -7,6 +7,8 @@ export type ServerToolCalls = { [tool: string]: number }
 const ALIKE: Readonly<Record<string, string>> = {
   code_interpreter: 'code_execution',
   python: 'code_execution',
+  bash_code_execution: 'code_execution',
+  text_editor_code_execution: 'code_execution',
   web: 'web_search',
   web_search_premium: 'web_search',
   browser_search: 'web_search',

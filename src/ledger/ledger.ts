@@ -1,6 +1,7 @@
 // The ledger: the one place where usage is written. One way in (`reserve`), one way out (`settle`, exactly once).
 
 import type { JsonObject } from '../ir/json.ts'
+import type { ServerToolCalls } from '../ir/server-tools.ts'
 import type { Usage } from '../ir/usage.ts'
 import type { Wire } from '../ir/wire.ts'
 import type { Key } from '../keys/key.ts'
@@ -70,6 +71,8 @@ export type Settlement = {
   estimated: boolean
   /** The provider's own usage object. */
   rawUsage?: JsonObject | undefined
+  /** Calls of tools that ran at the vendor. */
+  serverTools?: ServerToolCalls | undefined
   /** The catalogue id of the model that answered, where a fallback did. */
   model?: string | undefined
   /**

@@ -9,6 +9,7 @@ import { answerEndpoint } from '../provider/endpoint.ts'
 import { CODECS } from '../wire/index.ts'
 import { malformedAnswer } from '../wire/pass.ts'
 import { type AnswerState, answerStateOf } from '../wire/responses/background.ts'
+import { callsInAnswer } from '../wire/server-tool-calls.ts'
 import { ANSWER_BYTES, readText } from './answer-text.ts'
 import { type Caller, call } from './call.ts'
 import type { Exchange, Relay } from './exchange.ts'
@@ -189,7 +190,8 @@ const settleEnded = async (
 ): Promise<void> => {
   const codec = CODECS.responses
   const error = state === 'failed' ? codec.decodeError(200, body) : undefined
-  const metered = await meterEnd(watched, target, body, state === 'failed').catch(() => watched.lastKnown)
+  const counted = await meterEnd(watched, target, body, state === 'failed').catch(() => watched.lastKnown)
+  const metered = { ...counted, serverTools: callsInAnswer(body) }
   settle(relay, watched, { outcome: OUTCOMES[state], metered, error })
 }
 

@@ -3,6 +3,7 @@
 import type { Model } from '../catalogue/model.ts'
 import { unfold } from '../ir/fold.ts'
 import type { JsonObject } from '../ir/json.ts'
+import type { ServerToolCalls } from '../ir/server-tools.ts'
 import { inTier, type Usage, withPrompt } from '../ir/usage.ts'
 import type { ChatCodec, Tap } from '../wire/codec.ts'
 import { chatCodec } from '../wire/index.ts'
@@ -12,7 +13,13 @@ import type { Exchange } from './exchange.ts'
 import { imagesAsked } from './pictures.ts'
 import type { Target } from './route.ts'
 
-export type Metered = { usage: Usage; rawUsage: JsonObject | undefined; estimated: boolean }
+/** `serverTools`: what the answer itself showed of them, besides its usage. */
+export type Metered = {
+  usage: Usage
+  rawUsage: JsonObject | undefined
+  estimated: boolean
+  serverTools?: ServerToolCalls
+}
 
 export const NO_USAGE: Metered = { usage: {}, rawUsage: undefined, estimated: false }
 

@@ -8,6 +8,7 @@ import type { Outcome } from '../ledger/ledger.ts'
 import { includeUsage } from '../wire/chat-completions/pass.ts'
 import type { Tap } from '../wire/codec.ts'
 import { answerStateOf } from '../wire/responses/background.ts'
+import { callsInAnswer } from '../wire/server-tool-calls.ts'
 import { answerHeaders, streamHeaders } from './answer-headers.ts'
 import {
   type Answer,
@@ -97,7 +98,8 @@ const settleJson = async (relay: Relay, exchange: Exchange, answer: JsonAnswer):
     usage?.output === undefined
       ? await orReported(meterAnswer(exchange.body.inputEstimate, answer.target, answer), answer)
       : meterReported(exchange.body.inputEstimate, usage, rawUsage)
-  settle(relay, exchange, answer.target, metered, exchange.client.gone ? 'aborted' : 'done', undefined)
+  const shown = { ...metered, serverTools: callsInAnswer(answer.body) }
+  settle(relay, exchange, answer.target, shown, exchange.client.gone ? 'aborted' : 'done', undefined)
 }
 
 /**
@@ -177,7 +179,8 @@ const settleStream = async (relay: Relay, exchange: Exchange, end: StreamEnd): P
   // Counting a text takes a while: tokens that can no longer be used must not be held meanwhile.
   if (!final && backgroundAnswer === undefined && exchange.model.kind === 'text')
     relay.ledger.narrow(exchange.reservation, upperBoundOf(exchange, answer.tap))
-  const metered = await orReported(meterStream(exchange, answer, final), answer.tap)
+  const counted = await orReported(meterStream(exchange, answer, final), answer.tap)
+  const metered = { ...counted, serverTools: answer.tap.serverTools }
   if (!final && backgroundAnswer !== undefined) settleLater(relay, exchange, backgroundAnswer, answer, metered)
   else settle(relay, exchange, answer.target, metered, outcome, error)
 }

@@ -3,6 +3,7 @@
 import type { GatewayError } from '../errors.ts'
 import { totalTokens } from '../ir/usage.ts'
 import type { Outcome } from '../ledger/ledger.ts'
+import { callsInUsage, mostCalls } from '../wire/server-tool-calls.ts'
 import type { Ended, Exchange, Relay } from './exchange.ts'
 import type { Metered } from './meter.ts'
 import type { Target } from './route.ts'
@@ -17,7 +18,7 @@ export const settle = (
   relay: Relay,
   exchange: Settling,
   target: Target | undefined,
-  { usage, rawUsage, estimated }: Metered,
+  { usage, rawUsage, estimated, serverTools = {} }: Metered,
   outcome: Outcome,
   error: GatewayError | undefined,
 ): void => {
@@ -33,6 +34,7 @@ export const settle = (
     usage,
     estimated,
     rawUsage,
+    serverTools: mostCalls(callsInUsage(rawUsage), serverTools),
     status,
     errorCode: error?.code,
     model: target?.model.id ?? exchange.backgroundAnswer?.model,

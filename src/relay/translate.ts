@@ -235,6 +235,7 @@ export const translateStream = (
     noted.serviceTier = decoder.serviceTier
     noted.summed = decoder.summed ?? true
     noted.complete = decoder.complete
+    noted.serverTools = decoder.serverTools ?? {}
     if (noted.state === 'done') onDone?.(text)
     return text
   }

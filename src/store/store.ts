@@ -1,5 +1,6 @@
 // The store: all the gateway's durable data. A narrow port; a backend is a folder beside this file that passes its tests.
 
+import type { ServerToolCalls } from '../ir/server-tools.ts'
 import type { Actor, Keys } from '../keys/key.ts'
 import type { BackgroundStore } from '../ledger/background.ts'
 import type { Journal } from '../ledger/journal.ts'
@@ -35,8 +36,11 @@ export type UsageQuery = {
   keyIds?: readonly string[] | undefined
 }
 
-/** `group` is a catalogue id, a key's id or a UTC day (`2026-09-01`). */
-export type UsageRow = Figures & { group: string }
+/**
+ * `group` is a catalogue id, a key's id or a UTC day (`2026-09-01`). `serverTools`: calls of tools that ran at the vendor, of
+ * whole UTC days; absent where there were none.
+ */
+export type UsageRow = Figures & { group: string; serverTools?: ServerToolCalls }
 
 /** `since`: from when the rows count, where it was asked for. */
 export type UsageTable = { since: number | undefined; rows: UsageRow[] }
@@ -76,6 +80,8 @@ export type ExchangeRow = {
   trail: AttemptNote[] | null
   dropped: string[] | null
   leftAfter: number | null
+  /** Calls of tools that ran at the vendor; null: none were told. */
+  serverTools: ServerToolCalls | null
 }
 
 type AuditQuery = { limit: number; before?: number | undefined; target?: string | undefined }

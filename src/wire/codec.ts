@@ -12,6 +12,7 @@ import type { ChatEvent, ChatResponse } from '../ir/event.ts'
 import type { JsonObject } from '../ir/json.ts'
 import type { Quirks } from '../ir/quirks.ts'
 import type { ChatRequest } from '../ir/request.ts'
+import type { ServerToolCalls } from '../ir/server-tools.ts'
 import type { Usage } from '../ir/usage.ts'
 import type { ChatWire, Wire } from '../ir/wire.ts'
 import type { Edit } from '../lib/json-splice.ts'
@@ -82,6 +83,8 @@ export type EventDecoder = {
   readonly summed?: boolean
   /** See `Tap`. */
   readonly complete: boolean
+  /** See `Tap`. Absent: its wire shows none. */
+  readonly serverTools?: ServerToolCalls
 }
 
 /** Events in, the wire's text out ('' for nothing), blank lines included. Nothing is written after a terminal event. */
@@ -117,6 +120,8 @@ export type Tap = {
   readonly rawUsage: JsonObject | undefined
   /** The service tier as last reported, with or without usage. */
   readonly serviceTier: string | undefined
+  /** Calls of tools that ran at the vendor, as the answer's items or blocks showed them so far. */
+  readonly serverTools: ServerToolCalls
   /** `open` until the provider's terminal event; `failed` when that reports a failure: see `error`. */
   readonly state: 'open' | 'done' | 'failed'
   readonly error: GatewayError | undefined

@@ -77,6 +77,7 @@ export const openNotes = (): Noted => {
     complete: false,
     rawUsage: undefined,
     serviceTier: undefined,
+    serverTools: {},
     state: 'open',
     error: undefined,
     output: new OutputText(),

@@ -74,6 +74,7 @@ const explain = (gateway: Gateway, row: ExchangeRow): S.ExplainedExchange => {
       why: reasonsOf(row, attempts),
     },
     attempts,
+    server_tools: row.serverTools ?? {},
     dropped: row.dropped ?? [],
     raw_usage: row.rawUsage === null ? null : JSON.parse(row.rawUsage),
   }

@@ -42,9 +42,10 @@ export const usage: Part<'usage.get' | 'usage.table' | 'keys.usage'> = {
     const labelOf = (group: string): string => (by === 'key' ? (store.keys.get(group)?.label ?? group) : group)
     return {
       since: isoOrNull(from),
-      rows: rows.map(({ group, ...figures }) => ({
+      rows: rows.map(({ group, serverTools, ...figures }) => ({
         group,
         label: labelOf(group),
+        ...(serverTools === undefined ? {} : { server_tools: serverTools }),
         ...sumsView(figures, config.khrPerUsd),
       })),
       khr_per_usd: config.khrPerUsd,

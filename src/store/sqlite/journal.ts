@@ -24,6 +24,10 @@ const ADD_MODEL = `
   INSERT INTO usage_models (hour, model, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (hour, model) DO UPDATE SET ${ADDED}`
 
+const ADD_TOOL = `
+  INSERT INTO usage_tools (day, key_id, model, tool, calls) VALUES (?, ?, ?, ?, ?)
+  ON CONFLICT (day, key_id, model, tool) DO UPDATE SET calls = calls + excluded.calls`
+
 const OPEN = `
   INSERT INTO reservations (row, id, key_id, model, wire, stream, started_at, input_estimate, reserved)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
@@ -32,8 +36,9 @@ const PROGRESS = `
 const SETTLE = `
   INSERT INTO exchanges (row, id, key_id, model, wire, stream, started_at, input_estimate, reserved, input, cache_read,
     cache_write, output, reasoning, ended_at, outcome, status, error_code, provider, account, upstream_model,
-    provider_wire, attempts, first_byte_ms, total_ms, estimated, cost_micro_usd, raw_usage, trail, dropped, left_after)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    provider_wire, attempts, first_byte_ms, total_ms, estimated, cost_micro_usd, raw_usage, trail, dropped, left_after,
+    server_tools)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const IN_BLOCK = 'INSERT OR IGNORE INTO exchange_blocks (block, key_id) VALUES (?, ?)'
 const CHARGE = `
   UPDATE keys SET tokens_used = tokens_used + ?, last_used_at = max(coalesce(last_used_at, 0), ?) WHERE id = ?`
@@ -65,6 +70,7 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
   const addHour = db.query(addSums('usage_hours', 'hour'))
   const addDay = db.query(addSums('usage_days', 'day'))
   const addModel = db.query(ADD_MODEL)
+  const addTool = db.query(ADD_TOOL)
   const inBlock = db.query(IN_BLOCK)
   const charge = db.query(CHARGE)
   /** Keys known to be in `exchange_blocks`, by block. */
@@ -144,7 +150,10 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
         trailOf(how.trail),
         how.dropped === undefined || how.dropped.length === 0 ? null : JSON.stringify(how.dropped),
         settled.leftAfter ?? null,
+        toolsOf(how.serverTools),
       )
+      for (const [tool, calls] of Object.entries(how.serverTools ?? {}))
+        addTool.run(startOfSpan(exchange.startedAt, DAY_MS), exchange.keyId, exchange.model, tool, calls)
       note(exchange.row, exchange.keyId)
       addTo(rollups, settled)
       usedAt.set(exchange.keyId, Math.max(usedAt.get(exchange.keyId) ?? 0, exchange.startedAt))
@@ -211,6 +220,9 @@ export const createJournal = (db: Database, path: string | undefined, ring: KeyR
     },
   }
 }
+
+const toolsOf = (calls: Settlement['serverTools'] = {}): string | null =>
+  Object.keys(calls).length === 0 ? null : JSON.stringify(calls)
 
 // A single attempt that answered is described by the other columns.
 const trailOf = (trail: Settlement['trail']): string | null =>

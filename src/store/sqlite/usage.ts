@@ -1,6 +1,7 @@
 // Usage from its sums: by model, key or day.
 
 import type { Database, SQLQueryBindings } from 'bun:sqlite'
+import type { ServerToolCalls } from '../../ir/server-tools.ts'
 import { DAY_MS, HOUR_MS, startOfSpan } from '../../lib/spans.ts'
 import { addFigures, type Figures, NO_FIGURES } from '../figures.ts'
 import type { UsageQuery, UsageRow, UsageTable } from '../store.ts'
@@ -15,8 +16,13 @@ export const readUsage = (db: Database, query: UsageQuery): UsageTable => {
   const since = startOf(db, query)
   const told = query.sinceMs === undefined ? undefined : since
   const end = untilMs === undefined ? Number.MAX_SAFE_INTEGER : Math.ceil(untilMs / DAY_MS) * DAY_MS
-  if (isOfAllKeys(query)) return { since: told, rows: sum(db, MODELS, query, since, end) }
   const firstDay = startOfSpan(since, DAY_MS)
+  const tools = toolsBy(db, query, firstDay, end)
+  const withTools = (row: UsageRow): UsageRow => {
+    const serverTools = tools.get(row.group)
+    return serverTools === undefined ? row : { ...row, serverTools }
+  }
+  if (isOfAllKeys(query)) return { since: told, rows: sum(db, MODELS, query, since, end).map(withTools) }
   const nextDay = Math.min(firstDay + DAY_MS, end)
   const cut = since > firstDay
   const groups = new Map<string, UsageRow>()
@@ -26,8 +32,30 @@ export const readUsage = (db: Database, query: UsageQuery): UsageTable => {
   ])
     groups.set(row.group, { group: row.group, ...addFigures(groups.get(row.group) ?? NO_FIGURES, row) })
   const rows = [...groups.values()].sort((a, b) => (a.group < b.group ? -1 : a.group > b.group ? 1 : 0))
-  return { since: told, rows }
+  return { since: told, rows: rows.map(withTools) }
 }
+
+/** Calls of tools that ran at the vendor, by group. They are few: kept by day alone, and asked for of whole days. */
+const toolsBy = (db: Database, { by, keyIds }: UsageQuery, from: number, end: number): Map<string, ServerToolCalls> => {
+  const groups = new Map<string, ServerToolCalls>()
+  const rows = db
+    .query<{ group: string | number; tool: string; calls: number }, SQLQueryBindings[]>(
+      `SELECT ${groupOf(by, 'day')} AS "group", tool, sum(calls) AS calls FROM usage_tools
+       WHERE day >= ? AND day < ? ${ofKeys(keyIds)} GROUP BY 1, 2 ORDER BY 1, 2`,
+    )
+    .all(from, end, ...(keyIds === undefined ? [] : [JSON.stringify(keyIds)]))
+  for (const { group, tool, calls } of rows) {
+    const name = by === 'day' ? utcDay(Number(group)) : String(group)
+    groups.set(name, { ...groups.get(name), [tool]: calls })
+  }
+  return groups
+}
+
+const groupOf = (by: UsageQuery['by'], span: string): string =>
+  by === 'day' ? `${span} / ${DAY_MS}` : by === 'key' ? 'key_id' : 'model'
+
+const ofKeys = (keyIds: UsageQuery['keyIds']): string =>
+  keyIds === undefined ? '' : 'AND key_id IN (SELECT value FROM json_each(?))'
 
 const isOfAllKeys = ({ by, keyIds }: UsageQuery): boolean => keyIds === undefined && by !== 'key'
 
@@ -57,12 +85,10 @@ const sum = (
   from: number,
   end: number,
 ): UsageRow[] => {
-  const group = by === 'day' ? `${span} / ${DAY_MS}` : by === 'key' ? 'key_id' : 'model'
-  const ofKeys = keyIds === undefined ? '' : 'AND key_id IN (SELECT value FROM json_each(?))'
   return db
     .query<Figures & { group: string | number }, SQLQueryBindings[]>(
-      `SELECT ${group} AS "group", ${SUMMED} FROM ${table}
-       WHERE ${span} >= ? AND ${span} < ? ${ofKeys} GROUP BY 1 ORDER BY 1`,
+      `SELECT ${groupOf(by, span)} AS "group", ${SUMMED} FROM ${table}
+       WHERE ${span} >= ? AND ${span} < ? ${ofKeys(keyIds)} GROUP BY 1 ORDER BY 1`,
     )
     .all(from, end, ...(keyIds === undefined ? [] : [JSON.stringify(keyIds)]))
     .map((row) => ({ ...row, group: by === 'day' ? utcDay(Number(row.group)) : String(row.group) }))

@@ -31,6 +31,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     get complete() {
       return reader.hasStopReason
     },
+    serverTools: reader.serverTools,
     get rawUsage() {
       return reader.rawUsage
     },

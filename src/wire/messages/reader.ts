@@ -3,10 +3,12 @@
 import type { GatewayError } from '../../errors.ts'
 import type { ChatEvent } from '../../ir/event.ts'
 import { asList, asObject, asText, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { ServerToolCalls } from '../../ir/server-tools.ts'
 import { count, type Usage } from '../../ir/usage.ts'
 import { digest } from '../../lib/digest.ts'
 import type { SentTool, Undo } from '../codec.ts'
 import { malformedAnswer } from '../pass.ts'
+import { countCalls } from '../server-tool-calls.ts'
 import { originalTool } from '../undo.ts'
 import { type Block, callBlock, customBlock, opaqueBlock, redactedBlock, textBlock, thoughtBlock } from './block.ts'
 import { decodeError } from './error.ts'
@@ -113,6 +115,9 @@ export class Reader {
     return out
   }
 
+  /** See `Tap`. */
+  readonly serverTools: ServerToolCalls = {}
+
   #report(raw: unknown): Usage | undefined {
     if (!isObject(raw)) return undefined
     this.#rawUsage = withReport(this.#rawUsage, raw)
@@ -138,6 +143,7 @@ export class Reader {
   }
 
   #open(raw: JsonObject): Block {
+    countCalls([raw], this.serverTools)
     switch (raw.type) {
       case 'text':
         return textBlock(this.#parts++, raw)

@@ -8,6 +8,7 @@ import { splice } from '../../lib/json-splice.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
 import { malformedAnswer, openNotes, textOf } from '../pass.ts'
+import { callsInAnswer, countCalls } from '../server-tool-calls.ts'
 import { decodeError, encodeError } from './error.ts'
 import { decodeUsage, tierIn, withReport } from './usage.ts'
 
@@ -32,6 +33,8 @@ export const tap = (options: TapOptions): Tap => {
     if (!isObject(message)) return writeFrame({ event, data: text })
     noted.answerId = textOf(message.id)
     report(message.usage)
+    // Blocks that it already has are not begun again.
+    noted.serverTools = callsInAnswer(message)
     // A start with a stop reason holds a whole message.
     if (typeof message.stop_reason === 'string') noted.summed = noted.complete = true
     const edits =
@@ -64,6 +67,7 @@ export const tap = (options: TapOptions): Tap => {
     switch (event) {
       case 'content_block_start':
         hasContent = true
+        if (isObject(data.content_block)) countCalls([data.content_block], noted.serverTools)
         break
       case 'content_block_delta':
         hasContent = true

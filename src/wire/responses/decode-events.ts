@@ -5,12 +5,14 @@ import type { GatewayError } from '../../errors.ts'
 import type { ChatEvent, FinishReason } from '../../ir/event.ts'
 import { brokenOff } from '../../ir/fold.ts'
 import { asList, asText, isObject, type Json, type JsonObject } from '../../ir/json.ts'
+import type { ServerToolCalls } from '../../ir/server-tools.ts'
 import type { Usage } from '../../ir/usage.ts'
 import type { Frame } from '../../lib/sse.ts'
 import type { EventDecoder, Undo } from '../codec.ts'
 import { decodeModeration } from '../moderation.ts'
 import { malformedAnswer } from '../pass.ts'
 import { given } from '../read.ts'
+import { callsInAnswer, countCalls, mostCalls } from '../server-tool-calls.ts'
 import { decodeError } from './error.ts'
 import { type ItemReader, itemReader } from './items.ts'
 import { decodeUsage, usageObject } from './usage.ts'
@@ -24,6 +26,8 @@ type AnswerReader = {
   end(): ChatEvent[]
   readonly rawUsage: JsonObject | undefined
   readonly serviceTier: string | undefined
+  /** See `Tap`. */
+  readonly serverTools: ServerToolCalls
 }
 
 export const decodeEvents = (undo: Undo = {}): EventDecoder => {
@@ -43,6 +47,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
       )
     },
     end: () => reader.end(),
+    serverTools: reader.serverTools,
     // Usage comes with the response that ended.
     get complete() {
       return reader.rawUsage !== undefined
@@ -70,6 +75,7 @@ export const answerReader = (undo: Undo): AnswerReader => {
   let over = false
   let rawUsage: JsonObject | undefined
   let serviceTier: string | undefined
+  const serverTools: ServerToolCalls = {}
 
   const begin = (response: JsonObject | undefined): void => {
     if (started) return
@@ -123,6 +129,7 @@ export const answerReader = (undo: Undo): AnswerReader => {
     if (itemEvent !== undefined) {
       begin(undefined)
       hasItems = true
+      if (event.type === 'response.output_item.done' && isObject(event.item)) countCalls([event.item], serverTools)
       itemEvent(items, items.placeOf(event), event)
       return
     }
@@ -157,6 +164,7 @@ export const answerReader = (undo: Undo): AnswerReader => {
   /** A response at its end, from a terminal event or a body. */
   const settle = (response: JsonObject): void => {
     const { status, error } = response
+    Object.assign(serverTools, mostCalls(serverTools, callsInAnswer(response)))
     const isWhole = !given(status) || status === 'completed' || status === 'incomplete'
     if (isWhole && !isObject(error)) finish(response)
     else failed(response)
@@ -174,6 +182,7 @@ export const answerReader = (undo: Undo): AnswerReader => {
     whole: (response) => emit(() => settle(response)),
     fail: (error) => emit(() => fail(error)),
     end: () => emit(() => fail(brokenOff())),
+    serverTools,
     get rawUsage() {
       return rawUsage
     },

@@ -6,6 +6,7 @@ import { splice } from '../../lib/json-splice.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
 import { malformedAnswer, openNotes, textOf } from '../pass.ts'
+import { callsInAnswer, countCalls, mostCalls } from '../server-tool-calls.ts'
 import { ITEM_EVENTS } from './decode-events.ts'
 import { decodeError } from './error.ts'
 import { failureFrames } from './failure-frames.ts'
@@ -36,6 +37,7 @@ export const tap = (options: TapOptions): Tap => {
       noted.usage = decodeUsage(usage)
       noted.rawUsage = usage
     }
+    if (hasEnded) noted.serverTools = mostCalls(noted.serverTools, callsInAnswer(response))
     if (hasFailed) {
       noted.complete = usage !== undefined
       return noted.failed(decodeError(200, response))
@@ -59,6 +61,7 @@ export const tap = (options: TapOptions): Tap => {
       created = true
     }
     hasItems ||= ITEM_EVENTS.has(event)
+    if (event === 'response.output_item.done' && isObject(data.item)) countCalls([data.item], noted.serverTools)
     const isWhole = WHOLE.has(event) || isObject(data.response)
     const passed = isWhole ? whole(event, frame.data, data) : writeFrame({ event, data: frame.data })
     if (!isWhole) noted.output.add(textOf(data.delta))

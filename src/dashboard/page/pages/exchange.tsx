@@ -114,6 +114,16 @@ const Explained = ({ of }: { of: ExplainedExchange }) => {
                 <dd>{placeOf(exchange)}</dd>
               </>
             )}
+            {Object.keys(of.server_tools).length > 0 && (
+              <>
+                <dt>Tools at the vendor</dt>
+                <dd>
+                  {Object.entries(of.server_tools)
+                    .map(([name, calls]) => `${name} ${count(calls)}`)
+                    .join(', ')}
+                </dd>
+              </>
+            )}
             {of.dropped.length > 0 && (
               <>
                 <dt>Left out</dt>
