@@ -7,6 +7,7 @@ import type { RouteName } from '../admin-api/routes.ts'
 import type { Account } from '../admin-api/schema.ts'
 import { parseJson } from '../ir/json.ts'
 import { iso } from '../lib/iso-time.ts'
+import { isLoopback, unspokenProxy } from '../lib/proxy.ts'
 import type { ShownKey } from '../shown.ts'
 import { VERSION } from '../version.ts'
 import type { Backend, ServerAddress } from './backend.ts'
@@ -94,6 +95,13 @@ type Reply = { status: number; body: unknown; location: string | undefined }
 
 const send = async <N extends RouteName>({ url, token }: ServerAddress, name: N, input?: Ask<N>): Promise<Reply> => {
   const { method, path, body } = adminRequest(name, input)
+  const to = new URL(url)
+  const passedBy = isLoopback(to) ? undefined : unspokenProxy(to)
+  if (passedBy !== undefined) {
+    throw failure(
+      `${passedBy.name} names a proxy of the scheme ${passedBy.scheme}, and only http and https are spoken; name ${to.hostname} in NO_PROXY to reach it directly.`,
+    )
+  }
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', accept: 'application/json' }
   try {
     const answer = await fetch(url + path, {

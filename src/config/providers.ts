@@ -2,6 +2,8 @@
 
 import type { Quirks } from '../ir/quirks.ts'
 import { nearest } from '../lib/nearest.ts'
+import { isKeptFromProxy } from '../lib/no-proxy.ts'
+import { isLoopback, portOf, unspokenProxy, unspokenScheme } from '../lib/proxy.ts'
 import { BUILTIN_PROVIDERS, blankProvider } from '../provider/builtin.ts'
 import type { Account, Provider } from '../provider/provider.ts'
 import { memberPath, mismatch } from './problem.ts'
@@ -56,6 +58,8 @@ const override = (reader: Reader, base: Provider, file: FileProvider, path: stri
     const found = `found ${JSON.stringify(version)}, which the gateway fills itself`
     reader.report(`${path}.version_header.name`, `${found}, allowed: another header`)
   }
+  const proxy = readProxy(reader, file, path)
+  checkReach(reader, proxy, path, accounts)
   const timeouts = file.timeouts ?? {}
   const versionHeader = file.version_header === null ? undefined : (file.version_header ?? base.versionHeader)
   return {
@@ -65,6 +69,7 @@ const override = (reader: Reader, base: Provider, file: FileProvider, path: stri
     versionHeader,
     headers: readHeaders(reader, file, `${path}.headers`, versionHeader?.name.toLowerCase()),
     brand: file.brand ?? base.brand,
+    ...(proxy === undefined ? {} : { proxy }),
     accounts,
     timeouts: {
       connectMs: reader.duration(`${path}.timeouts.connect`, timeouts.connect, base.timeouts.connectMs),
@@ -73,6 +78,37 @@ const override = (reader: Reader, base: Provider, file: FileProvider, path: stri
       totalMs: reader.duration(`${path}.timeouts.total`, timeouts.total, base.timeouts.totalMs),
     },
     quirks: { ...base.quirks, ...readQuirks(file.quirks) },
+  }
+}
+
+/** A proxy's address may hold a password: neither is shown. */
+const readProxy = (reader: Reader, file: FileProvider, path: string): string | false | undefined => {
+  if (file.proxy === undefined || !reader.resolves) return undefined
+  if (file.proxy === 'none') return false
+  const at = `${path}.proxy`
+  const written = reader.reference(at, file.proxy)?.trim()
+  if (written === undefined) return undefined
+  const scheme = unspokenScheme(written)
+  if (scheme !== undefined) reader.report(at, `found a proxy of the scheme ${scheme}, allowed: an http or https URL`)
+  else if (!/^https?:\/\//i.test(written) || !URL.canParse(written))
+    reader.report(at, 'found something that is not a URL, allowed: an http or https URL, or none')
+  else return written
+  return undefined
+}
+
+/** The runtime goes past a proxy whose scheme it does not speak: what was to be hidden or watched would leave directly. */
+const checkReach = (reader: Reader, proxy: string | false | undefined, path: string, accounts: Account[]): void => {
+  for (const { name, baseUrl } of accounts) {
+    const url = new URL(baseUrl)
+    const passedBy = proxy === undefined && !isLoopback(url) ? unspokenProxy(url, reader.env) : undefined
+    if (passedBy !== undefined) {
+      const how = `name the host of ${path}, account ${name}, in NO_PROXY, or set ${path}.proxy`
+      reader
+        .outside(passedBy.name)
+        .report('', `found a proxy of the scheme ${passedBy.scheme}, allowed: http or https; or ${how}`)
+    }
+    if (typeof proxy === 'string' && (isLoopback(url) || isKeptFromProxy(url.hostname, portOf(url), reader.env)))
+      reader.warn(`${path}, account ${name}: its proxy is not used, as its host is on this machine or in NO_PROXY`)
   }
 }
 

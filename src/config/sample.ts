@@ -19,6 +19,7 @@ providers:                        # remove a vendor you have no account with
       - name: main
         base_url: env:VENDOR_B_BASE_URL       # ends in /v1
         credential: env:VENDOR_B_API_KEY
+    # proxy: env:VENDOR_B_PROXY   # an http or https proxy of its own; none: directly, whatever HTTPS_PROXY says
     # timeouts: { connect: 5s, first_byte: 600s, idle: 300s, total: 3600s }
   # local:                        # a provider of your own, with models that name it
   #   wires: [chat-completions]

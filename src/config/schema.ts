@@ -127,6 +127,15 @@ const Provider = Type.Object(
         allowed: 'a word of letters, digits, - and _',
       }),
     ),
+    proxy: Type.Optional(
+      Type.String({
+        description:
+          "The http or https proxy it is reached through, in place of the environment's (env:NAME, file:PATH or the URL itself); none: directly",
+        secret: true,
+        minLength: 1,
+        allowed: 'an http or https URL, env:NAME, file:PATH, or none',
+      }),
+    ),
     accounts: Type.Optional(Type.Array(Account, { description: 'Credentials and base URLs, shared by weight' })),
     timeouts: Type.Optional(
       Type.Object(

@@ -1,8 +1,12 @@
 // Whether `NO_PROXY` exempts a host from the proxy, with the same rules as the runtime's `fetch`.
 
 /** `host`: as in a URL. `port`: a number as text. */
-export const isKeptFromProxy = (host: string, port: string): boolean =>
-  `${process.env.no_proxy || process.env.NO_PROXY || ''}`
+export const isKeptFromProxy = (
+  host: string,
+  port: string,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): boolean =>
+  `${env.no_proxy || env.NO_PROXY || ''}`
     .toLowerCase()
     .split(/[\s,]+/)
     .some((entry) => entry !== '' && matches(entry, host, port))

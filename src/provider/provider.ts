@@ -30,6 +30,8 @@ export type Provider = {
   headers?: Readonly<Record<string, string>>
   /** The word that stands for the neutral one in ids: `claude` for `vendorA`; see `neutralWord`. */
   brand: string | undefined
+  /** The proxy it is reached through; false: none, whatever the environment says; absent: the environment's. Secret. */
+  proxy?: string | false | undefined
   /** Empty: the provider is not configured, its models answer 503. */
   accounts: Account[]
   timeouts: Timeouts

@@ -4,6 +4,7 @@ import { type ErrorOptions, GatewayError, type ProviderFailure, unavailable } fr
 import type { Wire } from '../ir/wire.ts'
 import { canOpen } from '../lib/descriptors.ts'
 import { isKeptFromProxy } from '../lib/no-proxy.ts'
+import { portOf, proxyVariables } from '../lib/proxy.ts'
 import { endpoint } from '../provider/endpoint.ts'
 import { betasFor } from './betas.ts'
 import type { Relay } from './exchange.ts'
@@ -56,6 +57,7 @@ export const send = async (
     timeout: false,
     // Decompressed by whoever reads it: see answerBody.
     decompress: false,
+    ...(target.provider.proxy === undefined ? {} : { proxy: target.provider.proxy }),
   } as RequestInit
   const sentAt = performance.now()
   try {
@@ -119,10 +121,12 @@ const TESTS = new WeakMap<Target['account'], Promise<boolean>>()
 
 const connects = async (target: Target): Promise<boolean> => {
   const { connectMs } = target.provider.timeouts
-  const { hostname, port, protocol } = new URL(endpoint(target.account, target.wire))
+  const url = new URL(endpoint(target.account, target.wire))
+  // Where fetch goes through a proxy, a direct connection says nothing about it.
+  if (goesByProxy(target.provider, url)) return true
+  const { hostname, protocol } = url
   const isSecured = protocol === 'https:'
-  const at = port !== '' ? Number(port) : isSecured ? 443 : 80
-  if (PROXIES.some((name) => process.env[name]) && !isKeptFromProxy(hostname, `${at}`)) return true
+  const at = Number(portOf(url))
   const connected = Promise.withResolvers<boolean>()
   let opened: Bun.Socket | undefined
   setTimeout(
@@ -155,8 +159,11 @@ const connects = async (target: Target): Promise<boolean> => {
 /** A connection is open after one round trip, and secured after three at most. */
 const MOST_MS = { plain: 2_000, secured: 6_000 }
 
-/** Where fetch goes through a proxy, a direct connection says nothing about it. */
-const PROXIES = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy']
+/** NO_PROXY counts for a provider's own proxy as well. */
+const goesByProxy = ({ proxy }: Target['provider'], url: URL): boolean =>
+  typeof proxy === 'string'
+    ? !isKeptFromProxy(url.hostname, portOf(url))
+    : proxy !== false && proxyVariables(url).length > 0
 
 const VERSION_HEADERS = ['anthropic-version', 'vendorA-version']
 

@@ -637,3 +637,57 @@ describe('the operator is warned', () => {
     expect(config(given).warnings).toContainEqual(expect.stringContaining(sentence))
   })
 })
+
+describe('proxies', () => {
+  const AWAY = { VENDOR_A_BASE_URL: 'https://a.example', VENDOR_A_API_KEY: 'secret-a' }
+  const SOCKS = 'socks5://user:hidden@127.0.0.1:1080'
+
+  test.each<[Record<string, string>, string | undefined]>([
+    [{ ALL_PROXY: SOCKS }, 'ALL_PROXY'],
+    [{ all_proxy: 'socks5h://127.0.0.1:1080' }, 'all_proxy'],
+    [{ HTTPS_PROXY: 'socks4://127.0.0.1:1080', ALL_PROXY: 'http://127.0.0.1:1' }, 'HTTPS_PROXY'],
+    [{ https_proxy: 'http://127.0.0.1:1', HTTPS_PROXY: SOCKS }, 'HTTPS_PROXY'],
+    // What decides for https is a proxy that is spoken, or there is none.
+    [{ HTTPS_PROXY: 'http://127.0.0.1:1', ALL_PROXY: SOCKS }, undefined],
+    [{ HTTP_PROXY: SOCKS }, undefined],
+    [{ HTTPS_PROXY: '127.0.0.1:3128' }, undefined],
+    [{ ALL_PROXY: '' }, undefined],
+    [{ ALL_PROXY: SOCKS, NO_PROXY: 'b.example,.example' }, undefined],
+  ])('that would be passed by stop the start: %j', (env, name) => {
+    const found = problems({ env: { ...AWAY, ...env } })
+    if (name === undefined) return expect(found).toEqual([])
+    expect(found).toHaveLength(1)
+    expect(found[0]).toStartWith(`${name}: found a proxy of the scheme socks`)
+    expect(found[0]).toContain('providers.vendor_a, account main, in NO_PROXY')
+    expect(found[0]).not.toContain('hidden')
+  })
+
+  test.each(['http://127.0.0.1:9101', 'http://localhost:9101', 'http://[::1]:9101'])(
+    'are not asked for what is on this machine: %s',
+    (url) => {
+      expect(problems({ env: { ...AWAY, VENDOR_A_BASE_URL: url, ALL_PROXY: SOCKS } })).toEqual([])
+    },
+  )
+
+  const own = (proxy: string) => `providers: { vendor_a: { proxy: ${JSON.stringify(proxy)} } }`
+  const proxyOf = (given: Given) => config(given).providers[0]?.proxy
+
+  test('of a provider stand over the environment', () => {
+    const env = { ...AWAY, ALL_PROXY: SOCKS, MINE: 'http://me:hidden@proxy.example:3128' }
+    expect(proxyOf({ yaml: own('env:MINE'), env })).toBe(env.MINE)
+    expect(proxyOf({ yaml: own('none'), env })).toBe(false)
+    expect(proxyOf({ env: AWAY })).toBe(undefined)
+  })
+
+  test.each([SOCKS, 'proxy.example:3128', 'ftp://x', 'env:NOT_SET'])('of a provider are refused: %s', (proxy) => {
+    const found = problems({ yaml: own(proxy), env: AWAY })
+    expect(found).toHaveLength(1)
+    expect(found[0]).toContain('providers.vendor_a.proxy')
+    expect(found[0]).not.toContain('hidden')
+  })
+
+  test('of a provider that NO_PROXY keeps from being used are told of', () => {
+    const { warnings } = config({ yaml: own('http://p.example:1'), env: { ...AWAY, NO_PROXY: 'a.example' } })
+    expect(warnings.join()).toContain('its proxy is not used')
+  })
+})

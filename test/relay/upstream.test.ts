@@ -179,17 +179,17 @@ describe('a test connection beside a silent call', () => {
     }
   })
 
-  const targetAt = (baseUrl: string, connectMs: number) => {
+  const targetAt = (baseUrl: string, connectMs: number, proxy?: string | false) => {
     const timeouts = { connectMs, firstByteMs: 60_000, idleMs: 60_000, totalMs: 60_000 }
-    return { ...target, provider: { ...target.provider, timeouts }, account: { baseUrl } } as Target
+    return { ...target, provider: { ...target.provider, timeouts, proxy }, account: { baseUrl } } as Target
   }
 
   type Attempt = (options: Bun.TCPSocketConnectOptions<undefined>) => Promise<unknown>
 
   /** Where it connects to, and whether the provider counts as reachable then. */
-  const tried = async (baseUrl: string, attempt: Attempt) => {
+  const tried = async (baseUrl: string, attempt: Attempt, proxy?: string | false) => {
     const connect = spyOn(Bun, 'connect').mockImplementation(attempt as unknown as typeof Bun.connect)
-    const can = await canConnect(targetAt(baseUrl, 5))
+    const can = await canConnect(targetAt(baseUrl, 5, proxy))
     const at = connect.mock.calls.map(([options]) => options as unknown as { hostname: string; port: number })
     connect.mockRestore()
     return { at: at.map(({ hostname, port }) => `${hostname} ${port}`), can }
@@ -239,10 +239,30 @@ describe('a test connection beside a silent call', () => {
     server.stop(true)
   })
 
-  test.each(NAMES)('is not made where %s sends fetch through a proxy', async (name) => {
+  test.each(NAMES)(
+    'is not made where %s sends fetch through a proxy, and made where that is for another scheme',
+    async (name) => {
+      for (const each of NAMES) delete process.env[each]
+      process.env[name] = 'http://proxy.example:3128'
+      for (const scheme of ['http', 'https']) {
+        const isMeant = [`${scheme}_proxy`, 'all_proxy'].includes(name.toLowerCase())
+        const at = isMeant ? [] : [`a.example ${scheme === 'http' ? 80 : 443}`]
+        expect(await tried(`${scheme}://a.example`, never)).toEqual({ at, can: isMeant })
+      }
+    },
+  )
+
+  test.each<[string | false | undefined, string, boolean]>([
+    ['http://own.example:3128', '', false],
+    ['http://own.example:3128', 'a.example', true],
+    [false, '', true],
+    [undefined, '', false],
+  ])('goes by the provider’s own proxy (%p) with NO_PROXY=%s: made past it: %p', async (proxy, list, made) => {
     for (const each of NAMES) delete process.env[each]
-    process.env[name] = 'http://proxy.example:3128'
-    expect(await tried('https://a.example', never)).toEqual({ at: [], can: true })
+    delete process.env.no_proxy
+    process.env.NO_PROXY = list
+    process.env.HTTPS_PROXY = 'http://proxy.example:3128'
+    expect((await tried('https://a.example', never, proxy)).at).toHaveLength(made ? 1 : 0)
   })
 
   test.each([
@@ -259,7 +279,7 @@ describe('a test connection beside a silent call', () => {
     ['https://a.example', '', false],
   ])('to %s with NO_PROXY=%s is made past the proxy: %p', async (url, list, made) => {
     for (const each of NAMES) delete process.env[each]
-    process.env.HTTPS_PROXY = 'http://proxy.example:3128'
+    process.env.ALL_PROXY = 'http://proxy.example:3128'
     delete process.env.no_proxy
     process.env.NO_PROXY = list
     expect((await tried(url, never)).at).toHaveLength(made ? 1 : 0)
