@@ -95,8 +95,8 @@ const onlyCut = (text: string, edits: readonly Edit[], parsed: object): Cut[] | 
   return [{ start, end: skipValue(text, start), text: edit.value }]
 }
 
-/** Names of members: some of them, or all. */
-export type Names = { has(name: unknown): boolean }
+/** Which members: by name, and by whether the value is an object or a list. */
+export type Names = { has(name: unknown, isContainer: boolean): boolean }
 
 const NONE: Names = { has: () => false }
 
@@ -105,17 +105,18 @@ const cutsOf = (text: Text, edits: readonly Edit[], once: Names = NONE, known?: 
   const cuts: Cut[] = []
   if (once !== NONE || edits.length > 0) {
     const outermost = known ?? readContainer(text.whole(), skipSpace(text.whole(), 0))
-    if (outermost !== undefined) collect(text, outermost, edits, 0, cuts, repeatsIn(outermost, once))
+    if (outermost !== undefined) collect(text, outermost, edits, 0, cuts, repeatsIn(text, outermost, once))
   }
   return cuts.filter(({ start, end, text: set }) => text.slice(start, end) !== set).sort((a, b) => a.start - b.start)
 }
 
 /** Members that are written again further on. */
-const repeatsIn = ({ slots }: Container, names: Names): Set<Slot> => {
+const repeatsIn = (text: Text, { slots }: Container, names: Names): Set<Slot> => {
   if (names === NONE) return new Set()
   const last = new Map(slots.map((slot) => [slot.key, slot]))
   if (last.size === slots.length) return new Set()
-  return new Set(slots.filter((slot) => names.has(slot.key) && last.get(slot.key) !== slot))
+  const isContainer = ({ valueStart }: Slot): boolean => /[[{]/.test(text.slice(valueStart, valueStart + 1))
+  return new Set(slots.filter((slot) => last.get(slot.key) !== slot && names.has(slot.key, isContainer(slot))))
 }
 
 /** `removed`: the slots that are removed whatever the edits say. */

@@ -8,7 +8,8 @@ import { asBuffer } from '../lib/as-buffer.ts'
 import { type Outline, outline } from '../lib/json-outline.ts'
 import { findMember } from '../lib/json-scan.ts'
 import { type Edit, type Names, spliceBytesOnce, spliceOnce } from '../lib/json-splice.ts'
-import { PROMPT } from '../wire/decisive.ts'
+import { DECISIVE, PROMPT } from '../wire/decisive.ts'
+import { decidesWithin } from '../wire/models-within.ts'
 import { SEAL_PREFIX } from '../wire/seal.ts'
 import { countText, tokensIn, weigh } from './estimate.ts'
 
@@ -26,14 +27,16 @@ export type ClientBody = {
   /** All of it. Throws `invalid_json` for a fault that the outline could not show. */
   whole(): Whole
   /**
-   * All of it with edits, as a request sends it. A member written more than once is sent once, as it stands in the outline:
-   * servers differ in which of the two they read, and each must read what was admitted.
+   * All of it with edits, as a request sends it. A member that may decide and is written more than once is sent once, as it
+   * stands in the outline: servers differ in which of the two they read, and each must read what was admitted.
    */
   edited(edits: readonly Edit[]): string | Uint8Array<ArrayBuffer>
 }
 
-/** Any member may decide something at some server: which model answers, too. */
-const EVERY: Names = { has: () => true }
+/** Members that decide, and those that hold others: at some server any of them may name the model that answers. */
+const ONCE: Names = {
+  has: (name, isContainer) => isContainer || DECISIVE.has(String(name)) || decidesWithin(String(name)),
+}
 
 /** From this size on a body is outlined; below it, parsing costs little. */
 const LARGE_BYTES = 32 * 1024
@@ -64,7 +67,7 @@ export const openBody = (
       body ??= objectIn(bodyText(bytes))
       return wholeOf(body, () => bodyText(bytes))
     },
-    edited: (edits) => spliceBytesOnce(bytes, edits, EVERY, outermost),
+    edited: (edits) => spliceBytesOnce(bytes, edits, ONCE, outermost),
   }
 }
 
@@ -96,7 +99,7 @@ export const openText = (text: string): ClientBody =>
   openWhole(
     text,
     () => text,
-    (edits) => spliceOnce(text, edits, EVERY),
+    (edits) => spliceOnce(text, edits, ONCE),
   )
 
 /** A large body, read whole. Its text is decoded anew where it is needed: as a string it may take twice its bytes. */
@@ -104,7 +107,7 @@ const openBytes = (bytes: Uint8Array<ArrayBuffer>): ClientBody =>
   openWhole(
     bodyText(bytes),
     () => bodyText(bytes),
-    (edits) => spliceBytesOnce(bytes, edits, EVERY),
+    (edits) => spliceBytesOnce(bytes, edits, ONCE),
   )
 
 /** `text` is read now, and `read` gives it again later. */

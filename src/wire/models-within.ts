@@ -2,7 +2,7 @@
 // body as it stands, on any wire.
 
 import { isObject, type Json, type JsonObject } from '../ir/json.ts'
-import { isHosted, type Path, type ToolWithin } from './tools-within.ts'
+import { asksBeside, isHosted, type Path, type ToolWithin } from './tools-within.ts'
 
 /**
  * A member whose value names models: in a text, a list of texts, or something that holds such. `inTool`: a tool calls it, and
@@ -38,6 +38,12 @@ const NAMES_MODELS = /(?:^|_)(?:models?|fallbacks?)(?:_(?:ids?|names?|list|dict)
 
 /** Names are compared without regard to case, as some servers read them. */
 const namesModels = (name: string): boolean => NAMES_MODELS.test(name.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase())
+
+/** Whether an outermost member of that name decides on models, or on what a vendor runs, by a text alone. */
+export const decidesWithin = (name: string): boolean =>
+  namesModels(name) || WISHES.has(name.toLowerCase()) || asksBeside(name)
+
+const WISHES = new Set(['preset', 'route', 'provider', 'plugins'])
 
 /** Every member that names models, but for the request's own. */
 export const modelsWithin = (body: JsonObject, tools: readonly ToolWithin[]): ModelsWithin[] => {

@@ -87,6 +87,9 @@ const BESIDE: readonly { name: RegExp; tool: string; asks?: (value: Json) => boo
   { name: /^prompt$/, tool: 'stored_prompt', asks: (value) => isObject(value) },
 ]
 
+/** Whether a member of that name may ask for such a tool. */
+export const asksBeside = (name: string): boolean => BESIDE.some((beside) => beside.name.test(name.toLowerCase()))
+
 /** All that runs at the vendor, in the order of the body's lists. */
 export const hostedWithin = (body: JsonObject, tools: readonly ToolWithin[]): HostedTool[] => {
   const found: HostedTool[] = []

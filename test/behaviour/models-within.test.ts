@@ -204,6 +204,12 @@ test('a member that is written twice is sent as it was read', async () => {
     '{"models":["maker/dear"],"model":"cheap","messages":[{"role":"user","content":"x"}],"models":["helper"]}'
   expect((await ask('/v1/chat/completions', twice, ['cheap', 'helper'])).status).toBe(200)
   expect(provider.requests.at(-1)?.text).not.toContain('dear')
+  // Of whatever name, it may hold one; what is neither passes as it came.
+  const within =
+    '{"x":1,"more":{"model":"maker/dear"},"model":"cheap","messages":[{"role":"user","content":"x"}],"more":1,"x":2}'
+  expect((await ask('/v1/chat/completions', within, ['cheap'])).status).toBe(200)
+  expect(provider.requests.at(-1)?.text).not.toContain('dear')
+  expect(provider.requests.at(-1)?.text.match(/"x":./g)).toEqual(['"x":1', '"x":2'])
 })
 
 test('wishes about who serves a model are left out and listed, but for those that guard', async () => {

@@ -117,12 +117,12 @@ const ROWS: Row[] = [
     'chat-completions, stream',
     '/v1/chat/completions',
     sse(
-      [
+      `${[
         { ...CHUNK, choices: [{ index: 0, delta: { content: 'Hi.' }, finish_reason: 'stop' }] },
         { ...CHUNK, choices: [], usage: CHAT_USAGE },
       ]
         .map((data) => `data: ${JSON.stringify(data)}\n\n`)
-        .join('') + 'data: [DONE]\n\n',
+        .join('')}data: [DONE]\n\n`,
     ),
     { web_search: 4 },
   ],
