@@ -36,8 +36,12 @@ const CONTENT = new Set([
 
 const NAMES_MODELS = /(?:^|_)(?:models?|fallbacks?)(?:_(?:ids?|names?|list|dict))?$/
 
+/** Tells most names apart at once. */
+const MENTIONS = /model|fallback/i
+
 /** Names are compared without regard to case, as some servers read them. */
-const namesModels = (name: string): boolean => NAMES_MODELS.test(name.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase())
+const namesModels = (name: string): boolean =>
+  MENTIONS.test(name) && NAMES_MODELS.test(name.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase())
 
 /** Whether an outermost member of that name decides on models, or on what a vendor runs, by a text alone. */
 export const decidesWithin = (name: string): boolean =>
@@ -63,7 +67,7 @@ export const modelsWithin = (body: JsonObject, tools: readonly ToolWithin[]): Mo
     // What a client's own tool has is a schema; a model beside it is one all the same.
     const isOwn = !isHosted(tool)
     for (const name in tool) {
-      if (name === 'tools' || (isOwn && typeof tool[name] !== 'string')) continue
+      if (name === 'tools' || (isOwn && !(typeof tool[name] === 'string' && namesModels(name)))) continue
       collect(name, tool[name], [...path, name], true)
     }
   }

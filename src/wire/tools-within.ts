@@ -10,34 +10,42 @@ export type ToolWithin = { path: Path; tool: JsonObject }
 /** A tool that runs at the vendor, by the name that keys and configurations have for it. */
 export type HostedTool = { path: Path; name: string }
 
-/** The list of the request, and what the conversation adds to it. */
-export const toolsWithin = (body: JsonObject): ToolWithin[] => [
-  ...listed(body.tools, ['tools']),
-  ...asList(body.messages).flatMap((message, at) =>
-    isObject(message) ? brought(message.content, ['messages', at, 'content']) : [],
-  ),
-  ...asList(body.input).flatMap((item, at) => (isObject(item) ? listed(item.tools, ['input', at, 'tools']) : [])),
-]
+/** The list of the request, and what the conversation adds to it. Of long conversations hardly any block adds a tool. */
+export const toolsWithin = (body: JsonObject): ToolWithin[] => {
+  const found: ToolWithin[] = []
+  addListed(body.tools, ['tools'], found)
+  asList(body.messages).forEach((message, at) => {
+    if (isObject(message)) addBrought(message.content, () => ['messages', at, 'content'], found, true)
+  })
+  asList(body.input).forEach((item, at) => {
+    if (isObject(item) && item.tools !== undefined) addListed(item.tools, ['input', at, 'tools'], found)
+  })
+  return found
+}
 
 /** Tools of a list, those of the namespaces in it included. */
-const listed = (list: Json | undefined, path: Path): ToolWithin[] =>
-  asList(list).flatMap((tool, at) => {
-    if (!isObject(tool)) return []
+const addListed = (list: Json | undefined, path: Path, found: ToolWithin[]): void => {
+  asList(list).forEach((tool, at) => {
+    if (!isObject(tool)) return
     const here = [...path, at]
-    return [{ path: here, tool }, ...listed(tool.tools, [...here, 'tools'])]
+    found.push({ path: here, tool })
+    if (tool.tools !== undefined) addListed(tool.tools, [...here, 'tools'], found)
   })
+}
 
 /** Tools that blocks of a message add, or those within them: of a summary, of instructions. */
-const brought = (blocks: Json | undefined, path: Path, isOuter = true): ToolWithin[] =>
-  asList(blocks).flatMap((block, at) => {
-    if (!isObject(block)) return []
-    const here = [...path, at]
-    const added = isObject(block.tool) && isObject(block.tool.definition) ? block.tool.definition : undefined
-    const own = added === undefined ? [] : [{ path: [...here, 'tool', 'definition'], tool: added }]
-    if (!isOuter) return own
-    const inner = ['tool_changes', 'content'].flatMap((name) => brought(block[name], [...here, name], false))
-    return inner.length === 0 ? own : [...own, ...inner]
+const addBrought = (blocks: Json | undefined, path: () => Path, found: ToolWithin[], isOuter: boolean): void => {
+  if (!Array.isArray(blocks)) return
+  blocks.forEach((block, at) => {
+    if (!isObject(block)) return
+    const { tool } = block
+    if (isObject(tool) && isObject(tool.definition))
+      found.push({ path: [...path(), at, 'tool', 'definition'], tool: tool.definition })
+    if (!isOuter) return
+    for (const name of ['tool_changes', 'content'] as const)
+      addBrought(block[name], () => [...path(), at, name], found, false)
   })
+}
 
 /** Tools that the vendor defines and the client runs, without their versions; and those that only find others. */
 const AT_CLIENT = new Set([
@@ -57,9 +65,16 @@ const AT_CLIENT = new Set([
 /** Whether the vendor runs it. A type that nobody here knows is the vendor's. */
 export const isHosted = (tool: JsonObject): boolean => hostedName(tool) !== undefined
 
+/** Some servers read a member whatever the case of its letters. */
 const hostedName = (tool: JsonObject): string | undefined => {
-  const names = typesOf(tool).map(serverToolName)
-  return names.find((name) => (name === SHELL ? isContained(tool) : !AT_CLIENT.has(name)))
+  for (const member in tool) {
+    const type = tool[member]
+    if (typeof type !== 'string' || member.length !== 4 || member.toLowerCase() !== 'type' || AT_CLIENT.has(type))
+      continue
+    const name = serverToolName(type)
+    if (name === SHELL ? isContained(tool) : !AT_CLIENT.has(name)) return name
+  }
+  return undefined
 }
 
 const SHELL = 'shell'
@@ -67,12 +82,6 @@ const SHELL = 'shell'
 /** A shell is the client's, unless it asks for one of the vendor's containers. */
 const isContained = ({ environment }: JsonObject): boolean =>
   isObject(environment) && environment.type !== undefined && environment.type !== 'local'
-
-/** Some servers read a member whatever the case of its letters. */
-const typesOf = (tool: JsonObject): string[] =>
-  Object.entries(tool).flatMap(([name, value]) =>
-    typeof value === 'string' && name.toLowerCase() === 'type' ? [value] : [],
-  )
 
 /** Of the members beside the tools, those by which a vendor does the same. */
 const BESIDE: readonly { name: RegExp; tool: string; asks?: (value: Json) => boolean }[] = [
