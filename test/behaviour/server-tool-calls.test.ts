@@ -168,3 +168,20 @@ test('an answer without such calls has none, and names that nobody would believe
     if (most === 0) expect(row?.serverTools).toBe(null)
   }
 })
+
+test.each([
+  ['messages', 0, MESSAGE_CALLS],
+  ['responses', 2, ITEM_CALLS],
+  ['chat-completions', 5, { web_search: 4 }],
+] as const)('a translated answer of %s has them too, as JSON and as a stream', async (wire, first, calls) => {
+  await gateway.stop()
+  gateway = await startGateway({ config: onlyProvider(`${provider.origin}/v1`, { wires: [wire] }) })
+  const path = wire === 'messages' ? '/v1/chat/completions' : '/v1/messages'
+  for (const [at, stream] of [false, true].entries()) {
+    answer = ROWS[first + at]?.[2] ?? answer
+    const response = await gateway.post(path, { ...PROMPT, stream })
+    expect([response.status, await response.text()]).toEqual([200, expect.any(String)])
+    await gateway.idle()
+    expect(gateway.server.gateway.store.exchanges({ limit: 1 })[0]?.serverTools).toEqual(calls)
+  }
+})
