@@ -125,6 +125,11 @@ describe('keys create', () => {
     ],
     [['keys', 'create', '--label', 'x', '--models', 'gpt-*'], "which no model's id matches"],
     [['keys', 'create', '--label', 'x', '--models', ','], '--models: found an empty list'],
+    [
+      ['keys', 'create', '--label', 'x', '--server-tools', 'mcp,all'],
+      '--server-tools: found "all", allowed: all, none, or',
+    ],
+    [['keys', 'create', '--label', 'x', '--server-tools', ','], '--server-tools: found ",", allowed: all, none, or'],
     [['keys', 'create', '--label', 'x', 'y'], 'Unexpected argument "y".'],
     [['keys', 'create', '--lable', 'x'], 'Unknown flag --lable; did you mean --label?'],
     [['keys', 'create', '--label', 'x', '--json=yes'], '--json takes no value.'],

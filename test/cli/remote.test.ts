@@ -127,6 +127,14 @@ describe('the same words', () => {
       expect(JSON.parse(back.out)).toMatchObject({ rpm: null, tpm: 5, concurrency: 2 })
     }
     for (const [, type] of WAYS) {
+      const { id, server_tools } = await made('--server-tools', 'web_search_20250305, code_interpreter,web_search')
+      expect(server_tools).toEqual(['web_search', 'code_execution'])
+      for (const word of ['none', 'all'])
+        expect(JSON.parse((await type('keys', 'update', id, '--server-tools', word, '--json')).out)).toMatchObject({
+          server_tools: word,
+        })
+    }
+    for (const [, type] of WAYS) {
       const { id, key } = await made('--tokens', '10000')
       await ask(key)
       expect(JSON.parse((await type('keys', 'show', id, '--json')).out)).toMatchObject({ tokens_used: 1_200 })
@@ -336,6 +344,24 @@ describe('the server', () => {
       expect({ ...said }).toMatchObject({ code: 1, out: '', err: expect.stringContaining(sentence) })
       expect(said.err.split('\n')).toHaveLength(1)
       expect(said.err).not.toContain(secret)
+    }
+  })
+
+  test('that would be reached past a proxy nobody speaks is not asked', async () => {
+    const before = { ...process.env }
+    try {
+      for (const name of ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'no_proxy', 'NO_PROXY']) delete process.env[name]
+      process.env.ALL_PROXY = 'socks5://user:word@127.0.0.1:1'
+      const said = await terminal.type('keys', 'list', '--server', 'https://gateway.invalid', '--token', token)
+      expect({ ...said }).toMatchObject({
+        code: 1,
+        out: '',
+        err: expect.stringContaining('ALL_PROXY names a proxy of the scheme socks5'),
+      })
+      expect(said.err).not.toContain('word@')
+    } finally {
+      for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name]
+      Object.assign(process.env, before)
     }
   })
 
