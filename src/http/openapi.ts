@@ -105,7 +105,7 @@ const READS: Record<string, OperationText> = {
 const ERROR_TEXTS: Partial<Record<ErrorCode, string>> = {
   missing_api_key: 'no key in the headers',
   invalid_api_key: 'the key is invalid, expired or revoked',
-  permission_denied: 'the key may not use this model',
+  permission_denied: 'the key may not use this model, or a tool that runs at the vendor',
   quota_exhausted: 'the key has no tokens left',
   rate_limit_exceeded: 'too many requests; see Retry-After',
   context_length_exceeded: 'the context is longer than the model takes',
