@@ -47,7 +47,7 @@ const namesModels = (name: string): boolean =>
 export const decidesWithin = (name: string): boolean =>
   namesModels(name) || WISHES.has(name.toLowerCase()) || asksBeside(name)
 
-const WISHES = new Set(['preset', 'route', 'provider', 'plugins'])
+const WISHES = new Set(['preset', 'route', 'plugins'])
 
 /** Every member that names models, but for the request's own. */
 export const modelsWithin = (body: JsonObject, tools: readonly ToolWithin[]): ModelsWithin[] => {
@@ -100,7 +100,7 @@ export const withNames = (value: Json, path: Path, replace: (name: string, path:
   )
 }
 
-/** What is known of a relay's settings that choose a model, or who serves it, without a name to check. */
+/** What is known of a relay's settings that choose a model without a name to check. Who serves the model is the client's wish. */
 export type Wishes = {
   /** A kept configuration, which may name any model. */
   preset: Path | undefined
@@ -120,9 +120,6 @@ export const wishesWithin = (body: JsonObject): Wishes => {
       case 'route':
         wishes.left.push([name])
         break
-      case 'provider':
-        wishes.left.push(...routing(name, value))
-        break
       case 'plugins':
         if (Array.isArray(value))
           for (const [at, plugin] of value.entries())
@@ -135,21 +132,3 @@ export const wishesWithin = (body: JsonObject): Wishes => {
 
 /** Plugins of a relay that choose no model. Source: OpenRouter's documents, 2026-11. */
 const PLUGINS = new Set(['web', 'file-parser', 'response-healing', 'context-compression', 'moderation'])
-
-/** Of the wishes about who serves a model, those that keep something from the prompt or from the bill stand. */
-const GUARDS = new Set([
-  'data_collection',
-  'zdr',
-  'ignore',
-  'max_price',
-  'quantizations',
-  'require_parameters',
-  'enforce_distillable_text',
-])
-
-const routing = (name: string, value: Json): Path[] => {
-  if (!isObject(value)) return [[name]]
-  const others = Object.keys(value).filter((member) => !GUARDS.has(member))
-  if (others.length === Object.keys(value).length) return others.length === 0 ? [] : [[name]]
-  return others.map((member) => [name, member])
-}
