@@ -6,7 +6,7 @@ import type { Model, Price } from './model.ts'
 export type Brand = { neutral: string; branded: string }
 
 export type Catalogue = {
-  /** Every model, in the catalogue's order; aliases and branded names are not among them. */
+  /** Every model that its provider has, in the catalogue's order; aliases and branded names are not among them. */
   list(): readonly Model[]
   /**
    * Exact id, then configured alias, then the branded form of either, then dots turned to dashes; nothing else. Case
@@ -26,8 +26,8 @@ type CatalogueOptions = {
 
 /** An alias whose model is not in the catalogue is left out: the configuration has refused it before. */
 export const createCatalogue = ({ models, aliases, brands = [] }: CatalogueOptions): Catalogue => {
-  const list = [...models]
-  const ids = new Map(list.map((model) => [model.id, model]))
+  const list = models.filter(({ unlisted }) => unlisted !== true)
+  const ids = new Map(models.map((model) => [model.id, model]))
   const named = new Map(ids)
   const add = (to: Map<string, Model>, name: string, model: Model | undefined) => {
     if (model && !to.has(name)) to.set(name, model)

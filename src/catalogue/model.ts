@@ -39,4 +39,6 @@ export type Model = {
   /** The provider's own id of the model. */
   upstream: string
   quirks: Quirks
+  /** Not among those that are listed: its provider is known to have it no more, or never had it. It answers by its id. */
+  unlisted?: true
 }

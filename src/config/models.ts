@@ -1,11 +1,12 @@
 // The models of a configuration: the built-in ones overridden, new ones added, and the names that lead to them.
 
-import { BUILTIN_ALIASES, BUILTIN_MODELS } from '../catalogue/builtin.ts'
+import { BUILTIN_ALIASES } from '../catalogue/builtin.ts'
 import { type Brand, type Catalogue, createCatalogue } from '../catalogue/catalogue.ts'
 import type { Model, Price, Rates } from '../catalogue/model.ts'
 import { parseIsoTime } from '../lib/iso-time.ts'
 import { nearest } from '../lib/nearest.ts'
 import { neutralWord, type Provider } from '../provider/provider.ts'
+import { blankModel, presetModels, servedBy } from './preset-models.ts'
 import { describe, memberPath, mismatch } from './problem.ts'
 import { readQuirks } from './providers.ts'
 import type { Reader } from './reader.ts'
@@ -14,9 +15,13 @@ import type { FileModel } from './schema.ts'
 export const readBrands = (providers: readonly Provider[]): Brand[] =>
   providers.flatMap(({ id, brand }) => (brand === undefined ? [] : [{ neutral: neutralWord(id), branded: brand }]))
 
-/** The built-in models in their order, then the file's own in its order. A branded id overrides the model it names. */
+/**
+ * The built-in models in their order, those of presets, then the file's own in its order. A branded id overrides the model
+ * it names.
+ */
 export const readModels = (reader: Reader, providers: readonly Provider[], brands: readonly Brand[]): Model[] => {
-  const builtin = createCatalogue({ models: BUILTIN_MODELS, aliases: {}, brands })
+  const { models: given, unpriced } = presetModels(providers, brands)
+  const builtin = createCatalogue({ models: given, aliases: {}, brands })
   const overrides = new Map<string, { path: string; file: FileModel }>()
   for (const [name, file] of Object.entries(reader.file.models ?? {})) {
     const path = memberPath('models', name)
@@ -29,42 +34,27 @@ export const readModels = (reader: Reader, providers: readonly Provider[], brand
       overrides.set(id, { path, file })
     }
   }
-  const known = BUILTIN_MODELS.map((model) => {
+  const known = given.map((model) => {
     const override = overrides.get(model.id)
     overrides.delete(model.id)
+    if (override?.file.price !== undefined) unpriced.delete(model.id)
     return override ? readModel(reader, model, override.file, override.path, providers) : model
   })
   const own = [...overrides].map(([id, { path, file }]) => {
     if (file.provider === undefined) {
       const near = nearest(
         id,
-        BUILTIN_MODELS.map((model) => model.id),
+        given.map((model) => model.id),
       )
       const hint = near === undefined ? '' : `; or did you mean the model "${near}"?`
       reader.report(`${path}.provider`, mismatch(undefined, list(providers.map((provider) => provider.id)) + hint))
     }
     warnOfNone(reader, path, file.price)
-    return readModel(reader, blank(id), file, path, providers)
+    return readModel(reader, blankModel(id), file, path, providers)
   })
+  warnOfUnpriced(reader, known, unpriced, providers)
   return [...known, ...own]
 }
-
-const blank = (id: string): Model => ({
-  id,
-  provider: '',
-  family: 'other',
-  displayName: id,
-  kind: 'text',
-  inputModalities: ['text'],
-  outputModalities: ['text'],
-  contextWindow: 128_000,
-  maxOutput: 16_384,
-  price: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
-  tokensPerImage: 0,
-  createdAt: 0,
-  upstream: id,
-  quirks: {},
-})
 
 const readModel = (
   reader: Reader,
@@ -82,6 +72,7 @@ const readModel = (
     const allowed = `a whole number up to the context of ${contextWindow}`
     reader.report(`${path}.max_output`, mismatch(file.max_output, allowed))
   }
+  const upstream = file.upstream ?? upstreamAt(base, file.provider, providers)
   const kind = file.kind ?? (file.output ? (file.output.includes('text') ? 'text' : 'image') : base.kind)
   return {
     id: base.id,
@@ -96,12 +87,32 @@ const readModel = (
     price: file.price === undefined ? base.price : readPrice(reader, `${path}.price`, file.price, base),
     tokensPerImage: file.tokens_per_image ?? base.tokensPerImage,
     createdAt: file.created === undefined ? base.createdAt : readDate(reader, `${path}.created`, file.created),
-    upstream: file.upstream ?? base.upstream,
+    upstream,
     quirks: { ...base.quirks, ...readQuirks(file.quirks) },
+    ...(base.unlisted && upstream === base.upstream ? { unlisted: true } : {}),
   }
 }
 
+/** A built-in model that is moved to another provider is asked for by that one's own id. */
+const upstreamAt = (base: Model, moved: string | undefined, providers: readonly Provider[]): string => {
+  const to = moved === base.provider ? undefined : providers.find(({ id }) => id === moved)
+  return (to && servedBy(to, base)?.upstream) ?? base.upstream
+}
+
 type FilePrice = NonNullable<FileModel['price']>
+
+const warnOfUnpriced = (
+  reader: Reader,
+  models: readonly Model[],
+  unpriced: ReadonlySet<string>,
+  providers: readonly Provider[],
+): void => {
+  for (const { id, preset, accounts } of providers) {
+    const ids = models.filter((model) => model.provider === id && unpriced.has(model.id)).map((model) => model.id)
+    if (ids.length === 0 || accounts.length === 0) continue
+    reader.warn(`the preset ${preset} knows no price of ${list(ids)}: their cost counts as 0 until models sets it`)
+  }
+}
 
 const warnOfNone = (reader: Reader, path: string, price: FilePrice | undefined): void => {
   const missing = (['input', 'output'] as const).filter((name) => price?.[name] === undefined)
@@ -168,7 +179,7 @@ export const readNames = (reader: Reader, models: readonly Model[], brands: read
 }
 
 const readAliases = (reader: Reader, catalogue: Catalogue): Record<string, string> => {
-  const aliases: Record<string, string> = { ...BUILTIN_ALIASES }
+  const aliases = defaultAliases(reader, catalogue)
   const ids = new Set(catalogue.list().map((model) => model.id))
   for (const [alias, written] of Object.entries(reader.file.aliases ?? {})) {
     const path = memberPath('aliases', alias)
@@ -177,6 +188,19 @@ const readAliases = (reader: Reader, catalogue: Catalogue): Record<string, strin
     else if (model) aliases[alias] = model.id
   }
   return aliases
+}
+
+/** Those of the contract; where no provider has their model, the first that there is stands in for it. */
+const defaultAliases = (reader: Reader, catalogue: Catalogue): Record<string, string> => {
+  const first = catalogue.list().find(({ kind }) => kind === 'text')
+  return Object.fromEntries(
+    Object.entries(BUILTIN_ALIASES).map(([alias, id]) => {
+      if (catalogue.resolve(id) !== undefined || first === undefined) return [alias, id]
+      if (reader.file.aliases?.[alias] === undefined)
+        reader.warn(`${alias} is ${first.id}: no provider has ${id}; aliases.${alias} names another`)
+      return [alias, first.id]
+    }),
+  )
 }
 
 const readFallbacks = (reader: Reader, catalogue: Catalogue): Record<string, string[]> => {

@@ -5,7 +5,9 @@ import { nearest } from '../lib/nearest.ts'
 import { isKeptFromProxy } from '../lib/no-proxy.ts'
 import { isLoopback, portOf, unspokenProxy, unspokenScheme } from '../lib/proxy.ts'
 import { BUILTIN_PROVIDERS, blankProvider } from '../provider/builtin.ts'
+import type { Preset } from '../provider/preset.ts'
 import type { Account, Provider } from '../provider/provider.ts'
+import { credentialName, environmentProviders, isSet, presetBase, presetFor, presetUrl } from './presets.ts'
 import { memberPath, mismatch } from './problem.ts'
 import type { Reader } from './reader.ts'
 import type { FileProvider, FileQuirks } from './schema.ts'
@@ -13,29 +15,34 @@ import { unsendable, wrongCredential } from './secret.ts'
 
 /** vendor_a and vendor_b first, then the file's own in its order. */
 export const readProviders = (reader: Reader): Provider[] => {
-  const files = reader.file.providers ?? {}
+  const files = reader.file.providers ?? environmentProviders(reader)
   const known = BUILTIN_PROVIDERS.map((provider) => provider.id)
   const builtin = BUILTIN_PROVIDERS.map((provider) => {
     const file = files[provider.id] ?? {}
     const path = memberPath('providers', provider.id)
-    const accounts = file.accounts ? readAccounts(reader, file, path) : environmentAccount(reader, provider.id)
-    return override(reader, provider, file, path, accounts)
+    const preset = presetFor(file)
+    const base = preset === undefined ? provider : presetBase(provider.id, preset)
+    return override(reader, base, file, path, accountsOf(reader, provider.id, file, path, preset))
   })
   const own = Object.entries(files)
     .filter(([id]) => !known.includes(id))
     .map(([id, file]) => {
       const path = memberPath('providers', id)
-      if (file.wires === undefined) {
+      const preset = presetFor(file)
+      if (file.wires === undefined && preset === undefined) {
         const near = nearest(id, known)
         const hint = near === undefined ? '' : `; or did you mean the provider "${near}"?`
-        const wires = 'the wires it speaks (messages, responses, chat-completions, images)'
+        const wires = 'the wires it speaks (messages, responses, chat-completions, images), or a preset beside it'
         reader.report(`${path}.wires`, mismatch(undefined, wires + hint))
       }
-      return override(reader, blankProvider(id), file, path, readAccounts(reader, file, path))
+      const base = preset === undefined ? blankProvider(id) : presetBase(id, preset)
+      return override(reader, base, file, path, accountsOf(reader, id, file, path, preset))
     })
   const providers = [...builtin, ...own]
   if (providers.every((provider) => provider.accounts.length === 0)) {
-    reader.warn('no provider is configured: set VENDOR_A_BASE_URL and VENDOR_A_API_KEY, or write a sluice.yaml')
+    reader.warn(
+      "no provider is configured: set ANTHROPIC_API_KEY, OPENAI_API_KEY or another vendor's variable, or VENDOR_A_BASE_URL and VENDOR_A_API_KEY, or write a sluice.yaml",
+    )
   }
   return providers
 }
@@ -64,6 +71,7 @@ const override = (reader: Reader, base: Provider, file: FileProvider, path: stri
   const versionHeader = file.version_header === null ? undefined : (file.version_header ?? base.versionHeader)
   return {
     id: base.id,
+    ...(base.preset === undefined ? {} : { preset: base.preset }),
     wires,
     auth: file.auth ?? base.auth,
     versionHeader,
@@ -158,7 +166,23 @@ const FILLED_HEADERS = new Set([
   'user-agent',
 ])
 
-const readAccounts = (reader: Reader, file: FileProvider, path: string): Account[] => {
+/** The file's accounts, else the one that the environment has the variables of. */
+const accountsOf = (
+  reader: Reader,
+  id: string,
+  file: FileProvider,
+  path: string,
+  preset: Preset | undefined,
+): Account[] => {
+  if (file.accounts !== undefined) return readAccounts(reader, file, path, preset)
+  if (!reader.resolves) return []
+  if (preset === undefined) return BUILTIN_PROVIDERS.some((known) => known.id === id) ? neutralAccount(reader, id) : []
+  if (credentialName(preset, reader.env) === undefined && isSet(reader.env[`${id.toUpperCase()}_BASE_URL`]))
+    return neutralAccount(reader, id)
+  return presetAccount(reader, path, preset)
+}
+
+const readAccounts = (reader: Reader, file: FileProvider, path: string, preset: Preset | undefined): Account[] => {
   const names = new Set<string>()
   return (file.accounts ?? []).flatMap((account, index) => {
     const at = memberPath(`${path}.accounts`, index)
@@ -167,21 +191,75 @@ const readAccounts = (reader: Reader, file: FileProvider, path: string): Account
     }
     names.add(account.name)
     if (!reader.resolves) return []
-    if (account.base_url === undefined) {
+    if (account.credential === undefined && preset === undefined)
+      reader.report(`${at}.credential`, mismatch(undefined, CREDENTIAL))
+    if (account.base_url === undefined && preset === undefined) {
       reader.warn(`${at} has no base_url and is not used`)
       return []
     }
-    const written = reader.reference(`${at}.base_url`, account.base_url)
+    const written =
+      account.base_url === undefined
+        ? defaultUrl(reader, `${at}.base_url`, preset)
+        : reader.reference(`${at}.base_url`, account.base_url)
     const baseUrl = written === undefined ? undefined : readBaseUrl(reader, `${at}.base_url`, written)
-    const credential = reader.secret(`${at}.credential`, account.credential)
+    const credential =
+      account.credential === undefined
+        ? defaultCredential(reader, `${at}.credential`, preset)
+        : reader.secret(`${at}.credential`, account.credential)
     if (baseUrl === undefined || credential === undefined) return []
     return [{ name: account.name, baseUrl, credential, weight: account.weight ?? 1 }]
   })
 }
 
-/** The one account a built-in provider gets from VENDOR_X_BASE_URL and VENDOR_X_API_KEY where the file gives it none. */
-const environmentAccount = (reader: Reader, id: string): Account[] => {
-  if (!reader.resolves) return []
+const CREDENTIAL = 'env:NAME, file:PATH or the secret itself'
+
+/** What an open server is shown: it does not look at it. */
+const NO_CREDENTIAL = 'none'
+
+const defaultUrl = (reader: Reader, path: string, preset: Preset | undefined): string | undefined => {
+  if (preset === undefined) return undefined
+  const { url, missing } = presetUrl(preset, reader)
+  if (missing.length === 0) return url
+  reader.report(path, `found nothing, allowed: a URL, or the environment variable ${missing.join(' and ')}`)
+  return undefined
+}
+
+const defaultCredential = (reader: Reader, path: string, preset: Preset | undefined): string | undefined => {
+  if (preset === undefined) return undefined
+  const name = credentialName(preset, reader.env)
+  if (name !== undefined) return reader.secret(path, `env:${name}`)
+  if (preset.open) return NO_CREDENTIAL
+  const [usual] = preset.env.credential
+  const hint = usual === undefined ? '' : `, or the environment variable ${usual}`
+  reader.report(path, mismatch(undefined, CREDENTIAL + hint))
+  return undefined
+}
+
+/** The one account that a preset makes of its vendor's usual variables. */
+const presetAccount = (reader: Reader, path: string, preset: Preset): Account[] => {
+  const name = credentialName(preset, reader.env)
+  const [usual] = preset.env.credential
+  if (name === undefined && !preset.open) {
+    const set = usual === undefined ? '' : `set ${usual}, or `
+    reader.warn(`${path} has no account: ${set}list one`)
+    return []
+  }
+  const urlName = preset.env.baseUrl
+  const given = urlName === undefined ? undefined : reader.env[urlName]
+  const { url, missing } = presetUrl(preset, reader)
+  if (!isSet(given) && missing.length > 0) {
+    reader.warn(`${preset.name} is not configured: ${name ?? 'it'} is set but ${missing.join(' and ')} is not`)
+    return []
+  }
+  const baseUrl = readBaseUrl(reader.outside(urlName ?? preset.name), '', isSet(given) ? given : url)
+  const credential = name === undefined ? NO_CREDENTIAL : (reader.env[name] ?? '')
+  const fault = wrongCredential(credential)
+  if (fault !== undefined && name !== undefined) reader.outside(name).report('', fault)
+  return baseUrl === undefined ? [] : [{ name: 'main', baseUrl, credential, weight: 1 }]
+}
+
+/** The one account that a provider of the contract gets from VENDOR_X_BASE_URL and VENDOR_X_API_KEY. */
+const neutralAccount = (reader: Reader, id: string): Account[] => {
   const urlName = `${id.toUpperCase()}_BASE_URL`
   const keyName = `${id.toUpperCase()}_API_KEY`
   const url = reader.env[urlName] ?? ''

@@ -4,6 +4,7 @@
 import { type Static, type TSchema, Type, TypeGuard } from '@sinclair/typebox'
 import { SERVER_TOOL_PATTERN, SERVER_TOOLS } from '../ir/server-tools.ts'
 import { allowedBy, type Words } from '../lib/allowed.ts'
+import { PRESETS } from '../provider/presets/index.ts'
 import { DURATION_PATTERN, SIZE_PATTERN } from './units.ts'
 
 const closed = { additionalProperties: false }
@@ -75,12 +76,16 @@ const Account = Type.Object(
     base_url: Type.Optional(
       Type.String({
         description:
-          'Where the provider answers, or env:NAME. For the messages wire without /v1, for the others ending in /v1. Without it the account is not used',
+          "Where the provider answers, or env:NAME. For the messages wire without /v1, for the others ending in /v1; {model} in it stands for the model. By default the preset's; without either the account is not used",
         secret: true,
         allowed: 'an http or https URL, or env:NAME',
       }),
     ),
-    credential: secret('What the provider is shown: env:NAME, file:PATH (relative to this file) or the secret itself'),
+    credential: Type.Optional(
+      secret(
+        "What the provider is shown: env:NAME, file:PATH (relative to this file) or the secret itself. By default what the preset's variable holds",
+      ),
+    ),
     weight: Type.Optional(
       Type.Number({ description: 'Share of the requests beside the other accounts', exclusiveMinimum: 0, default: 1 }),
     ),
@@ -90,6 +95,12 @@ const Account = Type.Object(
 
 const Provider = Type.Object(
   {
+    preset: Type.Optional(
+      oneOf(
+        PRESETS.map(({ name }) => name),
+        'A vendor or server that is known: what it says is what the members beside it leave out (docs/providers.md)',
+      ),
+    ),
     wires: Type.Optional(
       Type.Array(oneOf(['messages', 'responses', 'chat-completions', 'images'], 'A wire'), {
         description: 'The wires it speaks, most preferred first',
@@ -136,7 +147,9 @@ const Provider = Type.Object(
         allowed: 'an http or https URL, env:NAME, file:PATH, or none',
       }),
     ),
-    accounts: Type.Optional(Type.Array(Account, { description: 'Credentials and base URLs, shared by weight' })),
+    accounts: Type.Optional(
+      Type.Array(Account, { description: 'Credentials and base URLs, shared by weight. By default one of the preset' }),
+    ),
     timeouts: Type.Optional(
       Type.Object(
         {

@@ -17,9 +17,19 @@ const COUNTING_PATHS: Partial<Record<Wire, string>> = { messages: '/count_tokens
 /**
  * The URL of a wire. The messages wire adds `/v1/messages` (a base that ends in `/v1` is taken without it, so that a
  * provider of all wires needs one base URL); the others add their path to a base that ends in `/v1` itself. A query
- * on the base URL is kept.
+ * on the base URL is kept, and `{model}` in it stands for the provider's id of the model.
  */
-export const endpoint = (account: Account, wire: Wire): string => urlOf(account, wire, PATHS[wire])
+export const endpoint = (account: Account, wire: Wire, model = ''): string =>
+  urlOf(account, wire, PATHS[wire]).replace(MODEL, encodeURIComponent(model))
+
+/** Where older APIs name the model: in the path. */
+const MODEL = '{model}'
+
+/** Where a provider lists its models. */
+export const modelsEndpoint = (account: Account, wires: readonly Wire[]): string => {
+  const isMessagesOnly = wires.every((wire) => wire === 'messages')
+  return urlOf(account, isMessagesOnly ? 'messages' : 'chat-completions', isMessagesOnly ? '/v1/models' : '/models')
+}
 
 /** Where a wire counts prompts; undefined where it has no way to. */
 export const countingEndpoint = (account: Account, wire: Wire): string | undefined => {

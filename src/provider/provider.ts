@@ -4,7 +4,7 @@ import type { Quirks } from '../ir/quirks.ts'
 import type { Wire } from '../ir/wire.ts'
 
 /** How a credential is shown: `x-api-key: …`, `api-key: …` or `Authorization: Bearer …`. */
-type Auth = 'x-api-key' | 'api-key' | 'bearer'
+export type Auth = 'x-api-key' | 'api-key' | 'bearer'
 
 /** One credential and base URL of a provider. `weight` is its share of the requests beside its siblings'. */
 export type Account = {
@@ -21,6 +21,8 @@ export type Timeouts = { connectMs: number; firstByteMs: number; idleMs: number;
 
 export type Provider = {
   id: string
+  /** The name of the preset it was set up by. */
+  preset?: string
   /** What it speaks, most preferred first. */
   wires: Wire[]
   auth: Auth

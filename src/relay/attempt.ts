@@ -78,7 +78,7 @@ export const attempt = async <Made extends Answer>(
   // The client may have left while the plan waited for its turn.
   exchange.sent ||= !abort.signal.aborted
   const reading: Reading = { relay, request: exchange, target, codec, plan, abort }
-  const outgoing = { url: endpoint(target.account, target.wire), body: plan.body }
+  const outgoing = { url: endpoint(target.account, target.wire, target.model.upstream), body: plan.body }
   try {
     return await call(reading, outgoing, (response, heard) => read(reading, response, heard))
   } catch (error) {

@@ -1,0 +1,123 @@
+// The models that presets give a configuration: the built-in ones under their vendors' own ids, and those beside them.
+
+import { BUILTIN_MODELS } from '../catalogue/builtin.ts'
+import { type Brand, createCatalogue } from '../catalogue/catalogue.ts'
+import type { Model, Price, Rates } from '../catalogue/model.ts'
+import type { Preset, PresetModel, PresetPrice } from '../provider/preset.ts'
+import { neutralWord, type Provider } from '../provider/provider.ts'
+import { brandAt, prefixAt, presetFor } from './presets.ts'
+
+/** `unpriced`: ids of models whose price is not known. */
+type PresetModels = { models: Model[]; unpriced: Set<string> }
+
+/** A model of which nothing is known but its id. */
+export const blankModel = (id: string): Model => ({
+  id,
+  provider: '',
+  family: 'other',
+  displayName: id,
+  kind: 'text',
+  inputModalities: ['text'],
+  outputModalities: ['text'],
+  contextWindow: 128_000,
+  maxOutput: 16_384,
+  price: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+  tokensPerImage: 0,
+  createdAt: 0,
+  upstream: id,
+  quirks: {},
+})
+
+/** The built-in models in their order, as their providers' presets have them, then the presets' own. */
+export const presetModels = (providers: readonly Provider[], brands: readonly Brand[]): PresetModels => {
+  const models: Model[] = BUILTIN_MODELS.flatMap((model) => {
+    const provider = providers.find(({ id }) => id === model.provider)
+    const served = provider === undefined ? model : servedBy(provider, model)
+    return served === undefined ? [] : [served]
+  })
+  const unpriced = new Set<string>()
+  for (const provider of providers) {
+    for (const own of presetFor(provider)?.models ?? []) {
+      if (own.gone !== undefined || neutralOf(provider, own.id) !== undefined) continue
+      const isTaken = createCatalogue({ models, aliases: {}, brands }).resolve(own.id) !== undefined
+      const id = isTaken ? `${provider.id}/${own.id}` : own.id
+      models.push(ownModel(id, own, provider))
+      if (own.price === undefined && builtinOf(own.id) === undefined) unpriced.add(id)
+    }
+  }
+  return { models, unpriced }
+}
+
+/**
+ * A built-in model as a provider has it: its own id, its own limits. Unlisted where the provider is not known to have it;
+ * undefined where its preset has no word for it.
+ */
+export const servedBy = (provider: Provider, model: Model): Model | undefined => {
+  const preset = presetFor(provider)
+  if (preset === undefined || preset.neutral) return model
+  const name = brandedAt(preset, model)
+  if (name === undefined) return undefined
+  const known = preset.models.find(({ id }) => id === name)
+  const upstream = known?.upstream ?? known?.id ?? prefixAt(preset, model.provider) + name
+  const unlisted = known === undefined || known.gone !== undefined ? { unlisted: true as const } : {}
+  return { ...model, ...(known === undefined ? {} : factsOf(known, model)), upstream, ...unlisted }
+}
+
+/** What a preset calls a model of the contract: `vendorA-opus-4-8` → `claude-opus-4-8`. */
+const brandedAt = (preset: Preset, { id, provider }: Model): string | undefined => {
+  const brand = brandAt(preset, provider)
+  const neutral = `${neutralWord(provider)}-`
+  return brand !== undefined && id.startsWith(neutral) ? `${brand}-${id.slice(neutral.length)}` : undefined
+}
+
+/** The built-in model that a provider of the contract serves under this id. */
+const neutralOf = (provider: Provider, id: string): Model | undefined => {
+  const preset = presetFor(provider)
+  if (preset === undefined) return undefined
+  return BUILTIN_MODELS.find((model) => model.provider === provider.id && brandedAt(preset, model) === id)
+}
+
+/** The built-in model of an id under its vendor's own name: another vendor that sells it says less of it. */
+const builtinOf = (id: string): Model | undefined =>
+  BUILTIN_MODELS.find((model) => BRANDS.some(([neutral, brand]) => model.id.replace(neutral, brand) === id))
+
+const BRANDS = [
+  ['vendorA-', 'claude-'],
+  ['vendorB-', 'gpt-'],
+] as const
+
+const ownModel = (id: string, own: PresetModel, provider: Provider): Model => {
+  const base = { ...(builtinOf(own.id) ?? blankModel(own.id)), id, provider: provider.id }
+  const { family = base.family, kind = base.kind, images, released } = own
+  const seen: Model['inputModalities'] = images === undefined ? base.inputModalities : ['text', 'image']
+  return {
+    ...base,
+    ...{ family, kind, inputModalities: seen, outputModalities: kind === 'image' ? ['image'] : base.outputModalities },
+    ...(released === undefined ? {} : { createdAt: Date.parse(`${released}T00:00:00Z`) / 1000 }),
+    ...factsOf(own, base),
+    upstream: own.upstream ?? own.id,
+  }
+}
+
+/** What the preset knows better. */
+const factsOf = ({ name, context, maxOutput, price, quirks }: PresetModel, base: Model) => {
+  const contextWindow = context ?? base.contextWindow
+  return {
+    displayName: name,
+    contextWindow,
+    maxOutput: Math.min(maxOutput ?? base.maxOutput, contextWindow),
+    price: price === undefined ? base.price : { ...base.price, ...priceOf(price) },
+    quirks: { ...base.quirks, ...quirks },
+  }
+}
+
+const priceOf = ({ long, ...rates }: PresetPrice): Price => ({
+  ...ratesOf(rates),
+  ...(long === undefined ? {} : { long: { ...ratesOf(long), above: long.above } }),
+})
+
+/** Cached input costs what fresh input costs where nothing else is said. */
+const ratesOf = ({ input, output, cacheRead = input, cacheWrite = input, cacheWrite1h }: PresetPrice): Rates => ({
+  ...{ input, output, cacheRead, cacheWrite },
+  ...(cacheWrite1h === undefined ? {} : { cacheWrite1h }),
+})

@@ -1,0 +1,29 @@
+// Claude on Amazon Bedrock by its messages API, which streams as the vendor's own does.
+
+import type { Preset } from '../preset.ts'
+
+export const bedrock: Preset = {
+  name: 'bedrock',
+  title: 'Amazon Bedrock, messages',
+  wires: ['messages'],
+  auth: 'bearer',
+  baseUrl: 'https://bedrock-mantle.{AWS_REGION}.api.aws/anthropic',
+  env: { credential: ['AWS_BEARER_TOKEN_BEDROCK'] },
+  versionHeader: { name: 'anthropic-version', value: '2023-06-01' },
+  brand: { vendor_a: 'claude' },
+  prefix: { vendor_a: 'anthropic.' },
+  listsModels: false,
+  models: [
+    { id: 'claude-opus-4-8', upstream: 'anthropic.claude-opus-4-8', name: 'Claude Opus 4.8' },
+    { id: 'claude-opus-4-7', upstream: 'anthropic.claude-opus-4-7', name: 'Claude Opus 4.7' },
+    { id: 'claude-sonnet-5', upstream: 'anthropic.claude-sonnet-5', name: 'Claude Sonnet 5' },
+    { id: 'claude-haiku-4-5', upstream: 'anthropic.claude-haiku-4-5', name: 'Claude Haiku 4.5' },
+  ],
+  facts: [
+    { of: 'URL', how: 'documented', on: '2026-11-27', source: 'docs.aws.amazon.com, inference-messages-api' },
+    { of: 'models', how: 'documented', on: '2026-11-27', source: 'platform.claude.com, claude-in-amazon-bedrock' },
+    { of: 'id of Haiku 4.5, headers', how: 'unverified', on: '2026-11-27', source: '' },
+    { of: 'prices', how: 'unverified', on: '2026-11-27', source: '' },
+  ],
+  note: 'By a Bedrock API key. Requests are not signed (SigV4), and the older InvokeModel API is not spoken.',
+}

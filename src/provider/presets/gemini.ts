@@ -1,0 +1,38 @@
+// Google Gemini.
+
+import type { Preset } from '../preset.ts'
+
+export const gemini: Preset = {
+  name: 'gemini',
+  title: 'Google Gemini',
+  wires: ['chat-completions'],
+  auth: 'bearer',
+  baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
+  env: { credential: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'] },
+  quirks: { noDeveloperRole: true, needsSignatures: true },
+  listsModels: true,
+  models: [
+    {
+      ...{ id: 'gemini-3.8-flash', name: 'Gemini 3.8 Flash', family: 'gemini', images: true, released: '2026-09-02' },
+      ...{ context: 1_048_576, maxOutput: 65_536 },
+      price: { input: 0.75, output: 3.75, cacheRead: 0.075 },
+    },
+    {
+      ...{
+        id: 'gemini-3.1-pro-preview',
+        name: 'Gemini 3.1 Pro Preview',
+        family: 'gemini',
+        images: true,
+        released: '2026-02-19',
+      },
+      ...{ context: 1_048_576, maxOutput: 65_536 },
+      price: { input: 2, output: 12, cacheRead: 0.2, long: { above: 200_000, input: 4, output: 18, cacheRead: 0.4 } },
+    },
+  ],
+  pricesOf: '2026-11-27',
+  facts: [
+    { of: 'URL', how: 'reported', on: '2026-11-27', source: 'pub.dev and others' },
+    { of: 'models, prices', how: 'reported', on: '2026-11-27', source: 'models.dev, of ai.google.dev' },
+  ],
+  note: 'By its OpenAI-style endpoint. The price of 3.8 Flash holds until 2026-12-31.',
+}
