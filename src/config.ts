@@ -12,7 +12,7 @@ import { readProviders } from './config/providers.ts'
 import { createReader, type Reader } from './config/reader.ts'
 import { type FileConfig, FileSchema } from './config/schema.ts'
 import { type Env, reasonOf } from './config/secret.ts'
-import { checkShape, withoutNulls } from './config/shape.ts'
+import { checkShape, soundPart } from './config/shape.ts'
 import { parseDuration, parseSize } from './config/units.ts'
 import { parseYaml } from './config/yaml.ts'
 import { namedServerTools } from './ir/server-tools.ts'
@@ -98,7 +98,7 @@ const OTHER_FILE = 'sluice.yml'
 export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOptions): Loaded => {
   const problems: Problem[] = []
   const warnings: string[] = []
-  const { file, source, path } = readFile(flags, env, cwd, problems)
+  const { file, source, path, faults } = readFile(flags, env, cwd, problems)
   if (problems.length > 0) return { ok: false, problems }
   if (path === undefined && existsSync(resolve(cwd, OTHER_FILE)))
     warnings.push(`${OTHER_FILE} is not read: rename it to ${DEFAULT_FILE}, or start with --config ${OTHER_FILE}`)
@@ -140,8 +140,24 @@ export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOp
     },
     warnings,
   }
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, config }
+  const all = [...faults, ...problems.filter((problem) => !followsFrom(problem, faults))]
+  return all.length > 0 ? { ok: false, problems: all } : { ok: true, config }
 }
+
+/** What is wrong only because what it needs was left out as wrong already: told once is enough. */
+const followsFrom = ({ source, path }: Problem, faults: readonly Problem[]): boolean =>
+  faults.some(
+    (fault) =>
+      fault.source === source &&
+      (path.startsWith(fault.path) ||
+        fault.path.startsWith(path) ||
+        // Whatever names a provider or a model that was left out.
+        /^(?:providers|models)$/.test(fault.path) ||
+        (/^models\b|\.preset$/.test(fault.path) && entryOf(path) === entryOf(fault.path))),
+  )
+
+/** `models.mine.price` → `models.mine`. */
+const entryOf = (path: string): string => /^\w+(?:\.[\w-]+|\["(?:[^"\\]|\\.)*"\])?/.exec(path)?.[0] ?? path
 
 /** In bytes. No request of a model fits into a kilobyte for long: who wrote so few meant another unit. */
 const readBodyLimit = ({ file, warn }: Reader): number => {
@@ -150,33 +166,36 @@ const readBodyLimit = ({ file, warn }: Reader): number => {
   return bytes
 }
 
-type Read = { file: FileConfig; source: string; path: string | undefined }
+/** `faults`: of its members; they are left out of `file`. */
+type Read = { file: FileConfig; source: string; path: string | undefined; faults: Problem[] }
 
 /** The file named by flag or environment, else ./sluice.yaml where there is one, else an empty one. */
 const readFile = (flags: Flags, env: Env, cwd: string, problems: Problem[]): Read => {
   const named = chosen(flags.config, env.SLUICE_CONFIG)
   const path = resolve(cwd, named ?? DEFAULT_FILE)
   const source = named ?? DEFAULT_FILE
-  if (named === undefined && !existsSync(path)) return { file: {}, source: 'configuration', path: undefined }
+  if (named === undefined && !existsSync(path))
+    return { file: {}, source: 'configuration', path: undefined, faults: [] }
   let text: string
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {
     problems.push({ source, path: '', message: `the file cannot be read (${reasonOf(error)})` })
-    return { file: {}, source, path }
+    return { file: {}, source, path, faults: [] }
   }
   const parsed = parseYaml(text.replace(/^\uFEFF/, ''))
   if ('line' in parsed) {
     problems.push({ source: `${source}:${parsed.line}`, path: '', message: `not valid YAML: ${parsed.reason}` })
-    return { file: {}, source, path }
+    return { file: {}, source, path, faults: [] }
   }
   const value = parsed.value ?? {}
   if (typeof value !== 'object' || Array.isArray(value)) {
     problems.push({ source, path: '', message: mismatch(value, 'a mapping', true) })
-    return { file: {}, source, path }
+    return { file: {}, source, path, faults: [] }
   }
-  checkShape(FileSchema, value, (at, message) => problems.push({ source, path: at, message }))
-  return { file: problems.length > 0 ? {} : (withoutNulls(FileSchema, value) as FileConfig), source, path }
+  const faults: Problem[] = []
+  checkShape(FileSchema, value, (at, message) => faults.push({ source, path: at, message }))
+  return { file: (soundPart(FileSchema, value) ?? {}) as FileConfig, source, path, faults }
 }
 
 /** The flag, else the environment variable; an empty variable counts as not set. */

@@ -1,5 +1,6 @@
 // `serve`: the gateway, until it is asked to stop.
 
+import { startWarnings } from '../config/start.ts'
 import { type Config, type Loaded, loadConfig, problemLine } from '../config.ts'
 import { openFilesLimit } from '../process.ts'
 import type { Server } from '../serve.ts'
@@ -22,11 +23,13 @@ export const serve = command({
   summary: 'Run the gateway',
   args: { ...LISTEN_FLAGS, ...DATA_FLAGS },
   examples: [
+    'ANTHROPIC_API_KEY=… sluice serve',
     'VENDOR_A_BASE_URL=https://… VENDOR_A_API_KEY=… sluice serve',
     'sluice serve --config sluice.yaml --host 0.0.0.0 --port 8080 --data /var/lib/sluice',
   ],
   run: (args, io) => {
     const config = requireConfig(args, io)
+    for (const warning of startWarnings(config)) io.err(`warning: ${warning}`)
     const few = fewDescriptors(config.maxOpenExchanges, openFilesLimit())
     if (few !== undefined) io.err(`warning: ${few}`)
     return runServer(config, io, { reread: () => loadConfig({ flags: args, env: io.env, cwd: io.cwd }) })

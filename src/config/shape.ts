@@ -35,21 +35,28 @@ const checkMapping = (schema: TObject | TRecord, value: Record<string, unknown>,
 }
 
 /**
- * What `checkShape` has nothing to say about, without the nulls that empty members (`aliases:` and nothing after it) read
- * as. One whose name is the operator's own, a model for instance, is an empty mapping or list; any other counts as left
- * out, unless it may be null.
+ * What of a value `checkShape` has nothing to say about: the faulty is left out, so that the rest can be read all the same;
+ * undefined where nothing is left. Nulls (`aliases:` and nothing after it) are empty members: one whose name is the
+ * operator's own, a model for instance, is an empty mapping or list; any other counts as left out, unless it may be null.
  */
-export const withoutNulls = (schema: TSchema, value: unknown): unknown => {
-  if (TypeGuard.IsArray(schema) && Array.isArray(value)) return value.map((item) => withoutNulls(schema.items, item))
+export const soundPart = (schema: TSchema, value: unknown): unknown => {
+  if (TypeGuard.IsArray(schema) && Array.isArray(value)) {
+    const items = value.map((item) => soundPart(schema.items, item)).filter((item) => item !== undefined)
+    return items.length < (schema.minItems ?? 0) ? undefined : items
+  }
   const mapping = mappingOf(schema, value)
-  if (mapping === undefined) return value
+  if (mapping === undefined) return Value.Check(schema, value) ? value : undefined
   const members = Object.entries(mapping.value).flatMap(([name, member]): [string, unknown][] => {
     const own = memberOf(mapping.schema, name)
     if (own === undefined) return []
-    if (member !== null || Value.Check(own, null)) return [[name, withoutNulls(own, member)]]
-    return TypeGuard.IsRecord(mapping.schema) ? [[name, TypeGuard.IsArray(own) ? [] : {}]] : []
+    const sound = member === null && holdsMore(own) ? undefined : soundPart(own, member)
+    if (sound !== undefined) return [[name, sound]]
+    // A faulty entry is there by its name: others may refer to it.
+    return TypeGuard.IsRecord(mapping.schema) && holdsMore(own) ? [[name, TypeGuard.IsArray(own) ? [] : {}]] : []
   })
-  return Object.fromEntries(members)
+  const found = Object.fromEntries(members)
+  const required: readonly string[] = mapping.schema.required ?? []
+  return required.every((name) => Object.hasOwn(found, name)) ? found : undefined
 }
 
 /** The schema among alternatives that is for mappings, where the value is one. */

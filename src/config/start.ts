@@ -1,0 +1,59 @@
+// What a start says of a configuration that is right as it stands, and yet would not reach a model.
+
+import { BUILTIN_MODELS } from '../catalogue/builtin.ts'
+import type { Config } from '../config.ts'
+import { isThisMachine } from '../lib/this-machine.ts'
+import { PRESETS } from '../provider/presets/index.ts'
+import type { Account, Provider } from '../provider/provider.ts'
+import { presetFor } from './presets.ts'
+
+export const startWarnings = (config: Config): string[] => [
+  ...config.providers.flatMap((provider) =>
+    provider.accounts.flatMap((account) => accountWarnings(config, provider, account)),
+  ),
+  ...aliasWarnings(config),
+]
+
+const accountWarnings = (config: Config, provider: Provider, account: Account): string[] => {
+  const { hostname, port, protocol } = new URL(account.baseUrl)
+  const at = `${provider.id}, account ${account.name}`
+  const { listen } = config
+  const own = port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port)
+  if (isThisMachine(hostname) && own === listen.port)
+    return [
+      `${at}: its base URL is this gateway's own address, ${hostname}:${own}: set the vendor's, or listen elsewhere`,
+    ]
+  if (isThisMachine(hostname) || presetFor(provider)?.neutral) return []
+  const [first, ...more] = config.models.filter(
+    (model) => model.provider === provider.id && NEUTRAL.has(model.upstream),
+  )
+  if (first === undefined) return []
+  const others = more.length === 0 ? '' : ` (and ${more.length} more)`
+  return [
+    `${at}: ${hostname} would be sent the neutral id ${first.upstream}${others}, which no vendor knows: ${advice(provider, hostname)}`,
+  ]
+}
+
+const NEUTRAL = new Set(BUILTIN_MODELS.map(({ id }) => id))
+
+/** The preset whose vendor answers at that host, else the ways there are. */
+const advice = ({ id }: Provider, hostname: string): string => {
+  const preset = PRESETS.find(
+    ({ baseUrl }) => baseUrl.startsWith(`https://${hostname}/`) || baseUrl === `https://${hostname}`,
+  )
+  if (preset === undefined)
+    return `give ${id} a preset, or its models an upstream ("sluice models fetch" prints what it has)`
+  const [variable] = preset.env.credential
+  return `give ${id} "preset: ${preset.name}", or set ${variable} in place of ${id.toUpperCase()}_API_KEY`
+}
+
+/** Where nothing but another vendor is set up, the contract's own default leads nowhere. */
+const aliasWarnings = ({ aliases, models, providers }: Config): string[] => {
+  const isServed = (id: string): boolean => (providers.find((provider) => provider.id === id)?.accounts.length ?? 0) > 0
+  const auto = models.find(({ id }) => id === aliases.auto)
+  const other = models.find(({ kind, provider, unlisted }) => kind === 'text' && !unlisted && isServed(provider))
+  if (auto === undefined || other === undefined || isServed(auto.provider)) return []
+  return [
+    `auto is ${auto.id}, and ${auto.provider} is not configured: aliases: { auto: ${other.id} } names one that is`,
+  ]
+}

@@ -1,0 +1,270 @@
+// Presets in a configuration: by the environment alone, by name, and what overrides what.
+
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createCatalogue } from '../../src/catalogue/catalogue.ts'
+import { startWarnings } from '../../src/config/start.ts'
+import { type Config, loadConfig, problemLine } from '../../src/config.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'sluice-presets-'))
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+type Given = { yaml?: string; env?: Record<string, string> }
+const load = ({ yaml, env = {} }: Given) => {
+  const cwd = mkdtempSync(join(root, 'case-'))
+  if (yaml !== undefined) writeFileSync(join(cwd, 'sluice.yaml'), yaml)
+  return loadConfig({ env, cwd })
+}
+const config = (given: Given): Config => {
+  const loaded = load(given)
+  if (!loaded.ok) throw new Error(loaded.problems.map(problemLine).join('\n'))
+  return loaded.config
+}
+const problems = (given: Given): string[] => {
+  const loaded = load(given)
+  return loaded.ok ? [] : loaded.problems.map(problemLine)
+}
+const providerOf = (given: Given, id: string) => config(given).providers.find((provider) => provider.id === id)
+const upstreamOf = (given: Given, name: string) => createCatalogue(config(given)).resolve(name)?.upstream
+const accountsOf = (given: Given) =>
+  config(given).providers.flatMap(({ id, preset, accounts }) =>
+    accounts.map(({ baseUrl, credential }) => [id, preset, baseUrl, credential]),
+  )
+
+const A = { ANTHROPIC_API_KEY: 'sk-a' }
+const B = { OPENAI_API_KEY: 'sk-b' }
+const NEUTRAL_A = { VENDOR_A_BASE_URL: 'http://127.0.0.1:9101', VENDOR_A_API_KEY: 'secret-a' }
+
+describe('the environment alone', () => {
+  test.each([
+    [A, [['vendor_a', 'anthropic', 'https://api.anthropic.com', 'sk-a']]],
+    [{ ...A, ANTHROPIC_BASE_URL: 'http://127.0.0.1:9/' }, [['vendor_a', 'anthropic', 'http://127.0.0.1:9', 'sk-a']]],
+    [B, [['vendor_b', 'openai', 'https://api.openai.com/v1', 'sk-b']]],
+    [{ ...B, OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' }, [['vendor_b', 'openai', 'http://127.0.0.1:9/v1', 'sk-b']]],
+    [
+      { ...A, ...B, GROQ_API_KEY: 'gsk' },
+      [
+        ['vendor_a', 'anthropic', 'https://api.anthropic.com', 'sk-a'],
+        ['vendor_b', 'openai', 'https://api.openai.com/v1', 'sk-b'],
+        ['groq', 'groq', 'https://api.groq.com/openai/v1', 'gsk'],
+      ],
+    ],
+    [{ ...A, ...NEUTRAL_A }, [['vendor_a', undefined, 'http://127.0.0.1:9101', 'secret-a']]],
+    [{ ...A, VENDOR_A_API_KEY: 'secret-a' }, [['vendor_a', 'anthropic', 'https://api.anthropic.com', 'sk-a']]],
+    [{ ANTHROPIC_API_KEY: '' }, []],
+    [{ ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' }, []],
+    [{ AWS_BEARER_TOKEN_BEDROCK: 'k' }, []],
+    [
+      { AWS_BEARER_TOKEN_BEDROCK: 'k', AWS_REGION: 'eu-west-1' },
+      [['bedrock', 'bedrock', 'https://bedrock-mantle.eu-west-1.api.aws/anthropic', 'k']],
+    ],
+  ] as [Record<string, string>, unknown[]][])('%j', (env, accounts) => {
+    expect(accountsOf({ env })).toEqual(accounts)
+  })
+
+  test('counts for nothing beside a file that says who the providers are', () => {
+    const yaml = 'providers: { vendor_b: { accounts: [] } }'
+    expect(accountsOf({ yaml, env: { ...A, ...B } })).toEqual([])
+    expect(accountsOf({ yaml: 'limits: { rpm: 5 }', env: A })).toHaveLength(1)
+  })
+
+  test('keeps a neutral vendor neutral: its ids, its header', () => {
+    const { providers, models, brands } = config({ env: { ...A, ...NEUTRAL_A } })
+    expect(providers[0]?.versionHeader?.name).toBe('vendorA-version')
+    expect(models[0]?.upstream).toBe('vendorA-opus-4-8')
+    expect(brands).toEqual([])
+  })
+
+  test.each([
+    ['claude-opus-4-8', 'claude-opus-4-8'],
+    ['claude-opus-4.8', 'claude-opus-4-8'],
+    ['vendorA-opus-4-8', 'claude-opus-4-8'],
+    ['auto', 'claude-opus-4-8'],
+    ['gpt-5.5', 'gpt-5.5'],
+    ['vendorB-5.4-mini', 'gpt-5.4-mini'],
+    ['vendorB-image-1', 'gpt-image-1'],
+    ['vendorB-imagegen-3', 'dall-e-3'],
+    ['claude-opus-5-5', 'claude-opus-5-5'],
+  ])('is asked for %s as %s', (name, upstream) => {
+    expect(upstreamOf({ env: { ...A, ...B } }, name)).toBe(upstream)
+  })
+
+  test('lists no model that the vendor has shut down, and still answers by its id', () => {
+    const catalogue = createCatalogue(config({ env: B }))
+    const listed = catalogue.list().map(({ id }) => id)
+    expect(listed).toContain('vendorB-5.5')
+    for (const gone of ['vendorB-4', 'vendorB-image-1', 'vendorB-imagegen-3']) {
+      expect(listed).not.toContain(gone)
+      expect(catalogue.resolve(gone)?.id).toBe(gone)
+    }
+  })
+})
+
+describe('a preset by name', () => {
+  const at = (members: string) => `providers: { mine: { preset: ${members} } }`
+
+  test('gives all that the file leaves out, and nothing that it says', () => {
+    const yaml = at('fireworks, wires: [messages], auth: x-api-key, version_header: null, timeouts: { idle: 9s }')
+    const given = { yaml, env: { FIREWORKS_API_KEY: 'fw' } }
+    expect(providerOf(given, 'mine')).toMatchObject({
+      ...{ id: 'mine', preset: 'fireworks', wires: ['messages'], auth: 'x-api-key' },
+      accounts: [{ name: 'main', baseUrl: 'https://api.fireworks.ai/inference/v1', credential: 'fw', weight: 1 }],
+    })
+    expect(providerOf(given, 'mine')?.versionHeader).toBeUndefined()
+    expect(providerOf(given, 'mine')?.timeouts.idleMs).toBe(9_000)
+  })
+
+  test('fills in what accounts leave out', () => {
+    const yaml = at('groq, accounts: [{ name: a }, { name: b, base_url: "http://127.0.0.1:9/v1", credential: env:K }]')
+    expect(accountsOf({ yaml, env: { GROQ_API_KEY: 'gsk', K: 'k' } })).toEqual([
+      ['mine', 'groq', 'https://api.groq.com/openai/v1', 'gsk'],
+      ['mine', 'groq', 'http://127.0.0.1:9/v1', 'k'],
+    ])
+  })
+
+  test('asks a server on this machine without a credential', () => {
+    expect(accountsOf({ yaml: at('ollama') })).toEqual([['mine', 'ollama', 'http://127.0.0.1:11434/v1', 'none']])
+  })
+
+  test('takes the neutral variables as the account of a vendor that it sets up', () => {
+    const yaml = 'providers: { vendor_a: { preset: anthropic } }'
+    expect(accountsOf({ yaml, env: NEUTRAL_A })).toEqual([
+      ['vendor_a', 'anthropic', 'http://127.0.0.1:9101', 'secret-a'],
+    ])
+    expect(upstreamOf({ yaml, env: NEUTRAL_A }, 'auto')).toBe('claude-opus-4-8')
+  })
+
+  test.each([
+    [at('antropic'), 'providers.mine.preset: found "antropic", allowed: "anthropic"'],
+    [
+      at('groq, accounts: [{ name: a }]'),
+      'accounts[0].credential: found nothing, allowed: env:NAME, file:PATH or the secret itself, or the environment variable GROQ_API_KEY',
+    ],
+    [
+      at('azure-openai, accounts: [{ name: a, credential: env:K }]'),
+      'accounts[0].base_url: found nothing, allowed: a URL, or the environment variable AZURE_OPENAI_ENDPOINT',
+    ],
+  ])('%s is wrong', (yaml, message) => {
+    expect(problems({ yaml, env: { K: 'k' } })).toEqual([expect.stringContaining(message)])
+  })
+
+  test.each([
+    [at('groq'), {}, 'providers.mine has no account: set GROQ_API_KEY, or list one'],
+    [at('bedrock'), { AWS_BEARER_TOKEN_BEDROCK: 'k' }, 'AWS_BEARER_TOKEN_BEDROCK is set but AWS_REGION is not'],
+    [at('deepseek'), { DEEPSEEK_API_KEY: 'k' }, 'the preset deepseek knows no price of deepseek-flash: their cost'],
+    [
+      'providers: { vendor_a: { preset: groq } }',
+      { GROQ_API_KEY: 'k' },
+      'auto is vendorB-5.5: no provider has vendorA-opus-4-8',
+    ],
+  ] as [string, Record<string, string>, string][])('%s warns', (yaml, env, sentence) => {
+    expect(config({ yaml, env }).warnings).toContainEqual(expect.stringContaining(sentence))
+  })
+
+  test('says nothing of a price that the file sets', () => {
+    const yaml = `${at('deepseek')}\nmodels: { deepseek-flash: { price: { input: 1, output: 2 } } }`
+    expect(config({ yaml, env: { DEEPSEEK_API_KEY: 'k' } }).warnings).toEqual([])
+  })
+})
+
+describe('a model that several vendors sell', () => {
+  const env = { ...A, OPENROUTER_API_KEY: 'or', AWS_BEARER_TOKEN_BEDROCK: 'aws', AWS_REGION: 'eu-west-1' }
+  test('has an id at each, and falls back from one to the other as configured', () => {
+    const yaml = `
+providers: { vendor_a: { preset: anthropic }, openrouter: { preset: openrouter }, bedrock: { preset: bedrock } }
+fallbacks: { claude-opus-4-8: [bedrock/claude-opus-4-8, openrouter/claude-opus-4-8] }
+`
+    const { fallbacks } = config({ yaml, env })
+    expect(fallbacks).toEqual({ 'vendorA-opus-4-8': ['bedrock/claude-opus-4-8', 'openrouter/claude-opus-4-8'] })
+    const of = (name: string) => upstreamOf({ yaml, env }, name)
+    expect([of('claude-opus-4-8'), ...(fallbacks['vendorA-opus-4-8'] ?? []).map(of)]).toEqual([
+      'claude-opus-4-8',
+      'anthropic.claude-opus-4-8',
+      'anthropic/claude-opus-4.8',
+    ])
+  })
+
+  test('is plainly named where only one does', () => {
+    expect(upstreamOf({ yaml: 'providers: { or: { preset: openrouter } }', env }, 'claude-opus-4-8')).toBe(
+      'anthropic/claude-opus-4.8',
+    )
+  })
+
+  test('is asked for by the id of the provider that it is moved to', () => {
+    const yaml =
+      'providers: { vendor_a: { preset: anthropic }, vendor_b: { preset: openrouter } }\nmodels: { claude-haiku-4-5: { provider: vendor_b } }'
+    expect(upstreamOf({ yaml, env }, 'vendorA-haiku-4-5')).toBe('anthropic/claude-haiku-4.5')
+  })
+})
+
+describe('a start warns', () => {
+  const account = (url: string, more = '') =>
+    `providers: { vendor_a: { ${more}accounts: [{ name: m, base_url: "${url}", credential: env:K }] } }`
+  const warned = (yaml: string, env: Record<string, string> = {}) =>
+    startWarnings(config({ yaml, env: { K: 'k', ...env } }))
+
+  test.each([
+    [
+      'https://api.anthropic.com',
+      'api.anthropic.com would be sent the neutral id vendorA-opus-4-8 (and 4 more), which no vendor knows: give vendor_a "preset: anthropic", or set ANTHROPIC_API_KEY in place of VENDOR_A_API_KEY',
+    ],
+    ['https://llm.example/v1', 'llm.example would be sent the neutral id vendorA-opus-4-8'],
+    ['http://10.0.0.7:9', '10.0.0.7 would be sent the neutral id'],
+    ['http://localhost:8080', "its base URL is this gateway's own address, localhost:8080"],
+  ])('of %s', (url, sentence) => {
+    expect(warned(account(url))).toEqual([expect.stringContaining(sentence)])
+  })
+
+  test.each([
+    account('http://127.0.0.1:9101'),
+    account('http://localhost:9101'),
+    account('http://[::1]:9101'),
+    account('https://gateway.example', 'preset: sluice, '),
+    account('https://llm.example', 'preset: anthropic, '),
+    'limits: { rpm: 1 }',
+  ])('of nothing in %s', (yaml) => {
+    expect(warned(yaml)).toEqual([])
+  })
+
+  test('that auto leads to a vendor that is not set up', () => {
+    expect(warned('limits: { rpm: 1 }', B)).toEqual([
+      'auto is vendorA-opus-4-8, and vendor_a is not configured: aliases: { auto: vendorB-5.5 } names one that is',
+    ])
+  })
+})
+
+describe('all that is wrong is told in one round', () => {
+  test('of the shape, of what is behind it, and of the environment', () => {
+    const yaml = `
+listen: { prt: 1 }
+limits: { rpm: fast }
+providers: { vendor_a: { accounts: [{ name: m, base_url: "ftp://x", credential: env:NONE }] } }
+aliases: { quick: no-such-model }
+max_tries: -1
+`
+    expect(
+      problems({ yaml, env: { SLUICE_PORT: 'x' } }).map((line) => line.split(': ').slice(0, 2).join(': ')),
+    ).toEqual([
+      'sluice.yaml: listen.prt',
+      'sluice.yaml: limits.rpm',
+      'sluice.yaml: max_tries',
+      'sluice.yaml: providers.vendor_a.accounts[0].base_url',
+      'sluice.yaml: providers.vendor_a.accounts[0].credential',
+      'sluice.yaml: aliases.quick',
+      'SLUICE_PORT: found "x", allowed',
+    ])
+  })
+
+  test.each([
+    'providers: 5\nmodels: { mine: { provider: local } }',
+    'models: 5\naliases: { a: mine }',
+    'models: { mine: 5 }\naliases: { a: mine }',
+    'providers: { local: { wires: [nope] } }\nmodels: { mine: { provider: local } }',
+    'models: { mine: { provider: vendor_a, context: -1, max_output: 999999 } }',
+    'models: { mine: { provider: 5 } }',
+  ])('and nothing that only follows: %j', (yaml) => {
+    expect(problems({ yaml })).toHaveLength(1)
+  })
+})
