@@ -10,6 +10,8 @@ export type Command = {
   args: ArgsDef
   /** Lines that show it at work, for its help. */
   examples: string[]
+  /** Commands under its name, beside itself: `models fetch`. */
+  below?: Command[]
   /** Runs it on the words after its name; throws a UsageError for those it does not take. The exit code. */
   run(words: string[], io: Io): Promise<number>
 }
@@ -22,6 +24,7 @@ type CommandOptions<A extends ArgsDef> = {
   summary: string
   args: A
   examples?: string[]
+  below?: Command[]
   run(args: ParsedArgs<A>, io: Io): Promise<number> | number
 }
 
@@ -30,6 +33,7 @@ export const command = <const A extends ArgsDef>({
   summary,
   args,
   examples = [],
+  below,
   run,
 }: CommandOptions<A>): Command => {
   const definition: CommandDef<A> = defineCommand({
@@ -42,6 +46,7 @@ export const command = <const A extends ArgsDef>({
     summary,
     args,
     examples,
+    ...(below === undefined ? {} : { below }),
     run: async (words, io) => {
       const { result } = await runCommand(definition, { rawArgs: strictWords(words, args), data: io })
       return result as number

@@ -11,7 +11,10 @@ export const rootHelp = (entries: Entry[]): string => {
   const lines = entries.flatMap((entry) =>
     'commands' in entry
       ? entry.commands.map((command) => [`${entry.name} ${command.name}`, command.summary])
-      : [[entry.name, entry.summary]],
+      : [
+          [entry.name, entry.summary],
+          ...(entry.below ?? []).map(({ name, summary }) => [`${entry.name} ${name}`, summary]),
+        ],
   )
   return [
     'sluice: an LLM gateway in one file.',
@@ -58,6 +61,10 @@ export const commandHelp = (path: string, command: Command): string => {
       ...flags.map(([name, arg]) => [flagWord(name, arg), described(arg)]),
       ['--help', 'Show this help'],
     ]),
+    ...section(
+      'Commands',
+      (command.below ?? []).map(({ name, summary }) => [`${path} ${name}`, summary]),
+    ),
     ...(command.examples.length > 0 ? ['', 'Examples:', ...command.examples.map((line) => `  ${line}`)] : []),
   ].join('\n')
 }

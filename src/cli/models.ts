@@ -5,12 +5,14 @@ import { BACKEND_FLAGS, openBackend, type ShownModels } from './backend.ts'
 import { command } from './command.ts'
 import { JSON_FLAG } from './data.ts'
 import { EXIT, printJson } from './io.ts'
+import { modelsFetch } from './models-fetch.ts'
 import { columns, grouped } from './table.ts'
 
 export const models = command({
   name: 'models',
   summary: 'List the models and aliases',
   args: { ...BACKEND_FLAGS, ...JSON_FLAG },
+  below: [modelsFetch],
   run: async (args, io) => {
     const known = await (await openBackend(args, io)).models()
     if (args.json) printJson(io, { models: known.items.map(modelJson), aliases: known.aliases })

@@ -62,8 +62,13 @@ export const run = async (words: string[], io: Io): Promise<number> => {
 const dispatch = async ([first, ...rest]: string[], io: Io): Promise<number> => {
   if (first === undefined || isHelp(first) || first === 'help') return help(rest, io)
   const entry = find(COMMANDS, first === '--version' || first === '-v' ? 'version' : first, 'sluice')
-  if (!('commands' in entry)) return start(entry, entry.name, rest, io)
   const [second, ...words] = rest
+  if (!('commands' in entry)) {
+    const below = entry.below?.find(({ name }) => name === second)
+    return below === undefined
+      ? start(entry, entry.name, rest, io)
+      : start(below, `${entry.name} ${below.name}`, words, io)
+  }
   if (second === undefined) throw usageError(`A command is missing. ${listed(entry.commands, `sluice ${entry.name}`)}`)
   if (isHelp(second)) return print(groupHelp(entry), io)
   const command = find(entry.commands, second, `sluice ${entry.name}`)

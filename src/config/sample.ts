@@ -1,32 +1,20 @@
 // The configuration `config init` writes: what most deployments set is in force, the rest is in comments with its default.
 
-export const SAMPLE = `# sluice configuration. "sluice config schema" prints its JSON Schema, "sluice config check" validates it.
+import type { Preset } from '../provider/preset.ts'
+
+/** `presets`: the providers it is to have; the contract's two, by variables of their own, where there are none. */
+export const sampleFor = (presets: readonly Preset[]): string =>
+  sample(presets.length === 0 ? NEUTRAL : presetsIn(presets))
+
+const sample = (
+  providers: string,
+): string => `# sluice configuration. "sluice config schema" prints its JSON Schema, "sluice config check" validates it.
 # Durations are written 500ms, 15s, 10m, 24h; sizes 512KB, 25MB. Secrets are references: env:NAME or file:PATH.
 
 listen: { host: 127.0.0.1, port: 8080 }
 data: ./data                      # the database; relative to this file
 
-providers:                        # remove a vendor you have no account with
-  vendor_a:
-    # brand: claude               # vendorA-opus-4-8 answers as claude-opus-4-8 too
-    accounts:
-      - name: main
-        base_url: env:VENDOR_A_BASE_URL       # without /v1
-        credential: env:VENDOR_A_API_KEY
-        # weight: 1               # share of the requests beside other accounts
-  vendor_b:
-    accounts:
-      - name: main
-        base_url: env:VENDOR_B_BASE_URL       # ends in /v1
-        credential: env:VENDOR_B_API_KEY
-    # proxy: env:VENDOR_B_PROXY   # an http or https proxy of its own; none: directly, whatever HTTPS_PROXY says
-    # timeouts: { connect: 5s, first_byte: 600s, idle: 300s, total: 3600s }
-  # local:                        # a provider of your own, with models that name it
-  #   wires: [chat-completions]
-  #   auth: bearer
-  #   accounts: [{ name: main, base_url: "http://127.0.0.1:11434/v1", credential: env:LOCAL_API_KEY }]
-
-# models:                         # extends or overrides the built-in catalogue ("sluice models"); USD per million tokens
+${providers}# models:                         # extends or overrides the built-in catalogue ("sluice models"); USD per million tokens
 #   vendorA-opus-4-8: { upstream: opus-4-8-20260101, price: { input: 5, output: 25, cache_read: 0.5, cache_write: 6.25 } }
 #   vendorB-5.4-mini: { price: { long_context: { above: 272000, input: 1.5, output: 6.75 } } }   # longer prompts
 #   vendorB-5.5: { price: { service_tiers: { flex: 0.5, priority: 2.5, fast: 2.5 } } }   # times as much
@@ -50,3 +38,49 @@ rate: { khr_per_usd: 4100 }
 # log: { level: info }
 # metrics: { enabled: false }     # GET /metrics; token: env:NAME to guard it
 `
+
+const NEUTRAL = `providers:                        # remove a vendor you have no account with
+  vendor_a:
+    # preset: anthropic           # what is known of a vendor, then only its credential is needed: docs/providers.md
+    # brand: claude               # vendorA-opus-4-8 answers as claude-opus-4-8 too
+    accounts:
+      - name: main
+        base_url: env:VENDOR_A_BASE_URL       # without /v1
+        credential: env:VENDOR_A_API_KEY
+        # weight: 1               # share of the requests beside other accounts
+  vendor_b:
+    accounts:
+      - name: main
+        base_url: env:VENDOR_B_BASE_URL       # ends in /v1
+        credential: env:VENDOR_B_API_KEY
+    # proxy: env:VENDOR_B_PROXY   # an http or https proxy of its own; none: directly, whatever HTTPS_PROXY says
+    # timeouts: { connect: 5s, first_byte: 600s, idle: 300s, total: 3600s }
+  # local:                        # a provider of your own, with models that name it
+  #   wires: [chat-completions]
+  #   auth: bearer
+  #   accounts: [{ name: main, base_url: "http://127.0.0.1:11434/v1", credential: env:LOCAL_API_KEY }]
+
+`
+
+const presetsIn = (
+  presets: readonly Preset[],
+): string => `providers:                        # docs/providers.md tells what each preset knows
+${presets.map(presetIn).join('')}
+`
+
+const presetIn = (preset: Preset): string => {
+  const variables = preset.baseUrl.match(/[A-Z_]{2,}/g) ?? []
+  const [variable] = preset.env.credential
+  const needed = variable === undefined ? 'list its accounts' : `set ${[variable, ...variables].join(' and ')}`
+  const hint = preset.open ? `at ${preset.baseUrl}` : needed
+  const account = preset.open
+    ? '{ name: main }'
+    : `{ name: main, credential: env:${variable ?? 'NAME'}${variable === undefined ? ', base_url: env:NAME' : ''} }`
+  return `  ${preset.provider ?? preset.name}:
+    preset: ${preset.name.padEnd(22)}# ${hint}
+    # accounts: [${account}]   # to have several, or another base_url
+`
+}
+
+/** Of no preset. */
+export const SAMPLE = sampleFor([])

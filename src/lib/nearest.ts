@@ -14,6 +14,22 @@ export const nearest = (name: string, known: Iterable<string>): string | undefin
   return best
 }
 
+/** The few that are nearest, those that hold the name or are held by it before all others. */
+export const nearestOf = (name: string, known: readonly string[], most: number): string[] => {
+  const written = name.toLowerCase()
+  const distances = [...new Set(known)].map((candidate) => {
+    const other = candidate.toLowerCase()
+    const isPart = other.includes(written) || written.includes(other)
+    return { candidate, distance: isPart ? 0 : editDistance(written, other) }
+  })
+  const limit = Math.max(3, Math.floor(name.length / 2))
+  return distances
+    .filter(({ distance }) => distance <= limit)
+    .toSorted((a, b) => a.distance - b.distance)
+    .slice(0, most)
+    .map(({ candidate }) => candidate)
+}
+
 /** The Levenshtein distance. */
 const editDistance = (a: string, b: string): number => {
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index)

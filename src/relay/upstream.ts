@@ -40,7 +40,7 @@ export type Outgoing = {
  * or none when the client disconnected. Throws GatewayError for network failures.
  */
 export const send = async (
-  relay: Relay,
+  relay: Pick<Relay, 'fetch'>,
   target: Target,
   { method = 'POST', url, body }: Outgoing,
   client: Headers,

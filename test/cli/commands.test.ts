@@ -17,7 +17,9 @@ afterEach(() => terminal.close())
 const type = (...words: string[]) => terminal.type(...words)
 
 const PATHS = COMMANDS.flatMap((entry) =>
-  'commands' in entry ? entry.commands.map((command) => `${entry.name} ${command.name}`) : [entry.name],
+  'commands' in entry
+    ? entry.commands.map((command) => `${entry.name} ${command.name}`)
+    : [entry.name, ...(entry.below ?? []).map((command) => `${entry.name} ${command.name}`)],
 )
 
 const GROUPS = COMMANDS.flatMap((entry) => ('commands' in entry ? [entry.name] : []))

@@ -60,7 +60,7 @@ describe('the environment alone', () => {
       { AWS_BEARER_TOKEN_BEDROCK: 'k', AWS_REGION: 'eu-west-1' },
       [['bedrock', 'bedrock', 'https://bedrock-mantle.eu-west-1.api.aws/anthropic', 'k']],
     ],
-  ] as [Record<string, string>, unknown[]][])('%j', (env, accounts) => {
+  ] as [Record<string, string>, (string | undefined)[][]][])('%j', (env, accounts) => {
     expect(accountsOf({ env })).toEqual(accounts)
   })
 

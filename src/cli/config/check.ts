@@ -1,8 +1,11 @@
-// `config check`: validates everything a start would, and sums up what it would run.
+// `config check`: validates everything a start would, and sums up what it would run; asked to, it asks the vendors too.
 
+import { startWarnings } from '../../config/start.ts'
 import { formatSize } from '../../config/units.ts'
 import { type Config, loadConfig, problemLine } from '../../config.ts'
 import { bareUrl } from '../../provider/endpoint.ts'
+import type { Finding } from '../../relay/asking.ts'
+import { ACCOUNT_FLAG, askAll, chosenAccounts, findingLines } from '../asked.ts'
 import { command } from '../command.ts'
 import { DATA_FLAGS, JSON_FLAG } from '../data.ts'
 import { EXIT, printJson } from '../io.ts'
@@ -11,22 +14,43 @@ import { columns } from '../table.ts'
 export const configCheck = command({
   name: 'check',
   summary: 'Validate the configuration and show a summary',
-  args: { ...DATA_FLAGS, ...JSON_FLAG },
-  run: (args, io) => {
+  args: {
+    ...DATA_FLAGS,
+    ask: { type: 'boolean', description: 'Make one cheap call per account and model, and say what stands in the way' },
+    ...ACCOUNT_FLAG,
+    ...JSON_FLAG,
+  },
+  examples: ['sluice config check --ask', 'sluice config check --ask --account vendor_a/main'],
+  run: async (args, io) => {
     const loaded = loadConfig({ flags: args, env: io.env, cwd: io.cwd })
     if (!loaded.ok) {
       if (args.json) printJson(io, { ok: false, problems: loaded.problems })
       else for (const problem of loaded.problems) io.err(problemLine(problem))
       return EXIT.usage
     }
-    if (args.json) {
-      printJson(io, { ok: true, ...summary(loaded.config) })
-      return EXIT.ok
+    const { config } = loaded
+    const warnings = [...config.warnings, ...(args.ask ? startWarnings(config) : [])]
+    const accounts = chosenAccounts(config, args.account)
+    if (!args.json) {
+      for (const warning of warnings) io.err(`warning: ${warning}`)
+      io.out(lines(config).join('\n'))
     }
-    for (const warning of loaded.config.warnings) io.err(`warning: ${warning}`)
-    io.out(lines(loaded.config).join('\n'))
-    return EXIT.ok
+    const findings = args.ask ? await askAll(config, accounts, io) : undefined
+    const ok = findings?.every((finding) => finding.ok) ?? true
+    if (args.json) {
+      const asked = findings === undefined ? {} : { asked: findings.map(findingJson) }
+      printJson(io, { ok, ...summary(config), warnings, ...asked })
+    } else if (findings !== undefined) {
+      io.out(['', ...(findings.length === 0 ? ['no account is configured'] : findingLines(findings))].join('\n'))
+    }
+    return ok ? EXIT.ok : EXIT.failed
   },
+})
+
+const findingJson = ({ model, upstream, ...finding }: Finding) => ({
+  ...finding,
+  model: model ?? null,
+  upstream: upstream ?? null,
 })
 
 /** Without credentials: accounts are named, never shown. */
@@ -38,6 +62,7 @@ const summary = (config: Config) => ({
   khr_per_usd: config.khrPerUsd,
   providers: config.providers.map((provider) => ({
     id: provider.id,
+    preset: provider.preset ?? null,
     wires: provider.wires,
     brand: provider.brand ?? null,
     accounts: provider.accounts.map(({ name, baseUrl, weight }) => ({ name, base_url: bareUrl(baseUrl), weight })),
@@ -45,7 +70,6 @@ const summary = (config: Config) => ({
   models: config.models.map((model) => model.id),
   aliases: config.aliases,
   fallbacks: config.fallbacks,
-  warnings: config.warnings,
 })
 
 const lines = (config: Config): string[] =>
@@ -55,8 +79,8 @@ const lines = (config: Config): string[] =>
     ['data', config.dataDir],
     ['body limit', formatSize(config.bodyLimitBytes)],
     ['rate', `${config.khrPerUsd} KHR per USD`],
-    ...config.providers.map(({ id, wires, accounts }) => [
-      id,
+    ...config.providers.map(({ id, preset, wires, accounts }) => [
+      preset === undefined || preset === id ? id : `${id} (${preset})`,
       accounts.length === 0
         ? 'not configured'
         : `${wires.join(', ')}; ${accounts.map(({ name, baseUrl }) => `${name} at ${bareUrl(baseUrl)}`).join(', ')}`,
