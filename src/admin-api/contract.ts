@@ -145,6 +145,7 @@ export const CONTRACT = {
   'exchanges.get': { params: Id, output: S.ExplainedExchange },
   'models.list': { output: S.Catalogue },
   'accounts.list': { output: list(S.Account) },
+  'accounts.test': { params: input({ provider: Given, account: Given }), output: list(S.Finding) },
   'audit.list': {
     query: input({
       target: Type.Optional(Given),

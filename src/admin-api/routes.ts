@@ -40,6 +40,7 @@ export const ROUTES = {
   'exchanges.get': { method: 'GET', path: '/exchanges/:id', access: 'member' },
   'models.list': { method: 'GET', path: '/models', access: 'member' },
   'accounts.list': { method: 'GET', path: '/accounts', access: 'admin' },
+  'accounts.test': { method: 'POST', path: '/accounts/:provider/:account/test', access: 'admin' },
   'audit.list': { method: 'GET', path: '/audit', access: 'admin' },
   'settings.get': { method: 'GET', path: '/settings', access: 'admin' },
   'settings.put': { method: 'PUT', path: '/settings', access: 'admin' },

@@ -345,6 +345,18 @@ export const Account = Type.Object({
   ),
 })
 
+/**
+ * What an account said when it was asked for a word. `model` and `upstream`: null for what holds for the account as a
+ * whole. `verdict`: a word for programs; `words`: a sentence for people, never the provider's.
+ */
+export const Finding = Type.Object({
+  model: Nullable(Type.String()),
+  upstream: Nullable(Type.String()),
+  ok: Type.Boolean(),
+  verdict: Type.String(),
+  words: Type.String(),
+})
+
 export const AuditEntry = Type.Object({
   row: Count,
   at: Time,
@@ -424,6 +436,7 @@ export type TargetHealth = Static<typeof TargetHealth>
 export type Model = Static<typeof Model>
 export type Catalogue = Static<typeof Catalogue>
 export type Account = Static<typeof Account>
+export type Finding = Static<typeof Finding>
 export type AuditEntry = Static<typeof AuditEntry>
 export type Settings = Static<typeof Settings>
 export type AdminToken = Static<typeof AdminToken>

@@ -30,7 +30,8 @@ export const deepseek: Preset = {
   ],
   pricesOf: '2026-08-17',
   facts: [
-    { of: 'URL, headers, models', how: 'documented', on: '2026-11-27', source: 'api-docs.deepseek.com' },
+    { of: 'headers, models', how: 'documented', on: '2026-11-27', source: 'api-docs.deepseek.com' },
+    { of: 'URL with /v1', how: 'reported', on: '2026-11-27', source: 'docs.pipeshub.com' },
     { of: 'limits, price of V4 Pro', how: 'reported', on: '2026-08-17', source: 'models.dev, of the pricing page' },
     { of: 'price of Flash at peak hours', how: 'unverified', on: '2026-11-27', source: '' },
   ],

@@ -1,19 +1,35 @@
-// Accounts: the credentials the gateway has at providers, how busy they are and which models rest there.
+// Accounts: the credentials the gateway has at providers, how busy they are, which models rest there, and what they say
+// when asked.
 
+import { useState } from 'preact/hooks'
 import { HEALTH } from '../../../admin-api/health.ts'
-import type { Account } from '../../../admin-api/schema.ts'
+import type { Account, Finding } from '../../../admin-api/schema.ts'
 import { call } from '../lib/api.ts'
 import { count, counted, timeOf } from '../lib/format.ts'
 import { useWatched } from '../lib/resource.ts'
-import { Badge, Card, Empty, Loaded, Notice, PageHead } from '../ui/parts.tsx'
+import { Badge, Button, Card, Empty, Loaded, Notice, PageHead } from '../ui/parts.tsx'
 import { Table } from '../ui/rows.tsx'
 import { STATE_TONES } from './models.tsx'
+
+/** What a test of an account has come to. */
+type Test = Finding[] | Error | 'under way'
+
+const keyOf = ({ provider, name }: Account): string => `${provider} ${name}`
 
 /** One failure is no trouble yet. */
 const ails = ({ state, failures }: Account['models'][number]): boolean => state !== 'closed' || failures > 1
 
 export const Accounts = () => {
   const accounts = useWatched((signal) => call('accounts.list', undefined, signal))
+  const [tests, setTests] = useState<Record<string, Test>>({})
+  const test = (account: Account): void => {
+    const tell = (said: Test): void => setTests((before) => ({ ...before, [keyOf(account)]: said }))
+    tell('under way')
+    call('accounts.test', { provider: account.provider, account: account.name }).then(
+      ({ items }) => tell(items),
+      (error: Error) => tell(error),
+    )
+  }
   return (
     <div class="stack">
       <PageHead
@@ -26,8 +42,8 @@ export const Accounts = () => {
             <div class="card">
               <Empty title="No account is configured">
                 <p>
-                  Name a provider's base URL and credential in <code>sluice.yaml</code> or the environment, such as{' '}
-                  <code>VENDOR_A_BASE_URL</code> and <code>VENDOR_A_API_KEY</code>, and restart.
+                  Set a vendor's usual variable, such as <code>ANTHROPIC_API_KEY</code> or <code>OPENAI_API_KEY</code>,
+                  or name a provider in <code>sluice.yaml</code>, and restart.
                 </p>
               </Empty>
             </div>
@@ -41,10 +57,11 @@ export const Accounts = () => {
                   ['Wires', 'opt-2'],
                   ['Weight', 'num opt-1'],
                   ['Under way', 'num'],
+                  '',
                 ]}
               >
                 {items.map((account) => (
-                  <tr key={`${account.provider} ${account.name}`}>
+                  <tr key={keyOf(account)}>
                     <th scope="row">
                       <b class="name">{account.name}</b>
                       <span class="sub whole">{account.provider}</span>
@@ -54,6 +71,7 @@ export const Accounts = () => {
                       {account.models.filter(ails).map((ill) => (
                         <Ailing key={ill.model} of={ill} />
                       ))}
+                      <Said test={tests[keyOf(account)]} />
                     </td>
                     <td class="opt-1 mono" style={{ overflowWrap: 'anywhere' }}>
                       {account.base_url}
@@ -61,6 +79,17 @@ export const Accounts = () => {
                     <td class="opt-2">{account.wires.join(', ')}</td>
                     <td class="num opt-1">{account.weight}</td>
                     <td class="num">{count(account.in_flight)}</td>
+                    <td>
+                      <Button
+                        size="small"
+                        busy={tests[keyOf(account)] === 'under way'}
+                        aria-label={`Test ${account.provider} / ${account.name}`}
+                        title="One cheap call for each of its models; the vendor bills it"
+                        onClick={() => test(account)}
+                      >
+                        Test
+                      </Button>
+                    </td>
                   </tr>
                 ))}
               </Table>
@@ -79,6 +108,30 @@ const Standing = ({ of: { state, models } }: { of: Account }) =>
   ) : (
     <Badge tone={STATE_TONES[state]}>{HEALTH[state]}</Badge>
   )
+
+/** What stands in the way first; where nothing does, how many models have answered. */
+const Said = ({ test }: { test: Test | undefined }) => {
+  if (test === undefined) return null
+  if (test === 'under way') return <span class="sub">Asking each model for a word …</span>
+  if (test instanceof Error) return <span class="sub">The test failed: {test.message}</span>
+  const wrong = test.filter(({ ok }) => !ok)
+  const right = test.length - wrong.length
+  return (
+    <div role="status">
+      {wrong.map(({ model, words }) => (
+        <span key={model} class="sub whole">
+          <Badge tone="bad">wrong</Badge> {model === null ? '' : `${model}: `}
+          {words}
+        </span>
+      ))}
+      {right > 0 && (
+        <span class="sub">
+          <Badge tone="good">ok</Badge> {counted(right, 'model')} fine
+        </span>
+      )}
+    </div>
+  )
+}
 
 const Ailing = ({ of: { model, state, failures, failing_since } }: { of: Account['models'][number] }) => (
   <span class="sub">

@@ -1,0 +1,82 @@
+// Writes docs/providers.md: what the presets know, and how it is known. A test holds the file to it.
+
+import type { Fact, Preset, PresetModel, PresetPrice, Verified } from '../src/provider/preset.ts'
+import { PRESETS } from '../src/provider/presets/index.ts'
+
+const INTRO = `# Providers
+
+Presets: what is publicly known of a vendor or server, chosen by \`preset: NAME\` in a provider, whose other members override it, or by the vendor's usual environment variable where the configuration names no providers. Made by \`bun run providers\` from \`src/provider/presets/\`; do not edit.
+
+No vendor was asked while this was written: nothing here was tried with a vendor's own account. How it is known:
+
+- **driven**: the server itself was run behind the gateway
+- **documented**: its makers' own pages say so
+- **reported**: others' pages or tables say so
+- **unverified**: it is assumed, and left out where it is a price or a limit
+
+A model of which no price is known costs 0 in the books, and a start says so. Prices change: \`models\` in the configuration overrides them.
+
+SigV4 signatures (Amazon) and Google's credentials are not made: Bedrock is reached by its API keys, and Claude on Vertex AI, which wants another body and a token that is renewed by the hour, is not reached.
+`
+
+/** The whole file. */
+export const providersPage = (): string =>
+  [
+    INTRO,
+    '## Presets\n',
+    table(
+      ['preset', 'for', 'wires', 'base URL', 'variables', 'known how, by 2026-11-27'],
+      PRESETS.map((preset) => [
+        `\`${preset.name}\``,
+        preset.title + (preset.provider === undefined ? '' : ` (\`${preset.provider}\`)`),
+        preset.wires.join(', '),
+        `\`${preset.baseUrl}\``,
+        variables(preset),
+        known(preset.facts),
+      ]),
+    ),
+    '\n## Notes\n',
+    ...PRESETS.flatMap(({ name, note }) => (note === undefined ? [] : [`- **${name}**: ${note}`])),
+    '\n## Models\n',
+    "USD per million tokens. What stands for a model of the contract answers by the neutral id too; what is empty is not known, and a built-in model's own figure then counts.\n",
+    table(
+      ['preset', 'id', "the vendor's id", 'context', 'output', 'input', 'output', 'cached', 'prices of'],
+      PRESETS.flatMap((preset) => preset.models.map((model) => modelRow(preset, model))),
+    ),
+    '',
+  ].join('\n')
+
+const variables = ({ env, open }: Preset): string => {
+  const names = [...env.credential, ...(env.baseUrl === undefined ? [] : [env.baseUrl])].map((name) => `\`${name}\``)
+  return names.length > 0 ? names.join(', ') : open ? 'none' : 'an account in the file'
+}
+
+const ORDER: readonly Verified[] = ['driven', 'documented', 'reported', 'unverified']
+
+const known = (facts: readonly Fact[]): string =>
+  facts
+    .toSorted((a, b) => ORDER.indexOf(a.how) - ORDER.indexOf(b.how))
+    .map(({ of, how, on, source }) => `${of}: **${how}**${source === '' ? '' : ` (${source}, ${on})`}`)
+    .join('; ')
+
+const modelRow = ({ name, pricesOf = '' }: Preset, { id, upstream, context, maxOutput, price, gone }: PresetModel) => [
+  name,
+  `\`${id}\``,
+  (upstream === undefined ? '' : `\`${upstream}\``) + (gone === undefined ? '' : ` shut down ${gone}`),
+  context?.toLocaleString('en-US') ?? '',
+  maxOutput?.toLocaleString('en-US') ?? '',
+  amount(price, 'input'),
+  amount(price, 'output'),
+  amount(price, 'cacheRead'),
+  price === undefined ? '' : pricesOf,
+]
+
+const amount = (price: PresetPrice | undefined, of: 'input' | 'output' | 'cacheRead'): string =>
+  price?.[of] === undefined ? '' : `${price[of]}`
+
+const table = (head: string[], rows: string[][]): string =>
+  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n')
+
+if (import.meta.main) {
+  await Bun.write(new URL('../docs/providers.md', import.meta.url), providersPage())
+}
