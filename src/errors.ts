@@ -64,6 +64,8 @@ export type ContextWindow = { maximum: number; prompt: number; atLeast: boolean 
 export type Remedy =
   | 'responses-wire'
   | 'chat-wire'
+  /** By the vendor's own names, not the neutral ones: it misses its version header. */
+  | 'own-names'
   /** With functions in place of tools of other types. */
   | 'functions-only'
   /** Without the conversation's thoughts, or with one in each turn of the model's. */

@@ -3,9 +3,10 @@
 import { BUILTIN_MODELS } from '../catalogue/builtin.ts'
 import { type Brand, createCatalogue } from '../catalogue/catalogue.ts'
 import type { Model, Price, Rates } from '../catalogue/model.ts'
-import type { Preset, PresetModel, PresetPrice } from '../provider/preset.ts'
-import { neutralWord, type Provider } from '../provider/provider.ts'
-import { brandAt, prefixAt, presetFor } from './presets.ts'
+import { ownName } from '../provider/own-names.ts'
+import type { PresetModel, PresetPrice } from '../provider/preset.ts'
+import type { Provider } from '../provider/provider.ts'
+import { presetFor } from './presets.ts'
 
 /** `unpriced`: ids of models whose price is not known. */
 type PresetModels = { models: Model[]; unpriced: Set<string> }
@@ -55,26 +56,20 @@ export const presetModels = (providers: readonly Provider[], brands: readonly Br
 export const servedBy = (provider: Provider, model: Model): Model | undefined => {
   const preset = presetFor(provider)
   if (preset === undefined || preset.neutral) return model
-  const name = brandedAt(preset, model)
-  if (name === undefined) return undefined
-  const known = preset.models.find(({ id }) => id === name)
-  const upstream = known?.upstream ?? known?.id ?? prefixAt(preset, model.provider) + name
+  const own = ownName(preset, model.provider, model.id)
+  if (own === undefined) return undefined
+  const { known, upstream } = own
   const unlisted = known === undefined || known.gone !== undefined ? { unlisted: true as const } : {}
   return { ...model, ...(known === undefined ? {} : factsOf(known, model)), upstream, ...unlisted }
-}
-
-/** What a preset calls a model of the contract: `vendorA-opus-4-8` → `claude-opus-4-8`. */
-const brandedAt = (preset: Preset, { id, provider }: Model): string | undefined => {
-  const brand = brandAt(preset, provider)
-  const neutral = `${neutralWord(provider)}-`
-  return brand !== undefined && id.startsWith(neutral) ? `${brand}-${id.slice(neutral.length)}` : undefined
 }
 
 /** The built-in model that a provider of the contract serves under this id. */
 const neutralOf = (provider: Provider, id: string): Model | undefined => {
   const preset = presetFor(provider)
   if (preset === undefined) return undefined
-  return BUILTIN_MODELS.find((model) => model.provider === provider.id && brandedAt(preset, model) === id)
+  return BUILTIN_MODELS.find(
+    (model) => model.provider === provider.id && ownName(preset, provider.id, model.id)?.name === id,
+  )
 }
 
 /** The built-in model of an id under its vendor's own name: another vendor that sells it says less of it. */

@@ -1,6 +1,7 @@
 // Presets in a configuration: which provider is set up by which, by the file or by the environment alone, and what it gives.
 
 import { blankProvider } from '../provider/builtin.ts'
+import { brandAt } from '../provider/own-names.ts'
 import type { Preset } from '../provider/preset.ts'
 import { PRESETS, presetNamed } from '../provider/presets/index.ts'
 import type { Provider } from '../provider/provider.ts'
@@ -23,13 +24,6 @@ export const presetBase = (id: string, preset: Preset): Provider => ({
 
 export const presetFor = ({ preset }: { preset?: string }): Preset | undefined =>
   preset === undefined ? undefined : presetNamed(preset)
-
-/** By the vendor whose models it sells under their own names. */
-export const brandAt = ({ brand }: Preset, id: string): string | undefined => ofVendor(brand, id)
-export const prefixAt = ({ prefix }: Preset, id: string): string => ofVendor(prefix, id) ?? ''
-
-const ofVendor = (by: { vendor_a?: string; vendor_b?: string } | undefined, id: string): string | undefined =>
-  id === 'vendor_a' || id === 'vendor_b' ? by?.[id] : undefined
 
 /**
  * The providers of a configuration that says nothing of them: those whose vendors' usual variables are set. A vendor of the

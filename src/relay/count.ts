@@ -15,6 +15,7 @@ import { type Call, call } from './call.ts'
 import { listDropped } from './dropped.ts'
 import { countBody } from './estimate.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
+import { named } from './own-names.ts'
 import { route, type Target } from './route.ts'
 import { editsFor, encoded, exactBody, lostIn, toJson } from './translate.ts'
 import { firstAnswer } from './tries.ts'
@@ -68,7 +69,7 @@ const countingTarget = (relay: Relay, request: ClientRequest, target: Target, wi
     ...relay.detours.learnedOf(target.name, wire, request),
     ...relay.detours.learnedOf(name, wire, request),
   }
-  return { ...target, wire, name, learned }
+  return named({ ...target, wire, name, learned })
 }
 
 /** The wire on which the provider counts: the client's own where it speaks it. */

@@ -12,6 +12,7 @@ import type { Provider } from '../provider/provider.ts'
 import { OTHERS_WISHES } from '../wire/chat-completions/members.ts'
 import { EFFORTS } from '../wire/effort.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
+import { named } from './own-names.ts'
 import type { Learned } from './remedies.ts'
 import { type Target, wireOf } from './route.ts'
 
@@ -108,11 +109,8 @@ const triesOn = ({ attempts }: ClientRequest, { provider, account, model }: Targ
       one.provider === provider.id && one.account === account.name && one.model === model.id && one.wire === wire,
   )
 
-const onWire = (detours: Detours, request: Request, target: Target, wire: Wire): Target => ({
-  ...target,
-  wire,
-  learned: detours.learnedOf(target.name, wire, request),
-})
+const onWire = (detours: Detours, request: Request, target: Target, wire: Wire): Target =>
+  named({ ...target, wire, learned: detours.learnedOf(target.name, wire, request) })
 
 /**
  * The target on its usual wire, for a request that was sent on a remembered detour and cannot be translated to that

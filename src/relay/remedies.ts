@@ -7,13 +7,17 @@ import { EFFORTS } from '../wire/effort.ts'
 import { CODECS } from '../wire/index.ts'
 import { withoutBetas } from './betas.ts'
 import type { ClientRequest } from './exchange.ts'
+import { byOwnNames } from './own-names.ts'
 import type { Target } from './route.ts'
 import { quirksOf } from './translate.ts'
 
 type Request = Pick<ClientRequest, 'bodyWire' | 'body' | 'headers'>
 
-/** What refusals have told of a target: quirks for the codecs, and the betas that it does not know (betas.ts). */
-export type Learned = Quirks & { unknownBetas?: readonly string[] }
+/**
+ * What refusals have told of a target: quirks for the codecs, the betas that it does not know (betas.ts), and the preset of
+ * the vendor that it has turned out to be (own-names.ts).
+ */
+export type Learned = Quirks & { unknownBetas?: readonly string[]; vendor?: string }
 
 /** What a refusal tells of its target, by its remedy. */
 const LEARNED: Partial<Record<Remedy, Quirks>> = {
@@ -57,6 +61,7 @@ export const withLearned = (
   target: Target,
 ): Target | undefined => {
   if (remedy === undefined) return undefined
+  if (remedy === 'own-names') return byOwnNames(target)
   if (remedy === 'without-betas') return withoutBetas(target, request.headers, named)
   const told = toldBy(remedy, named, target)
   if (told === undefined) return undefined

@@ -9,6 +9,7 @@ import { CODECS } from '../wire/index.ts'
 import { answerKey, conversationOf, previousAnswerOf } from './affinity.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
 import { targetName } from './health.ts'
+import { named } from './own-names.ts'
 import type { Learned } from './remedies.ts'
 
 export type Target = {
@@ -47,7 +48,7 @@ export const route = (relay: Relay, request: ClientRequest): Target[] => {
     if (provider === undefined || wire === undefined) continue
     const all = provider.accounts.map((account): Target => {
       const name = targetName(provider.id, account.name, model.id)
-      return { provider, account, model, wire, name, learned: relay.detours.learnedOf(name, wire, request) }
+      return named({ provider, account, model, wire, name, learned: relay.detours.learnedOf(name, wire, request) })
     })
     const available = all.filter(({ name }) => relay.health.allows(name))
     healthy.push(...order(relay, available, preferred))

@@ -88,6 +88,7 @@ const refusedRequest = (
   if (length !== undefined) return fault('context-length', length)
   if (POLICY.test(message)) return fault('content-policy')
   if (errorCode === 'request_body_too_large_after_decoding') return fault('too-large')
+  if (OWN_VERSION.test(message)) return fault('invalid', { remedy: 'own-names' })
   const remedy = WAYS_OF_THINKING.find(([pattern]) => pattern.test(message))?.[1]
   if (remedy !== undefined) return fault('invalid', { remedy })
   const idle = IDLE_EFFORT.exec(message)
@@ -105,6 +106,9 @@ const refusedRequest = (
     return fault('overloaded')
   return fault('invalid')
 }
+
+/** The gateway sends one under the name that the configuration gives it. */
+const OWN_VERSION = /^anthropic-version: header is required/
 
 /** A model thinks by a budget or as it sees fit: which, clients cannot know by the gateway's name of it. */
 const WAYS_OF_THINKING: [RegExp, Remedy][] = [
