@@ -16,7 +16,7 @@ No vendor was asked while this was written: nothing here was tried with a vendor
 
 A model of which no price is known costs 0 in the books, and a start says so. Prices change: \`models\` in the configuration overrides them.
 
-SigV4 signatures (Amazon) and Google's credentials are not made: Bedrock is reached by its API keys, and Claude on Vertex AI, which wants another body and a token that is renewed by the hour, is not reached.
+Claude on Vertex AI is not reached: it wants another body, the model in the path and a token that is renewed by the hour.
 `
 
 /** The whole file. */
@@ -62,7 +62,9 @@ const known = (facts: readonly Fact[]): string =>
 const modelRow = ({ name, pricesOf = '' }: Preset, { id, upstream, context, maxOutput, price, gone }: PresetModel) => [
   name,
   `\`${id}\``,
-  (upstream === undefined ? '' : `\`${upstream}\``) + (gone === undefined ? '' : ` shut down ${gone}`),
+  [...(upstream === undefined ? [] : [`\`${upstream}\``]), ...(gone === undefined ? [] : [`shut down ${gone}`])].join(
+    ' ',
+  ),
   context?.toLocaleString('en-US') ?? '',
   maxOutput?.toLocaleString('en-US') ?? '',
   amount(price, 'input'),
@@ -74,8 +76,20 @@ const modelRow = ({ name, pricesOf = '' }: Preset, { id, upstream, context, maxO
 const amount = (price: PresetPrice | undefined, of: 'input' | 'output' | 'cacheRead'): string =>
   price?.[of] === undefined ? '' : `${price[of]}`
 
-const table = (head: string[], rows: string[][]): string =>
-  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n')
+/** Aligned, as the formatter has it. */
+const table = (head: string[], rows: string[][]): string => {
+  const widths = head.map((_, at) => Math.max(3, ...[head, ...rows].map((row) => Bun.stringWidth(row[at] ?? ''))))
+  const line = (row: string[], fill: string): string =>
+    `| ${row.map((cell, at) => cell + fill.repeat((widths[at] ?? 0) - Bun.stringWidth(cell))).join(' | ')} |`
+  return [
+    line(head, ' '),
+    line(
+      head.map(() => ''),
+      '-',
+    ),
+    ...rows.map((row) => line(row, ' ')),
+  ].join('\n')
+}
 
 if (import.meta.main) {
   await Bun.write(new URL('../docs/providers.md', import.meta.url), providersPage())

@@ -4,6 +4,7 @@ import type { Quirks } from '../ir/quirks.ts'
 import { nearest } from '../lib/nearest.ts'
 import { isKeptFromProxy } from '../lib/no-proxy.ts'
 import { isLoopback, portOf, unspokenProxy, unspokenScheme } from '../lib/proxy.ts'
+import { awsScope } from '../provider/aws-scope.ts'
 import { BUILTIN_PROVIDERS, blankProvider } from '../provider/builtin.ts'
 import type { Preset } from '../provider/preset.ts'
 import type { Account, Provider } from '../provider/provider.ts'
@@ -60,6 +61,8 @@ const override = (reader: Reader, base: Provider, file: FileProvider, path: stri
       reader.warn(`${path}, account ${name}: the base URL has no path, but ${versioned} expect one that ends in /v1`)
     }
   }
+  const auth = file.auth ?? base.auth
+  if (auth === 'aws-sigv4') checkSigning(reader, path, accounts)
   const version = file.version_header?.name
   if (version !== undefined && FILLED_HEADERS.has(version.toLowerCase())) {
     const found = `found ${JSON.stringify(version)}, which the gateway fills itself`
@@ -73,7 +76,7 @@ const override = (reader: Reader, base: Provider, file: FileProvider, path: stri
     id: base.id,
     ...(base.preset === undefined ? {} : { preset: base.preset }),
     wires,
-    auth: file.auth ?? base.auth,
+    auth,
     versionHeader,
     headers: readHeaders(reader, file, `${path}.headers`, versionHeader?.name.toLowerCase()),
     brand: file.brand ?? base.brand,
@@ -179,7 +182,41 @@ const accountsOf = (
   if (preset === undefined) return BUILTIN_PROVIDERS.some((known) => known.id === id) ? neutralAccount(reader, id) : []
   if (credentialName(preset, reader.env) === undefined && isSet(reader.env[`${id.toUpperCase()}_BASE_URL`]))
     return neutralAccount(reader, id)
-  return presetAccount(reader, path, preset)
+  return file.auth === 'aws-sigv4' ? signingAccount(reader, path, preset) : presetAccount(reader, path, preset)
+}
+
+/** The one account of Amazon's usual variables, whose credential signs. */
+const signingAccount = (reader: Reader, path: string, preset: Preset): Account[] => {
+  const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret, AWS_SESSION_TOKEN: token } = reader.env
+  const { url, missing } = presetUrl(preset, reader)
+  const unset = [
+    ...(isSet(id) ? [] : ['AWS_ACCESS_KEY_ID']),
+    ...(isSet(secret) ? [] : ['AWS_SECRET_ACCESS_KEY']),
+    ...missing,
+  ]
+  if (unset.length > 0) {
+    reader.warn(`${path} has no account: set ${unset.join(' and ')}, or list one`)
+    return []
+  }
+  const credential = [id, secret, ...(isSet(token) ? [token] : [])].join(':')
+  return [{ name: 'main', baseUrl: url, credential, weight: 1 }]
+}
+
+/** A signature is for a service in a region, which the host names; its credential has two parts at least. */
+const checkSigning = (reader: Reader, path: string, accounts: readonly Account[]): void => {
+  for (const { name, baseUrl, credential } of accounts) {
+    const { host } = new URL(baseUrl)
+    if (awsScope(host) === undefined)
+      reader.report(
+        `${path}.auth`,
+        `found aws-sigv4 beside the host ${host} of account ${name}, allowed: a host such as bedrock-mantle.eu-west-1.api.aws`,
+      )
+    if (!/^[^:]+:[^:]+/.test(credential))
+      reader.report(
+        `${path}.accounts`,
+        `found a credential of account ${name} that signs nothing, allowed: ACCESS_KEY_ID:SECRET_ACCESS_KEY`,
+      )
+  }
 }
 
 const readAccounts = (reader: Reader, file: FileProvider, path: string, preset: Preset | undefined): Account[] => {

@@ -107,7 +107,12 @@ const Provider = Type.Object(
         minItems: 1,
       }),
     ),
-    auth: Type.Optional(oneOf(['x-api-key', 'api-key', 'bearer'], 'The header that carries the credential')),
+    auth: Type.Optional(
+      oneOf(
+        ['x-api-key', 'api-key', 'bearer', 'aws-sigv4'],
+        'The header that carries the credential; aws-sigv4: requests are signed by ACCESS_KEY_ID:SECRET_ACCESS_KEY, with :SESSION_TOKEN where there is one',
+      ),
+    ),
     version_header: Type.Optional(
       Type.Union(
         [

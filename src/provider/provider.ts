@@ -3,8 +3,11 @@
 import type { Quirks } from '../ir/quirks.ts'
 import type { Wire } from '../ir/wire.ts'
 
-/** How a credential is shown: `x-api-key: …`, `api-key: …` or `Authorization: Bearer …`. */
-export type Auth = 'x-api-key' | 'api-key' | 'bearer'
+/**
+ * How a credential is shown: `x-api-key: …`, `api-key: …` or `Authorization: Bearer …`; `aws-sigv4`: not itself, each
+ * request is signed by it.
+ */
+export type Auth = 'x-api-key' | 'api-key' | 'bearer' | 'aws-sigv4'
 
 /** One credential and base URL of a provider. `weight` is its share of the requests beside its siblings'. */
 export type Account = {

@@ -42,13 +42,15 @@ export type Outgoing = {
 export const send = async (
   relay: Pick<Relay, 'fetch'>,
   target: Target,
-  { method = 'POST', url, body }: Outgoing,
+  outgoing: Outgoing,
   client: Headers,
   abort: AbortController,
 ): Promise<Response> => {
+  const { method = 'POST', url, body } = outgoing
+  const plain = requestHeaders(target, target.wire, client)
   const request = {
     method,
-    headers: requestHeaders(target, target.wire, client),
+    headers: target.provider.auth === 'aws-sigv4' ? await signedHeaders(target, outgoing, plain) : plain,
     ...(body === undefined ? {} : { body }),
     signal: abort.signal,
     // Credentials must not follow a redirect to wherever it points.
@@ -72,6 +74,9 @@ export const send = async (
     throw networkError(error, abort)
   }
 }
+
+const signedHeaders = async (target: Target, outgoing: Outgoing, headers: Record<string, string>) =>
+  (await import('./signature.ts')).signed(target, outgoing, headers)
 
 /** A kept connection that the provider had closed fails this soon when it is used again. */
 const STALE_MS = 500
@@ -177,7 +182,7 @@ const requestHeaders = (target: Target, wire: Wire, client: Headers): Record<str
     ...provider.headers,
   }
   if (provider.auth === 'bearer') headers.authorization = `Bearer ${account.credential}`
-  else headers[provider.auth] = account.credential
+  else if (provider.auth !== 'aws-sigv4') headers[provider.auth] = account.credential
   const version = provider.versionHeader
   if (version !== undefined) {
     headers[version.name] =

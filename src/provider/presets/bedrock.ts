@@ -20,10 +20,10 @@ export const bedrock: Preset = {
     { id: 'claude-haiku-4-5', upstream: 'anthropic.claude-haiku-4-5', name: 'Claude Haiku 4.5' },
   ],
   facts: [
-    { of: 'URL', how: 'documented', on: '2026-11-27', source: 'docs.aws.amazon.com, inference-messages-api' },
+    { of: 'URL, headers, signature', how: 'documented', on: '2026-11-27', source: "the vendor's own bedrock-sdk" },
     { of: 'models', how: 'documented', on: '2026-11-27', source: 'platform.claude.com, claude-in-amazon-bedrock' },
-    { of: 'id of Haiku 4.5, headers', how: 'unverified', on: '2026-11-27', source: '' },
+    { of: 'id of Haiku 4.5', how: 'unverified', on: '2026-11-27', source: '' },
     { of: 'prices', how: 'unverified', on: '2026-11-27', source: '' },
   ],
-  note: 'By a Bedrock API key. Requests are not signed (SigV4), and the older InvokeModel API is not spoken.',
+  note: 'By a Bedrock API key, or with `auth: aws-sigv4` by AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, read at the start: a session that is renewed by the hour is not followed. The older InvokeModel API is not spoken.',
 }

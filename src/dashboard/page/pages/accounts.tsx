@@ -43,7 +43,8 @@ export const Accounts = () => {
               <Empty title="No account is configured">
                 <p>
                   Set a vendor's usual variable, such as <code>ANTHROPIC_API_KEY</code> or <code>OPENAI_API_KEY</code>,
-                  or name a provider in <code>sluice.yaml</code>, and restart.
+                  or <code>VENDOR_A_BASE_URL</code> and <code>VENDOR_A_API_KEY</code>, or name a provider in{' '}
+                  <code>sluice.yaml</code>, and restart.
                 </p>
               </Empty>
             </div>
@@ -57,7 +58,6 @@ export const Accounts = () => {
                   ['Wires', 'opt-2'],
                   ['Weight', 'num opt-1'],
                   ['Under way', 'num'],
-                  '',
                 ]}
               >
                 {items.map((account) => (
@@ -72,6 +72,17 @@ export const Accounts = () => {
                         <Ailing key={ill.model} of={ill} />
                       ))}
                       <Said test={tests[keyOf(account)]} />
+                      <div>
+                        <Button
+                          size="small"
+                          busy={tests[keyOf(account)] === 'under way'}
+                          aria-label={`Test ${account.provider} / ${account.name}`}
+                          title="One cheap call for each of its models; the vendor bills it"
+                          onClick={() => test(account)}
+                        >
+                          Test
+                        </Button>
+                      </div>
                     </td>
                     <td class="opt-1 mono" style={{ overflowWrap: 'anywhere' }}>
                       {account.base_url}
@@ -79,17 +90,6 @@ export const Accounts = () => {
                     <td class="opt-2">{account.wires.join(', ')}</td>
                     <td class="num opt-1">{account.weight}</td>
                     <td class="num">{count(account.in_flight)}</td>
-                    <td>
-                      <Button
-                        size="small"
-                        busy={tests[keyOf(account)] === 'under way'}
-                        aria-label={`Test ${account.provider} / ${account.name}`}
-                        title="One cheap call for each of its models; the vendor bills it"
-                        onClick={() => test(account)}
-                      >
-                        Test
-                      </Button>
-                    </td>
                   </tr>
                 ))}
               </Table>
