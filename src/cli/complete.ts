@@ -55,7 +55,10 @@ const commandsIn = (entries: (Command | Group)[]): { path: string; summary: stri
           { path: entry.name, summary: entry.summary, args: {} },
           ...entry.commands.map(({ name, summary, args }) => ({ path: `${entry.name} ${name}`, summary, args })),
         ]
-      : [{ path: entry.name, summary: entry.summary, args: entry.args }],
+      : [
+          { path: entry.name, summary: entry.summary, args: entry.args },
+          ...(entry.below ?? []).map(({ name, summary, args }) => ({ path: `${entry.name} ${name}`, summary, args })),
+        ],
   )
 
 const valuesOf = (arg: ArgDef): readonly string[] => (arg.type === 'enum' ? (arg.options ?? []) : [])
