@@ -94,13 +94,18 @@ const rereadInto = async (server: Server, reread: () => Loaded, file: string | u
     const loaded = reread()
     if (loaded.ok && file !== undefined && loaded.config.file === undefined) {
       log.error(`configuration not reloaded: ${file} is gone. Put it back, or restart without it`)
-    } else if (loaded.ok) await server.reload(loaded.config)
+    } else if (loaded.ok) await server.reload(withStartWarnings(loaded.config))
     else log.error('configuration not reloaded: it is wrong', { problems: loaded.problems.map(problemLine) })
   } catch (error) {
     log.error('configuration not reloaded', { cause: String(error) })
   }
   log.flush()
 }
+
+const withStartWarnings = (config: Config): Config => ({
+  ...config,
+  warnings: [...config.warnings, ...startWarnings(config)],
+})
 
 const stopRequests = (io: Io) => {
   const first = Promise.withResolvers<void>()

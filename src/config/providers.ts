@@ -253,6 +253,8 @@ const CREDENTIAL = 'env:NAME, file:PATH or the secret itself'
 /** What an open server is shown: it does not look at it. */
 const NO_CREDENTIAL = 'none'
 
+const GATEWAY_KEY = /^sk-sl-[0-9A-Za-z]{43}$/
+
 const defaultUrl = (reader: Reader, path: string, preset: Preset | undefined): string | undefined => {
   if (preset === undefined) return undefined
   const { url, missing } = presetUrl(preset, reader)
@@ -292,6 +294,11 @@ const presetAccount = (reader: Reader, path: string, preset: Preset): Account[] 
   const credential = name === undefined ? NO_CREDENTIAL : (reader.env[name] ?? '')
   const fault = wrongCredential(credential)
   if (fault !== undefined && name !== undefined) reader.outside(name).report('', fault)
+  // Clients of a gateway have its key in the vendor's variable: the vendor is none to be shown it.
+  if (GATEWAY_KEY.test(credential) && !isSet(given)) {
+    reader.warn(`${preset.name} is not configured: ${name} holds a key of a gateway, not one of ${preset.title}`)
+    return []
+  }
   return baseUrl === undefined ? [] : [{ name: 'main', baseUrl, credential, weight: 1 }]
 }
 

@@ -64,6 +64,14 @@ describe('the environment alone', () => {
     expect(accountsOf({ env })).toEqual(accounts)
   })
 
+  test('shows no vendor the key of a gateway, which clients have in its variable', () => {
+    const env = { ANTHROPIC_API_KEY: `sk-sl-${'a'.repeat(43)}` }
+    const { providers, warnings } = config({ env })
+    expect(providers.flatMap(({ accounts }) => accounts)).toEqual([])
+    expect(warnings).toContainEqual(expect.stringContaining('ANTHROPIC_API_KEY holds a key of a gateway'))
+    expect(accountsOf({ env: { ...env, ANTHROPIC_BASE_URL: 'https://gateway.example' } })).toHaveLength(1)
+  })
+
   test('counts for nothing beside a file that says who the providers are', () => {
     const yaml = 'providers: { vendor_b: { accounts: [] } }'
     expect(accountsOf({ yaml, env: { ...A, ...B } })).toEqual([])

@@ -1,7 +1,7 @@
 // Where the wires of a provider are reached, and the word that its models' ids begin with.
 
 import { expect, test } from 'bun:test'
-import { bareUrl, endpoint } from '../../src/provider/endpoint.ts'
+import { bareUrl, endpoint, modelsEndpoint } from '../../src/provider/endpoint.ts'
 import { neutralWord } from '../../src/provider/provider.ts'
 
 const at = (baseUrl: string) => ({ name: 'main', baseUrl, credential: 'c', weight: 1 })
@@ -18,6 +18,22 @@ test.each([
   ['images', 'http://host/v1?version=2', 'http://host/v1/images/generations?version=2'],
 ] as const)('%s of %s is reached at %s', (wire, baseUrl, url) => {
   expect(endpoint(at(baseUrl), wire)).toBe(url)
+})
+
+test('a base URL names the model where it is asked to', () => {
+  const old = at('https://x.openai.azure.com/openai/deployments/{model}?api-version=2024-10-21')
+  expect(endpoint(old, 'chat-completions', 'my model/1')).toBe(
+    'https://x.openai.azure.com/openai/deployments/my%20model%2F1/chat/completions?api-version=2024-10-21',
+  )
+})
+
+test.each([
+  [['messages'], 'https://host', 'https://host/v1/models'],
+  [['messages'], 'https://host/v1', 'https://host/v1/models'],
+  [['chat-completions', 'messages'], 'https://host/api/v1', 'https://host/api/v1/models'],
+  [['responses'], 'https://host/v1?region=x', 'https://host/v1/models?region=x'],
+] as const)('the models of %j at %s are listed at %s', (wires, baseUrl, url) => {
+  expect(modelsEndpoint(at(baseUrl), wires)).toBe(url)
 })
 
 test.each([
