@@ -60,6 +60,21 @@ describePage('figures and exchanges', ({ gateway, admin, issue, say, hang }) => 
       await page.getByText('VENDOR_A_BASE_URL').waitFor()
     }))
 
+  test('an account that is tested says how its models answer, and what stands in the way of those that do not', () =>
+    admin('/dashboard/accounts', async (page) => {
+      const button = page.getByRole('button', { name: 'Test vendor_a / main' })
+      await button.click()
+      await page.getByText('5 models fine').waitFor()
+      const words = 'it knows no opus-9; it has opus-8: set the upstream of this model'
+      const wrong = { model: 'vendorA-opus-4-8', upstream: 'opus-9', ok: false, verdict: 'unknown-model', words }
+      await page.route('**/accounts/vendor_a/main/test', (route) => route.fulfill({ json: { items: [wrong] } }))
+      await button.click()
+      await page.getByText(`vendorA-opus-4-8: ${words}`).waitFor()
+      await page.route('**/accounts/vendor_a/main/test', (route) => route.abort())
+      await button.click()
+      await page.getByText('The test failed:').waitFor()
+    }))
+
   test('a server that says nothing any more is not called live', () =>
     admin('/dashboard', async (page) => {
       await page.clock.install()
