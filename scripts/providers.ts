@@ -59,9 +59,12 @@ const known = (facts: readonly Fact[]): string =>
     .map(({ of, how, on, source }) => `${of}: **${how}**${source === '' ? '' : ` (${source}, ${on})`}`)
     .join('; ')
 
-const modelRow = ({ name, pricesOf = '' }: Preset, { id, upstream, context, maxOutput, price, gone }: PresetModel) => [
+const modelRow = (
+  { name, pricesOf = '' }: Preset,
+  { id, also = [], upstream, context, maxOutput, price, gone }: PresetModel,
+) => [
   name,
-  `\`${id}\``,
+  [id, ...also].map((one) => `\`${one}\``).join(', '),
   [...(upstream === undefined ? [] : [`\`${upstream}\``]), ...(gone === undefined ? [] : [`shut down ${gone}`])].join(
     ' ',
   ),

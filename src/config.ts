@@ -109,7 +109,7 @@ export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOp
   const providers = readProviders(reader)
   const brands = readBrands(providers)
   const models = readModels(reader, providers, brands)
-  const names = readNames(reader, models, brands)
+  const names = readNames(reader, providers, models, brands)
   const token = file.metrics?.token
   const given = { flags, env, file, source }
   const config: Config = {

@@ -7,6 +7,7 @@ import { parseIsoTime } from '../lib/iso-time.ts'
 import { nearest } from '../lib/nearest.ts'
 import { neutralWord, type Provider } from '../provider/provider.ts'
 import { blankModel, presetModels, servedBy } from './preset-models.ts'
+import { alsoNamed } from './presets.ts'
 import { describe, memberPath, mismatch } from './problem.ts'
 import { readQuirks } from './providers.ts'
 import type { Reader } from './reader.ts'
@@ -173,13 +174,26 @@ const readDate = (reader: Reader, path: string, text: string): number => {
 }
 
 /** Aliases and fallbacks name models by id, branded or dotted where one likes; they are kept as catalogue ids. */
-export const readNames = (reader: Reader, models: readonly Model[], brands: readonly Brand[]) => {
+export const readNames = (
+  reader: Reader,
+  providers: readonly Provider[],
+  models: readonly Model[],
+  brands: readonly Brand[],
+) => {
   const catalogue = createCatalogue({ models, aliases: {}, brands })
-  return { aliases: readAliases(reader, catalogue), fallbacks: readFallbacks(reader, catalogue) }
+  return { aliases: readAliases(reader, catalogue, alsoNamed(providers)), fallbacks: readFallbacks(reader, catalogue) }
 }
 
-const readAliases = (reader: Reader, catalogue: Catalogue): Record<string, string> => {
+const readAliases = (
+  reader: Reader,
+  catalogue: Catalogue,
+  also: readonly (readonly [string, string])[],
+): Record<string, string> => {
   const aliases = defaultAliases(reader, catalogue)
+  for (const [name, id] of also) {
+    const model = catalogue.resolve(id)
+    if (model !== undefined && catalogue.resolve(name) === undefined) aliases[name] = model.id
+  }
   const ids = new Set(catalogue.list().map((model) => model.id))
   for (const [alias, written] of Object.entries(reader.file.aliases ?? {})) {
     const path = memberPath('aliases', alias)

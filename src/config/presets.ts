@@ -25,6 +25,14 @@ export const presetBase = (id: string, preset: Preset): Provider => ({
 export const presetFor = ({ preset }: { preset?: string }): Preset | undefined =>
   preset === undefined ? undefined : presetNamed(preset)
 
+/** The names beside their ids by which vendors know their models: name → id. */
+export const alsoNamed = (providers: readonly Provider[]): [string, string][] =>
+  providers.flatMap((provider) =>
+    (presetFor(provider)?.models ?? []).flatMap(({ id, also = [] }) =>
+      also.map((name): [string, string] => [name, id]),
+    ),
+  )
+
 /**
  * The providers of a configuration that says nothing of them: those whose vendors' usual variables are set. A vendor of the
  * contract that has its own VENDOR_X_BASE_URL stays neutral.

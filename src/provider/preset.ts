@@ -14,6 +14,8 @@ export type PresetPrice = PresetRates & { long?: PresetRates & { above: number }
 export type PresetModel = {
   /** What clients ask for. Where it begins with the preset's brand, it is the neutral model of the same rest. */
   id: string
+  /** Other names of the vendor's for the same, dated ones most often, which clients send as well. */
+  also?: readonly string[]
   /** The vendor's own id, where it is another. */
   upstream?: string
   name: string

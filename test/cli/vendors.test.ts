@@ -53,7 +53,7 @@ describe('config check --ask', () => {
 
   test('ends with 0 where all answer', async () => {
     withA()
-    const newer = ['opus-5-5', 'opus-5', 'sonnet-5-5', 'haiku-5-5'].map(
+    const newer = ['opus-5-5', 'opus-5', 'opus-4-6', 'sonnet-5-5', 'haiku-5-5'].map(
       (rest) => `claude-${rest}: { upstream: claude-opus-4-8 }`,
     )
     file(`models: { ${newer.join(', ')} }\n`)

@@ -95,6 +95,7 @@ describe('the environment alone', () => {
     ['vendorB-image-1', 'gpt-image-1'],
     ['vendorB-imagegen-3', 'dall-e-3'],
     ['claude-opus-5-5', 'claude-opus-5-5'],
+    ['claude-haiku-4-5-20251001', 'claude-haiku-4-5'],
   ])('is asked for %s as %s', (name, upstream) => {
     expect(upstreamOf({ env: { ...A, ...B } }, name)).toBe(upstream)
   })

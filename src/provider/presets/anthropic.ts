@@ -23,7 +23,10 @@ export const anthropic: Preset = {
     { id: 'claude-opus-4-7', name: 'Claude Opus 4.7', context: 1_000_000, price: cached(5, 25) },
     { id: 'claude-sonnet-5', name: 'Claude Sonnet 5', context: 1_000_000, maxOutput: 128_000, price: cached(2, 10) },
     { id: 'claude-sonnet-4-6', name: 'Claude Sonnet 4.6', context: 1_000_000, maxOutput: 64_000, price: cached(3, 15) },
-    { id: 'claude-haiku-4-5', name: 'Claude Haiku 4.5', context: 200_000, maxOutput: 64_000, price: cached(1, 5) },
+    {
+      ...{ id: 'claude-haiku-4-5', also: ['claude-haiku-4-5-20251001'], name: 'Claude Haiku 4.5' },
+      ...{ context: 200_000, maxOutput: 64_000, price: cached(1, 5) },
+    },
     {
       ...{ id: 'claude-opus-5-5', name: 'Claude Opus 5.5', family: 'opus', images: true },
       ...{ context: 1_000_000, maxOutput: 128_000, price: { input: 4, output: 20 } },
@@ -36,6 +39,10 @@ export const anthropic: Preset = {
     {
       ...{ id: 'claude-sonnet-5-5', name: 'Claude Sonnet 5.5', family: 'sonnet', images: true },
       ...{ context: 1_000_000, maxOutput: 128_000, price: { input: 2, output: 10 } },
+    },
+    {
+      ...{ id: 'claude-opus-4-6', name: 'Claude Opus 4.6', family: 'opus', images: true },
+      ...{ context: 1_000_000, maxOutput: 128_000, price: cached(5, 25) },
     },
     // Its price is told as "from" a figure: which of them counts when is not known.
     {
