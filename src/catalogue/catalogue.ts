@@ -26,7 +26,7 @@ type CatalogueOptions = {
 
 /** An alias whose model is not in the catalogue is left out: the configuration has refused it before. */
 export const createCatalogue = ({ models, aliases, brands = [] }: CatalogueOptions): Catalogue => {
-  const list = models.filter(({ unlisted }) => unlisted !== true)
+  const list = listed(models)
   const ids = new Map(models.map((model) => [model.id, model]))
   const named = new Map(ids)
   const add = (to: Map<string, Model>, name: string, model: Model | undefined) => {
@@ -48,6 +48,9 @@ export const createCatalogue = ({ models, aliases, brands = [] }: CatalogueOptio
     price: (id) => ids.get(id)?.price,
   }
 }
+
+/** Without those that their provider is not known to have. */
+export const listed = (models: readonly Model[]): Model[] => models.filter(({ unlisted }) => unlisted !== true)
 
 const brandedNames = (name: string, brands: readonly Brand[]): string[] =>
   brands

@@ -1,5 +1,6 @@
 // The accounts that a command asks, chosen by name, and what is told of them.
 
+import { listed } from '../catalogue/catalogue.ts'
 import type { Config } from '../config.ts'
 import type { Account, Provider } from '../provider/provider.ts'
 import type { Finding } from '../relay/asking.ts'
@@ -32,7 +33,7 @@ export const askAll = async (config: Config, asked: Asked[], io: Io): Promise<Fi
   const found = asked.map(({ provider, account }) =>
     askAccount(
       { fetch: globalThis.fetch, provider, account },
-      config.models.filter((model) => model.provider === provider.id && !model.unlisted),
+      listed(config.models).filter((model) => model.provider === provider.id),
     ),
   )
   return (await Promise.all(found)).flat()

@@ -1,5 +1,6 @@
 // The data directory as a backend: straight on the database, beside a running server too.
 
+import { listed } from '../catalogue/catalogue.ts'
 import type { Key } from '../keys/key.ts'
 import { isoOrNull } from '../lib/iso-time.ts'
 import { DAY_MS } from '../lib/spans.ts'
@@ -72,7 +73,7 @@ export const localBackend = (where: Where, io: Io): Backend => {
         }
       }),
     models: async () => ({
-      items: config.models.map(shownModel),
+      items: listed(config.models).map(shownModel),
       aliases: config.aliases,
       brands: config.brands.map(({ neutral, branded }) => ({ neutral, branded })),
     }),

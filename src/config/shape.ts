@@ -17,8 +17,21 @@ export const checkShape = (schema: TSchema, value: unknown, report: Report, path
     if (value.length < (schema.minItems ?? 0)) report(path, `found an empty list, allowed: ${allowedHere(schema)}`)
     for (const [index, item] of value.entries()) checkShape(schema.items, item, report, memberPath(path, index))
   } else if (!Value.Check(schema, value)) {
-    report(path, mismatch(value, allowedHere(schema), schema.secret === true || holdsMore(schema)))
+    report(
+      path,
+      mismatch(value, allowedHere(schema), schema.secret === true || holdsMore(schema)) + meant(schema, value),
+    )
   }
+}
+
+/** The word among several that a misspelt one was meant to be, as the end of a sentence. */
+const meant = (schema: TSchema, value: unknown): string => {
+  if (!TypeGuard.IsUnion(schema) || typeof value !== 'string') return ''
+  const words = schema.anyOf.flatMap((part) =>
+    TypeGuard.IsLiteral(part) && typeof part.const === 'string' ? [part.const] : [],
+  )
+  const near = nearest(value, words)
+  return near === undefined ? '' : `; did you mean "${near}"?`
 }
 
 const checkMapping = (schema: TObject | TRecord, value: Record<string, unknown>, report: Report, path: string) => {

@@ -42,6 +42,15 @@ describe('config init --preset', () => {
   })
 })
 
+test('models lists what the vendors of the environment have', async () => {
+  Object.assign(terminal.env, { OPENAI_API_KEY: VENDOR_KEYS.b })
+  const { models } = JSON.parse((await type('models', '--json')).out) as { models: { id: string; upstream: string }[] }
+  const ids = models.map(({ id }) => id)
+  expect(ids).toContain('vendorB-5.5')
+  expect(ids).not.toContain('vendorB-4')
+  expect(models.find(({ id }) => id === 'vendorB-5.5')?.upstream).toBe('gpt-5.5')
+})
+
 describe('config check --ask', () => {
   test('tells of each model, and ends with 1 where one is wrong', async () => {
     withA()

@@ -145,6 +145,10 @@ describe('a preset by name', () => {
     expect(upstreamOf({ yaml, env: NEUTRAL_A }, 'auto')).toBe('claude-opus-4-8')
   })
 
+  test('a misspelt name is told with the one that was meant', () => {
+    expect(problems({ yaml: at('antropic') })).toEqual([expect.stringMatching(/; did you mean "anthropic"\?$/)])
+  })
+
   test.each([
     [at('antropic'), 'providers.mine.preset: found "antropic", allowed: "anthropic"'],
     [

@@ -1,5 +1,6 @@
 // `config check`: validates everything a start would, and sums up what it would run; asked to, it asks the vendors too.
 
+import { listed } from '../../catalogue/catalogue.ts'
 import { startWarnings } from '../../config/start.ts'
 import { formatSize } from '../../config/units.ts'
 import { type Config, loadConfig, problemLine } from '../../config.ts'
@@ -67,7 +68,7 @@ const summary = (config: Config) => ({
     brand: provider.brand ?? null,
     accounts: provider.accounts.map(({ name, baseUrl, weight }) => ({ name, base_url: bareUrl(baseUrl), weight })),
   })),
-  models: config.models.map((model) => model.id),
+  models: listed(config.models).map((model) => model.id),
   aliases: config.aliases,
   fallbacks: config.fallbacks,
 })
@@ -85,6 +86,6 @@ const lines = (config: Config): string[] =>
         ? 'not configured'
         : `${wires.join(', ')}; ${accounts.map(({ name, baseUrl }) => `${name} at ${bareUrl(baseUrl)}`).join(', ')}`,
     ]),
-    ['models', `${config.models.length}, auto is ${config.aliases.auto}`],
+    ['models', `${listed(config.models).length}, auto is ${config.aliases.auto}`],
     ['fallbacks', Object.keys(config.fallbacks).length === 0 ? 'none' : Object.keys(config.fallbacks).join(', ')],
   ])
