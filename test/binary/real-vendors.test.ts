@@ -5,6 +5,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Anthropic from '@anthropic-ai/sdk'
+import OpenAI from 'openai'
 import { type RealVendors, startRealVendors, VENDOR_KEYS } from '../support/provider/real-vendors.ts'
 import { BINARY, endAll, launch, PROGRAM } from './support/process.ts'
 
@@ -45,7 +47,7 @@ describe.skipIf(BINARY === undefined)('the compiled file, with nothing but a ven
     }
     // A key is in force within a second.
     while ((await fetch(`${url}/v1/usage`, { headers: { authorization: `Bearer ${key}` } })).status !== 200);
-    return { post, models }
+    return { url, key, post, models }
   }
 
   const said = 'say a few words'
@@ -71,6 +73,29 @@ describe.skipIf(BINARY === undefined)('the compiled file, with nothing but a ven
         expect(text).toMatch(stream ? /message_stop|\[DONE\]|response\.completed/ : /"usage"/)
       }
     }
+    expect(vendors.refused).toEqual([])
+  })
+
+  test('answers the vendors\u2019 own SDKs by the ids that their users write', async () => {
+    const { url, key } = await start({ ...A(), ...B() })
+    const claude = new Anthropic({ baseURL: url, apiKey: key })
+    const message = await claude.messages.create({
+      model: 'claude-opus-4-8',
+      max_tokens: 50,
+      messages: [{ role: 'user', content: said }],
+    })
+    expect(message.content[0]?.type).toBe('text')
+    const gpt = new OpenAI({ baseURL: `${url}/v1`, apiKey: key })
+    const response = await gpt.responses.create({ model: 'gpt-5.4-mini', input: said })
+    expect(response.output_text).not.toBe('')
+    let text = ''
+    const stream = await gpt.chat.completions.create({
+      model: 'claude-haiku-4-5-20251001',
+      messages: [{ role: 'user', content: said }],
+      stream: true,
+    })
+    for await (const { choices } of stream) text += choices[0]?.delta.content ?? ''
+    expect(text).not.toBe('')
     expect(vendors.refused).toEqual([])
   })
 
