@@ -15,8 +15,6 @@ No vendor was asked while this was written: nothing here was tried with a vendor
 - **unverified**: it is assumed, and left out where it is a price or a limit
 
 A model of which no price is known costs 0 in the books, and a start says so. Prices change: \`models\` in the configuration overrides them.
-
-Claude on Vertex AI is not reached: it wants another body, the model in the path and a token that is renewed by the hour.
 `
 
 /** The whole file. */

@@ -287,7 +287,10 @@ const presetAccount = (reader: Reader, path: string, preset: Preset): Account[] 
   const given = urlName === undefined ? undefined : reader.env[urlName]
   const { url, missing } = presetUrl(preset, reader)
   if (!isSet(given) && missing.length > 0) {
-    reader.warn(`${preset.name} is not configured: ${name ?? 'it'} is set but ${missing.join(' and ')} is not`)
+    const because = name === undefined ? '' : `${name} is set but `
+    reader.warn(
+      `${preset.name} is not configured: ${because}${missing.join(' and ')} is not${because === '' ? ' set' : ''}`,
+    )
     return []
   }
   const baseUrl = readBaseUrl(reader.outside(urlName ?? preset.name), '', isSet(given) ? given : url)

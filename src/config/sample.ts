@@ -71,8 +71,9 @@ ${presets.map(presetIn).join('')}
 const presetIn = (preset: Preset): string => {
   const variables = preset.baseUrl.match(/[A-Z_]{2,}/g) ?? []
   const [variable] = preset.env.credential
-  const needed = variable === undefined ? 'list its accounts' : `set ${[variable, ...variables].join(' and ')}`
-  const hint = preset.open ? `at ${preset.baseUrl}` : needed
+  const needed = [...(variable === undefined ? [] : [variable]), ...variables]
+  const otherwise = preset.open ? `at ${preset.baseUrl}` : 'list its accounts'
+  const hint = needed.length === 0 ? otherwise : `set ${needed.join(' and ')}`
   const account = preset.open
     ? '{ name: main }'
     : `{ name: main, credential: env:${variable ?? 'NAME'}${variable === undefined ? ', base_url: env:NAME' : ''} }`

@@ -109,8 +109,8 @@ const Provider = Type.Object(
     ),
     auth: Type.Optional(
       oneOf(
-        ['x-api-key', 'api-key', 'bearer', 'aws-sigv4'],
-        'The header that carries the credential; aws-sigv4: requests are signed by ACCESS_KEY_ID:SECRET_ACCESS_KEY, with :SESSION_TOKEN where there is one',
+        ['x-api-key', 'api-key', 'bearer', 'aws-sigv4', 'google'],
+        'The header that carries the credential; aws-sigv4: requests are signed by ACCESS_KEY_ID:SECRET_ACCESS_KEY, with :SESSION_TOKEN where there is one; google: by the credentials that the machine has for Google, for Vertex AI',
       ),
     ),
     version_header: Type.Optional(

@@ -5,9 +5,9 @@ import type { Wire } from '../ir/wire.ts'
 
 /**
  * How a credential is shown: `x-api-key: …`, `api-key: …` or `Authorization: Bearer …`; `aws-sigv4`: not itself, each
- * request is signed by it.
+ * request is signed by it; `google`: none is set, the machine's own makes tokens, and requests are as Vertex AI takes them.
  */
-export type Auth = 'x-api-key' | 'api-key' | 'bearer' | 'aws-sigv4'
+export type Auth = 'x-api-key' | 'api-key' | 'bearer' | 'aws-sigv4' | 'google'
 
 /** One credential and base URL of a provider. `weight` is its share of the requests beside its siblings'. */
 export type Account = {

@@ -287,6 +287,8 @@ const networkVerdict = (
   host: string,
   proxy: string,
 ): Said => {
+  if (cause === 'GoogleCredentials')
+    return { verdict: 'credential-refused', words: 'Google gives no token: see GOOGLE_APPLICATION_CREDENTIALS' }
   if (/ENOTFOUND|EAI_AGAIN|DNS/i.test(cause))
     return { verdict: 'unknown-host', words: `no host ${host} is known${proxy || ': see base_url'}` }
   if (/CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO_VERIFY/i.test(cause))

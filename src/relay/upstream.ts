@@ -46,11 +46,12 @@ export const send = async (
   client: Headers,
   abort: AbortController,
 ): Promise<Response> => {
-  const { method = 'POST', url, body } = outgoing
+  const { auth } = target.provider
+  const { method = 'POST', url, body } = auth === 'google' ? (await vertex()).forVertex(target, outgoing) : outgoing
   const plain = requestHeaders(target, target.wire, client)
   const request = {
     method,
-    headers: target.provider.auth === 'aws-sigv4' ? await signedHeaders(target, outgoing, plain) : plain,
+    headers: auth === 'aws-sigv4' || auth === 'google' ? await provenHeaders(target, outgoing, plain, abort) : plain,
     ...(body === undefined ? {} : { body }),
     signal: abort.signal,
     // Credentials must not follow a redirect to wherever it points.
@@ -75,8 +76,27 @@ export const send = async (
   }
 }
 
-const signedHeaders = async (target: Target, outgoing: Outgoing, headers: Record<string, string>) =>
-  (await import('./signature.ts')).signed(target, outgoing, headers)
+const vertex = () => import('./vertex.ts')
+
+/** Of providers that are shown no credential as it is. A token may be long in coming: `abort` ends the wait for it. */
+const provenHeaders = async (
+  target: Target,
+  outgoing: Outgoing,
+  headers: Record<string, string>,
+  abort: AbortController,
+): Promise<Record<string, string>> => {
+  if (target.provider.auth === 'aws-sigv4') return (await import('./signature.ts')).signed(target, outgoing, headers)
+  const { promise: ended, reject } = Promise.withResolvers<never>()
+  const end = (): void => reject(abort.signal.reason)
+  abort.signal.addEventListener('abort', end)
+  try {
+    return await Promise.race([(await vertex()).authorized(headers), ended])
+  } catch (error) {
+    throw networkError(error, abort)
+  } finally {
+    abort.signal.removeEventListener('abort', end)
+  }
+}
 
 /** A kept connection that the provider had closed fails this soon when it is used again. */
 const STALE_MS = 500
@@ -182,7 +202,7 @@ const requestHeaders = (target: Target, wire: Wire, client: Headers): Record<str
     ...provider.headers,
   }
   if (provider.auth === 'bearer') headers.authorization = `Bearer ${account.credential}`
-  else if (provider.auth !== 'aws-sigv4') headers[provider.auth] = account.credential
+  else if (provider.auth !== 'aws-sigv4' && provider.auth !== 'google') headers[provider.auth] = account.credential
   const version = provider.versionHeader
   if (version !== undefined) {
     headers[version.name] =

@@ -75,6 +75,7 @@ describe('an answer means', () => {
       'a page answers at vendor.example',
     ],
     ['not-the-vendor', { status: 403, type: '', text: ' <!DOCTYPE html>', location: null }, 'a page answers'],
+    ['credential-refused', network('GoogleCredentials'), 'Google gives no token'],
     ['unknown-host', network('ENOTFOUND'), 'no host vendor.example is known'],
     ['unreachable', network('ECONNREFUSED'), 'nothing answers at vendor.example (ECONNREFUSED)'],
     ['certificate', network('SELF_SIGNED_CERT_IN_CHAIN'), 'is not trusted'],

@@ -20,6 +20,7 @@ import { openai } from './openai.ts'
 import { openrouter } from './openrouter.ts'
 import { sluice } from './sluice.ts'
 import { together } from './together.ts'
+import { vertex } from './vertex.ts'
 import { vllm } from './vllm.ts'
 import { xai } from './xai.ts'
 import { zai } from './zai.ts'
@@ -29,6 +30,7 @@ export const PRESETS: readonly Preset[] = [
   openai,
   azureOpenai,
   bedrock,
+  vertex,
   openrouter,
   deepseek,
   groq,
