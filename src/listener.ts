@@ -12,10 +12,13 @@ const BUN_BODY_LIMIT = Number.POSITIVE_INFINITY
  */
 const IDLE_S = 240
 
-type Listening = Listener & {
+export type Listening = Listener & {
   url: string
+  port: number
   /** Takes no more connections and resolves when the last is gone; `cut`: those there are end at once. */
   stop(cut?: boolean): Promise<void>
+  /** The ports at the other end of the connections that have a request which is not answered yet. */
+  busyPeers(): Set<number>
   /** Closes the connections on which nothing has been asked since their last answer. */
   closeIdle(): void
 }
@@ -25,18 +28,32 @@ export const listen = (
   { host, port }: Config['listen'],
   answer: (request: Request) => Promise<Response>,
 ): Listening => {
+  const open = new Set<Request>()
+  const end = (request: Request): void => {
+    open.delete(request)
+    server.timeout(request, IDLE_S)
+  }
   const server = bind(host, port, async (request, on) => {
     // A request that has come has the gateway's own limits: it may take as long as its provider may think.
     on.timeout(request, 0)
-    const response = await answer(named(request))
-    if (!isStream(response)) on.timeout(request, IDLE_S)
-    return response
+    open.add(request)
+    let goesOn = false
+    try {
+      const response = await answer(named(request))
+      goesOn = isStream(response)
+      return response
+    } finally {
+      if (!goesOn) end(request)
+    }
   })
+  const at = server.port ?? port
   return {
-    url: originOf({ host, port: server.port ?? port }),
+    url: originOf({ host, port: at }),
+    port: at,
     addressOf: (request) => server.requestIP(request)?.address,
-    streamed: (request) => server.timeout(request, IDLE_S),
+    streamed: end,
     pending: () => server.pendingRequests,
+    busyPeers: () => new Set([...open].flatMap((request) => server.requestIP(request)?.port ?? [])),
     stop: (cut) => server.stop(cut),
     closeIdle: () => void server.closeIdleConnections(),
   }
@@ -94,5 +111,5 @@ const named = (request: Request): Request => {
 /** The beginning of a path of the client API, as clients put it together. */
 const BASE = /^\/+(?:v1\/+){1,2}(?=[^/?])/
 
-const isStream = ({ headers }: Response): boolean =>
-  headers.get('content-type')?.startsWith('text/event-stream') === true
+const isStream = ({ headers, body }: Response): boolean =>
+  body !== null && headers.get('content-type')?.startsWith('text/event-stream') === true

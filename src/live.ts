@@ -5,18 +5,19 @@ import type { Ended, Summary } from './relay/exchange.ts'
 
 export type Live = {
   publish(exchange: Ended, summary: Summary): void
-  /** Returns a function that ends it. */
-  watch(onEnd: (exchange: Ended, summary: Summary) => void): () => void
+  /** `by`: the session or token that watches. Returns a function that ends it. */
+  watch(onEnd: (exchange: Ended, summary: Summary) => void, by?: string): () => void
   /** Since the start of the process, of all exchanges or of those by one owner's keys. */
   counts(ownerId?: string): Counts
-  watching(): number
+  /** How many watch, in all or by one of them. */
+  watching(by?: string): number
 }
 
 /** `errors`: those refused or failed; `finished` includes them. */
 export type Counts = { finished: number; errors: number }
 
 export const createLive = (): Live => {
-  const watchers = new Set<(exchange: Ended, summary: Summary) => void>()
+  const watchers = new Map<(exchange: Ended, summary: Summary) => void, string | undefined>()
   const all: Counts = { finished: 0, errors: 0 }
   const byOwner = new Map<string, Counts>()
   const countsOf = (ownerId: string): Counts => {
@@ -33,16 +34,16 @@ export const createLive = (): Live => {
         counts.finished++
         if (isError(summary.outcome)) counts.errors++
       }
-      for (const onEnd of watchers) onEnd(exchange, summary)
+      for (const onEnd of watchers.keys()) onEnd(exchange, summary)
     },
-    watch(onEnd) {
+    watch(onEnd, by) {
       // A function of its own, so that the same one can watch twice.
       const watcher: typeof onEnd = (exchange, summary) => onEnd(exchange, summary)
-      watchers.add(watcher)
+      watchers.set(watcher, by)
       return () => void watchers.delete(watcher)
     },
     counts: (ownerId) => ({ ...(ownerId === undefined ? all : (byOwner.get(ownerId) ?? NONE)) }),
-    watching: () => watchers.size,
+    watching: (by) => (by === undefined ? watchers.size : [...watchers.values()].filter((each) => each === by).length),
   }
 }
 

@@ -2,12 +2,14 @@
 
 import { createApp } from './app.ts'
 import { type Config, databasePath } from './config.ts'
-import { watchDescriptors } from './descriptors.ts'
+import { createHangingUp, watchDescriptors } from './descriptors.ts'
 import { unavailable } from './errors.ts'
 import { createGateway, type Gateway, reportEnded } from './gateway.ts'
 import { requestId } from './http/respond.ts'
-import { listen } from './listener.ts'
+import { openSockets } from './lib/sockets.ts'
+import { type Listening, listen } from './listener.ts'
 import { createLog, type Log } from './log.ts'
+import { openFilesLimit } from './process.ts'
 import { startPruning } from './pruning.ts'
 import { disconnect } from './relay/exchange.ts'
 import { resumeAnswers, stopPolling } from './relay/polling.ts'
@@ -74,7 +76,10 @@ const startWith = async (
   const unwatch = store.watch()
   const stopPruning = startPruning(gateway)
   const stopRenewing = startRenewing(gateway)
-  const unwatchDescriptors = watchDescriptors(gateway.descriptors, listening.closeIdle, (told) => log.warn(told))
+  const unwatchDescriptors = watchDescriptors(gateway.descriptors, {
+    makeRoom: roomMaker(listening),
+    tell: (told) => log.warn(told),
+  })
   const { url } = listening
   io.err(`API        ${url}/v1`)
   io.err(`Dashboard  ${url}/dashboard`)
@@ -121,6 +126,17 @@ const startWith = async (
       stopping ??= stop()
       return stopping
     },
+  }
+}
+
+/** Closes what others need more: idle connections, and those that nothing has come on. */
+const roomMaker = (listening: Listening): (() => void) => {
+  const sockets = openSockets()
+  const limit = openFilesLimit()
+  const hangUp = sockets === undefined || limit === undefined ? undefined : createHangingUp(sockets, limit)
+  return () => {
+    listening.closeIdle()
+    hangUp?.([listening])
   }
 }
 

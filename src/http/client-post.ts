@@ -93,7 +93,7 @@ const limitReached = (gateway: Gateway, { id }: Key, announced: number): string 
   if (maxOpenExchanges > 0 && inside >= maxOpenExchanges) return 'max_open_exchanges'
   if (maxMemoryBytes > 0 && gateway.memory.past(maxMemoryBytes, inside, gateway.arriving.with(id, announced)))
     return 'max_memory'
-  return inside > 0 && gateway.descriptors.short() ? 'descriptors' : undefined
+  return inside > 0 && gateway.descriptors.short(inside) ? 'descriptors' : undefined
 }
 
 /** Clients are told as little as they can use; operators have to know what to raise, or to mend. */
@@ -104,7 +104,8 @@ const whyUnavailable = ({ code, cause }: GatewayError): string | undefined => {
 
 /** Reads, checks and admits the body, and resolves its references to earlier answers. */
 export const openPost = async (gateway: Gateway, post: Post, check: Check): Promise<Opened> => {
-  const bytes = await readBody(post.request, gateway.config.bodyLimitBytes, gateway.config.bodyTimeoutMs)
+  const { bodyLimitBytes, bodyTimeoutMs } = gateway.config
+  const bytes = await readBody(post.request, bodyLimitBytes, bodyTimeoutMs, () => gateway.descriptors.short())
   return gateway.turns(bytes.byteLength, () => opened(gateway, post, check, bytes))
 }
 

@@ -2,21 +2,28 @@
 
 import { kMaxLength } from 'node:buffer'
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib'
-import { GatewayError, invalidRequest } from '../errors.ts'
+import { GatewayError, invalidRequest, unavailable } from '../errors.ts'
 
 /** The slowest a client may send, on top of the fixed time: a body that trickles in must not hold a place for long. */
 const MIN_BYTES_PER_MS = 16
 /** Up to this declared size, in bytes, a body is read in one go, with the time for its whole size from the start. */
 const ONE_GO = 1024 * 1024
+/** What is left of the fixed time while others need its place, and how fast one read in one go must come then. */
+const HURRIED_MS = 1_000
+const HURRIED_BYTES_PER_MS = 1024
+/** How often it is looked at whether they do. */
+const LOOK_EVERY_MS = 500
 
 /**
  * Throws `payload_too_large` (by the declared size, or while reading or decompressing), and `invalid_request` for a body
  * that is not compressed as declared or does not arrive within `timeoutMs` and what its size takes at 16 KB a second.
+ * `hurried`: whether others need its place; a body that comes slowly then is `service_unavailable`.
  */
 export const readBody = async (
   request: Request,
   limitBytes: number,
   timeoutMs = 30_000,
+  hurried: () => boolean = () => false,
 ): Promise<Uint8Array<ArrayBuffer>> => {
   const decompress = decompressorOf(request.headers)
   const declared = Number(request.headers.get('content-length') ?? Number.NaN)
@@ -26,7 +33,11 @@ export const readBody = async (
   const reading: Promise<ArrayBuffer | Uint8Array<ArrayBuffer>> = inOneGo
     ? request.arrayBuffer()
     : readCounted(request, limitBytes, seen)
-  const read = await withinTime(reading, () => timeoutMs + seen.bytes / MIN_BYTES_PER_MS)
+  const allowedMs = (): number =>
+    hurried()
+      ? Math.min(HURRIED_MS, timeoutMs) + seen.bytes / (inOneGo ? HURRIED_BYTES_PER_MS : MIN_BYTES_PER_MS)
+      : timeoutMs + seen.bytes / MIN_BYTES_PER_MS
+  const read = await withinTime(reading, allowedMs, hurried)
   const bytes = read instanceof ArrayBuffer ? new Uint8Array(read) : read
   if (bytes.byteLength > limitBytes) throw tooLarge(limitBytes)
   return decompress === undefined ? bytes : await decompressed(decompress, bytes, limitBytes)
@@ -76,13 +87,14 @@ const decompressed = (
     }),
   )
 
-const withinTime = async <T>(reading: Promise<T>, allowedMs: () => number): Promise<T> => {
+const withinTime = async <T>(reading: Promise<T>, allowedMs: () => number, hurried: () => boolean): Promise<T> => {
   const begunAt = performance.now()
   let timer: ReturnType<typeof setTimeout> | undefined
   const timeout = new Promise<never>((_, reject) => {
     const check = (): void => {
       const left = begunAt + allowedMs() - performance.now()
-      if (left > 0) timer = setTimeout(check, Math.ceil(left))
+      if (left > 0) timer = setTimeout(check, Math.min(Math.ceil(left), LOOK_EVERY_MS))
+      else if (hurried()) reject(unavailable('is busy', { cause: 'descriptors' }))
       else reject(invalidRequest('The body did not arrive in time. Send the request again.'))
     }
     check()

@@ -533,6 +533,29 @@ describe('the live stream', () => {
     while ((await desk.call('state', desk.admin)).live_streams > 0)
       await new Promise((resolve) => setImmediate(resolve))
   })
+  test('is open six times for one session or token at most, and again once one has ended', async () => {
+    const { secret } = desk.server.gateway.membership.issueToken('watch', undefined, desk.admin.member)
+    for (const person of [desk.admin, { ...desk.admin, headers: { authorization: `Bearer ${secret}` } }]) {
+      const begun = async (by: Desk['admin']) => {
+        const watching = await watch(by)
+        await watching.next('counters')
+        return watching
+      }
+      const open = await Promise.all(Array.from({ length: 6 }, () => begun(person)))
+      const seventh = await desk.request('live', person)
+      expect([seventh.status, seventh.headers.get('x-gateway-error-code')]).toEqual([429, 'rate_limit_exceeded'])
+      expect(Number(seventh.headers.get('retry-after'))).toBeGreaterThan(0)
+      const another = await begun(desk.signedIn(desk.admin.member))
+      await another.stop()
+      await open.pop()?.stop()
+      while ((await desk.call('state', desk.admin)).live_streams > 5)
+        await new Promise((resolve) => setImmediate(resolve))
+      open.push(await begun(person))
+      await Promise.all(open.map((each) => each.stop()))
+      while ((await desk.call('state', desk.admin)).live_streams > 0)
+        await new Promise((resolve) => setImmediate(resolve))
+    }
+  })
   test('has no body for HEAD, and leaves nothing watching', async () => {
     const response = await fetch(`${desk.url}/admin/api/live`, { method: 'HEAD', headers: desk.admin.headers })
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])

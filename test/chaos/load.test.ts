@@ -238,6 +238,45 @@ describe.skipIf(process.platform === 'win32')('with fewer descriptors than clien
     expect(provider.requests.length).toBeGreaterThan(0)
   }, 30_000)
 
+  describe.skipIf(process.platform !== 'linux').each<[string, Slow]>([
+    ['that send nothing', () => ['']],
+    ['in the middle of a first line', () => ['POST /v1/mess', 'a']],
+    ['in the middle of headers', ({ secret }) => [`GET /v1/models HTTP/1.1\r\nX-Api-Key: ${secret}\r\nX-Long: `, 'a']],
+    ['that sign in', (to) => [headOf(to, '/admin/api/session', 'Content-Length: 200'), ' ']],
+    ['that set up', (to) => [headOf(to, '/admin/api/setup', 'Transfer-Encoding: chunked'), '1\r\n \r\n']],
+    ['with an invitation', (to) => [headOf(to, '/admin/api/invitation/open', 'Content-Length: 900000'), ' ']],
+    ['that ask without a key', (to) => [headOf(to, MESSAGES.path, 'Content-Length: 900000'), ' ']],
+    ['that ask with a key', (to) => [headOf(to, RESPONSES.path, 'Content-Length: 900000', to.secret), ' ']],
+    [
+      'that ask with a key, in pieces',
+      (to) => [headOf(to, CHAT.path, 'Transfer-Encoding: chunked', to.secret), '1\r\n \r\n'],
+    ],
+    ['that send a page something', (to) => [headOf(to, '/docs', 'Content-Length: 900000'), ' ']],
+    ['that read nothing of many answers', () => ['GET /docs/guides.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(20)]],
+  ])('clients %s', (_, slow) => {
+    test('keep nobody with a key waiting', async () => {
+      const { gateway } = await start(() => whole(CHAT), {}, FEW)
+      const [head, more] = slow(gateway)
+      const paused = head.startsWith('GET /docs')
+      const clients = Array.from({ length: CLIENTS }, () => connect(gateway.url, paused))
+      for (const client of clients) client.write(head)
+      const trickle = setInterval(() => {
+        if (more !== undefined) for (const client of clients) client.write(more)
+      }, 100)
+      // All of them are still there: whoever waited for their end would wait for the runtime's ten seconds, or for ever.
+      let served = 0
+      while (served < 3) {
+        const signal = AbortSignal.timeout(4_000)
+        const { status } = await gateway.post(CHAT.path, CHAT.request(false), { signal })
+        if (status === 200) served++
+        else expect(status).toBe(503)
+      }
+      clearInterval(trickle)
+      for (const client of clients) client.socket.destroy()
+      expect((await gateway.quiet()).sum('sluice_breaker_state')).toBe(0)
+    }, 30_000)
+  })
+
   test('idle kept connections make room for others', async () => {
     const { gateway } = await start(() => whole(CHAT), {}, FEW)
     for (let at = 0; at < CLIENTS; at++) {
@@ -248,6 +287,14 @@ describe.skipIf(process.platform === 'win32')('with fewer descriptors than clien
     expect((await gateway.post(CHAT.path, CHAT.request(false))).status).toBe(200)
   }, 30_000)
 })
+
+/** What each of many clients sends, and what it goes on to trickle. */
+type Slow = (to: Attacked) => [head: string, more?: string]
+
+/** The beginning of a POST from the dashboard's own origin, or by a key. */
+const headOf = ({ url }: Attacked, path: string, length: string, secret?: string): string =>
+  `POST ${path} HTTP/1.1\r\nHost: ${new URL(url).host}\r\nOrigin: ${url}\r\n` +
+  `${secret === undefined ? '' : `Authorization: Bearer ${secret}\r\n`}${length}\r\n\r\n`
 
 const answer = (text: string, finish: ReturnType<typeof gate>): Script =>
   JSON.parse(text).stream === true ? streamed(CHAT, finish, CHAT.word('hello')) : whole(CHAT)

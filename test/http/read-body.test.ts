@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import type { GatewayError } from '../../src/errors.ts'
 import { readBody } from '../../src/http/read-body.ts'
 
 test.each([
@@ -17,3 +18,18 @@ test.each([
   })
   expect(new TextDecoder().decode(await readBody(packed, 2 ** 40))).toBe('{}')
 })
+
+test('a body that stops coming is given up early where others need its place, with a word to come again', async () => {
+  const stuck = () =>
+    new Request('http://gateway/', { method: 'POST', body: new ReadableStream({ start: (out) => out.enqueue(PIECE) }) })
+  const reading = readBody(stuck(), 2 ** 20, 60_000, () => true)
+  expect(await codeOf(reading)).toBe('service_unavailable')
+  expect(await codeOf(readBody(stuck(), 2 ** 20, 10, () => false))).toBe('invalid_request')
+})
+
+const PIECE = new TextEncoder().encode('{')
+const codeOf = (reading: Promise<unknown>): Promise<string> =>
+  reading.then(
+    () => 'read',
+    (error: GatewayError) => error.code,
+  )

@@ -2,7 +2,7 @@
 
 import { Elysia } from 'elysia'
 import { ADMIN_BASE, ROUTES, type Route, type RouteName } from '../../admin-api/routes.ts'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError, unavailable } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import { patiently } from '../../store/patience.ts'
 import { errorResponse, reported, requestId } from '../respond.ts'
@@ -14,6 +14,7 @@ import { exchanges } from './exchanges.ts'
 import { createReader } from './input.ts'
 import { keyChanges } from './key-changes.ts'
 import { keys } from './keys.ts'
+import { createLine, type Line } from './line.ts'
 import { live } from './live.ts'
 import { members } from './members.ts'
 import { models } from './models.ts'
@@ -50,15 +51,16 @@ const SAFE = {
 
 export const admin = (gateway: Gateway) => {
   const app = new Elysia({ name: 'admin' })
-  for (const name of Object.keys(ROUTES) as RouteName[]) mount(app, gateway, name)
+  const line = createLine()
+  for (const name of Object.keys(ROUTES) as RouteName[]) mount(app, gateway, name, line)
   return app.all(`${ADMIN_BASE}/*`, ({ request }) => safely(gateway, request, (id) => refuse(request, id)), {
     parse: 'none',
   })
 }
 
-const mount = <N extends RouteName>(app: Elysia, gateway: Gateway, name: N): void => {
+const mount = <N extends RouteName>(app: Elysia, gateway: Gateway, name: N, line: Line): void => {
   const { method, path, access }: Route = ROUTES[name]
-  const read = createReader(name)
+  const read = createReader(name, { line, hurried: () => gateway.descriptors.short() })
   const handle = HANDLERS[name]
   const answer = async (request: Request, params: Record<string, string>): Promise<Response> => {
     const trustProxy = gateway.settings.values().trust_proxy
@@ -70,6 +72,7 @@ const mount = <N extends RouteName>(app: Elysia, gateway: Gateway, name: N): voi
       return caller
     }
     const caller = enter()
+    if (name !== 'state') shed(gateway)
     const input = await read(request, params)
     const carryOut = () => {
       const call: Call = {
@@ -95,6 +98,15 @@ const mount = <N extends RouteName>(app: Elysia, gateway: Gateway, name: N): voi
       parse: 'none',
     },
   )
+}
+
+/**
+ * Throws `service_unavailable` while descriptors are short, unless nothing else is under way. What is open is told all the
+ * same: it is what an operator asks for then.
+ */
+const shed = ({ descriptors, open, arriving, listener }: Gateway): void => {
+  const isAlone = open.size + arriving.count === 0 && (listener?.pending() ?? 0) <= 1
+  if (!isAlone && descriptors.short()) throw unavailable('is busy', { cause: 'descriptors' })
 }
 
 const safely = async (

@@ -4,19 +4,30 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { Value } from '@sinclair/typebox/value'
 import { CONTRACT, type Contract, type Input } from '../../admin-api/contract.ts'
-import type { RouteName } from '../../admin-api/routes.ts'
+import { ROUTES, type RouteName } from '../../admin-api/routes.ts'
 import { GatewayError, invalidRequest } from '../../errors.ts'
 import { isObject } from '../../ir/json.ts'
 import { parseIsoTime } from '../../lib/iso-time.ts'
 import { bodyText } from '../../relay/client-body.ts'
 import { fault } from '../fault.ts'
 import { readBody } from '../read-body.ts'
+import type { Line } from './line.ts'
 
 const BODY_LIMIT = 256 * 1024
+/** Of callers whom nobody knows: a name and a password need no more, nor longer. */
+const STRANGERS_BODY_LIMIT = 4 * 1024
+const STRANGERS_TIME_MS = 5_000
 const NO_QUERY = Type.Object({}, { additionalProperties: false })
 
-/** Throws `invalid_request` naming the member, `invalid_json` or `payload_too_large`. */
-export const createReader = <N extends RouteName>(name: N) => {
+/** `line`: where the bodies of strangers wait. `hurried`: whether the places of all others are needed. */
+type Ways = { line: Line; hurried: () => boolean }
+
+/** Throws `invalid_request` naming the member, `invalid_json`, `payload_too_large` or `service_unavailable`. */
+export const createReader = <N extends RouteName>(name: N, { line, hurried }: Ways) => {
+  const bytesOf = (request: Request): Promise<Uint8Array<ArrayBuffer>> =>
+    ROUTES[name].access === 'anyone'
+      ? line.wait(readBody(request, STRANGERS_BODY_LIMIT, STRANGERS_TIME_MS))
+      : readBody(request, BODY_LIMIT, undefined, hurried)
   // Compiled when first asked for: a start must not wait for pages nobody has opened.
   let checks: ReturnType<typeof compile> | undefined
   return async (request: Request, fromPath: Record<string, string>): Promise<Input<N>> => {
@@ -26,7 +37,7 @@ export const createReader = <N extends RouteName>(name: N) => {
     const whole = {
       ...(params && checked(params, fromPath)),
       ...checked(query, asked),
-      ...(body && checked(body, await jsonOf(request))),
+      ...(body && checked(body, await jsonOf(bytesOf(request)))),
     }
     return whole as Input<N>
   }
@@ -44,8 +55,8 @@ const checked = (check: TypeCheck<TSchema>, value: unknown): object => {
   throw fault(check.Errors(filled).First(), filled)
 }
 
-const jsonOf = async (request: Request): Promise<object> => {
-  const text = bodyText(await readBody(request, BODY_LIMIT))
+const jsonOf = async (bytes: Promise<Uint8Array<ArrayBuffer>>): Promise<object> => {
+  const text = bodyText(await bytes)
   let value: unknown
   try {
     value = JSON.parse(text)

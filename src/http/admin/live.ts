@@ -1,6 +1,7 @@
 // The live stream: a frame `exchange` as each one ends, and `counters` every two seconds. It ends with the right to see it.
 
 import type * as S from '../../admin-api/schema.ts'
+import { GatewayError } from '../../errors.ts'
 import type { Gateway } from '../../gateway.ts'
 import { iso } from '../../lib/iso-time.ts'
 import { writeFrame } from '../../lib/sse.ts'
@@ -8,11 +9,18 @@ import { type Call, type Caller, keysOf, limitedMember, type Part } from './call
 import { endedView, seenBy } from './view.ts'
 
 const COUNTERS_MS = 2_000
+/** Of one session or token: what a browser opens to one server, for all of its tabs. */
+const MOST_AT_ONCE = 6
 /** Frames a slow page may be behind; past them it misses some, and nothing piles up. */
 const MOST_WAITING = 256
 
 export const live: Part<'live'> = {
   live: (call) => {
+    if (call.gateway.live.watching(nameOf(call.caller)) >= MOST_AT_ONCE) {
+      throw new GatewayError('rate_limit_exceeded', `Live views are open ${MOST_AT_ONCE} times already: close one.`, {
+        retryAfterMs: COUNTERS_MS,
+      })
+    }
     call.headers.set('content-type', 'text/event-stream; charset=utf-8')
     call.headers.set('x-accel-buffering', 'no')
     // The framework reads the body of what answers a HEAD to its end, and this has none.
@@ -20,6 +28,9 @@ export const live: Part<'live'> = {
     return new Response(body, { headers: call.headers })
   },
 }
+
+const nameOf = (caller: Caller): string =>
+  caller.kind === 'session' ? caller.session.hash : caller.kind === 'token' ? caller.token.id : caller.kind
 
 const streamOf = (call: Call): ReadableStream<Uint8Array> => {
   const { gateway, caller } = call
@@ -37,7 +48,7 @@ const streamOf = (call: Call): ReadableStream<Uint8Array> => {
         const unwatch = gateway.live.watch((exchange, summary) => {
           if (member !== undefined && exchange.key.ownerId !== member.id) return
           send('exchange', seenBy(caller, endedView(gateway, exchange, summary)))
-        })
+        }, nameOf(caller))
         const counters = setInterval(() => {
           if (stillMay(gateway, caller) && !gateway.draining) send('counters', countersOf(call))
           else finish()
@@ -47,6 +58,7 @@ const streamOf = (call: Call): ReadableStream<Uint8Array> => {
           clearInterval(counters)
           unwatch()
           gone.removeEventListener('abort', end)
+          gateway.listener?.streamed(call.request)
         }
         const finish = (): void => {
           end()
