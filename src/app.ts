@@ -5,9 +5,9 @@ import type { Gateway } from './gateway.ts'
 import { admin } from './http/admin/index.ts'
 import { background } from './http/background.ts'
 import { counting } from './http/counting.ts'
-import { dashboard } from './http/dashboard.ts'
+import { clientPages, dashboard } from './http/dashboard.ts'
 import { docs } from './http/docs.ts'
-import { pathsOf } from './http/endpoints.ts'
+import { pathsOf, type Side } from './http/endpoints.ts'
 import { fallback, frameworkError } from './http/fallback.ts'
 import { health } from './http/health.ts'
 import { inference } from './http/inference.ts'
@@ -15,10 +15,10 @@ import { metrics } from './http/metrics.ts'
 import { models } from './http/models.ts'
 import { usage } from './http/usage.ts'
 
-export const createApp = (gateway: Gateway) =>
+/** `side`: the client API alone, or what operators use beside it, where that stands apart. */
+export const createApp = (gateway: Gateway, side: Side = 'operators') =>
   new Elysia({ serve: { idleTimeout: 0 }, normalize: false })
     .use(health(gateway))
-    .use(metrics(gateway))
     .use(models(gateway))
     .use(usage(gateway))
     .use(inference(gateway, { wire: 'chat-completions', paths: pathsOf('/v1/chat/completions') }))
@@ -28,8 +28,10 @@ export const createApp = (gateway: Gateway) =>
     .use(counting(gateway, { wire: 'messages', paths: pathsOf('/v1/messages/count_tokens') }))
     .use(counting(gateway, { wire: 'responses', paths: pathsOf('/v1/responses/input_tokens') }))
     .use(background(gateway))
-    .use(admin(gateway))
-    .use(dashboard)
-    .use(docs)
-    .all('/*', ({ request }) => fallback(request), { parse: 'none' })
-    .onError(({ request, code, error }) => frameworkError(gateway, request, code, error))
+    .use(side === 'operators' ? operators(gateway) : clientPages(gateway))
+    .use(docs(gateway, side))
+    .all('/*', ({ request }) => fallback(request, side), { parse: 'none' })
+    .onError(({ request, code, error }) => frameworkError(gateway, request, side, code, error))
+
+const operators = (gateway: Gateway) =>
+  new Elysia({ name: 'operators' }).use(metrics(gateway)).use(admin(gateway)).use(dashboard(gateway))

@@ -7,6 +7,7 @@ import type { Brand } from './catalogue/catalogue.ts'
 import type { Model } from './catalogue/model.ts'
 import { defaultMaxMemory } from './config/memory.ts'
 import { readBrands, readModels, readNames } from './config/models.ts'
+import { type Address, readAddress } from './config/origin.ts'
 import { mismatch, type Problem } from './config/problem.ts'
 import { readProviders } from './config/providers.ts'
 import { createReader, type Reader } from './config/reader.ts'
@@ -28,7 +29,11 @@ export type Config = {
   /** The file it was read from, if any. */
   file: string | undefined
   /** Port 0 lets the system choose. */
-  listen: { host: string; port: number }
+  listen: Address
+  /** Where dashboard, admin API and metrics are served, where they stand apart; undefined: at `listen`. */
+  adminListen: Address | undefined
+  /** `hosts`: who asks for none of these gets no dashboard; none: any. `api`: where clients reach the API, if it is said. */
+  admin: { hosts: string[]; api: string | undefined }
   dataDir: string
   bodyLimitBytes: number
   /** How long a request's body may take to arrive, beside what its size takes at 16 KB a second. */
@@ -112,9 +117,15 @@ export const loadConfig = ({ flags = {}, env, cwd, secrets = 'resolve' }: LoadOp
   const names = readNames(reader, providers, models, brands)
   const token = file.metrics?.token
   const given = { flags, env, file, source }
+  const listen = { host: readHost(given, problems), port: readPort(given, problems) }
   const config: Config = {
     file: path,
-    listen: { host: readHost(given, problems), port: readPort(given, problems) },
+    listen,
+    adminListen: readAdminListen(reader, listen),
+    admin: {
+      hosts: (file.admin?.hosts ?? []).map((host) => host.toLowerCase()),
+      api: file.admin?.api?.replace(/\/+$/, '').replace(/\/v1$/, ''),
+    },
     dataDir: readData(given, cwd, directory, problems),
     bodyLimitBytes: readBodyLimit(reader),
     bodyTimeoutMs: reader.duration('body_timeout', file.body_timeout, 30_000),
@@ -165,6 +176,18 @@ const readBodyLimit = ({ file, warn }: Reader): number => {
   if (bytes < 1024) warn(`body_limit is ${bytes} bytes, and larger bodies are refused; is ${bytes}MB meant?`)
   return bytes
 }
+
+const readAdminListen = ({ file, report }: Reader, listen: Address): Address | undefined => {
+  const written = file.admin?.listen
+  if (written === undefined) return undefined
+  const address = readAddress(written)
+  const { host, port } = address
+  if (port > 65535) report('admin.listen', mismatch(written, 'a port from 0 to 65535'))
+  if (port !== 0 && port === listen.port && host === listen.host)
+    report('admin.listen', `found ${written}, which is listen itself; allowed: another port`)
+  return address
+}
+
 
 /** `faults`: of its members; they are left out of `file`. */
 type Read = { file: FileConfig; source: string; path: string | undefined; faults: Problem[] }

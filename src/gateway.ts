@@ -49,6 +49,8 @@ export type Gateway = Relay & {
 }
 
 export type Listener = {
+  /** Where clients reach the API. */
+  port: number
   /** The address of the connection's peer. */
   addressOf(request: Request): string | undefined
   /** The request's stream has ended: its connection gets the idle timeout of others again. */

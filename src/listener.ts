@@ -1,7 +1,6 @@
 // The HTTP server: Bun's, with time limits of our own, each request under a URL that the framework can read.
 
-import { originOf } from './config/origin.ts'
-import type { Config } from './config.ts'
+import { type Address, originOf } from './config/origin.ts'
 import type { Listener } from './gateway.ts'
 
 /** Bun answers a body past its own limit by itself, without the envelope: its limit must never be the one that counts. */
@@ -14,6 +13,7 @@ const IDLE_S = 240
 
 export type Listening = Listener & {
   url: string
+  host: string
   port: number
   /** Takes no more connections and resolves when the last is gone; `cut`: those there are end at once. */
   stop(cut?: boolean): Promise<void>
@@ -23,17 +23,18 @@ export type Listening = Listener & {
   closeIdle(): void
 }
 
-/** Throws a sentence for the operator where the address or the port cannot be had. */
+/** Throws a sentence for the operator where the address or the port cannot be had. `flags`: what they are chosen by. */
 export const listen = (
-  { host, port }: Config['listen'],
+  { host, port }: Address,
   answer: (request: Request) => Promise<Response>,
+  flags = LISTEN_FLAGS,
 ): Listening => {
   const open = new Set<Request>()
   const end = (request: Request): void => {
     open.delete(request)
     server.timeout(request, IDLE_S)
   }
-  const server = bind(host, port, async (request, on) => {
+  const server = bind({ host, port }, flags, async (request, on) => {
     // A request that has come has the gateway's own limits: it may take as long as its provider may think.
     on.timeout(request, 0)
     open.add(request)
@@ -49,6 +50,7 @@ export const listen = (
   const at = server.port ?? port
   return {
     url: originOf({ host, port: at }),
+    host,
     port: at,
     addressOf: (request) => server.requestIP(request)?.address,
     streamed: end,
@@ -61,9 +63,12 @@ export const listen = (
 
 type BunServer = Bun.Server<undefined>
 
+type Flags = { host: string; port: string }
+const LISTEN_FLAGS: Flags = { host: '--host', port: '--port' }
+
 const bind = (
-  hostname: string,
-  port: number,
+  { host: hostname, port }: Address,
+  flags: Flags,
   answer: (request: Request, on: BunServer) => Promise<Response>,
 ): BunServer => {
   try {
@@ -71,19 +76,19 @@ const bind = (
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
     const message =
-      BIND_ERRORS[code]?.(hostname, port) ?? `Nothing can listen on port ${port} of ${hostname} (${code}).`
+      BIND_ERRORS[code]?.(hostname, port, flags) ?? `Nothing can listen on port ${port} of ${hostname} (${code}).`
     throw Object.assign(new Error(message, { cause }), { code })
   }
 }
 
-const noAddress = (host: string): string =>
-  `${host} is not an address of this machine: choose another with --host, 0.0.0.0 for all of them.`
+const noAddress = (host: string, _: number, flags: Flags): string =>
+  `${host} is not an address of this machine: choose another with ${flags.host}, 0.0.0.0 for all of them.`
 
-const BIND_ERRORS: Readonly<Record<string, (host: string, port: number) => string>> = {
-  EADDRINUSE: (host, port) =>
-    `Port ${port} of ${host} is in use: stop what listens there, or choose another with --port.`,
-  EACCES: (host, port) =>
-    `This user may not listen on port ${port} of ${host}: choose one above 1023 with --port, or give it the right to.`,
+const BIND_ERRORS: Readonly<Record<string, (host: string, port: number, flags: Flags) => string>> = {
+  EADDRINUSE: (host, port, flags) =>
+    `Port ${port} of ${host} is in use: stop what listens there, or choose another with ${flags.port}.`,
+  EACCES: (host, port, flags) =>
+    `This user may not listen on port ${port} of ${host}: choose one above 1023 with ${flags.port}, or give it the right to.`,
   EADDRNOTAVAIL: noAddress,
   EINVAL: noAddress,
   ENOTFOUND: noAddress,

@@ -11,7 +11,7 @@ import type { SettingName } from './settings.ts'
 export type Reloaded = { changed: string[]; refused: string[]; overridden: string[] }
 
 /** What cannot change while the server listens and has its store open, with its path in the configuration file. */
-const FIXED = { listen: 'listen', dataDir: 'data' } as const
+const FIXED = { listen: 'listen', adminListen: 'admin.listen', dataDir: 'data' } as const
 
 /** Members that are not in the file itself. */
 type Derived = 'file' | 'brands' | 'warnings'
@@ -21,6 +21,7 @@ type Part = { path: string; byName?: boolean; setting?: SettingName }
 
 /** All that can change. */
 const PARTS: Record<Exclude<keyof Config, keyof typeof FIXED | Derived>, Part> = {
+  admin: { path: 'admin', byName: true },
   bodyLimitBytes: { path: 'body_limit' },
   bodyTimeoutMs: { path: 'body_timeout' },
   khrPerUsd: { path: 'rate.khr_per_usd', setting: 'khr_per_usd' },
@@ -45,9 +46,9 @@ const PARTS: Record<Exclude<keyof Config, keyof typeof FIXED | Derived>, Part> =
 /** Applies `next`. `before` is the configuration read last. Settings that admins have changed override both. */
 export const reload = async (gateway: Gateway, before: Config, next: Config): Promise<Reloaded> => {
   const { config } = gateway
-  const { limits, listen, dataDir } = config
+  const { limits, listen, adminListen, dataDir } = config
   // The same objects are kept, since others hold references to them.
-  Object.assign(config, next, { limits: Object.assign(limits, next.limits), listen, dataDir })
+  Object.assign(config, next, { limits: Object.assign(limits, next.limits), listen, adminListen, dataDir })
   gateway.settings.rebase(next)
   Object.assign(gateway, fromConfig(config))
   gateway.log.setLevel(config.log.level)

@@ -1,13 +1,13 @@
 // A configured server from start to stop: store, gateway, listener, and draining.
 
-import { createApp } from './app.ts'
+import { adminOriginOf } from './config/origin.ts'
 import { type Config, databasePath } from './config.ts'
 import { createHangingUp, watchDescriptors } from './descriptors.ts'
+import { openDoors } from './doors.ts'
 import { unavailable } from './errors.ts'
 import { createGateway, type Gateway, reportEnded } from './gateway.ts'
-import { requestId } from './http/respond.ts'
 import { openSockets } from './lib/sockets.ts'
-import { type Listening, listen } from './listener.ts'
+import type { Listening } from './listener.ts'
 import { createLog, type Log } from './log.ts'
 import { openFilesLimit } from './process.ts'
 import { startPruning } from './pruning.ts'
@@ -21,6 +21,8 @@ import type { Store } from './store/store.ts'
 
 export type Server = {
   url: string
+  /** Of the dashboard and the admin API. */
+  adminUrl: string
   gateway: Gateway
   /** Applies a changed configuration to new exchanges; logs what changed and what needs a restart. */
   reload(config: Config): Promise<Reloaded>
@@ -60,15 +62,9 @@ const startWith = async (
 ): Promise<Server> => {
   const gateway = createGateway({ config, store, log, ...(clock === undefined ? {} : { clock }) })
   await applyMetrics(gateway)
-  const app = createApp(gateway)
-  const listening = listen(config.listen, async (request) => {
-    const response = await app.fetch(request)
-    if (!response.headers.has('x-request-id')) response.headers.set('x-request-id', requestId())
-    // Kept alive, this connection would hold a descriptor that others need.
-    if (gateway.descriptors.short()) response.headers.set('connection', 'close')
-    return response
-  })
-  gateway.listener = listening
+  const doors = openDoors(gateway)
+  const { clients, operators, all } = doors
+  gateway.listener = doors.listener
   resumeAnswers(gateway, {
     keyOf: (id) => store.keys.get(id) ?? { id, label: id },
     onSettled: (exchange, summary) => reportEnded(gateway, exchange, summary),
@@ -77,22 +73,23 @@ const startWith = async (
   const stopPruning = startPruning(gateway)
   const stopRenewing = startRenewing(gateway)
   const unwatchDescriptors = watchDescriptors(gateway.descriptors, {
-    makeRoom: roomMaker(listening),
+    makeRoom: roomMaker(all),
     tell: (told) => log.warn(told),
   })
-  const { url } = listening
+  const { url } = clients
+  const adminUrl = adminOriginOf(config, operators)
   io.err(`API        ${url}/v1`)
-  io.err(`Dashboard  ${url}/dashboard`)
+  io.err(`Dashboard  ${adminUrl}/dashboard`)
   const setup = gateway.membership.offerSetup()
-  if (setup !== undefined) io.err(`Setup      ${url}/dashboard/setup#${setup}`)
+  if (setup !== undefined) io.err(`Setup      ${adminUrl}/dashboard/setup#${setup}`)
 
   let stopping: Promise<void> | undefined
   const stop = async (): Promise<void> => {
     gateway.draining = true
-    const stopped = listening.stop()
+    const stopped = all.map((listening) => listening.stop())
     await drain(gateway, gateway.config.drainMs)
-    await listening.stop(true)
-    await stopped.catch(() => undefined)
+    for (const listening of all) await listening.stop(true)
+    await Promise.allSettled(stopped)
     await until(() => gateway.open.size === 0, COUNT_MS)
     stopPruning()
     stopRenewing()
@@ -109,11 +106,13 @@ const startWith = async (
   let current = config
   return {
     url,
+    adminUrl,
     gateway,
     reload: async (next) => {
       const reloaded = await reload(gateway, current, next)
       // Changes that need a restart are not applied, and are reported again the next time.
-      current = { ...next, listen: current.listen, dataDir: current.dataDir }
+      const { listen, adminListen, dataDir } = current
+      current = { ...next, listen, adminListen, dataDir }
       const { refused, overridden } = reloaded
       const kept = [
         ...(refused.length === 0 ? [] : [`a restart is needed for ${refused.join(' and ')}`]),
@@ -130,13 +129,13 @@ const startWith = async (
 }
 
 /** Closes what others need more: idle connections, and those that nothing has come on. */
-const roomMaker = (listening: Listening): (() => void) => {
+const roomMaker = (listening: readonly Listening[]): (() => void) => {
   const sockets = openSockets()
   const limit = openFilesLimit()
   const hangUp = sockets === undefined || limit === undefined ? undefined : createHangingUp(sockets, limit)
   return () => {
-    listening.closeIdle()
-    hangUp?.([listening])
+    for (const each of listening) each.closeIdle()
+    hangUp?.(listening)
   }
 }
 

@@ -145,7 +145,20 @@ const keyOf = (input: { id?: string; key?: string } = {}): string | undefined =>
 const mismatch = async (address: ServerAddress, status: number): Promise<string> => {
   const { body } = await send(address, 'session.get').catch(() => ({ body: undefined }))
   const version = (body as { version?: unknown } | undefined)?.version
+  if (version === undefined && (await isGateway(address)))
+    return `The gateway at ${address.url} has its admin API elsewhere (admin.listen or admin.hosts in its configuration): give --server the address of its dashboard.`
   return typeof version === 'string' && version !== ''
     ? `The gateway at ${address.url} runs sluice ${inert(version).slice(0, 40)} and does not know this command as sluice ${VERSION} does; use the same version on both sides.`
     : `What answers at ${address.url} (${status}) is no sluice gateway, or one too old for --server.`
+}
+
+/** Whether it serves the client API, whatever else it does not. */
+const isGateway = async ({ url }: ServerAddress): Promise<boolean> => {
+  try {
+    const answer = await fetch(`${url}/v1`, { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
+    const found = parseJson(await answer.text()) as { object?: unknown; name?: unknown } | undefined
+    return found?.object === 'gateway' && found.name === 'sluice'
+  } catch {
+    return false
+  }
 }

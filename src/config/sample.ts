@@ -12,6 +12,8 @@ const sample = (
 # Durations are written 500ms, 15s, 10m, 24h; sizes 512KB, 25MB. Secrets are references: env:NAME or file:PATH.
 
 listen: { host: 127.0.0.1, port: 8080 }
+# admin: { listen: 127.0.0.1:8081 }   # dashboard, admin API and metrics there, and nowhere else
+# admin: { hosts: [admin.example] }   # or at one address: for requests with this Host header, and no others
 data: ./data                      # the database; relative to this file
 
 ${providers}# models:                         # extends or overrides the built-in catalogue ("sluice models"); USD per million tokens

@@ -5,6 +5,7 @@ import { type Static, type TSchema, Type, TypeGuard } from '@sinclair/typebox'
 import { SERVER_TOOL_PATTERN, SERVER_TOOLS } from '../ir/server-tools.ts'
 import { allowedBy, type Words } from '../lib/allowed.ts'
 import { PRESETS } from '../provider/presets/index.ts'
+import { ADDRESS_PATTERN, HOST_PATTERN } from './origin.ts'
 import { DURATION_PATTERN, SIZE_PATTERN } from './units.ts'
 
 const closed = { additionalProperties: false }
@@ -357,6 +358,36 @@ export const FileSchema = Type.Object(
           token: Type.Optional(secret('The bearer token /metrics asks for; without it only this machine may read')),
         },
         closed,
+      ),
+    ),
+    admin: Type.Optional(
+      Type.Object(
+        {
+          listen: Type.Optional(
+            Type.String({
+              description: 'Serve dashboard, admin API and metrics at this address and nowhere else',
+              pattern: ADDRESS_PATTERN,
+              allowed: 'an address and a port, such as 127.0.0.1:8081',
+            }),
+          ),
+          hosts: Type.Optional(
+            Type.Array(
+              Type.String({ pattern: HOST_PATTERN, allowed: 'a host name such as admin.example, with a port or any' }),
+              {
+                description: 'Serve them to requests with one of these in their Host header, and to no others',
+                minItems: 1,
+              },
+            ),
+          ),
+          api: Type.Optional(
+            Type.String({
+              description: 'Where clients reach the API, for the commands that the dashboard shows',
+              pattern: '^https?://[^\\s?#@"<>]+$',
+              allowed: 'an address such as https://gateway.example',
+            }),
+          ),
+        },
+        { ...closed, description: 'Has dashboard and admin API stand apart from the client API' },
       ),
     ),
   },

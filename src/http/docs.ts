@@ -18,7 +18,9 @@ import pi from '../../docs/guides/pi.md' with { type: 'text' }
 import qwenCode from '../../docs/guides/qwen-code.md' with { type: 'text' }
 import start from '../../docs/guides/start.md' with { type: 'text' }
 import aiSdk from '../../docs/guides/vercel-ai-sdk.md' with { type: 'text' }
-import { PAGE_HEADERS, shell } from './dashboard.ts'
+import type { Gateway } from '../gateway.ts'
+import { PAGE_HEADERS, pageOf } from './dashboard.ts'
+import type { Side } from './endpoints.ts'
 import type { Guide } from './guide.ts'
 import { openApi } from './openapi.ts'
 
@@ -56,8 +58,11 @@ export const guides = (): Guide[] => {
 const json = (value: unknown): Response =>
   Response.json(value, { headers: { ...PAGE_HEADERS, 'cache-control': 'no-cache' } })
 
-export const docs = new Elysia({ name: 'docs' })
-  .get('/docs', () => shell())
-  .get('/docs/*', () => shell())
-  .get('/docs/openapi.json', () => json(openApi()))
-  .get('/docs/guides.json', () => json(guides()))
+export const docs = (gateway: Gateway, side: Side) => {
+  const page = pageOf(gateway, side)
+  return new Elysia({ name: 'docs' })
+    .get('/docs', ({ request }) => page(request))
+    .get('/docs/*', ({ request }) => page(request))
+    .get('/docs/openapi.json', () => json(openApi()))
+    .get('/docs/guides.json', () => json(guides()))
+}

@@ -34,16 +34,25 @@ export const wireAt = (pathname: string): Wire | undefined => {
   return ENDPOINTS.find((endpoint) => endpoint.wire !== null && path.startsWith(`${endpoint.path}/`))?.wire ?? undefined
 }
 
+/** Who is served: the holders of keys, or operators and members too. */
+export type Side = 'clients' | 'operators'
+
 /** The pages and probes beside the client API. */
-const PAGES = /^\/(?:(?:healthz|readyz|usage)(?=\/?$)|(?:docs|dashboard)(?=\/|$))/
+const PAGES: Readonly<Record<Side, RegExp>> = {
+  clients: /^\/(?:(?:healthz|readyz|usage)(?=\/?$)|docs(?=\/|$))/,
+  operators: /^\/(?:(?:healthz|readyz|usage)(?=\/?$)|(?:docs|dashboard)(?=\/|$))/,
+}
 
 /** The endpoint or page at a path, and its methods. */
-export const servedAt = (pathname: string): { path: string; methods: string[] } | undefined => {
+export const servedAt = (
+  pathname: string,
+  side: Side = 'operators',
+): { path: string; methods: string[] } | undefined => {
   const endpoints = endpointsAt(pathname)
   const [endpoint] = endpoints
   if (endpoint !== undefined)
     return { path: endpoint.path, methods: endpoints.flatMap(({ method }) => METHODS[method]) }
-  const page = PAGES.exec(pathname)?.[0]
+  const page = PAGES[side].exec(pathname)?.[0]
   return page === undefined ? undefined : { path: page, methods: METHODS.GET }
 }
 

@@ -2,18 +2,18 @@
 
 import { GatewayError } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
-import { servedAt, wireAt } from './endpoints.ts'
+import { type Side, servedAt, wireAt } from './endpoints.ts'
 import { errorResponse, reported, requestId } from './respond.ts'
 
-export const fallback = (request: Request): Response => {
+export const fallback = (request: Request, side: Side = 'operators'): Response => {
   const id = requestId()
   const { pathname } = new URL(request.url)
-  const served = servedAt(pathname)
+  const served = servedAt(pathname, side)
   const wire = wireAt(pathname)
   // A path that should have been served with this method is another one: it has a slash too many, for instance.
   if (served === undefined || served.methods.includes(request.method)) {
-    const right = served === undefined && pathname !== '/' ? servedAt(`/v1${pathname}`)?.path : undefined
-    const page = pathname === '/' ? 'The dashboard is at /dashboard, and ' : ''
+    const right = served === undefined && pathname !== '/' ? servedAt(`/v1${pathname}`, side)?.path : undefined
+    const page = pathname === '/' && side === 'operators' ? 'The dashboard is at /dashboard, and ' : ''
     const where =
       right === undefined ? `${page}GET /v1 lists the endpoints.` : `It is at ${right}: end the base URL in /v1.`
     return errorResponse(
@@ -34,8 +34,14 @@ export const fallback = (request: Request): Response => {
 
 const listed = (methods: string[]): string => methods.filter((method) => method !== 'HEAD').join(' and ')
 
-export const frameworkError = (gateway: Gateway, request: Request, code: unknown, thrown: unknown): Response => {
-  if (code === 'NOT_FOUND') return fallback(request)
+export const frameworkError = (
+  gateway: Gateway,
+  request: Request,
+  side: Side,
+  code: unknown,
+  thrown: unknown,
+): Response => {
+  if (code === 'NOT_FOUND') return fallback(request, side)
   const id = requestId()
   return errorResponse(reported(gateway.log, thrown, { request: id }), id, wireAt(new URL(request.url).pathname))
 }

@@ -1,7 +1,7 @@
 // The way back in: a one-time link for who lost their password, made on the data directory beside a running server.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cookieOf, type Desk, PASSWORD, refusal, startDesk } from '../admin/support.ts'
 import { SYSTEM } from '../support/gateway.ts'
@@ -58,6 +58,17 @@ describe('admin reset-link', () => {
     const second = /http\S+/.exec(out)?.[0] ?? ''
     expect((await accept(first.url, PASSWORD)).status).toBe(404)
     expect((await accept(second, PASSWORD)).status).toBe(200)
+  })
+
+  test.each([
+    ['admin: { listen: "127.0.0.1:8099" }', 'http://127.0.0.1:8099'],
+    ['admin: { listen: "0.0.0.0:8099" }', 'http://localhost:8099'],
+    ['admin: { listen: "[::1]:8099", hosts: [ops.example] }', 'http://ops.example:8099'],
+    ['admin: { hosts: [ops.example, 127.0.0.1] }', 'http://127.0.0.1:8080'],
+    ['admin: { hosts: ["ops.example:9443"] }\nlisten: { port: 8070 }', 'http://ops.example:9443'],
+  ])('under %s leads to where the dashboard is', async (file, origin) => {
+    writeFileSync(join(terminal.cwd, 'sluice.yaml'), file)
+    expect((await linkOf('Mia')).url).toStartWith(`${origin}/dashboard/invite#`)
   })
 
   test('an old link is refused in the page’s words', async () => {

@@ -365,6 +365,20 @@ describe('the server', () => {
     }
   })
 
+  test('whose admin API is elsewhere is told so, and at its dashboard’s address answers', async () => {
+    const apart = await startDesk({ config: { adminListen: { host: '127.0.0.1', port: 0 } } })
+    const { membership } = apart.server.gateway
+    const { secret } = membership.issueToken('there', undefined, apart.admin.member)
+    const list = (url: string) => terminal.type('keys', 'list', '--json', '--server', url, '--token', secret)
+    for (const url of [apart.url, `${apart.url}/v1`]) {
+      expect(await list(url)).toMatchObject({
+        ...{ code: 1, out: '', err: expect.stringContaining('has its admin API elsewhere') },
+      })
+    }
+    expect((await list(apart.server.adminUrl)).code).toBe(0)
+    expect((await list(`${apart.server.adminUrl}/dashboard`)).code).toBe(0)
+    await apart.stop()
+  })
   test('whose certificate nobody known has signed is one sentence and 1', async () => {
     const server = Bun.serve({ port: 0, tls: SELF_SIGNED, fetch: () => new Response() })
     try {

@@ -1,6 +1,6 @@
 // `admin reset-link`: the way back in for whoever lost their password, where nobody is left to make them a link.
 
-import { originOf } from '../../config/origin.ts'
+import { adminOriginOf } from '../../config/origin.ts'
 import { iso } from '../../lib/iso-time.ts'
 import { HOUR_MS } from '../../lib/spans.ts'
 import type { Member } from '../../members/member.ts'
@@ -35,7 +35,8 @@ export const adminResetLink = command({
   examples: ['sluice admin reset-link', 'sluice admin reset-link Dara --url https://gateway.example'],
   run: (args, io) => {
     const config = requireData(args, io)
-    const base = args.url === undefined ? originOf(config.listen) : readBase(args.url)
+    const base =
+      args.url === undefined ? adminOriginOf(config, config.adminListen ?? config.listen) : readBase(args.url)
     return withStore(config, io, 'read', (store) => {
       const { id, name, role } = theOne(store, args.name)
       const membership = createMembership({ store, clock: io.now })

@@ -59,6 +59,10 @@ const ownOrigin = (request: Request, trustProxy: boolean): { host: string; secur
   return { host, secure: scheme === 'https' }
 }
 
+/** Whether the client's connection is known to be https: by a trusted proxy's word. */
+export const cameByHttps = (request: Request, trustProxy: boolean): boolean =>
+  trustProxy && firstOf(request.headers.get('x-forwarded-proto')) === 'https'
+
 const firstOf = (list: string | null): string | undefined => list?.split(',')[0]?.trim() || undefined
 
 /**

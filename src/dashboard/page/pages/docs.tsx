@@ -4,6 +4,7 @@ import { useMemo } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import type { Guide } from '../../../http/guide.ts'
 import { getJson } from '../lib/api.ts'
+import { API_ORIGIN } from '../lib/origin.ts'
 import { useResource } from '../lib/resource.ts'
 import { Brand, ThemeButton } from '../ui/frame.tsx'
 import { Loaded, Snippet, useTitle } from '../ui/parts.tsx'
@@ -54,7 +55,7 @@ export const Docs = () => {
 }
 
 const GuideText = ({ of }: { of: Guide }) => {
-  const pieces = useMemo(() => piecesOf(of.html.replaceAll('{base_url}', location.origin)), [of])
+  const pieces = useMemo(() => piecesOf(of.html.replaceAll('{base_url}', API_ORIGIN)), [of])
   return (
     <article class="prose">
       <h1>{of.title}</h1>

@@ -1,5 +1,6 @@
 // The operations of an OpenAPI document: what goes in, what comes out, what can go wrong.
 
+import { API_ORIGIN } from '../lib/origin.ts'
 import { Badge, Snippet } from '../ui/parts.tsx'
 
 type Schema = {
@@ -53,8 +54,8 @@ export const Operations = ({ of }: { of: Document }) => {
       <div class="prose">
         <p>
           Send your key as <code>Authorization: Bearer …</code> or <code>x-api-key: …</code>; when both are there,{' '}
-          <code>Authorization</code> counts. Clients of the messages style use <code>{location.origin}</code>, all
-          others <code>{location.origin}/v1</code>.
+          <code>Authorization</code> counts. Clients of the messages style use <code>{API_ORIGIN}</code>, all others{' '}
+          <code>{API_ORIGIN}/v1</code>.
         </p>
       </div>
       {of.tags.map(({ name: tag }) => (
@@ -211,7 +212,7 @@ const typeOf = (schema: Schema): string => {
 
 const curlOf = (path: string, example: unknown): string =>
   [
-    `curl ${location.origin}${path} \\`,
+    `curl ${API_ORIGIN}${path} \\`,
     '  -H "Authorization: Bearer $SLUICE_API_KEY" \\',
     '  -H "Content-Type: application/json" \\',
     `  -d '${JSON.stringify(example)}'`,

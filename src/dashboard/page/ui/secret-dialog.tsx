@@ -5,6 +5,7 @@ import type { Key, KeyWithSecret, Model } from '../../../admin-api/schema.ts'
 import { permits } from '../../../keys/key.ts'
 import { type Answer, call } from '../lib/api.ts'
 import { draft, edit } from '../lib/draft.ts'
+import { API_ORIGIN } from '../lib/origin.ts'
 import type { PlayWire } from '../lib/play.ts'
 import { useResource } from '../lib/resource.ts'
 import { IMAGE_SNIPPETS, TEXT_SNIPPETS } from '../lib/snippets.ts'
@@ -40,7 +41,7 @@ export const SecretDialog = ({ made, onClose }: { made: KeyWithSecret; onClose: 
           fitting && (
             <Snippets
               of={fitting.kind === 'image' ? IMAGE_SNIPPETS : TEXT_SNIPPETS}
-              origin={location.origin}
+              origin={API_ORIGIN}
               secret={made.secret}
               model={fitting.model}
             />
