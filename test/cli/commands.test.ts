@@ -156,6 +156,9 @@ describe('config', () => {
   test('check --json is one document for a right and a wrong configuration, without secrets', async () => {
     Object.assign(terminal.env, ENV)
     const right = await type('config', 'check', '--json')
+    writeFileSync(join(terminal.cwd, 'apart.yaml'), 'admin: { listen: "127.0.0.1:8099", hosts: [ops.example] }')
+    const apart = await type('config', 'check', '--config', 'apart.yaml')
+    expect(apart.out).toContain('dashboard      127.0.0.1:8099\ndashboard for  ops.example\n')
     expect(right.code).toBe(0)
     expect(JSON.parse(right.out)).toMatchObject({ ok: true, listen: { host: '127.0.0.1', port: 8080 }, warnings: [] })
     expect(right.out).not.toContain('secret')

@@ -58,6 +58,7 @@ const findingJson = ({ model, upstream, ...finding }: Finding) => ({
 const summary = (config: Config) => ({
   file: config.file ?? null,
   listen: config.listen,
+  admin: { listen: config.adminListen ?? null, ...config.admin, api: config.admin.api ?? null },
   data: config.dataDir,
   body_limit: config.bodyLimitBytes,
   khr_per_usd: config.khrPerUsd,
@@ -73,10 +74,17 @@ const summary = (config: Config) => ({
   fallbacks: config.fallbacks,
 })
 
+/** Where the dashboard is, where it stands apart. */
+const dashboardLines = ({ adminListen, admin }: Config): string[][] => [
+  ...(adminListen === undefined ? [] : [['dashboard', `${adminListen.host}:${adminListen.port}`]]),
+  ...(admin.hosts.length === 0 ? [] : [['dashboard for', admin.hosts.join(', ')]]),
+]
+
 const lines = (config: Config): string[] =>
   columns([
     ['configuration', config.file ?? 'environment and defaults'],
     ['listen', `${config.listen.host}:${config.listen.port}`],
+    ...dashboardLines(config),
     ['data', config.dataDir],
     ['body limit', formatSize(config.bodyLimitBytes)],
     ['rate', `${config.khrPerUsd} KHR per USD`],
