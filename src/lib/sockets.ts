@@ -47,16 +47,24 @@ export const openSockets = (): Sockets | undefined => {
   }
 }
 
+/** The system's C library, of GNU and of musl. */
+const LIBRARIES = ['libc.so.6', `libc.musl-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}.so.1`]
+
 const load = () => {
-  const asked = { args: [FFIType.i32, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 } as const
-  try {
-    return dlopen('libc.so.6', {
-      getpeername: asked,
-      getsockname: asked,
-      ioctl: { args: [FFIType.i32, FFIType.u64, FFIType.ptr], returns: FFIType.i32 },
-      shutdown: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 },
-    }).symbols
-  } catch {
-    return undefined
+  for (const name of LIBRARIES) {
+    try {
+      return dlopen(name, CALLS).symbols
+    } catch {
+      // The other one's name.
+    }
   }
+  return undefined
 }
+
+const ASKED = { args: [FFIType.i32, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 } as const
+const CALLS = {
+  getpeername: ASKED,
+  getsockname: ASKED,
+  ioctl: { args: [FFIType.i32, FFIType.u64, FFIType.ptr], returns: FFIType.i32 },
+  shutdown: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 },
+} as const
