@@ -188,7 +188,6 @@ const readAdminListen = ({ file, report }: Reader, listen: Address): Address | u
   return address
 }
 
-
 /** `faults`: of its members; they are left out of `file`. */
 type Read = { file: FileConfig; source: string; path: string | undefined; faults: Problem[] }
 
