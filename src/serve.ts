@@ -130,13 +130,19 @@ const startWith = async (
 
 /** Closes what others need more: idle connections, and those that nothing has come on. */
 const roomMaker = (listening: readonly Listening[]): (() => void) => {
-  const sockets = openSockets()
-  const limit = openFilesLimit()
-  const hangUp = sockets === undefined || limit === undefined ? undefined : createHangingUp(sockets, limit)
+  let hangUp: ReturnType<typeof createHangingUp> | 'impossible' | undefined
   return () => {
     for (const each of listening) each.closeIdle()
-    hangUp?.(listening)
+    // Hardly any server ever needs the system's calls: they are looked up by the first that does.
+    hangUp ??= hangingUp() ?? 'impossible'
+    if (hangUp !== 'impossible') hangUp(listening)
   }
+}
+
+const hangingUp = (): ReturnType<typeof createHangingUp> | undefined => {
+  const sockets = openSockets()
+  const limit = openFilesLimit()
+  return sockets === undefined || limit === undefined ? undefined : createHangingUp(sockets, limit)
 }
 
 /** Waits for exchanges in flight. Those that outlast `drainMs` are ended with an error and settled with what they have. */
