@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dir, '..')
 const MAY_IMPORT: Record<string, string[]> = {
   lib: [],
   errors: [],
-  ir: ['errors'],
+  ir: ['errors', 'lib'],
   'admin-api': [],
   wire: ['ir', 'errors', 'lib'],
   provider: ['ir'],

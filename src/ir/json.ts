@@ -1,5 +1,7 @@
 // JSON as types: any wire's body before a codec has read it.
 
+import { requireBounds } from '../lib/json-survey.ts'
+
 export type Json = string | number | boolean | null | Json[] | JsonObject
 export type JsonObject = { [name: string]: Json | undefined }
 
@@ -22,17 +24,18 @@ const isBlank = (value: Json[] | JsonObject | null): boolean => value === null |
 export const filledText = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined
 
-/** Undefined for text that is not JSON. */
-export const parseJson = (text: string): unknown => {
+/** Undefined for text that is not JSON, or holds more than JSON may. `surveyed`: whether that has been looked at. */
+export const parseJson = (text: string, surveyed = false): unknown => {
   try {
+    if (!surveyed) requireBounds(text)
     return JSON.parse(text)
   } catch {
     return undefined
   }
 }
 
-/** Undefined for text that is not a JSON object. */
-export const parseObject = (text: string): JsonObject | undefined => {
-  const value = parseJson(text)
+/** The same for text that is not a JSON object. */
+export const parseObject = (text: string, surveyed = false): JsonObject | undefined => {
+  const value = parseJson(text, surveyed)
   return isObject(value) ? value : undefined
 }

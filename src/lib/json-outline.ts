@@ -2,78 +2,66 @@
 // fraction of the time and memory of parsing all of it.
 
 import { asBuffer } from './as-buffer.ts'
-import { type Container, OBJECT, readSlots, type Slot, skipSpace } from './json-scan.ts'
+import type { Container, Slot } from './json-scan.ts'
+import { type Member, type Survey, surveyOf } from './json-survey.ts'
 
-/** `view`: the UTF-8 bytes decoded as Latin-1, so that positions in the string are positions in the bytes. */
 export type Outline = {
-  view: string
   /** The parsed value, in which the strings of `cut` are only their beginnings. */
   value: unknown
-  /** Where the outermost object stands in the bytes, and its members; undefined where the text was parsed whole. */
+  /** Where the outermost object stands in the bytes, and its members; undefined where the text is no object. */
   outermost: Container | undefined
-  /** The positions of the long strings' contents in the view; what is kept of each ends at `kept`. */
+  /** The positions of the long strings' contents in the bytes; what is kept of each ends at `kept`. */
   cut: { start: number; kept: number; end: number }[]
 }
 
 /** A member of the outermost object of no more bytes than this is read exactly. */
 const SMALL = 4096
-/** In others, a string of more bytes than LONG is cut to its first KEPT, or to what comes before its first escape. */
-const LONG = 64
+/** In others, a long string is cut to its first KEPT bytes, or to what comes before its first escape. */
 const KEPT = 16
 /** One that begins with an escape only when it has more than these: written in escapes, a short name has six a character. */
 const LONG_ESCAPED = 600
 
+const OBJECT = 123
+const BACKSLASH = 92
+
 /** Whether a string in an outline's value, of ASCII and without escapes, may be but the beginning of a longer one. */
 export const mayBeCut = (text: string): boolean => text.length === KEPT
 
-/** A control character is invalid in a JSON string, and rare elsewhere. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what it looks for
-const CONTROL = /[\x00-\x1f]/
-
-/**
- * Throws a SyntaxError like `JSON.parse`, except for an invalid escape sequence in a long string, which is not noticed. The
- * bytes must be UTF-8 without a byte order mark.
- */
-export const outline = (bytes: Uint8Array<ArrayBuffer>): Outline => {
-  const view = asBuffer(bytes).toString('latin1')
-  const open = skipSpace(view, 0)
-  // Indented JSON has control characters, too. To tell those from ones within strings takes a full parse.
-  if (view.charCodeAt(open) !== OBJECT || CONTROL.test(view)) {
-    return { view, value: JSON.parse(new TextDecoder().decode(bytes)), outermost: undefined, cut: [] }
-  }
-  const long: Outline['cut'] = []
-  const slots = readSlots(view, open, (start, end) => {
-    if (end - start <= LONG || end > view.length) return
-    const escaped = view.slice(start + 1, start + 1 + KEPT).indexOf('\\')
-    if (escaped !== -1 && end - start <= LONG_ESCAPED) return
-    long.push({ start: start + 1, kept: start + 1 + (escaped === -1 ? KEPT : escaped), end: end - 1 })
-  })
-  const cut = inside(
-    slots.filter(({ valueStart, end }) => end - valueStart > SMALL),
-    long,
-  )
-  let short = ''
+/** Throws a SyntaxError as `JSON.parse` does. The bytes must be UTF-8 without a byte order mark. `survey`: theirs. */
+export const outline = (bytes: Uint8Array<ArrayBuffer>, survey: Survey = surveyOf(bytes)): Outline => {
+  if (survey.faulty) throw new SyntaxError('A string holds a control character, or an escape that there is not.')
+  const { members, open } = survey
+  const cut = cutOf(bytes, survey)
+  const pieces: Uint8Array[] = []
   let at = 0
   for (const { kept, end } of cut) {
-    short += view.slice(at, kept)
+    pieces.push(bytes.subarray(at, kept))
     at = end
   }
-  short += view.slice(at)
-  const value: unknown = JSON.parse(Buffer.from(short, 'latin1').toString())
-  return { view, value, outermost: { isObject: true, open, slots: withOwnNames(slots) }, cut }
+  pieces.push(bytes.subarray(at))
+  const value: unknown = JSON.parse(Buffer.concat(pieces).toString())
+  const isObject = bytes[open] === OBJECT
+  return { value, outermost: isObject ? { isObject, open, slots: slotsOf(bytes, members) } : undefined, cut }
 }
 
-/** A name that is a slice of the view would hold all of it. */
-const withOwnNames = (slots: Slot[]): Slot[] => {
-  const names: string[] = JSON.parse(JSON.stringify(slots.map(({ key }) => key)))
-  return slots.map((slot, at) => ({ ...slot, key: names[at] ?? slot.key }))
+/** The long strings that lie within a member that is not small; both are in the order of the text. */
+const cutOf = (bytes: Uint8Array, { members, long }: Survey): Outline['cut'] => {
+  const cut: Outline['cut'] = []
+  let member = 0
+  for (let one = 0; one < long.length; one += 2) {
+    const [start = 0, end = 0] = [long[one], long[one + 1]]
+    while ((members[member]?.end ?? start) < start) member++
+    const { valueStart = start, end: memberEnd = start } = members[member] ?? {}
+    if (start <= valueStart || memberEnd - valueStart <= SMALL) continue
+    const escapeAt = bytes.subarray(start, start + KEPT).indexOf(BACKSLASH)
+    if (escapeAt !== -1 && end - start + 2 <= LONG_ESCAPED) continue
+    cut.push({ start, kept: start + (escapeAt === -1 ? KEPT : escapeAt), end })
+  }
+  return cut
 }
 
-/** Those that lie within one of the members; both are in the order of the text. */
-const inside = (members: Slot[], strings: Outline['cut']): Outline['cut'] => {
-  let at = 0
-  return strings.filter(({ start }) => {
-    while (start > (members[at]?.end ?? start)) at++
-    return start > (members[at]?.valueStart ?? start)
+const slotsOf = (bytes: Uint8Array<ArrayBuffer>, members: readonly Member[]): Slot[] =>
+  members.map(({ start, nameEnd, valueStart, end }) => {
+    const key: string = JSON.parse(asBuffer(bytes).toString('utf8', start, nameEnd))
+    return { key, start, valueStart, end }
   })
-}

@@ -1,6 +1,8 @@
 // Scans JSON text for the positions of members, elements and strings, without building values. For text that is not JSON
 // the result is arbitrary, but the scan ends: parsing reports the error.
 
+import { JSON_BOUNDS } from './json-survey.ts'
+
 /** A member or an element: its name or index, where it begins, where its value does, and where both end. */
 export type Slot = { key: string | number; start: number; valueStart: number; end: number }
 
@@ -10,7 +12,7 @@ export type Container = { isObject: boolean; open: number; slots: Slot[] }
 type Span = { start: number; end: number }
 
 // Character codes: `{`, `[`, `}`, `]` and the others of JSON's syntax.
-export const OBJECT = 123
+const OBJECT = 123
 const ARRAY = 91
 const OBJECT_END = 125
 const ARRAY_END = 93
@@ -18,11 +20,8 @@ const COMMA = 44
 const QUOTE = 34
 const BACKSLASH = 92
 
-/**
- * The members of the object, or the elements of the array, that opens here. `strings` is called for every string in their
- * values, at any depth.
- */
-export const readSlots = (text: string, open: number, strings?: (start: number, end: number) => void): Slot[] => {
+/** The members of the object, or the elements of the array, that opens here. */
+export const readSlots = (text: string, open: number): Slot[] => {
   const slots: Slot[] = []
   const isObject = text.charCodeAt(open) === OBJECT
   let at = skipSpace(text, open + 1)
@@ -37,7 +36,7 @@ export const readSlots = (text: string, open: number, strings?: (start: number, 
       at = skipSpace(text, skipSpace(text, end) + 1)
     }
     const valueStart = at
-    const end = skipValue(text, at, strings)
+    const end = skipValue(text, at)
     slots.push({ key, start, valueStart, end })
     at = skipSpace(text, end)
     if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1)
@@ -83,14 +82,10 @@ const skipString = (text: string, open: number): number => {
   }
 }
 
-/** The end of the value that begins here. `strings` is called for every string in it. */
-export const skipValue = (text: string, start: number, strings?: (start: number, end: number) => void): number => {
+/** The end of the value that begins here. */
+export const skipValue = (text: string, start: number): number => {
   const first = text.charCodeAt(start)
-  if (first === QUOTE) {
-    const end = skipString(text, start)
-    strings?.(start, end)
-    return end
-  }
+  if (first === QUOTE) return skipString(text, start)
   let at = start
   if (first !== OBJECT && first !== ARRAY) {
     for (; at < text.length; at++) {
@@ -103,9 +98,7 @@ export const skipValue = (text: string, start: number, strings?: (start: number,
   while (at < text.length) {
     const code = text.charCodeAt(at)
     if (code === QUOTE) {
-      const end = skipString(text, at)
-      strings?.(at, end)
-      at = end
+      at = skipString(text, at)
       continue
     }
     at++
@@ -118,8 +111,7 @@ export const skipValue = (text: string, start: number, strings?: (start: number,
   return text.length + 1
 }
 
-/** Deeper than anything that is meant. Values nested some ten thousand deep are written in quadratic time. */
-const MOST_DEPTH = 1_000
+const MOST_DEPTH = JSON_BOUNDS.depth
 
 /** Whether JSON is nested more deeply than it should be read, to be written again. */
 export const isDeep = (text: string): boolean => {

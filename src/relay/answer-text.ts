@@ -2,6 +2,8 @@
 
 import { type JsonObject, parseObject } from '../ir/json.ts'
 import { splice } from '../lib/json-splice.ts'
+import { SURVEYED_BYTES, surveyInTurns, TooMuchJson } from '../lib/json-survey.ts'
+import type { Turns } from '../lib/turns.ts'
 import { malformedAnswer } from '../wire/pass.ts'
 import { holdIn, type Room } from './room.ts'
 import { joined, type Reader, rejoined } from './source.ts'
@@ -86,20 +88,40 @@ type ReadOptions = {
   heard?: () => void
   /** Absent for what is small. */
   room?: Room
+  /** What it is surveyed in, where it is JSON: `parseJson` need not do that again. Absent for what is small. */
+  turns?: Turns
 }
 
 const ENDED = { done: true, value: undefined } as const
 
-const textOf = (pieces: Uint8Array[]): string => new TextDecoder().decode(Buffer.concat(pieces))
+/** How JSON may begin, by its first bytes: other text, such as an event stream's, is bounded frame by frame. */
+const JSON_BEGINS = /^(?:\s|ï»¿)*(?:[[{"]|$)/
+const BEGINNING = 64
 
-/** A body as text. Throws GatewayError for one larger than `bytes`, and for one that there is no room for. */
+/** Throws GatewayError for JSON that holds more than it may. */
+const textOf = async (bytes: Uint8Array, turns: Turns | undefined): Promise<string> => {
+  const isLarge = turns !== undefined && bytes.byteLength >= SURVEYED_BYTES
+  if (isLarge && JSON_BEGINS.test(Buffer.from(bytes.subarray(0, BEGINNING)).toString('latin1'))) {
+    try {
+      await surveyInTurns(bytes, turns)
+    } catch (error) {
+      throw error instanceof TooMuchJson ? malformedAnswer(error) : error
+    }
+  }
+  return new TextDecoder().decode(bytes)
+}
+
+/**
+ * A body as text. Throws GatewayError for one larger than `bytes`, for one that there is no room for, and for JSON that holds
+ * more than it may.
+ */
 export const readText = async (
   response: Response,
   bytes: number,
   abort: AbortController,
   options: ReadOptions = {},
 ): Promise<string> => {
-  const { heard, room } = options
+  const { heard, room, turns } = options
   const hold = room === undefined ? undefined : holdIn(room, abort)
   // The length of a compressed body says nothing about its text.
   const declared = Number(
@@ -109,17 +131,18 @@ export const readText = async (
     if (declared > 0 && declared <= bytes) {
       hold?.bytes(declared)
       const whole = await response.bytes()
-      if (formatOf(whole, response.headers) === undefined) return new TextDecoder().decode(whole)
+      if (formatOf(whole, response.headers) === undefined) return await textOf(whole, turns)
       return await readText(new Response(new Blob([whole]).stream()), bytes, abort, options)
     }
     const body = await answerBody(response, abort)
     if (body === null) return ''
     const pieces: Uint8Array[] = []
     let size = 0
+    let closed: unknown
     for (;;) {
       const { done, value: piece } = await body.read().catch((error) => {
-        // Some servers close the connection without ending the body: an object that is closed is whole.
-        if (abort.signal.aborted || !isClosed(error) || parseObject(textOf(pieces)) === undefined) throw error
+        if (abort.signal.aborted || !isClosed(error)) throw error
+        closed = error
         return ENDED
       })
       if (done) break
@@ -132,7 +155,10 @@ export const readText = async (
       hold?.bytes(size)
       pieces.push(piece)
     }
-    return textOf(pieces)
+    const text = await textOf(Buffer.concat(pieces), turns)
+    // Some servers close the connection without ending the body: an object that is closed is whole.
+    if (closed !== undefined && parseObject(text, turns !== undefined) === undefined) throw closed
+    return text
   } catch (error) {
     throw networkError(error, abort)
   } finally {

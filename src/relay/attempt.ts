@@ -122,13 +122,13 @@ const passesThrough = ({ wire, bodyWire, codec, body }: Exchange, target: Target
 
 export const readAnswer: Read<JsonAnswer> = async (reading, response, heard) => {
   const { relay, abort } = reading
-  const received = await readText(response, ANSWER_BYTES, abort, { heard, room: relay.room })
+  const received = await readText(response, ANSWER_BYTES, abort, { heard, room: relay.room, turns: relay.turns })
   return relay.turns(received.length, () => wholeAnswer(received, reading))
 }
 
 const wholeAnswer = (received: string, reading: Reading): JsonAnswer => {
   const { request: exchange, target, codec, plan } = reading
-  const parsed = parseObject(received)
+  const parsed = parseObject(received, true)
   const body = parsed ?? wholeIn(received, reading)
   const text = parsed === undefined ? JSON.stringify(body) : received
   const fault = codec.faultIn(body)
@@ -233,9 +233,9 @@ export const readToFirstOutput = async (
   if (begun.isWhole) {
     const all = new Response(joined(begun.chunk, reader))
     const most = fromWhole === undefined ? ERROR_BYTES : ANSWER_BYTES
-    const text = await readText(all, most, abort, { room: relay.room })
+    const text = await readText(all, most, abort, { room: relay.room, turns: relay.turns })
     return relay.turns(text.length, () => {
-      const body = parseObject(text)
+      const body = parseObject(text, true)
       const fault = body === undefined ? malformedAnswer() : codec.faultIn(body)
       if (fault !== undefined || body === undefined || fromWhole === undefined) throw fault ?? malformedAnswer()
       return fromWhole(text, body)

@@ -161,8 +161,8 @@ export const requestJson = (
   orNotFound(
     id,
     call({ relay, request, target, codec: CODECS.responses, abort }, outgoing, async (response, heard) => {
-      const text = await readText(response, ANSWER_BYTES, abort, { heard, room: relay.room })
-      const body = parseObject(text)
+      const text = await readText(response, ANSWER_BYTES, abort, { heard, room: relay.room, turns: relay.turns })
+      const body = parseObject(text, true)
       if (body === undefined) throw malformedAnswer()
       // A failed answer has a status beside its error; an error alone is a refusal of this request.
       if (isObject(body.error) && typeof body.status !== 'string') throw CODECS.responses.decodeError(200, body)

@@ -15,8 +15,8 @@ const PARTIAL = 206
 /** How long the body of a refusal may take: its status alone says enough to go on with. */
 const REFUSAL_MS = 5_000
 
-/** What a call needs of its request; without a body for a call that reads or removes a background answer. */
-export type Caller = Pick<ClientRequest, 'headers' | 'begunAt'> & Partial<Pick<ClientRequest, 'body'>>
+/** What a call needs of its request. */
+export type Caller = Pick<ClientRequest, 'headers' | 'begunAt'>
 
 export type Call<Request extends Caller = Caller> = {
   relay: Relay
@@ -64,10 +64,7 @@ export const call = async <Answer>(
     const response = await send(relay, target, outgoing, request.headers, abort)
     answered = true
     if (response.ok && response.status !== PARTIAL) return await read(response, heard)
-    const refused = await refusal(response, codec, abort)
-    // The body may be invalid JSON where its outline did not look: then that is the error.
-    if (refused.code === 'invalid_request') request.body?.whole()
-    throw refused
+    throw await refusal(response, codec, abort)
   } finally {
     clearTimeout(timer)
   }

@@ -8,10 +8,20 @@ import { asBuffer } from '../lib/as-buffer.ts'
 import { type Outline, outline } from '../lib/json-outline.ts'
 import { findMember } from '../lib/json-scan.ts'
 import { type Edit, type Names, spliceBytesOnce, spliceOnce } from '../lib/json-splice.ts'
+import {
+  type Bound,
+  JSON_BOUNDS,
+  SURVEYED_BYTES,
+  type Survey,
+  surveyInTurns,
+  surveyOf,
+  TooMuchJson,
+} from '../lib/json-survey.ts'
+import type { Turns } from '../lib/turns.ts'
 import { DECISIVE, PROMPT } from '../wire/decisive.ts'
 import { decidesWithin } from '../wire/models-within.ts'
 import { SEAL_PREFIX } from '../wire/seal.ts'
-import { countText, tokensIn, weigh } from './estimate.ts'
+import { countText, FILE_BYTES, tokensIn, weigh } from './estimate.ts'
 
 export type Whole = { readonly text: string; body: JsonObject }
 
@@ -24,7 +34,7 @@ export type ClientBody = {
   readonly inputEstimate: number
   /** Whether it may hold a picture: where it is false, nothing in it decodes as one. */
   readonly mayShow: boolean
-  /** All of it. Throws `invalid_json` for a fault that the outline could not show. */
+  /** All of it. */
   whole(): Whole
   /**
    * All of it with edits, as a request sends it. A member that may decide and is written more than once is sent once, as it
@@ -38,22 +48,56 @@ const ONCE: Names = {
   has: (name, isContainer) => isContainer || DECISIVE.has(String(name)) || decidesWithin(String(name)),
 }
 
-/** From this size on a body is outlined; below it, parsing costs little. */
-const LARGE_BYTES = 32 * 1024
+/** The survey of a large body; a small one needs none. Throws `invalid_request` for what holds more than it may. */
+export const surveyBody = async (bytes: Uint8Array<ArrayBuffer>, turns: Turns): Promise<Survey | undefined> => {
+  return isLarge(bytes) ? surveyInTurns(bytes, turns).catch(refuseTooMuch) : undefined
+}
+
+/** The same at once. */
+const surveyNow = (bytes: Uint8Array<ArrayBuffer>): Survey | undefined => {
+  try {
+    return isLarge(bytes) ? surveyOf(bytes) : undefined
+  } catch (cause) {
+    return refuseTooMuch(cause)
+  }
+}
+
+const refuseTooMuch = (cause: unknown): never => {
+  throw cause instanceof TooMuchJson ? tooMuch(cause) : cause
+}
+
+const isLarge = ({ byteLength }: Uint8Array): boolean => byteLength >= SURVEYED_BYTES
+
+const tooMuch = (cause: TooMuchJson): GatewayError => {
+  const { bound } = cause
+  if (bound === 'depth') return tooDeep(cause)
+  const most = JSON_BOUNDS[bound].toLocaleString('en-US')
+  return new GatewayError('invalid_request', `The request holds ${HELD[bound].replace('%', most)}.`, { cause })
+}
+
+const HELD: Record<Exclude<Bound, 'depth'>, string> = {
+  containers: 'more than % objects and lists. Send fewer messages',
+  values: 'more than % values. Send fewer messages',
+  forms: 'more than % different kinds of objects. Send data as text',
+  escapes: 'more than % escape sequences. Send UTF-8 as it is, or less text',
+  digits: 'a number of more than % digits. Send it as text',
+}
 
 /**
- * Throws `invalid_json`, and `invalid_request` for JSON that is no object. `translates`: whether a body for that model
- * will be translated, which needs all of it: no outline is made first.
+ * Throws `invalid_json`, and `invalid_request` for JSON that is no object. A large body, which has a survey, is outlined:
+ * parsing a small one costs little. `translates`: whether a body for that model will be translated, which needs all of it: no
+ * outline is made first.
  */
 export const openBody = (
   bytes: Uint8Array<ArrayBuffer>,
   translates: (model: string) => boolean = () => false,
+  survey: Survey | undefined = surveyNow(bytes),
 ): ClientBody => {
-  if (bytes.byteLength < LARGE_BYTES || bytes[0] === BOM) return openText(bodyText(bytes))
+  if (survey === undefined || bytes[0] === BOM) return openText(bodyText(bytes))
   const model = modelAhead(bytes)
   if (model !== undefined && translates(model)) return openBytes(bytes)
   if (!isUtf8(bytes)) throw notUtf8()
-  const { view, value, outermost, cut } = parsed(() => outline(bytes))
+  const { value, outermost, cut } = parsed(() => outline(bytes, survey))
   // Sealed reasoning is recognised by its whole text, and a document of text by the member beside it.
   const { bytes: outlined, textFile, mayShow } = measured(() => weigh(value))
   if (textFile || asBuffer(bytes).includes(SEAL_PREFIX)) return openBytes(bytes)
@@ -61,7 +105,7 @@ export const openBody = (
   return {
     size: bytes.byteLength,
     outline: asObject(value),
-    inputEstimate: tokensIn(outlined + weighCut(view, cut)),
+    inputEstimate: tokensIn(outlined + weighCut(asBuffer(bytes), cut)),
     mayShow,
     whole: () => {
       body ??= objectIn(bodyText(bytes))
@@ -71,17 +115,19 @@ export const openBody = (
   }
 }
 
-/** What the parts of strings that an outline has cut weigh. The view is not held by what holds the body. */
-const weighCut = (view: string, cut: Outline['cut']): number => {
+/** What the parts of strings that an outline has cut weigh. */
+const weighCut = (bytes: Buffer, cut: Outline['cut']): number => {
   let weight = 0
-  for (const { start, kept, end } of cut)
-    weight += countText(view.slice(start, end), end - start, () => nameBefore(view, start)) - (kept - start)
+  for (const { start, kept, end } of cut) {
+    const beginning = bytes.toString('latin1', start, Math.min(end, start + FILE_BYTES))
+    weight += countText(beginning, end - start, () => nameBefore(bytes, start)) - (kept - start)
+  }
   return weight
 }
 
 /** The name of the member whose string begins there, as it is written; '' for one in a list. */
-const nameBefore = (view: string, start: number): string =>
-  NAME.exec(view.slice(Math.max(0, start - 64), start))?.[1] ?? ''
+const nameBefore = (bytes: Buffer, start: number): string =>
+  NAME.exec(bytes.toString('latin1', Math.max(0, start - 64), start))?.[1] ?? ''
 const NAME = /[^\\]"([^"\\]*)" *: *"$/
 
 /** Where clients name the model: among the first members. */

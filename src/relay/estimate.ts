@@ -11,8 +11,8 @@ const BYTES_PER_TOKEN = 4
 const IMAGE_TOKENS = 1_500
 /** A page of a PDF is about this many base64 characters and about as many tokens as a picture. */
 const DOCUMENT_BYTES_PER_PAGE = 60_000
-/** Below this a string is never taken for a file. */
-const FILE_BYTES = 1_000
+/** Below this a string is never taken for a file, and its beginning of so many bytes tells whether it is one. */
+export const FILE_BYTES = 1_000
 
 /** A quick estimate of the prompt's tokens: its bytes divided by four, files by what vendors bill for them. At least 1. */
 export const estimateInput = (body: unknown): number => tokensIn(weigh(body).bytes)
@@ -75,7 +75,7 @@ const FILES = new Set([
 ])
 
 /**
- * The bytes a text counts for: its own, or for a file as many as its billed tokens stand for. `name` tells
+ * The bytes a text counts for: its own, or for a file as many as its billed tokens stand for. Its beginning is enough. `name` tells
  * the member that it is.
  */
 export const countText = (text: string, bytes: number, name: () => string): number => {

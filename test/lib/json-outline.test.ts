@@ -52,14 +52,15 @@ describe('outline', () => {
     fc.assert(
       fc.property(object, (given) => {
         const json = JSON.stringify(given)
-        const { value, cut, view } = outline(utf8.encode(json))
+        const bytes = utf8.encode(json)
+        const { value, cut } = outline(bytes)
         if (cut.length === 0) expect(value).toEqual(JSON.parse(json))
         const names = new Set(Object.keys(given).map((name) => name.slice(0, 1)))
         // Two long names may become one; where none could, all is compared.
         if (names.size === Object.keys(given).length) {
           expect(Object.keys(value as object).length).toBe(Object.keys(given).length)
         }
-        for (const { start, end } of cut) expect(view[start - 1] + (view[end] ?? '')).toBe('""')
+        for (const { start, end } of cut) expect([bytes[start - 1], bytes[end]]).toEqual([34, 34])
       }),
     )
   })
@@ -80,10 +81,10 @@ describe('outline', () => {
 
   test('gives the positions of the outermost object’s members in the bytes', () => {
     fc.assert(
-      fc.property(object, (given) => {
-        const { view, outermost } = outline(utf8.encode(JSON.stringify(given)))
-        const found = outermost?.slots.map(({ valueStart, end }) =>
-          JSON.parse(Buffer.from(view.slice(valueStart, end), 'latin1').toString()),
+      fc.property(object, fc.constantFrom(0, 2), (given, indent) => {
+        const bytes = utf8.encode(JSON.stringify(given, null, indent))
+        const found = outline(bytes).outermost?.slots.map(({ valueStart, end }) =>
+          JSON.parse(Buffer.from(bytes.subarray(valueStart, end)).toString()),
         )
         expect(found).toEqual(Object.values(given))
       }),
@@ -101,10 +102,7 @@ describe('outline', () => {
           const json = JSON.stringify(given)
           const place = at % json.length
           const broken = json.slice(0, place) + other + json.slice(place + (over ? 1 : 0))
-          // An invalid escape sequence in a long string is not noticed; the provider refuses it.
-          const bytes = utf8.encode(broken)
-          fc.pre(bytes.length < 1024 || !/\\(?:[^"\\/bfnrtu]|$)/.test(broken.replaceAll('\\\\', '')))
-          expect(verdict(() => outline(bytes))).toBe(verdict(() => JSON.parse(broken)))
+          expect(verdict(() => outline(utf8.encode(broken)))).toBe(verdict(() => JSON.parse(broken)))
         },
       ),
       { numRuns: 2_000 },

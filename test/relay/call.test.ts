@@ -1,10 +1,8 @@
-// What a provider's refusal says beside its body: when to come again, by what id the provider knows it, and whether it
-// is for a fault that nobody has looked for yet.
+// What a provider's refusal says beside its body: when to come again, and by what id the provider knows it.
 
 import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
-import { GatewayError } from '../../src/errors.ts'
+import type { GatewayError } from '../../src/errors.ts'
 import { call } from '../../src/relay/call.ts'
-import { type ClientBody, NO_BODY } from '../../src/relay/client-body.ts'
 import type { Relay } from '../../src/relay/exchange.ts'
 import type { Target } from '../../src/relay/route.ts'
 import type { PassCodec } from '../../src/wire/codec.ts'
@@ -24,13 +22,12 @@ const target = {
 const refused = async (
   headers: Record<string, string>,
   status = 529,
-  body: ClientBody = NO_BODY,
   codec: PassCodec = CODECS.messages,
   text = '{}',
 ): Promise<GatewayError> => {
   clock = spyOn(Date, 'now').mockReturnValue(NOW)
   const fetch: Relay['fetch'] = async () => new Response(text, { status, headers })
-  const request = { headers: new Headers(), begunAt: performance.now(), body }
+  const request = { headers: new Headers(), begunAt: performance.now() }
   const asked = { relay: { fetch } as Relay, request, target, codec, abort: new AbortController() }
   return call(asked, { url: 'http://provider' }, async () => undefined).then(
     () => {
@@ -66,7 +63,7 @@ describe('the Retry-After of a provider', () => {
 
 test.each([201, 202, 203])('a status of success is an answer: %p', async (status) => {
   const fetch: Relay['fetch'] = async () => new Response('{}', { status })
-  const request = { headers: new Headers(), begunAt: performance.now(), body: NO_BODY }
+  const request = { headers: new Headers(), begunAt: performance.now() }
   const asked = { relay: { fetch } as Relay, request, target, codec: CODECS.messages, abort: new AbortController() }
   expect(await call(asked, { url: 'http://provider' }, (response) => response.text())).toBe('{}')
 })
@@ -117,7 +114,7 @@ test.each([
   [{}, '{}', undefined],
 ])('an error response with %p and %s is recorded with the request id %p', async (headers, text, requestId) => {
   for (const codec of [CODECS.messages, CODECS.responses]) {
-    const { provider } = await refused(headers, 529, NO_BODY, codec, text)
+    const { provider } = await refused(headers, 529, codec, text)
     expect(provider).toMatchObject({ status: 529, ...(requestId && { requestId }) })
     expect(provider?.requestId).toBe(requestId)
   }
@@ -127,7 +124,7 @@ test.each(['data:%', 'data: %\n\n', 'id:1\nevent:error\n:HTTP_STATUS/400\ndata:%
   'the error of a request for a stream is read from a body of the form %j',
   async (form) => {
     const text = form.replace('%', '{"error":{"message":"Moderation Block","type":"content_filter"}}')
-    const { code } = await refused({}, 400, NO_BODY, CODECS['chat-completions'], text)
+    const { code } = await refused({}, 400, CODECS['chat-completions'], text)
     expect(code).toBe('content_policy_violation')
   },
 )
@@ -152,18 +149,4 @@ test('a refusal whose body does not end is told by its status, long before an an
   timer.mockRestore()
   expect(error.code).toBe('service_unavailable')
   expect(Math.min(...waits.map(Number))).toBeLessThanOrEqual(5_000)
-})
-
-test('a request that the provider calls invalid fails with invalid_json where its whole body turns out to be', async () => {
-  const fault = new GatewayError('invalid_json', 'no JSON')
-  const faulty: ClientBody = {
-    ...NO_BODY,
-    whole: () => {
-      throw fault
-    },
-  }
-  const refusing = { ...CODECS.messages, decodeError: () => new GatewayError('invalid_request', 'wrong') }
-  expect((await refused({}, 400, NO_BODY, refusing)).code).toBe('invalid_request')
-  expect(await refused({}, 400, faulty, refusing)).toBe(fault)
-  expect((await refused({}, 529, faulty)).code).toBe('service_unavailable')
 })

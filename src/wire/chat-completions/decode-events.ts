@@ -8,6 +8,7 @@ import type { Citation, Logprob, Seal } from '../../ir/part.ts'
 import type { Usage } from '../../ir/usage.ts'
 import { digest } from '../../lib/digest.ts'
 import { parseExact } from '../../lib/json-exact.ts'
+import { parseBounded } from '../../lib/json-survey.ts'
 import type { EventDecoder, Undo } from '../codec.ts'
 import { decodeModeration } from '../moderation.ts'
 import { malformedAnswer } from '../pass.ts'
@@ -276,4 +277,4 @@ const citationsOf = (citations: Citation[], part: number): ChatEvent[] =>
   citations.map((citation) => ({ type: 'citation', part, citation }))
 
 /** Some servers send the arguments of calls as objects, whose large integers must keep all their digits. */
-const parse = (data: string): unknown => (data.includes('_call') ? parseExact(data) : JSON.parse(data))
+const parse = (data: string): unknown => (data.includes('_call') ? parseExact(data) : parseBounded(data))

@@ -3,6 +3,7 @@
 import { brokenOff } from '../../ir/fold.ts'
 import { isObject } from '../../ir/json.ts'
 import { parseExact } from '../../lib/json-exact.ts'
+import { parseBounded } from '../../lib/json-survey.ts'
 import type { Frame } from '../../lib/sse.ts'
 import type { EventDecoder, Undo } from '../codec.ts'
 import { malformedAnswer } from '../pass.ts'
@@ -45,4 +46,4 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
 const parse = ({ event, data }: Frame): unknown =>
   event === undefined || event === 'content_block_start' || event === 'message_start'
     ? parseExact(data)
-    : JSON.parse(data)
+    : parseBounded(data)

@@ -7,6 +7,7 @@ import { brokenOff } from '../../ir/fold.ts'
 import { asList, asText, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { ServerToolCalls } from '../../ir/server-tools.ts'
 import type { Usage } from '../../ir/usage.ts'
+import { parseBounded } from '../../lib/json-survey.ts'
 import type { Frame } from '../../lib/sse.ts'
 import type { EventDecoder, Undo } from '../codec.ts'
 import { decodeModeration } from '../moderation.ts'
@@ -37,7 +38,7 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
       if (frame.data === '[DONE]') return []
       let event: unknown
       try {
-        event = JSON.parse(frame.data)
+        event = parseBounded(frame.data)
       } catch {
         return reader.fail(malformedAnswer())
       }

@@ -1,0 +1,300 @@
+// Surveys JSON as its bytes come, without building anything of it: whether it keeps the bounds within which parsing it is
+// cheap, and where its outermost members and its long strings stand. For bytes that are not JSON what it finds is arbitrary:
+// parsing reports the error.
+
+import type { Turns } from './turns.ts'
+
+/**
+ * What JSON may hold at most, so that parsing it holds the event loop for no longer than a few tens of milliseconds. Text of
+ * as many objects, values or escapes is several times what any model reads; files are single strings.
+ */
+export const JSON_BOUNDS = {
+  /** Values nested some ten thousand deep are written in quadratic time. */
+  depth: 1_000,
+  containers: 100_000,
+  values: 200_000,
+  /** Kinds of objects, by the names of their members in order: the runtime describes each anew. */
+  forms: 20_000,
+  escapes: 3_000_000,
+  digits: 1_000,
+} as const
+
+export type Bound = keyof typeof JSON_BOUNDS
+
+/** Thrown for what exceeds a bound. */
+export class TooMuchJson extends RangeError {
+  readonly bound: Bound
+
+  constructor(bound: Bound) {
+    super(`The JSON has more than ${JSON_BOUNDS[bound]} ${bound}.`)
+    this.bound = bound
+  }
+}
+
+/** A member of the outermost object, by positions: of its name's quotes, where its value begins, and where that ends. */
+export type Member = { start: number; nameEnd: number; valueStart: number; end: number }
+
+const OBJECT = 123
+const ARRAY = 91
+const OBJECT_END = 125
+const ARRAY_END = 93
+const COMMA = 44
+const COLON = 58
+const QUOTE = 34
+const BACKSLASH = 92
+const SPACE = 32
+const U = 117
+
+/** Strings of more bytes, quotes included, are noted. */
+const LONG = 64
+
+const ESCAPES = new Set([...'"\\/bfnrtu'].map((char) => char.charCodeAt(0)))
+/** A backslash has come, and not yet what it escapes; below it, so many hexadecimal digits are still to come. */
+const ESCAPED = 5
+
+const isHex = (code: number): boolean =>
+  (code >= 48 && code <= 57) || (code >= 65 && code <= 70) || (code >= 97 && code <= 102)
+
+/** The forms that have been seen are remembered by so many bits, a power of two: some are taken for others. */
+const FORM_BITS = 2 ** 18
+
+/** Its text must not begin with a byte order mark. */
+export class Survey {
+  /** Of the outermost object, if that is what the text is. */
+  readonly members: Member[] = []
+  /** Where the contents of strings of more than `LONG` bytes begin and end, names included: two numbers for each. */
+  readonly long: number[] = []
+  /** Whether a string holds what none may: a control character, or an escape that there is not. */
+  faulty = false
+  /** Where the outermost value begins; -1 before it does. */
+  open = -1
+
+  #seen = 0
+  #depth = 0
+  #containers = 0
+  #values = 0
+  #escapes = 0
+  #digits = 0
+  #quoted = false
+  #escape = 0
+  #stringStart = 0
+  /** Whether the next string is a name, and whether this one is. */
+  #nameNext = false
+  #isName = false
+  #hash = 0
+  #member: Member | undefined
+  /** Where the last token of the outermost object ended. */
+  #tokenEnd = 0
+  /** For each depth: whether it is an object, and which names it has had. */
+  readonly #isObject = new Uint8Array(JSON_BOUNDS.depth + 2)
+  readonly #form = new Int32Array(JSON_BOUNDS.depth + 2)
+  #forms = 0
+  #known: Uint32Array | undefined
+
+  /** Takes the next bytes. Throws `TooMuchJson`. */
+  see(bytes: Uint8Array): void {
+    let at = 0
+    while (at < bytes.length) {
+      at = this.#quoted ? this.#inString(bytes, at) : this.#between(bytes, at)
+    }
+    this.#seen += bytes.length
+  }
+
+  /** Reads up to the next string's opening quote, or to the end. Returns where it is. */
+  #between(bytes: Uint8Array, from: number): number {
+    const base = this.#seen
+    let at = from
+    let digits = this.#digits
+    for (; at < bytes.length; at++) {
+      const code = bytes[at] as number
+      if (code <= SPACE) {
+        digits = 0
+        continue
+      }
+      if (this.open === -1) this.open = base + at
+      if (this.#depth === 1) this.#outermost(code, base + at)
+      if (code === QUOTE) {
+        this.#digits = 0
+        this.#beginString(base + at)
+        return at + 1
+      }
+      if (code === COMMA) {
+        digits = 0
+        if (++this.#values > JSON_BOUNDS.values) throw new TooMuchJson('values')
+        this.#nameNext = this.#isObject[this.#depth] === 1
+      } else if (code === OBJECT || code === ARRAY) {
+        digits = 0
+        this.#begin(code)
+      } else if (code === OBJECT_END || code === ARRAY_END) {
+        digits = 0
+        this.#nameNext = false
+        if (this.#depth > 0) this.#depth--
+        if (this.#depth === 1) this.#tokenEnd = base + at + 1
+      } else if (code === COLON) digits = 0
+      else if (++digits > JSON_BOUNDS.digits) throw new TooMuchJson('digits')
+    }
+    this.#digits = digits
+    return at
+  }
+
+  #begin(code: number): void {
+    if (++this.#containers > JSON_BOUNDS.containers) throw new TooMuchJson('containers')
+    if (++this.#values > JSON_BOUNDS.values) throw new TooMuchJson('values')
+    if (++this.#depth > JSON_BOUNDS.depth) throw new TooMuchJson('depth')
+    const isObject = code === OBJECT
+    this.#isObject[this.#depth] = isObject ? 1 : 0
+    this.#form[this.#depth] = 0
+    this.#nameNext = isObject
+  }
+
+  /** What a token of the outermost container says about its members. */
+  #outermost(code: number, at: number): void {
+    const member = this.#member
+    if (code === COMMA || code === OBJECT_END || code === ARRAY_END) this.#endMember()
+    else if (member !== undefined && member.nameEnd > 0 && member.valueStart === 0) {
+      if (code !== COLON) member.valueStart = at
+    }
+    this.#tokenEnd = at + 1
+  }
+
+  #endMember(): void {
+    const member = this.#member
+    this.#member = undefined
+    if (member === undefined || member.valueStart === 0) return
+    member.end = this.#tokenEnd
+    this.members.push(member)
+  }
+
+  #beginString(at: number): void {
+    this.#quoted = true
+    this.#escape = 0
+    this.#stringStart = at
+    this.#isName = this.#nameNext
+    this.#nameNext = false
+    this.#hash = 0
+    if (this.#isName && this.#depth === 1 && this.#isObject[1] === 1)
+      this.#member = { start: at, nameEnd: 0, valueStart: 0, end: 0 }
+  }
+
+  /** Reads up to the string's end, or to that of the bytes. Returns where that is. */
+  #inString(bytes: Uint8Array, from: number): number {
+    let at = from
+    let code = 0
+    while (at < bytes.length) {
+      if (this.#escape > 0) {
+        this.#escaped(bytes[at++] as number)
+        continue
+      }
+      if (this.#isName) {
+        let hash = this.#hash
+        for (; at < bytes.length; at++) {
+          code = bytes[at] as number
+          if (code === QUOTE || code === BACKSLASH || code < SPACE) break
+          hash = Math.imul(hash ^ code, PRIME)
+        }
+        this.#hash = hash
+      } else {
+        at = plainEnd(bytes, at)
+        code = bytes[at] ?? 0
+      }
+      if (at === bytes.length) break
+      at++
+      if (code === QUOTE) {
+        this.#endString(this.#seen + at)
+        break
+      }
+      if (code === BACKSLASH) {
+        if (++this.#escapes > JSON_BOUNDS.escapes) throw new TooMuchJson('escapes')
+        this.#escape = ESCAPED
+      } else this.faulty = true
+    }
+    return at
+  }
+
+  #escaped(code: number): void {
+    if (this.#isName) this.#hash = Math.imul(this.#hash ^ code, PRIME)
+    if (this.#escape === ESCAPED) {
+      if (!ESCAPES.has(code)) this.faulty = true
+      this.#escape = code === U ? 4 : 0
+    } else {
+      if (!isHex(code)) this.faulty = true
+      this.#escape--
+    }
+  }
+
+  #endString(end: number): void {
+    this.#quoted = false
+    if (end - this.#stringStart > LONG) this.long.push(this.#stringStart + 1, end - 1)
+    if (this.#depth === 1) {
+      this.#tokenEnd = end
+      if (this.#isName && this.#member !== undefined) this.#member.nameEnd = end
+    }
+    if (this.#isName) this.#addToForm()
+  }
+
+  #addToForm(): void {
+    const form = Math.imul(((this.#form[this.#depth] ?? 0) ^ this.#hash) + SEED, PRIME)
+    this.#form[this.#depth] = form
+    const bit = (form ^ (form >>> 15)) & (FORM_BITS - 1)
+    this.#known ??= new Uint32Array(FORM_BITS / 32)
+    const word = this.#known[bit >>> 5] ?? 0
+    const mask = 1 << (bit & 31)
+    if ((word & mask) !== 0) return
+    this.#known[bit >>> 5] = word | mask
+    if (++this.#forms > JSON_BOUNDS.forms) throw new TooMuchJson('forms')
+  }
+}
+
+/** What ends a run of a string's plain bytes. */
+const STOPS = new Uint8Array(256).fill(1, 0, SPACE)
+STOPS[QUOTE] = 1
+STOPS[BACKSLASH] = 1
+
+const stops = (bytes: Uint8Array, at: number): number => STOPS[bytes[at] as number] as number
+
+/** Four at a time: most of a large body is read here. */
+const plainEnd = (bytes: Uint8Array, from: number): number => {
+  let at = from
+  for (const last = bytes.length - 3; at < last; at += 4)
+    if ((stops(bytes, at) | stops(bytes, at + 1) | stops(bytes, at + 2) | stops(bytes, at + 3)) !== 0) break
+  while (at < bytes.length && stops(bytes, at) === 0) at++
+  return at
+}
+
+const PRIME = 0x01000193
+/** Of this process alone: nobody can choose names that are taken for others. */
+const SEED = crypto.getRandomValues(new Int32Array(1))[0] ?? 1
+
+/** The survey of bytes that are all there. Throws `TooMuchJson`. */
+export const surveyOf = (bytes: Uint8Array): Survey => {
+  const survey = new Survey()
+  survey.see(bytes)
+  return survey
+}
+
+/** JSON of fewer bytes costs little whatever it is: it need not be surveyed. */
+export const SURVEYED_BYTES = 32 * 1024
+
+/** How many bytes are surveyed in one turn. */
+const TURN_BYTES = 512 * 1024
+
+/** `surveyOf` in turns of the event loop. */
+export const surveyInTurns = async (bytes: Uint8Array, turns: Turns): Promise<Survey> => {
+  const survey = new Survey()
+  for (let at = 0; at < bytes.length; at += TURN_BYTES) {
+    const piece = bytes.subarray(at, at + TURN_BYTES)
+    await turns(piece.length, () => survey.see(piece))
+  }
+  return survey
+}
+
+/** Throws `TooMuchJson`. */
+export const requireBounds = (text: string): void => {
+  if (text.length >= SURVEYED_BYTES) surveyOf(Buffer.from(text))
+}
+
+/** `JSON.parse` within the bounds. Throws `TooMuchJson` too. */
+export const parseBounded = (text: string): unknown => {
+  requireBounds(text)
+  return JSON.parse(text)
+}
