@@ -1,6 +1,7 @@
 // What a gateway has done, counted for Prometheus. Labels are catalogue ids, names of the configuration and codes of
 // the contract, never a client's text, so that their number is bounded.
 
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Gateway } from './gateway.ts'
 import type { Wire } from './ir/wire.ts'
@@ -24,6 +25,8 @@ export type Metrics = {
 
 /** Seconds; from a cached answer to the longest a model thinks. */
 const DURATIONS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640]
+/** How often the event loop is looked at. */
+const LOOP_MS = 10
 const BREAKERS = { closed: 0, 'half-open': 1, open: 2 } as const
 
 /** Reads the gateway's state when asked for the text; counting itself touches nothing but its own figures. */
@@ -102,6 +105,13 @@ export const createMetrics = (gateway: Gateway): Metrics => {
     { version: VERSION },
     1,
   )
+  const delays = monitorEventLoopDelay({ resolution: LOOP_MS })
+  delays.enable()
+  gauge('sluice_event_loop_hold_seconds', 'The longest the event loop was held since this was last read.', () => {
+    const { max } = delays
+    delays.reset()
+    return max / 1e9
+  })
   gauge('process_resident_memory_bytes', 'Resident memory.', residentBytes)
   gauge('process_heap_bytes', 'Memory of it that holds objects, those not yet collected included.', heapBytes)
   gauge('process_open_fds', 'Open file descriptors.', openFiles)

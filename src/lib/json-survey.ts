@@ -11,10 +11,10 @@ import type { Turns } from './turns.ts'
 export const JSON_BOUNDS = {
   /** Values nested some ten thousand deep are written in quadratic time. */
   depth: 1_000,
-  containers: 100_000,
-  values: 200_000,
+  containers: 75_000,
+  values: 150_000,
   /** Kinds of objects, by the names of their members in order: the runtime describes each anew. */
-  forms: 20_000,
+  forms: 10_000,
   escapes: 3_000_000,
   digits: 1_000,
 } as const

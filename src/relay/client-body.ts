@@ -119,8 +119,11 @@ export const openBody = (
 const weighCut = (bytes: Buffer, cut: Outline['cut']): number => {
   let weight = 0
   for (const { start, kept, end } of cut) {
-    const beginning = bytes.toString('latin1', start, Math.min(end, start + FILE_BYTES))
-    weight += countText(beginning, end - start, () => nameBefore(bytes, start)) - (kept - start)
+    const length = end - start
+    weight -= kept - start
+    if (length < FILE_BYTES) weight += length
+    else
+      weight += countText(bytes.toString('latin1', start, start + FILE_BYTES), length, () => nameBefore(bytes, start))
   }
   return weight
 }

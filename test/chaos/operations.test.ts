@@ -58,6 +58,7 @@ describe('GET /metrics', () => {
       expect(text.split('\n')).toContain(line)
     }
     expect(text).toMatch(/^process_resident_memory_bytes [1-9]/m)
+    expect(text).toMatch(/^sluice_event_loop_hold_seconds [0-9.e-]+$/m)
     if (process.platform === 'linux') expect(text).toMatch(/^process_open_fds [1-9]/m)
     expect(text).not.toContain('client-text-7')
   })
