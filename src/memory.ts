@@ -76,13 +76,15 @@ export const createRoom = (memory: Memory, limitBytes: () => number): Room => {
 export type Arriving = {
   readonly count: number
   add(keyId: string, bytes: number): void
-  /** Takes back what was added. */
+  /** One of them has so many bytes more than it announced. */
+  grow(keyId: string, bytes: number): void
+  /** Takes back what was added, and what it grew by. */
   remove(keyId: string, bytes: number): void
   /**
-   * What they come to with a body more. What its key has on the way already counts twice: to announce costs nothing, and
+   * What they come to with a body more, of which `counted` bytes are counted already. What its key has on the way already counts twice: to announce costs nothing, and
    * so no key has more than half of the room.
    */
-  with(keyId: string, bytes: number): number
+  with(keyId: string, bytes: number, counted?: number): number
 }
 
 export const createArriving = (): Arriving => {
@@ -90,15 +92,19 @@ export const createArriving = (): Arriving => {
   let count = 0
   let total = 0
   const of = (keyId: string): number => byKey.get(keyId) ?? 0
+  const grow = (keyId: string, bytes: number): void => {
+    total += bytes
+    byKey.set(keyId, of(keyId) + bytes)
+  }
   return {
     get count() {
       return count
     },
     add(keyId, bytes) {
       count++
-      total += bytes
-      byKey.set(keyId, of(keyId) + bytes)
+      grow(keyId, bytes)
     },
+    grow,
     remove(keyId, bytes) {
       count--
       total -= bytes
@@ -106,6 +112,6 @@ export const createArriving = (): Arriving => {
       if (left > 0) byKey.set(keyId, left)
       else byKey.delete(keyId)
     },
-    with: (keyId, bytes) => bytes + Math.max(total, 2 * of(keyId)),
+    with: (keyId, bytes, counted = 0) => bytes + Math.max(total - counted, 2 * (of(keyId) - counted)),
   }
 }

@@ -8,13 +8,13 @@ import type { Key } from '../keys/key.ts'
 import { requireInForce } from '../keys/status.ts'
 import type { Ticket } from '../ledger/limits.ts'
 import { splice } from '../lib/json-splice.ts'
-import { openBody, openText } from '../relay/client-body.ts'
+import { type ClientBody, openBody, openText, surveyBody } from '../relay/client-body.ts'
 import { type Client, type ClientRequest, disconnect } from '../relay/exchange.ts'
 import { wireOf } from '../relay/route.ts'
 import { requireSight } from '../relay/sight.ts'
 import { withinOf } from '../relay/within.ts'
 import { admit, type Check, REQUESTS } from './admit.ts'
-import { isCompressed, readBody } from './read-body.ts'
+import { expandable, isCompressed, readBody } from './read-body.ts'
 import { errorResponse, reported, requestId } from './respond.ts'
 import { requireServerTools } from './server-tools.ts'
 
@@ -28,13 +28,15 @@ export type Post = {
   /** `Keys.changes` when it was authenticated. */
   readonly changes: number
   readonly ticket: Ticket
-  /** The size of its body as announced, in bytes. */
-  readonly announced: number
+  /** The bytes its body is counted for: as announced, or held of one without a length. */
+  counted: number
+  /** The bytes that are held of its body, unpacked. */
+  held: number
   /** Set once it is admitted: from then on `gateway.open` accounts for it. */
   admitted: boolean
 }
 
-/** An error that `answer` throws becomes an error response. A request refused before it is admitted counts against no limit. */
+/** An error that `answer` throws becomes an error response. */
 export const answerPost = async (
   gateway: Gateway,
   wire: Wire,
@@ -49,15 +51,18 @@ export const answerPost = async (
     const announced = announcedBy(request, gateway)
     shed(gateway, key, announced)
     const changes = gateway.store.keys.changes()
-    post = { wire, request, id, key, changes, ticket: gateway.limits.enter(key), announced, admitted: false }
+    const ticket = gateway.limits.enter(key)
+    post = { wire, request, id, key, changes, ticket, counted: announced, held: 0, admitted: false }
     // Counted until it is admitted, so that requests that arrive together are shed correctly.
     gateway.arriving.add(key.id, announced)
     return await answer(post)
   } catch (thrown) {
     const error = reported(gateway.log, thrown, { request: id })
     if (post?.admitted !== true) {
-      if (post !== undefined) arrived(gateway, post)
-      post?.ticket.refund()
+      if (post !== undefined) {
+        arrived(gateway, post)
+        giveBack(post, error)
+      }
       gateway.metrics?.refused(wire, error.status, error.code)
       gateway.log.refused({
         request: id,
@@ -72,13 +77,45 @@ export const answerPost = async (
   }
 }
 
-/** A body that is too large is not read, so it counts 0; a compressed one may expand up to the limit. */
-const announcedBy = ({ headers }: Request, { config }: Gateway): number => {
-  const bytes = isCompressed(headers) ? config.bodyLimitBytes : Number(headers.get('content-length') ?? 0)
-  return bytes > 0 && bytes <= config.bodyLimitBytes ? bytes : 0
+/** A body that is too large is not read, so it counts 0; a compressed one may expand. */
+const announcedBy = ({ headers }: Request, { config: { bodyLimitBytes } }: Gateway): number => {
+  const length = headers.get('content-length')
+  if (isCompressed(headers)) return expandable(Number(length ?? bodyLimitBytes), bodyLimitBytes)
+  const bytes = Number(length ?? 0)
+  return bytes > 0 && bytes <= bodyLimitBytes ? bytes : 0
 }
 
-const arrived = ({ arriving }: Gateway, { key, announced }: Post): void => arriving.remove(key.id, announced)
+const arrived = ({ arriving }: Gateway, { key, counted }: Post): void => arriving.remove(key.id, counted)
+
+/** A body that did not say how long it is counts as it comes, in steps of this size. */
+const STEP_BYTES = 64 * 1024
+
+/** Throws `service_unavailable` where there is no room for what is held of the body now. */
+const hold = (gateway: Gateway, post: Post, held: number): void => {
+  post.held = held
+  const more = held - post.counted
+  if (more < STEP_BYTES) return
+  const { arriving, memory, open, config } = gateway
+  const others = open.size + arriving.count - 1
+  const { key, counted } = post
+  if (config.maxMemoryBytes > 0 && memory.past(config.maxMemoryBytes, others, arriving.with(key.id, held, counted)))
+    throw unavailable('is busy', { cause: 'max_memory' })
+  arriving.grow(key.id, more)
+  post.counted = held
+}
+
+/** A refused request counts against no limit, unless it is the client's fault and has cost more than a look at it. */
+const FREE_BYTES = 64 * 1024
+
+/** Takes back what a refused request has counted for, but for a large one, which could be repeated for ever. */
+export const giveBack = (
+  { held, ticket }: Post,
+  { status, code }: { status: number; code: string | undefined },
+): void => {
+  const isLarge = held > FREE_BYTES || code === 'payload_too_large'
+  if (isLarge && status < 500 && status !== 429) ticket.release()
+  else ticket.refund()
+}
 
 /** Load shedding. Throws `service_unavailable` when the machine is at its limits or the gateway is stopping. */
 const shed = (gateway: Gateway, key: Key, announced: number): void => {
@@ -105,23 +142,27 @@ const whyUnavailable = ({ code, cause }: GatewayError): string | undefined => {
 /** Reads, checks and admits the body, and resolves its references to earlier answers. */
 export const openPost = async (gateway: Gateway, post: Post, check: Check): Promise<Opened> => {
   const { bodyLimitBytes, bodyTimeoutMs } = gateway.config
-  const bytes = await readBody(post.request, bodyLimitBytes, bodyTimeoutMs, () => gateway.descriptors.short())
-  return gateway.turns(bytes.byteLength, () => opened(gateway, post, check, bytes))
+  const bytes = await readBody(post.request, bodyLimitBytes, bodyTimeoutMs, {
+    hurried: () => gateway.descriptors.short(),
+    holding: (held) => hold(gateway, post, held),
+  })
+  const survey = await surveyBody(bytes, gateway.turns)
+  const asSent = await gateway.turns(bytes.byteLength, () => {
+    requireStill(gateway, post)
+    return openBody(bytes, (name) => translates(gateway, post.wire, name), survey)
+  })
+  return gateway.turns(bytes.byteLength, () => opened(gateway, post, check, asSent))
+}
+
+/** Reading the body may take long: the key may have expired or been revoked meanwhile, or its secret replaced. */
+const requireStill = ({ store: { keys }, clock }: Gateway, { key, changes, request }: Post): void => {
+  if (keys.changes() === changes) requireInForce(key, clock())
+  else keys.authenticate(request.headers)
 }
 
 type Opened = Pick<ClientRequest, 'bodyWire' | 'asSent' | 'body' | 'model' | 'within'>
 
-const opened = (
-  gateway: Gateway,
-  { wire, key, changes, request }: Post,
-  check: Check,
-  bytes: Uint8Array<ArrayBuffer>,
-): Opened => {
-  // Reading the body may take long: the key may have expired or been revoked meanwhile, or its secret replaced.
-  const { keys } = gateway.store
-  if (keys.changes() === changes) requireInForce(key, gateway.clock())
-  else keys.authenticate(request.headers)
-  const asSent = openBody(bytes, (name) => translates(gateway, wire, name))
+const opened = (gateway: Gateway, { wire, key }: Post, check: Check, asSent: ClientBody): Opened => {
   const bodyWire = bodyWireOf(wire, asSent.outline)
   const fit = bodyWire === wire ? check : REQUESTS[bodyWire]
   const model = admit(bodyWire, fit, asSent, key, gateway.catalogue, gateway.config.hideForbiddenModels)

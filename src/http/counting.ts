@@ -11,7 +11,7 @@ import { type CountingWire, countingWire, countPrompt } from '../relay/count.ts'
 import type { ClientRequest, CountSummary } from '../relay/exchange.ts'
 import { CODECS } from '../wire/index.ts'
 import type { Check } from './admit.ts'
-import { answerPost, enter, openPost, type Post, reachedProvider } from './client-post.ts'
+import { answerPost, enter, giveBack, openPost, type Post, reachedProvider } from './client-post.ts'
 import { toGatewayError } from './respond.ts'
 
 /** `wire`: one with token counting. */
@@ -74,7 +74,7 @@ const count = async (
     return new Response(text, { headers })
   } catch (thrown) {
     const { status, code } = toGatewayError(thrown)
-    if (status < 500 && !reachedProvider(request)) post.ticket.refund()
+    if (status < 500 && !reachedProvider(request)) giveBack(post, { status, code })
     end({ ...(request.client.gone ? CLIENT_GONE : { status, errorCode: code }), estimated: false })
     throw thrown
   }

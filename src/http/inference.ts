@@ -9,7 +9,7 @@ import { relayExchange } from '../relay/relay.ts'
 import { leastOutput, mostPerImage } from '../relay/route.ts'
 import { CODECS } from '../wire/index.ts'
 import { REQUESTS } from './admit.ts'
-import { answerPost, enter, openPost, type Post, reachedProvider } from './client-post.ts'
+import { answerPost, enter, giveBack, openPost, type Post, reachedProvider } from './client-post.ts'
 import { reported } from './respond.ts'
 
 type Endpoint = { wire: Wire; paths: readonly string[] }
@@ -76,7 +76,8 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
     onBroken: (error) => void reported(gateway.log, error, { request: id }),
     onSettled: (exchange, summary) => {
       end()
-      if (summary.outcome === 'refused' && !reachedProvider(exchange)) ticket.refund()
+      if (summary.outcome === 'refused' && !reachedProvider(exchange))
+        giveBack(post, { status: summary.status, code: summary.errorCode })
       ticket.addTokens(totalTokens(summary.tokens))
       reportEnded(gateway, exchange, summary)
     },

@@ -14,6 +14,12 @@ const HURRIED_BYTES_PER_MS = 1024
 /** How often it is looked at whether they do. */
 const LOOK_EVERY_MS = 500
 
+/** Told how many bytes are held of a body, as they come and decompressed; what it throws ends the reading. */
+type Holding = (bytes: number) => void
+
+/** `hurried`: whether others need its place by now. */
+type Watching = { hurried?: () => boolean; holding?: Holding }
+
 /**
  * Throws `payload_too_large` (by the declared size, or while reading or decompressing), and `invalid_request` for a body
  * that is not compressed as declared or does not arrive within `timeoutMs` and what its size takes at 16 KB a second.
@@ -23,7 +29,7 @@ export const readBody = async (
   request: Request,
   limitBytes: number,
   timeoutMs = 30_000,
-  hurried: () => boolean = () => false,
+  { hurried = () => false, holding = () => {} }: Watching = {},
 ): Promise<Uint8Array<ArrayBuffer>> => {
   const decompress = decompressorOf(request.headers)
   const declared = Number(request.headers.get('content-length') ?? Number.NaN)
@@ -32,7 +38,7 @@ export const readBody = async (
   const seen = { bytes: inOneGo ? declared : 0 }
   const reading: Promise<ArrayBuffer | Uint8Array<ArrayBuffer>> = inOneGo
     ? request.arrayBuffer()
-    : readCounted(request, limitBytes, seen)
+    : readCounted(request, limitBytes, seen, holding)
   const allowedMs = (): number =>
     hurried()
       ? Math.min(HURRIED_MS, timeoutMs) + seen.bytes / (inOneGo ? HURRIED_BYTES_PER_MS : MIN_BYTES_PER_MS)
@@ -40,7 +46,9 @@ export const readBody = async (
   const read = await withinTime(reading, allowedMs, hurried)
   const bytes = read instanceof ArrayBuffer ? new Uint8Array(read) : read
   if (bytes.byteLength > limitBytes) throw tooLarge(limitBytes)
-  return decompress === undefined ? bytes : await decompressed(decompress, bytes, limitBytes)
+  const whole = decompress === undefined ? bytes : await decompressed(decompress, bytes, limitBytes)
+  holding(whole.byteLength)
+  return whole
 }
 
 type Decompress = (
@@ -73,19 +81,29 @@ const decompressorOf = (headers: Headers): Decompress | undefined => {
   )
 }
 
-/** Decompresses up to the limit: a small body may expand to any size. */
+/** So many times its own size a body may expand: conversations grow three to eight times. */
+const MOST_EXPANSION = 100
+/** Up to this size a body may expand whatever its own is. */
+const ANY_EXPANSION_BYTES = 1024 * 1024
+
+/** How large a body of so many bytes may be when it is decompressed. */
+export const expandable = (bytes: number, limitBytes: number): number =>
+  Math.min(limitBytes, Math.max(ANY_EXPANSION_BYTES, bytes * MOST_EXPANSION))
+
 const decompressed = (
   decompress: Decompress,
   bytes: Uint8Array,
   limitBytes: number,
 ): Promise<Uint8Array<ArrayBuffer>> =>
-  new Promise((resolve, reject) =>
-    decompress(bytes, { maxOutputLength: Math.min(limitBytes, kMaxLength) }, (error, whole) => {
+  new Promise((resolve, reject) => {
+    const most = expandable(bytes.byteLength, limitBytes)
+    decompress(bytes, { maxOutputLength: Math.min(most, kMaxLength) }, (error, whole) => {
       if (error === null) resolve(whole)
-      else if ('code' in error && error.code === 'ERR_BUFFER_TOO_LARGE') reject(tooLarge(limitBytes))
+      else if ('code' in error && error.code === 'ERR_BUFFER_TOO_LARGE')
+        reject(most < limitBytes ? expandsTooFar() : tooLarge(limitBytes))
       else reject(invalidRequest('The body is not packed as its Content-Encoding says. Send the request again.'))
-    }),
-  )
+    })
+  })
 
 const withinTime = async <T>(reading: Promise<T>, allowedMs: () => number, hurried: () => boolean): Promise<T> => {
   const begunAt = performance.now()
@@ -113,12 +131,14 @@ const readCounted = async (
   request: Request,
   limitBytes: number,
   seen: { bytes: number },
+  holding: Holding,
 ): Promise<Uint8Array<ArrayBuffer>> => {
   if (request.body === null) return new Uint8Array()
   const pieces: Uint8Array[] = []
   for await (const piece of request.body) {
     seen.bytes += piece.byteLength
     if (seen.bytes > limitBytes) throw tooLarge(limitBytes)
+    holding(seen.bytes)
     pieces.push(piece)
   }
   return Buffer.concat(pieces)
@@ -128,6 +148,12 @@ const tooLarge = (limitBytes: number): GatewayError =>
   new GatewayError(
     'payload_too_large',
     `The request body is larger than the ${megabytes(limitBytes)} allowed. Send a smaller one.`,
+  )
+
+const expandsTooFar = (): GatewayError =>
+  new GatewayError(
+    'payload_too_large',
+    `The request body expands to more than ${MOST_EXPANSION} times what was sent. Send it unpacked.`,
   )
 
 const megabytes = (bytes: number): string =>

@@ -1,6 +1,7 @@
 // Bodies on their way in: the room they are counted for, how much of it one key may take, and that all of it is given back.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { gzipSync } from 'node:zlib'
 import { connect, type RawClient, rawPost } from '../chaos/support/socket.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { json, type Scripted, startScripted } from '../support/provider/scripted.ts'
@@ -59,6 +60,105 @@ test('one key gets half of the room for announced bodies at most, and others the
   await until(() => inside().arriving.count === 0)
   expect(announced()).toBe(0)
   expect((await gateway.post(PATH, ASKED)).status).not.toBe(503)
+})
+
+/** What a chunked upload sends: its head, then pieces of white space. */
+const upload = (secret: string): RawClient => {
+  const client = connect(gateway.url)
+  clients.push(client)
+  client.write(
+    `POST ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`,
+  )
+  return client
+}
+const PIECE = 256 * 1024
+const piece = `${PIECE.toString(16)}\r\n${' '.repeat(PIECE)}\r\n`
+
+describe('bodies that do not say how long they are', () => {
+  /** Room beyond what the process holds, which a test tells: for so many bytes of bodies, each held four times. */
+  const leave = (bytes: number): void => {
+    inside().config.maxMemoryBytes = GB
+    inside().memory.past = (limit, others, counted) => others > 0 && counted > bytes && limit === GB
+  }
+
+  test('count while they come, and only those without room are refused', async () => {
+    leave(4 * 1024 * 1024)
+    const uploads = Array.from({ length: 10 }, () => upload(gateway.secret))
+    const refused = new Set<RawClient>()
+    for (const client of uploads)
+      client.hears('HTTP/1.1 503').then(
+        () => refused.add(client),
+        () => undefined,
+      )
+    await until(() => inside().arriving.count === uploads.length)
+    while (refused.size === 0) {
+      const before = announced()
+      for (const client of uploads) if (!refused.has(client)) client.write(piece)
+      await until(() => announced() > before || refused.size > 0)
+    }
+    // Half of the room, as the key's count twice.
+    expect(announced()).toBeLessThanOrEqual(2 * 1024 * 1024)
+    expect(refused.size).toBeLessThan(uploads.length)
+    const other = upload(gateway.issue().secret)
+    other.write(`${piece}0\r\n\r\n`)
+    await other.hears('HTTP/1.1 400')
+    for (const { socket } of [...uploads, other]) socket.destroy()
+    await until(() => inside().arriving.count === 0)
+    expect(announced()).toBe(0)
+  })
+
+  test('are read to their end where they are alone', async () => {
+    leave(0)
+    const client = upload(gateway.secret)
+    for (let sent = 0; sent < 8; sent++) client.write(piece)
+    await until(() => announced() >= 7 * PIECE)
+    client.write('0\r\n\r\n')
+    await client.hears('HTTP/1.1 400')
+    await until(() => inside().arriving.count === 0)
+    expect(announced()).toBe(0)
+  })
+
+  test('and are packed count for what they may expand to', async () => {
+    const packed = connect(gateway.url)
+    clients.push(packed)
+    packed.write(
+      `POST ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${gateway.secret}\r\nContent-Encoding: gzip\r\nContent-Length: 100000\r\n\r\nx`,
+    )
+    await until(() => inside().arriving.count === 1)
+    expect(announced()).toBe(10_000_000)
+  })
+})
+
+describe('a refused request counts towards its key’s rate', () => {
+  const large = ' '.repeat(70_000)
+  const packed = (text: string) => new Uint8Array(gzipSync(text))
+  test.each<[string, boolean, string, string | Uint8Array, Record<string, string>]>([
+    ['that is large and no JSON', true, PATH, `{${large}`, {}],
+    ['that is large and lacks members', true, PATH, `{${large}}`, {}],
+    ['that asks for no model there is', true, PATH, JSON.stringify({ ...ASKED, model: 'none', user: large }), {}],
+    ['that is large once it is unpacked', true, PATH, packed(`{${large}`), { 'content-encoding': 'gzip' }],
+    ['that is too large', true, PATH, `{${' '.repeat(30 * 1024 * 1024)}`, {}],
+    ['that expands too far', true, PATH, packed('['.repeat(3_000_000)), { 'content-encoding': 'gzip' }],
+    ['that is a large prompt to count', true, '/v1/responses/input_tokens', `{${large}}`, {}],
+    ['that is small', false, PATH, '{', {}],
+    ['that is small and packed wrongly', false, PATH, '{', { 'content-encoding': 'gzip' }],
+  ])('%s: %p', async (_, counts, path, body, headers) => {
+    inside().config.bodyLimitBytes = 25 * 1024 * 1024
+    const { secret } = gateway.issue({ rpm: 1 })
+    const ask = async (given: string | Uint8Array) =>
+      (await gateway.post(path, given, { ...headers, authorization: `Bearer ${secret}` })).status
+    expect([400, 404, 413]).toContain(await ask(body))
+    expect((await ask(body)) === 429).toBe(counts)
+  })
+
+  test('that has no tokens left, and is large', async () => {
+    const { secret } = gateway.issue({ rpm: 1, tokensTotal: 0 })
+    const ask = async (user: string) =>
+      (await gateway.post(PATH, { ...ASKED, user }, { authorization: `Bearer ${secret}` })).status
+    const small = await ask('me')
+    expect([small, await ask(large)]).toEqual([small, small])
+    expect(await ask('me')).toBe(429)
+  })
 })
 
 describe('the room for an announced body is freed', () => {

@@ -22,9 +22,9 @@ test.each([
 test('a body that stops coming is given up early where others need its place, with a word to come again', async () => {
   const stuck = () =>
     new Request('http://gateway/', { method: 'POST', body: new ReadableStream({ start: (out) => out.enqueue(PIECE) }) })
-  const reading = readBody(stuck(), 2 ** 20, 60_000, () => true)
+  const reading = readBody(stuck(), 2 ** 20, 60_000, { hurried: () => true })
   expect(await codeOf(reading)).toBe('service_unavailable')
-  expect(await codeOf(readBody(stuck(), 2 ** 20, 10, () => false))).toBe('invalid_request')
+  expect(await codeOf(readBody(stuck(), 2 ** 20, 10, { hurried: () => false }))).toBe('invalid_request')
 })
 
 const PIECE = new TextEncoder().encode('{')

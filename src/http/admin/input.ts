@@ -27,7 +27,7 @@ export const createReader = <N extends RouteName>(name: N, { line, hurried }: Wa
   const bytesOf = (request: Request): Promise<Uint8Array<ArrayBuffer>> =>
     ROUTES[name].access === 'anyone'
       ? line.wait(readBody(request, STRANGERS_BODY_LIMIT, STRANGERS_TIME_MS))
-      : readBody(request, BODY_LIMIT, undefined, hurried)
+      : readBody(request, BODY_LIMIT, undefined, { hurried })
   // Compiled when first asked for: a start must not wait for pages nobody has opened.
   let checks: ReturnType<typeof compile> | undefined
   return async (request: Request, fromPath: Record<string, string>): Promise<Input<N>> => {
