@@ -48,6 +48,9 @@ const U = 117
 /** Strings of more bytes, quotes included, are noted. */
 const LONG = 64
 
+/** So many digits, and what else belongs to a number, may be more than it holds. */
+const LONG_NUMBER = 16
+
 const ESCAPES = new Set([...'"\\/bfnrtu'].map((char) => char.charCodeAt(0)))
 /** A backslash has come, and not yet what it escapes; below it, so many hexadecimal digits are still to come. */
 const ESCAPED = 5
@@ -66,6 +69,8 @@ export class Survey {
   readonly long: number[] = []
   /** Whether a string holds what none may: a control character, or an escape that there is not. */
   faulty = false
+  /** Whether a number may have more digits than numbers hold. */
+  longNumber = false
   /** Where the outermost value begins; -1 before it does. */
   open = -1
 
@@ -131,7 +136,10 @@ export class Survey {
         if (this.#depth > 0) this.#depth--
         if (this.#depth === 1) this.#tokenEnd = base + at + 1
       } else if (code === COLON) digits = 0
-      else if (++digits > JSON_BOUNDS.digits) throw new TooMuchJson('digits')
+      else if (++digits >= LONG_NUMBER) {
+        this.longNumber = true
+        if (digits > JSON_BOUNDS.digits) throw new TooMuchJson('digits')
+      }
     }
     this.#digits = digits
     return at

@@ -74,7 +74,7 @@ export const attempt = async <Made extends Answer>(
   read: Read<Made>,
 ): Promise<Made> => {
   const codec = CODECS[target.wire]
-  const plan = await relay.turns(exchange.body.size, () => planFor(exchange, target, codec))
+  const plan = await planIn(relay, exchange, target, codec)
   // The client may have left while the plan waited for its turn.
   exchange.sent ||= !abort.signal.aborted
   const reading: Reading = { relay, request: exchange, target, codec, plan, abort }
@@ -87,7 +87,19 @@ export const attempt = async <Made extends Answer>(
   }
 }
 
-const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan => {
+/** What is translated is written, and made bytes, in turns of their own. */
+const planIn = async ({ turns }: Relay, exchange: Exchange, target: Target, codec: PassCodec): Promise<Plan> => {
+  const { size } = exchange.body
+  const { body, undo } = await turns(size, () => planFor(exchange, target, codec))
+  if (typeof body !== 'function') return { body, undo }
+  const text = await turns(size, body)
+  return { body: await turns(size, () => compact(text)), undo }
+}
+
+/** `body`: a function writes one that is translated. */
+type Planned = Pick<Plan, 'undo'> & { body: Plan['body'] | (() => string) }
+
+const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Planned => {
   // The model that was asked for has been looked at before.
   if (target.model.id !== exchange.model.id) requireSight(exchange.bodyWire, exchange.body, target.model)
   const betas = droppedBetas(target, exchange.headers)
@@ -101,7 +113,7 @@ const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Plan => 
   }
   const encoded = encodeFor(exchange, chatCodec(exchange.bodyWire), chatCodec(target.wire), target)
   exchange.dropped = listDropped([...betas, ...encoded.dropped])
-  return { body: compact(toJson(encoded.body)), undo: encoded.undo }
+  return { body: () => toJson(encoded.body), undo: encoded.undo }
 }
 
 /** From this length on text is sent as bytes: as a string it may take twice as much for as long as the provider thinks. */

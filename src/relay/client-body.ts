@@ -23,7 +23,8 @@ import { decidesWithin } from '../wire/models-within.ts'
 import { SEAL_PREFIX } from '../wire/seal.ts'
 import { countText, FILE_BYTES, tokensIn, weigh } from './estimate.ts'
 
-export type Whole = { readonly text: string; body: JsonObject }
+/** `plain`: whether no number in it has more digits than numbers hold, as far as that is known. */
+export type Whole = { readonly text: string; body: JsonObject; plain: boolean }
 
 export type ClientBody = {
   /** Of its JSON text: in bytes, or in characters where it has been decoded. */
@@ -95,12 +96,13 @@ export const openBody = (
 ): ClientBody => {
   if (survey === undefined || bytes[0] === BOM) return openText(bodyText(bytes))
   const model = modelAhead(bytes)
-  if (model !== undefined && translates(model)) return openBytes(bytes)
+  const plain = !survey.longNumber
+  if (model !== undefined && translates(model)) return openBytes(bytes, plain)
   if (!isUtf8(bytes)) throw notUtf8()
   const { value, outermost, cut } = parsed(() => outline(bytes, survey))
   // Sealed reasoning is recognised by its whole text, and a document of text by the member beside it.
   const { bytes: outlined, textFile, mayShow } = measured(() => weigh(value))
-  if (textFile || asBuffer(bytes).includes(SEAL_PREFIX)) return openBytes(bytes)
+  if (textFile || asBuffer(bytes).includes(SEAL_PREFIX)) return openBytes(bytes, plain)
   let body: JsonObject | undefined
   return {
     size: bytes.byteLength,
@@ -109,7 +111,7 @@ export const openBody = (
     mayShow,
     whole: () => {
       body ??= objectIn(bodyText(bytes))
-      return wholeOf(body, () => bodyText(bytes))
+      return wholeOf(body, () => bodyText(bytes), plain)
     },
     edited: (edits) => spliceBytesOnce(bytes, edits, ONCE, outermost),
   }
@@ -152,15 +154,16 @@ export const openText = (text: string): ClientBody =>
   )
 
 /** A large body, read whole. Its text is decoded anew where it is needed: as a string it may take twice its bytes. */
-const openBytes = (bytes: Uint8Array<ArrayBuffer>): ClientBody =>
+const openBytes = (bytes: Uint8Array<ArrayBuffer>, plain: boolean): ClientBody =>
   openWhole(
     bodyText(bytes),
     () => bodyText(bytes),
     (edits) => spliceBytesOnce(bytes, edits, ONCE),
+    plain,
   )
 
 /** `text` is read now, and `read` gives it again later. */
-const openWhole = (text: string, read: () => string, edited: ClientBody['edited']): ClientBody => {
+const openWhole = (text: string, read: () => string, edited: ClientBody['edited'], plain = false): ClientBody => {
   const body = objectIn(text)
   const { bytes, mayShow } = measured(() => weigh(body))
   return {
@@ -168,12 +171,13 @@ const openWhole = (text: string, read: () => string, edited: ClientBody['edited'
     outline: body,
     inputEstimate: tokensIn(bytes),
     mayShow,
-    whole: () => wholeOf(body, read),
+    whole: () => wholeOf(body, read, plain),
     edited,
   }
 }
 
-const wholeOf = (body: JsonObject, read: () => string): Whole => ({
+const wholeOf = (body: JsonObject, read: () => string, plain: boolean): Whole => ({
+  plain,
   get text() {
     return read()
   },

@@ -1,5 +1,5 @@
-// What takes long of a large request is work in turns: reading it, finding its conversation's account, translating it,
-// translating its answer.
+// What takes long of a large request is work in turns: reading it, admitting it, finding its conversation's account,
+// translating it, writing that and making it bytes, translating its answer.
 
 import { expect, test } from 'bun:test'
 import { CHAT, MESSAGES, whole } from '../chaos/support/stories.ts'
@@ -19,11 +19,13 @@ const start = async (script: Script) => {
       waiting.push(() => resolve(work()))
       heard.resolve()
     })
-  /** Lets the next piece of work have its turn. */
-  const turn = async (): Promise<void> => {
-    await heard.promise
-    heard = Promise.withResolvers()
-    waiting.shift()?.()
+  /** Lets the next pieces of work have their turns. */
+  const turn = async (count = 1): Promise<void> => {
+    for (let taken = 0; taken < count; taken++) {
+      await heard.promise
+      heard = Promise.withResolvers()
+      waiting.shift()?.()
+    }
   }
   return { provider, gateway, turn, waiting }
 }
@@ -33,11 +35,9 @@ const chat = { model: 'vendorA-opus-4-8', messages: [{ role: 'user', content: 'h
 test.each([false, true])('a request, its place, its translation and a whole answer (a stream: %p)', async (stream) => {
   const { provider, gateway, turn, waiting } = await start(whole(MESSAGES))
   const asking = gateway.post('/v1/chat/completions', { ...chat, stream })
-  await turn()
-  await turn()
+  await turn(3)
   expect(provider.requests).toHaveLength(0)
-  await turn()
-  await turn()
+  await turn(4)
   const response = await asking
   expect([response.status, waiting.length]).toEqual([200, 0])
   expect(await response.text()).toContain('chat.completion')
@@ -46,14 +46,14 @@ test.each([false, true])('a request, its place, its translation and a whole answ
 test('a request on its own wire and its answer', async () => {
   const { gateway, turn } = await start(whole(CHAT))
   const asking = gateway.post('/v1/chat/completions', { ...chat, model: 'vendorB-5.5' })
-  for (let turns = 0; turns < 4; turns++) await turn()
+  await turn(5)
   expect((await asking).status).toBe(200)
 })
 
 test('a prompt to count', async () => {
   const { gateway, turn, waiting } = await start({ steps: ['{"object":"response.input_tokens","input_tokens":12}'] })
   const asking = gateway.post('/v1/messages/count_tokens', { ...chat, model: 'vendorB-5.5' })
-  for (let turns = 0; turns < 3; turns++) await turn()
+  await turn(4)
   expect([await (await asking).json(), waiting.length]).toEqual([{ input_tokens: 12 }, 0])
 })
 
@@ -64,14 +64,13 @@ test.each([false, true])(
     const { open, store } = gateway.server.gateway
     const leaving = new AbortController()
     const asking = gateway.post('/v1/chat/completions', { ...chat, stream }, {}, leaving.signal).catch(() => undefined)
-    await turn()
-    await turn()
+    await turn(3)
     while (waiting.length === 0) await new Promise((resolve) => setImmediate(resolve))
     const [client] = open.values()
     const left = new Promise((resolve) => client?.call?.signal.addEventListener('abort', resolve))
     leaving.abort()
     await left
-    await turn()
+    await turn(3)
     await asking
     await gateway.idle()
     const [row] = store.exchanges({ limit: 1 })
