@@ -2,13 +2,14 @@
 // exchange lost, none twice, sums that agree, nothing left open, memory and descriptors that stay level.
 //   bun scripts/soak.ts [--minutes 15] [--workers 24] [--short]
 
-import { Database } from 'bun:sqlite'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type DemoProviders, startDemoProviders } from '../src/demo/index.ts'
 import { launch, PROGRAM } from '../test/binary/support/process.ts'
+import { audit } from './audit.ts'
+import { figuresOf } from './figures.ts'
 
 const { values } = parseArgs({
   options: {
@@ -103,15 +104,6 @@ const client = async (url: string, key: string, until: number, seen: Set<string>
   }
 }
 
-const figuresOf = async (url: string): Promise<(name: string) => number> => {
-  const text = await (await fetch(`${url}/metrics`)).text()
-  return (name) =>
-    text
-      .split('\n')
-      .filter((line) => line.startsWith(name))
-      .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0)
-}
-
 /**
  * Growth per minute over the second half of the rests and its standard error, by least squares: the first half is what
  * a process grows into.
@@ -141,33 +133,6 @@ const growth = (rests: Sample[]): [string, string, boolean][] =>
       MINUTES < LONG_ENOUGH_MINUTES || perMinute - 2 * error < MOST_GROWTH[what],
     ]
   })
-
-/** What the books say against what the clients were told. */
-const audit = (path: string, seen: Set<string>) => {
-  const db = new Database(path, { readonly: true })
-  const one = (sql: string): number => db.query<{ n: number | null }, []>(sql).get()?.n ?? 0
-  const sum = 'sum(coalesce(input, 0) + coalesce(cache_read, 0) + coalesce(cache_write, 0) + coalesce(output, 0))'
-  const ids = new Set(
-    db
-      .query<{ id: string }, []>('SELECT id FROM exchanges')
-      .all()
-      .map(({ id }) => id),
-  )
-  const billed = one(`SELECT ${sum} AS n FROM exchanges`)
-  const found = {
-    rows: one('SELECT count(*) AS n FROM exchanges'),
-    tokens: billed,
-    lost: [...seen].filter((id) => !ids.has(id)).length,
-    double: one('SELECT count(*) - count(DISTINCT id) AS n FROM exchanges'),
-    open: one('SELECT count(*) AS n FROM reservations'),
-    keyDiffers: one('SELECT sum(tokens_used) AS n FROM keys') - billed,
-    daysDiffer: one(`SELECT ${sum} AS n FROM usage_days`) - billed,
-    hoursDiffer: one(`SELECT ${sum} AS n FROM usage_hours`) - billed,
-    requestsDiffer: one('SELECT sum(requests) AS n FROM usage_days') - one('SELECT count(*) AS n FROM exchanges'),
-  }
-  db.close()
-  return found
-}
 
 const mb = (bytes = 0): number => Math.round(bytes / 1024 / 1024)
 

@@ -1,5 +1,5 @@
 // Everything that must hold, from an empty checkout: install, lint, types, tests, the binary, that it is the same in any
-// folder, its tests and ten seconds of mixed load on it.
+// folder, its tests, ten seconds of mixed load on it and twenty of malformed requests.
 
 import { bun, install, ROOT } from './run.ts'
 
@@ -15,6 +15,7 @@ const steps: [string, () => Promise<number>][] = [
   ['same bytes', () => bun(['scripts/reproducible.ts', BINARY.SLUICE_BINARY])],
   ['binary', () => bun([...TEST, 'test/binary', 'test/dashboard', 'test/chaos', 'test/money/killed.test.ts'], BINARY)],
   ['soak', () => bun(['scripts/soak.ts', '--short'], BINARY)],
+  ['fuzz', () => bun(['scripts/fuzz.ts', '--short'], BINARY)],
 ]
 
 for (const [name, run] of steps) {
