@@ -61,7 +61,7 @@ export const answerPost = async (
     if (post?.admitted !== true) {
       if (post !== undefined) {
         arrived(gateway, post)
-        giveBack(post, error)
+        giveBack(post, error.status)
       }
       gateway.metrics?.refused(wire, error.status, error.code)
       gateway.log.refused({
@@ -108,12 +108,9 @@ const hold = (gateway: Gateway, post: Post, held: number): void => {
 const FREE_BYTES = 64 * 1024
 
 /** Takes back what a refused request has counted for, but for a large one, which could be repeated for ever. */
-export const giveBack = (
-  { held, ticket }: Post,
-  { status, code }: { status: number; code: string | undefined },
-): void => {
-  const isLarge = held > FREE_BYTES || code === 'payload_too_large'
-  if (isLarge && status < 500 && status !== 429) ticket.release()
+export const giveBack = ({ held, request, ticket }: Post, status: number): void => {
+  const bytes = Math.max(held, Number(request.headers.get('content-length') ?? 0))
+  if (bytes > FREE_BYTES && status < 500 && status !== 429) ticket.release()
   else ticket.refund()
 }
 

@@ -74,7 +74,7 @@ const count = async (
     return new Response(text, { headers })
   } catch (thrown) {
     const { status, code } = toGatewayError(thrown)
-    if (status < 500 && !reachedProvider(request)) giveBack(post, { status, code })
+    if (status < 500 && !reachedProvider(request)) giveBack(post, status)
     end({ ...(request.client.gone ? CLIENT_GONE : { status, errorCode: code }), estimated: false })
     throw thrown
   }

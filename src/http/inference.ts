@@ -76,8 +76,7 @@ const begin = async (gateway: Gateway, post: Post): Promise<Exchange> => {
     onBroken: (error) => void reported(gateway.log, error, { request: id }),
     onSettled: (exchange, summary) => {
       end()
-      if (summary.outcome === 'refused' && !reachedProvider(exchange))
-        giveBack(post, { status: summary.status, code: summary.errorCode })
+      if (summary.outcome === 'refused' && !reachedProvider(exchange)) giveBack(post, summary.status)
       ticket.addTokens(totalTokens(summary.tokens))
       reportEnded(gateway, exchange, summary)
     },

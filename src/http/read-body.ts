@@ -46,7 +46,15 @@ export const readBody = async (
   const read = await withinTime(reading, allowedMs, hurried)
   const bytes = read instanceof ArrayBuffer ? new Uint8Array(read) : read
   if (bytes.byteLength > limitBytes) throw tooLarge(limitBytes)
-  const whole = decompress === undefined ? bytes : await decompressed(decompress, bytes, limitBytes)
+  if (decompress === undefined) {
+    holding(bytes.byteLength)
+    return bytes
+  }
+  const most = expandable(bytes.byteLength, limitBytes)
+  const whole = await decompressed(decompress, bytes, limitBytes).catch((error) => {
+    if (error instanceof GatewayError && error.code === 'payload_too_large') holding(most)
+    throw error
+  })
   holding(whole.byteLength)
   return whole
 }
