@@ -32,7 +32,15 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS
 
 /** What the operator's log may say of a provider's failure; never shown to a client. */
-export type ProviderFailure = { status?: number; code?: string; requestId?: string | undefined }
+export type ProviderFailure = {
+  status?: number
+  code?: string
+  requestId?: string | undefined
+  trouble?: Trouble | undefined
+}
+
+/** What those who run the gateway have to mend, as no client can: the account's balance, or the id that a model has there. */
+export type Trouble = 'no-money' | 'unknown-model'
 
 /** Machine-readable details, written by the gateway. */
 export type ErrorDetails = { [name: string]: Detail | undefined }
@@ -160,10 +168,11 @@ export class GatewayError extends Error {
 const LONGEST_RETRY_MS = 86_400_000
 
 /** Drops a provider's code and id unless they look like identifiers: a provider may put any text there. */
-const identifiersOf = ({ status, code, requestId }: ProviderFailure): ProviderFailure => ({
+const identifiersOf = ({ status, code, requestId, trouble }: ProviderFailure): ProviderFailure => ({
   ...(status === undefined ? {} : { status }),
   ...(code !== undefined && IDENTIFIER.test(code) ? { code } : {}),
   ...(requestId !== undefined && IDENTIFIER.test(requestId) ? { requestId } : {}),
+  ...(trouble === undefined ? {} : { trouble }),
 })
 
 const IDENTIFIER = /^[\w.:/-]{1,100}$/

@@ -95,4 +95,7 @@ const entry = (model: Model) => ({
   output_modalities: model.outputModalities,
   context_window: model.contextWindow,
   max_output_tokens: model.maxOutput,
+  // The same two by the names under which the messages wire's SDKs read them.
+  max_input_tokens: model.contextWindow,
+  max_tokens: model.maxOutput,
 })

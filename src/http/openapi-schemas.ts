@@ -33,6 +33,8 @@ export const ModelEntry = Type.Object({
   output_modalities: Type.Array(Type.String()),
   context_window: Type.Integer({ description: 'Tokens.' }),
   max_output_tokens: Type.Integer(),
+  max_input_tokens: Type.Integer({ description: 'The same as `context_window`.' }),
+  max_tokens: Type.Integer({ description: 'The same as `max_output_tokens`.' }),
 })
 
 export const ModelList = Type.Object({

@@ -1,7 +1,7 @@
 // The error object of vendor_b's three wires, as the vendor and compatible servers fill it: classified by machine code,
 // then by status.
 
-import { GatewayError } from '../errors.ts'
+import { GatewayError, type Trouble } from '../errors.ts'
 import { asList, asObject, asObjects, asText, filledText, isObject, type Json, type JsonObject } from '../ir/json.ts'
 import { type FailureClass, type FailureDetails, providerError } from './failure.ts'
 import { overlong } from './overlong.ts'
@@ -55,14 +55,15 @@ const CLASS_OF_CODE = new Map<string, FailureClass>([
   ['request_too_large', 'too-large'],
   ['rate_limit_exceeded', 'overloaded'],
   ['rate_limit_error', 'overloaded'],
-  ['insufficient_quota', 'overloaded'],
-  ['billing_hard_limit_reached', 'overloaded'],
-  ['Arrearage', 'overloaded'],
+  ['insufficient_quota', 'out-of-money'],
+  ['billing_hard_limit_reached', 'out-of-money'],
+  ['Arrearage', 'out-of-money'],
   ['server_is_overloaded', 'overloaded'],
   ['service_unavailable_error', 'overloaded'],
   ['overloaded_error', 'overloaded'],
   ['slow_down', 'overloaded'],
-  ...outcomes('overloaded', 1002, 1008, 1039, 1041, 2045, 2056),
+  ...outcomes('overloaded', 1002, 1039, 1041, 2045, 2056),
+  ...outcomes('out-of-money', 1008),
   ...outcomes('content-policy', 1026, 1027),
   ...outcomes('invalid', 2013),
   ...outcomes('refused', 1004, 2049),
@@ -84,6 +85,26 @@ const NOT_THE_REQUEST = new Set([
 const ACCESS_DENIED = /^(?:Incorrect API key provided|User location is not supported)/
 export const OUT_OF_MONEY =
   /^(?:Your credit balance is too low|You have (?:insufficient credits|reached your specified .*usage limits)|Insufficient (?:account )?balance|Access denied, please make sure your account is in good standing|This organization has been disabled)/i
+
+/** With other statuses, what the error is for clients is said by the status. */
+export const isOutOfMoney = (status: number, message: string): boolean =>
+  (status === 400 || status === 429) && OUT_OF_MONEY.test(message)
+
+/** What else the account's owner has to mend. Payment Required says it by itself. */
+export const troubleOf = (status: number, code: string | undefined, message: string): { trouble?: Trouble } => {
+  if (status === 402 || (status === 403 && OUT_OF_MONEY.test(message))) return { trouble: 'no-money' }
+  return isUnknownModel(status, code, message) ? { trouble: 'unknown-model' } : {}
+}
+
+/** The id is the configuration's, and no fault of the request. */
+const isUnknownModel = (status: number, code: string | undefined, message: string): boolean =>
+  UNKNOWN_MODEL_CODES.has(code) || (MODEL_STATUSES.has(status) && UNKNOWN_MODEL.test(message))
+
+const UNKNOWN_MODEL_CODES = new Set<string | undefined>(['model_not_found', 'DeploymentNotFound', 'unknown_model'])
+/** Some relays answer with 503 where no server has the model. */
+const MODEL_STATUSES = new Set([400, 404, 422, 503])
+const UNKNOWN_MODEL =
+  /^(?:\S{1,40}: )?(?:invalid model name|server is pinned to|no available channel|model: \S|(?:the )?(?:requested )?model .{1,200}?(?:does not exist|not found|not exist\b|is unknown))/i
 
 /** Codes of one server, the medium before them or the category behind. */
 const FLAGGED_CODE = /^(?:(?:Input|Output)(?:Text|Image|Video|Audio))?SensitiveContentDetected(?:\.|$)/
@@ -109,14 +130,16 @@ export const readErrorObject = (status: number, body: unknown): ErrorObject => {
   const type = filledText(members.type)
   const at = status < 400 ? (statusIn(members) ?? status) : status
   const name = code ?? type ?? filledText(members.status)
+  const message = messageIn(members)
   return {
     status: at,
     code,
     type,
-    message: messageIn(members),
+    message,
     members,
     provider: {
       status: at,
+      ...troubleOf(at, code ?? type, message),
       ...(name === undefined ? {} : { code: name }),
       ...(isObject(body) && typeof body.request_id === 'string' ? { requestId: body.request_id } : {}),
     },
@@ -130,7 +153,10 @@ export const membersOf = (body: unknown): JsonObject => {
   if (!isObject(whole)) return {}
   const { error, errors, detail } = whole
   if (asList(errors).some(isFault)) return { detail: errors }
-  return [error, asList(errors)[0], detail].find(isObject) ?? badOutcome(whole) ?? whole
+  const found = [error, asList(errors)[0], detail].find(isObject)
+  // Relays put the error of the server behind them, whole, into their own.
+  const nested = found === undefined ? undefined : [found.error, found.detail].find(isObject)
+  return nested ?? found ?? badOutcome(whole) ?? whole
 }
 
 /** The outcome of a request that failed, which some servers tell by number with a 200; undefined for a good one. */
@@ -210,20 +236,24 @@ export const classified = (error: ErrorObject): GatewayError => {
   }
 }
 
+/** What a machine code says, on any wire; undefined for one that says nothing. */
+export const classOfCode = (code: string): FailureClass | undefined =>
+  CLASS_OF_CODE.get(code) ?? (FLAGGED_CODE.test(code) ? 'content-policy' : undefined)
+
 const classOf = (
   { status, code = '', type = '', message, members }: ErrorObject,
   isOverlong: boolean,
 ): FailureClass => {
-  const known = CLASS_OF_CODE.get(code) ?? CLASS_OF_CODE.get(type)
+  const known = classOfCode(code) ?? CLASS_OF_CODE.get(type)
   if (known !== undefined) return known
-  if (FLAGGED_CODE.test(code)) return 'content-policy'
   // Compatible servers have no code for these.
   if (isFlagged(members) || (REFUSALS.has(status) && FLAGGED.test(message))) return 'content-policy'
   if (isOverlong && (status < 400 || FAULTS_OF_REQUESTS.has(status))) return 'context-length'
   if (status === 413) return 'too-large'
+  if (isOutOfMoney(status, message)) return 'out-of-money'
   if (status === 429 || status === 503 || status === 529) return 'overloaded'
-  if (status === 400 && OUT_OF_MONEY.test(message)) return 'overloaded'
   if (status === 400 && ACCESS_DENIED.test(message)) return 'refused'
+  if (isUnknownModel(status, code, message)) return 'refused'
   const invalid = status === 400 || status === 422 || (status < 400 && type === 'invalid_request_error')
   return invalid && !NOT_THE_REQUEST.has(code) && !NOT_THE_REQUEST.has(type) ? 'invalid' : 'refused'
 }

@@ -5,7 +5,7 @@ import type { Overlong } from './overlong.ts'
 
 /**
  * `context-length`, `content-policy`, `too-large`: the request's own fault, the same at every provider of its kind.
- * `overloaded`: rate limits, overload, exhausted provider quota. `beyond-limit`: larger than the account's rate limit, so
+ * `overloaded`: rate limits and overload. `out-of-money`: the account's credit or budget is spent. `beyond-limit`: larger than the account's rate limit, so
  * that waiting does not help; another account may have a higher limit. `reasoning-refused`: it contains earlier
  * reasoning that the provider cannot read; another account, or a request without it, may be answered. `invalid`: the
  * provider refused the request as malformed; retrying does not help. `refused`: everything else, bad credentials and
@@ -16,6 +16,7 @@ export type FailureClass =
   | 'content-policy'
   | 'too-large'
   | 'overloaded'
+  | 'out-of-money'
   | 'beyond-limit'
   | 'reasoning-refused'
   | 'invalid'
@@ -39,11 +40,7 @@ export const providerError = (kind: FailureClass, details: FailureDetails): Gate
         window: windowIn(details),
       })
     case 'content-policy':
-      return new GatewayError(
-        'content_policy_violation',
-        'The content was refused by the content policy of the model. Change the input and try again.',
-        { provider },
-      )
+      return new GatewayError('content_policy_violation', CONTENT_POLICY, { provider })
     case 'too-large':
       return new GatewayError(
         'payload_too_large',
@@ -55,6 +52,15 @@ export const providerError = (kind: FailureClass, details: FailureDetails): Gate
         provider,
         retryAfterMs: details.retryAfterMs ?? DEFAULT_RETRY_AFTER_MS,
       })
+    case 'out-of-money':
+      return new GatewayError(
+        'service_unavailable',
+        'Service unavailable: no account for this model can be used. Use another model, or tell those who run the gateway.',
+        {
+          provider: { ...provider, trouble: 'no-money' },
+          retryAfterMs: details.retryAfterMs ?? MONEY_RETRY_AFTER_MS,
+        },
+      )
     case 'beyond-limit':
       return new GatewayError(
         'service_unavailable',
@@ -80,8 +86,17 @@ export const providerError = (kind: FailureClass, details: FailureDetails): Gate
   }
 }
 
+/**
+ * Python's clients know this class by its words alone (docs/clients.md): vendor_b's, in two forms and as the code, and
+ * vendor_a's.
+ */
+const CONTENT_POLICY =
+  'The request was rejected as a result of the safety system of the model: Output blocked by content filtering policy (content_policy_violation). Change the input and try again.'
+
 /** For an overload without a stated delay. */
 const DEFAULT_RETRY_AFTER_MS = 5_000
+/** Somebody has to pay first. */
+const MONEY_RETRY_AFTER_MS = 600_000
 
 // Clients match on this message. Coding agents begin compaction at its first words and read nothing else but the counts.
 // Clients built on LiteLLM look for vendor_b's sentence, in brackets here. Where prompt and answer together are too long,

@@ -143,6 +143,8 @@ describe('endpoints', () => {
       'output_modalities',
       'context_window',
       'max_output_tokens',
+      'max_input_tokens',
+      'max_tokens',
     ])
   })
 

@@ -258,6 +258,8 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     'Please reduce the length of the messages or completion. Current length is 9001 while limit is 8192',
     'The estimated number of input and maximum output tokens (9001) exceeded this model context window limit (8192)',
     'The prompt is too long: 9001, model maximum context length: 8192',
+    "This model's maximum context length is 8192 tokens. However, your prompt contains at least 9001 input tokens, which leaves none for an answer.",
+    'request (9001 tokens) exceeds the available context size (8192 tokens)',
     "prompt is too long: 9001 tokens > 8192 maximum (this model's maximum context length is 8192 tokens)",
     'Trying to keep the first 9001 tokens when context the overflows. However, the model is loaded with context length of only 8192 tokens, which is not enough.',
   ]
@@ -302,6 +304,8 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
       [message],
       { detail: message },
       { detail: { error: message } },
+      { detail: { type: 'error', error: { type: 'invalid_request_error', message } } },
+      { error: { error: { message, code: 400 } } },
       { error: { message: 'Provider returned error', code: 400, metadata: { raw: message, provider_name: 'x' } } },
     ]
     for (const body of bodies) {
@@ -395,6 +399,39 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
   ])('that refuses members as unknown names those that an answer does not depend on: %j', (error, names) => {
     const { remedy, named } = decode(400, error)
     expect([remedy, named]).toEqual(names === undefined ? [undefined, undefined] : ['without-members', names])
+  })
+
+  test.each<[number, JsonObject, boolean]>([
+    [400, { message: 'Your credit balance is too low for this.' }, true],
+    [429, { code: 'insufficient_quota' }, true],
+    [429, { message: 'Insufficient balance' }, true],
+    [429, { message: 'Slow down' }, false],
+    [503, {}, false],
+  ])('of an account without money does not ask to try again at once: %d %j', (status, error, isSpent) => {
+    const { code, message, retryAfterMs = 0, provider } = decode(status, error)
+    expect(code).toBe('service_unavailable')
+    expect([provider?.trouble, /overloaded|at the moment/.test(message), retryAfterMs > 60_000]).toEqual(
+      isSpent ? ['no-money', false, true] : [undefined, true, false],
+    )
+  })
+
+  test.each<[number, JsonObject]>([
+    [404, { message: 'The model `a` does not exist. Valid aliases: b' }],
+    [400, { message: 'litellm.BadRequestError: Invalid model name passed in model=a', code: '400' }],
+    [400, { message: "Server is pinned to 'b'; requested 'a'" }],
+    [503, { message: 'No available channel for model a under group default' }],
+    [404, { message: 'secret', code: 'model_not_found' }],
+  ])('for a model that the provider does not know is its owner’s to mend: %d %j', (status, error) => {
+    const { failover, provider } = decode(status, error)
+    expect([provider?.trouble, failover]).toEqual(['unknown-model', true])
+  })
+
+  test.each<[number, JsonObject]>([
+    [400, { message: "Invalid 'messages[0].content': the model a does not exist, says the user" }],
+    [400, { message: 'temperature is not supported by the model' }],
+    [500, { message: 'The model `a` does not exist.' }],
+  ])('about something else is not: %d %j', (status, error) => {
+    expect(decode(status, error).provider?.trouble).toBeUndefined()
   })
 
   test('with a reason among its details has that as the code in the log', () => {

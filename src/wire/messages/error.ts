@@ -3,7 +3,7 @@
 import { envelope, GatewayError, type ProviderFailure, type Remedy } from '../../errors.ts'
 import { asList, asObject, filledText, isObject, type JsonObject } from '../../ir/json.ts'
 import { EFFORTS } from '../effort.ts'
-import { membersOf, messageIn, OUT_OF_MONEY } from '../error-object.ts'
+import { classOfCode, isOutOfMoney, membersOf, messageIn, troubleOf } from '../error-object.ts'
 import { type FailureClass, type FailureDetails, providerError } from '../failure.ts'
 import { overlong } from '../overlong.ts'
 import { refusedSetting } from '../refused-setting.ts'
@@ -21,13 +21,19 @@ export const decodeError = (status: number, body: unknown): GatewayError => {
     ...(status >= 400 ? { status } : {}),
     ...(type === undefined ? {} : { code: errorCode ?? type }),
     ...(requestId === undefined ? {} : { requestId }),
+    ...troubleOf(status, errorCode ?? type, message),
   }
+  // Relays in front of servers of other wires keep their codes.
+  const known = classOfCode(filledText(error.code) ?? '')
+  if (known !== undefined && known !== 'invalid')
+    return providerError(known, { provider, ...(known === 'context-length' ? overlong(message, error) : {}) })
   const effective = status >= 400 ? status : (STATUS_OF_TYPE[type ?? ''] ?? 500)
   // Some servers refuse with 422 what they cannot parse.
   if (effective === 400 || effective === 422)
     return actionable(message, errorCode, details, provider) ?? refusedRequest(error, message, errorCode, provider)
   const length = effective === 413 ? overlong(message, error) : undefined
   if (length !== undefined) return providerError('context-length', { provider, ...length })
+  if (isOutOfMoney(effective, message)) return providerError('out-of-money', { provider })
   return providerError(CLASS_OF_STATUS[effective] ?? 'refused', { provider })
 }
 
@@ -102,8 +108,8 @@ const refusedRequest = (
   if (betas !== undefined) return fault('invalid', { remedy: 'without-betas', named: betas })
   const refused = refusedSetting({ message, members: error })
   if (refused !== undefined) return fault('invalid', refused)
-  if (OUT_OF_MONEY.test(message) || (errorCode !== undefined && SPENDING_CODES.has(errorCode)))
-    return fault('overloaded')
+  if (isOutOfMoney(400, message) || (errorCode !== undefined && SPENDING_CODES.has(errorCode)))
+    return fault('out-of-money')
   return fault('invalid')
 }
 

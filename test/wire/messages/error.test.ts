@@ -68,6 +68,18 @@ describe('a provider’s error is classified', () => {
     [413, { detail: 'Input length (9) exceeds the maximum context length (8).' }, 'context_length_exceeded'],
     [422, { error: { type: 'x', n_prompt_tokens: 9, n_ctx: 8 } }, 'context_length_exceeded'],
     [500, { error: 'the request exceeds the available context size' }, 'upstream_error'],
+    ...(
+      [
+        ['context_length_exceeded', 'context_length_exceeded'],
+        ['content_policy_violation', 'content_policy_violation'],
+        ['DataInspection', 'upstream_error'],
+        ['rate_limit_exceeded', 'service_unavailable'],
+      ] as const
+    ).map(([code, due]): [number, unknown, ErrorCode] => [
+      400,
+      { type: 'error', error: { type: 'invalid_request_error', code, message: 'x' } },
+      due,
+    ]),
   ])('%p %j', (status, body, code) => {
     const error = messages.decodeError(status, body)
     expect(error.code).toBe(code)
