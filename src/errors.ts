@@ -62,6 +62,8 @@ export type ErrorOptions = {
   remedy?: Remedy | undefined
   /** For some remedies: the values that the refusal names. */
   named?: readonly string[] | undefined
+  /** Where what a refusal names stands in the body that was sent. */
+  place?: readonly (string | number)[] | undefined
   window?: ContextWindow | undefined
 }
 
@@ -102,12 +104,19 @@ export type Remedy =
   | 'other-effort'
   /** The same where thinking is turned off. */
   | 'other-idle-effort'
-  /** Without sampling parameters, without a summary of its thought, or without anything about thinking. */
-  | 'no-sampling'
+  /** Without a summary of its thought, or without anything about thinking. */
   | 'no-summary'
   | 'no-thinking'
-  /** Without the members that are named, which the provider does not know. */
+  /** Without the members that are named, which the provider does not take. */
   | 'without-members'
+  /** With a digest in place of what identifies the user. */
+  | 'hashed-user'
+  /** With an empty text beside calls, where there was none. */
+  | 'no-null-content'
+  /** With the type of each item told. */
+  | 'typed-items'
+  /** With the output cap that is named: more is none that the model could give. */
+  | 'lower-cap'
   /** The same of members that come with betas, those of tools named as such. */
   | 'without-beta-members'
   /** Without the betas that are named, or without any where none is. */
@@ -126,6 +135,7 @@ export class GatewayError extends Error {
   readonly provider: ProviderFailure | undefined
   readonly remedy: Remedy | undefined
   readonly named: readonly string[] | undefined
+  readonly place: readonly (string | number)[] | undefined
   readonly window: ContextWindow | undefined
   readonly #retry: boolean | undefined
   readonly #failover: boolean | undefined
@@ -141,6 +151,7 @@ export class GatewayError extends Error {
     this.provider = options.provider && identifiersOf(options.provider)
     this.remedy = options.remedy
     this.named = options.named
+    this.place = options.place
     this.window = options.window
     this.#retry = options.retry
     this.#failover = options.failover

@@ -55,6 +55,14 @@ export type Quirks = {
   noDone?: boolean
   /** It is another instance of this gateway, which reads the tags of foreign thoughts itself. */
   readsTags?: boolean
-  /** Members of the wire's request that the provider refuses. */
+  /** It refuses users that it could tell a person by, such as an e-mail address: it gets a digest. */
+  hashesUsers?: boolean
+  /** Chat: no `content: null` beside calls: it gets an empty text. */
+  noNullContent?: boolean
+  /** Responses: each item of the input has to name its type. */
+  typedItems?: boolean
+  /** The most tokens of output that may be asked for, where a refusal has told it. */
+  mostOutput?: number
+  /** Members of the wire's request that the provider refuses, as paths: `*` for each element of a list. */
   rejects?: readonly string[]
 }

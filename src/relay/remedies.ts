@@ -5,6 +5,8 @@ import type { GatewayError, Remedy } from '../errors.ts'
 import type { Quirks } from '../ir/quirks.ts'
 import { EFFORTS } from '../wire/effort.ts'
 import { CODECS } from '../wire/index.ts'
+import { placesOf } from '../wire/member-path.ts'
+import { isHint } from '../wire/refused-wishes.ts'
 import { withoutBetas } from './betas.ts'
 import type { ClientRequest } from './exchange.ts'
 import { byOwnNames } from './own-names.ts'
@@ -37,7 +39,9 @@ const LEARNED: Partial<Record<Remedy, Quirks>> = {
   'reply-to-tools': { noUserAfterTool: true },
   'alternating-roles': { noMidSystem: true, noUserAfterTool: true, noRepeatedUser: true },
   'no-schema-limits': { noSchemaLimits: true },
-  'no-sampling': { noSampling: true },
+  'hashed-user': { hashesUsers: true },
+  'no-null-content': { noNullContent: true },
+  'typed-items': { typedItems: true },
   'no-summary': { noSummary: true },
   'no-thinking': { noReasoning: true },
 }
@@ -48,7 +52,6 @@ const TRANSLATED_ONLY = new Set<Remedy>([
   'output-or-tools',
   'reply-to-tools',
   'no-schema-limits',
-  'no-sampling',
   'no-summary',
   'no-thinking',
   'other-effort',
@@ -76,7 +79,7 @@ const isClientsAffair = (
   named: readonly string[],
   { bodyWire, body: { outline } }: Request,
 ): boolean => {
-  if (remedy === 'without-members') return named.some((name) => outline[name] !== undefined)
+  if (remedy === 'without-members') return named.some((path) => !isHint(path) && placesOf(outline, path).length > 0)
   // Agents of the messages wire make a system's turn the user's themselves, and move what else it sets.
   if (remedy === 'no-mid-system') return bodyWire === 'messages'
   if (remedy === 'functions-only') return CODECS[bodyWire].needsTranslation?.(outline) !== true
@@ -96,6 +99,10 @@ const toldBy = (remedy: Remedy, named: readonly string[], target: Target): Quirk
       return known.idleEfforts === undefined ? { idleEfforts: EFFORTS.filter((one) => named.includes(one)) } : undefined
     case 'without-members':
       return toldMembers(named, known)
+    case 'lower-cap': {
+      const most = Number(named[0])
+      return most >= 1 && most < (known.mostOutput ?? Number.POSITIVE_INFINITY) ? { mostOutput: most } : undefined
+    }
     case 'without-beta-members': {
       const rejectsOfBetas = added(known.rejectsOfBetas, named)
       return rejectsOfBetas && { rejectsOfBetas }

@@ -13,7 +13,9 @@ import { withExact } from '../lib/json-exact.ts'
 import type { Ask, ChatCodec, EncodedRequest, PassCodec, PassEdit, Tap, Undo } from '../wire/codec.ts'
 import { CODECS } from '../wire/index.ts'
 import { asWritten } from '../wire/member-names.ts'
+import { placesOf } from '../wire/member-path.ts'
 import { openNotes } from '../wire/pass.ts'
+import { isHint } from '../wire/refused-wishes.ts'
 import { type ClientBody, tooDeep } from './client-body.ts'
 import type { ClientRequest, Exchange } from './exchange.ts'
 import type { Target } from './route.ts'
@@ -104,7 +106,8 @@ const passQuirksOf = (target: Target, outline: JsonObject): Quirks => {
   const quirks = quirksOf(target)
   if (target.learned?.rejects === undefined || quirks.rejects === undefined) return quirks
   const configured = target.model.quirks?.rejects ?? target.provider.quirks?.rejects
-  const rejects = quirks.rejects.filter((name) => configured?.includes(name) || outline[name] === undefined)
+  const isClients = (path: string): boolean => !isHint(path) && placesOf(outline, path).length > 0
+  const rejects = quirks.rejects.filter((path) => configured?.includes(path) || !isClients(path))
   return { ...quirks, rejects }
 }
 
@@ -126,8 +129,16 @@ export const exactBody = ({ body }: ClientRequest, edits: readonly PassEdit[] = 
 
 /** The output cap a target must be given; undefined where the client's own stands, or its absence. */
 export const capFor = (exchange: Exchange, target: Target): number | undefined => {
-  const cap = admittedCap(exchange, target)
-  return target.outputCap === undefined ? cap : Math.min(target.outputCap, cap ?? target.outputCap)
+  const caps = [admittedCap(exchange, target), target.outputCap, toldCap(exchange, target)]
+  const due = caps.filter((cap) => cap !== undefined)
+  return due.length === 0 ? undefined : Math.min(...due)
+}
+
+/** What the provider has told to be the most, where the client asks for more. */
+const toldCap = ({ bodyWire, body }: Exchange, { model, learned }: Target): number | undefined => {
+  const most = learned?.mostOutput
+  const asked = CODECS[bodyWire].outputCap(body.outline) ?? model.maxOutput
+  return most !== undefined && asked > most ? most : undefined
 }
 
 /**

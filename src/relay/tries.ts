@@ -9,6 +9,7 @@ import { detourFor, withoutDetour } from './detours.ts'
 import type { ClientRequest, Relay } from './exchange.ts'
 import { withLearned, withShorterAnswer } from './remedies.ts'
 import type { Target } from './route.ts'
+import { toldOf } from './told.ts'
 import { timedOut } from './upstream.ts'
 
 /** One try. Throws GatewayError; one whose `failover` is true may be tried elsewhere. */
@@ -64,10 +65,10 @@ export const firstAnswer = async <Answer>(
       else if (!ACCOUNT_CLOSED.has(error.provider?.status)) queue.spend()
       // A request that a fallback model cannot take may still be answered by the others.
       if (!error.failover && target.model.id !== request.model.id) {
-        refused ??= error
+        refused ??= toldOf(error, request, target)
         continue
       }
-      if (!error.failover) throw error
+      if (!error.failover) throw toldOf(error, request, target)
       // The client gets the first failure, unless a later one takes precedence.
       if (failure === undefined || precedence(error) > precedence(failure)) failure = error
     }

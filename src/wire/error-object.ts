@@ -1,11 +1,10 @@
 // The error object of vendor_b's three wires, as the vendor and compatible servers fill it: classified by machine code,
 // then by status.
 
-import { GatewayError, type Trouble } from '../errors.ts'
+import { GatewayError, type Remedy, type Trouble } from '../errors.ts'
 import { asList, asObject, asObjects, asText, filledText, isObject, type Json, type JsonObject } from '../ir/json.ts'
 import { type FailureClass, type FailureDetails, providerError } from './failure.ts'
 import { overlong } from './overlong.ts'
-import { refusedSetting } from './refused-setting.ts'
 import { unknownReference } from './unknown-reference.ts'
 import { UNREADABLE_CODES, unreadable } from './unreadable.ts'
 
@@ -229,7 +228,7 @@ export const classified = (error: ErrorObject): GatewayError => {
       return (
         tooManyTools(error) ??
         unreadable(message, error.code, provider) ??
-        providerError(kind, { provider, ...refusedSetting(error) })
+        providerError(kind, { provider, ...refusedWish(message) })
       )
     default:
       return providerError(kind, { provider })
@@ -257,6 +256,15 @@ const classOf = (
   const invalid = status === 400 || status === 422 || (status < 400 && type === 'invalid_request_error')
   return invalid && !NOT_THE_REQUEST.has(code) && !NOT_THE_REQUEST.has(type) ? 'invalid' : 'refused'
 }
+
+/** Wishes that refusals name by no member: accounts without a proof of identity get no summary; others have no sealed thoughts. */
+export const refusedWish = (message: string): { remedy?: Remedy } => {
+  if (NO_SUMMARY.test(message)) return { remedy: 'no-summary' }
+  return NO_SEALED_THOUGHTS.test(message) ? { remedy: 'no-thinking' } : {}
+}
+
+const NO_SUMMARY = /must be verified to generate reasoning summaries/
+const NO_SEALED_THOUGHTS = /Encrypted content is not supported with this model/
 
 /** Chat clients send back reasoning that another server gave them, in a member of its name or as content. */
 const isRefusedReasoning = ({ message, members: { param } }: ErrorObject): boolean =>

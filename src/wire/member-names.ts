@@ -17,6 +17,10 @@ const ROWS = (
     ['verbosity', 'text.verbosity', 'verbosity'],
     ['logprobs', 'include', 'logprobs'],
     ['user', 'user', 'metadata.user_id'],
+    ['tools.function.strict', 'tools.strict', 'tools.strict'],
+    ['messages.content.image_url.detail', 'input.content.detail', 'messages.content.detail'],
+    ['messages.content.image_url.detail', 'input.output.detail', 'messages.content.detail'],
+    ['response_format.json_schema.strict', 'text.format.strict', 'output_config.format'],
     ['parallel_tool_calls', 'parallel_tool_calls', 'tool_choice.disable_parallel_tool_use'],
   ] as const
 ).map(([chat, responses, messages]) => ({ 'chat-completions': chat, responses, messages }))

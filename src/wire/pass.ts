@@ -8,6 +8,8 @@ import type { Edit } from '../lib/json-splice.ts'
 import { OutputText } from '../lib/output-text.ts'
 import { writeFrame } from '../lib/sse.ts'
 import type { PassEdit, PassOptions, Tap } from './codec.ts'
+import { placesOf } from './member-path.ts'
+import { usersIn } from './opaque-member.ts'
 import { SEAL_PREFIX } from './seal.ts'
 
 /** Whether a string is a tag, which holds a thought of another wire. */
@@ -15,18 +17,25 @@ export const isForeign = (value: unknown): boolean => typeof value === 'string' 
 
 export const modelEdit = ({ model }: PassOptions): Edit => ({ path: ['model'], value: JSON.stringify(model) })
 
-/** Paths of the body's members that its provider refuses. */
+/** Places of the body's members that its provider refuses. */
 export const refusedMembers = (body: JsonObject, { rejects = [] }: Quirks): Edit['path'][] =>
-  rejects.filter((name) => body[name] !== undefined).map((name) => [name])
+  rejects.flatMap((path) => placesOf(body, path))
 
-/** Adds the removal of what the provider refuses to the edits, and leaves out edits of those members. */
-export const withoutRefused = (edits: PassEdit[], refused: Edit['path'][], { rejects }: Quirks): PassEdit[] =>
-  rejects === undefined
-    ? edits
-    : [
-        ...edits.filter(({ path: [name] }) => !rejects.includes(String(name))),
-        ...refused.map((path) => ({ path, value: undefined, lost: true as const })),
-      ]
+/** Adds to the edits what the provider does not take of a body, and leaves out edits of members that it refuses. */
+export const withoutRefused = (
+  edits: PassEdit[],
+  refused: Edit['path'][],
+  { rejects = [], hashesUsers }: Quirks,
+  body: JsonObject,
+): PassEdit[] => [
+  ...edits.filter(({ path: [name] }) => !rejects.includes(String(name))),
+  ...refused.map((path) => ({ path, value: undefined, lost: true as const })),
+  ...(hashesUsers === true ? usersIn(body) : []).map(({ place, digest }) => ({
+    path: place,
+    value: JSON.stringify(digest),
+    lost: true as const,
+  })),
+]
 
 /** For an answer, or a part of one, that is none of its wire's. */
 export const malformedAnswer = (cause?: unknown): GatewayError =>

@@ -6,7 +6,7 @@ import { GatewayError, type ProviderFailure } from '../errors.ts'
 /** Contains the sentences of both vendors, as agents look for one or the other. */
 export const INVALID_IMAGE =
   'Could not process image: The image data you provided does not represent a valid image. Take it out, or send it as a JPEG, PNG, GIF or WebP.'
-const NO_IMAGE = 'Could not process image: This model takes none. Take it out, or use a model that sees.'
+export const NO_IMAGE = 'Could not process image: This model takes none. Take it out, or use a model that sees.'
 const UNFETCHED = 'Unable to download the file. Please verify the URL and try again, or send the file itself.'
 const LARGE_IMAGE = 'An image exceeds the maximum size that this model takes. Take it out, or send a smaller one.'
 
@@ -71,7 +71,7 @@ const PATTERNS: [RegExp, (...figures: string[]) => string][] = [
     /Unable to download the file|(?:Error|Timeout) while downloading|Failed to download image|disallowed by the website's robots\.txt/,
     () => UNFETCHED,
   ],
-  [/(?:not|n't) support (?:the )?images?\b|[Ii]mage input is not supported/, () => NO_IMAGE],
+  [/(?:not|n't) support (?:the )?images?\b|[Ii]mage input is not supported|is not a multimodal model/, () => NO_IMAGE],
 ]
 
 /** The error for a refusal, by its code or its message; undefined for one that is about something else. */

@@ -168,6 +168,6 @@ test('a client of another wire gets its strict tool without that', async () => {
 
 test('a refusal of what the request cannot do without stands', async () => {
   refuse = () => 'stop_sequences: Extra inputs are not permitted'
-  expect((await gateway.post('/v1/messages', { ...body, stop_sequences: ['x'] })).status).toBe(502)
+  expect((await gateway.post('/v1/messages', { ...body, stop_sequences: ['x'] })).status).toBe(400)
   expect(provider.requests.length).toBe(1)
 })

@@ -34,7 +34,7 @@ test.each([
     tools: [{ type: 'function', function: { name: 'look' } }],
     tool_choice: 'required',
   }
-  expect((await on.gateway.post('/v1/chat/completions', own)).status).toBe(502)
+  expect((await on.gateway.post('/v1/chat/completions', own)).status).toBe(400)
   expect(on.provider.requests.length).toBe(5)
 })
 
@@ -58,7 +58,7 @@ test.each([
   expect(on.provider.requests.length).toBe(3)
   // A tool would be an answer that a client of the same wire has not asked for.
   const own = { model, messages: [hi], response_format: { type: 'json_schema', json_schema: { name: 'a', schema } } }
-  expect((await on.gateway.post('/v1/chat/completions', own)).status).toBe(502)
+  expect((await on.gateway.post('/v1/chat/completions', own)).status).toBe(400)
   expect(on.provider.requests.length).toBe(4)
 })
 
@@ -123,7 +123,7 @@ test.each<[string, string, JsonObject, string[], string | null]>([
     ] as Json[])
     // A client of the same wire learns more from the refusal.
     const own = { model, messages: [hi], reasoning_effort: refused }
-    expect((await on.gateway.post('/v1/chat/completions', own)).status).toBe(502)
+    expect((await on.gateway.post('/v1/chat/completions', own)).status).toBe(400)
   },
 )
 

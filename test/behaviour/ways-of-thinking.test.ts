@@ -89,7 +89,7 @@ test('a model that refuses neither is asked as the client asks', async () => {
 test('a model that refuses both is asked in both ways, and the refusal stands', async () => {
   refusesAll = true
   const answer = await ask(ADAPTIVE_ONLY, { type: 'adaptive' })
-  expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([502, 'false'])
+  expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([400, 'false'])
   expect(thoughts()).toEqual([{ type: 'adaptive' }, { type: 'enabled', budget_tokens: 8_192 }])
 })
 

@@ -377,30 +377,6 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
     expect(decode(400, error).remedy).toBeUndefined()
   })
 
-  test.each<[JsonObject, string | undefined]>([
-    [{ code: 'unsupported_value', param: 'temperature' }, 'no-sampling'],
-    [{ code: 'unsupported_parameter', param: 'top_p' }, 'no-sampling'],
-    [{ code: 'unsupported_parameter', param: 'logprobs' }, undefined],
-    [{ message: 'invalid temperature: only 0.6 is allowed for this model' }, 'no-sampling'],
-    [{ message: 'invalid temperature: only 0 to 1 is allowed' }, undefined],
-    [{ message: 'temperature is deprecated for this model.' }, 'no-sampling'],
-    [{ message: '`temperature` must be at most 2' }, undefined],
-  ])('that refuses sampling parameters is known: %j', (error, remedy) => {
-    expect(decode(400, error).remedy).toBe(remedy as never)
-  })
-
-  test.each<[JsonObject, string[] | undefined]>([
-    [{ code: 'unknown_parameter', param: 'prompt_cache_key' }, ['prompt_cache_key']],
-    [{ message: 'Unknown name "store": Cannot find field.\nUnknown name "verbosity": Cannot' }, ['store', 'verbosity']],
-    [{ code: 'unknown_parameter', param: 'messages[0].name' }, undefined],
-    [{ code: 'unsupported_value', param: 'user', message: "'x' is not supported" }, undefined],
-    [{ message: "'parallel_tool_calls' is only allowed when 'tools' are specified." }, undefined],
-    [{ message: 'not supported: the store of user metadata' }, undefined],
-  ])('that refuses members as unknown names those that an answer does not depend on: %j', (error, names) => {
-    const { remedy, named } = decode(400, error)
-    expect([remedy, named]).toEqual(names === undefined ? [undefined, undefined] : ['without-members', names])
-  })
-
   test.each<[number, JsonObject, boolean]>([
     [400, { message: 'Your credit balance is too low for this.' }, true],
     [429, { code: 'insufficient_quota' }, true],

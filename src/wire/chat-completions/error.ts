@@ -4,7 +4,6 @@ import { GatewayError, type Remedy } from '../../errors.ts'
 import { asList, isFilled, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { badOutcome, classified, type ErrorObject, readErrorObject } from '../error-object.ts'
 import { providerError } from '../failure.ts'
-import { refusesToolType } from '../tool-type.ts'
 import { OTHERS_WISHES } from './members.ts'
 
 /** `body`: of any shape. `status`: 200 for an error within a stream or a 200 answer. */
@@ -31,7 +30,6 @@ const remedyFor = (error: ErrorObject): Remedy | undefined => {
   if (SYSTEM_FIRST.test(error.message)) return 'no-mid-system'
   if (IN_TURNS.test(error.message)) return 'alternating-roles'
   if (NO_GRAMMAR.test(error.message)) return 'no-schema-limits'
-  if (refusesToolType(error)) return 'functions-only'
   if (error.status !== 400 && error.status !== 422) return undefined
   if (NOT_FORCED.test(error.message)) return 'no-forced-tools'
   if (UNSIGNED.test(error.message)) return 'signed-calls'

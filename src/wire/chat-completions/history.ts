@@ -186,7 +186,7 @@ const encodeAssistant = (
   Object.assign(message, details)
   if (out.needsReasoning) message.reasoning_content ??= NO_THOUGHT
   if (content.length + thoughts.length > 0) message.content = encodeContent([...thoughts, ...content], out)
-  else message.content = calls.length > 0 || message.audio !== undefined ? null : ''
+  else message.content = (calls.length > 0 || message.audio !== undefined) && !out.quirks.noNullContent ? null : ''
   if (turn.name !== undefined) message.name = turn.name
   if (turn.phase !== undefined) out.drop(`${placeOf(turn, out.pathOf(at))}.phase`)
   if (calls.length === 0) return message

@@ -4,6 +4,7 @@ import { asList, asObject, asObjects, isFilled, isObject, type Json, type JsonOb
 import type { Quirks } from '../../ir/quirks.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { PassCodec } from '../codec.ts'
+import { type Place, placesOf, valueAt } from '../member-path.ts'
 import { isForeign, modelEdit, refusedMembers, withoutRefused } from '../pass.ts'
 import { given } from '../read.ts'
 import { callIdEdits } from './call-ids.ts'
@@ -81,8 +82,12 @@ export const passEdits: PassCodec['passEdits'] = (outline, options, whole = () =
   edits.push(...emptyEdits(messages, isJoined ? 1 : 0), ...thoughtEdits(messages, quirks), ...system)
   if (quirks.needsSignatures) edits.push(...signatureEdits(messages))
   if (quirks.shortCallIds) edits.push(...callIdEdits(messages))
-  return withoutRefused(edits, refusedIn(body, quirks), quirks)
+  if (quirks.noNullContent) edits.push(...placesOf(body, 'messages.*.content').flatMap((path) => nullEdit(body, path)))
+  return withoutRefused(edits, refusedIn(body, quirks), quirks, body)
 }
+
+const nullEdit = (body: JsonObject, path: Place): Edit[] =>
+  valueAt(body, path) === null ? [{ path, value: '""' }] : []
 
 /** An empty list of parts becomes an empty text: editors send one with calls, and the vendor refuses the whole request. */
 const emptyEdits = (messages: readonly Json[], from: number): Edit[] =>

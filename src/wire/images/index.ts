@@ -15,7 +15,7 @@ const FORMAT = 'response_format'
 const passEdits: PassCodec['passEdits'] = (body, options) => {
   const { quirks } = options
   const refused = refusedMembers(body, quirks).filter(([name]) => name !== FORMAT)
-  const edits = withoutRefused([modelEdit(options)], refused, quirks)
+  const edits = withoutRefused([modelEdit(options)], refused, quirks, body)
   const isNeedless = body[FORMAT] === 'b64_json' && quirks.rejects?.includes(FORMAT) === true
   return isNeedless ? [...edits, { path: [FORMAT], value: undefined }] : edits
 }

@@ -6,7 +6,6 @@ import { EFFORTS } from '../effort.ts'
 import { classOfCode, isOutOfMoney, membersOf, messageIn, troubleOf } from '../error-object.ts'
 import { type FailureClass, type FailureDetails, providerError } from '../failure.ts'
 import { overlong } from '../overlong.ts'
-import { refusedSetting } from '../refused-setting.ts'
 import { unreadable } from '../unreadable.ts'
 
 /** `status`: 200 for an error within a stream, whose type then decides. */
@@ -106,8 +105,6 @@ const refusedRequest = (
   if (unknown.length > 0) return fault('invalid', { remedy: 'without-beta-members', named: unknown })
   const betas = refusedBetas(message)
   if (betas !== undefined) return fault('invalid', { remedy: 'without-betas', named: betas })
-  const refused = refusedSetting({ message, members: error })
-  if (refused !== undefined) return fault('invalid', refused)
   if (isOutOfMoney(400, message) || (errorCode !== undefined && SPENDING_CODES.has(errorCode)))
     return fault('out-of-money')
   return fault('invalid')

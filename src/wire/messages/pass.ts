@@ -30,7 +30,7 @@ export const passEdits: PassCodec['passEdits'] = (outline, options, whole = () =
   if (quirks.needsReasoning) edits.push(...blankThoughts(messages))
   if (cap !== undefined) edits.push({ path: ['max_tokens'], value: String(cap) })
   edits.push(...betaEdits(body, quirks))
-  return withoutRefused(edits, refusedMembers(body, quirks), quirks)
+  return withoutRefused(edits, refusedMembers(body, quirks), quirks, body)
 }
 
 /** Removes what the provider refuses, of every tool, of every message and of the request. */

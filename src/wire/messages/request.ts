@@ -240,12 +240,13 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
   if (Object.keys(config).length > 0) body.output_config = config
   Object.assign(body, encodeSampling(request, quirks.noSampling === true, thinking, dropped))
   const undo: Undo = {}
-  encodeRest(request, body, dropped, undo)
+  encodeRest(request, quirks, body, dropped, undo)
   for (const member of extras.top) restore(body, member.name, member.value)
   if (request.stream) body.stream = true
   if (caches) Object.assign(body, mark({}))
   removeRefused(body, quirks, (name) => {
-    dropped.path(name === 'metadata' && !own ? userMember(request) : dropped.nameOf(name))
+    const isUser = name === 'metadata' || name === 'metadata.user_id'
+    dropped.path(isUser && !own ? userMember(request) : dropped.nameOf(name))
   })
   if (output.jsonTool !== undefined) undo.jsonTool = output.jsonTool.name
   if (Object.keys(names.undo).length > 0) undo.tools = names.undo

@@ -1,6 +1,7 @@
 // Sampling, stop sequences, user and service tier as this provider takes them; what it does not take is listed as dropped.
 
 import type { JsonObject } from '../../ir/json.ts'
+import type { Quirks } from '../../ir/quirks.ts'
 import type { ChatRequest } from '../../ir/request.ts'
 import type { Undo } from '../codec.ts'
 import { withoutDefaults } from '../sampling.ts'
@@ -71,12 +72,20 @@ const TIERS = new Map([
 ])
 
 /** Stop sequences, user and tier; lists what this wire has no member for. */
-export const encodeRest = (request: ChatRequest, body: JsonObject, dropped: Dropped, undo: Undo): void => {
+export const encodeRest = (
+  request: ChatRequest,
+  { rejects }: Quirks,
+  body: JsonObject,
+  dropped: Dropped,
+  undo: Undo,
+): void => {
   const own = request.origin === 'messages'
-  const stop = request.stop?.filter((text) => !isBlank(text)) ?? []
-  if (stop.length > 0) body.stop_sequences = stop
+  const takesStops = rejects?.includes('stop_sequences') !== true
   // The vendor refuses stop sequences of white space alone.
-  if (!stopInGateway(request.stop?.filter(isBlank) ?? [], undo)) dropped.member('stop_sequences')
+  const isSent = (text: string): boolean => takesStops && !isBlank(text)
+  const stop = request.stop?.filter(isSent) ?? []
+  if (stop.length > 0) body.stop_sequences = stop
+  if (!stopInGateway(request.stop?.filter((text) => !isSent(text)) ?? [], undo)) dropped.member('stop_sequences')
 
   const { user_id: _, ...metadata } = request.metadata ?? {}
   const user = userOf(request)

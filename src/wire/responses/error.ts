@@ -3,12 +3,11 @@
 import type { GatewayError } from '../../errors.ts'
 import { classified, readErrorObject } from '../error-object.ts'
 import { providerError } from '../failure.ts'
-import { refusesToolType } from '../tool-type.ts'
 
 /** `status` is 200 for a failure within a stream, where only the code counts. Accepts `{error}` and the bare error. */
 export const decodeError = (status: number, body: unknown): GatewayError => {
   const error = readErrorObject(status, body)
-  if (!refusesToolType(error) && !UNREAD.test(error.message)) return classified(error)
+  if (!UNREAD.test(error.message)) return classified(error)
   return providerError('invalid', { provider: error.provider, remedy: 'chat-wire' })
 }
 

@@ -5,6 +5,7 @@ import { mayBeCut } from '../../lib/json-outline.ts'
 import type { Edit } from '../../lib/json-splice.ts'
 import type { PassCodec } from '../codec.ts'
 import { isForeign, modelEdit, refusedMembers, withoutRefused } from '../pass.ts'
+import { given } from '../read.ts'
 import { summaryIn } from './compaction.ts'
 import { hasRefusedId, isMessage } from './names.ts'
 
@@ -24,7 +25,8 @@ export const passEdits: PassCodec['passEdits'] = (outline, options, whole = () =
   if (!options.quirks.readsTags) edits.push(...foreignEdits(input))
   edits.push(...idEdits(input))
   if (options.quirks.noDeveloperRole) edits.push(...roleEdits(input))
-  return withoutRefused(edits, refusedMembers(outline, options.quirks), options.quirks)
+  if (options.quirks.typedItems) edits.push(...typeEdits(input))
+  return withoutRefused(edits, refusedMembers(outline, options.quirks), options.quirks, outline)
 }
 
 /** Whether there may be an id that is too long: of one in a large body only the beginning is read. */
@@ -58,4 +60,12 @@ const idEdits = (input: Json[]): Edit[] => {
 const roleEdits = (input: Json[]): Edit[] =>
   input.flatMap((item, at) =>
     isObject(item) && item.role === 'developer' ? [{ path: ['input', at, 'role'], value: '"system"' }] : [],
+  )
+
+/** For a provider that knows no short form of messages. */
+const typeEdits = (input: Json[]): Edit[] =>
+  input.flatMap((item, at) =>
+    isObject(item) && item.role !== undefined && !given(item.type)
+      ? [{ path: ['input', at, 'type'], value: '"message"' }]
+      : [],
   )

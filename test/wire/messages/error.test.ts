@@ -121,9 +121,7 @@ describe('refusals that coding agents act on', () => {
     expect(messages.decodeError(422, said)).toMatchObject({ code: 'invalid_request', param: 'messages' })
     expect(messages.decodeError(422, failure('invalid_request_error', 'no')).code).toBe('upstream_error')
     const tag = "thinking: Input tag 'adaptive' found using 'type' does not match any of the expected tags"
-    const unknown = { detail: [{ loc: ['body', 'output_config', 'effort'], msg: "Input should be 'low' or 'high'" }] }
     expect(messages.decodeError(422, failure('invalid_request_error', tag)).remedy).toBe('thinking-budget')
-    expect(messages.decodeError(422, unknown)).toMatchObject({ remedy: 'other-effort', named: ['low', 'high'] })
   })
 
   test.each<[string, JsonObject, string]>([

@@ -1,0 +1,228 @@
+// What a provider refuses of a request, by what was sent: a member, a value or a tool that its refusal names and that stands
+// in the body. The words around the name decide only where the name alone does not.
+
+import type { Remedy } from '../errors.ts'
+import { isObject, type Json, type JsonObject } from '../ir/json.ts'
+import type { Effort } from '../ir/request.ts'
+import type { ChatWire } from '../ir/wire.ts'
+import { EFFORTS } from './effort.ts'
+import { type Place, pathOfPlace, placesOf, type Step, valueAt } from './member-path.ts'
+import { type Found, type Name, saidIn } from './refused-names.ts'
+import { CAPS, PICTURES, WISHES, type Wish } from './refused-wishes.ts'
+
+/** `remedy`, `named`: how to ask without it, or in its other form. `place`: where it stands in the body that was sent. */
+export type Refused = { remedy?: Remedy; named?: readonly string[]; place?: Place; sightless?: true }
+
+type Hit = { wish: Wish; place: Place }
+
+/** `error`: the body of the refusal. `sent`: the body that was refused. */
+export const refusedIn = (wire: ChatWire, sent: JsonObject, error: unknown): Refused => {
+  const { text, names } = saidIn(error)
+  const wishes = WISHES[wire].flatMap((wish) =>
+    placesOf(sent, wish.path)
+      .filter((place) => wish.when?.(valueAt(sent, place) ?? null, sent) !== false)
+      .map((place): Hit => ({ wish, place })),
+  )
+  const prompt = promptIn(sent)
+  let named: Place | undefined
+  for (const found of FOUND) {
+    const here = names.filter((name) => name.found === found && (found === 'told' || !isQuotedFrom(prompt, name)))
+    const hits: Hit[] = []
+    for (const name of here) {
+      const place = resolved(sent, name.steps)
+      if (place !== undefined && (name.steps.length > 1 || found !== 'word')) named ??= place
+      hits.push(...hitsOf(name, place, wishes))
+    }
+    const refused = (here.some(isCap) ? lowerCap(text, sent) : undefined) ?? remedyFor(hits, text, sent)
+    if (refused !== undefined) return refused
+    if (here.some((name) => isPicture(name, sent))) return { sightless: true, ...(named && { place: named }) }
+  }
+  const refused = remedyFor(valueHits(names, wishes, sent), text, sent) ?? remedyFor(toolHits(text, wishes), text, sent)
+  return refused ?? (named === undefined || named[0] === 'model' ? {} : { place: named })
+}
+
+const FOUND: readonly Found[] = ['told', 'path', 'quoted', 'word']
+
+/**
+ * Where the steps of a name lead in a body, as far as they do; undefined where its first does not. Servers write a name of
+ * their own before the first (`body`), and names of types between the others.
+ */
+const resolved = (sent: JsonObject, steps: readonly string[]): Place | undefined => {
+  const from = steps.slice(0, MOST_PREFIXES).findIndex((step) => Object.hasOwn(sent, step))
+  if (from === -1) return undefined
+  const place: Step[] = []
+  let at: Json | undefined = sent
+  for (const step of steps.slice(from)) {
+    if (Array.isArray(at)) {
+      const list: Json[] = at
+      const index = /^\d+$/.test(step)
+        ? Number(step)
+        : list.findIndex((one) => isObject(one) && Object.hasOwn(one, step))
+      if (index < 0 || index >= list.length) continue
+      place.push(index)
+      at = list[index]
+      if (/^\d+$/.test(step)) continue
+    }
+    if (!isObject(at) || !Object.hasOwn(at, step)) continue
+    place.push(step)
+    at = at[step]
+  }
+  return place
+}
+
+const MOST_PREFIXES = 6
+
+const hitsOf = ({ steps, found, before }: Name, place: Place | undefined, wishes: readonly Hit[]): Hit[] => {
+  if (found === 'quoted' && steps.length === 1 && /\brole\W{0,3}['"`]\w*['"`]$/.test(before)) return []
+  if (place !== undefined && place.length > 0) {
+    const path = pathOfPlace(place)
+    const exact = wishes.filter((hit) => hit.wish.path === path && isSame(hit.place, place))
+    if (exact.length > 0) return exact
+    const within = wishes.filter(({ wish, place: at }) => startsWith(place, at) && !isWithinSchema(wish, place))
+    if (within.length > 0) return within.slice(0, 1)
+    // A member that is missing where another form of the thing stands.
+    const forms = wishes.filter(({ wish, place: at }) => wish.when !== undefined && startsWith(at, place))
+    const missing = steps.some((step) => !place.includes(step) && !/^\d+$/.test(step) && MISSING.has(step))
+    if (missing || (path === 'input' && steps.length === 1)) return forms.slice(0, 1)
+    if (steps.length > 1) return wishes.filter(({ wish }) => isAlong(wish.path, steps, place))
+  }
+  const [only] = steps
+  const called = steps.length > 1 ? [] : wishes.filter(({ wish }) => only !== undefined && wish.called?.includes(only))
+  const words = wordsOf(steps.join('_'))
+  return [...wishes.filter(({ wish }) => isCalled(wish.path, words)), ...called.slice(0, 1)]
+}
+
+/** Whether steps lead to the path, whatever stands between: the indices may be those of another list, or be missing. */
+const isAlong = (path: string, steps: readonly string[], place: Place): boolean => {
+  const names = path.split('.').filter((name) => name !== '*')
+  const last = names.at(-1) ?? ''
+  if (names[0] !== place[0] || names.length < 2 || place.includes(last) || !steps.includes(last)) return false
+  let at = -1
+  return names.every((name) => {
+    at = steps.indexOf(name, at + 1)
+    return at !== -1
+  })
+}
+
+/** Members that tools and items of other types lack. */
+const MISSING = new Set(['function', 'type', 'name'])
+
+const isSame = (one: Place, other: Place): boolean => one.length === other.length && startsWith(one, other)
+const startsWith = (place: Place, beginning: Place): boolean => beginning.every((step, at) => place[at] === step)
+
+/** A fault within a schema is that of the client's schema. */
+const isWithinSchema = ({ path }: Wish, place: Place): boolean =>
+  place.includes('schema') || (path === 'tools.*' && place.includes('parameters'))
+
+const wordsOf = (name: string): string[] =>
+  name
+    .replace(/([a-z\d])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .split(/[^a-z\d]+/)
+    .filter(Boolean)
+
+/** Whether a name of those words is the member's: all of its last name's are among them, and they are all of its path's. */
+const isCalled = (path: string, words: readonly string[]): boolean => {
+  const last = wordsOf(path.slice(path.lastIndexOf('.') + 1))
+  const all = wordsOf(path)
+  return last.length > 0 && last.every((word) => words.includes(word)) && words.every((word) => all.includes(word))
+}
+
+/** Names that are quoted may be values. */
+const valueHits = (names: readonly Name[], wishes: readonly Hit[], sent: JsonObject): Hit[] => {
+  const values = new Set(names.filter(({ found }) => found === 'quoted').map(({ steps }) => steps.join('_')))
+  return wishes.filter(({ place }) => {
+    const value = valueAt(sent, place)
+    const said = isObject(value) ? value.type : value
+    return typeof said === 'string' && said.length > 2 && values.has(said.replace(/\W/g, '_'))
+  })
+}
+
+/** A tool's type is refused in many words, that of its missing parts included: some name tools and nothing of them. */
+const toolHits = (text: string, wishes: readonly Hit[]): Hit[] => {
+  const others = wishes.filter(({ wish }) => wish.path === 'tools.*')
+  const isTold = /\btools?\b[^\n]{0,200}\b(?:type|function|kind|variant)s?\b|\b(?:type|kind)s? of tools?\b/i.test(text)
+  return isTold || /['"`]function['"`]/.test(text) ? others.slice(0, 1) : []
+}
+
+const remedyFor = (hits: readonly Hit[], text: string, sent: JsonObject): Refused | undefined => {
+  const [first] = hits
+  if (first === undefined) return undefined
+  const isUnknown = UNKNOWN.test(text)
+  const chosen = hits.find(({ wish }) => wish.form === undefined || !isUnknown) ?? first
+  const { wish, place } = chosen
+  if (wish.remedy === 'other-effort') return { ...effortsFor(text, valueAt(sent, place), isUnknown, wish), place }
+  if (wish.remedy === 'output-by-tool' && AT_FAULT.test(text)) return { place }
+  if (wish.remedy !== undefined) return { remedy: wish.remedy, named: wish.named ?? [], place }
+  const left = hits.filter((hit) => hit.wish.remedy === undefined)
+  // What is out of a range is the client's own affair, and so is the rest.
+  if (typeof valueAt(sent, place) === 'number' && RANGE.test(text)) return { place }
+  const paths = [...new Set(left.flatMap((hit) => hit.wish.named ?? [hit.wish.path]))]
+  return { remedy: 'without-members', named: ONE_OF.test(text) ? paths.slice(-1) : paths, place }
+}
+
+const UNKNOWN =
+  /unsupported (?:parameter|argument|field|member)|un(?:known|recogni[sz]ed|expected) (?:request )?(?:parameter|argument|name|field|key|member)|extra (?:inputs|fields)|not permitted|not support|is unsupported|additional propert|cannot find field/i
+const RANGE =
+  /between|at (?:most|least)|(?:less|greater|lower|higher|more) than|\brange\b|\b(?:max|min)imum\b|exceed|[<>]=?\s?\d|\d to \d|\d\.\.\d|too (?:large|high|small|low)|below|above/i
+const ONE_OF = /\bboth\b|only one of|mutually exclusive|together/i
+/** Of a schema that is refused, no model is at fault. */
+const AT_FAULT = /invalid (?:json )?schema|schema (?:is )?(?:invalid|must|cannot|too)|\bin context=/i
+
+/** The efforts that the model takes, where the words list them or name the one that is refused; else none. */
+const effortsFor = (text: string, value: Json | undefined, isUnknown: boolean, { path }: Wish): Refused => {
+  const line = text.split('\n').find((one) => /effort/i.test(one) || LISTED.test(one)) ?? text
+  const listed = LISTED.exec(line)?.[1]
+  const taken = listed === undefined ? [] : EFFORTS.filter((effort) => NAMED[effort].test(listed))
+  if (taken.length > 0) return { remedy: 'other-effort', named: taken }
+  const isValue = typeof value === 'string' && new RegExp(`['"\`]${value}['"\`]`).test(line) && listed === undefined
+  if (isValue) return { remedy: 'other-effort', named: EFFORTS.filter((effort) => effort !== value) }
+  return path === 'reasoning.effort' && isUnknown ? { remedy: 'no-thinking' } : { remedy: 'other-effort', named: [] }
+}
+
+const NAMED = Object.fromEntries(
+  EFFORTS.map((effort) => [effort, new RegExp(`'${effort}'|(?<![\\w.])${effort}\\b`)]),
+) as Record<Effort, RegExp>
+
+/** The values in a row, quoted in any way: what follows them may be the one that was refused. */
+const LISTED = new RegExp(
+  `(?:supported (?:values|levels|efforts)(?: are)?:?|should be|expected one of|must be one of:?|allowed values(?: are)?:?)((?:[\\s,[(<>]|\\bor\\b|\\band\\b|\\w{1,40}\\.\\w{1,10}:|["'\`]?\\b(?:auto|default|${EFFORTS.join('|')})\\b["'\`]?)+)`,
+  'i',
+)
+
+const isCap = ({ steps }: Name): boolean => CAPS.has(steps.at(-1) ?? '') || CAPS.has(steps[0] ?? '')
+
+/** The cap that the refusal says is the most, where a higher one was sent. */
+const lowerCap = (text: string, sent: JsonObject): Refused | undefined => {
+  const name = [...CAPS].find((cap) => typeof sent[cap] === 'number')
+  const asked = name === undefined ? undefined : sent[name]
+  if (name === undefined || typeof asked !== 'number') return undefined
+  const figures = Array.from(text.matchAll(/(?<![\w.-])\d[\d,]{0,14}(?![\w.]\w)/g), ([digits]) =>
+    Number(digits.replaceAll(',', '')),
+  )
+  const most = Math.max(...figures.filter((figure) => figure < asked))
+  if (!RANGE.test(text) || most < 1) return undefined
+  return { remedy: 'lower-cap', named: [`${most}`], place: [name] }
+}
+
+const isPicture = ({ steps, found }: Name, sent: JsonObject): boolean =>
+  (found === 'quoted' || found === 'path' || found === 'told') &&
+  steps.some((step) => PICTURES.has(step)) &&
+  !steps.includes('detail') &&
+  JSON.stringify(sent).includes('image')
+
+/** The strings of the conversation. */
+const promptIn = (sent: JsonObject): Json[] =>
+  [sent.messages, sent.input, sent.system, sent.instructions, sent.prompt, sent.tools].filter(
+    (one) => one !== undefined,
+  )
+
+/** Whether a name comes from a text that the client sent and the refusal quotes: what is around it stands there, too. */
+const isQuotedFrom = (prompt: Json, { context, before }: Name): boolean =>
+  context.length > 0 && holds(prompt, context) && !holds(prompt, before)
+
+const holds = (value: Json | undefined, text: string): boolean => {
+  if (typeof value === 'string') return value.includes(text)
+  if (Array.isArray(value)) return value.some((one) => holds(one, text))
+  return isObject(value) && Object.values(value).some((one) => holds(one, text))
+}
