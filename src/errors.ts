@@ -113,8 +113,8 @@ export type Remedy =
   | 'hashed-user'
   /** With an empty text beside calls, where there was none. */
   | 'no-null-content'
-  /** With the type of each item told. */
-  | 'typed-items'
+  /** With messages in their long form. */
+  | 'long-messages'
   /** With the output cap that is named: more is none that the model could give. */
   | 'lower-cap'
   /** The same of members that come with betas, those of tools named as such. */

@@ -59,8 +59,8 @@ export type Quirks = {
   hashesUsers?: boolean
   /** Chat: no `content: null` beside calls: it gets an empty text. */
   noNullContent?: boolean
-  /** Responses: each item of the input has to name its type. */
-  typedItems?: boolean
+  /** Responses: messages in their short form are refused: each names its type, and the model's have parts. */
+  longMessages?: boolean
   /** The most tokens of output that may be asked for, where a refusal has told it. */
   mostOutput?: number
   /** Members of the wire's request that the provider refuses, as paths: `*` for each element of a list. */

@@ -41,7 +41,7 @@ const LEARNED: Partial<Record<Remedy, Quirks>> = {
   'no-schema-limits': { noSchemaLimits: true },
   'hashed-user': { hashesUsers: true },
   'no-null-content': { noNullContent: true },
-  'typed-items': { typedItems: true },
+  'long-messages': { longMessages: true },
   'no-summary': { noSummary: true },
   'no-thinking': { noReasoning: true },
 }

@@ -87,11 +87,11 @@ export const providerError = (kind: FailureClass, details: FailureDetails): Gate
 }
 
 /**
- * Python's clients know this class by its words alone (docs/clients.md): vendor_b's, in two forms and as the code, and
- * vendor_a's.
+ * Python's clients know this class by its words alone (docs/clients.md), which differ by the vendor that they take the
+ * gateway for.
  */
 const CONTENT_POLICY =
-  'The request was rejected as a result of the safety system of the model: Output blocked by content filtering policy (content_policy_violation). Change the input and try again.'
+  'The request was rejected as a result of the safety system, by the content filtering policy of the model (content_policy_violation). The response was blocked. Change the input and try again.'
 
 /** For an overload without a stated delay. */
 const DEFAULT_RETRY_AFTER_MS = 5_000

@@ -70,6 +70,8 @@ const PATH =
   /(?<![\w.$/-])(?:#?\/|\$\.|\.)?(?:[A-Za-z_]\w{0,63}(?:(?:\.|\/|::| ?-> ?)(?:[A-Za-z_]\w{0,63}|\d{1,6}|\*)|\[(?:\d{1,6}|'\w{1,64}'|"\w{1,64}")\]){1,12}|(?<=[#$]\/|[#$]\.|[\s'"`(]\/)[A-Za-z_]\w{0,63})/g
 /** As Python prints the path of a fault. */
 const TUPLE = /['"](?:loc|path)['"]: [([]([^()[\]\n]{1,200})[)\]]/g
+/** A name, and the path of what it stands in. */
+const WITHIN_PATH = /['"`](\w{1,64})['"`] (?:at|in|of|under|inside) ['"`]([\w.[\]]{1,200})['"`]/g
 const QUOTED = /'([^'\n]{1,120})'|"([^"\n]{1,120})"|`([^`\n]{1,120})`|‘([^’\n]{1,120})’|“([^”\n]{1,120})”/g
 const WORD = /[A-Za-z_][\w-]{1,63}/g
 const NAME = /^[\w.$[\]/#:-]{1,120}$/
@@ -96,7 +98,10 @@ const namesIn = (raw: string): Name[] => {
       context: raw.slice(Math.max(from, at - AROUND), Math.min(to === -1 ? raw.length : to, at + length + AROUND)),
     })
   }
-  let rest = text
+  let rest = text.replace(WITHIN_PATH, (whole, name, path, at) => {
+    note('path', paths, at, whole.length, `${path}.${name}`.match(STEP) ?? [])
+    return blank(whole)
+  })
   for (const pattern of [TUPLE, PATH])
     rest = rest.replace(pattern, (whole, inner, at) => {
       const [written, place] = typeof inner === 'string' ? [inner, at] : [whole, inner]

@@ -28,6 +28,12 @@ const isAuto = (value: Json): boolean => value === 'auto'
 const isNoFunction = (value: Json): boolean => isObject(value) && value.type !== 'function'
 const isNull = (value: Json): boolean => value === null
 
+/** A message without its type, or the model's without parts. */
+const isShortItem = (item: Json): boolean =>
+  isObject(item) &&
+  item.role !== undefined &&
+  (item.type === undefined || (item.role === 'assistant' && typeof item.content === 'string'))
+
 /** Whose form other accounts of one person could be told by: a digest says as much. */
 const users = (...paths: string[]): Wish[] => [
   ...paths.map((path): Wish => ({ path, remedy: 'hashed-user', form: true, when: isPlain })),
@@ -77,9 +83,9 @@ const RESPONSES: Wish[] = [
   { path: 'tools.*', remedy: 'chat-wire', when: isNoFunction, called: ['function', 'type'] },
   {
     path: 'input.*',
-    remedy: 'typed-items',
+    remedy: 'long-messages',
     called: ['item', 'type'],
-    when: (item) => isObject(item) && item.type === undefined && item.role !== undefined,
+    when: isShortItem,
   },
   ...leftOut('tools.*.strict', 'text.format.strict', 'text.format.description'),
   ...leftOut('input.*.content.*.detail', 'input.*.output.*.detail', 'input.*.phase', 'input.*.status', 'input.*.id'),

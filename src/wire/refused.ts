@@ -26,7 +26,7 @@ export const refusedIn = (wire: ChatWire, sent: JsonObject, error: unknown): Ref
   const prompt = promptIn(sent)
   let named: Place | undefined
   for (const found of FOUND) {
-    const here = names.filter((name) => name.found === found && (found === 'told' || !isQuotedFrom(prompt, name)))
+    const here = names.filter((name) => name.found === found && !isRole(name) && !isQuotedFrom(prompt, name))
     const hits: Hit[] = []
     for (const name of here) {
       const place = resolved(sent, name.steps)
@@ -35,10 +35,13 @@ export const refusedIn = (wire: ChatWire, sent: JsonObject, error: unknown): Ref
     }
     const refused = (here.some(isCap) ? lowerCap(text, sent) : undefined) ?? remedyFor(hits, text, sent)
     if (refused !== undefined) return refused
-    if (here.some((name) => isPicture(name, sent))) return { sightless: true, ...(named && { place: named }) }
   }
   const refused = remedyFor(valueHits(names, wishes, sent), text, sent) ?? remedyFor(toolHits(text, wishes), text, sent)
-  return refused ?? (named === undefined || named[0] === 'model' ? {} : { place: named })
+  if (refused !== undefined) return refused
+  const about = named === undefined || named[0] === 'model' ? {} : { place: named }
+  return SIGHTLESS.test(text) && names.some(isPicture) && JSON.stringify(sent).includes('image')
+    ? { ...about, sightless: true }
+    : about
 }
 
 const FOUND: readonly Found[] = ['told', 'path', 'quoted', 'word']
@@ -72,13 +75,12 @@ const resolved = (sent: JsonObject, steps: readonly string[]): Place | undefined
 
 const MOST_PREFIXES = 6
 
-const hitsOf = ({ steps, found, before }: Name, place: Place | undefined, wishes: readonly Hit[]): Hit[] => {
-  if (found === 'quoted' && steps.length === 1 && /\brole\W{0,3}['"`]\w*['"`]$/.test(before)) return []
+const hitsOf = ({ steps }: Name, place: Place | undefined, wishes: readonly Hit[]): Hit[] => {
   if (place !== undefined && place.length > 0) {
     const path = pathOfPlace(place)
     const exact = wishes.filter((hit) => hit.wish.path === path && isSame(hit.place, place))
     if (exact.length > 0) return exact
-    const within = wishes.filter(({ wish, place: at }) => startsWith(place, at) && !isWithinSchema(wish, place))
+    const within = wishes.filter(({ wish, place: at }) => startsWith(place, at) && !isApart(wish, at, place))
     if (within.length > 0) return within.slice(0, 1)
     // A member that is missing where another form of the thing stands.
     const forms = wishes.filter(({ wish, place: at }) => wish.when !== undefined && startsWith(at, place))
@@ -110,9 +112,9 @@ const MISSING = new Set(['function', 'type', 'name'])
 const isSame = (one: Place, other: Place): boolean => one.length === other.length && startsWith(one, other)
 const startsWith = (place: Place, beginning: Place): boolean => beginning.every((step, at) => place[at] === step)
 
-/** A fault within a schema is that of the client's schema. */
-const isWithinSchema = ({ path }: Wish, place: Place): boolean =>
-  place.includes('schema') || (path === 'tools.*' && place.includes('parameters'))
+/** A fault within a schema is that of the client's schema, and one deep within a tool or an item no fault of its type. */
+const isApart = ({ called }: Wish, at: Place, place: Place): boolean =>
+  place.includes('schema') || (called !== undefined && place.length > at.length + 1)
 
 const wordsOf = (name: string): string[] =>
   name
@@ -141,7 +143,9 @@ const valueHits = (names: readonly Name[], wishes: readonly Hit[], sent: JsonObj
 /** A tool's type is refused in many words, that of its missing parts included: some name tools and nothing of them. */
 const toolHits = (text: string, wishes: readonly Hit[]): Hit[] => {
   const others = wishes.filter(({ wish }) => wish.path === 'tools.*')
-  const isTold = /\btools?\b[^\n]{0,200}\b(?:type|function|kind|variant)s?\b|\b(?:type|kind)s? of tools?\b/i.test(text)
+  const isTold = text
+    .split('\n')
+    .some((line) => /\btools?\b/i.test(line) && /\b(?:type|function|kind|variant)s?\b/i.test(line))
   return isTold || /['"`]function['"`]/.test(text) ? others.slice(0, 1) : []
 }
 
@@ -162,7 +166,7 @@ const remedyFor = (hits: readonly Hit[], text: string, sent: JsonObject): Refuse
 }
 
 const UNKNOWN =
-  /unsupported (?:parameter|argument|field|member)|un(?:known|recogni[sz]ed|expected) (?:request )?(?:parameter|argument|name|field|key|member)|extra (?:inputs|fields)|not permitted|not support|is unsupported|additional propert|cannot find field/i
+  /unsupported[ _](?:parameter|argument|field|member)|un(?:known|recogni[sz]ed|expected)[ _](?:request )?(?:parameter|argument|name|field|key|member)|extra[ _](?:inputs|fields|forbidden)|not permitted|not support|is unsupported|additional ?propert|cannot find field/i
 const RANGE =
   /between|at (?:most|least)|(?:less|greater|lower|higher|more) than|\brange\b|\b(?:max|min)imum\b|exceed|[<>]=?\s?\d|\d to \d|\d\.\.\d|too (?:large|high|small|low)|below|above/i
 const ONE_OF = /\bboth\b|only one of|mutually exclusive|together/i
@@ -205,11 +209,14 @@ const lowerCap = (text: string, sent: JsonObject): Refused | undefined => {
   return { remedy: 'lower-cap', named: [`${most}`], place: [name] }
 }
 
-const isPicture = ({ steps, found }: Name, sent: JsonObject): boolean =>
-  (found === 'quoted' || found === 'path' || found === 'told') &&
-  steps.some((step) => PICTURES.has(step)) &&
-  !steps.includes('detail') &&
-  JSON.stringify(sent).includes('image')
+const isPicture = ({ steps }: Name): boolean => steps.some((step) => PICTURES.has(step))
+
+/** What a model without eyes says of a part with a picture. */
+const SIGHTLESS =
+  /not support|unsupported|only (?:support|text)|text[- ]only|unknown variant|multi-?modal|\bvision\b|expected .?text/i
+
+/** A value of other members that is a member's name. */
+const isRole = ({ found, before }: Name): boolean => found === 'quoted' && /\brole\W{0,3}['"`]\w*['"`]$/.test(before)
 
 /** The strings of the conversation. */
 const promptIn = (sent: JsonObject): Json[] =>

@@ -10,14 +10,10 @@ test.each<[string, string, string]>([
   ['LiteLLM, openai/', CONTENT.toLowerCase(), 'request was rejected as a result of the safety system'],
   ['LiteLLM, azure/', CONTENT.toLowerCase(), 'content_policy_violation'],
   ['LiteLLM, anthropic/', CONTENT, 'content filtering policy'],
-  ['LiteLLM, vertex_ai/', CONTENT, 'Output blocked by content filtering policy'],
+  ['LiteLLM, vertex_ai/', CONTENT, 'The response was blocked.'],
   ['inspect-ai', CONTENT, 'content filtering'],
   ['LiteLLM, any', LENGTH.toLowerCase(), 'prompt is too long'],
   ['LiteLLM, older', LENGTH.toLowerCase(), "this model's maximum context length is"],
 ])('%s finds its words', (_, message, words) => {
   expect(message).toContain(words)
-})
-
-test('what is said of the content is told in one sentence, and what to do in another', () => {
-  expect(CONTENT.split('. ')).toHaveLength(2)
 })

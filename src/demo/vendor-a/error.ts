@@ -18,7 +18,7 @@ const row = (status: number, type: string, message: string, headers: Record<stri
 })
 
 const TABLE: Record<Failure, ReturnType<typeof row>> = {
-  invalid: row(400, 'invalid_request_error', 'messages.0: Input does not match the expected shape.'),
+  invalid: row(400, 'invalid_request_error', 'The request is malformed.'),
   credential: row(401, 'authentication_error', 'invalid x-api-key'),
   billing: row(402, 'billing_error', 'Your organization has disabled billing.'),
   permission: row(403, 'permission_error', 'Your API key does not have permission to use the specified resource.'),

@@ -220,8 +220,12 @@ const assistantItems = (turn: Assistant, at: number, position: number, out: Outg
   const items: JsonObject[] = []
   let texts: (TextPart | RefusalPart)[] = []
   const close = (): void => {
-    const item = textItem(texts, turn.phase, `msg_${position + items.length}`, (part) =>
-      out.drop(`${placeOf(part, out.pathOf(at))}.citations`),
+    const item = textItem(
+      texts,
+      turn.phase,
+      `msg_${position + items.length}`,
+      out.quirks.longMessages === true,
+      (part) => out.drop(`${placeOf(part, out.pathOf(at))}.citations`),
     )
     if (item !== undefined) items.push(item)
     texts = []
@@ -260,17 +264,19 @@ const partItem = (part: Exclude<AssistantPart, TextPart | RefusalPart>, path: st
   }
 }
 
-/** The message item of what the model said, with a plain string as content where possible. */
+/** The message item of what the model said, with a plain string as content where possible. `isLong`: it never is. */
 const textItem = (
   texts: readonly (TextPart | RefusalPart)[],
   phase: string | undefined,
   id: string,
+  isLong: boolean,
   dropCitations: (part: TextPart) => void,
 ): JsonObject | undefined => {
   const [first] = texts
   if (first === undefined) return undefined
   const known = phase === 'commentary' || phase === 'final_answer' ? { phase } : {}
-  if (texts.length === 1 && first.type === 'text' && first.citations === undefined && first.logprobs === undefined) {
+  const isPlain = first.type === 'text' && first.citations === undefined && first.logprobs === undefined
+  if (texts.length === 1 && isPlain && !isLong) {
     return { type: 'message', role: 'assistant', content: first.text, ...known }
   }
   const content = texts.map((part) => {

@@ -20,12 +20,13 @@ export const passEdits: PassCodec['passEdits'] = (outline, options, whole = () =
   if (options.outputCap !== undefined) {
     edits.push({ path: ['max_output_tokens'], value: String(Math.max(LEAST_OUTPUT, options.outputCap)) })
   }
-  const body = mayHoldCutId(outline) ? whole() : outline
+  const isLong = options.quirks.longMessages === true && shortIn(asList(outline.input)).length > 0
+  const body = isLong || mayHoldCutId(outline) ? whole() : outline
   const input = asList(body.input)
   if (!options.quirks.readsTags) edits.push(...foreignEdits(input))
   edits.push(...idEdits(input))
   if (options.quirks.noDeveloperRole) edits.push(...roleEdits(input))
-  if (options.quirks.typedItems) edits.push(...typeEdits(input))
+  if (isLong) edits.push(...typeEdits(input))
   return withoutRefused(edits, refusedMembers(outline, options.quirks), options.quirks, outline)
 }
 
@@ -62,10 +63,21 @@ const roleEdits = (input: Json[]): Edit[] =>
     isObject(item) && item.role === 'developer' ? [{ path: ['input', at, 'role'], value: '"system"' }] : [],
   )
 
-/** For a provider that knows no short form of messages. */
+/** Messages in their short form: without a type, and the model's without parts. */
+const shortIn = (input: Json[]): { message: JsonObject; at: number }[] =>
+  input.flatMap((message, at) => (isObject(message) && isMessage(message) && isShort(message) ? [{ message, at }] : []))
+
+const isShort = ({ type, role, content }: JsonObject): boolean =>
+  !given(type) || (role === 'assistant' && typeof content === 'string')
+
+/** For a provider that knows no short form. */
 const typeEdits = (input: Json[]): Edit[] =>
-  input.flatMap((item, at) =>
-    isObject(item) && item.role !== undefined && !given(item.type)
-      ? [{ path: ['input', at, 'type'], value: '"message"' }]
-      : [],
-  )
+  shortIn(input).flatMap(({ message: { type, role, content }, at }) => {
+    const parts = [{ type: 'output_text', text: content, annotations: [] }]
+    return [
+      ...(given(type) ? [] : [{ path: ['input', at, 'type'], value: '"message"' }]),
+      ...(role === 'assistant' && typeof content === 'string'
+        ? [{ path: ['input', at, 'content'], value: JSON.stringify(parts) }]
+        : []),
+    ]
+  })

@@ -369,7 +369,12 @@ describe('what this wire has no member for', () => {
       ['messages.0.name'],
     ],
     ['members the provider refuses', { user: 'u' }, { rejects: ['metadata'] }, ['user']],
-    ['stop sequences that it refuses', { stop: ['x'] }, { rejects: ['stop_sequences'] }, ['stop']],
+    [
+      'stop sequences that it refuses, of which the gateway meets none',
+      { stop: ['x'.repeat(300)] },
+      { rejects: ['stop_sequences'] },
+      ['stop'],
+    ],
   ])('is listed: %s', (_, request, quirks, dropped) => {
     expect(encode(request, quirks).dropped.toSorted()).toEqual(dropped.toSorted())
   })
