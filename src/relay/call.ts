@@ -95,7 +95,8 @@ const refusal = async (
   const requestId =
     response.headers.get('request-id') ?? response.headers.get('x-request-id') ?? error.provider?.requestId
   const provider = { ...error.provider, status: response.status, requestId }
-  if (refused.sightless) return new GatewayError('invalid_request', NO_IMAGE, { provider })
+  if (refused.sightless && error.code === 'upstream_error')
+    return new GatewayError('invalid_request', NO_IMAGE, { provider })
   // A fault of the server's own that names something is one of the request only where there is another form of that.
   const isHeeded = response.status < 500 || HEEDED_OF_FAULTS.has(refused.remedy)
   return new GatewayError(error.code, error.message, {

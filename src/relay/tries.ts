@@ -34,6 +34,8 @@ export const firstAnswer = async <Answer>(
   }
   let failure: GatewayError | undefined
   let refused: GatewayError | undefined
+  /** What a refusal has named before the one that stands. */
+  let named: GatewayError | undefined
   let detour: Target | undefined
   const told = new Set<Target['learned']>()
   let forms = 0
@@ -54,6 +56,8 @@ export const firstAnswer = async <Answer>(
       const taught = withLearned(error, request, target)
       if (taught !== undefined) told.add(taught.learned)
       const adapted = taught ?? withShorterAnswer(error, request, target)
+      const about = toldOf(error, request, target)
+      if (about !== error) named = about
       const again = otherWire ?? adapted ?? (error.failover ? undefined : bare)
       if (again !== undefined && forms < MOST_FORMS) {
         forms++
@@ -65,16 +69,19 @@ export const firstAnswer = async <Answer>(
       else if (!ACCOUNT_CLOSED.has(error.provider?.status)) queue.spend()
       // A request that a fallback model cannot take may still be answered by the others.
       if (!error.failover && target.model.id !== request.model.id) {
-        refused ??= toldOf(error, request, target)
+        refused ??= about
         continue
       }
-      if (!error.failover) throw toldOf(error, request, target)
+      if (!error.failover) throw named !== undefined && isUnnamed(about) ? named : about
       // The client gets the first failure, unless a later one takes precedence.
       if (failure === undefined || precedence(error) > precedence(failure)) failure = error
     }
   }
   throw failure ?? refused ?? timedOut('did not answer')
 }
+
+/** A request that is refused as invalid, for nothing that its client could know. */
+const isUnnamed = ({ code, retry }: GatewayError): boolean => code === 'upstream_error' && !retry
 
 /** How often a request is asked again in another form: some servers name only one of all that they refuse at a time. */
 const MOST_FORMS = 32

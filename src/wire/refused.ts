@@ -5,6 +5,7 @@ import type { Remedy } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../ir/json.ts'
 import type { Effort } from '../ir/request.ts'
 import type { ChatWire } from '../ir/wire.ts'
+import { PROMPT } from './decisive.ts'
 import { EFFORTS } from './effort.ts'
 import { type Place, pathOfPlace, placesOf, type Step, valueAt } from './member-path.ts'
 import { type Found, type Name, saidIn } from './refused-names.ts'
@@ -30,7 +31,7 @@ export const refusedIn = (wire: ChatWire, sent: JsonObject, error: unknown): Ref
     const hits: Hit[] = []
     for (const name of here) {
       const place = resolved(sent, name.steps)
-      if (place !== undefined && (name.steps.length > 1 || found !== 'word')) named ??= place
+      if (place !== undefined && (found !== 'word' || !PROMPT.has(name.steps[0] ?? ''))) named ??= place
       hits.push(...hitsOf(name, place, wishes))
     }
     const refused = (here.some(isCap) ? lowerCap(text, sent) : undefined) ?? remedyFor(hits, text, sent)
@@ -39,9 +40,7 @@ export const refusedIn = (wire: ChatWire, sent: JsonObject, error: unknown): Ref
   const refused = remedyFor(valueHits(names, wishes, sent), text, sent) ?? remedyFor(toolHits(text, wishes), text, sent)
   if (refused !== undefined) return refused
   const about = named === undefined || named[0] === 'model' ? {} : { place: named }
-  return SIGHTLESS.test(text) && names.some(isPicture) && JSON.stringify(sent).includes('image')
-    ? { ...about, sightless: true }
-    : about
+  return isSightless(text, names) && JSON.stringify(sent).includes('image') ? { ...about, sightless: true } : about
 }
 
 const FOUND: readonly Found[] = ['told', 'path', 'quoted', 'word']
@@ -209,11 +208,18 @@ const lowerCap = (text: string, sent: JsonObject): Refused | undefined => {
   return { remedy: 'lower-cap', named: [`${most}`], place: [name] }
 }
 
-const isPicture = ({ steps }: Name): boolean => steps.some((step) => PICTURES.has(step))
+/** Whether a line says that the model takes no pictures, by a name of theirs or by a word; what is wrong with one it may also say. */
+const isSightless = (text: string, names: readonly Name[]): boolean => {
+  const isNamed = names.some(({ steps }) => steps.some((step) => PICTURES.has(step)))
+  return text
+    .split('\n')
+    .some((line) => NOT_TAKEN.test(line) && (isNamed || PICTURE.test(line)) && !WRONG_PICTURE.test(line))
+}
 
-/** What a model without eyes says of a part with a picture. */
-const SIGHTLESS =
-  /not support|unsupported|only (?:support|text)|text[- ]only|unknown variant|multi-?modal|\bvision\b|expected .?text/i
+const NOT_TAKEN =
+  /not support|unsupported|only (?:support|text)|text[- ]only|unknown variant|\bnot a\b|\bno vision\b|cannot see/i
+const PICTURE = /\bimages?\b|\bvision\b|\bmulti-?modal\b|\bpictures?\b/i
+const WRONG_PICTURE = /format|mime|media type|size|large|small|base64|\burl\b|download|pixels/i
 
 /** A value of other members that is a member's name. */
 const isRole = ({ found, before }: Name): boolean => found === 'quoted' && /\brole\W{0,3}['"`]\w*['"`]$/.test(before)
