@@ -105,6 +105,13 @@ export const createGateway = ({ config: given, store, log, clock: givenClock }: 
       stopwatch,
       (breaker, answers) => log.warn(answers ? 'breaker closed' : 'breaker opened: most attempts fail', { breaker }),
       clock,
+      (target, trouble, upstream) =>
+        log.warn(
+          trouble === 'no-money'
+            ? 'account out of money: top it up at the provider'
+            : 'unknown upstream model: correct the id in the configuration',
+          { target, ...(trouble === 'no-money' ? {} : { upstream }) },
+        ),
     ),
     affinity: createAffinity(),
     continued: createContinued(),

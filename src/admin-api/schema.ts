@@ -324,7 +324,8 @@ export const Catalogue = Type.Object({
 
 /**
  * One credential of a provider, without the credential. `base_url` has no user, password or query. `failures`: attempts
- * that failed since the last that did not, the first of them at `failing_since`.
+ * that failed since the last that did not, the first of them at `failing_since`. `trouble`: what only the owner can mend, an
+ * account out of money or a model whose `upstream` id the provider does not know; null again after the next answer.
  */
 export const Account = Type.Object({
   provider: Type.String(),
@@ -341,6 +342,7 @@ export const Account = Type.Object({
       in_flight: Count,
       failures: Count,
       failing_since: Nullable(Time),
+      trouble: Nullable(Type.Object({ what: oneOf(['no_money', 'unknown_model']), upstream: Nullable(Type.String()) })),
     }),
   ),
 })

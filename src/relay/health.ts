@@ -1,5 +1,7 @@
 // The circuit breaker: which targets are worth trying, by account and model, from the outcome of their last attempts.
 
+import type { Trouble } from '../errors.ts'
+
 /** Failures within one or two windows of this length count together. */
 const WINDOW_MS = 15_000
 const MIN_ATTEMPTS = 5
@@ -29,6 +31,8 @@ export type Health = {
   failed(target: string, begunAt: number, retryAfterMs?: number): void
   /** A stream whose beginning counted as a success was broken off by its provider: it counts as a failure instead. */
   brokeOff(target: string, retryAfterMs?: number): void
+  /** A provider has said what is wrong with a target that only those who run the gateway can mend. A success clears it. `upstream`: the model's id there. */
+  troubled(target: string, trouble: Trouble, upstream: string): void
   /** The attempt ended without saying anything about the target: the client disconnected, or the request was at fault. */
   ended(target: string, begunAt: number): void
   /**
@@ -47,6 +51,7 @@ export type Standing = {
   state: BreakerState
   inFlight: number
   failing?: { times: number; since: number } | undefined
+  trouble?: Trouble | undefined
 }
 
 type Weighted = { name: string; account: { weight: number } }
@@ -67,6 +72,7 @@ type Circuit = {
   /** Failures since the last success, and when the first of them was. */
   failures: number
   failingAt: number
+  trouble: Trouble | undefined
   inFlight: number
   /** For the round robin: grows by its weight with each call, and falls by the sum of all weights when it comes first. */
   credit: number
@@ -75,12 +81,13 @@ type Circuit = {
 /**
  * `clock`: monotonic, or a breaker would stay open for as long as the clock was set back by. `report`: a breaker has opened
  * because most attempts fail, or closed again; not called where a provider only asked to be left alone. `wall`: the time of
- * day, for people.
+ * day, for people. `reportTrouble`: called once for each, until a success.
  */
 export const createHealth = (
   clock: () => number = () => performance.now(),
   report: (target: string, answers: boolean) => void = () => undefined,
   wall: () => number = Date.now,
+  reportTrouble: (target: string, trouble: Trouble, upstream: string) => void = () => undefined,
 ): Health => {
   const circuits = new Map<string, Circuit>()
   const circuit = (target: string): Circuit => {
@@ -98,6 +105,7 @@ export const createHealth = (
       probe: undefined,
       failures: 0,
       failingAt: 0,
+      trouble: undefined,
       inFlight: 0,
       credit: 0,
     }
@@ -133,6 +141,7 @@ export const createHealth = (
     state: stateOf(at),
     inFlight: at.inFlight,
     failing: at.failures === 0 ? undefined : { times: at.failures, since: at.failingAt },
+    trouble: at.trouble,
   })
 
   return {
@@ -150,6 +159,7 @@ export const createHealth = (
     },
     succeeded: (target, begunAt = Number.POSITIVE_INFINITY) => {
       const at = attemptEnded(target, begunAt)
+      at.trouble = undefined
       if (isOld(at, begunAt)) return
       // Failures from before the outage ended count no more.
       if (at.openUntil !== 0) at.bad = at.badBefore = 0
@@ -177,6 +187,12 @@ export const createHealth = (
       if (at.good > 0) at.good--
       else if (at.goodBefore > 0) at.goodBefore--
       fail(target, at, false, retryAfterMs)
+    },
+    troubled: (target, trouble, upstream) => {
+      const at = circuit(target)
+      if (at.trouble === trouble) return
+      at.trouble = trouble
+      reportTrouble(target, trouble, upstream)
     },
     ended: (target, begunAt) => void attemptEnded(target, begunAt),
     roundRobin: (targets) => {

@@ -149,6 +149,9 @@ const tryTarget = async <Answer>(
     const { credential } = target.account
     if (code !== undefined && !repeats(code, credential)) note.providerCode = code
     if (requestId !== undefined && !repeats(requestId, credential)) note.providerRequestId = requestId
+    if (error.provider?.trouble !== undefined) {
+      health.troubled(target.name, error.provider.trouble, target.model.upstream)
+    }
     if (isTargetFault(error)) health.failed(target.name, begunAt, restAsked(error))
     else health.ended(target.name, begunAt)
     throw error

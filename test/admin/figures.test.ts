@@ -416,6 +416,25 @@ describe('what serves', () => {
     const opus = items[0]?.models.find(({ model }) => model === 'vendorA-opus-4-8')
     expect(opus).toMatchObject({ failures: 0, failing_since: null })
   })
+  test('an account shows what only its owner can mend, until it answers again', async () => {
+    const trouble = async () => {
+      const { items } = await desk.call('accounts.list', desk.admin)
+      return items[0]?.models.find(({ model }) => model === 'vendorA-sonnet-5')?.trouble
+    }
+    const refusal = (status: number, message: string) =>
+      json({ type: 'error', error: { type: 'invalid_request_error', message } }, status)
+    const asked = { ...hello, model: 'vendorA-sonnet-5' }
+    const upstream = desk.server.gateway.catalogue.resolve('vendorA-sonnet-5')?.upstream ?? ''
+    for (const [script, due] of [
+      [refusal(400, 'Your credit balance is too low.'), { what: 'no_money', upstream: null }],
+      [refusal(404, `model: ${upstream}`), { what: 'unknown_model', upstream }],
+      [answer(), null],
+    ] as const) {
+      scripts = [script]
+      await ask(own.secret, asked)
+      expect(await trouble()).toEqual(due)
+    }
+  })
   test('an account does not answer for another whose name goes on from its own', async () => {
     const { health, providers } = desk.server.gateway
     const vendor = providers.get('vendor_a')

@@ -7,7 +7,7 @@ import { isoOrNull } from '../../lib/iso-time.ts'
 import { bareUrl } from '../../provider/endpoint.ts'
 import type { Account } from '../../provider/provider.ts'
 import { askAccount, type Finding } from '../../relay/asking.ts'
-import { type BreakerState, targetName } from '../../relay/health.ts'
+import { type BreakerState, type Standing, targetName } from '../../relay/health.ts'
 import type { Part } from './call.ts'
 import { standingView } from './models.ts'
 
@@ -15,7 +15,7 @@ export const accounts: Part<'accounts.list' | 'accounts.test'> = {
   'accounts.list': ({ gateway }) => {
     const items = [...gateway.providers.values()].flatMap((provider) =>
       provider.accounts.map((account): S.Account => {
-        const models = gateway.catalogue.list().flatMap(({ id: model }) => {
+        const models = gateway.catalogue.list().flatMap(({ id: model, upstream }) => {
           const found = gateway.health.standingOf(targetName(provider.id, account.name, model))
           if (found === undefined) return []
           const { failing } = found
@@ -25,6 +25,7 @@ export const accounts: Part<'accounts.list' | 'accounts.test'> = {
               ...standingView(found),
               failures: failing?.times ?? 0,
               failing_since: isoOrNull(failing?.since),
+              trouble: troubleView(found, upstream),
             },
           ]
         })
@@ -62,6 +63,11 @@ const findingView = ({ model, upstream, ok, verdict, words }: Finding): S.Findin
   ...{ model: model ?? null, upstream: upstream ?? null },
   ...{ ok, verdict, words },
 })
+
+const troubleView = ({ trouble }: Standing, upstream: string): S.Account['models'][number]['trouble'] => {
+  if (trouble === undefined) return null
+  return trouble === 'no-money' ? { what: 'no_money', upstream: null } : { what: 'unknown_model', upstream }
+}
 
 const worst = (states: BreakerState[]): BreakerState =>
   states.includes('open') ? 'open' : states.includes('half-open') ? 'half-open' : 'closed'

@@ -17,7 +17,8 @@ type Test = Finding[] | Error | 'under way'
 const keyOf = ({ provider, name }: Account): string => `${provider} ${name}`
 
 /** One failure is no trouble yet. */
-const ails = ({ state, failures }: Account['models'][number]): boolean => state !== 'closed' || failures > 1
+const ails = ({ state, failures, trouble }: Account['models'][number]): boolean =>
+  state !== 'closed' || failures > 1 || trouble !== null
 
 export const Accounts = () => {
   const accounts = useWatched((signal) => call('accounts.list', undefined, signal))
@@ -133,11 +134,16 @@ const Said = ({ test }: { test: Test | undefined }) => {
   )
 }
 
-const Ailing = ({ of: { model, state, failures, failing_since } }: { of: Account['models'][number] }) => (
+const mending = ({ what, upstream }: { what: string; upstream: string | null }): string =>
+  what === 'no_money'
+    ? 'The account is out of money: top it up at the provider.'
+    : `The provider knows no model "${upstream}": correct its upstream id.`
+
+const Ailing = ({ of: { model, state, failures, failing_since, trouble } }: { of: Account['models'][number] }) => (
   <span class="sub">
     {model}: {state === 'closed' ? 'failing' : HEALTH[state]}
     {since(failing_since)}
-    {failures > 0 && `, ${counted(failures, 'failure')} in a row`}.{' '}
+    {failures > 0 && `, ${counted(failures, 'failure')} in a row`}. {trouble !== null && `${mending(trouble)} `}
     <a href={`/dashboard/exchanges?${new URLSearchParams({ model, outcome: 'failed' })}`}>What failed</a>
   </span>
 )
