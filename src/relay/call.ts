@@ -1,10 +1,10 @@
 // One call to a target: sent, timed, and failed in the gateway's own words.
 
-import { GatewayError, type Remedy } from '../errors.ts'
+import { type ErrorOptions, GatewayError, type Remedy } from '../errors.ts'
 import { type JsonObject, parseJson, parseObject } from '../ir/json.ts'
-import type { ChatWire } from '../ir/wire.ts'
 import { framesIn } from '../lib/sse.ts'
 import type { PassCodec } from '../wire/codec.ts'
+import { refusalOf, withRefusal } from '../wire/refusal-body.ts'
 import { refusedIn } from '../wire/refused.ts'
 import { NO_IMAGE } from '../wire/unreadable.ts'
 import { ERROR_BYTES, readText } from './answer-text.ts'
@@ -67,7 +67,9 @@ export const call = async <Answer>(
     const response = await send(relay, target, outgoing, request.headers, abort)
     answered = true
     if (response.ok && response.status !== PARTIAL) return await read(response, heard)
-    throw await refusal({ relay, target, codec, abort }, response, outgoing.body)
+    throw await refusal(response, codec, abort)
+  } catch (error) {
+    throw error instanceof GatewayError ? await withNames(error, { relay, target }, outgoing.body) : error
   } finally {
     clearTimeout(timer)
   }
@@ -77,49 +79,68 @@ export const call = async <Answer>(
 export const timeLeft = (request: Pick<ClientRequest, 'begunAt'>, target: Target): number =>
   Math.max(0, request.begunAt + target.provider.timeouts.totalMs - performance.now())
 
-/** A provider's error response, in the gateway's words. `sent`: the body that it refuses. */
-const refusal = async (
-  { relay, target, codec, abort }: Pick<Call, 'relay' | 'target' | 'codec' | 'abort'>,
-  response: Response,
-  sent: Outgoing['body'],
-): Promise<GatewayError> => {
+/** A provider's error response, in the gateway's words. */
+const refusal = async (response: Response, codec: PassCodec, abort: AbortController): Promise<GatewayError> => {
   const timer = setTimeout(() => abort.abort(), REFUSAL_MS)
   const text = await readText(response, ERROR_BYTES, abort).catch(() => '')
   clearTimeout(timer)
   const body = errorIn(text)
   const error = codec.decodeError(response.status, body)
-  const isAbout = sent !== undefined && codec.wire !== 'images' && mayName(error, response.status)
-  const refused = isAbout
-    ? await relay.turns(sent.length, () => refusedIn(target.wire as ChatWire, sentIn(sent), body))
-    : {}
   const requestId =
     response.headers.get('request-id') ?? response.headers.get('x-request-id') ?? error.provider?.requestId
-  const provider = { ...error.provider, status: response.status, requestId }
+  const told = new GatewayError(error.code, error.message, {
+    ...optionsOf(error),
+    retryAfterMs: retryAfter(response.headers) ?? error.retryAfterMs,
+    provider: { ...error.provider, status: response.status, requestId },
+  })
+  return withRefusal(told, body)
+}
+
+const optionsOf = (error: GatewayError): ErrorOptions => ({
+  param: error.param,
+  details: error.details,
+  retryAfterMs: error.retryAfterMs,
+  retry: error.retry,
+  failover: error.failover,
+  remedy: error.remedy,
+  named: error.named,
+  window: error.window,
+  ...(error.provider === undefined ? {} : { provider: error.provider }),
+})
+
+/** The error with what it refuses of the body that was sent: as a response of its own, or in the place of an answer. */
+const withNames = async (
+  error: GatewayError,
+  { relay, target: { wire } }: Pick<Call, 'relay' | 'target'>,
+  sent: Outgoing['body'],
+): Promise<GatewayError> => {
+  const body = refusalOf(error)
+  if (body === undefined || sent === undefined || wire === 'images' || !mayName(error)) return error
+  const refused = await relay.turns(sent.length, () => refusedIn(wire, sentIn(sent), body))
+  const { provider = {} } = error
   if (refused.sightless && error.code === 'upstream_error')
     return new GatewayError('invalid_request', NO_IMAGE, { provider })
   // A fault of the server's own that names something is one of the request only where there is another form of that.
-  const isHeeded = response.status < 500 || HEEDED_OF_FAULTS.has(refused.remedy)
+  if (isFault(error) && !HEEDED_OF_FAULTS.has(refused.remedy)) return error
+  const { remedy = refused.remedy, named = refused.named } = error
   return new GatewayError(error.code, error.message, {
-    param: error.param,
-    details: error.details,
-    retryAfterMs: retryAfter(response.headers) ?? error.retryAfterMs,
-    retry: error.retry,
-    failover: error.failover,
-    remedy: error.remedy ?? (isHeeded ? refused.remedy : undefined),
-    named: error.remedy === undefined ? refused.named : error.named,
-    place: isHeeded ? refused.place : undefined,
-    window: error.window,
-    provider,
+    ...optionsOf(error),
+    ...{ remedy, named: error.remedy === undefined ? refused.named : named, place: refused.place },
   })
 }
 
 /** Statuses of refusals that may name a part of the request. Some servers answer with 500 where they cannot read one. */
-const NAMING = new Set([400, 422, 500])
+const NAMING = new Set<number | undefined>([undefined, 200, 400, 422, 500])
 const HEEDED_OF_FAULTS = new Set<Remedy | undefined>(['functions-only', 'chat-wire'])
 
+const isFault = ({ provider: { status = 0 } = {} }: GatewayError): boolean => status >= 500
+
 /** Whether a refusal is about the request, and no class of its own says what. */
-const mayName = ({ code, failover }: GatewayError, status: number): boolean =>
-  NAMING.has(status) && (code === 'invalid_request' || (code === 'upstream_error' && (status >= 500 || !failover)))
+const mayName = (error: GatewayError): boolean => {
+  const { code, failover, provider: { status } = {} } = error
+  if (!NAMING.has(status)) return false
+  return code === 'invalid_request' || (code === 'upstream_error' && (isFault(error) || !failover))
+}
 
 const sentIn = (sent: NonNullable<Outgoing['body']>): JsonObject =>
   parseObject(typeof sent === 'string' ? sent : new TextDecoder().decode(sent)) ?? {}

@@ -16,8 +16,19 @@ const MOST_CHARS = 8_192
 const MOST_DEPTH = 8
 
 /** Members of an error object that hold the path of what is refused, and those that hold a name within it. */
-const PATHS = ['param', 'parameter', 'loc', 'path', 'instancePath', 'dataPath', 'pointer', 'field', 'property']
-const WITHIN = ['keys', 'additionalProperty', 'unevaluatedProperty', 'propertyName', 'missingProperty', 'argument']
+const PATHS = [
+  ...['param', 'parameter', 'loc', 'path', 'instancePath', 'dataPath', 'pointer', 'field', 'fieldPath', 'field_path'],
+  ...['property', 'attribute'],
+]
+const WITHIN = [
+  'keys',
+  'additionalProperty',
+  'unevaluatedProperty',
+  'propertyName',
+  'missingProperty',
+  'argument',
+  'name',
+]
 /** Those that quote the request. */
 const QUOTES = new Set(['input', 'input_value', 'ctx', 'value', 'failed_generation', 'url', 'received'])
 
@@ -43,7 +54,7 @@ const collect = (value: Json | undefined, told: Name[], texts: string[], depth: 
     return
   }
   if (!isObject(value)) return
-  told.push(...toldBy(value))
+  told.push(...toldBy(value), ...keysOfFaults(value))
   for (const [name, inner] of Object.entries(value))
     if (!QUOTES.has(name) && !PATHS.includes(name)) collect(inner, told, texts, depth + 1)
 }
@@ -56,6 +67,14 @@ const toldBy = (members: JsonObject): Name[] => {
   const all = names.length > 0 ? names : path.length > 0 ? [path] : []
   return all.map((steps) => ({ found: 'told', steps, context: '', before: '' }))
 }
+
+/** Some servers list faults by the member's name. */
+const keysOfFaults = (members: JsonObject): Name[] =>
+  Object.entries(members)
+    .filter(
+      ([, faults]) => Array.isArray(faults) && faults.length > 0 && faults.every((one) => typeof one === 'string'),
+    )
+    .map(([name]) => ({ found: 'quoted', steps: stepsIn(name), context: '', before: '' }))
 
 const stepsIn = (path: Json | undefined): string[] => {
   if (typeof path === 'string') return path.length > 300 ? [] : (path.match(STEP) ?? [])
@@ -81,7 +100,7 @@ const ECHOES =
   /(?:input_value=|['"]input['"]: |, value: |\breceived |\bgot )(?:'[^'\n]{0,2000}'|"[^"\n]{0,2000}"|[^,\s}\]]{1,200})|\[type=\w{1,60}|input_type=\w{1,40}/g
 /** What is taken in the place of what is refused, to the end of the line: none of it was sent, or is refused. */
 const ACCEPTED =
-  /\b(?:expected(?: one of)?:? [`'"[]|(?:supported|allowed|valid|permitted|available|accepted|possible) (?:values|levels|efforts|params?|parameters|fields|names|options|types|models|keys)\b(?! ?['"`])|(?:must|should) be (?:one of|either|set)|input should be|did you mean|use ['"`]|not one of|known fields|enum values?:|to drop|send allowed_)[^\n]*/gi
+  /\b(?:expected(?: one of)?:? [`'"[]|(?:supported|allowed|valid|permitted|available|accepted|possible) (?:values|levels|efforts|params?|parameters|fields|names|options|types|models|keys)\b(?! ?['"`])|(?:must|should) be (?:one of|either|set)|input should be|did you mean|use ['"`]|not one of|known (?:fields|properties|names|keys)|enum values?:|to drop|send allowed_)[^\n]*/gi
 
 const blank = (text: string): string => text.replace(/[^\n]/g, ' ')
 
@@ -130,6 +149,7 @@ const isNamed = (word: string, text: string, at: number): boolean => {
   if (/[a-z\d]_[a-z\d]|[a-z][A-Z]/.test(word)) return true
   const before = text.slice(Math.max(0, at - 40), at)
   const after = text.slice(at + word.length, at + word.length + 40)
+  if (/^ (?:parameter|argument|field|property|option)\b/.test(after)) return true
   return /(?:parameter|argument|field|property|member|option|attribute|setting|input|key|keyword|name|supplied|invalid|unsupported|unknown|unrecogni[sz]ed|unexpected|for|model)(?:\(s\)|s)?:? ?\(?$/i.test(
     before,
   )

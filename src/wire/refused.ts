@@ -74,7 +74,7 @@ const resolved = (sent: JsonObject, steps: readonly string[]): Place | undefined
 
 const MOST_PREFIXES = 6
 
-const hitsOf = ({ steps }: Name, place: Place | undefined, wishes: readonly Hit[]): Hit[] => {
+const hitsOf = ({ steps, found }: Name, place: Place | undefined, wishes: readonly Hit[]): Hit[] => {
   if (place !== undefined && place.length > 0) {
     const path = pathOfPlace(place)
     const exact = wishes.filter((hit) => hit.wish.path === path && isSame(hit.place, place))
@@ -88,7 +88,10 @@ const hitsOf = ({ steps }: Name, place: Place | undefined, wishes: readonly Hit[
     if (steps.length > 1) return wishes.filter(({ wish }) => isAlong(wish.path, steps, place))
   }
   const [only] = steps
-  const called = steps.length > 1 ? [] : wishes.filter(({ wish }) => only !== undefined && wish.called?.includes(only))
+  const called =
+    steps.length > 1 || found === 'word'
+      ? []
+      : wishes.filter(({ wish }) => only !== undefined && wish.called?.includes(only))
   const words = wordsOf(steps.join('_'))
   return [...wishes.filter(({ wish }) => isCalled(wish.path, words)), ...called.slice(0, 1)]
 }
@@ -178,8 +181,9 @@ const effortsFor = (text: string, value: Json | undefined, isUnknown: boolean, {
   const listed = LISTED.exec(line)?.[1]
   const taken = listed === undefined ? [] : EFFORTS.filter((effort) => NAMED[effort].test(listed))
   if (taken.length > 0) return { remedy: 'other-effort', named: taken }
-  const isValue = typeof value === 'string' && new RegExp(`['"\`]${value}['"\`]`).test(line) && listed === undefined
-  if (isValue) return { remedy: 'other-effort', named: EFFORTS.filter((effort) => effort !== value) }
+  const refused = EFFORTS.find((effort) => effort === value && NAMED[effort].test(line))
+  if (refused !== undefined && listed === undefined)
+    return { remedy: 'other-effort', named: EFFORTS.filter((effort) => effort !== refused) }
   return path === 'reasoning.effort' && isUnknown ? { remedy: 'no-thinking' } : { remedy: 'other-effort', named: [] }
 }
 

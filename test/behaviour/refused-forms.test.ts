@@ -241,3 +241,13 @@ test.each([
     ])
   })
 })
+
+test.each([false, true])('a refusal in the place of an answer is heeded as well, streaming %p', async (stream) => {
+  const error = { error: { message: "Unsupported parameter: 'prompt_cache_key'", code: 400, param: null } }
+  const server = { refuses: (sent: JsonObject) => 'prompt_cache_key' in sent, error, status: 200 }
+  await before('chat-completions', server, async ({ gateway, sent }) => {
+    const answer = await gateway.post('/v1/responses', { model, input: 'Hi', prompt_cache_key: 'k', stream })
+    await answer.text()
+    expect([answer.status, sent.length]).toEqual([200, 2])
+  })
+})

@@ -63,6 +63,12 @@ const UNKNOWN: Record<string, (path: string, name: string) => JsonObject> = {
   'a property': (path) => said(`property '${path}' is unsupported`),
   'a relay’s quotation': (_, name) =>
     said('Provider returned error', { metadata: { raw: JSON.stringify(said(`Unknown parameter: '${name}'.`)) } }),
+  'faults by the member’s name': (_, name) => ({ [name]: ['This is not allowed: unexpected field.'] }),
+  'a list of properties': (_, name) => ({ message: [`property ${name} should not exist`], error: 'Unknown field' }),
+  'members of a message of violations': (path) => ({
+    details: [{ violations: [{ fieldPath: path, message: 'unknown field' }] }],
+  }),
+  'a list of invalid parameters': (path) => ({ detail: 'Unknown fields.', 'invalid-params': [{ name: path }] }),
   'an argument': (_, name) => said(`Unrecognized request argument supplied: ${name}`),
 }
 

@@ -4,10 +4,13 @@ import { GatewayError, type Remedy } from '../../errors.ts'
 import { asList, isFilled, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { badOutcome, classified, type ErrorObject, readErrorObject } from '../error-object.ts'
 import { providerError } from '../failure.ts'
+import { withRefusal } from '../refusal-body.ts'
 import { OTHERS_WISHES } from './members.ts'
 
 /** `body`: of any shape. `status`: 200 for an error within a stream or a 200 answer. */
-export const decodeError = (status: number, body: unknown): GatewayError => {
+export const decodeError = (status: number, body: unknown): GatewayError => withRefusal(classOf(status, body), body)
+
+const classOf = (status: number, body: unknown): GatewayError => {
   const error = readErrorObject(status, body)
   const { param } = error.members
   const refusesRole =

@@ -6,10 +6,13 @@ import { EFFORTS } from '../effort.ts'
 import { classOfCode, isOutOfMoney, membersOf, messageIn, troubleOf } from '../error-object.ts'
 import { type FailureClass, type FailureDetails, providerError } from '../failure.ts'
 import { overlong } from '../overlong.ts'
+import { withRefusal } from '../refusal-body.ts'
 import { unreadable } from '../unreadable.ts'
 
 /** `status`: 200 for an error within a stream, whose type then decides. */
-export const decodeError = (status: number, body: unknown): GatewayError => {
+export const decodeError = (status: number, body: unknown): GatewayError => withRefusal(classOf(status, body), body)
+
+const classOf = (status: number, body: unknown): GatewayError => {
   const error = membersOf(body)
   const type = filledText(error.type)
   const message = messageIn(error)

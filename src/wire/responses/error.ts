@@ -3,9 +3,12 @@
 import type { GatewayError } from '../../errors.ts'
 import { classified, readErrorObject } from '../error-object.ts'
 import { providerError } from '../failure.ts'
+import { withRefusal } from '../refusal-body.ts'
 
 /** `status` is 200 for a failure within a stream, where only the code counts. Accepts `{error}` and the bare error. */
-export const decodeError = (status: number, body: unknown): GatewayError => {
+export const decodeError = (status: number, body: unknown): GatewayError => withRefusal(classOf(status, body), body)
+
+const classOf = (status: number, body: unknown): GatewayError => {
   const error = readErrorObject(status, body)
   if (!UNREAD.test(error.message)) return classified(error)
   return providerError('invalid', { provider: error.provider, remedy: 'chat-wire' })
