@@ -117,6 +117,8 @@ export type Remedy =
   | 'long-messages'
   /** With the output cap that is named: more is none that the model could give. */
   | 'lower-cap'
+  /** The same of a cap that is too low. */
+  | 'higher-cap'
   /** The same of members that come with betas, those of tools named as such. */
   | 'without-beta-members'
   /** Without the betas that are named, or without any where none is. */

@@ -63,6 +63,8 @@ export type Quirks = {
   longMessages?: boolean
   /** The most tokens of output that may be asked for, where a refusal has told it. */
   mostOutput?: number
+  /** Chat, responses: the fewest, likewise. */
+  leastOutput?: number
   /** Members of the wire's request that the provider refuses, as paths: `*` for each element of a list. */
   rejects?: readonly string[]
 }

@@ -47,6 +47,7 @@ const LEARNED: Partial<Record<Remedy, Quirks>> = {
 }
 /** What is changed in translated requests alone: clients of the provider's own wire learn more from the refusal. */
 const TRANSLATED_ONLY = new Set<Remedy>([
+  'higher-cap',
   'no-forced-tools',
   'output-by-tool',
   'output-or-tools',
@@ -106,6 +107,10 @@ const toldBy = (remedy: Remedy, named: readonly string[], target: Target): Quirk
     case 'without-beta-members': {
       const rejectsOfBetas = added(known.rejectsOfBetas, named)
       return rejectsOfBetas && { rejectsOfBetas }
+    }
+    case 'higher-cap': {
+      const least = Number(named[0])
+      return least > (known.leastOutput ?? 0) ? { leastOutput: least } : undefined
     }
     default: {
       const told = LEARNED[remedy]

@@ -34,7 +34,7 @@ export const refusedIn = (wire: ChatWire, sent: JsonObject, error: unknown): Ref
       if (place !== undefined && (found !== 'word' || !PROMPT.has(name.steps[0] ?? ''))) named ??= place
       hits.push(...hitsOf(name, place, wishes))
     }
-    const refused = (here.some(isCap) ? lowerCap(text, sent) : undefined) ?? remedyFor(hits, text, sent)
+    const refused = (here.some(isCap) ? otherCap(text, sent) : undefined) ?? remedyFor(hits, text, sent)
     if (refused !== undefined) return refused
   }
   const refused = remedyFor(valueHits(names, wishes, sent), text, sent) ?? remedyFor(toolHits(text, wishes), text, sent)
@@ -170,7 +170,7 @@ const remedyFor = (hits: readonly Hit[], text: string, sent: JsonObject): Refuse
 const UNKNOWN =
   /unsupported[ _](?:parameter|argument|field|member)|un(?:known|recogni[sz]ed|expected)[ _](?:request )?(?:parameter|argument|name|field|key|member)|extra[ _](?:inputs|fields|forbidden)|not permitted|not support|is unsupported|additional ?propert|cannot find field/i
 const RANGE =
-  /between|at (?:most|least)|(?:less|greater|lower|higher|more) than|\brange\b|\b(?:max|min)imum\b|exceed|[<>]=?\s?\d|\d to \d|\d\.\.\d|too (?:large|high|small|low)|below|above/i
+  /between|at (?:most|least)|(?:less|greater|lower|higher|more) than|\brange\b|\b(?:max|min)imum\b|exceed|[<>]=?\s?\d|\d to \d|\d\.\.\d|too (?:large|high|small|low)|below|above|\blimit|up to/i
 const ONE_OF = /\bboth\b|only one of|mutually exclusive|together/i
 /** Of a schema that is refused, no model is at fault. */
 const AT_FAULT = /invalid (?:json )?schema|schema (?:is )?(?:invalid|must|cannot|too)|\bin context=/i
@@ -199,18 +199,23 @@ const LISTED = new RegExp(
 
 const isCap = ({ steps }: Name): boolean => CAPS.has(steps.at(-1) ?? '') || CAPS.has(steps[0] ?? '')
 
-/** The cap that the refusal says is the most, where a higher one was sent. */
-const lowerCap = (text: string, sent: JsonObject): Refused | undefined => {
+/** The cap that the refusal says is the most, where a higher one was sent, or the least, where a lower one was. */
+const otherCap = (text: string, sent: JsonObject): Refused | undefined => {
   const name = [...CAPS].find((cap) => typeof sent[cap] === 'number')
   const asked = name === undefined ? undefined : sent[name]
-  if (name === undefined || typeof asked !== 'number') return undefined
+  if (name === undefined || typeof asked !== 'number' || !RANGE.test(text)) return undefined
   const figures = Array.from(text.matchAll(/(?<![\w.-])\d[\d,]{0,14}(?![\w.]\w)/g), ([digits]) =>
     Number(digits.replaceAll(',', '')),
   )
+  const least = Math.min(...figures.filter((figure) => figure > asked))
+  if (LEAST.test(text) && least <= MOST_LEAST) return { remedy: 'higher-cap', named: [`${least}`], place: [name] }
   const most = Math.max(...figures.filter((figure) => figure < asked))
-  if (!RANGE.test(text) || most < 1) return undefined
-  return { remedy: 'lower-cap', named: [`${most}`], place: [name] }
+  return most >= 1 ? { remedy: 'lower-cap', named: [`${most}`], place: [name] } : undefined
 }
+
+const LEAST = /minimum|at least|>=|greater than or equal|below|too (?:low|small)|under /i
+/** More than a server wants at least, and more than a quota may be exceeded by. */
+const MOST_LEAST = 64
 
 /** Whether a line says that the model takes no pictures, by a name of theirs or by a word; what is wrong with one it may also say. */
 const isSightless = (text: string, names: readonly Name[]): boolean => {

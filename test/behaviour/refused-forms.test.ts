@@ -160,6 +160,19 @@ test.each<[string, ChatWire, ChatWire, JsonObject, Server, (sent: JsonObject) =>
     'prompt_cache_key',
   ],
   [
+    'the least cap that there is',
+    'chat-completions',
+    'messages',
+    { max_tokens: 5, messages: [hi] },
+    {
+      refuses: (sent) => Number(sent.max_completion_tokens) < 16,
+      error: { error: { message: "Invalid 'max_completion_tokens': below the minimum value. Expected >= 16, got 5." } },
+    },
+    (sent) => sent.max_completion_tokens ?? null,
+    16,
+    'max_tokens',
+  ],
+  [
     'the cap that fits',
     'chat-completions',
     'chat-completions',

@@ -270,6 +270,22 @@ test.each<[string, ChatWire, JsonObject, JsonObject, string | undefined, string[
     ['8192'],
   ],
   [
+    'a cap out of a range',
+    'chat-completions',
+    { model: 'm', max_completion_tokens: 32_000, messages: [] },
+    said('max_completion_tokens must be at least 1 and at most 4096'),
+    'lower-cap',
+    ['4096'],
+  ],
+  [
+    'a cap below the least',
+    'responses',
+    { model: 'm', max_output_tokens: 17, input: 'Hi' },
+    said("Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 20, but got 17 instead."),
+    'higher-cap',
+    ['20'],
+  ],
+  [
     'an effort, with those that there are',
     'responses',
     { model: 'm', input: 'Hi', reasoning: { effort: 'minimal' } },

@@ -201,7 +201,10 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
   }
   encodeToolUse(request, body, out)
   if (request.maxOutput !== undefined) {
-    body[quirks.maxTokensField ?? 'max_completion_tokens'] = Math.min(request.maxOutput, target.maxOutput)
+    const most = Math.min(request.maxOutput, target.maxOutput)
+    const { maxTokensField = 'max_completion_tokens', leastOutput = most } = quirks
+    if (most < leastOutput) out.drop(out.nameOf(maxTokensField))
+    body[maxTokensField] = Math.max(most, leastOutput)
   }
   encodeSampling(request, target, body, out)
   encodeStop(request, body, out)

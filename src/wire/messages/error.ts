@@ -59,8 +59,8 @@ const CLASS_OF_STATUS: { [status: number]: FailureClass } = {
   529: 'overloaded',
 }
 
-const TOO_LONG = /prompt is too long(?:: (\d+) tokens > (\d+) maximum)?/
-const WINDOW = /input length and `max_tokens` exceed context limit: (\d+) \+ (\d+) > (\d+)/
+const TOO_LONG = /prompt is too long(?:: (\d{1,15}) tokens > (\d{1,15}) maximum)?/
+const WINDOW = /input length and `max_tokens` exceed context limit: (\d{1,15}) \+ (\d{1,15}) > (\d{1,15})/
 const POLICY = /Output blocked by content filtering policy/
 
 const SPENDING_CODES = new Set([

@@ -242,8 +242,9 @@ const choiceWithForm = (formTool: string, request: ChatRequest, out: Outgoing): 
 const encodeLimits = ({ maxOutput, stop }: ChatRequest, target: Target, out: Outgoing, undo: Undo): JsonObject => {
   const limits: JsonObject = {}
   if (maxOutput !== undefined) {
-    if (maxOutput < LEAST_OUTPUT) out.drop(out.nameOf('max_output_tokens'))
-    limits.max_output_tokens = Math.max(LEAST_OUTPUT, Math.min(maxOutput, target.maxOutput))
+    const least = Math.max(LEAST_OUTPUT, target.quirks.leastOutput ?? 0)
+    if (maxOutput < least) out.drop(out.nameOf('max_output_tokens'))
+    limits.max_output_tokens = Math.max(least, Math.min(maxOutput, target.maxOutput))
   }
   if (stop !== undefined && !stopInGateway(stop, undo)) out.drop(out.nameOf('stop'))
   return limits
