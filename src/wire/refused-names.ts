@@ -14,6 +14,8 @@ export type Said = { text: string; names: Name[] }
 /** Of a refusal. Longer ones quote the request. */
 const MOST_CHARS = 8_192
 const MOST_DEPTH = 8
+/** Of each that is named more often, the last counts. */
+const MOST_NAMES = 200
 
 /** Members of an error object that hold the path of what is refused, and those that hold a name within it. */
 const PATHS = [
@@ -38,7 +40,8 @@ export const saidIn = (body: unknown): Said => {
   const texts: string[] = []
   collect(body as Json | undefined, told, texts, 0)
   const text = texts.join('\n').slice(0, MOST_CHARS)
-  return { text, names: [...told, ...namesIn(text)] }
+  const all = new Map([...told, ...namesIn(text)].map((name) => [`${name.found} ${name.steps.join('.')}`, name]))
+  return { text, names: [...all.values()].slice(0, MOST_NAMES) }
 }
 
 const collect = (value: Json | undefined, told: Name[], texts: string[], depth: number): void => {

@@ -2,7 +2,7 @@
 // such members, and how the request is asked again where a refusal names one.
 
 import type { Remedy } from '../errors.ts'
-import { asObject, isObject, type Json, type JsonObject } from '../ir/json.ts'
+import { asObject, isObject, type Json } from '../ir/json.ts'
 import type { ChatWire } from '../ir/wire.ts'
 
 /**
@@ -14,7 +14,7 @@ export type Wish = {
   path: string
   remedy?: Remedy
   named?: readonly string[]
-  when?: (value: Json, body: JsonObject) => boolean
+  when?: (value: Json) => boolean
   form?: true
   called?: readonly string[]
 }

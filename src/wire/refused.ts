@@ -14,25 +14,27 @@ import { CAPS, PICTURES, WISHES, type Wish } from './refused-wishes.ts'
 /** `remedy`, `named`: how to ask without it, or in its other form. `place`: where it stands in the body that was sent. */
 export type Refused = { remedy?: Remedy; named?: readonly string[]; place?: Place; sightless?: true }
 
+/** A wish that the body holds, and the first place where it does. */
 type Hit = { wish: Wish; place: Place }
 
 /** `error`: the body of the refusal. `sent`: the body that was refused. */
 export const refusedIn = (wire: ChatWire, sent: JsonObject, error: unknown): Refused => {
   const { text, names } = saidIn(error)
-  const wishes = WISHES[wire].flatMap((wish) =>
-    placesOf(sent, wish.path)
-      .filter((place) => wish.when?.(valueAt(sent, place) ?? null, sent) !== false)
-      .map((place): Hit => ({ wish, place })),
-  )
+  const wishes = WISHES[wire].flatMap((wish) => {
+    const place = placesOf(sent, wish.path).find((one) => isHeld(wish, one, sent))
+    return place === undefined ? [] : [{ wish, place }]
+  })
   const prompt = promptIn(sent)
   let named: Place | undefined
   for (const found of FOUND) {
-    const here = names.filter((name) => name.found === found && !isRole(name) && !isQuotedFrom(prompt, name))
+    const here = names.filter((name) => name.found === found && !isRole(name))
     const hits: Hit[] = []
     for (const name of here) {
       const place = resolved(sent, name.steps)
+      const its = hitsOf(name, place, wishes, sent)
+      if ((place === undefined && its.length === 0) || isQuotedFrom(prompt, name)) continue
       if (place !== undefined && (found !== 'word' || !PROMPT.has(name.steps[0] ?? ''))) named ??= place
-      hits.push(...hitsOf(name, place, wishes))
+      hits.push(...its)
     }
     const refused = (here.some(isCap) ? otherCap(text, sent) : undefined) ?? remedyFor(hits, text, sent)
     if (refused !== undefined) return refused
@@ -74,12 +76,16 @@ const resolved = (sent: JsonObject, steps: readonly string[]): Place | undefined
 
 const MOST_PREFIXES = 6
 
-const hitsOf = ({ steps, found }: Name, place: Place | undefined, wishes: readonly Hit[]): Hit[] => {
+const hitsOf = ({ steps, found }: Name, place: Place | undefined, wishes: readonly Hit[], sent: JsonObject): Hit[] => {
   if (place !== undefined && place.length > 0) {
     const path = pathOfPlace(place)
-    const exact = wishes.filter((hit) => hit.wish.path === path && isSame(hit.place, place))
+    const along = wishes.flatMap(({ wish }): Hit[] => {
+      const at = place.slice(0, wish.path.split('.').length)
+      return pathOfPlace(at) === wish.path && isHeld(wish, at, sent) ? [{ wish, place: at }] : []
+    })
+    const exact = along.filter(({ place: at }) => at.length === place.length)
     if (exact.length > 0) return exact
-    const within = wishes.filter(({ wish, place: at }) => startsWith(place, at) && !isApart(wish, at, place))
+    const within = along.filter(({ wish, place: at }) => !isApart(wish, at, place))
     if (within.length > 0) return within.slice(0, 1)
     // A member that is missing where another form of the thing stands.
     const forms = wishes.filter(({ wish, place: at }) => wish.when !== undefined && startsWith(at, place))
@@ -111,7 +117,11 @@ const isAlong = (path: string, steps: readonly string[], place: Place): boolean 
 /** Members that tools and items of other types lack. */
 const MISSING = new Set(['function', 'type', 'name'])
 
-const isSame = (one: Place, other: Place): boolean => one.length === other.length && startsWith(one, other)
+const isHeld = ({ when }: Wish, place: Place, sent: JsonObject): boolean => {
+  const value = valueAt(sent, place)
+  return value !== undefined && when?.(value) !== false
+}
+
 const startsWith = (place: Place, beginning: Place): boolean => beginning.every((step, at) => place[at] === step)
 
 /** A fault within a schema is that of the client's schema, and one deep within a tool or an item no fault of its type. */
@@ -135,10 +145,14 @@ const isCalled = (path: string, words: readonly string[]): boolean => {
 /** Names that are quoted may be values. */
 const valueHits = (names: readonly Name[], wishes: readonly Hit[], sent: JsonObject): Hit[] => {
   const values = new Set(names.filter(({ found }) => found === 'quoted').map(({ steps }) => steps.join('_')))
-  return wishes.filter(({ place }) => {
-    const value = valueAt(sent, place)
-    const said = isObject(value) ? value.type : value
-    return typeof said === 'string' && said.length > 2 && values.has(said.replace(/\W/g, '_'))
+  if (values.size === 0) return []
+  return wishes.flatMap(({ wish }): Hit[] => {
+    const place = placesOf(sent, wish.path).find((one) => {
+      const value = valueAt(sent, one)
+      const said = isObject(value) ? value.type : value
+      return typeof said === 'string' && said.length > 2 && values.has(said.replace(/\W/g, '_'))
+    })
+    return place !== undefined && isHeld(wish, place, sent) ? [{ wish, place }] : []
   })
 }
 
