@@ -33,14 +33,17 @@ export const accounts = command({
   },
 })
 
+const inWords = ({ what, upstream }: NonNullable<Account['models'][number]['trouble']>): string =>
+  what === 'no_money' ? 'out of money' : `unknown there as ${upstream}`
+
 const accountLines = (items: Account[]): string[] => {
   const rows = items.map((account) => [
     account.provider,
     account.name,
     HEALTH[account.state],
     account.models
-      .filter(({ state }) => state !== 'closed')
-      .map(({ model, state }) => `${model} ${HEALTH[state]}`)
+      .filter(({ state, trouble }) => state !== 'closed' || trouble !== null)
+      .map(({ model, state, trouble }) => `${model} ${trouble === null ? HEALTH[state] : inWords(trouble)}`)
       .join(', ') || '-',
     grouped(account.in_flight),
     `${account.weight}`,

@@ -96,6 +96,12 @@ const OF_BETAS = ['defer_loading', 'eager_input_streaming', 'input_examples', 's
   (name): Wish => ({ path: `tools.*.${name}`, remedy: 'without-beta-members', named: [`tools.${name}`] }),
 )
 
+/** A server that knows no mark in one place knows none in another. */
+const MARKS = [
+  ...['cache_control', 'system.*.cache_control', 'tools.*.cache_control', 'messages.*.content.*.cache_control'],
+  'messages.*.content.*.content.*.cache_control',
+]
+
 const MESSAGES: Wish[] = [
   ...users('metadata.user_id'),
   ...leftOut('metadata', 'service_tier', 'temperature', 'top_p', 'top_k', 'stop_sequences'),
@@ -105,9 +111,7 @@ const MESSAGES: Wish[] = [
   { path: 'tool_choice.disable_parallel_tool_use' },
   { path: 'tool_choice', remedy: 'no-forced-tools', when: (choice) => FORCED.has(asObject(choice).type) },
   ...OF_BETAS,
-  ...['cache_control', 'system.*.cache_control', 'tools.*.cache_control', 'messages.*.content.*.cache_control'].map(
-    (path): Wish => ({ path, named: ['cache_control'] }),
-  ),
+  ...MARKS.map((path): Wish => ({ path, named: MARKS })),
 ]
 
 const FORCED = new Set<Json | undefined>(['any', 'tool'])

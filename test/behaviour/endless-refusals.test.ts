@@ -35,6 +35,14 @@ const REFUSALS = [
   'Argument not supported on this model: stop',
   'body.user: Extra inputs are not permitted',
   'temperature is deprecated for this model',
+  'Unknown name "stream_options" at \'body\': Cannot find field.',
+  'metadata.user_id: must be an opaque id',
+  'messages[1].content: expected a string, got null',
+  "input[0]: missing field 'type'",
+  "Invalid 'tool_choice': only 'auto' can be used here",
+  'max_tokens=30000 cannot be greater than max_model_len=20000',
+  'max_output_tokens must be at most 9000',
+  'nothing of this is understood: prompt_cache_key, seed, verbosity',
   "This model's maximum context length is 30000 tokens. However, you requested 34000 tokens (4000 in the messages, 30000 in the completion).",
 ]
 

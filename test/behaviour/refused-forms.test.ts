@@ -160,6 +160,28 @@ test.each<[string, ChatWire, ChatWire, JsonObject, Server, (sent: JsonObject) =>
     'prompt_cache_key',
   ],
   [
+    'marks of what may be cached, on none',
+    'messages',
+    'chat-completions',
+    {
+      messages: [
+        { role: 'system', content: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }] },
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', content: 'Hello.' },
+        { role: 'user', content: 'So?' },
+      ],
+    },
+    {
+      refuses: (sent) => textOf(sent).includes('cache_control'),
+      error: {
+        error: { type: 'invalid_request_error', message: 'system.0.cache_control: Extra inputs are not permitted' },
+      },
+    },
+    (sent) => listOf(sent.messages).length,
+    3,
+    'system.cache_control',
+  ],
+  [
     'the least cap that there is',
     'chat-completions',
     'messages',

@@ -316,3 +316,20 @@ describe('a breaker', () => {
     expect(health.states()).toEqual([{ target: 'a', state: 'closed', inFlight: 0 }])
   })
 })
+
+test('what only the owner can mend is reported once, until the target answers', () => {
+  const reported: string[][] = []
+  const health = createHealth(undefined, undefined, undefined, (...what) => reported.push(what))
+  const trouble = () => health.standingOf('a')?.trouble
+  for (const _ of [1, 2]) health.troubled('a', 'no-money', 'm')
+  health.troubled('b', 'unknown-model', 'm')
+  expect([trouble(), reported.length]).toEqual(['no-money', 2])
+  health.succeeded('a', health.begin('a'))
+  expect(trouble()).toBeUndefined()
+  health.troubled('a', 'no-money', 'm')
+  expect(reported).toEqual([
+    ['a', 'no-money', 'm'],
+    ['b', 'unknown-model', 'm'],
+    ['a', 'no-money', 'm'],
+  ])
+})
