@@ -33,8 +33,8 @@ export type Undo = {
   /** Calls of this tool are the structured output: they decode as text, and the finish reason `tool-calls` as `stop`. */
   jsonTool?: string
   /**
-   * The client's tool for each name that was sent, where name, namespace or kind was changed. A `custom` tool was sent as
-   * a function whose one string argument `input` is the free text.
+   * The client's tools by the names they were sent under, `namespace.name` on a wire with namespaces: see heard-tool.ts. A
+   * `custom` tool whose call comes as a function's has the free text in the one argument `input`.
    */
   tools?: { [sentName: string]: SentTool }
   /** Stop sequences that the wire could not express: `stopAt` of ir/stop-at.ts applies them, decoders ignore them. */

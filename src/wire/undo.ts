@@ -1,11 +1,6 @@
-// Reverses in an answer what encoding its request changed of tools: their names, and free text sent as an argument.
+// Free text of a custom tool that was sent as a function of one argument, read out of that argument.
 
 import { isObject, parseJson } from '../ir/json.ts'
-import type { SentTool, Undo } from './codec.ts'
-
-/** The client's tool that was sent under `name`; undefined where nothing was changed. */
-export const originalTool = (name: string, { tools }: Undo): SentTool | undefined =>
-  tools !== undefined && Object.hasOwn(tools, name) ? tools[name] : undefined
 
 export type FreeText = {
   /** The free text in the next piece of the arguments. */

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { freeText, freeTextOf, originalTool } from '../../src/wire/undo.ts'
+import { freeText, freeTextOf } from '../../src/wire/undo.ts'
 
 const read = (pieces: string[]) => {
   const reader = freeText()
@@ -75,11 +75,4 @@ describe('free text', () => {
   ])('of %j is %j, cut %p', (input, text, cut) => {
     expect(freeTextOf(input)).toEqual({ text, cut })
   })
-})
-
-test('only names of tools are found, not inherited members', () => {
-  const tools = { a_b: { name: 'a.b', kind: 'function' as const } }
-  expect(originalTool('a_b', { tools })?.name).toBe('a.b')
-  expect(originalTool('constructor', { tools })).toBeUndefined()
-  expect(originalTool('a_b', {})).toBeUndefined()
 })

@@ -5,7 +5,8 @@ import { asText, isObject, type Json, type JsonObject, parseObject } from '../..
 import type { Seal } from '../../ir/part.ts'
 import { type JsonNesting, jsonNesting } from '../../lib/json-nesting.ts'
 import type { Undo } from '../codec.ts'
-import { type FreeText, freeText, originalTool } from '../undo.ts'
+import { mayGoOn, toolHeard } from '../heard-tool.ts'
+import { type FreeText, freeText } from '../undo.ts'
 import { callKind, inputText, signatureOf } from './assistant.ts'
 
 type Call = {
@@ -14,7 +15,7 @@ type Call = {
   id: string
   /** Whether the id is the server's own, not made up here. */
   hasOwnId: boolean
-  /** The name that the provider knows the tool by. */
+  /** The name as the provider has written it so far. */
   name: string
   kind: 'function' | 'custom'
   signature: Seal | undefined
@@ -72,7 +73,7 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
     unclosed.delete(call)
     grown.delete(call)
     // A call whose name never came still counts, unless it is an empty entry.
-    if (call.part === undefined && (call.hasOwnId || call.pieces.length > 0)) start(call, '', out)
+    if (call.part === undefined && (call.hasOwnId || call.pieces.length > 0)) start(call, out)
     if (call.part === undefined) return
     if (isEmpty(call)) emit(call, call.part, call.pieces.join(''), out)
     if (call.wrapped !== undefined) {
@@ -115,7 +116,23 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
     return call
   }
 
-  const start = (call: Call, sent: string, out: ChatEvent[]): void => {
+  /** Some servers send a name in pieces, or all of it each time. */
+  const name = (call: Call, piece: string): void => {
+    const joined = call.name + piece
+    const goesOn = !piece.startsWith(call.name) || toolHeard({ ...call, name: joined }, undo) !== undefined
+    call.name = goesOn || mayGoOn(joined, undo) ? joined : piece
+  }
+
+  /** Whether more of the name may come: it is no tool's yet, or may become another's. */
+  const mayBeNamedOn = (call: Call): boolean =>
+    undo.tools !== undefined && (mayGoOn(call.name, undo) || toolHeard(call, undo) === undefined)
+
+  const start = (call: Call, out: ChatEvent[]): void => {
+    for (const earlier of calls) {
+      if (earlier === call) break
+      if (earlier.part === undefined && earlier.name !== '' && toolHeard(earlier, undo) !== undefined)
+        start(earlier, out)
+    }
     out.push(...closeAll(false), ...before())
     if (call.signature !== undefined) {
       const thought = nextPart()
@@ -126,15 +143,14 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
     }
     const part = nextPart()
     call.part = part
-    call.name = sent
-    if (undo.jsonTool !== undefined && sent === undo.jsonTool) {
+    const known = toolHeard(call, undo)
+    if (known === 'answer') {
       call.as = 'json'
       out.push({ type: 'text-start', part })
     } else {
       made = true
-      const known = originalTool(sent, undo)
       if (known?.kind === 'custom' && call.kind === 'function') call.wrapped = freeText()
-      out.push({ type: 'tool-start', part, id: call.id, ...(known ?? { name: sent, kind: call.kind }) })
+      out.push({ type: 'tool-start', part, id: call.id, ...(known ?? { name: call.name, kind: call.kind }) })
     }
     const early = call.pieces.join('')
     if (early !== '' && !isEmpty(call)) emit(call, part, early, out)
@@ -186,7 +202,11 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
       byId.set(id, call)
     }
     call.signature ??= signatureOf(raw)
-    if (call.part === undefined && sent !== '') start(call, sent, out)
+    if (call.part === undefined && sent !== '') {
+      name(call, sent)
+      if (text === '' && mayBeNamedOn(call)) return
+    }
+    if (call.part === undefined && call.name !== '') start(call, out)
     if (text !== '') add(call, text, out)
     grown.add(call)
   }

@@ -36,7 +36,7 @@ export const outgoing = (request: ChatRequest, quirks: Quirks): Outgoing => {
   return {
     origin: request.origin,
     quirks,
-    names: toolNames(request, quirks.noCustomTools === true),
+    names: toolNames(request),
     oneSystem: request.origin !== 'chat-completions' || quirks.noMidSystem === true,
     takesThoughts,
     needsReasoning: quirks.needsReasoning === true && takesThoughts('reasoning_content'),

@@ -145,7 +145,7 @@ const isSpecial = (choice: JsonObject): boolean =>
 export type ToolNames = {
   /** The name that a tool or a call is sent under. */
   of(name: string, namespace?: string): string
-  /** What the answer must undo; empty where no name was changed. */
+  /** What the answer must undo; empty where no tool was sent. */
   undo: Undo
 }
 
@@ -153,7 +153,7 @@ const MAX_NAME = 64
 const LEGAL_NAME = /^[a-zA-Z0-9_-]+$/
 
 /** Unique names by this wire's rules: `namespace__name`, with other characters replaced and too long ones cut. */
-export const toolNames = (request: ChatRequest, customAsFunction: boolean): ToolNames => {
+export const toolNames = (request: ChatRequest): ToolNames => {
   const sent: { [name: string]: SentTool } = {}
   const known = new Map<string, string>()
   const taken = new Set<string>()
@@ -173,9 +173,7 @@ export const toolNames = (request: ChatRequest, customAsFunction: boolean): Tool
   for (const tool of request.tools) {
     if (tool.type === 'opaque') continue
     const { name, namespace, type: kind } = tool
-    const out = claim(name, namespace)
-    if (out !== name || (customAsFunction && kind === 'custom'))
-      sent[out] = namespace === undefined ? { name, kind } : { name, namespace, kind }
+    sent[claim(name, namespace)] = namespace === undefined ? { name, kind } : { name, namespace, kind }
   }
   const listed = new Map(known)
   // A provider that found a tool by search may call it in a namespace of the tool's own name.

@@ -2,12 +2,13 @@
 
 import type { TextPart, ToolCallPart } from '../../ir/part.ts'
 import type { Undo } from '../codec.ts'
-import { freeTextOf, originalTool } from '../undo.ts'
+import { toolHeard } from '../heard-tool.ts'
+import { freeTextOf } from '../undo.ts'
 
 /** A call as the client knows it; a call of the tool for structured output becomes text. */
 export const undoCall = (call: ToolCallPart, undo: Undo): ToolCallPart | TextPart => {
-  if (undo.jsonTool !== undefined && call.name === undo.jsonTool) return { type: 'text', text: call.input || '{}' }
-  const sent = originalTool(call.name, undo)
+  const sent = toolHeard(call, undo)
+  if (sent === 'answer') return { type: 'text', text: call.input || '{}' }
   if (sent === undefined) return call
   const { namespace: _, ...rest } = call
   return { ...rest, ...sent, input: isWrapped(call, undo) ? freeTextOf(call.input).text : call.input }
@@ -17,5 +18,7 @@ export const undoCall = (call: ToolCallPart, undo: Undo): ToolCallPart | TextPar
 export const isTextCut = (call: ToolCallPart, undo: Undo): boolean =>
   isWrapped(call, undo) && freeTextOf(call.input).cut
 
-const isWrapped = ({ name, kind }: ToolCallPart, undo: Undo): boolean =>
-  kind === 'function' && originalTool(name, undo)?.kind === 'custom'
+const isWrapped = (call: ToolCallPart, undo: Undo): boolean => {
+  const sent = call.kind === 'function' ? toolHeard(call, undo) : undefined
+  return sent !== undefined && sent !== 'answer' && sent.kind === 'custom'
+}

@@ -46,19 +46,22 @@ export const toolNames = (tools: Tool[]): Names => {
   const byTool = new Map<string, string>()
   const undo: { [sentName: string]: SentTool } = {}
   const claim = distinct(MAX_NAME)
-  for (const tool of tools) if (tool.type === 'opaque' && typeof tool.value.name === 'string') claim(tool.value.name)
+  for (const tool of tools) {
+    if (tool.type !== 'opaque' || typeof tool.value.name !== 'string') continue
+    const own = tool.value.name
+    claim(own)
+    undo[own] = { name: own, kind: 'function' }
+  }
   const list = tools.map((tool) => {
     if (tool.type === 'opaque') return undefined
     const key = keyOf(tool.name, tool.namespace)
     if (byTool.has(key)) return undefined
     const sent = claim(sentName(tool.name, tool.namespace))
     byTool.set(key, sent)
-    if (sent !== tool.name || tool.type === 'custom' || tool.namespace !== undefined) {
-      undo[sent] = {
-        name: tool.name,
-        kind: tool.type,
-        ...(tool.namespace === undefined ? {} : { namespace: tool.namespace }),
-      }
+    undo[sent] = {
+      name: tool.name,
+      kind: tool.type,
+      ...(tool.namespace === undefined ? {} : { namespace: tool.namespace }),
     }
     return sent
   })

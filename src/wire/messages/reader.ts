@@ -6,10 +6,10 @@ import { asList, asObject, asText, isObject, type Json, type JsonObject } from '
 import type { ServerToolCalls } from '../../ir/server-tools.ts'
 import { count, type Usage } from '../../ir/usage.ts'
 import { digest } from '../../lib/digest.ts'
-import type { SentTool, Undo } from '../codec.ts'
+import type { SentArguments, Undo } from '../codec.ts'
+import { toolHeard } from '../heard-tool.ts'
 import { malformedAnswer } from '../pass.ts'
 import { countCalls } from '../server-tool-calls.ts'
-import { originalTool } from '../undo.ts'
 import { type Block, callBlock, customBlock, opaqueBlock, redactedBlock, textBlock, thoughtBlock } from './block.ts'
 import { decodeError } from './error.ts'
 import { decodeStop } from './stop.ts'
@@ -161,11 +161,11 @@ export class Reader {
   #openCall(raw: JsonObject): Block {
     const part = this.#parts++
     const name = asText(raw.name)
-    const { jsonTool, arguments: sent = {} } = this.#undo
-    const sentArguments = Object.hasOwn(sent, name) ? sent[name] : undefined
-    if (name !== '' && name === jsonTool) return callBlock({ type: 'text-start', part }, raw, sentArguments)
+    const known = toolHeard({ name, kind: 'function' }, this.#undo)
+    const sentArguments = argumentsOf(known, name, this.#undo)
+    if (known === 'answer') return callBlock({ type: 'text-start', part }, raw, sentArguments)
     this.#calls++
-    const tool: SentTool = originalTool(name, this.#undo) ?? { name, kind: 'function' }
+    const tool = known ?? { name, kind: 'function' }
     const id = typeof raw.id === 'string' && raw.id !== '' ? raw.id : `toolu_${digest(this.#id)}_${part}`
     const start = { type: 'tool-start' as const, part, id, ...tool }
     return tool.kind === 'custom' ? customBlock(start, raw) : callBlock(start, raw, sentArguments)
@@ -218,6 +218,17 @@ export class Reader {
     })
     return out
   }
+}
+
+/** The arguments that were sent under other names, for a tool that the provider may have named in another way. */
+const argumentsOf = (
+  known: ReturnType<typeof toolHeard>,
+  name: string,
+  { arguments: sent = {}, tools = {}, jsonTool }: Undo,
+): SentArguments | undefined => {
+  if (Object.hasOwn(sent, name)) return sent[name]
+  const sentName = known === 'answer' ? jsonTool : Object.keys(tools).find((one) => tools[one] === known)
+  return sentName !== undefined && Object.hasOwn(sent, sentName) ? sent[sentName] : undefined
 }
 
 /** The start of a block whose provider omitted it, or announced another, for deltas that tell what it is. */

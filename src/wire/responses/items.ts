@@ -4,8 +4,9 @@
 import type { ChatEvent } from '../../ir/event.ts'
 import { asList, asText, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import { digest } from '../../lib/digest.ts'
-import type { Undo } from '../codec.ts'
-import { originalTool } from '../undo.ts'
+import type { SentTool, Undo } from '../codec.ts'
+import { toolHeard } from '../heard-tool.ts'
+import { type FreeText, freeText } from '../undo.ts'
 import { argumentsText, decodeCitation, decodeCitations, decodeLogprobs } from './output.ts'
 import { type ItemKind, idOf, itemPlaces, type Places } from './places.ts'
 import { decodeReasoning } from './reasoning.ts'
@@ -29,8 +30,18 @@ type Message = {
   untold: Set<Content>
   told: Map<string, Content>
 }
-/** `isAnswer`: a call of the JSON tool, whose arguments are the structured answer. */
-type Call = { kind: 'call'; part: number; text: string; isAnswer: boolean; custom: boolean }
+/**
+ * `isAnswer`: a call of the JSON tool, whose arguments are the structured answer. `wrapped`: for a tool of free text that was
+ * called as a function.
+ */
+type Call = {
+  kind: 'call'
+  part: number
+  text: string
+  isAnswer: boolean
+  custom: boolean
+  wrapped: FreeText | undefined
+}
 /** `interrupted`: its part was ended because another item began. `told`: the end of the paragraph was. */
 type Thought = {
   kind: 'reasoning'
@@ -212,25 +223,25 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
   const beginCall = (at: number, item: JsonObject): Call => {
     const name = asText(item.name)
     const custom = item.type === 'custom_tool_call'
-    const isAnswer = name !== '' && name === undo.jsonTool
+    const heard: SentTool = { name, kind: custom ? 'custom' : 'function' }
+    if (typeof item.namespace === 'string') heard.namespace = item.namespace
+    const known = toolHeard(heard, undo)
+    const isAnswer = known === 'answer'
+    const wrapped = known !== 'answer' && known?.kind === 'custom' && !custom ? freeText() : undefined
     speak(undefined)
-    const call: Call = { kind: 'call', part: next++, text: '', isAnswer, custom }
+    const call: Call = { kind: 'call', part: next++, text: '', isAnswer, custom, wrapped }
     items.set(at, call)
-    if (isAnswer) {
+    if (known === 'answer') {
       emit({ type: 'text-start', part: call.part })
       return call
     }
     calls = true
-    const sent = originalTool(name, undo)
-    const namespace = sent?.namespace ?? (typeof item.namespace === 'string' ? item.namespace : undefined)
     const itemId = typeof item.id === 'string' ? { itemId: item.id } : {}
     emit({
       type: 'tool-start',
       part: call.part,
       id: asText(item.call_id) || asText(item.id) || `call_${digest(answerId())}_${call.part}`,
-      name: sent?.name ?? name,
-      kind: custom ? 'custom' : 'function',
-      ...(namespace === undefined ? {} : { namespace }),
+      ...(known ?? heard),
       ...itemId,
     })
     return call
@@ -239,12 +250,22 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
   const feed = (call: Call, text: string): void => {
     if (text === '') return
     call.text += text
-    emit({ type: call.isAnswer ? 'text-delta' : 'tool-delta', part: call.part, text })
+    emitInput(call, call.wrapped === undefined ? text : call.wrapped.push(text))
+  }
+
+  const emitInput = ({ part, isAnswer }: Call, text: string): void => {
+    if (text !== '') emit({ type: isAnswer ? 'text-delta' : 'tool-delta', part, text })
   }
 
   const endCall = (call: Call, item: JsonObject | undefined): void => {
     if (item !== undefined) {
       feed(call, unstreamed(call.custom ? asText(item.input) : argumentsText(item.arguments), call.text))
+    }
+    if (call.wrapped !== undefined) {
+      const { rest, cut } = call.wrapped.end()
+      emitInput(call, rest)
+      // A call that was cut off gets no end.
+      if (cut) return
     }
     emit({ type: call.isAnswer ? 'text-end' : 'tool-end', part: call.part })
   }
@@ -301,7 +322,9 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
         break
       case 'function_call':
       case 'custom_tool_call':
-        beginCall(at, item)
+        // Some servers tell the name with the end.
+        if (asText(item.name) === '') items.set(at, { kind: 'opaque' })
+        else beginCall(at, item)
         break
       case 'reasoning':
         items.set(at, { kind: 'reasoning', part: undefined, text: '', summary: 0, full: false })
@@ -332,7 +355,8 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
         endThought(at, known, item)
         break
       case 'opaque':
-        if (item !== undefined)
+        if (isCallItem(item ?? announced.get(at))) endCall(beginCall(at, item ?? announced.get(at) ?? {}), item)
+        else if (item !== undefined)
           emit({ type: 'opaque', part: next++, value: { type: 'opaque', origin: 'responses', value: item } })
         break
     }
@@ -405,6 +429,9 @@ export const itemReader = (undo: Undo, answerId: () => string, emit: (event: Cha
     },
   }
 }
+
+const isCallItem = (item: JsonObject | undefined): boolean =>
+  item?.type === 'function_call' || item?.type === 'custom_tool_call'
 
 const contentKind = ({ type }: JsonObject): Content['kind'] | undefined =>
   type === 'output_text' ? 'text' : type === 'refusal' ? 'refusal' : undefined

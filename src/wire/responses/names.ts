@@ -5,6 +5,7 @@ import type { Json, JsonObject } from '../../ir/json.ts'
 import type { ChatRequest } from '../../ir/request.ts'
 import { digest } from '../../lib/digest.ts'
 import type { Undo } from '../codec.ts'
+import { sentAs } from '../heard-tool.ts'
 import { given } from '../read.ts'
 
 const NAME = /^[a-zA-Z0-9_-]{1,128}$/
@@ -34,8 +35,8 @@ export const toolNames = (request: ChatRequest): ToolNames => {
   for (const { name } of tools) if (NAME.test(name)) taken.add(name)
   // Names of listed tools are assigned first, so that they never depend on the calls in the conversation.
   for (const { name, namespace, type: kind } of tools) {
-    const own = sent(name, namespace)
-    if (own !== name) undo[own] = { name, kind }
+    undo[sentAs(sent(name, namespace), namespace)] =
+      namespace === undefined ? { name, kind } : { name, namespace, kind }
   }
   return { sent, undo }
 }

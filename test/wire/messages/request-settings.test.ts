@@ -7,6 +7,7 @@ import type { ChatRequest, ToolChoice } from '../../../src/ir/request.ts'
 import { JSON_ONLY } from '../../../src/wire/json-mode.ts'
 import { messages } from '../../../src/wire/messages/index.ts'
 import { sealTag } from '../../../src/wire/seal.ts'
+import { changes } from '../../support/changes.ts'
 import { refusal } from '../../support/refusal.ts'
 import { base, encode, hello } from './asking.ts'
 
@@ -276,7 +277,7 @@ describe('structured output', () => {
     const { body, dropped, undo } = encode({ ...request, tools: [{ type: 'function', name: 'f' }] })
     expect(body.system).toBe(JSON_ONLY)
     expect(body.tool_choice).toBeUndefined()
-    expect(undo).toEqual({})
+    expect(changes(undo)).toEqual({})
     expect(dropped).toEqual(['response_format'])
   })
 
@@ -287,7 +288,7 @@ describe('structured output', () => {
     const { body, dropped, undo } = encode({ output: { type: 'json-schema', schema: wanted } }, quirks)
     expect(body.system).toBe(`${JSON_ONLY} It must be valid by this JSON schema:\n${JSON.stringify(wanted)}`)
     expect([body.tools, body.tool_choice, body.output_config]).toEqual([undefined, undefined, undefined])
-    expect(undo).toEqual({})
+    expect(changes(undo)).toEqual({})
     expect(dropped).toEqual(['response_format'])
   })
 
@@ -317,7 +318,7 @@ describe('structured output', () => {
       { output: { type: 'json-schema', schema }, tools: [{ type: 'function', name: 'f' }], toolChoice },
       { structuredOutputByTool: true },
     )
-    expect([body.tools, body.tool_choice, undo]).toMatchObject([[{ name: 'f' }], choice, {}])
+    expect([body.tools, body.tool_choice, changes(undo)]).toMatchObject([[{ name: 'f' }], choice, {}])
     expect(body.tools).toHaveLength(1)
   })
 })
