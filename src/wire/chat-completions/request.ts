@@ -6,6 +6,7 @@ import { placeOf } from '../../ir/place.ts'
 import type { ChatRequest, OpaqueMember, Reasoning, Sampling } from '../../ir/request.ts'
 import type { EncodedRequest, Target } from '../codec.ts'
 import { EFFORTS, effortFor, knownEffort, SUMMARIES } from '../effort.ts'
+import { pairEmptyIds } from '../empty-ids.ts'
 import { isFormless, JSON_ONLY, jsonBySchema } from '../json-mode.ts'
 import { removeRefused } from '../opaque-member.ts'
 import { CONTINUE, prefilledTurn } from '../prefill.ts'
@@ -35,10 +36,12 @@ import { decodeTurns } from './turns.ts'
 
 /** Throws `invalid_request` naming the member at fault. */
 export const decodeRequest = (body: JsonObject): ChatRequest => {
+  const turns = decodeTurns(body.messages)
+  pairEmptyIds(turns)
   const request: ChatRequest = {
     model: readName(body.model, 'model'),
     stream: optionalBoolean(body.stream, 'stream') ?? false,
-    turns: decodeTurns(body.messages),
+    turns,
     tools: decodeTools(body),
     sampling: decodeSampling(body),
     origin: 'chat-completions',

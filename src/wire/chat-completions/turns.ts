@@ -54,8 +54,7 @@ const decodeTurn = (message: JsonObject, at: number, calls: Map<string, ToolCall
       requireContent(message, path)
       return { role: 'user', parts: userParts(message.content, `${path}.content`, calls), ...named }
     case 'assistant': {
-      // An id made up for a call must not meet those of other messages.
-      const parts = decodeAssistant(message, path, (call) => `call_${at}_${call}`, shown)
+      const parts = decodeAssistant(message, path, () => '', shown)
       for (const part of parts) {
         if (part.type !== 'tool-call') continue
         calls.set(part.id, part)

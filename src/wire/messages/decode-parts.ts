@@ -81,7 +81,7 @@ export const assistantPart =
         )
         return {
           type: 'tool-call',
-          id: readName(block.id, `${path}.id`),
+          id: readString(block.id, `${path}.id`),
           name: readName(block.name, `${path}.name`),
           kind: 'function',
           input: isEmptyInput(input) ? '{}' : input,
@@ -151,7 +151,7 @@ const decodeToolResult = (block: JsonObject, path: string, extras: Collected): T
   const isError = block.is_error
   return {
     type: 'tool-result',
-    callId: readName(block.tool_use_id, `${path}.tool_use_id`),
+    callId: readString(block.tool_use_id, `${path}.tool_use_id`),
     kind: 'function',
     parts: decodeContent(block.content ?? '', `${path}.content`, (inner, type, at) =>
       resultPart(inner, type, at, extras),

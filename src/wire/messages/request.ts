@@ -6,6 +6,7 @@ import type { AssistantPart, SystemPart, UserPart } from '../../ir/part.ts'
 import { placed } from '../../ir/place.ts'
 import type { ChatRequest, OutputFormat, Reasoning, Sampling, Turn } from '../../ir/request.ts'
 import type { EncodedRequest, Target, Undo } from '../codec.ts'
+import { pairEmptyIds } from '../empty-ids.ts'
 import { leaveOut, removeRefused } from '../opaque-member.ts'
 import {
   optionalArray,
@@ -70,6 +71,7 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
     const parts = decodeContent(body.system, 'system', systemPart(extras))
     if (parts.length > 0) turns.unshift(placed({ role: 'system', parts }, 'system'))
   }
+  pairEmptyIds(turns)
   const request: ChatRequest = {
     model: readName(body.model, 'model'),
     stream: optionalBoolean(body.stream, 'stream') ?? false,

@@ -315,7 +315,7 @@ const decodeCall = (item: JsonObject, type: 'function_call' | 'custom_tool_call'
   const namespace = optionalString(item.namespace, `${path}.namespace`)
   return {
     type: 'tool-call',
-    id: readName(given(item.call_id) ? item.call_id : item.id, `${path}.call_id`),
+    id: readString(given(item.call_id) ? item.call_id : item.id, `${path}.call_id`),
     name: readName(item.name, `${path}.name`),
     kind: custom ? 'custom' : 'function',
     ...(namespace === undefined ? {} : { namespace }),
@@ -331,7 +331,7 @@ const decodeResult = (
   opaque: OpaqueMember[],
 ): ToolResultPart => ({
   type: 'tool-result',
-  callId: readName(item.call_id, `${path}.call_id`),
+  callId: readString(item.call_id, `${path}.call_id`),
   kind: type === 'custom_tool_call_output' ? 'custom' : 'function',
   parts: decodeOutput(item.output, `${path}.output`, opaque),
 })

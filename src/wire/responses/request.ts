@@ -6,6 +6,7 @@ import { placed, placeOf } from '../../ir/place.ts'
 import type { ChatRequest, OpaqueMember, Sampling } from '../../ir/request.ts'
 import { digest } from '../../lib/digest.ts'
 import type { EncodedRequest, Target, Undo } from '../codec.ts'
+import { pairEmptyIds } from '../empty-ids.ts'
 import { isFormless, JSON_ONLY } from '../json-mode.ts'
 import { removeRefused } from '../opaque-member.ts'
 import { CONTINUE, prefilledTurn } from '../prefill.ts'
@@ -90,6 +91,7 @@ export const decodeRequest = (body: JsonObject): ChatRequest => {
   const own = clientTools(body)
   const tools = decodeTools(optionalArray(body.tools, 'tools') ?? [], opaque, own)
   const turns = decodeInput(body.input, opaque, tools, own)
+  pairEmptyIds(turns)
   if (turns.length === 0 && !INPUTS.some((name) => given(body[name]))) {
     throw invalidRequest("'input' must be given and not empty.", 'input')
   }
