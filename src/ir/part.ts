@@ -32,12 +32,16 @@ export type Logprob = TokenLogprob & { top: TokenLogprob[] }
 
 export type TextPart = { type: 'text'; text: string; citations?: Citation[]; logprobs?: Logprob[]; cache?: CacheMark }
 export type ImagePart = { type: 'image'; source: Source; detail?: string; cache?: CacheMark }
-/** A PDF or a text file. `name` is its file name or title. */
+/**
+ * A PDF or a text file. `name` is its file name or title. `blocks`: of one whose client wrote it as texts and pictures, what
+ * is shown in its place where a document has one source.
+ */
 export type DocumentPart = {
   type: 'document'
   source: Source
   name?: string
   context?: string
+  blocks?: (TextPart | ImagePart)[]
   cache?: CacheMark
 }
 export type RefusalPart = { type: 'refusal'; text: string }

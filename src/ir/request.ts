@@ -9,7 +9,8 @@ import type { ChatWire } from './wire.ts'
 export type Turn =
   /** `developer` keeps the newer name of the role where the client used it. */
   | { role: 'system'; parts: SystemPart[]; developer?: boolean; name?: string }
-  | { role: 'user'; parts: UserPart[]; name?: string }
+  /** `within`: what the gateway says in the user's place in the middle of a turn of the model's. */
+  | { role: 'user'; parts: UserPart[]; name?: string; within?: true }
   | { role: 'assistant'; parts: AssistantPart[]; name?: string; phase?: string }
 
 /**

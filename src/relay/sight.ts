@@ -14,7 +14,7 @@ export const requireSight = (wire: Wire, body: ClientBody, model: Model): void =
   for (const turn of turnsOf(wire, body)) {
     for (const part of turn.parts) {
       const parts = part.type === 'tool-result' ? part.parts : [part]
-      const image = parts.find((each) => each.type === 'image')
+      const image = parts.flatMap(shownIn).find((each) => each.type === 'image')
       if (image === undefined) continue
       const at = placeOf(image, placeOf(part, wire === 'responses' ? 'input' : 'messages'))
       const say = `The model ${model.id} takes text only. Leave the images out or use a model that sees.`
@@ -22,6 +22,10 @@ export const requireSight = (wire: Wire, body: ClientBody, model: Model): void =
     }
   }
 }
+
+/** A part, and what a document holds in blocks. */
+const shownIn = (part: Turn['parts'][number]): Turn['parts'][number][] =>
+  part.type === 'document' && part.blocks !== undefined ? part.blocks : [part]
 
 /** None of a body that cannot be read: where it is translated that refuses it, and elsewhere its bytes pass. */
 const turnsOf = (wire: Exclude<Wire, 'images'>, client: ClientBody): readonly Turn[] => {

@@ -72,6 +72,7 @@ export const encoded = (
       model: target.model.upstream,
       maxOutput: target.model.maxOutput,
       quirks: quirksOf(target),
+      blind: !target.model.inputModalities.includes('image'),
     })
     return { ...sent, dropped: [...new Set(dropped.map((path) => asWritten(path, written))), ...removed] }
   } catch (error) {

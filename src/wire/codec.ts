@@ -26,6 +26,8 @@ export type Target = {
   /** The most output tokens the model can give: the cap where the wire demands one and the client gave none. */
   maxOutput: number
   quirks: Quirks
+  /** It sees no pictures: those that only a history's tools have made are left out. */
+  blind?: boolean
 }
 
 /** What the encoding of a request changed, for decoding its answer to reverse. Plain data. */

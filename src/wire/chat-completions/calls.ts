@@ -65,6 +65,8 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
   const unclosed = new Set<Call>()
   /** Those of them that may have become whole since they were last looked at. */
   const grown = new Set<Call>()
+  /** Those that wait for more of their name. */
+  const held = new Set<Call>()
   const byIndex = new Map<number, Call>()
   const byId = new Map<string, Call>()
   let made = false
@@ -128,11 +130,8 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
     undo.tools !== undefined && (mayGoOn(call.name, undo) || toolHeard(call, undo) === undefined)
 
   const start = (call: Call, out: ChatEvent[]): void => {
-    for (const earlier of calls) {
-      if (earlier === call) break
-      if (earlier.part === undefined && earlier.name !== '' && toolHeard(earlier, undo) !== undefined)
-        start(earlier, out)
-    }
+    held.delete(call)
+    for (const earlier of held) if (toolHeard(earlier, undo) !== undefined) start(earlier, out)
     out.push(...closeAll(false), ...before())
     if (call.signature !== undefined) {
       const thought = nextPart()
@@ -204,7 +203,10 @@ export const openCalls = ({ undo, nextPart, madeId, before }: CallsOptions): Cal
     call.signature ??= signatureOf(raw)
     if (call.part === undefined && sent !== '') {
       name(call, sent)
-      if (text === '' && mayBeNamedOn(call)) return
+      if (text === '' && mayBeNamedOn(call)) {
+        held.add(call)
+        return
+      }
     }
     if (call.part === undefined && call.name !== '') start(call, out)
     if (text !== '') add(call, text, out)

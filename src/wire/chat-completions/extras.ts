@@ -22,6 +22,8 @@ const MESSAGE = new Set([
   'thinking_blocks',
   'cache_control',
 ])
+/** Pictures of a model's answer, which some servers give beside its content. */
+const ASSISTANT = new Set([...MESSAGE, 'images'])
 const PART = new Set([
   'type',
   'text',
@@ -74,7 +76,8 @@ export const decodeExtras = ({ messages, tools, functions }: JsonObject): Opaque
     }
   }
   for (const [at, message] of objects(messages)) {
-    rest(message, MESSAGE, `messages.${at}`)
+    const pictured = message.role === 'assistant' && Array.isArray(message.images)
+    rest(message, pictured ? ASSISTANT : MESSAGE, `messages.${at}`)
     parts(message, `messages.${at}`)
   }
   for (const [at, tool] of objects(tools)) {

@@ -22,6 +22,7 @@ import {
   readString,
 } from '../read.ts'
 import { noTools, nothingToRead } from '../refusals.ts'
+import { withSaid } from '../said.ts'
 import { forcesCall } from '../tool-choice.ts'
 import { withFoundNames, withToolsFor } from '../tool-list.ts'
 import { decodeExtras } from './extras.ts'
@@ -191,7 +192,7 @@ const decodeOpaque = (body: JsonObject): OpaqueMember[] => {
 
 /** Throws `invalid_request` where leaving something out would change the request's meaning. */
 export const encodeRequest = (original: ChatRequest, target: Target): EncodedRequest => {
-  const request = withToolsFor(original, 'chat-completions')
+  const request = withSaid(withToolsFor(original, 'chat-completions'), 'chat-completions', target.blind)
   const { quirks } = target
   const out = outgoing(request, quirks)
   const { undo } = out.names

@@ -55,6 +55,8 @@ const decodeTurn = (message: JsonObject, at: number, calls: Map<string, ToolCall
       return { role: 'user', parts: userParts(message.content, `${path}.content`, calls), ...named }
     case 'assistant': {
       const parts = decodeAssistant(message, path, () => '', shown)
+      // Some servers give the pictures of an answer beside its content.
+      if (Array.isArray(message.images)) shown.push(...decodeContent(message.images, `${path}.images`))
       for (const part of parts) {
         if (part.type !== 'tool-call') continue
         calls.set(part.id, part)

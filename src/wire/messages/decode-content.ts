@@ -3,6 +3,7 @@
 import { invalidRequest } from '../../errors.ts'
 import { asObjects, isObject, type Json, type JsonObject } from '../../ir/json.ts'
 import type { CacheMark, Citation, DocumentPart, ImagePart, Source, TextPart } from '../../ir/part.ts'
+import { placed } from '../../ir/place.ts'
 import { optionalArray, optionalObject, optionalString, readName, readObject, readString } from '../read.ts'
 import type { Collected } from './extras.ts'
 
@@ -75,10 +76,10 @@ const decodeDocument = (block: JsonObject, path: string, extras: Collected): Doc
   const context = optionalString(block.context, `${path}.context`)
   const raw = readObject(block.source, `${path}.source`)
   let source: Source
+  let blocks: DocumentPart['blocks']
   if (raw.type === 'content') {
-    // Other wires get its texts: a document with images would lose them there.
-    const pictured = Array.isArray(raw.content) && raw.content.some((inner) => isObject(inner) && inner.type !== 'text')
-    extras.add(`${path}.source`, raw, { essential: pictured })
+    blocks = blocksOf(raw.content, `${path}.source.content`, extras)
+    extras.add(`${path}.source`, raw, { met: true })
     source = { kind: 'text', text: textOf(raw.content) }
   } else {
     source = decodeSource(raw, `${path}.source`)
@@ -88,8 +89,23 @@ const decodeDocument = (block: JsonObject, path: string, extras: Collected): Doc
     source,
     ...(title === undefined ? {} : { name: title }),
     ...(context === undefined ? {} : { context }),
+    ...(blocks === undefined ? {} : { blocks }),
     ...cacheOf(block, path),
   }
+}
+
+/** The texts and pictures of a document; undefined where it holds texts alone. Anything else is this wire's only. */
+const blocksOf = (content: Json | undefined, path: string, extras: Collected): DocumentPart['blocks'] => {
+  const inner = asObjects(content)
+  if (inner.every(({ type }) => type === 'text')) return undefined
+  return inner.flatMap((block, at): (TextPart | ImagePart)[] => {
+    const place = `${path}.${at}`
+    if (block.type === 'text') return [placed(decodeText(block, place, extras), place)]
+    if (block.type === 'image')
+      return [placed<ImagePart>({ type: 'image', source: decodeSource(block.source, `${place}.source`) }, place)]
+    extras.add(place, block, { essential: true })
+    return []
+  })
 }
 
 const decodeSource = (value: Json | undefined, path: string): Source => {

@@ -20,6 +20,7 @@ import {
   readObject,
   readString,
 } from '../read.ts'
+import { withSaid } from '../said.ts'
 import { withFoundNames, withOptionalTools, withToolsFor } from '../tool-list.ts'
 import { undoOf } from './argument-names.ts'
 import { encodeTurns } from './conversation.ts'
@@ -198,7 +199,7 @@ const decodeMember = (name: string, value: Json, extras: Collected): void => {
 
 /** Throws `invalid_request` where leaving something out would change the request's meaning. */
 export const encodeRequest = (original: ChatRequest, target: Target): EncodedRequest => {
-  const request = withAllowedTools(withToolsFor(original, 'messages'))
+  const request = withAllowedTools(withSaid(withToolsFor(original, 'messages'), 'messages', target.blind))
   const { quirks } = target
   const own = request.origin === 'messages'
   const dropped = droppedOf(request)

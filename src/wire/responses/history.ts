@@ -42,9 +42,10 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): { instructions
   let run: JsonObject[] = []
   let calls: ToolCallPart[] = []
 
-  const flush = (): void => {
+  /** `goesOn`: the turn of the model's does. */
+  const flush = (goesOn = false): void => {
     while (run.at(-1)?.type === 'reasoning') run.pop()
-    if (needsPhases) labelPhases(run, calls.length > 0)
+    if (needsPhases) labelPhases(run, goesOn || calls.length > 0)
     input.push(...run)
     const given: { order: number; item: JsonObject }[] = []
     for (const call of calls) {
@@ -68,7 +69,7 @@ export const encodeTurns = (request: ChatRequest, out: Outgoing): { instructions
       calls.push(...turn.parts.filter((part) => part.type === 'tool-call'))
       return
     }
-    flush()
+    flush(turn.role === 'user' && turn.within)
     if (turn.name !== undefined) out.drop(`${out.pathOf(at)}.name`)
     if (at === 0 && instructions !== undefined) return
     if (turn.role === 'system') {
@@ -93,7 +94,7 @@ const pair = (turns: readonly Turn[]): Pairs => {
   /** Consecutive turns of the model count as one. */
   let round = 0
   turns.forEach((turn, at) => {
-    if (turn.role !== 'assistant') round = at
+    if (turn.role !== 'assistant' && !(turn.role === 'user' && turn.within)) round = at
     for (const part of turn.parts) {
       if (part.type === 'tool-call') waiting.add(part.id, round, part)
       if (part.type !== 'tool-result') continue

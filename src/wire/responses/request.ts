@@ -21,6 +21,7 @@ import {
   readName,
 } from '../read.ts'
 import { noTools, nothingToRead } from '../refusals.ts'
+import { withSaid } from '../said.ts'
 import { withoutDefaults } from '../sampling.ts'
 import { stopInGateway } from '../stops.ts'
 import { forcesCall } from '../tool-choice.ts'
@@ -161,7 +162,7 @@ const decodeInclude = (body: JsonObject, opaque: OpaqueMember[]): { top: number 
 }
 
 export const encodeRequest = (original: ChatRequest, target: Target): EncodedRequest => {
-  const request = withToolsFor(original, 'responses')
+  const request = withSaid(withToolsFor(original, 'responses'), 'responses', target.blind)
   const out = outgoing(request, target.quirks)
   const { instructions, input } = encodeTurns(request, out)
   const inWords =

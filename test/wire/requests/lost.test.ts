@@ -183,7 +183,7 @@ describe('is listed as dropped by the client’s own path', () => {
           { type: `${kind}_call_output`, call_id: `c${at}`, output: 'done' },
         ]),
       ),
-      ['input.0', 'input.1', 'input.2', 'input.3'],
+      [],
     ]),
     ...([chat, 'messages'] as const).map((to): [ChatWire, ChatWire, JsonObject, string[]] => [
       'responses',
@@ -246,9 +246,9 @@ describe('is refused by the client’s own path', () => {
       'responses',
       user({
         type: 'document',
-        source: { type: 'content', content: [{ type: 'image', source: { type: 'url', url: 'https://x.test/i.png' } }] },
+        source: { type: 'content', content: [{ type: 'video', source: { type: 'url', url: 'https://x.test/i.mp4' } }] },
       }),
-      'messages.0.content.0.source',
+      'messages.0.content.0.source.content.0',
     ],
     [
       'responses',

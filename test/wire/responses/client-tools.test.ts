@@ -470,7 +470,7 @@ describe.each(FOREIGN)('towards %s', (to) => {
     expect(sent.dropped).toEqual(['input.1', 'input.3'])
   })
 
-  test('calls that the provider ran itself are dropped and listed', () => {
+  test('calls that the provider ran itself are no calls, but what they gave is said', () => {
     const environment = { type: 'container_reference', container_id: 'c' }
     const input = [
       { role: 'user', content: 'hi' },
@@ -481,7 +481,8 @@ describe.each(FOREIGN)('towards %s', (to) => {
     ]
     const sent = cross(to, { input })
     expect(saidIn(to, sent)).toEqual([])
-    expect(sent.dropped).toEqual(['input.1', 'input.2', 'input.3'])
+    expect(JSON.stringify(sent.body)).toContain('stdout: x')
+    expect(sent.dropped).toEqual(['input.3'])
   })
 
   test('integers too large for a number are kept', () => {
