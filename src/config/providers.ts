@@ -357,6 +357,7 @@ export const readQuirks = (file: FileQuirks | undefined): Quirks => ({
   ...(file?.no_custom_tools === undefined ? {} : { noCustomTools: file.no_custom_tools }),
   ...(file?.no_user_after_tool === undefined ? {} : { noUserAfterTool: file.no_user_after_tool }),
   ...(file?.no_done === undefined ? {} : { noDone: file.no_done }),
+  ...(file?.stops_itself === undefined ? {} : { stopsItself: file.stops_itself }),
   ...(file?.short_call_ids === undefined ? {} : { shortCallIds: file.short_call_ids }),
   ...(file?.no_developer_role === undefined ? {} : { noDeveloperRole: file.no_developer_role }),
   ...(file?.reads_tags === undefined ? {} : { readsTags: file.reads_tags }),

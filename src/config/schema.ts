@@ -59,6 +59,11 @@ const Quirks = Type.Object(
       Type.Boolean({ description: 'Chat-completions: takes no message of the user right after one of a tool' }),
     ),
     no_done: Type.Optional(Type.Boolean({ description: 'Chat-completions: its streams end without [DONE]' })),
+    stops_itself: Type.Optional(
+      Type.Boolean({
+        description: 'false: it goes on behind stop sequences, or loses them; the gateway ends its answers there',
+      }),
+    ),
     short_call_ids: Type.Optional(
       Type.Boolean({ description: 'Chat-completions: takes ids of calls of nine letters and digits only' }),
     ),

@@ -51,8 +51,10 @@ export type Quirks = {
   noRepeatedUser?: boolean
   /** Chat: its grammars hold no patterns and lengths: those of schemas are told in words. */
   noSchemaLimits?: boolean
-  /** Chat: its streams end after the finish reason, without `[DONE]`. */
+  /** Chat: its streams end after the finish reason, without `[DONE]` and without figures. */
   noDone?: boolean
+  /** Chat, messages. False: it goes on behind stop sequences: it is sent none, and the gateway stops. */
+  stopsItself?: boolean
   /** It is another instance of this gateway, which reads the tags of foreign thoughts itself. */
   readsTags?: boolean
   /** It refuses users that it could tell a person by, such as an e-mail address: it gets a digest. */

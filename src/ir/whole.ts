@@ -1,5 +1,5 @@
-// Ensures that tool calls are complete before a client runs them: each has a name, an id of its own, and arguments that
-// do not break off.
+// Ensures that an answer is as whole as it says: tool calls have a name, an id of their own, and arguments that do not break
+// off; one that has used up its output cap was cut there, whatever its server calls that.
 
 import { GatewayError } from '../errors.ts'
 import { distinct } from './distinct.ts'
@@ -8,6 +8,20 @@ import { parseJson, parseObject } from './json.ts'
 
 /** Finish reasons that tell the client the answer was cut, so that it may end within a call. */
 const CUTS = new Set<FinishReason>(['length', 'context-length', 'content-filter', 'refusal'])
+
+/**
+ * The reason as the figures tell it: an answer that came to the cap was cut, unless a call stands whole at its end. `cap`:
+ * the one that was sent. `hasWholeCall`: whether the last call has arguments, and whole ones: some servers close an empty
+ * one themselves.
+ */
+const reasonAt = (reason: FinishReason, output: number | undefined, cap: number | undefined, hasWholeCall: boolean) => {
+  if (cap === undefined || output === undefined || output < cap) return reason
+  return reason === 'stop' || (reason === 'tool-calls' && !hasWholeCall) ? 'length' : reason
+}
+
+/** Whether a call's input is whole, and says anything. Of free text that cannot be told. */
+const isFilledCall = (kind: 'function' | 'custom', input: string): boolean =>
+  kind === 'custom' || Object.keys(parseObject(input) ?? {}).length > 0
 
 const broken = () =>
   new GatewayError(
@@ -39,20 +53,23 @@ const MAX_WRAPS = 3
 const isWrapped = (input: string): boolean => /^\s*"/.test(input)
 
 /**
- * The answer with unique call ids, as clients match results to calls by id alone. Throws `upstream_error` for a call
+ * The answer with unique call ids, as clients match results to calls by id alone. `cap`: the output cap that was sent. Throws `upstream_error` for a call
  * without a name, and for a function call whose arguments break off unless the finish reason says the answer was cut.
  */
-export const requireWhole = (response: ChatResponse): ChatResponse => {
+export const requireWhole = (response: ChatResponse, cap?: number): ChatResponse => {
   const idOf = distinct()
+  const last = response.parts.findLast((part) => part.type === 'tool-call')
+  const hasWholeCall = last !== undefined && isFilledCall(last.kind, unwrapped(last.input) ?? last.input)
+  const finish = reasonAt(response.finish, response.usage.output, cap, hasWholeCall)
   const parts = response.parts.map((part) => {
     if (part.type !== 'tool-call') return part
     if (part.name === '') throw nameless()
     if (part.kind === 'custom') return { ...part, id: idOf(part.id) }
     const input = unwrapped(part.input) ?? part.input
-    if (!isWhole(input) && !CUTS.has(response.finish)) throw broken()
+    if (!isWhole(input) && !CUTS.has(finish)) throw broken()
     return { ...part, id: idOf(part.id), input: input.trim() === '' ? '{}' : input }
   })
-  return { ...response, parts }
+  return { ...response, parts, finish }
 }
 
 /**
@@ -61,12 +78,13 @@ export const requireWhole = (response: ChatResponse): ChatResponse => {
  * a call that never ended, and one without a name, whose events are left out. Arguments that are the JSON of a text are
  * held until they end.
  */
-export const wholeCalls = (): ((events: ChatEvent[]) => ChatEvent[]) => {
+export const wholeCalls = (cap?: number): ((events: ChatEvent[]) => ChatEvent[]) => {
   const open = new Map<number, string[] | undefined>()
   const held: ChatEvent[] = []
   const idOf = distinct()
   const unnamed = new Set<number>()
   const wrapped = new Set<number>()
+  let hasWholeCall = false
 
   const check = (event: ChatEvent): ChatEvent[] => {
     switch (event.type) {
@@ -76,6 +94,7 @@ export const wholeCalls = (): ((events: ChatEvent[]) => ChatEvent[]) => {
           return []
         }
         open.set(event.part, event.kind === 'function' ? [] : undefined)
+        hasWholeCall = event.kind === 'custom'
         return [{ ...event, id: idOf(event.id) }]
       case 'tool-delta': {
         if (unnamed.has(event.part)) return []
@@ -96,6 +115,7 @@ export const wholeCalls = (): ((events: ChatEvent[]) => ChatEvent[]) => {
         if (written === undefined) break
         const text = written.join('')
         const inner = unwrapped(text)
+        hasWholeCall = isFilledCall('function', inner ?? text)
         const late: ChatEvent[] = wrapped.has(event.part)
           ? [{ type: 'tool-delta', part: event.part, text: inner ?? text }]
           : []
@@ -103,15 +123,18 @@ export const wholeCalls = (): ((events: ChatEvent[]) => ChatEvent[]) => {
         held.push(event)
         return late
       }
-      case 'finish':
+      case 'finish': {
+        const reason = reasonAt(event.reason, event.usage.output, cap, hasWholeCall)
         if (unnamed.size === 0) {
-          if (held.length === 0 && open.size === 0) break
-          if (CUTS.has(event.reason)) return [...held, event]
+          const told = reason === event.reason ? event : { ...event, reason }
+          if (held.length === 0 && open.size === 0) return [told]
+          if (CUTS.has(reason)) return [...held, told]
         }
         return [
           { type: 'usage', usage: event.usage },
           { type: 'error', error: unnamed.size > 0 ? nameless() : broken() },
         ]
+      }
       default:
         break
     }
@@ -122,3 +145,26 @@ export const wholeCalls = (): ((events: ChatEvent[]) => ChatEvent[]) => {
 }
 
 const concerns = ({ type }: ChatEvent): boolean => type.startsWith('tool-') || type === 'finish'
+
+const silent = (): GatewayError =>
+  new GatewayError('upstream_error', 'Server error: the model answered without the text that was asked for. Try again.')
+
+/** For a request that only a text answers: throws for an answer without one. */
+export const requireText = (response: ChatResponse): ChatResponse => {
+  if (response.parts.some((part) => part.type === 'text' && part.text.trim() !== '')) return response
+  throw silent()
+}
+
+/** The same for a stream's events: an `error` takes the place of the `finish`. */
+export const needingText = (): ((events: ChatEvent[]) => ChatEvent[]) => {
+  let spoke = false
+  const check = (event: ChatEvent): ChatEvent[] => {
+    spoke ||= event.type === 'text-delta' && event.text.trim() !== ''
+    if (event.type !== 'finish' || spoke) return [event]
+    return [
+      { type: 'usage', usage: event.usage },
+      { type: 'error', error: silent() },
+    ]
+  }
+  return (events) => events.flatMap(check)
+}

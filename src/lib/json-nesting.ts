@@ -4,6 +4,8 @@
 export type JsonNesting = {
   /** Whether all braces and brackets are closed. Pieces that were given before are not read again. */
   isClosed(pieces: readonly string[]): boolean
+  /** The same for the next piece alone, where none is kept. */
+  isClosedBy(piece: string): boolean
 }
 
 export const jsonNesting = (): JsonNesting => {
@@ -24,10 +26,16 @@ export const jsonNesting = (): JsonNesting => {
     }
   }
 
+  const isClosed = (): boolean => depth === 0 && !quoted
+
   return {
+    isClosedBy: (piece) => {
+      read(piece)
+      return isClosed()
+    },
     isClosed: (pieces) => {
       for (; seen < pieces.length; seen++) read(pieces[seen] ?? '')
-      return depth === 0 && !quoted
+      return isClosed()
     },
   }
 }

@@ -1,7 +1,7 @@
 // A provider's answer as it is read: decompressed, as text within a bound, and with the gateway's name for its model.
 
 import { type JsonObject, parseObject } from '../ir/json.ts'
-import { splice } from '../lib/json-splice.ts'
+import { type Edit, splice } from '../lib/json-splice.ts'
 import { SURVEYED_BYTES, surveyInTurns, TooMuchJson } from '../lib/json-survey.ts'
 import type { Turns } from '../lib/turns.ts'
 import { malformedAnswer } from '../wire/pass.ts'
@@ -166,8 +166,9 @@ export const readText = async (
   }
 }
 
-/** The text with the gateway's name for its model. `body` is the text, parsed. */
-export const withModelName = (text: string, body: JsonObject, model: string): string =>
-  body.model === undefined || body.model === model
-    ? text
-    : splice(text, [{ path: ['model'], value: JSON.stringify(model) }], body)
+/** The text with the gateway's name for its model, and with what else must be told in other words. `body` is the text, parsed. */
+export const withModelName = (text: string, body: JsonObject, model: string, others: readonly Edit[] = []): string => {
+  const isNamed = body.model === undefined || body.model === model
+  const edits = isNamed ? others : [...others, { path: ['model'], value: JSON.stringify(model) }]
+  return edits.length === 0 ? text : splice(text, edits, body)
+}

@@ -10,6 +10,7 @@ import { framesOf } from '../wire/images/frames.ts'
 import { CODECS, chatCodec } from '../wire/index.ts'
 import { malformedAnswer } from '../wire/pass.ts'
 import { answerIn, rememberable } from '../wire/responses/references.ts'
+import { needsStopping } from '../wire/stops.ts'
 import { ANSWER_BYTES, answerBody, ERROR_BYTES, readText, withModelName } from './answer-text.ts'
 import { droppedBetas } from './betas.ts'
 import { type Call, call } from './call.ts'
@@ -26,6 +27,7 @@ import {
   editsFor,
   encodeFor,
   lostIn,
+  passQuirksOf,
   quirksOf,
   toJson,
   translateResponse,
@@ -56,8 +58,11 @@ export type StreamAnswer = {
 
 export type Answer = JsonAnswer | StreamAnswer
 
-/** The request as it is sent to this target; `undo`: how to translate the answer back, undefined where bytes pass. */
-type Plan = { body: string | Uint8Array<ArrayBuffer>; undo: Undo | undefined }
+/**
+ * The request as it is sent to this target; `undo`: how to translate the answer back, undefined where bytes pass. `cap`: the
+ * output cap that is sent.
+ */
+type Plan = { body: string | Uint8Array<ArrayBuffer>; undo: Undo | undefined; cap?: number | undefined }
 
 /** All that reading an answer needs. */
 type Reading = Call<Exchange> & { plan: Plan }
@@ -90,30 +95,28 @@ export const attempt = async <Made extends Answer>(
 /** What is translated is written, and made bytes, in turns of their own. */
 const planIn = async ({ turns }: Relay, exchange: Exchange, target: Target, codec: PassCodec): Promise<Plan> => {
   const { size } = exchange.body
-  const { body, undo } = await turns(size, () => planFor(exchange, target, codec))
-  if (typeof body !== 'function') return { body, undo }
+  const { body, ...rest } = await turns(size, () => planFor(exchange, target, codec))
+  if (typeof body !== 'function') return { body, ...rest }
   const text = await turns(size, body)
-  return { body: await turns(size, () => compact(text)), undo }
+  return { body: await turns(size, () => compact(text)), ...rest }
 }
 
 /** `body`: a function writes one that is translated. */
-type Planned = Pick<Plan, 'undo'> & { body: Plan['body'] | (() => string) }
+type Planned = Omit<Plan, 'body'> & { body: Plan['body'] | (() => string) }
 
 const planFor = (exchange: Exchange, target: Target, codec: PassCodec): Planned => {
   // The model that was asked for has been looked at before.
   if (target.model.id !== exchange.model.id) requireSight(exchange.bodyWire, exchange.body, target.model)
   const betas = droppedBetas(target, exchange.headers)
   if (passesThrough(exchange, target)) {
-    const edits = [
-      ...editsFor(codec, exchange.body, target, capFor(exchange, target)),
-      ...editsWithin(exchange, target),
-    ]
+    const cap = capFor(exchange, target)
+    const edits = [...editsFor(codec, exchange.body, target, cap), ...editsWithin(exchange, target)]
     exchange.dropped = listDropped([...betas, ...lostIn(edits)])
-    return { body: exchange.body.edited(edits), undo: undefined }
+    return { body: exchange.body.edited(edits), undo: undefined, cap: cap ?? codec.outputCap(exchange.body.outline) }
   }
   const encoded = encodeFor(exchange, chatCodec(exchange.bodyWire), chatCodec(target.wire), target)
   exchange.dropped = listDropped([...betas, ...encoded.dropped])
-  return { body: () => toJson(encoded.body), undo: encoded.undo }
+  return { body: () => toJson(encoded.body), undo: encoded.undo, cap: encoded.undo.cap }
 }
 
 /** From this length on text is sent as bytes: as a string it may take twice as much for as long as the provider thinks. */
@@ -130,6 +133,7 @@ const passesThrough = ({ wire, bodyWire, codec, body }: Exchange, target: Target
   bodyWire === wire &&
   target.withoutReasoning !== true &&
   (target.learned?.noRepeatedUser !== true || wantsSeveral(body.outline) || !breaksTurns(body.outline)) &&
+  (wantsSeveral(body.outline) || !needsStopping(body.outline, passQuirksOf(target, body.outline))) &&
   codec.needsTranslation?.(body.outline) !== true
 
 export const readAnswer: Read<JsonAnswer> = async (reading, response, heard) => {
@@ -158,7 +162,10 @@ const wholeAnswer = (received: string, reading: Reading): JsonAnswer => {
         )
   const made = translated ?? (parsed === undefined ? body : undefined)
   if (made !== undefined) keeperOf(reading)?.(made)
-  const clientText = translated === undefined ? withModelName(text, body, target.model.id) : JSON.stringify(translated)
+  const clientText =
+    translated === undefined
+      ? withModelName(text, body, target.model.id, codec.answerEdits?.(body, plan.cap))
+      : JSON.stringify(translated)
   return { kind: 'json', target, text: clientText, usage: read?.usage, rawUsage: read?.raw, body }
 }
 
@@ -166,20 +173,23 @@ const askFor = ({ relay, request, target }: Reading): Ask => askOf(request, targ
 
 /** The answer in the text of a stream nobody asked for. Throws GatewayError for any other text. */
 const wholeIn = (text: string, reading: Reading): JsonObject => {
-  const { request, target, codec } = reading
+  const { request, target, codec, plan } = reading
   const isStream = EVENT_STREAM.test(text)
   if (isStream && target.wire === 'images') return picturesFromStream(codec, text, askFor(reading))
   if (!hasOtherForm(reading) || !isStream) throw malformedAnswer()
   const ask = askFor(reading)
   const body = target.wire === request.wire ? ask.body : {}
-  return wholeFromStream(chatCodec(target.wire), text, { ...ask, body }, ownUndo(target))
+  return wholeFromStream(chatCodec(target.wire), text, { ...ask, body }, ownUndo(target, plan.cap))
 }
 
 /** Whether an answer can be turned into its other form: the IR holds one answer, and no images. */
 const hasOtherForm = ({ request, target }: Reading): boolean =>
   target.wire !== 'images' && !wantsSeveral(request.body.outline)
 
-const ownUndo = (target: Target): Undo => (quirksOf(target).noDone === true ? { noDone: true } : {})
+const ownUndo = (target: Target, cap: number | undefined): Undo => ({
+  ...(quirksOf(target).noDone === true ? { noDone: true } : {}),
+  ...(cap === undefined ? {} : { cap }),
+})
 
 /**
  * Keeps a translated answer, once it is made: only the gateway can resolve a later reference to what it has written itself,
@@ -215,6 +225,7 @@ export const openStream: Read<StreamAnswer> = (reading, response) => {
           includeUsage: includeUsage(exchange.body.outline),
           images,
           noDone: quirksOf(target).noDone === true,
+          cap: plan.cap,
           now: secondsOf(relay.clock),
         })
       : translateStream(chatCodec(exchange.wire), chatCodec(target.wire), askFor(reading), plan.undo, keptBy(reading))

@@ -26,7 +26,7 @@ export const wholeFromStream = (provider: ChatCodec, text: string, ask: Ask, und
   if (failure !== undefined) throw failure.error
   if (!events.some(({ type }) => type === 'finish')) throw broken()
   // Without the provider's own usage the answer has none: the encoder's figures would be billed as if they were final.
-  return { ...provider.encodeResponse(requireWhole(fold(events)), ask), usage: decoder.rawUsage }
+  return { ...provider.encodeResponse(requireWhole(fold(events), undo.cap), ask), usage: decoder.rawUsage }
 }
 
 /** The same for images, however many they are. */

@@ -1,5 +1,6 @@
 // Translation between two wires: the client's codec and the provider's back to back, for streams as one tap.
 
+import { isBlank, withoutBlanks } from '../ir/blank.ts'
 import type { ChatEvent, ChatResponse } from '../ir/event.ts'
 import { fold, unfold } from '../ir/fold.ts'
 import type { JsonObject } from '../ir/json.ts'
@@ -8,7 +9,7 @@ import { placed, placeOf } from '../ir/place.ts'
 import type { Quirks } from '../ir/quirks.ts'
 import type { ChatRequest } from '../ir/request.ts'
 import { stopAt } from '../ir/stop-at.ts'
-import { requireWhole, wholeCalls } from '../ir/whole.ts'
+import { needingText, requireText, requireWhole, wholeCalls } from '../ir/whole.ts'
 import { withExact } from '../lib/json-exact.ts'
 import type { Ask, ChatCodec, EncodedRequest, PassCodec, PassEdit, Tap, Undo } from '../wire/codec.ts'
 import { CODECS } from '../wire/index.ts'
@@ -74,6 +75,8 @@ export const encoded = (
       quirks: quirksOf(target),
       blind: !target.model.inputModalities.includes('image'),
     })
+    const cap = provider.outputCap(sent.body)
+    if (cap !== undefined) sent.undo.cap = cap
     return { ...sent, dropped: [...new Set(dropped.map((path) => asWritten(path, written))), ...removed] }
   } catch (error) {
     throw error instanceof RangeError ? tooDeep(error) : error
@@ -103,7 +106,7 @@ export const lostIn = (edits: readonly PassEdit[]): string[] =>
   edits.flatMap(({ lost, path }) => (lost ? [path.join('.')] : []))
 
 /** What requests of another wire have told of members leaves those that this client sent itself. */
-const passQuirksOf = (target: Target, outline: JsonObject): Quirks => {
+export const passQuirksOf = (target: Target, outline: JsonObject): Quirks => {
   const quirks = quirksOf(target)
   if (target.learned?.rejects === undefined || quirks.rejects === undefined) return quirks
   const configured = target.model.quirks?.rejects ?? target.provider.quirks?.rejects
@@ -190,9 +193,16 @@ export const translateResponse = (
   ask: Ask,
   undo: Undo,
 ): JsonObject => {
-  const answer = requireWhole(stopped(provider.decodeResponse(body, undo), undo))
+  const decoded = withoutBlankTexts(provider.decodeResponse(body, undo))
+  const whole = requireWhole(stopped(decoded, undo), undo.cap)
+  const answer = client.needsText?.(ask.body) ? requireText(whole) : whole
   return client.encodeResponse(ask.id === undefined ? answer : { ...answer, id: ask.id }, ask)
 }
+
+const withoutBlankTexts = (answer: ChatResponse): ChatResponse =>
+  answer.parts.some((part) => part.type === 'text' && isBlank(part.text))
+    ? fold(withoutBlanks()(unfold(answer)))
+    : answer
 
 const stopped = (answer: ChatResponse, { stop }: Undo): ChatResponse =>
   stop === undefined ? answer : fold(stopAt(stop)(unfold(answer)))
@@ -209,7 +219,9 @@ export const translateStream = (
   const decoder = provider.decodeEvents(undo)
   const encoder = client.encodeEvents(ask)
   const cutAtStop = stopAt(undo.stop ?? [])
-  const whole = wholeCalls()
+  const spaced = withoutBlanks()
+  const whole = wholeCalls(undo.cap)
+  const spoken = client.needsText?.(ask.body) ? needingText() : undefined
   const noted = openNotes()
 
   /** All the provider's output is billed, also what is cut off at a stop sequence. */
@@ -238,7 +250,8 @@ export const translateStream = (
   const push = (events: ChatEvent[]): string => {
     let text = ''
     events.forEach(countOutput)
-    for (const event of whole(cutAtStop(events))) {
+    const made = whole(cutAtStop(spaced(events)))
+    for (const event of spoken?.(made) ?? made) {
       note(event)
       // Failures are sent by `fail` alone.
       if (event.type === 'start' && id !== undefined) text += encoder.push({ ...event, id })
@@ -255,7 +268,7 @@ export const translateStream = (
 
   return Object.assign(noted, {
     see: ((frame) => (noted.state === 'open' ? push(decoder.push(frame)) : '')) satisfies Tap['see'],
-    end: (() => (noted.state === 'open' && undo.noDone ? push(decoder.end()) : '')) satisfies Tap['end'],
+    end: (() => (noted.state === 'open' && decoder.mayEnd ? push(decoder.end()) : '')) satisfies Tap['end'],
     fail: ((why, requestId) => encoder.push({ type: 'error', error: why, requestId })) satisfies Tap['fail'],
   })
 }

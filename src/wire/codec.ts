@@ -39,10 +39,12 @@ export type Undo = {
    * `custom` tool whose call comes as a function's has the free text in the one argument `input`.
    */
   tools?: { [sentName: string]: SentTool }
-  /** Stop sequences that the wire could not express: `stopAt` of ir/stop-at.ts applies them, decoders ignore them. */
+  /** The stop sequences: `stopAt` of ir/stop-at.ts holds servers to them that do not stop there, decoders ignore them. */
   stop?: string[]
   /** The provider's quirk of that name. */
   noDone?: boolean
+  /** The output cap that was sent: figures that come to it tell that the answer was cut. */
+  cap?: number
   /** For each tool name that was sent, its arguments that were renamed. */
   arguments?: { [sentName: string]: SentArguments }
 }
@@ -87,6 +89,8 @@ export type EventDecoder = {
   readonly complete: boolean
   /** See `Tap`. Absent: its wire shows none. */
   readonly serverTools?: ServerToolCalls
+  /** Whether the stream may end without its terminal event, as some servers' do, since it has told all. Absent means that it may not. */
+  readonly mayEnd?: boolean
 }
 
 /** Events in, the wire's text out ('' for nothing), blank lines included. Nothing is written after a terminal event. */
@@ -146,6 +150,8 @@ export type TapOptions = {
   images?: number
   /** Chat: the provider's quirk of that name. */
   noDone?: boolean
+  /** The output cap that was sent: see `answerEdits`. */
+  cap?: number | undefined
   /** Seconds since the epoch, for a failure before the provider has said anything. */
   now: number
 }
@@ -181,6 +187,11 @@ export type PassCodec = {
   /** The lowest output cap that providers of the wire accept, in tokens: a translated request's is raised to it. */
   leastOutput?: number
   tap(options: TapOptions): Tap
+  /**
+   * Edits of a whole answer that passes, where its end says what is not so: a call that breaks off at the cap is not complete.
+   * The tap does the same.
+   */
+  answerEdits?(body: JsonObject, cap: number | undefined): Edit[]
   /** The error of a body received in place of an answer: the failure it reports, or that it is malformed. */
   faultIn(body: JsonObject): GatewayError | undefined
   /** Usage of a whole answer, and the provider's own usage object. */
@@ -217,6 +228,8 @@ export type ChatCodec = PassCodec & {
   decodeRequest(body: JsonObject): ChatRequest
   /** Throws `invalid_request` where leaving something out would change the request's meaning. */
   encodeRequest(request: ChatRequest, target: Target): EncodedRequest
+  /** Whether only text answers the client's request: an answer without any has failed. */
+  needsText?(body: JsonObject): boolean
   /** Throws `upstream_error` for a body that is not an answer of this wire. */
   decodeResponse(body: JsonObject, undo?: Undo): ChatResponse
   encodeResponse(response: ChatResponse, ask: Ask): JsonObject

@@ -20,6 +20,7 @@ export const toolHeard = (heard: Heard, undo: Undo): SentTool | 'answer' | undef
   const sent = sentAs(heard.name, heard.namespace)
   if (jsonTool !== undefined && sent === jsonTool) return 'answer'
   if (Object.hasOwn(tools, sent)) return tools[sent]
+  if (undo.tools === undefined && jsonTool === undefined) return undefined
   return meant(heard, offeredIn(undo))
 }
 

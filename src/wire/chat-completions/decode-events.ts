@@ -240,6 +240,9 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
     return out
   }
 
+  /** Servers that leave out `[DONE]` end behind the reason and the figures. */
+  const mayEnd = (): boolean => undo.noDone === true || (complete && summed)
+
   return {
     push: ({ event, data }) => {
       if (ended) return []
@@ -257,7 +260,10 @@ export const decodeEvents = (undo: Undo = {}): EventDecoder => {
       if (isObject(chunk.usage)) readUsage(chunk.usage, out)
       return [...out, ...fail(failure)]
     },
-    end: () => (ended ? [] : undo.noDone ? finish() : fail(brokenOff())),
+    end: () => (ended ? [] : mayEnd() ? finish() : fail(brokenOff())),
+    get mayEnd() {
+      return mayEnd()
+    },
     get complete() {
       return complete
     },

@@ -1,7 +1,11 @@
 // Finish reasons, both ways.
 
 import type { FinishReason } from '../../ir/event.ts'
-import { asText, type Json } from '../../ir/json.ts'
+import { asObject, asObjects, asText, type Json, type JsonObject } from '../../ir/json.ts'
+import { isWhole } from '../../ir/whole.ts'
+import type { Edit } from '../../lib/json-splice.ts'
+import { callsIn } from './assistant.ts'
+import { decodeUsage } from './usage.ts'
 
 /** What the answer holds: some servers' reasons contradict it. */
 type Held = { calls: boolean; refused: boolean }
@@ -13,6 +17,19 @@ const FILTERED =
   /^(?:content_filter|sensitive|guardrail|(?:image_)?(?:safety|recitation|prohibited_content)|blocklist|spii)/i
 
 export const isFiltered = (reason: Json | undefined): boolean => typeof reason === 'string' && FILTERED.test(reason)
+
+/** The edits of a whole answer that passes, where a call of it breaks off at the cap and it does not say that it was cut. */
+export const cutEdits = (body: JsonObject, cap: number | undefined): Edit[] => {
+  const output = decodeUsage(body.usage)?.output
+  if (cap === undefined || output === undefined || output < cap) return []
+  return asObjects(body.choices).flatMap(({ finish_reason: reason, message }, at): Edit[] => {
+    const last = callsIn(asObject(message)).at(-1)
+    const written = asText(asObject(last?.function).arguments)
+    return CUT.test(asText(reason)) || isWhole(written)
+      ? []
+      : [{ path: ['choices', at, 'finish_reason'], value: '"length"' }]
+  })
+}
 
 /** Other servers use more reasons than the vendor. An unknown one counts as an end. */
 export const decodeFinish = (reason: Json | undefined, { calls, refused }: Held): FinishReason => {

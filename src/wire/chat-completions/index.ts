@@ -7,6 +7,7 @@ import { KEEP_ALIVE, malformedAnswer, usageIn } from '../pass.ts'
 import { decodeEvents } from './decode-events.ts'
 import { encodeEvents } from './encode-events.ts'
 import { decodeError, failureIn } from './error.ts'
+import { cutEdits } from './finish.ts'
 import { needsTranslation, outputCap, passEdits } from './pass.ts'
 import { decodeRequest, encodeRequest } from './request.ts'
 import { decodeResponse, encodeResponse, messageOf } from './response.ts'
@@ -21,6 +22,7 @@ export const chatCompletions: ChatCodec = {
   needsTranslation,
   outputCap,
   tap,
+  answerEdits: cutEdits,
   counting: undefined,
   faultIn: (body) => failureIn(body) ?? choiceless(body),
   readUsage: (body) => usageIn(body, decodeUsage),

@@ -6,7 +6,7 @@ import type { Target } from '../codec.ts'
 import { effortOf, leastThought } from '../effort.ts'
 import { leaveOut, SHARED } from '../opaque-member.ts'
 import { withoutDefaults } from '../sampling.ts'
-import { stopInGateway } from '../stops.ts'
+import { stopInGateway, stopsInGateway } from '../stops.ts'
 import { SAMPLING, SAMPLING_KEYS, tierOf } from './members.ts'
 import type { Outgoing } from './outgoing.ts'
 
@@ -30,10 +30,10 @@ const MAX_STOPS = 4
 
 export const encodeStop = ({ stop, origin }: ChatRequest, body: JsonObject, out: Outgoing): void => {
   if (stop === undefined || stop.length === 0) return
-  const most = out.quirks.rejects?.includes('stop') === true ? 0 : MAX_STOPS
+  const most = stopsInGateway(out.quirks, 'stop') ? 0 : MAX_STOPS
   const sent = origin === 'chat-completions' && most > 0 ? stop : stop.slice(0, most)
   if (sent.length > 0) body.stop = sent
-  if (!stopInGateway(stop.slice(sent.length), out.names.undo)) out.drop(out.nameOf('stop'))
+  if (!stopInGateway(stop, out.names.undo, new Set(sent))) out.drop(out.nameOf('stop'))
 }
 
 export const encodeThinking = (

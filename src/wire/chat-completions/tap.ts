@@ -112,7 +112,10 @@ export const tap = (options: TapOptions): Tap => {
   return Object.assign(noted, {
     see,
     end: (() =>
-      options.noDone && (hasFinishReason || audioEnded) ? see({ data: '[DONE]' }) : '') satisfies Tap['end'],
+      // Servers that leave it out end behind the reason and the figures.
+      (options.noDone || (noted.complete && toldAt === noted.output.chars)) && (hasFinishReason || audioEnded)
+        ? see({ data: '[DONE]' })
+        : '') satisfies Tap['end'],
     fail: errorFrame,
   })
 }

@@ -10,6 +10,7 @@ import { outputCap, passEdits } from './pass.ts'
 import { decodeRequest, encodeRequest } from './request.ts'
 import { decodeResponse, encodeResponse } from './response.ts'
 import { MessagesRequest } from './schema.ts'
+import { mended } from './stop.ts'
 import { tap } from './tap.ts'
 import { decodeBilled } from './usage.ts'
 
@@ -29,6 +30,10 @@ export const messages: ChatCodec = {
   faultIn: (body) => faultOf(body, 'content', decodeError),
   readUsage: (body) => usageIn(body, decodeBilled),
   tap,
+  answerEdits: (body) => {
+    const reason = mended(body)
+    return reason === undefined ? [] : [{ path: ['stop_reason'], value: JSON.stringify(reason) }]
+  },
   counting,
   keepAlive: PING,
 }

@@ -207,7 +207,7 @@ export class Reader {
     const out: ChatEvent[] = this.#started ? [] : this.#start(undefined)
     for (const block of this.#blocks.values()) out.push(...block.end())
     this.over = true
-    const reason = decodeStop(this.#stop, this.#calls)
+    const reason = decodeStop(this.#stop, this.#calls, this.#stopSequence)
     const { serviceTier: tier } = this
     out.push({
       type: 'finish',

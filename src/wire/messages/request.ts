@@ -243,7 +243,7 @@ export const encodeRequest = (original: ChatRequest, target: Target): EncodedReq
   if (Object.keys(config).length > 0) body.output_config = config
   Object.assign(body, encodeSampling(request, quirks.noSampling === true, thinking, dropped))
   const undo: Undo = {}
-  encodeRest(request, quirks, body, dropped, undo)
+  encodeRest(request, body, dropped, undo, target.quirks)
   for (const member of extras.top) restore(body, member.name, member.value)
   if (request.stream) body.stream = true
   if (caches) Object.assign(body, mark({}))

@@ -5,7 +5,7 @@ import type { Quirks } from '../../ir/quirks.ts'
 import type { ChatRequest } from '../../ir/request.ts'
 import type { Undo } from '../codec.ts'
 import { withoutDefaults } from '../sampling.ts'
-import { stopInGateway } from '../stops.ts'
+import { stopInGateway, stopsInGateway } from '../stops.ts'
 import type { Dropped } from './dropped.ts'
 import { isBlank } from './encode-parts.ts'
 
@@ -74,18 +74,16 @@ const TIERS = new Map([
 /** Stop sequences, user and tier; lists what this wire has no member for. */
 export const encodeRest = (
   request: ChatRequest,
-  { rejects }: Quirks,
   body: JsonObject,
   dropped: Dropped,
   undo: Undo,
+  quirks: Quirks,
 ): void => {
   const own = request.origin === 'messages'
-  const takesStops = rejects?.includes('stop_sequences') !== true
-  // The vendor refuses stop sequences of white space alone.
-  const isSent = (text: string): boolean => takesStops && !isBlank(text)
-  const stop = request.stop?.filter(isSent) ?? []
+  const stop = stopsInGateway(quirks, 'stop_sequences') ? [] : (request.stop?.filter((text) => !isBlank(text)) ?? [])
   if (stop.length > 0) body.stop_sequences = stop
-  if (!stopInGateway(request.stop?.filter((text) => !isSent(text)) ?? [], undo)) dropped.member('stop_sequences')
+  // The vendor refuses stop sequences of white space alone.
+  if (!stopInGateway(request.stop ?? [], undo, new Set(stop))) dropped.member('stop_sequences')
 
   const { user_id: _, ...metadata } = request.metadata ?? {}
   const user = userOf(request)

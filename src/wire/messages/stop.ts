@@ -18,11 +18,23 @@ const REASONS = new Map<unknown, FinishReason>([
 ])
 
 /**
+ * The reason that an answer's end should have given; undefined where it stands. Some servers call an end by a stop sequence,
+ * which they name, a turn's end. `cut`: a call breaks off at the cap.
+ */
+export const mended = (
+  { stop_reason: reason, stop_sequence: sequence }: { stop_reason?: unknown; stop_sequence?: unknown },
+  cut = false,
+): string | undefined => {
+  if (cut && reason === 'tool_use') return 'max_tokens'
+  return reason === 'end_turn' && typeof sequence === 'string' && sequence !== '' ? 'stop_sequence' : undefined
+}
+
+/**
  * `calls`: how many the client must carry out, not counting structured output by tool. They decide between an end and
  * calls, whatever the provider's reason says.
  */
-export const decodeStop = (raw: unknown, calls: number): FinishReason => {
-  const reason = REASONS.get(raw) ?? 'stop'
+export const decodeStop = (raw: unknown, calls: number, sequence?: string): FinishReason => {
+  const reason = REASONS.get(mended({ stop_reason: raw, stop_sequence: sequence }) ?? raw) ?? 'stop'
   if (reason === 'tool-calls' && calls === 0) return 'stop'
   return reason === 'stop' && calls > 0 ? 'tool-calls' : reason
 }

@@ -4,12 +4,14 @@ import { brokenOff } from '../../ir/fold.ts'
 import { isObject, type JsonObject, parseObject } from '../../ir/json.ts'
 import { count } from '../../ir/usage.ts'
 import { FrameTemplate } from '../../lib/frame-template.ts'
-import { splice } from '../../lib/json-splice.ts'
+import { type Edit, splice } from '../../lib/json-splice.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
+import { halfCall } from '../half-call.ts'
 import { malformedAnswer, openNotes, textOf } from '../pass.ts'
 import { callsInAnswer, countCalls } from '../server-tool-calls.ts'
 import { decodeError, encodeError } from './error.ts'
+import { mended } from './stop.ts'
 import { decodeUsage, tierIn, withReport } from './usage.ts'
 
 export const tap = (options: TapOptions): Tap => {
@@ -18,6 +20,7 @@ export const tap = (options: TapOptions): Tap => {
   let started = false
   let hasContent = false
   noted.summed = false
+  const call = halfCall()
 
   const report = (raw: unknown): void => {
     if (!isObject(raw)) return
@@ -48,8 +51,15 @@ export const tap = (options: TapOptions): Tap => {
     const member = OUTPUT.find((name) => typeof delta[name] === 'string')
     if (member === undefined) return out
     noted.output.add(textOf(delta[member]))
+    if (member === 'partial_json') call.add(textOf(delta[member]))
     template.learn(frame, ['delta', member], out)
     return out
+  }
+
+  const endEdits = ({ delta }: JsonObject): Edit[] => {
+    const cut = call.breaksOff && (noted.usage?.output ?? 0) >= (options.cap ?? Number.POSITIVE_INFINITY)
+    const reason = isObject(delta) ? mended(delta, cut) : undefined
+    return reason === undefined ? [] : [{ path: ['delta', 'stop_reason'], value: JSON.stringify(reason) }]
   }
 
   const see = (frame: Frame): string => {
@@ -57,6 +67,7 @@ export const tap = (options: TapOptions): Tap => {
     const match = template.match(frame)
     if (match !== undefined) {
       noted.output.add(match.text)
+      call.add(match.text)
       return match.out
     }
     const data = parseObject(frame.data)
@@ -68,6 +79,7 @@ export const tap = (options: TapOptions): Tap => {
       case 'content_block_start':
         hasContent = true
         if (isObject(data.content_block)) countCalls([data.content_block], noted.serverTools)
+        call.begin(isObject(data.content_block) && data.content_block.type === 'tool_use')
         break
       case 'content_block_delta':
         hasContent = true
@@ -78,7 +90,7 @@ export const tap = (options: TapOptions): Tap => {
         report(data.usage)
         if (isObject(data.usage) && count(data.usage.output_tokens) !== undefined) noted.summed = true
         if (isObject(data.delta) && typeof data.delta.stop_reason === 'string') noted.complete = true
-        break
+        return writeFrame({ event, data: splice(frame.data, endEdits(data)) })
       case 'message_stop':
         // Clients treat an end without a stop reason as a broken stream, and ask again.
         if (!noted.complete) return noted.failed(brokenOff())

@@ -4,7 +4,9 @@ import { envelope } from '../../errors.ts'
 import type { ChatCodec } from '../codec.ts'
 import { faultOf, KEEP_ALIVE, usageIn } from '../pass.ts'
 import { isBegun } from './background.ts'
+import { asksCompaction } from './compaction.ts'
 import { counting } from './counting.ts'
+import { cutEdits } from './cut.ts'
 import { decodeEvents } from './decode-events.ts'
 import { encodeEvents } from './encode-events.ts'
 import { decodeError } from './error.ts'
@@ -23,6 +25,7 @@ export const responses: ChatCodec = {
   leastOutput: LEAST_OUTPUT,
   decodeRequest,
   encodeRequest,
+  needsText: asksCompaction,
   decodeResponse,
   encodeResponse,
   decodeEvents,
@@ -32,6 +35,7 @@ export const responses: ChatCodec = {
   faultIn: (body) => (isBegun(body) ? undefined : faultOf(body, 'output', decodeError)),
   readUsage: (body) => usageIn({ ...body, usage: usageObject(body) }, decodeUsage),
   tap,
+  answerEdits: cutEdits,
   counting,
   keepAlive: KEEP_ALIVE,
 }

@@ -2,11 +2,12 @@
 // usage and failures.
 
 import { isObject, type JsonObject, parseObject } from '../../ir/json.ts'
-import { splice } from '../../lib/json-splice.ts'
+import { type Edit, splice } from '../../lib/json-splice.ts'
 import { type Frame, writeFrame } from '../../lib/sse.ts'
 import type { Tap, TapOptions } from '../codec.ts'
 import { malformedAnswer, openNotes, textOf } from '../pass.ts'
 import { callsInAnswer, countCalls, mostCalls } from '../server-tool-calls.ts'
+import { cutEdits } from './cut.ts'
 import { ITEM_EVENTS } from './decode-events.ts'
 import { decodeError } from './error.ts'
 import { failureFrames } from './failure-frames.ts'
@@ -43,8 +44,12 @@ export const tap = (options: TapOptions): Tap => {
       return noted.failed(decodeError(200, response))
     }
     if (hasEnded) noted.state = 'done'
-    const edits = response.model === undefined ? [] : [{ path: ['response', 'model'], value: modelText }]
-    return writeFrame({ event, data: splice(text, edits) })
+    const cuts = event === 'response.completed' ? cutEdits(response, options.cap) : []
+    const edits: Edit[] = cuts.map(({ path, value }) => ({ path: ['response', ...path], value }))
+    if (response.model !== undefined) edits.push({ path: ['response', 'model'], value: modelText })
+    if (cuts.length === 0) return writeFrame({ event, data: splice(text, edits) })
+    const cut = 'response.incomplete'
+    return writeFrame({ event: cut, data: splice(text, [...edits, { path: ['type'], value: JSON.stringify(cut) }]) })
   }
 
   const see = (frame: Frame): string => {

@@ -734,38 +734,24 @@ describe('a thought told in the open', () => {
 
 describe('a summary that was asked for and not given', () => {
   const body = { stream: true, input: [{ type: 'compaction_trigger' }] }
-  test.each<[string, JsonObject, string]>([
-    [
-      'a call',
-      { tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }] },
-      'function_call',
-    ],
-    ['a refusal', { refusal: 'I cannot.' }, 'message'],
-  ])('leaves %s as it is, whole and in a stream', (_, message, type) => {
-    const tap = translateStream(
-      CHAT_CODECS.responses,
-      CHAT_CODECS['chat-completions'],
-      { ...askFor('responses', true), body },
-      {},
-    )
+  const ask = (stream: boolean) => ({ ...askFor('responses', stream), body })
+  const [client, provider] = [CHAT_CODECS.responses, CHAT_CODECS['chat-completions']]
+  test.each<[string, JsonObject]>([
+    ['a call', { tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }] }],
+    ['a refusal', { refusal: 'I cannot.' }],
+    ['a thought', { reasoning_content: 'hm' }],
+    ['white space', { content: ' \n' }],
+    ['nothing', { content: '' }],
+  ])('fails where there is %s instead, so that it is asked for again, whole and in a stream', (_, message) => {
+    const tap = translateStream(client, provider, ask(true), {})
     const rows = bytes('chat-completions', [says(message), stops('stop'), DONE])
-    const streamed = GATHER.responses(
-      framesOf(
-        framesOf(rows)
-          .map((frame) => tap.see(frame))
-          .join(''),
-      ),
-    )
+    const text = framesOf(rows)
+      .map((frame) => tap.see(frame))
+      .join('')
+    expect([tap.state, tap.error?.code]).toEqual(['failed', 'upstream_error'])
+    expect(text).not.toContain('response.completed')
     const answer = { id: 'chatcmpl-1', created: 5, choices: [{ index: 0, message, finish_reason: 'stop' }] }
-    const read = translateResponse(
-      answer,
-      CHAT_CODECS.responses,
-      CHAT_CODECS['chat-completions'],
-      { ...askFor('responses', false), body },
-      {},
-    )
-    for (const { output } of [streamed, read]) expect(list(output).map((item) => item.type)).toEqual([type])
-    expect(JSON.stringify(streamed.output)).toBe(JSON.stringify(read.output))
+    expect(() => translateResponse(answer, client, provider, ask(false), {})).toThrow('the text that was asked for')
   })
 })
 

@@ -37,7 +37,7 @@ export const figures = (dice: Dice): Figures & { reasoning: number } => {
   }
 }
 
-/** A word of the model's, never empty where the wire would then say nothing. */
+/** A word of the model's, never empty where the wire would then say nothing. Of white space alone: see blank.test.ts. */
 export const words = (dice: Dice): string =>
   dice.one(
     'Hello.',
@@ -48,7 +48,7 @@ export const words = (dice: Dice): string =>
     '\u2028',
     '</s> {"a":1}',
     '\u0000\u001f',
-    ' ',
+    ' x ',
   )
 
 /** Arguments as models write them, the numbers of any size. */

@@ -727,7 +727,7 @@ describe('what a provider may send', () => {
       ],
     ])
     const usage = { prompt_tokens: 10, completion_tokens: 3 }
-    expect(decode([...frames, chunk(undefined, { usage })]).at(-2)).toEqual({
+    expect(decode([...frames, chunk(undefined, { usage })]).find(({ type }) => type === 'usage')).toEqual({
       type: 'usage',
       usage: { input: 10, output: 3 },
     })
