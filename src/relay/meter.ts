@@ -29,6 +29,36 @@ export const meterReported = (inputEstimate: number, reported: Usage, rawUsage: 
   return { usage, rawUsage, estimated: usage !== reported }
 }
 
+/**
+ * The figures of several answers: some servers count the output of one of them. `written`: the tokens of all by the
+ * tokenizer, against which even the figure for all of them must be plausible; no two tokenizers are alike.
+ */
+export const ofAll = (usage: Usage, answers: number, written: number): Usage => {
+  const output = (usage.output ?? 0) * answers
+  return answers > 1 && output > 0 && output <= written * TOKENIZERS_DIFFER ? { ...usage, output } : usage
+}
+
+const TOKENIZERS_DIFFER = 1.25
+
+/** How many answers the client has asked for. */
+const answersAsked = ({ bodyWire, body }: Exchange): number => {
+  const { n } = body.outline
+  return bodyWire === 'chat-completions' && typeof n === 'number' ? n : 1
+}
+
+/** What a whole answer has reported, of all that it holds. */
+export const meterWhole = async (
+  exchange: Exchange,
+  { usage, rawUsage, body, target }: JsonAnswer,
+): Promise<Metered> => {
+  const { inputEstimate } = exchange.body
+  if (usage?.output === undefined) return meterAnswer(inputEstimate, target, { usage, rawUsage, body })
+  const answers = answersAsked(exchange) > 1 && Array.isArray(body.choices) ? body.choices.length : 1
+  if (answers < 2) return meterReported(inputEstimate, usage, rawUsage)
+  const text = writtenIn(chatCodec(target.wire), body)
+  return meterReported(inputEstimate, ofAll(usage, answers, await countTokens(text)), rawUsage)
+}
+
 /** A stream, and the model that answers, which may stand in for the one asked for. */
 type Metering = Pick<StreamAnswer, 'tap' | 'target'>
 
@@ -41,8 +71,12 @@ export const meterStream = async (
   const { rawUsage } = tap
   const usage = inTier(tap.usage ?? {}, tap.serviceTier)
   const { inputEstimate } = exchange.body
-  if ((final || tap.complete) && tap.summed && usage.output !== undefined)
-    return meterReported(inputEstimate, usage, rawUsage)
+  if ((final || tap.complete) && tap.summed && usage.output !== undefined) {
+    const answers = answersAsked(exchange)
+    const { text, chars } = tap.output
+    const all = answers > 1 ? ofAll(usage, answers, await countTokens(text, chars)) : usage
+    return meterReported(inputEstimate, all, rawUsage)
+  }
   if (model.kind === 'image') {
     // A provider may go on with all of them after the client has left.
     const least = exchange.client.gone && !final ? imagesAsked(exchange.body.outline) : 0
