@@ -12,10 +12,18 @@ export type Overlong = { tokens?: number; maximum?: number; prompt?: number; ans
 /** The counts in an error's message or members; `{}` for a prompt that is too long by unknown counts; else undefined. */
 export const overlong = (message: string, members: JsonObject): Overlong | undefined => {
   const maximum = figure(MAXIMUM.exec(message), members.n_ctx)
-  const tokens = figure(TOKENS.exec(message), members.n_prompt_tokens)
+  const sent = TOKENS.exec(message)
+  // Some servers count characters where a prompt is far too long: those are no tokens.
+  if (maximum !== undefined && sent !== null && CHARACTERS.test(message.slice(sent.index + sent[0].length))) return {}
+  const tokens = figure(sent, members.n_prompt_tokens)
   if (maximum !== undefined && tokens !== undefined) return { tokens, maximum, ...partsIn(message, maximum) }
   return WORDS.test(message) ? {} : undefined
 }
+
+const CHARACTERS = /^ (?:\w{1,10} )?characters/
+
+/** A number of up to 15 digits: of a longer one no part is a figure. */
+const FIGURE = '(\\d[\\d,]{0,14})(?![\\d,])'
 
 const any = (...parts: RegExp[]): string => parts.map(({ source }) => source).join('|')
 
@@ -39,7 +47,7 @@ const MAXIMUM = new RegExp(
     /[Cc]urrent length is \d{1,15} while limit is /,
     /max_new_tokens. must be <= /,
     /token count of \d{1,15} exceeds the limit of /,
-  )})(\\d[\\d,]{0,14})`,
+  )})${FIGURE}`,
 )
 
 /** The phrases before the number of tokens that were sent. */
@@ -63,7 +71,7 @@ const TOKENS = new RegExp(
     /too long: /,
     /keep the first /,
     /Given: /,
-  )})(\\d[\\d,]{0,14})`,
+  )})${FIGURE}`,
 )
 
 /** The shares of prompt and answer. */

@@ -266,6 +266,8 @@ describe.each(WIRES.map((codec) => [codec.wire, codec] as const))('a failure on 
   const SAID = [
     "You passed 99001 input characters and requested 9 output tokens. However, the model's context length is only 8192 tokens.",
     'prompt too long; exceeded max context length by 9 tokens',
+    "This model's maximum context length is 2048 tokens. However, your prompt contains 90210 characters (more than 32768 characters, which is the upper bound for 2048 input tokens).",
+    'prompt is too long: 12345678901234567890 tokens > 8192 maximum',
     'Input is too long for requested model.',
     'the request exceeds the available context size, try increasing it',
     'The number of tokens to keep from the initial prompt is greater than the context length.',
