@@ -128,6 +128,7 @@ export const BUILTIN_MODELS: readonly Model[] = [
     maxOutput: 128_000,
     price: { ...lengthy(usd(2.5, 15, 0.25, 2.5)), serviceTiers: { flex: 0.5, ...faster(2) } },
     released: '2026-03-05',
+    quirks: { thinksUnasked: false },
   }),
   model({
     id: 'vendorB-5.4-mini',
@@ -138,6 +139,7 @@ export const BUILTIN_MODELS: readonly Model[] = [
     maxOutput: 128_000,
     price: { ...usd(0.75, 4.5, 0.075, 0.75), serviceTiers: { flex: 0.5, ...faster(2) } },
     released: '2026-03-17',
+    quirks: { thinksUnasked: false },
   }),
   model({
     id: 'vendorB-4o',

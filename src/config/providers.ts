@@ -354,6 +354,7 @@ export const readQuirks = (file: FileQuirks | undefined): Quirks => ({
   ...(file?.needs_reasoning === undefined ? {} : { needsReasoning: file.needs_reasoning }),
   ...(file?.cache_breakpoints === undefined ? {} : { cacheBreakpoints: file.cache_breakpoints }),
   ...(file?.always_thinks === undefined ? {} : { alwaysThinks: file.always_thinks }),
+  ...(file?.thinks_unasked === undefined ? {} : { thinksUnasked: file.thinks_unasked }),
   ...(file?.no_custom_tools === undefined ? {} : { noCustomTools: file.no_custom_tools }),
   ...(file?.no_user_after_tool === undefined ? {} : { noUserAfterTool: file.no_user_after_tool }),
   ...(file?.no_done === undefined ? {} : { noDone: file.no_done }),

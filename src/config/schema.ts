@@ -54,6 +54,9 @@ const Quirks = Type.Object(
       Type.Boolean({ description: 'Chat-completions, responses: caches only up to explicit breakpoints' }),
     ),
     always_thinks: Type.Optional(Type.Boolean({ description: 'Cannot be told not to think' })),
+    thinks_unasked: Type.Optional(
+      Type.Boolean({ description: 'Chat-completions, responses. false: thinks only where an effort is asked for' }),
+    ),
     no_custom_tools: Type.Optional(Type.Boolean({ description: 'Chat-completions: takes no free-text tools' })),
     no_user_after_tool: Type.Optional(
       Type.Boolean({ description: 'Chat-completions: takes no message of the user right after one of a tool' }),

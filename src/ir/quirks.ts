@@ -31,6 +31,8 @@ export type Quirks = {
   needsSignatures?: boolean
   /** The model's thinking cannot be turned off: it is asked for the lowest effort instead. */
   alwaysThinks?: boolean
+  /** Chat, responses. False: the model thinks only where an effort is asked for; thinking left to it asks for one. */
+  thinksUnasked?: boolean
   /** Chat, responses: the model caches only up to explicit breakpoints: `cache_control` markers are sent as such. */
   cacheBreakpoints?: boolean
   /** Chat: no custom (free-text) tools: they are sent as functions of one string, and their calls decoded back. */

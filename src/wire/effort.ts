@@ -18,16 +18,20 @@ export const SUMMARIES = ['auto', 'concise', 'detailed'] as const satisfies Reas
  */
 export const effortOf = (
   reasoning: Reasoning,
-  { efforts }: Quirks,
+  { efforts, thinksUnasked }: Quirks,
   origin: ChatWire,
   drop: (setting: 'reasoning' | 'effort') => void,
 ): Effort | undefined => {
-  const wanted = wantedEffort(reasoning, origin, drop)
+  const wanted = wantedEffort(reasoning, origin, drop) ?? unaskedEffort(reasoning, thinksUnasked)
   const asked = wanted && nearestEffort(wanted, efforts)
   const isThoughtless = asked === undefined || asked === 'none'
   if (wanted !== undefined && (wanted === 'none') !== isThoughtless) drop('reasoning')
   return asked
 }
+
+/** Thinking that is left to a model which does not think by itself: an effort that leaves it a choice. */
+const unaskedEffort = ({ mode }: Reasoning, thinksUnasked: boolean | undefined): Effort | undefined =>
+  mode === 'adaptive' && thinksUnasked === false ? 'medium' : undefined
 
 const wantedEffort = (
   { mode, effort, budgetTokens }: Reasoning,

@@ -1,10 +1,11 @@
 // Settings of requests of one wire for a provider of another: thinking, sampling, the answer's form, caches, and what only
 // some servers know.
 
-import { describe, expect } from 'bun:test'
-import type { JsonObject } from '../../../src/ir/json.ts'
+import { describe, expect, test } from 'bun:test'
+import { isObject, type JsonObject } from '../../../src/ir/json.ts'
+import { CHAT_CODECS } from '../../../src/wire/index.ts'
 import { JSON_ONLY } from '../../../src/wire/json-mode.ts'
-import { type Crossing, chat, chatTool, closed, said, translates } from './support.ts'
+import { type Crossing, chat, chatTool, closed, HI, said, translates } from './support.ts'
 
 const call = (name: string): JsonObject => ({ type: 'function', function: { name, arguments: '{}' } })
 
@@ -367,3 +368,22 @@ describe('settings are translated', () => {
     ],
   ])
 })
+
+// Such a model answers without a thought where it is asked for no effort.
+test.each([chat, 'responses'] as const)(
+  'thinking left to a model of %s that thinks only when asked is asked for',
+  (to) => {
+    const effortFor = (body: JsonObject, thinksUnasked?: boolean) => {
+      const request = CHAT_CODECS.messages.decodeRequest({ ...HI.messages, model: 'm', ...body })
+      const quirks = thinksUnasked === undefined ? {} : { thinksUnasked }
+      const sent = CHAT_CODECS[to].encodeRequest(request, { model: 'up', maxOutput: 99, quirks })
+      const { reasoning_effort: flat, reasoning } = sent.body
+      return flat ?? (isObject(reasoning) ? reasoning.effort : undefined)
+    }
+    expect(effortFor({ thinking: { type: 'adaptive' } }, false)).toBe('medium')
+    expect(effortFor({ thinking: { type: 'adaptive' }, output_config: { effort: 'low' } }, false)).toBe('low')
+    expect(effortFor({ thinking: { type: 'disabled' } }, false)).toBe('none')
+    for (const body of [{}, { thinking: { type: 'adaptive' } }]) expect(effortFor(body)).toBeUndefined()
+    expect(effortFor({}, false)).toBeUndefined()
+  },
+)
