@@ -138,9 +138,12 @@ describe.each(CROSSINGS)('%s → %s', (client, provider) => {
     const { id, secret } = start()
     money.answers((wire) => toldButOpen(wire, { billed: few, steps: WORDS }))
     const response = await money.ask(client, provider, { secret, stream: true })
-    expect(await response.text()).toContain('event: error')
+    // On chat-completions these are the end of some servers' streams.
+    const ended = provider === 'chat-completions'
+    expect((await response.text()).includes('event: error')).toBe(!ended)
     await money.idle()
-    expect(money.row(response)).toMatchObject({ outcome: 'failed', estimated: false, output: few.output })
+    const outcome = ended ? 'done' : 'failed'
+    expect(money.row(response)).toMatchObject({ outcome, estimated: false, output: few.output })
     await expectBooks(id, few.input + few.cached + few.output)
   })
 
