@@ -8,7 +8,7 @@ import { refusalOf, withRefusal } from '../wire/refusal-body.ts'
 import { refusedIn } from '../wire/refused.ts'
 import { NO_IMAGE } from '../wire/unreadable.ts'
 import { ERROR_BYTES, readText } from './answer-text.ts'
-import type { ClientRequest, Relay } from './exchange.ts'
+import { type ClientRequest, type Relay, secondsOf } from './exchange.ts'
 import type { Target } from './route.ts'
 import { canConnect, type Outgoing, send, timedOut } from './upstream.ts'
 
@@ -67,7 +67,10 @@ export const call = async <Answer>(
     const response = await send(relay, target, outgoing, request.headers, abort)
     answered = true
     if (response.ok && response.status !== PARTIAL) return await read(response, heard)
-    throw await refusal(response, codec, abort)
+    const body = await refusalBody(response, abort)
+    const cut = codec.cutAnswer?.(response.status, body, () => secondsOf(relay.clock))
+    if (cut !== undefined) return await read(Response.json(cut), heard)
+    throw refusal(response, body, codec)
   } catch (error) {
     throw error instanceof GatewayError ? await withNames(error, { relay, target }, outgoing.body) : error
   } finally {
@@ -79,12 +82,15 @@ export const call = async <Answer>(
 export const timeLeft = (request: Pick<ClientRequest, 'begunAt'>, target: Target): number =>
   Math.max(0, request.begunAt + target.provider.timeouts.totalMs - performance.now())
 
-/** A provider's error response, in the gateway's words. */
-const refusal = async (response: Response, codec: PassCodec, abort: AbortController): Promise<GatewayError> => {
+const refusalBody = async (response: Response, abort: AbortController): Promise<unknown> => {
   const timer = setTimeout(() => abort.abort(), REFUSAL_MS)
   const text = await readText(response, ERROR_BYTES, abort).catch(() => '')
   clearTimeout(timer)
-  const body = errorIn(text)
+  return errorIn(text)
+}
+
+/** A provider's error response, in the gateway's words. */
+const refusal = (response: Response, body: unknown, codec: PassCodec): GatewayError => {
   const error = codec.decodeError(response.status, body)
   const requestId =
     response.headers.get('request-id') ?? response.headers.get('x-request-id') ?? error.provider?.requestId

@@ -201,6 +201,8 @@ export type PassCodec = {
    * within a stream or a 200 answer the status is 200 and only the body counts.
    */
   decodeError(status: number, body: unknown): GatewayError
+  /** The answer that an error response stands for, where it says that one was cut before its first word. `now`: in seconds. */
+  cutAnswer?(status: number, body: unknown, now: () => number): JsonObject | undefined
   /** The HTTP body of an error for clients of this wire. */
   encodeError(error: GatewayError, requestId: string): JsonObject
   /** What is sent while the provider is silent. The next frame may follow directly. */

@@ -4,6 +4,7 @@ import { envelope, type GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../ir/json.ts'
 import type { ChatCodec } from '../codec.ts'
 import { KEEP_ALIVE, malformedAnswer, usageIn } from '../pass.ts'
+import { cutAnswer } from './cut.ts'
 import { decodeEvents } from './decode-events.ts'
 import { encodeEvents } from './encode-events.ts'
 import { decodeError, failureIn } from './error.ts'
@@ -27,6 +28,7 @@ export const chatCompletions: ChatCodec = {
   faultIn: (body) => failureIn(body) ?? choiceless(body),
   readUsage: (body) => usageIn(body, decodeUsage),
   decodeError,
+  cutAnswer,
   // Its clients read the gateway's envelope as it is.
   encodeError: envelope,
   keepAlive: KEEP_ALIVE,
