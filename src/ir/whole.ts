@@ -5,6 +5,7 @@ import { GatewayError } from '../errors.ts'
 import { distinct } from './distinct.ts'
 import type { ChatEvent, ChatResponse, FinishReason } from './event.ts'
 import { parseJson, parseObject } from './json.ts'
+import type { Usage } from './usage.ts'
 
 /** Finish reasons that tell the client the answer was cut, so that it may end within a call. */
 const CUTS = new Set<FinishReason>(['length', 'context-length', 'content-filter', 'refusal'])
@@ -14,8 +15,15 @@ const CUTS = new Set<FinishReason>(['length', 'context-length', 'content-filter'
  * the one that was sent. `hasWholeCall`: whether the last call has arguments, and whole ones: some servers close an empty
  * one themselves.
  */
-const reasonAt = (reason: FinishReason, output: number | undefined, cap: number | undefined, hasWholeCall: boolean) => {
-  if (cap === undefined || output === undefined || output < cap) return reason
+const reasonAt = (
+  reason: FinishReason,
+  { output, reasoning = 0 }: Usage,
+  cap: number | undefined,
+  hasWholeCall: boolean,
+): FinishReason => {
+  if (cap === undefined || output === undefined) return reason
+  // Some servers' caps do not hold for the thought, which their figures hold all the same.
+  if (output !== cap && output - reasoning < cap) return reason
   return reason === 'stop' || (reason === 'tool-calls' && !hasWholeCall) ? 'length' : reason
 }
 
@@ -60,7 +68,7 @@ export const requireWhole = (response: ChatResponse, cap?: number): ChatResponse
   const idOf = distinct()
   const last = response.parts.findLast((part) => part.type === 'tool-call')
   const hasWholeCall = last !== undefined && isFilledCall(last.kind, unwrapped(last.input) ?? last.input)
-  const finish = reasonAt(response.finish, response.usage.output, cap, hasWholeCall)
+  const finish = reasonAt(response.finish, response.usage, cap, hasWholeCall)
   const parts = response.parts.map((part) => {
     if (part.type !== 'tool-call') return part
     if (part.name === '') throw nameless()
@@ -124,7 +132,7 @@ export const wholeCalls = (cap?: number): ((events: ChatEvent[]) => ChatEvent[])
         return late
       }
       case 'finish': {
-        const reason = reasonAt(event.reason, event.usage.output, cap, hasWholeCall)
+        const reason = reasonAt(event.reason, event.usage, cap, hasWholeCall)
         if (unnamed.size === 0) {
           const told = reason === event.reason ? event : { ...event, reason }
           if (held.length === 0 && open.size === 0) return [told]

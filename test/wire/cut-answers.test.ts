@@ -96,6 +96,23 @@ describe.each(crossings)('a client of %s and a server of %s that calls every ans
   })
 })
 
+test('a thought that the cap does not hold for is no cut', () => {
+  const told = (reasoning: number, output: number): unknown => {
+    const usage = {
+      prompt_tokens: 3,
+      completion_tokens: output,
+      completion_tokens_details: { reasoning_tokens: reasoning },
+      total_tokens: 3 + output,
+    }
+    const answer = { ...WHOLE['chat-completions']({ text: 'one', output }), usage }
+    const [client, vendor] = [CHAT_CODECS.messages, CHAT_CODECS['chat-completions']]
+    return translateResponse(answer, client, vendor, ask, { cap: CAP }).stop_reason
+  }
+  expect(told(500, 510)).toBe('end_turn')
+  expect(told(30, CAP)).toBe('max_tokens')
+  expect(told(500, 500 + CAP)).toBe('max_tokens')
+})
+
 /** The frames of a messages stream with half a call, and its end. */
 const messagesFrames = (pieces: string[], delta: JsonObject, output: number): JsonObject[] => [
   {
